@@ -151,7 +151,9 @@ impl Args {
         empty_report(&self.report)?;
         let choice = self.choice(temporary.path());
         let reference = campaign.reference(temporary.path()).await;
-        let reference = reference.map_err(|error| self.without_reference(&error))?;
+        let mut reference = reference.map_err(|error| self.without_reference(&error))?;
+        let mask = accepted.mask.0.iter().cloned();
+        reference.mask.0.extend(mask);
         let plans = choice.plans(&reference, campaign.workload());
         let field_plans = match self.generate {
             0 => Vec::new(),
@@ -444,13 +446,13 @@ fn accept(
     reason: &str,
 ) -> Result<(), String> {
     for finding in verdicts.iter().flat_map(|verdict| &verdict.findings) {
-        let is_new = accepted.0.iter().all(|known| {
+        let is_new = accepted.findings.iter().all(|known| {
             known.finding.promise != finding.promise || known.finding.text != finding.text
         });
         if is_new {
             let mut finding = finding.clone();
             finding.at_ms = None;
-            accepted.0.push(Acceptance {
+            accepted.findings.push(Acceptance {
                 finding,
                 reason: reason.to_owned(),
             });
@@ -461,7 +463,7 @@ fn accept(
     say(&format!(
         "accepted from now on, in {}: {} findings\n",
         file.display(),
-        accepted.0.len()
+        accepted.findings.len()
     ));
     Ok(())
 }

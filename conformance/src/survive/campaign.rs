@@ -13,6 +13,7 @@ use tokio::time::Instant;
 
 use super::{
     draw,
+    end_state::Mask,
     execute::{self, Outcome, RunError, Setup},
     finding::Finding,
     kinds::ServedKinds,
@@ -103,9 +104,18 @@ pub struct Campaign {
     rules: Rules,
 }
 
-/// The findings that are accepted, and the reasons.
+/// The findings that are accepted, with the reasons, and the fields that may differ.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Accepted(pub Vec<Acceptance>);
+#[serde(deny_unknown_fields)]
+pub struct Accepted {
+    /// The findings.
+    #[serde(default)]
+    pub findings: Vec<Acceptance>,
+    /// Fields that may differ, besides those that differ between the runs of the reference: pairs of an object (`pods shop/web-*`)
+    /// and a path, which is empty for the object as a whole.
+    #[serde(default)]
+    pub mask: Mask,
+}
 
 /// A finding that is accepted.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -372,7 +382,7 @@ impl Accepted {
     /// Takes accepted findings out of a verdict.
     pub fn apply(&self, verdict: &mut Verdict) {
         let is_accepted = |finding: &Finding| {
-            self.0.iter().any(|known| {
+            self.findings.iter().any(|known| {
                 known.finding.promise == finding.promise && known.finding.text == finding.text
             })
         };

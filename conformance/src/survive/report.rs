@@ -19,6 +19,9 @@ use super::{
 
 const WRITES: &str = "a string takes what is written";
 
+/// The number of masked fields that are told; `report.json` has all of them.
+const MASKED_TOLD: usize = 5;
+
 /// The findings of a campaign.
 #[derive(Debug)]
 pub struct Report<'a> {
@@ -129,19 +132,22 @@ impl Report<'_> {
 impl fmt::Display for Report<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let reference = self.reference;
-        let masked = match reference.mask.0.len() {
+        let equality = match reference.mask.0.len() {
             0 => "both runs are equal".to_owned(),
             1 => "1 field differs between runs (masked)".to_owned(),
             count => format!("{count} fields differ between runs (masked)"),
         };
         writeln!(
             f,
-            "{:22}{} writes, {} objects, quiet after {:.1} s; {masked}",
+            "{:22}{} writes, {} objects, quiet after {:.1} s; {equality}",
             "reference",
             reference.writes.len(),
             reference.end.object_count(),
             reference.took.as_secs_f64(),
         )?;
+        for field in masked(reference).iter().take(MASKED_TOLD) {
+            writeln!(f, "{:22}masked: {field}", "")?;
+        }
         for finding in &reference.findings {
             writeln!(f, "{:22}FAILS without perturbation: {finding}", "")?;
         }

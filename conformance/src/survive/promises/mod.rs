@@ -27,6 +27,8 @@ mod alive;
 mod leaders;
 mod status;
 pub(super) mod rules;
+#[cfg(test)]
+mod tests;
 
 use super::{
     execute::Outcome, finding::Finding, plan::Plan, reference::Reference, workload::Workload,
