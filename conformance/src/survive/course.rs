@@ -46,6 +46,9 @@ impl Course<'_> {
             if is_cut && !step.action.is_change() {
                 continue;
             }
+            if step.action.is_change() {
+                run.until(QUIET_WITHIN, || !run.is_remaking()).await;
+            }
             let cut = self.cut_at(place);
             if let Some(resource) = cut {
                 run.recorder

@@ -195,7 +195,10 @@ fn deleted(reference: &Reference, workload: &Workload) -> Vec<Perturbation> {
     let mut found = Vec::new();
     let mut seen = BTreeSet::new();
     for write in &reference.writes {
-        for owner in &owners {
+        for owner in owners.iter().filter(|owner| {
+            // Whatever is deleted by then stays so.
+            last_step(workload, owner).is_none_or(|deleted| write.step < deleted)
+        }) {
             found.push(Perturbation::Delete {
                 at: write.point.clone(),
                 object: owner.clone(),
@@ -217,23 +220,30 @@ fn deleted(reference: &Reference, workload: &Workload) -> Vec<Perturbation> {
     found
 }
 
-/// Returns the objects that the user applies and does not delete later.
+/// Returns the place of the step that deletes an object.
+fn last_step(workload: &Workload, object: &ObjectRef) -> Option<usize> {
+    workload.steps.iter().position(|step| match &step.action {
+        Action::Delete {
+            object: deleted, ..
+        } => deleted == object,
+        _ => false,
+    })
+}
+
+/// Returns the objects that the user applies.
 fn owners(workload: &Workload) -> Vec<ObjectRef> {
     let mut owners: Vec<ObjectRef> = Vec::new();
     for step in &workload.steps {
-        match &step.action {
-            Action::Apply(objects) => {
-                for object in objects {
-                    let reference = ObjectRef::to(object);
-                    let is_root = reference.kind != "Namespace"
-                        && reference.kind != "CustomResourceDefinition";
-                    if is_root && !owners.contains(&reference) {
-                        owners.push(reference);
-                    }
-                }
+        let Action::Apply(objects) = &step.action else {
+            continue;
+        };
+        for object in objects {
+            let reference = ObjectRef::to(object);
+            let is_root =
+                reference.kind != "Namespace" && reference.kind != "CustomResourceDefinition";
+            if is_root && !owners.contains(&reference) {
+                owners.push(reference);
             }
-            Action::Delete { object, .. } => owners.retain(|owner| owner != object),
-            _ => {}
         }
     }
     owners

@@ -8,7 +8,7 @@ use super::{
     finding::Finding,
     history::Counts,
     kinds::ObjectRef,
-    trace::{Write, WritePoint},
+    trace::{Event, Write, WritePoint},
 };
 
 /// The subject's work without perturbation.
@@ -39,8 +39,10 @@ pub struct Reference {
 pub struct ReferenceWrite {
     /// Its identity.
     pub point: WritePoint,
-    /// The object, if it was there in the end or is one of the user's.
+    /// The object, if it has a name of its own.
     pub object: Option<ObjectRef>,
+    /// The place of the step during which it came, from 0.
+    pub step: usize,
 }
 
 // === impl Reference ===
@@ -66,6 +68,7 @@ impl Reference {
             .map(|write| ReferenceWrite {
                 point: write.point.clone(),
                 object: object_of(first, write),
+                step: step_of(first, write),
             })
             .collect();
         Self {
@@ -94,6 +97,16 @@ fn points(run: &Outcome) -> impl Iterator<Item = &Write> {
     let restarted = run.trace.restarted_at.unwrap_or(std::time::Duration::MAX);
     let writes = run.trace.writes.iter();
     writes.filter(move |write| write.is_point() && write.at < restarted)
+}
+
+/// Returns the place of the last step that had begun when a write came.
+fn step_of(run: &Outcome, write: &Write) -> usize {
+    let before = run.trace.events.iter().filter(|(at, _)| *at <= write.at);
+    let steps = before.filter_map(|(_, event)| match event {
+        Event::Step { place, .. } => Some(*place),
+        _ => None,
+    });
+    steps.max().unwrap_or_default()
 }
 
 /// Returns the object that a write is about.

@@ -3,7 +3,7 @@
 use std::{
     sync::{
         Arc, Mutex, OnceLock, PoisonError,
-        atomic::{AtomicBool, Ordering},
+        atomic::{AtomicBool, AtomicUsize, Ordering},
     },
     time::Duration,
 };
@@ -33,7 +33,7 @@ pub(super) const QUIET_WITHIN: Duration = Duration::from_mins(1);
 const FROZEN_MAX: Duration = Duration::from_secs(6);
 const FROZEN_QUIET: Duration = Duration::from_millis(1_200);
 /// The longest wait for an object to be gone before it is made anew.
-const GONE_WITHIN: Duration = Duration::from_secs(10);
+const GONE_WITHIN: Duration = Duration::from_secs(30);
 /// By how much longer than a lease its holder is stopped.
 const LONGER_THAN_LEASE: Duration = Duration::from_secs(2);
 /// The time after which a woken replica is given something to do.
@@ -57,6 +57,8 @@ pub(super) struct Run {
     applied: Mutex<Vec<Value>>,
     /// True while a replica is stopped.
     is_asleep: AtomicBool,
+    /// The number of objects that were deleted and are to be made anew.
+    remaking: AtomicUsize,
 }
 
 // === impl Run ===
@@ -72,6 +74,7 @@ impl Run {
             tasks: Mutex::default(),
             applied: Mutex::default(),
             is_asleep: AtomicBool::new(false),
+            remaking: AtomicUsize::new(0),
         }
     }
 
@@ -113,7 +116,12 @@ impl Run {
 
     /// Returns whether something of what the plan began goes on: a resource stands still, or a replica is stopped.
     pub(super) fn is_held(&self) -> bool {
-        self.frozen.is_something() || self.is_asleep.load(Ordering::Acquire)
+        self.frozen.is_something() || self.is_asleep.load(Ordering::Acquire) || self.is_remaking()
+    }
+
+    /// Returns whether an object of the user is missing until it is made anew.
+    pub(super) fn is_remaking(&self) -> bool {
+        self.remaking.load(Ordering::Acquire) > 0
     }
 
     /// Returns the identities that hold the leases of the subject now.
@@ -190,6 +198,7 @@ impl Run {
         let Some(applied) = applied.filter(|_| anew) else {
             return;
         };
+        self.remaking.fetch_add(1, Ordering::Release);
         let (run, object) = (Arc::clone(self), object.clone());
         self.beside(async move {
             let is_gone = || run.world.object(&object).is_none();
@@ -198,6 +207,7 @@ impl Run {
                 run.recorder
                     .note(Event::Perturbed(format!("made {object} anew")));
             }
+            run.remaking.fetch_sub(1, Ordering::Release);
             run.recorder.restart_quiet();
         });
     }
