@@ -6,7 +6,6 @@ use std::{
     fs,
     path::{Path, PathBuf},
     process::ExitCode,
-    thread,
     time::Duration,
 };
 
@@ -25,8 +24,6 @@ use crate::{
     },
 };
 
-/// The runs of each core: they mostly wait.
-const JOBS_PER_CORE: usize = 8;
 /// The longest time of a run.
 const RUN_LIMIT: Duration = Duration::from_mins(5);
 /// The file by which a report is known to be ours.
@@ -59,7 +56,7 @@ pub(super) struct Args {
     /// state must make no difference, and the way back must lead back.
     #[arg(long, value_name = "N", default_value_t = 0)]
     generate: usize,
-    /// Number of runs at once [default: 8 a core].
+    /// Number of runs at once [default: 8 a core, fewer if the subject is busy].
     #[arg(long, value_name = "J")]
     jobs: Option<usize>,
     /// Seed of pairs.
@@ -227,7 +224,6 @@ impl Args {
     }
 
     fn choice(&self, folder: &Path) -> Choice {
-        let cores = thread::available_parallelism().map_or(1, usize::from);
         Choice {
             families: match self.families.as_slice() {
                 [] => Family::ALL.to_vec(),
@@ -237,7 +233,7 @@ impl Args {
             limit: self
                 .minutes
                 .map(|minutes| Duration::from_secs(minutes * 60)),
-            jobs: self.jobs.unwrap_or(cores * JOBS_PER_CORE),
+            jobs: self.jobs,
             seed: self.seed,
             folder: folder.to_owned(),
         }

@@ -3,6 +3,7 @@
 use std::{
     fs, io,
     path::{Path, PathBuf},
+    thread,
     time::Duration,
 };
 
@@ -19,11 +20,15 @@ use super::{
     kinds::ServedKinds,
     places::check_in_cluster,
     plan::{Family, Plan},
+    processor_time,
     promises::{self, Case, rules::Rules},
     reference::Reference,
     trace::RunTrace,
     workload::Workload,
 };
+
+/// The runs of each core: they mostly wait.
+const JOBS_PER_CORE: usize = 8;
 
 /// The choice of runs.
 #[derive(Clone, Debug)]
@@ -34,8 +39,8 @@ pub struct Choice {
     pub plans: Option<usize>,
     /// The time in which new plans are begun.
     pub limit: Option<Duration>,
-    /// The number of runs at once.
-    pub jobs: usize,
+    /// The number of runs at once; as many as the subject lets the processors, if not told.
+    pub jobs: Option<usize>,
     /// The seed of pairs.
     pub seed: u64,
     /// The folder of the runs' folders.
@@ -170,7 +175,10 @@ impl Campaign {
         let folders = ["reference-1", "reference-2"].map(|name| folder.join(name));
         let first = self.run(&plan, &folders[0]);
         let second = self.run(&plan, &folders[1]);
+        let (began, taken) = (Instant::now(), processor_time::taken());
         let (first, second) = Box::pin(async { tokio::join!(first, second) }).await;
+        let took = began.elapsed().max(Duration::from_millis(1));
+        let taken = processor_time::taken().saturating_sub(taken);
         let (first, second) = (first?, second?);
         let mut findings = Vec::new();
         for outcome in [&first, &second] {
@@ -184,7 +192,10 @@ impl Campaign {
             }
             findings.extend(found);
         }
-        Ok(Reference::of([&first, &second], findings))
+        Ok(Reference {
+            busy: taken.as_secs_f64() / took.as_secs_f64() / 2.0,
+            ..Reference::of([&first, &second], findings)
+        })
     }
 
     /// Runs plans side by side, and tells `watch` of each verdict as it comes.
@@ -214,7 +225,7 @@ impl Campaign {
             let verdict = self.verdict(reference, plan, &folder).await?;
             Ok(Some(verdict))
         });
-        let mut runs = Box::pin(stream::iter(runs).buffered(choice.jobs.max(1)));
+        let mut runs = Box::pin(stream::iter(runs).buffered(choice.jobs(reference)));
         let mut verdicts = Vec::new();
         while let Some(verdict) = runs.next().await {
             let verdict: Result<Option<Verdict>, CampaignError> = verdict;
@@ -247,7 +258,7 @@ impl Campaign {
             let folder = choice.folder.join(format!("changed-{:04}", number + 1));
             self.changed(reference, plan, &folder).await
         });
-        let mut runs = Box::pin(stream::iter(runs).buffered(choice.jobs.max(1)));
+        let mut runs = Box::pin(stream::iter(runs).buffered(choice.jobs(reference)));
         let mut verdicts = Vec::new();
         while let Some(verdict) = runs.next().await {
             let verdict: Result<Verdict, CampaignError> = verdict;
@@ -355,6 +366,13 @@ impl Campaign {
 }
 
 impl Choice {
+    /// Returns the number of runs at once: eight a processor, since they mostly wait, or fewer of a subject that is busy.
+    pub fn jobs(&self, reference: &Reference) -> usize {
+        let cores = thread::available_parallelism().map_or(1, usize::from);
+        let chosen = self.jobs.map(|jobs| jobs.max(1));
+        chosen.unwrap_or_else(|| processor_time::runs(reference.busy, cores, cores * JOBS_PER_CORE))
+    }
+
     /// Returns the plans that are chosen of those of a reference.
     pub fn plans(&self, reference: &Reference, workload: &Workload) -> Vec<Plan> {
         let singles = draw::plans(reference, workload, &self.families);

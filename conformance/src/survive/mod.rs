@@ -35,6 +35,7 @@ mod execute;
 mod reference;
 mod draw;
 mod promises;
+mod processor_time;
 mod campaign;
 mod differential;
 mod report;

@@ -32,6 +32,8 @@ pub struct Reference {
     pub findings: Vec<Finding>,
     /// The duration of the steps.
     pub took: std::time::Duration,
+    /// The number of processors that one run keeps busy.
+    pub busy: f64,
 }
 
 /// A write that changed something.
@@ -81,6 +83,7 @@ impl Reference {
             has_leases: first.identities.iter().any(|of| !of.is_empty()),
             findings,
             took: first.took,
+            busy: 0.0,
         }
     }
 
