@@ -6,7 +6,9 @@ use std::{
     time::Duration,
 };
 
-use fakeserver::faults::{FrameFacts, FrameVerdict, ReadBound, RequestFacts, RequestVerdict, Rule};
+use fakeserver::faults::{
+    EventType, FrameFacts, FrameVerdict, ReadBound, RequestFacts, RequestVerdict, Rule,
+};
 
 use super::kinds::full_name;
 
@@ -111,12 +113,16 @@ impl Rule for MergeRule {
 
     fn on_frame(&mut self, frame: &FrameFacts<'_>) -> FrameVerdict {
         let watch = frame.watch;
+        // A deletion is never merged away: a server ends a watch rather than leave one out.
+        let is_change = matches!(frame.event, EventType::Added | EventType::Modified);
         let is_meant = watch.user == SUBJECT
-            && frame.is_event()
+            && is_change
             && !frame.is_initial
             && full_name(&watch.resource, &watch.group) == self.resource;
         if is_meant {
-            FrameVerdict::Coalesce(MERGE_WITHIN)
+            // Frames wait one after the other; each is shown so long after its change.
+            let age = frame.age.unwrap_or_default();
+            FrameVerdict::Coalesce(MERGE_WITHIN.saturating_sub(age))
         } else {
             FrameVerdict::Pass
         }
