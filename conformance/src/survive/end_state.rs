@@ -221,6 +221,10 @@ impl Names {
             for field in OWN_METADATA {
                 metadata.remove(field);
             }
+            // A plan leaves its mark there.
+            if metadata.get("annotations").is_some_and(has_only_own) {
+                metadata.remove("annotations");
+            }
         }
         if value["kind"] == "Pod" {
             for field in ["nodeName", "hostname"] {
@@ -282,6 +286,11 @@ fn is_own(key: &str) -> bool {
             | "survive.conformance.dev/touched"
             | "kubectl.kubernetes.io/last-applied-configuration"
     )
+}
+
+fn has_only_own(fields: &Value) -> bool {
+    let fields = fields.as_object();
+    fields.is_some_and(|fields| fields.keys().all(|key| is_own(key)))
 }
 
 fn is_time(text: &str) -> bool {
