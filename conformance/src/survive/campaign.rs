@@ -16,7 +16,7 @@ use super::{
     draw,
     end_state::Mask,
     execute::{self, Outcome, RunError, Setup},
-    finding::Finding,
+    finding::{Finding, Promise},
     kinds::ServedKinds,
     places::check_in_cluster,
     plan::{Family, Plan},
@@ -185,8 +185,10 @@ impl Campaign {
             let found = self.judge(outcome, &plan, None);
             let failed = found.iter().find(|it| it.text.starts_with("step "));
             if let Some(failed) = failed {
+                // A process that has ended is the cause of the rest.
+                let ended = found.iter().find(|it| it.promise == Promise::Alive);
                 return Err(CampaignError::NoReference {
-                    reason: failed.text.clone(),
+                    reason: ended.unwrap_or(failed).text.clone(),
                     output: outcome.output.first().cloned().unwrap_or_default(),
                 });
             }
