@@ -16,11 +16,13 @@ use super::{
     run::{QUIET_WITHIN, Run, TICK},
     subject::Order,
     trace::Event,
-    workload::{Action, Step, Workload},
+    workload::{Action, PatchType, Step, Workload},
 };
 
 /// The longest wait for the subject to read or write at all.
 const READY_WITHIN: Duration = Duration::from_mins(1);
+/// The time that a watch takes to end by the change that it does not show.
+const CUT_OFF: Duration = Duration::from_millis(300);
 /// The quiet in the end, and that after the restart.
 const LAST_QUIET: Duration = Duration::from_secs(1);
 
@@ -67,6 +69,10 @@ impl Course<'_> {
                 run.reconnect();
             }
             is_cut = cut.is_some();
+            if is_cut {
+                // The change itself ends the watch.
+                sleep(CUT_OFF).await;
+            }
         }
         run.reconnect();
         run.until(QUIET_WITHIN, || !run.is_held()).await;
@@ -127,9 +133,13 @@ impl Course<'_> {
                 if *status {
                     path.push_str("/status");
                 }
-                let body = body.to_string().into_bytes();
-                self.request("PATCH", &path, media_type.media_type(), body)
-                    .await
+                let text = body.to_string().into_bytes();
+                let answer = self.request("PATCH", &path, media_type.media_type(), text);
+                answer.await?;
+                if *media_type == PatchType::Merge && !status {
+                    run.merge_applied(object, body);
+                }
+                Ok(())
             }
             Action::Delete {
                 object,

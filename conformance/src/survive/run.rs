@@ -87,6 +87,15 @@ impl Run {
         Ok(())
     }
 
+    /// Keeps a change by the user, for when the object is made anew.
+    pub(super) fn merge_applied(&self, object: &ObjectRef, patch: &Value) {
+        let mut applied = self.applied.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut objects = applied.iter_mut();
+        if let Some(known) = objects.find(|known| ObjectRef::to(known) == *object) {
+            json_patch::merge(known, patch);
+        }
+    }
+
     /// Waits until something is so, and returns whether that was within the time.
     pub(super) async fn until(&self, within: Duration, is_so: impl Fn() -> bool) -> bool {
         let deadline = Instant::now() + within;
