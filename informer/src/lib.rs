@@ -81,6 +81,8 @@
 //! | `controller` | yes | controllers, managers that run them, and what they need: events, conditions |
 //! | `endpoints` | | probes and metrics of a manager over HTTP |
 //! | `compact` | | compressed objects in memory; compiles zstd, which is C |
+//! | `protobuf` | | lists and watches of built-in types in protobuf: [`http::Encoding`] |
+//! | `cbor` | | lists and watches in CBOR |
 //! | `kube-runtime` | | streams that feed a `kube_runtime::Controller` |
 //! | `testing` | | a scripted [`ListWatch`](list_watch::ListWatch) and a recording handler |
 //! | `unstable-stages` | | the stages behind an informer, each by itself; they may change in any release |
@@ -104,6 +106,14 @@ mod counter;
 mod entropy;
 mod backoff;
 mod serde_layer;
+#[cfg(any(feature = "protobuf", feature = "cbor"))]
+mod serde_text;
+#[cfg(feature = "protobuf")]
+mod protobuf;
+#[cfg(feature = "cbor")]
+mod cbor;
+#[cfg(feature = "http")]
+mod encoding;
 pub mod field_path;
 mod object;
 mod object_fn;

@@ -1,4 +1,4 @@
-//! Compact objects: JSON or packed bytes, decoded when they are read.
+//! Compact objects: bytes as they arrived or packed ones, decoded when they are read.
 
 use std::{
     convert::Infallible,
@@ -11,6 +11,7 @@ use serde::{Serialize, de::Error as _};
 
 use super::{dictionary::Dictionary, live::LiveKey, packer::Packer};
 use crate::{
+    encoding::Syntax,
     field_path::{FieldPath, Fields, ReadFieldError},
     object::{DecodeError, Object},
     object_fn::BoxError,
@@ -28,8 +29,8 @@ pub struct Compact<K> {
     packer: Arc<Packer<K>>,
     /// Tells it from all others of its packer.
     id: u64,
-    /// True if the JSON has its kind and API version.
-    is_whole: bool,
+    /// The syntax by which the bytes are read.
+    syntax: Syntax,
     state: RwLock<State<K>>,
 }
 
@@ -76,13 +77,13 @@ impl<K: Send + Sync + 'static> Object<Compact<K>> {
 // === impl Compact ===
 
 impl<K> Compact<K> {
-    pub(super) fn new(packer: Arc<Packer<K>>, id: u64, json: &[u8], is_whole: bool) -> Self {
+    pub(super) fn new(packer: Arc<Packer<K>>, id: u64, bytes: &[u8], syntax: Syntax) -> Self {
         Self {
             packer,
             id,
-            is_whole,
+            syntax,
             state: RwLock::new(State {
-                form: Form::Raw(json.into()),
+                form: Form::Raw(bytes.into()),
                 change: None,
             }),
         }
@@ -103,7 +104,7 @@ impl<K> Compact<K> {
             return Ok(value);
         }
         let mut value = self
-            .with_json(|json| self.packer.decode(json, self.is_whole))
+            .with_bytes(|bytes| self.packer.decode(bytes, self.syntax))
             .map_err(Arc::new)?;
         if let Some(change) = change {
             let outcome = catch_unwind(AssertUnwindSafe(|| change(&mut value)));
@@ -113,21 +114,21 @@ impl<K> Compact<K> {
         Ok(self.packer.share(key, Arc::new(value)))
     }
 
-    /// Reads the JSON that arrived, which may lack kind and API version; `None` if decoding would change it.
-    pub(super) fn plain_json<T>(&self, read_json: impl FnOnce(&str) -> T) -> Option<T> {
+    /// Reads the bytes that arrived, which may lack kind and API version; `None` if decoding would change them.
+    pub(super) fn plain<T>(&self, read_plain: impl FnOnce(&[u8]) -> T) -> Option<T> {
         let is_plain = !self.packer.drops_fields() && read(&self.state).change.is_none();
-        is_plain.then(|| self.with_json(read_json))
+        is_plain.then(|| self.with_bytes(read_plain))
     }
 
-    /// Packs the JSON, unless it is packed.
+    /// Packs the bytes, unless they are packed.
     pub(super) fn pack(&self, dictionary: &Arc<Dictionary>) {
         // The lock is given back before it is taken for writing.
-        let json = match &read(&self.state).form {
-            Form::Raw(json) => Arc::clone(json),
+        let raw = match &read(&self.state).form {
+            Form::Raw(raw) => Arc::clone(raw),
             Form::Packed { .. } => return,
         };
-        let bytes = dictionary.pack(&json, self.packer.contexts());
-        if bytes.len() < json.len() {
+        let bytes = dictionary.pack(&raw, self.packer.contexts());
+        if bytes.len() < raw.len() {
             let dictionary = Arc::clone(dictionary);
             write(&self.state).form = Form::Packed { bytes, dictionary };
         }
@@ -137,24 +138,23 @@ impl<K> Compact<K> {
     #[cfg(test)]
     pub(super) fn size(&self) -> (usize, bool) {
         match &read(&self.state).form {
-            Form::Raw(json) => (json.len(), false),
+            Form::Raw(raw) => (raw.len(), false),
             Form::Packed { bytes, .. } => (bytes.len(), true),
         }
     }
 
-    fn with_json<T>(&self, read_json: impl FnOnce(&str) -> T) -> T {
+    fn with_bytes<T>(&self, read_bytes: impl FnOnce(&[u8]) -> T) -> T {
         // What is raw is used without the lock, so that packing need not wait for a decoder.
         let raw = match &read(&self.state).form {
-            Form::Raw(json) => Ok(Arc::clone(json)),
+            Form::Raw(raw) => Ok(Arc::clone(raw)),
             Form::Packed { bytes, dictionary } => {
                 Err(dictionary.unpack(bytes, self.packer.contexts()))
             }
         };
-        let json = match &raw {
-            Ok(json) => &**json,
-            Err(json) => json.as_slice(),
-        };
-        read_json(str::from_utf8(json).expect("it was checked when it arrived"))
+        read_bytes(match &raw {
+            Ok(raw) => raw,
+            Err(unpacked) => unpacked,
+        })
     }
 }
 
@@ -164,7 +164,7 @@ impl<K: Send + Sync + 'static> Compact<K> {
         let own = if Arc::strong_count(&self) == 1 {
             self
         } else {
-            self.with_json(|json| self.packer.put(json, self.is_whole))
+            self.with_bytes(|bytes| self.packer.put(bytes, self.syntax))
         };
         write(&own.state).change = Some(Arc::clone(change));
         own
@@ -172,10 +172,10 @@ impl<K: Send + Sync + 'static> Compact<K> {
 }
 
 impl<K: Serialize> Fields for Compact<K> {
-    /// Reads the JSON where it is what decoding gives, so that the object need not be built.
+    /// Reads the bytes where they are what decoding gives, so that the object need not be built.
     fn values_at(&self, path: &FieldPath) -> Result<Vec<Arc<str>>, ReadFieldError> {
         if !path.reads_type()
-            && let Some(texts) = self.plain_json(|json| path.values_in_json(json.as_bytes()))
+            && let Some(texts) = self.plain(|bytes| path.values_in(bytes, self.syntax))
         {
             return texts;
         }

@@ -11,6 +11,7 @@ use super::{
     young::{Batch, Young},
 };
 use crate::{
+    encoding::Syntax,
     sync::{AtomicU64, AtomicUsize, Mutex, Ordering, lock},
     task::{TaskSet, has_threads, run_blocking},
 };
@@ -18,7 +19,7 @@ use crate::{
 /// The number of young areas that may wait for packing before their producer has to help.
 const IN_FLIGHT_MAX: usize = 4;
 
-type Decode<K> = dyn Fn(&str, bool) -> serde_json::Result<K> + Send + Sync;
+type Decode<K> = dyn Fn(&[u8], Syntax) -> serde_json::Result<K> + Send + Sync;
 
 /// The state that all objects of one selection share: its dictionary, and the decoded objects.
 ///
@@ -28,7 +29,7 @@ type Decode<K> = dyn Fn(&str, bool) -> serde_json::Result<K> + Send + Sync;
 /// objects that are kept decoded, and samples of up to a megabyte for pods.
 pub(crate) struct Packer<K> {
     options: CompactOptions,
-    /// Builds an object of JSON that says its type, or does not.
+    /// Builds an object of its bytes.
     decode: Box<Decode<K>>,
     drops_fields: bool,
     next_id: AtomicU64,
@@ -58,7 +59,7 @@ impl<K> Packer<K> {
     pub(crate) fn new(
         options: CompactOptions,
         drops_fields: bool,
-        decode: impl Fn(&str, bool) -> serde_json::Result<K> + Send + Sync + 'static,
+        decode: impl Fn(&[u8], Syntax) -> serde_json::Result<K> + Send + Sync + 'static,
     ) -> Self {
         let state = State {
             young: Young::new(options.young_size_max_bytes),
@@ -78,8 +79,8 @@ impl<K> Packer<K> {
         }
     }
 
-    pub(super) fn decode(&self, json: &str, is_whole: bool) -> serde_json::Result<K> {
-        (self.decode)(json, is_whole)
+    pub(super) fn decode(&self, bytes: &[u8], syntax: Syntax) -> serde_json::Result<K> {
+        (self.decode)(bytes, syntax)
     }
 
     pub(super) fn drops_fields(&self) -> bool {
@@ -103,18 +104,17 @@ impl<K> Packer<K> {
 }
 
 impl<K: Send + Sync + 'static> Packer<K> {
-    /// Takes the JSON of an object, which was checked; `is_whole` if it says its type.
-    pub(crate) fn put(self: &Arc<Self>, json: &str, is_whole: bool) -> Arc<Compact<K>> {
-        let json = json.as_bytes();
+    /// Takes the bytes of an object, which were checked.
+    pub(crate) fn put(self: &Arc<Self>, bytes: &[u8], syntax: Syntax) -> Arc<Compact<K>> {
         let id = self.next_id.fetch_add(1, Ordering::Relaxed);
-        let object = Arc::new(Compact::new(Arc::clone(self), id, json, is_whole));
+        let object = Arc::new(Compact::new(Arc::clone(self), id, bytes, syntax));
         let (batch, samples) = {
             let mut state = lock(&self.state);
-            let samples = state.samples.offer(json);
+            let samples = state.samples.offer(bytes);
             if let (Some(samples), None) = (&samples, &state.dictionary) {
                 state.dictionary = Some(self.first_dictionary(samples));
             }
-            let batch = state.young.push(Arc::downgrade(&object), json.len());
+            let batch = state.young.push(Arc::downgrade(&object), bytes.len());
             (batch, samples)
         };
         if let Some(samples) = samples {

@@ -33,13 +33,13 @@ impl Samples {
     }
 
     /// Looks at an object that arrived; gives what is to be learnt from, when there is enough of it.
-    pub(super) fn offer(&mut self, json: &[u8]) -> Option<Vec<Box<[u8]>>> {
+    pub(super) fn offer(&mut self, bytes: &[u8]) -> Option<Vec<Box<[u8]>>> {
         self.seen += 1;
         if !self.seen.is_multiple_of(self.every) {
             return None;
         }
         self.taken
-            .push(json[..json.len().min(SAMPLE_SIZE_MAX_BYTES)].into());
+            .push(bytes[..bytes.len().min(SAMPLE_SIZE_MAX_BYTES)].into());
         if self.taken.len() < SAMPLES {
             return None;
         }

@@ -13,9 +13,12 @@ use super::{
     young::Young,
 };
 use crate::{
+    encoding::Syntax,
     fixtures::{Value, object},
     object::Object,
 };
+
+const WHOLE: Syntax = Syntax::Json { has_type: true };
 
 /// A packer that counts what it decodes.
 fn packer(options: CompactOptions) -> (Arc<Packer<Value>>, Arc<AtomicUsize>) {
@@ -23,7 +26,7 @@ fn packer(options: CompactOptions) -> (Arc<Packer<Value>>, Arc<AtomicUsize>) {
     let count = Arc::clone(&decoded);
     let packer = Packer::new(options, false, move |json, _| {
         count.fetch_add(1, Ordering::Relaxed);
-        serde_json::from_str(json)
+        serde_json::from_slice(json)
     });
     (Arc::new(packer), decoded)
 }
@@ -164,7 +167,7 @@ fn entries_of_dropped_objects_are_swept() {
 fn objects_that_are_alike_take_a_fraction_once_they_are_old() {
     let (packer, _) = packer(small());
     let cells: Vec<_> = (0..1000)
-        .map(|n| packer.put(&json_of(&format!("object {n}")), true))
+        .map(|n| packer.put(json_of(&format!("object {n}")).as_bytes(), WHOLE))
         .collect();
     let raw: usize = cells.iter().filter(|cell| !is_packed(cell)).count();
     assert!((1..=12).contains(&raw), "{raw} are young");
@@ -179,7 +182,7 @@ fn objects_that_are_alike_take_a_fraction_once_they_are_old() {
 #[test]
 fn what_does_not_become_smaller_stays_as_it_is() {
     let (packer, _) = packer(small().with_young_size_max_bytes(0));
-    let cell = packer.put("{}", true);
+    let cell = packer.put(b"{}", WHOLE);
     assert!(!is_packed(&cell));
     assert_eq!(cell.size().0, 2);
 }
@@ -188,7 +191,7 @@ fn what_does_not_become_smaller_stays_as_it_is() {
 fn an_object_is_decoded_once_while_it_is_held_or_hot() {
     let (packer, decoded) = packer(small());
     let cells: Vec<_> = (0..5)
-        .map(|n| packer.put(&json_of(&n.to_string()), true))
+        .map(|n| packer.put(json_of(&n.to_string()).as_bytes(), WHOLE))
         .collect();
     assert_eq!(decoded.load(Ordering::Relaxed), 0, "nobody looked");
     let held = cells[0].read().unwrap();
@@ -205,7 +208,7 @@ fn an_object_is_decoded_once_while_it_is_held_or_hot() {
 #[test]
 fn what_the_type_refuses_is_told_at_each_read() {
     let (packer, _) = packer(small());
-    let cell = packer.put(r#"{"text": 7}"#, true);
+    let cell = packer.put(br#"{"text": 7}"#, WHOLE);
     for _ in 0..2 {
         assert!(
             cell.read()
@@ -219,7 +222,7 @@ fn what_the_type_refuses_is_told_at_each_read() {
 #[test]
 fn a_change_is_made_when_the_object_is_decoded_and_its_failure_is_told() {
     let (packer, _) = packer(small());
-    let cell = packer.put(&json_of("a"), true);
+    let cell = packer.put(json_of("a").as_bytes(), WHOLE);
     let louder: Arc<Change<Value>> = Arc::new(|value| {
         value.text.push('!');
         Ok(())
@@ -229,7 +232,7 @@ fn a_change_is_made_when_the_object_is_decoded_and_its_failure_is_told() {
     assert_eq!(changed.decode().unwrap().text, "a!");
     assert_eq!(text_of(&cell), "a", "a shared object stays as it arrived");
     drop((cell, arrived));
-    let alone = compact(packer.put(&json_of("b"), true));
+    let alone = compact(packer.put(json_of("b").as_bytes(), WHOLE));
     let id = Arc::as_ptr(alone.get());
     let changed = alone.with_change(&louder);
     assert_eq!(
@@ -241,7 +244,7 @@ fn a_change_is_made_when_the_object_is_decoded_and_its_failure_is_told() {
     let refuses: Arc<Change<Value>> = Arc::new(|_| Err("not today".into()));
     let panics: Arc<Change<Value>> = Arc::new(|_| panic!("boom"));
     for (change, said) in [(refuses, "not today"), (panics, "the transform panicked")] {
-        let held = compact(packer.put(&json_of("c"), true)).with_change(&change);
+        let held = compact(packer.put(json_of("c").as_bytes(), WHOLE)).with_change(&change);
         let error = held.decode().unwrap_err();
         assert_eq!(error.source.to_string(), said);
     }
@@ -251,23 +254,22 @@ fn a_change_is_made_when_the_object_is_decoded_and_its_failure_is_told() {
 fn the_json_is_given_where_nothing_of_it_is_left_out() {
     let (packer, decoded) = packer(small());
     let json = json_of("a");
-    let whole = packer.put(&json, true);
-    assert_eq!(whole.plain_json(str::to_owned), Some(json.clone()));
-    assert_eq!(
-        packer.put(&json, false).plain_json(str::len),
-        Some(json.len())
-    );
+    let json = json.as_bytes();
+    let whole = packer.put(json, WHOLE);
+    assert_eq!(whole.plain(<[u8]>::to_vec), Some(json.to_vec()));
+    let bare = Syntax::Json { has_type: false };
+    assert_eq!(packer.put(json, bare).plain(<[u8]>::len), Some(json.len()));
     let dropping = Arc::new(Packer::<Value>::new(small(), true, |json, _| {
-        serde_json::from_str(json)
+        serde_json::from_slice(json)
     }));
-    assert_eq!(dropping.put(&json, true).plain_json(str::len), None);
+    assert_eq!(dropping.put(json, WHOLE).plain(<[u8]>::len), None);
     assert_eq!(decoded.load(Ordering::Relaxed), 0);
 }
 
 #[test]
 fn debug_output_does_not_show_the_content() {
     let (packer, _) = packer(small());
-    let cell = packer.put(&json_of("a secret"), true);
+    let cell = packer.put(json_of("a secret").as_bytes(), WHOLE);
     assert!(!format!("{cell:?} {packer:?}").contains("secret"));
 }
 
@@ -276,7 +278,7 @@ async fn on_several_threads_all_is_read_as_it_came_whenever_it_is_packed() {
     let (packer, _) = packer(small());
     let mut cells = Vec::new();
     for n in 0..2000 {
-        cells.push(packer.put(&json_of(&n.to_string()), true));
+        cells.push(packer.put(json_of(&n.to_string()).as_bytes(), WHOLE));
         if n % 7 == 0 {
             assert_eq!(text_of(&cells[n / 2]), (n / 2).to_string());
         }
@@ -304,7 +306,7 @@ proptest! {
                     prop_assert_eq!(&text_of(cell), text);
                 }
                 _ => {
-                    let cell = packer.put(&json_of(&text), true);
+                    let cell = packer.put(json_of(&text).as_bytes(), WHOLE);
                     model.push((text, cell));
                 }
             }

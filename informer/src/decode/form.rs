@@ -7,8 +7,9 @@ use serde::de::DeserializeOwned;
 use super::{Decoder, lengths::Lengths};
 #[cfg(feature = "compact")]
 use crate::compact::{Compact, CompactOptions, Packer};
+use crate::encoding::Syntax;
 
-/// Makes objects of type `K` from JSON.
+/// Makes objects of type `K` from their bytes.
 pub(crate) trait Form<K>: Send + Sync {
     /// The same form for objects of another decoder.
     fn for_decoder(&self, decoder: &Arc<Decoder>) -> Arc<dyn Form<K>>;
@@ -17,14 +18,14 @@ pub(crate) trait Form<K>: Send + Sync {
     fn needs_checked_json(&self) -> bool;
 
     /// Makes the value of an object.
-    fn value(&self, decoder: &Decoder, json: &MeasuredJson<'_>) -> serde_json::Result<Arc<K>>;
+    fn value(&self, decoder: &Decoder, document: &Document<'_>) -> serde_json::Result<Arc<K>>;
 }
 
-/// The JSON of one object, with what is known of it.
-pub(crate) struct MeasuredJson<'a> {
-    pub(super) text: &'a str,
-    /// True if it has its kind and API version.
-    pub(super) is_whole: bool,
+/// The bytes of one object, with what is known of them.
+pub(crate) struct Document<'a> {
+    pub(super) bytes: &'a [u8],
+    pub(super) syntax: Syntax,
+    /// The lengths of its arrays, if it is JSON and they were measured.
     pub(super) lengths: &'a Lengths,
 }
 
@@ -49,9 +50,8 @@ impl<K: DeserializeOwned> Form<K> for Typed {
         false
     }
 
-    fn value(&self, decoder: &Decoder, json: &MeasuredJson<'_>) -> serde_json::Result<Arc<K>> {
-        let value = decoder.build(json.text, json.is_whole, json.lengths)?;
-        Ok(Arc::new(value))
+    fn value(&self, decoder: &Decoder, document: &Document<'_>) -> serde_json::Result<Arc<K>> {
+        Ok(Arc::new(decoder.build(document)?))
     }
 }
 
@@ -62,8 +62,12 @@ impl<K: DeserializeOwned + Send + Sync + 'static> Packing<K> {
     pub(crate) fn new(decoder: &Arc<Decoder>, options: CompactOptions) -> Self {
         let decoder = Arc::clone(decoder);
         let drops_fields = !decoder.dropped.is_empty();
-        let packer = Packer::new(options.clone(), drops_fields, move |json, is_whole| {
-            decoder.build(json, is_whole, &Lengths::default())
+        let packer = Packer::new(options.clone(), drops_fields, move |bytes, syntax| {
+            decoder.build(&Document {
+                bytes,
+                syntax,
+                lengths: &Lengths::default(),
+            })
         });
         let packer = Arc::new(packer);
         Self { packer, options }
@@ -80,7 +84,7 @@ impl<K: DeserializeOwned + Send + Sync + 'static> Form<Compact<K>> for Packing<K
         true
     }
 
-    fn value(&self, _: &Decoder, json: &MeasuredJson<'_>) -> serde_json::Result<Arc<Compact<K>>> {
-        Ok(self.packer.put(json.text, json.is_whole))
+    fn value(&self, _: &Decoder, document: &Document<'_>) -> serde_json::Result<Arc<Compact<K>>> {
+        Ok(self.packer.put(document.bytes, document.syntax))
     }
 }

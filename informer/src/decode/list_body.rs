@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     known::Known,
-    list_watch::{Arrived, ListPage, ListWatchError},
+    list_watch::{Arrived, ListPage, ListWatchError, Status},
     object::ResourceVersion,
 };
 
@@ -21,8 +21,14 @@ use crate::{
 pub struct ListBody<'a> {
     decoder: &'a Decoder,
     items: std::vec::IntoIter<&'a RawValue>,
-    resource_version: ResourceVersion,
-    continue_token: Option<String>,
+    end: ListEnd,
+}
+
+/// The rest of a list, without its items.
+#[derive(Debug)]
+pub(crate) struct ListEnd {
+    pub(crate) resource_version: ResourceVersion,
+    pub(crate) continue_token: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -59,32 +65,71 @@ impl Decoder {
         let list: WireList<'a> = serde_json::from_slice(body)
             .map_err(|error| malformed("a body that is not a list", error))?;
         if peek::is_status(&list.api_version, &list.kind) {
-            return Err(status::parse(body).map_or_else(
-                || protocol("a malformed status where a list was asked for"),
-                ListWatchError::from,
-            ));
+            return Err(status_or_malformed(status::parse(body)));
         }
-        if peek::is_table(&list.api_version, &list.kind) {
-            return Err(protocol("a table where a list was asked for"));
-        }
-        if peek::is_partial(&list.api_version, &list.kind) && !self.is_metadata_only {
-            return Err(protocol("only metadata where whole objects were asked for"));
-        }
+        self.check_list_type(&list.api_version, &list.kind)?;
         let Some(items) = list.items else {
             return Err(protocol("a list without items"));
         };
-        let metadata = list.metadata.unwrap_or_default();
-        if metadata.resource_version.is_empty() {
-            return Err(protocol("a list without a version"));
-        }
-        let token = metadata.continue_token;
+        let end = ListEnd::new(&list.metadata.unwrap_or_default())?;
         Ok(ListBody {
             decoder: self,
             items: items.into_iter(),
+            end,
+        })
+    }
+
+    /// Refuses other forms of lists than the one that was asked for.
+    pub(super) fn check_list_type(
+        &self,
+        api_version: &str,
+        kind: &str,
+    ) -> Result<(), ListWatchError> {
+        if peek::is_table(api_version, kind) {
+            return Err(protocol("a table where a list was asked for"));
+        }
+        if peek::is_partial(api_version, kind) && !self.is_metadata_only {
+            return Err(protocol("only metadata where whole objects were asked for"));
+        }
+        Ok(())
+    }
+}
+
+// === impl ListEnd ===
+
+impl ListEnd {
+    /// Reads the metadata of a list.
+    ///
+    /// # Errors
+    ///
+    /// It has no version.
+    pub(super) fn new(metadata: &PeekList<'_>) -> Result<Self, ListWatchError> {
+        if metadata.resource_version.is_empty() {
+            return Err(protocol("a list without a version"));
+        }
+        let token = &metadata.continue_token;
+        Ok(Self {
             resource_version: ResourceVersion::new(&*metadata.resource_version),
             continue_token: (!token.is_empty()).then(|| token.to_string()),
         })
     }
+
+    /// Returns the page with these items.
+    pub(crate) fn into_page<K>(self, items: Vec<Arrived<K>>) -> ListPage<K> {
+        ListPage {
+            items,
+            resource_version: self.resource_version,
+            continue_token: self.continue_token,
+        }
+    }
+}
+
+/// Returns the error of an answer that is a status in place of a list.
+pub(super) fn status_or_malformed(status: Option<Status>) -> ListWatchError {
+    status.map_or_else(
+        || protocol("a malformed status where a list was asked for"),
+        ListWatchError::from,
+    )
 }
 
 // === impl ListBody ===
@@ -110,7 +155,12 @@ impl<'a> ListBody<'a> {
 
     /// Returns the token of the next page; `None` on the last.
     pub(crate) fn continue_token(&self) -> Option<&str> {
-        self.continue_token.as_deref()
+        self.end.continue_token.as_deref()
+    }
+
+    /// Returns what is no item.
+    pub(crate) fn into_end(self) -> ListEnd {
+        self.end
     }
 
     /// Returns the number of items that are left.
@@ -125,10 +175,6 @@ impl<'a> ListBody<'a> {
 
     /// The page with these items.
     pub fn into_page<K>(self, items: Vec<Arrived<K>>) -> ListPage<K> {
-        ListPage {
-            items,
-            resource_version: self.resource_version,
-            continue_token: self.continue_token,
-        }
+        self.end.into_page(items)
     }
 }

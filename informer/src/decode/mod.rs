@@ -2,7 +2,8 @@
 //!
 //! Nothing here waits or decides. [`FrameSplitter`] cuts a stream into frames at any chunk boundary, [`Decoder`] turns one
 //! frame into a [`WatchEvent`](crate::list_watch::WatchEvent) and takes one body apart as a [`ListBody`]. Items are cut out of
-//! a list while it arrives, by `list_splitter`.
+//! a list while it arrives, by `list_splitter`. `binary` does the same for protobuf and CBOR; `frames` and `list_reader` choose
+//! by the encoding of an answer.
 //!
 //! An object is first *peeked* at: its metadata is read, its arrays are measured, and the rest is skipped; the step
 //! that builds it checks all of it. If [`Known`] holds exactly that version, the handle that is held is used and
@@ -26,21 +27,31 @@ mod status;
 mod watch_event;
 mod list_splitter;
 mod list_body;
+#[cfg(any(feature = "protobuf", feature = "cbor"))]
+mod binary;
+mod frames;
+mod list_reader;
 
 #[cfg(test)]
 mod tests;
 
 use std::sync::Arc;
 
-use serde::{Deserializer, de::DeserializeOwned};
+use serde::{
+    Deserializer,
+    de::{DeserializeOwned, Error as _},
+};
 use serde_json::value::RawValue;
 
-use self::{form::MeasuredJson, intern::Interner, lengths::Lengths, peek::Peek};
+use self::{form::Document, intern::Interner, peek::Peek};
+#[cfg(feature = "protobuf")]
+use crate::protobuf::{self, MessageId};
 use crate::{
+    encoding::{Encoding, Syntax},
     field_path::{Dropped, FieldPath},
     known::Known,
     list_watch::{Arrived, ListWatchError},
-    object::{DecodeError, Object},
+    object::{DecodeError, Metadata, Object},
     serde_layer::Layered,
     sync::{Mutex, lock},
 };
@@ -49,7 +60,8 @@ use crate::{
 pub(crate) use self::form::Packing;
 pub(crate) use self::{
     form::{Form, Typed},
-    list_splitter::ListSplitter,
+    frames::Frames,
+    list_reader::ListReader,
 };
 #[cfg(feature = "unstable-stages")]
 pub use self::{frame::FRAME_SIZE_MAX_BYTES, list_body::ListBody};
@@ -65,6 +77,9 @@ pub struct Decoder {
     dropped: Vec<FieldPath>,
     /// The strings that objects have in common.
     interner: Arc<Mutex<Interner>>,
+    /// The message of its objects in protobuf, if they are built in.
+    #[cfg(feature = "protobuf")]
+    message: Option<MessageId>,
 }
 
 /// The form of the objects that are made, and those that are held already.
@@ -78,9 +93,12 @@ pub(crate) struct Making<'a, K> {
 impl Decoder {
     /// Decodes whole objects of `kind` (as in `Pod`) in `api_version` (as in `apps/v1`).
     pub fn new(api_version: impl Into<String>, kind: impl Into<String>) -> Self {
+        let (api_version, kind) = (api_version.into(), kind.into());
         Self {
-            api_version: api_version.into(),
-            kind: kind.into(),
+            #[cfg(feature = "protobuf")]
+            message: protobuf::message_of_kind(&api_version, &kind),
+            api_version,
+            kind,
             is_metadata_only: false,
             dropped: Vec::new(),
             interner: Arc::default(),
@@ -98,7 +116,20 @@ impl Decoder {
     #[must_use]
     pub fn metadata_only(mut self) -> Self {
         self.is_metadata_only = true;
+        #[cfg(feature = "protobuf")]
+        {
+            self.message = Some(protobuf::message_named(protobuf::PARTIAL_METADATA));
+        }
         self
+    }
+
+    /// Returns whether its objects can be read in an encoding.
+    pub(crate) fn reads(&self, encoding: Encoding) -> bool {
+        match encoding {
+            #[cfg(feature = "protobuf")]
+            Encoding::Protobuf => self.message.is_some(),
+            _ => true,
+        }
     }
 
     /// Makes one object of JSON that may not have been checked, or takes it from those that are held.
@@ -131,26 +162,39 @@ impl Decoder {
                 Err(protocol("a malformed object"))
             };
         }
-        let measured = MeasuredJson {
-            text: json,
+        let document = Document {
+            bytes: json.as_bytes(),
             // List items of built-in types come without kind and apiVersion, watch events with them: a user's type sees
             // both alike.
-            is_whole: has_type || self.is_metadata_only,
+            syntax: Syntax::Json {
+                has_type: has_type || self.is_metadata_only,
+            },
             lengths: &lengths,
         };
-        match making.form.value(self, &measured) {
+        match making.form.value(self, &document) {
             Ok(value) => Ok(Ok(Object::from_parts(metadata, value))),
             Err(error) if !is_json(json) => Err(malformed("a malformed object", error)),
-            Err(error) => Ok(Err(DecodeError {
-                key: metadata.key,
-                resource_version: metadata.resource_version,
-                source: Arc::new(error),
-            })),
+            Err(error) => Ok(Err(undecodable(metadata, error))),
         }
     }
 
     /// The same of an item that was cut out of a list.
     pub(crate) fn item<K>(
+        &self,
+        encoding: Encoding,
+        item: &[u8],
+        making: &Making<'_, K>,
+    ) -> Result<Arrived<K>, ListWatchError> {
+        match encoding {
+            Encoding::Json => self.json_item(item, making),
+            #[cfg(feature = "protobuf")]
+            Encoding::Protobuf => self.protobuf_object(item, None, making),
+            #[cfg(feature = "cbor")]
+            Encoding::Cbor => self.cbor_object(item, making),
+        }
+    }
+
+    fn json_item<K>(
         &self,
         item: &[u8],
         making: &Making<'_, K>,
@@ -165,29 +209,44 @@ impl Decoder {
         object
     }
 
-    /// Builds an object, whose JSON has its type if it `is_whole`, and whose arrays were measured or not.
-    fn build<K: DeserializeOwned>(
+    /// Builds an object.
+    fn build<K: DeserializeOwned>(&self, document: &Document<'_>) -> serde_json::Result<K> {
+        let (bytes, syntax) = (document.bytes, document.syntax);
+        match syntax {
+            Syntax::Json { has_type } => {
+                let text = str::from_utf8(bytes).map_err(serde_json::Error::custom)?;
+                let mut json = serde_json::Deserializer::from_str(text);
+                self.pruned(has_type, Layered::new(&mut json, document.lengths))
+            }
+            #[cfg(any(feature = "protobuf", feature = "cbor"))]
+            _ => syntax.read(bytes, binary::Build::new(self, syntax)),
+        }
+    }
+
+    /// Builds an object without the fields that are dropped.
+    fn pruned<'de, K: DeserializeOwned, D: Deserializer<'de>>(
         &self,
-        json: &str,
-        is_whole: bool,
-        lengths: &Lengths,
-    ) -> serde_json::Result<K> {
-        let mut json = serde_json::Deserializer::from_str(json);
-        let json = Layered::new(&mut json, lengths);
+        has_type: bool,
+        deserializer: D,
+    ) -> Result<K, D::Error> {
         if self.dropped.is_empty() {
-            self.value(is_whole, json)
+            self.value(has_type, deserializer)
         } else {
-            self.value(is_whole, Layered::new(json, Dropped::new(&self.dropped)))
+            let dropped = Dropped::new(&self.dropped);
+            self.value(has_type, Layered::new(deserializer, dropped))
         }
     }
 
     fn value<'de, K: DeserializeOwned, D: Deserializer<'de>>(
         &self,
-        is_whole: bool,
+        has_type: bool,
         deserializer: D,
     ) -> Result<K, D::Error> {
-        if is_whole {
+        if has_type {
             K::deserialize(deserializer)
+        } else if self.is_metadata_only {
+            let (api_version, kind) = peek::PARTIAL;
+            typed::with_type(deserializer, api_version, kind)
         } else {
             typed::with_type(deserializer, &self.api_version, &self.kind)
         }
@@ -226,6 +285,14 @@ impl<'a, K: DeserializeOwned> Making<'a, K> {
     fn typed(known: Option<&'a dyn Known<K>>) -> Self {
         let form = &Typed;
         Self { known, form }
+    }
+}
+
+fn undecodable(metadata: Metadata, error: serde_json::Error) -> DecodeError {
+    DecodeError {
+        key: metadata.key,
+        resource_version: metadata.resource_version,
+        source: Arc::new(error),
     }
 }
 

@@ -100,6 +100,9 @@ pub(super) struct Text<'a>(Cow<'a, str>);
 #[derive(Debug, Default)]
 pub(super) struct Texts<'a>(Vec<(Text<'a>, Text<'a>)>);
 
+/// The API version and the kind of an object that is reduced to its metadata.
+pub(super) const PARTIAL: (&str, &str) = ("meta.k8s.io/v1", "PartialObjectMetadata");
+
 /// Returns true for the names of the server's `Table` form of a list or an object.
 pub(super) fn is_table(api_version: &str, kind: &str) -> bool {
     kind == "Table" && api_version.starts_with("meta.k8s.io/")
@@ -135,6 +138,13 @@ impl<'a> Peek<'a> {
     /// The same, with all of it checked.
     pub(super) fn whole(text: &'a str) -> serde_json::Result<Self> {
         serde_json::from_str(text)
+    }
+
+    /// Sets the type, which stands outside of the object.
+    #[cfg(feature = "protobuf")]
+    pub(super) fn set_type(&mut self, api_version: &'a str, kind: &'a str) {
+        self.api_version = Text(api_version.into());
+        self.kind = Text(kind.into());
     }
 
     /// Converts into owned metadata; equal parts are shared with other objects.

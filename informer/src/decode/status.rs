@@ -12,7 +12,7 @@ const MESSAGE_SIZE_MAX_BYTES: usize = 1024;
 
 #[derive(Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
-struct WireStatus {
+pub(super) struct WireStatus {
     api_version: Option<String>,
     kind: Option<String>,
     status: Option<String>,
@@ -39,7 +39,7 @@ struct WireCause {
 
 /// Reads an answer with the HTTP status `code`: an API server's `Status`, or the text of a proxy.
 pub fn status_of_answer(code: u16, body: &[u8]) -> Status {
-    let mut status = parse(body).unwrap_or_else(|| Status {
+    let mut status = parse_any(body).unwrap_or_else(|| Status {
         message: text_of(body),
         ..Status::default()
     });
@@ -49,15 +49,25 @@ pub fn status_of_answer(code: u16, body: &[u8]) -> Status {
     status
 }
 
+/// The `Status` that `body` is, in whichever encoding; `None` if it is something else.
+fn parse_any(body: &[u8]) -> Option<Status> {
+    #[cfg(feature = "protobuf")]
+    if body.starts_with(&crate::protobuf::PREFIX) {
+        return super::binary::protobuf_status(body);
+    }
+    #[cfg(feature = "cbor")]
+    if body.starts_with(&crate::cbor::PREFIX) {
+        return super::binary::cbor_status(body);
+    }
+    parse(body)
+}
+
 /// The `Status` that `json` is; `None` if it is something else.
 ///
 /// The server writes some without kind and apiVersion (a request that ran out of time), hence the second sign.
 pub(super) fn parse(json: &[u8]) -> Option<Status> {
     let wire: WireStatus = serde_json::from_slice(json).ok()?;
-    let kind = wire.kind.as_deref().unwrap_or_default();
-    let is_named = peek::is_status(wire.api_version.as_deref().unwrap_or_default(), kind);
-    let is_bare = kind.is_empty() && wire.status.is_some() && wire.message.is_some();
-    (is_named || is_bare).then(|| wire.into_status())
+    wire.into_named_status()
 }
 
 /// The text of an answer, made fit for one line of a log.
@@ -74,7 +84,15 @@ fn text_of(body: &[u8]) -> String {
 // === impl WireStatus ===
 
 impl WireStatus {
-    fn into_status(self) -> Status {
+    /// Returns the status, if it is one by its kind, or by its fields where it has no kind.
+    pub(super) fn into_named_status(self) -> Option<Status> {
+        let kind = self.kind.as_deref().unwrap_or_default();
+        let is_named = peek::is_status(self.api_version.as_deref().unwrap_or_default(), kind);
+        let is_bare = kind.is_empty() && self.status.is_some() && self.message.is_some();
+        (is_named || is_bare).then(|| self.into_status())
+    }
+
+    pub(super) fn into_status(self) -> Status {
         let details = self.details.unwrap_or_default();
         Status {
             code: self.code.unwrap_or_default(),

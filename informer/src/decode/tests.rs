@@ -11,6 +11,7 @@ use serde_json::value::RawValue;
 
 use super::{Decoder, FrameSplitter, Making, status_of_answer};
 use crate::{
+    encoding::Encoding,
     known::{Known, KnownNothing},
     list_watch::{Arrived, ListPage, ListWatchError, WatchEvent},
     object::{Metadata, Object},
@@ -21,14 +22,14 @@ fn config_maps() -> Decoder {
 }
 
 /// An arrived object in short: key and version, `!` for one that was refused.
-fn in_short<K>(arrived: &Arrived<K>) -> String {
+pub(super) fn in_short<K>(arrived: &Arrived<K>) -> String {
     match arrived {
         Ok(object) => format!("{object:?}"),
         Err(error) => format!("!{}@{}", error.key, error.resource_version),
     }
 }
 
-fn page_in_short<K>(page: Result<ListPage<K>, ListWatchError>) -> String {
+pub(super) fn page_in_short<K>(page: Result<ListPage<K>, ListWatchError>) -> String {
     match page {
         Err(error) => failure_in_short(&error),
         Ok(page) => {
@@ -41,7 +42,7 @@ fn page_in_short<K>(page: Result<ListPage<K>, ListWatchError>) -> String {
     }
 }
 
-fn event_in_short<K>(event: Result<WatchEvent<K>, ListWatchError>) -> String {
+pub(super) fn event_in_short<K>(event: Result<WatchEvent<K>, ListWatchError>) -> String {
     match event {
         Err(error) => failure_in_short(&error),
         Ok(WatchEvent::Added(object)) => format!("added {}", in_short(&object)),
@@ -414,7 +415,7 @@ fn vectors_are_as_long_as_they_need_to_be() {
         let Ok(WatchEvent::Added(Ok(of_event))) = event else {
             panic!("{event:?}");
         };
-        let of_item = decoder.item(object.as_bytes(), &Making::typed(None));
+        let of_item = decoder.item(Encoding::Json, object.as_bytes(), &Making::typed(None));
         for pod in [of_event, of_item.unwrap().unwrap()] {
             let pod: &Arc<Pod> = pod.get();
             assert_eq!(pod.metadata.finalizers.as_ref().unwrap().capacity(), 1);
@@ -628,8 +629,8 @@ proptest! {
         let pruned = config_maps().without_fields([".metadata.managedFields".parse().unwrap()]);
         for decoder in [whole, pruned] {
             let event = decoder.watch_event::<ConfigMap>(&frame, &KnownNothing);
-            let item = decoder.item::<ConfigMap>(&object, &Making::typed(None));
-            let known = decoder.item(&object, &Making::typed(Some(&held)));
+            let item = decoder.item::<ConfigMap>(Encoding::Json, &object, &Making::typed(None));
+            let known = decoder.item(Encoding::Json, &object, &Making::typed(Some(&held)));
             for is_taken in [event.is_ok(), item.is_ok(), known.is_ok()] {
                 prop_assert!(is_json || !is_taken, "{}", String::from_utf8_lossy(&object));
             }

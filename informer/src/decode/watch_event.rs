@@ -9,8 +9,9 @@ use super::{
     protocol, status,
 };
 use crate::{
+    encoding::Encoding,
     known::Known,
-    list_watch::{ListWatchError, WatchEvent},
+    list_watch::{Arrived, ListWatchError, WatchEvent},
     object::ResourceVersion,
 };
 
@@ -31,7 +32,7 @@ struct WireEvent<'a> {
 
 /// The change of an object in a watch event.
 #[derive(Clone, Copy)]
-enum Change {
+pub(super) enum Change {
     Added,
     Modified,
     Deleted,
@@ -54,8 +55,23 @@ impl Decoder {
         self.watch_event_as(frame, &Making::typed(Some(known)))
     }
 
-    /// The same, made as `making` says.
-    pub(crate) fn watch_event_as<K>(
+    /// The same of a frame in any encoding, made as `making` says.
+    pub(crate) fn event_in<K>(
+        &self,
+        encoding: Encoding,
+        frame: &[u8],
+        making: &Making<'_, K>,
+    ) -> Result<WatchEvent<K>, ListWatchError> {
+        match encoding {
+            Encoding::Json => self.watch_event_as(frame, making),
+            #[cfg(feature = "protobuf")]
+            Encoding::Protobuf => self.protobuf_event(frame, making),
+            #[cfg(feature = "cbor")]
+            Encoding::Cbor => self.cbor_event(frame, making),
+        }
+    }
+
+    fn watch_event_as<K>(
         &self,
         frame: &[u8],
         making: &Making<'_, K>,
@@ -95,18 +111,32 @@ impl Decoder {
         json: &str,
         making: &Making<'_, K>,
     ) -> Result<WatchEvent<K>, ListWatchError> {
-        let known = match change {
-            Change::Added | Change::Modified => making.known,
+        let object = self.object(json, &change.making(making))?;
+        Ok(change.event(object))
+    }
+}
+
+// === impl Change ===
+
+impl Change {
+    /// Returns how the object of the event is made.
+    pub(super) fn making<'a, K>(self, making: &Making<'a, K>) -> Making<'a, K> {
+        let known = match self {
+            Self::Added | Self::Modified => making.known,
             // What is held is not the object's last state.
-            Change::Deleted => None,
+            Self::Deleted => None,
         };
         let form = making.form;
-        let object = self.object(json, &Making { known, form })?;
-        Ok(match change {
-            Change::Added => WatchEvent::Added(object),
-            Change::Modified => WatchEvent::Modified(object),
-            Change::Deleted => WatchEvent::Deleted(object),
-        })
+        Making { known, form }
+    }
+
+    /// Returns the event of this change of an object.
+    pub(super) fn event<K>(self, object: Arrived<K>) -> WatchEvent<K> {
+        match self {
+            Self::Added => WatchEvent::Added(object),
+            Self::Modified => WatchEvent::Modified(object),
+            Self::Deleted => WatchEvent::Deleted(object),
+        }
     }
 }
 
@@ -130,6 +160,11 @@ fn change_as_usual(frame: &[u8]) -> Option<(Change, &str)> {
 fn bookmark<K>(object: &RawValue) -> Result<WatchEvent<K>, ListWatchError> {
     let peek: PeekBookmark<'_> = serde_json::from_str(object.get())
         .map_err(|error| malformed("a bookmark with malformed metadata", error))?;
+    bookmark_of(&peek)
+}
+
+/// Returns the event of a bookmark.
+pub(super) fn bookmark_of<K>(peek: &PeekBookmark<'_>) -> Result<WatchEvent<K>, ListWatchError> {
     if peek.metadata.resource_version.is_empty() {
         return Err(protocol("a bookmark without a version"));
     }

@@ -13,7 +13,7 @@ use super::Selectors;
 use crate::compact::CompactOptions;
 use crate::{
     discovery::GroupResource,
-    http::{HttpListWatch, Scope},
+    http::{Encoding, HttpListWatch, Scope},
     reflector::ReflectorOptions,
     rest_mapper::RestMapper,
     shared_informer::SharedInformerBuilder,
@@ -30,6 +30,7 @@ pub struct Options {
     scopes: Vec<Scope>,
     selectors: PerResource<Selectors>,
     resync_period: PerResource<Option<Duration>>,
+    encoding: PerResource<Encoding>,
     #[cfg(feature = "compact")]
     compact: PerResource<CompactOptions>,
     transforms: BTreeMap<TypeId, Transform>,
@@ -61,6 +62,7 @@ impl Options {
             scopes: vec![Scope::All],
             selectors: PerResource::new(Selectors::everything()),
             resync_period: PerResource::new(None),
+            encoding: PerResource::new(Encoding::default()),
             #[cfg(feature = "compact")]
             compact: PerResource::new(CompactOptions::default()),
             transforms: BTreeMap::new(),
@@ -87,6 +89,10 @@ impl Options {
     pub(super) fn set_resync_period(&mut self, resource: Option<GroupResource>, period: Duration) {
         let period = (!period.is_zero()).then_some(period);
         self.resync_period.set(resource, period);
+    }
+
+    pub(super) fn set_encoding(&mut self, resource: Option<GroupResource>, encoding: Encoding) {
+        self.encoding.set(resource, encoding);
     }
 
     #[cfg(feature = "compact")]
@@ -124,6 +130,10 @@ impl Options {
 
     pub(super) fn resync_period(&self, resource: &GroupResource) -> Option<Duration> {
         *self.resync_period.get(resource)
+    }
+
+    pub(super) fn encoding(&self, resource: &GroupResource) -> Encoding {
+        *self.encoding.get(resource)
     }
 
     #[cfg(feature = "compact")]

@@ -223,10 +223,12 @@ impl SharedInformerFactory {
         K: FactoryObject,
     {
         let client = self.shared.client.clone();
+        let group_resource = key.resource.group_resource();
         let plain = HttpListWatch::<K::Resource>::new_with(client, key.scope.clone(), dynamic_type)
             .with_labels(key.selectors.labels())
-            .with_fields(key.selectors.fields());
-        let list_watch = K::list_watch(plain, &key.resource.group_resource(), &self.options);
+            .with_fields(key.selectors.fields())
+            .with_encoding(self.options.encoding(&group_resource));
+        let list_watch = K::list_watch(plain, &group_resource, &self.options);
         let options = Arc::clone(&self.options);
         Box::new(move |previous| {
             let mut builder = SharedInformer::builder(list_watch.clone())

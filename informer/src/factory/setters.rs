@@ -5,7 +5,9 @@ use std::{sync::Arc, time::Duration};
 use super::{FactoryObject, Selectors, SharedInformerFactory, options::Options};
 #[cfg(feature = "compact")]
 use crate::compact::{Compact, CompactOptions};
-use crate::{discovery::GroupResource, reflector::ReflectorOptions, rest_mapper::RestMapper};
+use crate::{
+    discovery::GroupResource, http::Encoding, reflector::ReflectorOptions, rest_mapper::RestMapper,
+};
 
 // === impl SharedInformerFactory ===
 
@@ -116,6 +118,23 @@ impl SharedInformerFactory {
         options: CompactOptions,
     ) -> Self {
         self.options_mut().set_compact(Some(resource), options);
+        self
+    }
+
+    /// Asks the server for objects in `encoding`, for resources that have none of their own; see
+    /// [`HttpListWatch::with_encoding`](crate::http::HttpListWatch::with_encoding). Among requests that share an informer, the
+    /// first decides.
+    #[doc(alias = "ContentType")]
+    #[must_use]
+    pub fn with_encoding(mut self, encoding: Encoding) -> Self {
+        self.options_mut().set_encoding(None, encoding);
+        self
+    }
+
+    /// The same for one resource, in place of the encoding for all.
+    #[must_use]
+    pub fn with_encoding_for(mut self, resource: GroupResource, encoding: Encoding) -> Self {
+        self.options_mut().set_encoding(Some(resource), encoding);
         self
     }
 

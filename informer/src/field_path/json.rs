@@ -1,4 +1,4 @@
-//! Reads JSON by a path; what is not on it is skipped.
+//! Reads JSON, or what is decoded like it, by a path; what is not on it is skipped.
 
 use std::{fmt, sync::Arc};
 
@@ -10,7 +10,7 @@ use serde::{
 use super::{Step, after_element, after_key};
 
 /// A value to which `steps` are left.
-struct Walk<'a> {
+pub(super) struct Walk<'a> {
     steps: &'a [Step],
     found: &'a mut Vec<Arc<str>>,
 }
@@ -24,13 +24,17 @@ pub(super) fn read(
     found: &mut Vec<Arc<str>>,
 ) -> serde_json::Result<()> {
     let mut json = serde_json::Deserializer::from_slice(json);
-    Walk { steps, found }.deserialize(&mut json)?;
+    Walk::new(steps, found).deserialize(&mut json)?;
     json.end()
 }
 
 // === impl Walk ===
 
-impl Walk<'_> {
+impl<'a> Walk<'a> {
+    pub(super) fn new(steps: &'a [Step], found: &'a mut Vec<Arc<str>>) -> Self {
+        Self { steps, found }
+    }
+
     fn text(self, text: impl Into<Arc<str>>) {
         if self.steps.is_empty() {
             self.found.push(text.into());

@@ -8,6 +8,8 @@ mod prune;
 #[cfg(test)]
 mod tests;
 
+#[cfg(feature = "compact")]
+use crate::encoding::Syntax;
 use std::{fmt, str::FromStr, sync::Arc};
 
 use serde::Serialize;
@@ -107,6 +109,18 @@ impl FieldPath {
     pub fn values_in_json(&self, json: &[u8]) -> Result<Vec<Arc<str>>, ReadFieldError> {
         let mut found = Vec::new();
         json::read(json, &self.0, &mut found)?;
+        Ok(found)
+    }
+
+    /// The same in any encoding.
+    #[cfg(feature = "compact")]
+    pub(crate) fn values_in(
+        &self,
+        bytes: &[u8],
+        syntax: Syntax,
+    ) -> Result<Vec<Arc<str>>, ReadFieldError> {
+        let mut found = Vec::new();
+        syntax.read(bytes, json::Walk::new(&self.0, &mut found))?;
         Ok(found)
     }
 }

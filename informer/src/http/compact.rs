@@ -42,6 +42,7 @@ impl<K> HttpListWatch<K> {
             client: self.client,
             target: self.target,
             decoder: self.decoder,
+            negotiation: self.negotiation,
             next_page: NextPage::default(),
         }
     }

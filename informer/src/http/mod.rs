@@ -3,6 +3,7 @@
 mod client;
 #[cfg(feature = "compact")]
 mod compact;
+mod negotiation;
 mod pages;
 mod request;
 mod response;
@@ -14,11 +15,14 @@ mod tests;
 
 use std::sync::Arc;
 
-use futures::{FutureExt, StreamExt};
-use kube::Resource;
+use futures::{FutureExt, StreamExt, future};
+use kube::{Resource, client::Body};
 use serde::de::DeserializeOwned;
 
-use self::pages::{Body, Maker, NextPage};
+use self::{
+    negotiation::Negotiation,
+    pages::{Maker, NextPage, Ordered},
+};
 use crate::{
     decode::{Decoder, Form, Typed},
     field_path::{FieldPath, ParseFieldPathError},
@@ -28,6 +32,7 @@ use crate::{
 
 pub(crate) use self::scope::Scope;
 pub use self::{client::client, stream::HttpWatchStream};
+pub use crate::encoding::Encoding;
 
 /// Lists and watches one resource through a [`kube::Client`].
 ///
@@ -52,7 +57,14 @@ pub struct HttpListWatch<K> {
     target: request::Target,
     decoder: Arc<Decoder>,
     form: Arc<dyn Form<K>>,
+    negotiation: Arc<Negotiation>,
     next_page: NextPage,
+}
+
+/// An answer: its body, in the encoding that it has.
+struct Answer<B> {
+    encoding: Encoding,
+    body: B,
 }
 
 // === impl HttpListWatch ===
@@ -92,6 +104,7 @@ impl<K: Resource + DeserializeOwned + 'static> HttpListWatch<K> {
             },
             decoder: Arc::new(decoder),
             form: Arc::new(Typed),
+            negotiation: Arc::default(),
             next_page: NextPage::default(),
         }
     }
@@ -131,6 +144,37 @@ impl<K> HttpListWatch<K> {
         Ok(self)
     }
 
+    /// Asks the server for objects in this encoding rather than in JSON, in lists, streaming lists and watches.
+    ///
+    /// JSON is the second choice in each request, and the only one for a type that the encoding does not have: protobuf has the
+    /// built-in types, and the metadata of all. A server that refuses the encoding, or whose answers in it cannot be read, is
+    /// asked for JSON from then on. Objects are equal in all encodings; [compact](crate::compact) ones are held in the one in
+    /// which they came.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # #[cfg(feature = "protobuf")]
+    /// # fn example(client: kube::Client) {
+    /// use informer::{Scope, http::{Encoding, HttpListWatch}};
+    /// use k8s_openapi::api::core::v1::Pod;
+    ///
+    /// let pods = HttpListWatch::<Pod>::new(client, Scope::All).with_encoding(Encoding::Protobuf);
+    /// # }
+    /// ```
+    #[doc(alias = "ContentType")]
+    #[doc(alias = "AcceptContentTypes")]
+    #[must_use]
+    pub fn with_encoding(mut self, encoding: Encoding) -> Self {
+        let wanted = if self.decoder.reads(encoding) {
+            encoding
+        } else {
+            Encoding::Json
+        };
+        self.negotiation = Arc::new(Negotiation::new(wanted));
+        self
+    }
+
     /// The resource's name in paths, as in `pods`.
     pub fn plural(&self) -> &str {
         &self.target.plural
@@ -145,24 +189,43 @@ impl<K> HttpListWatch<K> {
     }
 
     /// The body of a page. Nothing is asked before it is polled.
-    fn fetch(&self, request: &ListRequest) -> Body {
-        let (client, request) = (self.client.clone(), self.target.list(request));
-        async move { response::whole_body(send(&client, request?).await?).await }.boxed()
+    fn fetch(&self, request: &ListRequest) -> Ordered {
+        let (client, negotiation) = (self.client.clone(), Arc::clone(&self.negotiation));
+        let (target, request) = (self.target.clone(), request.clone());
+        let ask = async move {
+            let make = |encoding| target.list(&request, encoding);
+            let answer = send(&client, &negotiation, make).await?;
+            Ok(Answer {
+                encoding: answer.encoding,
+                body: response::whole_body(answer.body).await?,
+            })
+        };
+        ask.boxed()
     }
 }
 
+/// Sends the request that `make` makes for the encoding that is asked for; once more, for JSON, if that is not acceptable.
 async fn send(
     client: &kube::Client,
-    request: http::Request<kube::client::Body>,
-) -> Result<http::Response<kube::client::Body>, ListWatchError> {
-    let response = client
-        .send(request)
-        .await
-        .map_err(response::transport_error)?;
-    if response.status().is_success() {
-        Ok(response)
-    } else {
-        Err(response::failure(response).await.into())
+    negotiation: &Negotiation,
+    make: impl Fn(Encoding) -> Result<http::Request<Body>, ListWatchError>,
+) -> Result<Answer<http::Response<Body>>, ListWatchError> {
+    loop {
+        let response = client
+            .send(make(negotiation.encoding())?)
+            .await
+            .map_err(response::transport_error)?;
+        if response.status().is_success() {
+            let encoding = negotiation.answered(response::media_type(&response));
+            return Ok(Answer {
+                encoding,
+                body: response,
+            });
+        }
+        if response.status() != http::StatusCode::NOT_ACCEPTABLE || !negotiation.is_open() {
+            return Err(response::failure(response).await.into());
+        }
+        negotiation.refuse();
     }
 }
 
@@ -185,12 +248,24 @@ where
         request: &ListRequest,
         known: &Arc<dyn Known<K>>,
     ) -> Result<ListPage<K>, ListWatchError> {
-        let body = match self.next_page.take(request.continue_token.as_deref()) {
-            Some(on_its_way) => on_its_way.into_stream().boxed(),
-            None => response::chunks(send(&self.client, self.target.list(request)?).await?),
-        };
+        let answer =
+            if let Some(on_its_way) = self.next_page.take(request.continue_token.as_deref()) {
+                let Answer { encoding, body } = on_its_way.await?;
+                let body = future::ready(Ok(body)).into_stream().boxed();
+                Answer { encoding, body }
+            } else {
+                let make = |encoding| self.target.list(request, encoding);
+                let Answer { encoding, body } = send(&self.client, &self.negotiation, make).await?;
+                let body = response::chunks(body);
+                Answer { encoding, body }
+            };
+        let encoding = answer.encoding;
         let ask = |token: &str| self.fetch(&request.next_page(token));
-        self.maker(known).page(body, &self.next_page, ask).await
+        let page = self.maker(known).page(answer, &self.next_page, ask).await;
+        if let Err(error) = &page {
+            self.negotiation.check(encoding, error);
+        }
+        page
     }
 
     /// # Cancel safety
@@ -202,9 +277,12 @@ where
         known: &Arc<dyn Known<K>>,
     ) -> Result<HttpWatchStream<K>, ListWatchError> {
         drop(self.next_page.take(None));
-        let response = send(&self.client, self.target.watch(request)?).await?;
-        let body = response.into_body();
-        Ok(HttpWatchStream::new(body, self.maker(known)))
+        let make = |encoding| self.target.watch(request, encoding);
+        let Answer { encoding, body } = send(&self.client, &self.negotiation, make).await?;
+        let body = body.into_body();
+        let answer = Answer { encoding, body };
+        let negotiation = Arc::clone(&self.negotiation);
+        Ok(HttpWatchStream::new(answer, self.maker(known), negotiation))
     }
 
     fn resource(&self) -> Option<&str> {
@@ -219,6 +297,7 @@ impl<K> Clone for HttpListWatch<K> {
             target: self.target.clone(),
             decoder: Arc::clone(&self.decoder),
             form: Arc::clone(&self.form),
+            negotiation: Arc::clone(&self.negotiation),
             next_page: NextPage::default(),
         }
     }

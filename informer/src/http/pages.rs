@@ -11,9 +11,10 @@ use futures::{
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
-use super::response::Chunks;
+use super::{Answer, response::Chunks};
 use crate::{
-    decode::{Decoder, Form, ListSplitter, Making},
+    decode::{Decoder, Form, ListReader, Making},
+    encoding::Encoding,
     known::Known,
     list_watch::{Arrived, ListPage, ListWatchError},
     sync::{Mutex, lock},
@@ -25,13 +26,13 @@ const CHUNK_LEN: usize = 64;
 /// The largest number of tasks: a body that arrives faster than it is decoded waits.
 const CHUNKS_MAX: usize = 16;
 
-pub(super) type Body = BoxFuture<'static, Result<Bytes, ListWatchError>>;
+pub(super) type Ordered = BoxFuture<'static, Result<Answer<Bytes>, ListWatchError>>;
 
 /// The page after the one that was asked for last, on its way.
 #[derive(Default)]
-pub(super) struct NextPage(Mutex<Option<(String, Body)>>);
+pub(super) struct NextPage(Mutex<Option<(String, Ordered)>>);
 
-/// Makes objects from JSON, shared by the tasks that do so.
+/// Makes objects from their bytes, shared by the tasks that do so.
 pub(super) struct Maker<K> {
     pub(super) decoder: Arc<Decoder>,
     pub(super) known: Arc<dyn Known<K>>,
@@ -41,14 +42,15 @@ pub(super) struct Maker<K> {
 /// The page after the one that is being decoded, once it is known where that begins.
 #[derive(Default)]
 struct Following {
-    asked: Option<(String, Body)>,
+    asked: Option<(String, Ordered)>,
     /// The answer, if it has arrived.
-    brought: Option<Result<Bytes, ListWatchError>>,
+    brought: Option<Result<Answer<Bytes>, ListWatchError>>,
 }
 
 /// The items of a page, decoded in the order in which they came. Dropped, it ends what it began.
 struct Decoding<'a, K> {
     maker: &'a Maker<K>,
+    encoding: Encoding,
     /// The tasks that decode, if there are other threads.
     tasks: Option<TaskSet>,
     /// Too few for a task.
@@ -62,12 +64,12 @@ struct Decoding<'a, K> {
 
 impl NextPage {
     /// The page that begins at `token`, if it is the one on its way. What else was is given up.
-    pub(super) fn take(&self, token: Option<&str>) -> Option<Body> {
+    pub(super) fn take(&self, token: Option<&str>) -> Option<Ordered> {
         let (own, body) = lock(&self.0).take()?;
         (Some(&*own) == token).then_some(body)
     }
 
-    fn put(&self, token: String, body: Body) {
+    fn put(&self, token: String, body: Ordered) {
         *lock(&self.0) = Some((token, body));
     }
 }
@@ -85,53 +87,45 @@ impl<K: Send + Sync + 'static> Maker<K> {
     /// Decodes a page while it arrives, and has the next one brought by `ask` meanwhile, which `next` then keeps.
     pub(super) async fn page(
         &self,
-        mut body: Chunks,
+        mut answer: Answer<Chunks>,
         next: &NextPage,
-        ask: impl Fn(&str) -> Body,
+        ask: impl Fn(&str) -> Ordered,
     ) -> Result<ListPage<K>, ListWatchError> {
-        let mut splitter = ListSplitter::default();
-        let mut decoding = Decoding::new(self);
+        let mut list = ListReader::new(answer.encoding);
+        let mut decoding = Decoding::new(self, answer.encoding);
         let mut following = Following::default();
         let mut cut = Vec::new();
-        while let Some(chunk) = following.beside(body.next()).await {
-            splitter.push(&chunk?, |item| cut.push(item));
-            if let Some(beginning) = splitter.take_beginning() {
-                // Asked first, since a small page is decoded at once.
-                let list = self.decoder.list_body(&beginning).ok();
-                let token = list.and_then(|list| list.continue_token().map(str::to_owned));
-                following.begin(token, &ask).await;
-            }
+        while let Some(chunk) = following.beside(answer.body.next()).await {
+            list.push(&chunk?, |item| cut.push(item));
+            // Asked first, since a small page is decoded at once.
+            let token = list.take_token(&self.decoder);
+            following.begin(token, &ask).await;
             for item in cut.drain(..) {
                 following.beside(decoding.push(item)).await?;
             }
         }
-        let has_cut = splitter.has_cut();
-        let frame = splitter.finish();
-        let mut list = self.decoder.list_body(&frame)?;
+        let end = list.finish(&self.decoder, |item| cut.push(item))?;
         // The continue token may come after the items.
-        following
-            .begin(list.continue_token().map(str::to_owned), &ask)
-            .await;
-        // Where the key of the items is written with escapes, none was cut out.
-        while let Some(json) = list.next_json().filter(|_| !has_cut) {
-            let item = Bytes::copy_from_slice(json.as_bytes());
+        following.begin(end.continue_token.clone(), &ask).await;
+        for item in cut {
             following.beside(decoding.push(item)).await?;
         }
         let items = following.beside(decoding.finish()).await?;
         if let Some((token, body)) = following.into_page() {
             next.put(token, body);
         }
-        Ok(list.into_page(items))
+        Ok(end.into_page(items))
     }
 
     fn chunk(
         &self,
+        encoding: Encoding,
         chunk: &[Bytes],
         stop: &CancellationToken,
     ) -> Result<Vec<Arrived<K>>, ListWatchError> {
         let items = chunk.iter().take_while(|_| !stop.is_cancelled());
         items
-            .map(|item| self.decoder.item(item, &self.making()))
+            .map(|item| self.decoder.item(encoding, item, &self.making()))
             .collect()
     }
 }
@@ -140,7 +134,7 @@ impl<K: Send + Sync + 'static> Maker<K> {
 
 impl Following {
     /// Requests the page that begins at `token`, if there is one and it was not requested yet.
-    async fn begin(&mut self, token: Option<String>, ask: impl Fn(&str) -> Body) {
+    async fn begin(&mut self, token: Option<String>, ask: impl Fn(&str) -> Ordered) {
         let Some(token) = token.filter(|_| self.asked.is_none()) else {
             return;
         };
@@ -164,7 +158,7 @@ impl Following {
         }
     }
 
-    fn into_page(self) -> Option<(String, Body)> {
+    fn into_page(self) -> Option<(String, Ordered)> {
         let (token, body) = self.asked?;
         let body = match self.brought {
             Some(brought) => ready(brought).boxed(),
@@ -177,9 +171,10 @@ impl Following {
 // === impl Decoding ===
 
 impl<'a, K: Send + Sync + 'static> Decoding<'a, K> {
-    fn new(maker: &'a Maker<K>) -> Self {
+    fn new(maker: &'a Maker<K>, encoding: Encoding) -> Self {
         Self {
             maker,
+            encoding,
             tasks: has_threads().then(TaskSet::new),
             waiting: Vec::new(),
             decoded: VecDeque::new(),
@@ -190,7 +185,8 @@ impl<'a, K: Send + Sync + 'static> Decoding<'a, K> {
     /// Decodes an item, or has it decoded with others.
     async fn push(&mut self, item: Bytes) -> Result<(), ListWatchError> {
         let Some(tasks) = &self.tasks else {
-            let item = self.maker.decoder.item(&item, &self.maker.making())?;
+            let making = self.maker.making();
+            let item = self.maker.decoder.item(self.encoding, &item, &making)?;
             self.items.push(item);
             // A list of the whole cluster takes seconds to decode: others on this thread are let in between.
             tokio::task::consume_budget().await;
@@ -203,9 +199,10 @@ impl<'a, K: Send + Sync + 'static> Decoding<'a, K> {
         let chunk = std::mem::take(&mut self.waiting);
         let (done, decoded) = oneshot::channel();
         let (maker, stop) = (self.maker.clone(), tasks.stop_token().clone());
+        let encoding = self.encoding;
         tasks.spawn(async move {
             // The receiver may have been dropped.
-            let _ = done.send(maker.chunk(&chunk, &stop));
+            let _ = done.send(maker.chunk(encoding, &chunk, &stop));
         });
         self.decoded.push_back(decoded);
         if self.decoded.len() > CHUNKS_MAX {
@@ -216,7 +213,8 @@ impl<'a, K: Send + Sync + 'static> Decoding<'a, K> {
 
     /// Returns all items, in the order of the list, on whichever thread each was decoded.
     async fn finish(mut self) -> Result<Vec<Arrived<K>>, ListWatchError> {
-        let last = self.maker.chunk(&self.waiting, &CancellationToken::new());
+        let stop = CancellationToken::new();
+        let last = self.maker.chunk(self.encoding, &self.waiting, &stop);
         while !self.decoded.is_empty() {
             self.collect().await?;
         }

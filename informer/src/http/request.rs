@@ -5,7 +5,10 @@ use http::{HeaderValue, Request, header};
 use kube::client::Body;
 
 use super::Scope;
-use crate::list_watch::{ListRequest, ListWatchError, VersionMatch, WatchRequest};
+use crate::{
+    encoding::Encoding,
+    list_watch::{ListRequest, ListWatchError, VersionMatch, WatchRequest},
+};
 
 /// The resource and the selection of it that requests are for.
 #[derive(Clone, Debug)]
@@ -38,7 +41,11 @@ enum BadTarget {
 // === impl Target ===
 
 impl Target {
-    pub(super) fn list(&self, request: &ListRequest) -> Result<Request<Body>, ListWatchError> {
+    pub(super) fn list(
+        &self,
+        request: &ListRequest,
+        encoding: Encoding,
+    ) -> Result<Request<Body>, ListWatchError> {
         let mut query = self.selectors();
         if let Some(limit) = request.limit {
             query.append_pair("limit", &limit.to_string());
@@ -56,10 +63,14 @@ impl Target {
             };
             append_nonempty(&mut query, "resourceVersionMatch", version_match);
         }
-        self.build(&query.finish(), self.form.accept_list())
+        self.build(&query.finish(), &self.form.accept_list(encoding))
     }
 
-    pub(super) fn watch(&self, request: &WatchRequest) -> Result<Request<Body>, ListWatchError> {
+    pub(super) fn watch(
+        &self,
+        request: &WatchRequest,
+        encoding: Encoding,
+    ) -> Result<Request<Body>, ListWatchError> {
         let mut query = self.selectors();
         query.append_pair("watch", "true");
         append_nonempty(
@@ -77,7 +88,7 @@ impl Target {
         if let Some(timeout) = request.timeout {
             query.append_pair("timeoutSeconds", &timeout.as_secs().max(1).to_string());
         }
-        let mut request = self.build(&query.finish(), self.form.accept_watch())?;
+        let mut request = self.build(&query.finish(), &self.form.accept_watch(encoding))?;
         // A compressor on the way holds events back until its window is full.
         request.headers_mut().insert(
             header::ACCEPT_ENCODING,
@@ -93,7 +104,7 @@ impl Target {
         query
     }
 
-    fn build(&self, query: &str, accept: &'static str) -> Result<Request<Body>, ListWatchError> {
+    fn build(&self, query: &str, accept: &str) -> Result<Request<Body>, ListWatchError> {
         let refused = |error: BadTarget| ListWatchError::Request(Box::new(error));
         self.check_namespace().map_err(refused)?;
         let uri = if query.is_empty() {
@@ -123,24 +134,38 @@ impl Target {
 // === impl Form ===
 
 impl Form {
-    /// Whole JSON comes second: a server that cannot reduce an object to its metadata sends all of it, which decodes alike.
-    fn accept_list(self) -> &'static str {
+    fn accept_list(self, encoding: Encoding) -> String {
         match self {
-            Self::Whole => "application/json",
+            Self::Whole => accept(encoding, ""),
             Self::MetadataOnly => {
-                "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json"
+                accept(encoding, ";as=PartialObjectMetadataList;g=meta.k8s.io;v=v1")
             }
         }
     }
 
-    fn accept_watch(self) -> &'static str {
+    fn accept_watch(self, encoding: Encoding) -> String {
         match self {
-            Self::Whole => "application/json",
-            Self::MetadataOnly => {
-                "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json"
-            }
+            Self::Whole => accept(encoding, ""),
+            Self::MetadataOnly => accept(encoding, ";as=PartialObjectMetadata;g=meta.k8s.io;v=v1"),
         }
     }
+}
+
+/// Lists the media types that are accepted, the best first.
+///
+/// Whole JSON comes last: a server that cannot reduce an object to its metadata sends all of it, which decodes alike.
+fn accept(encoding: Encoding, parameters: &str) -> String {
+    let json = Encoding::Json.media_type();
+    let mut accept = String::new();
+    if encoding != Encoding::Json {
+        accept = format!("{}{parameters},", encoding.media_type());
+    }
+    if !parameters.is_empty() {
+        accept.push_str(json);
+        accept.push_str(parameters);
+        accept.push(',');
+    }
+    accept + json
 }
 
 fn append_nonempty(query: &mut Serializer<'static, String>, name: &str, value: &str) {

@@ -2,6 +2,7 @@
 
 use std::{
     pin::Pin,
+    sync::Arc,
     task::{Context, Poll, ready},
 };
 
@@ -10,9 +11,9 @@ use futures::Stream;
 use http_body::Body as _;
 use kube::client::Body;
 
-use super::{pages::Maker, response};
+use super::{Answer, negotiation::Negotiation, pages::Maker, response};
 use crate::{
-    decode::FrameSplitter,
+    decode::Frames,
     list_watch::{ListWatchError, WatchEvent},
 };
 
@@ -23,18 +24,24 @@ use crate::{
 pub struct HttpWatchStream<K> {
     /// `None` once nothing more is to be read.
     body: Option<Body>,
-    frames: FrameSplitter,
+    frames: Frames,
     maker: Maker<K>,
+    negotiation: Arc<Negotiation>,
 }
 
 // === impl HttpWatchStream ===
 
 impl<K> HttpWatchStream<K> {
-    pub(super) fn new(body: Body, maker: Maker<K>) -> Self {
+    pub(super) fn new(
+        answer: Answer<Body>,
+        maker: Maker<K>,
+        negotiation: Arc<Negotiation>,
+    ) -> Self {
         Self {
-            body: Some(body),
-            frames: FrameSplitter::default(),
+            body: Some(answer.body),
+            frames: Frames::new(answer.encoding),
             maker,
+            negotiation,
         }
     }
 
@@ -60,7 +67,7 @@ impl<K> HttpWatchStream<K> {
                 }
                 None => {
                     self.body = None;
-                    return Poll::Ready(self.frames.finish().map(Ok));
+                    return Poll::Ready(self.frames.finish());
                 }
             }
         }
@@ -75,7 +82,12 @@ impl<K: Send + Sync + 'static> Stream for HttpWatchStream<K> {
             return Poll::Ready(None);
         };
         let Maker { decoder, .. } = &self.maker;
-        let event = frame.and_then(|frame| decoder.watch_event_as(&frame, &self.maker.making()));
+        let encoding = self.frames.encoding();
+        let event =
+            frame.and_then(|frame| decoder.event_in(encoding, &frame, &self.maker.making()));
+        if let Err(error) = &event {
+            self.negotiation.check(encoding, error);
+        }
         if matches!(event, Err(_) | Ok(WatchEvent::Error(_))) {
             self.body = None;
         }

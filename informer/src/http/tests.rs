@@ -24,7 +24,7 @@ use kube::{
     core::{ApiResource, DynamicObject, GroupVersionKind, PartialObjectMeta},
 };
 
-use super::{HttpListWatch, Scope};
+use super::{Encoding, HttpListWatch, Scope};
 use crate::{
     known::{Known, KnownNothing},
     list_watch::{ListRequest, ListWatch, ListWatchError, VersionMatch, WatchRequest},
@@ -489,4 +489,152 @@ async fn an_open_stream_without_events_is_pending() {
         .await
         .unwrap();
     assert!(stream.next().now_or_never().is_none());
+}
+
+// === Encodings ===
+
+const PROTOBUF: &str = "application/vnd.kubernetes.protobuf";
+const JSON: &str = "application/json";
+const BOTH: &str = "application/vnd.kubernetes.protobuf,application/json";
+
+fn answer_as(media_type: &str, body: &'static [u8]) -> Answer {
+    let frame = Ok(Frame::data(Bytes::from_static(body)));
+    let mut answer = Response::new(StreamBody::new(stream::iter([frame]).boxed()));
+    let media_type = http::HeaderValue::from_str(media_type).unwrap();
+    answer
+        .headers_mut()
+        .insert(http::header::CONTENT_TYPE, media_type);
+    answer
+}
+
+/// A list of config maps in protobuf that is empty, at version 7.
+const EMPTY_PROTOBUF: &[u8] =
+    b"k8s\0\x0a\x13\x0a\x02v1\x12\x0dConfigMapList\x12\x05\x0a\x03\x12\x017";
+
+fn accepted(server: &Server) -> Vec<String> {
+    let count = server.uris().len();
+    (0..count)
+        .map(|n| server.header(n, "accept").unwrap())
+        .collect()
+}
+
+async fn list_of(list_watch: &HttpListWatch<ConfigMap>) -> Result<String, ListWatchError> {
+    let page = list_watch.list(&ListRequest::default(), &nothing()).await?;
+    Ok(page.resource_version.to_string())
+}
+
+#[tokio::test]
+async fn an_encoding_is_asked_for_with_json_as_the_second_choice() {
+    for (encoding, expected) in [
+        (Encoding::Json, "application/json"),
+        (
+            Encoding::Protobuf,
+            "application/vnd.kubernetes.protobuf,application/json",
+        ),
+        (Encoding::Cbor, "application/cbor,application/json"),
+    ] {
+        let server = Server::answering([answer(200, vec![Ok(EMPTY_LIST)]), answer(200, vec![])]);
+        let list_watch =
+            HttpListWatch::<ConfigMap>::new(server.client(), Scope::All).with_encoding(encoding);
+        list_of(&list_watch).await.unwrap();
+        let watch = WatchRequest::default();
+        drop(list_watch.watch(&watch, &nothing()).await.unwrap());
+        assert_eq!(accepted(&server), [expected, expected]);
+    }
+    let server = Server::answering([answer(200, vec![Ok(EMPTY_LIST)])]);
+    let metadata = HttpListWatch::<PartialObjectMeta<ConfigMap>>::new(server.client(), Scope::All)
+        .with_encoding(Encoding::Protobuf);
+    let page = metadata.list(&ListRequest::default(), &nothing()).await;
+    page.unwrap();
+    let parameters = ";as=PartialObjectMetadataList;g=meta.k8s.io;v=v1";
+    assert_eq!(
+        accepted(&server),
+        [format!(
+            "{PROTOBUF}{parameters},application/json{parameters},application/json"
+        )]
+    );
+}
+
+#[tokio::test]
+async fn a_type_that_is_not_built_in_is_asked_for_as_json() {
+    let widgets = ApiResource::from_gvk(&GroupVersionKind::gvk("x.io", "v1", "Widget"));
+    let server = Server::answering([answer(200, vec![Ok(EMPTY_LIST)])]);
+    let list_watch =
+        HttpListWatch::<DynamicObject>::new_with(server.client(), Scope::All, &widgets)
+            .with_encoding(Encoding::Protobuf);
+    let page = list_watch.list(&ListRequest::default(), &nothing()).await;
+    page.unwrap();
+    assert_eq!(accepted(&server), ["application/json"]);
+}
+
+#[tokio::test]
+async fn an_answer_is_read_as_what_it_is() {
+    let server = Server::answering([
+        answer_as(PROTOBUF, EMPTY_PROTOBUF),
+        answer_as("application/json; charset=utf-8", EMPTY_LIST.as_bytes()),
+        answer_as(
+            "APPLICATION/VND.KUBERNETES.PROTOBUF;stream=watch",
+            EMPTY_PROTOBUF,
+        ),
+    ]);
+    let list_watch = HttpListWatch::<ConfigMap>::new(server.client(), Scope::All)
+        .with_encoding(Encoding::Protobuf);
+    for _ in 0..3 {
+        assert_eq!(list_of(&list_watch).await.unwrap(), "7");
+    }
+    assert_eq!(accepted(&server), [BOTH, BOTH, BOTH]);
+}
+
+#[tokio::test]
+async fn json_is_asked_for_from_then_on_where_the_encoding_is_of_no_use() {
+    // What is not acceptable is asked for again at once; a clone knows of it.
+    let server = Server::answering([
+        answer(406, vec![Ok("406: Not Acceptable")]),
+        answer(200, vec![Ok(EMPTY_LIST)]),
+        answer(406, vec![Ok("406: Not Acceptable")]),
+    ]);
+    let list_watch = HttpListWatch::<ConfigMap>::new(server.client(), Scope::All)
+        .with_encoding(Encoding::Protobuf);
+    let clone = list_watch.clone();
+    assert_eq!(list_of(&list_watch).await.unwrap(), "7");
+    let failed = list_of(&clone).await.unwrap_err();
+    assert_eq!(failed.status().unwrap().code, 406);
+    assert_eq!(accepted(&server), [BOTH, JSON, JSON]);
+
+    // A type that was not asked for is read as JSON.
+    let server = Server::answering([
+        answer_as("text/html", b"<html>"),
+        answer(200, vec![Ok(EMPTY_LIST)]),
+    ]);
+    let list_watch = HttpListWatch::<ConfigMap>::new(server.client(), Scope::All)
+        .with_encoding(Encoding::Protobuf);
+    assert!(list_of(&list_watch).await.is_err());
+    assert_eq!(list_of(&list_watch).await.unwrap(), "7");
+    assert_eq!(accepted(&server), [BOTH, JSON]);
+
+    // So is what cannot be read, but not what was broken off.
+    let server = Server::answering([
+        answer_as(PROTOBUF, &EMPTY_PROTOBUF[..30]),
+        answer_as(PROTOBUF, b"k8s\0\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff"),
+        answer(200, vec![Ok(EMPTY_LIST)]),
+    ]);
+    let list_watch = HttpListWatch::<ConfigMap>::new(server.client(), Scope::All)
+        .with_encoding(Encoding::Protobuf);
+    let broken_off = list_of(&list_watch).await.unwrap_err();
+    assert!(matches!(broken_off, ListWatchError::Transport(_)));
+    let malformed = list_of(&list_watch).await.unwrap_err();
+    assert!(matches!(malformed, ListWatchError::Protocol { .. }));
+    assert_eq!(list_of(&list_watch).await.unwrap(), "7");
+    assert_eq!(accepted(&server), [BOTH, BOTH, JSON]);
+
+    // And so is a watch.
+    let server = Server::answering([answer_as(PROTOBUF, b"\0\0\0\x01\xff"), answer(200, vec![])]);
+    let list_watch = HttpListWatch::<ConfigMap>::new(server.client(), Scope::All)
+        .with_encoding(Encoding::Protobuf);
+    for _ in 0..2 {
+        let request = WatchRequest::default();
+        let stream = list_watch.watch(&request, &nothing()).await.unwrap();
+        assert!(stream.collect::<Vec<_>>().await.len() < 2);
+    }
+    assert_eq!(accepted(&server), [BOTH, JSON]);
 }

@@ -16,6 +16,8 @@ use super::{
     sync::EndGuard,
     transform::Transform,
 };
+#[cfg(feature = "http")]
+use crate::http::{Encoding, HttpListWatch};
 use crate::{
     delta_fifo::{DeltaFifo, DeltaFifoOptions},
     handler::Filter,
@@ -356,6 +358,18 @@ impl<K: Send + Sync + 'static> Plan<K> {
             stop_reflector,
             tasks,
         }))
+    }
+}
+
+#[cfg(feature = "http")]
+impl<K> SharedInformerBuilder<K, HttpListWatch<K>> {
+    /// Asks the server for objects in this encoding; see [`HttpListWatch::with_encoding`].
+    #[doc(alias = "ContentType")]
+    pub fn with_encoding(self, encoding: Encoding) -> Self {
+        Self {
+            list_watch: self.list_watch.with_encoding(encoding),
+            ..self
+        }
     }
 }
 

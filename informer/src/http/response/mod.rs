@@ -23,6 +23,14 @@ const FAILURE_SIZE_MAX_BYTES: usize = 64 << 10;
 /// As much room is made for a body before it comes.
 const WHOLE_SIZE_HINT_MAX_BYTES: u64 = 64 << 20;
 
+/// Returns the media type of an answer; empty if it does not say.
+pub(super) fn media_type(response: &Response<Body>) -> &str {
+    let media_type = response.headers().get(header::CONTENT_TYPE);
+    media_type
+        .and_then(|media_type| media_type.to_str().ok())
+        .unwrap_or_default()
+}
+
 /// The body to its end.
 pub(super) async fn whole_body(response: Response<Body>) -> Result<Bytes, ListWatchError> {
     // Not more than a client is ready to believe.

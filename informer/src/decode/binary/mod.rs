@@ -1,0 +1,155 @@
+//! Objects, lists and events in protobuf and in CBOR: the same steps as for JSON, with readers of their own.
+
+#[cfg(feature = "protobuf")]
+mod protobuf;
+#[cfg(feature = "protobuf")]
+mod protobuf_list;
+#[cfg(feature = "cbor")]
+mod cbor;
+#[cfg(feature = "cbor")]
+mod cbor_list;
+mod frames;
+
+#[cfg(test)]
+mod tests;
+
+use std::{error::Error, marker::PhantomData};
+
+use serde::{
+    Deserializer,
+    de::{DeserializeOwned, DeserializeSeed},
+};
+
+#[cfg(feature = "cbor")]
+pub(super) use self::{cbor::status as cbor_status, cbor_list::CborList, frames::CborFrames};
+#[cfg(feature = "protobuf")]
+pub(super) use self::{
+    frames::ProtobufFrames, protobuf::status as protobuf_status, protobuf_list::ProtobufList,
+};
+use super::{
+    Decoder, Making,
+    form::Document,
+    lengths::Lengths,
+    peek::{Peek, PeekBookmark},
+    protocol, undecodable,
+    watch_event::{Change, bookmark_of},
+};
+use crate::{
+    encoding::Syntax,
+    list_watch::{Arrived, ListWatchError, Status, WatchEvent},
+    object::Object,
+    sync::lock,
+};
+
+/// A seed that builds an object of an encoding that says what is nested how.
+pub(super) struct Build<'a, K> {
+    decoder: &'a Decoder,
+    has_type: bool,
+    of: PhantomData<K>,
+}
+
+/// The meaning of an event.
+enum Told {
+    Change(Change),
+    Bookmark,
+    Error,
+}
+
+// === impl Build ===
+
+impl<'a, K> Build<'a, K> {
+    pub(super) fn new(decoder: &'a Decoder, syntax: Syntax) -> Self {
+        let has_type = match syntax {
+            Syntax::Json { has_type } => has_type,
+            // Messages do not have the fields.
+            #[cfg(feature = "protobuf")]
+            Syntax::Protobuf(_) => false,
+            #[cfg(feature = "cbor")]
+            Syntax::Cbor { has_type } => has_type,
+        };
+        Self {
+            decoder,
+            has_type,
+            of: PhantomData,
+        }
+    }
+}
+
+impl<'de, K: DeserializeOwned> DeserializeSeed<'de> for Build<'_, K> {
+    type Value = K;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<K, D::Error> {
+        self.decoder.pruned(self.has_type, deserializer)
+    }
+}
+
+// === impl Told ===
+
+impl Told {
+    fn of(event_type: &str) -> Result<Self, ListWatchError> {
+        Ok(match event_type {
+            "ADDED" => Self::Change(Change::Added),
+            "MODIFIED" => Self::Change(Change::Modified),
+            "DELETED" => Self::Change(Change::Deleted),
+            "BOOKMARK" => Self::Bookmark,
+            "ERROR" => Self::Error,
+            other => {
+                let what = format!("an event of the unknown type {other:?}");
+                return Err(protocol(what));
+            }
+        })
+    }
+}
+
+// === impl Decoder ===
+
+impl Decoder {
+    /// Makes an object that was checked, and whose metadata were read, or takes it from those that are held.
+    fn made<K>(
+        &self,
+        peek: Peek<'_>,
+        bytes: &[u8],
+        syntax: Syntax,
+        making: &Making<'_, K>,
+    ) -> Result<Arrived<K>, ListWatchError> {
+        self.check_type(&peek)?;
+        let metadata = peek.into_metadata(&mut lock(&self.interner))?;
+        if let Some(object) = making.known.and_then(|known| known.lookup(&metadata)) {
+            return Ok(Ok(object));
+        }
+        let document = Document {
+            bytes,
+            syntax,
+            lengths: &Lengths::default(),
+        };
+        Ok(match making.form.value(self, &document) {
+            Ok(value) => Ok(Object::from_parts(metadata, value)),
+            Err(error) => Err(undecodable(metadata, error)),
+        })
+    }
+}
+
+/// Makes the event of a change, a bookmark or an error, each read by its own function.
+fn event<K>(
+    event_type: &str,
+    making: &Making<'_, K>,
+    object: impl FnOnce(&Making<'_, K>) -> Result<Arrived<K>, ListWatchError>,
+    bookmark: impl FnOnce() -> Result<WatchEvent<K>, ListWatchError>,
+    status: impl FnOnce() -> Option<Status>,
+) -> Result<WatchEvent<K>, ListWatchError> {
+    match Told::of(event_type)? {
+        Told::Change(change) => Ok(change.event(object(&change.making(making))?)),
+        Told::Bookmark => bookmark(),
+        Told::Error => match status() {
+            Some(status) => Ok(WatchEvent::Error(status)),
+            None => Err(protocol("an error event without a status")),
+        },
+    }
+}
+
+fn malformed(what: &str, error: impl Error + Send + Sync + 'static) -> ListWatchError {
+    ListWatchError::Protocol {
+        what: what.to_owned(),
+        source: Some(Box::new(error)),
+    }
+}
