@@ -10,8 +10,8 @@ use crate::{child::Child, fan_out, load, reads, relist, serve, side::Side, sync,
 /// The measurement that a process makes.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) enum Job {
-    /// Serve a cluster of `pods` pods until standard input ends.
-    Serve { pods: u32 },
+    /// Serve a cluster of `pods` pods until standard input ends; each list only once if it `records`.
+    Serve { pods: u32, records: bool },
     /// Sync an empty cache.
     Sync { side: Side, url: String, pods: u64 },
     /// Sync an empty cache, say so, and wait until everything was listed again.
@@ -65,7 +65,7 @@ impl Job {
     /// Does it in this process.
     pub(crate) async fn run(self) -> Result<(), Box<dyn Error>> {
         match self {
-            Self::Serve { pods } => serve::run(pods).await,
+            Self::Serve { pods, records } => serve::run(pods, records).await,
             Self::Sync { side, url, pods } => say(&sync::run_side(side, &url, pods).await?),
             Self::Relist { side, url, pods } => say(&relist::run_side(side, &url, pods).await?),
             Self::Updates {

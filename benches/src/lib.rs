@@ -16,6 +16,7 @@ mod process;
 mod program;
 mod progress;
 mod reads;
+mod recorder;
 mod relist;
 mod results;
 mod serve;

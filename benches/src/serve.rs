@@ -12,7 +12,7 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-use crate::{answer::Answer, child::Child, job::Job};
+use crate::{answer::Answer, child::Child, job::Job, recorder::Recorder};
 
 /// The number of pods on a node.
 pub(crate) const PODS_A_NODE: u32 = 30;
@@ -38,11 +38,14 @@ pub(crate) struct ServerProcess {
 
 /// Serves a cluster of `pods` running pods over loopback HTTP until standard input ends. Each line of input ends all
 /// watches, and makes all clients relist.
-pub(crate) async fn run(pods: u32) -> Result<(), Box<dyn Error>> {
+///
+/// If it `records`, every answer to a list is made once, and repeated from then on.
+pub(crate) async fn run(pods: u32, records: bool) -> Result<(), Box<dyn Error>> {
     let server = FakeServer::builder()
         .with_seed(SEED)
         // What the program keeps, unless told otherwise.
         .with_compaction(Compaction::production())
+        .with_cbor(true)
         .with_cluster(ClusterOptions::new(pods.div_ceil(PODS_A_NODE), pods))
         .build();
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
@@ -73,10 +76,17 @@ pub(crate) async fn run(pods: u32) -> Result<(), Box<dyn Error>> {
         }
         Ok::<_, Box<dyn Error>>(())
     };
+    let serving = async {
+        if records {
+            Recorder::new(server.client()).serve(listener).await;
+        } else {
+            server.serve(listener, stop.clone()).await;
+        }
+    };
     tokio::select! {
         biased;
         told = told => told?,
-        () = server.serve(listener, stop.clone()) => return Err("the server ended early".into()),
+        () = serving => return Err("the server ended early".into()),
     }
     stop.cancel();
     server.shutdown().await;
@@ -87,7 +97,24 @@ pub(crate) async fn run(pods: u32) -> Result<(), Box<dyn Error>> {
 
 impl ServerProcess {
     pub(crate) async fn start(pods: u32) -> Result<Self, Box<dyn Error>> {
-        let mut child = Job::Serve { pods }.start()?;
+        Self::start_as(Job::Serve {
+            pods,
+            records: false,
+        })
+        .await
+    }
+
+    /// Starts one that makes every answer to a list once.
+    pub(crate) async fn start_recorded(pods: u32) -> Result<Self, Box<dyn Error>> {
+        Self::start_as(Job::Serve {
+            pods,
+            records: true,
+        })
+        .await
+    }
+
+    async fn start_as(job: Job) -> Result<Self, Box<dyn Error>> {
+        let mut child = job.start()?;
         let input = child.take_input().expect("standard input is piped");
         Ok(Self {
             contents: serde_json::from_str(&child.line().await?)?,

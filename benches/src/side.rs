@@ -12,7 +12,9 @@ use std::{
 use clap::ValueEnum;
 use futures::StreamExt;
 use informer::{
-    Scope, SharedInformer, compact::CompactOptions, http::HttpListWatch,
+    Scope, SharedInformer,
+    compact::CompactOptions,
+    http::{Encoding, HttpListWatch},
     reflector::ReflectorOptions,
 };
 use k8s_openapi::api::core::v1::Pod;
@@ -51,6 +53,22 @@ pub(crate) enum Side {
     MetadataPaged,
     /// `informer`, metadata only, streaming list.
     MetadataStreaming,
+    /// `informer`, whole objects, protobuf, pages of 500.
+    TypedPagedProtobuf,
+    /// `informer`, whole objects, protobuf, streaming list.
+    TypedStreamingProtobuf,
+    /// `informer`, objects without managed fields, protobuf, pages of 500.
+    DroppedPagedProtobuf,
+    /// `informer`, compact, protobuf, pages of 500.
+    CompactPagedProtobuf,
+    /// `informer`, compact, protobuf, streaming list.
+    CompactStreamingProtobuf,
+    /// `informer`, whole objects, CBOR, pages of 500.
+    TypedPagedCbor,
+    /// `informer`, objects without managed fields, CBOR, pages of 500.
+    DroppedPagedCbor,
+    /// `informer`, compact, CBOR, pages of 500.
+    CompactPagedCbor,
     /// `kube_runtime::reflector`, pages of 500.
     KubeRuntimePaged,
     /// `kube_runtime::reflector`, streaming list.
@@ -71,15 +89,26 @@ impl Side {
     /// Begins to cache all pods of the server at `url`.
     pub(crate) fn cache(self, url: &str) -> Result<Cache, Box<dyn Error>> {
         let client = informer::http::client(kube::Config::new(url.parse()?))?;
+        let pods = |client| pods(client).with_encoding(self.encoding());
         match self {
             Self::TypedPaged
             | Self::TypedStreaming
             | Self::TypedPagedOneThread
-            | Self::TypedStreamingOneThread => self.informer(pods(client)),
-            Self::DroppedPaged | Self::DroppedStreaming => {
+            | Self::TypedStreamingOneThread
+            | Self::TypedPagedProtobuf
+            | Self::TypedStreamingProtobuf
+            | Self::TypedPagedCbor => self.informer(pods(client)),
+            Self::DroppedPaged
+            | Self::DroppedStreaming
+            | Self::DroppedPagedProtobuf
+            | Self::DroppedPagedCbor => {
                 self.informer(pods(client).without_fields([".metadata.managedFields"])?)
             }
-            Self::CompactPaged | Self::CompactStreaming => {
+            Self::CompactPaged
+            | Self::CompactStreaming
+            | Self::CompactPagedProtobuf
+            | Self::CompactStreamingProtobuf
+            | Self::CompactPagedCbor => {
                 self.informer(pods(client).compact(CompactOptions::default()))
             }
             Self::MetadataPaged | Self::MetadataStreaming => {
@@ -107,6 +136,14 @@ impl Side {
             Self::CompactStreaming => "informer compact, streaming list",
             Self::MetadataPaged => "informer metadata only, paged list",
             Self::MetadataStreaming => "informer metadata only, streaming list",
+            Self::TypedPagedProtobuf => "informer typed, protobuf, paged list",
+            Self::TypedStreamingProtobuf => "informer typed, protobuf, streaming list",
+            Self::DroppedPagedProtobuf => "informer without managedFields, protobuf, paged list",
+            Self::CompactPagedProtobuf => "informer compact, protobuf, paged list",
+            Self::CompactStreamingProtobuf => "informer compact, protobuf, streaming list",
+            Self::TypedPagedCbor => "informer typed, CBOR, paged list",
+            Self::DroppedPagedCbor => "informer without managedFields, CBOR, paged list",
+            Self::CompactPagedCbor => "informer compact, CBOR, paged list",
             Self::KubeRuntimePaged => "kube-runtime reflector, paged list",
             Self::KubeRuntimeStreaming => "kube-runtime reflector, streaming list",
         }
@@ -120,6 +157,25 @@ impl Side {
         }
     }
 
+    /// Returns whether it asks for JSON.
+    pub(crate) fn asks_for_json(self) -> bool {
+        self.encoding() == Encoding::Json
+    }
+
+    fn encoding(self) -> Encoding {
+        match self {
+            Self::TypedPagedProtobuf
+            | Self::TypedStreamingProtobuf
+            | Self::DroppedPagedProtobuf
+            | Self::CompactPagedProtobuf
+            | Self::CompactStreamingProtobuf => Encoding::Protobuf,
+            Self::TypedPagedCbor | Self::DroppedPagedCbor | Self::CompactPagedCbor => {
+                Encoding::Cbor
+            }
+            _ => Encoding::Json,
+        }
+    }
+
     fn is_streaming(self) -> bool {
         matches!(
             self,
@@ -127,6 +183,8 @@ impl Side {
                 | Self::TypedStreamingOneThread
                 | Self::DroppedStreaming
                 | Self::CompactStreaming
+                | Self::TypedStreamingProtobuf
+                | Self::CompactStreamingProtobuf
                 | Self::MetadataStreaming
                 | Self::KubeRuntimeStreaming
         )

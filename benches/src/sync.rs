@@ -38,9 +38,12 @@ pub(crate) struct Options {
     /// Runs of each side; the median is reported
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=100))]
     pub(crate) rounds: u32,
-    /// Which sides run, by commas; all unless told.
+    /// Which sides run, by commas; all that ask for JSON unless told.
     #[arg(long, value_delimiter = ',')]
     pub(crate) sides: Vec<Side>,
+    /// Makes each answer to a list once, before the first round, and repeats it from then on
+    #[arg(long)]
+    pub(crate) recorded: bool,
     /// Writes `sync.csv` and `sync.svg` into this directory.
     #[arg(long)]
     pub(crate) results: Option<PathBuf>,
@@ -71,6 +74,7 @@ impl Default for Options {
             pods: vec![10_000],
             rounds: 3,
             sides: Vec::new(),
+            recorded: false,
             results: None,
             output: OutputArgs::default(),
         }
@@ -95,7 +99,11 @@ pub(crate) async fn run(options: &Options) -> Result<(), Box<dyn Error>> {
 pub(crate) async fn measure(options: &Options) -> Result<Results, Box<dyn Error>> {
     let mut results = Results::new(options.rounds);
     for count in &options.pods {
-        let server = ServerProcess::start(*count).await?;
+        let server = if options.recorded {
+            ServerProcess::start_recorded(*count).await?
+        } else {
+            ServerProcess::start(*count).await?
+        };
         let contents = &server.contents;
         for (side, measured) in measure_sides(options, contents).await? {
             results.push(row(*count, contents, side, &measured));
@@ -133,12 +141,16 @@ async fn measure_sides(
     options: &Options,
     server: &Contents,
 ) -> Result<Vec<(Side, Vec<Measured>)>, Box<dyn Error>> {
-    let is_asked = |side: &&Side| options.sides.is_empty() || options.sides.contains(side);
+    let is_asked = |side: &&Side| {
+        options.sides.contains(side) || (options.sides.is_empty() && side.asks_for_json())
+    };
     let sides = Side::value_variants().iter().filter(is_asked);
     let mut measured: Vec<(Side, Vec<Measured>)> = sides.map(|side| (*side, Vec::new())).collect();
-    let runs = u64::from(options.rounds) * measured.len() as u64;
+    // The answers are recorded in a round that does not count.
+    let rounds = options.rounds + u32::from(options.recorded);
+    let runs = u64::from(rounds) * measured.len() as u64;
     let progress = progress_bar(runs, "syncing, runs");
-    for _ in 0..options.rounds {
+    for round in 0..rounds {
         for (side, results) in &mut measured {
             let job = Job::Sync {
                 side: *side,
@@ -149,7 +161,9 @@ async fn measure_sides(
             if result.answer != server.answer {
                 return Err(format!("{}: the cache differs from the server", side.title()).into());
             }
-            results.push(result);
+            if round > 0 || !options.recorded {
+                results.push(result);
+            }
             progress.inc(1);
         }
     }

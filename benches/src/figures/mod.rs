@@ -167,6 +167,7 @@ async fn sync(options: &Options) -> Result<Vec<Figure>, Box<dyn Error>> {
         pods: [&options.curve[..], &options.pods].concat(),
         rounds: options.rounds,
         sides: SYNC_SIDES.to_vec(),
+        recorded: false,
         results: None,
         output: options.output,
     })
