@@ -9,6 +9,7 @@
 //! | `incidents` | replicas that lag, restarts, machines that sleep |
 //! | `seeds` | seeds of all profiles: every promise is kept |
 //! | `compact` | the same for compact informers |
+//! | `encodings` | objects of every kind in protobuf and CBOR are those in JSON |
 //! | `negative_controls` | each checker finds the violations of its invariant |
 //! | `bugs` | every seeded bug is caught, and the page of them is true |
 //! | `meta` | the same plan twice gives the same trace, to the byte |
@@ -31,6 +32,7 @@ mod pages;
 mod incidents;
 mod seeds;
 mod compact;
+mod encodings;
 mod negative_controls;
 mod bugs;
 mod meta;
