@@ -1,4 +1,4 @@
-//! A frame of a watch, and the body of a list.
+//! A frame of a watch, and the body of a list, in every encoding.
 
 use informer::{
     Metadata, Object,
@@ -18,6 +18,7 @@ pub fn run(data: &[u8]) {
     let metadata_only = decoder.clone().metadata_only();
     drop(metadata_only.watch_event::<PartialObjectMeta<ConfigMap>>(data, &KnownNothing));
     drop(status_of_answer(500, data));
+    informer::fuzzing::encodings(data);
     list(&decoder, data);
     // Two readers read each object, which differ in what they do about a name that comes twice: no server sends such.
     if let Ok(value) = serde_json::from_slice::<Value>(data) {

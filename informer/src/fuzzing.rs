@@ -1,7 +1,9 @@
-//! The function behind a fuzz target. Not part of the API.
+//! The functions behind fuzz targets. Not part of the API.
 
 use std::time::Duration;
 
+#[cfg(all(feature = "http", any(feature = "protobuf", feature = "cbor")))]
+pub use self::encodings::encodings;
 use crate::reflector::{Chance, Chances, Mode};
 
 /// Tells a reflector's machine what the bytes say, four an input: which of those that fit its step, with which cause, with
@@ -26,5 +28,95 @@ pub fn reflector_machine(data: &[u8]) {
             version: version.into(),
             after,
         });
+    }
+}
+
+#[cfg(all(feature = "http", any(feature = "protobuf", feature = "cbor")))]
+mod encodings {
+    use bytes::Bytes;
+    use k8s_openapi::api::core::v1::ConfigMap;
+
+    use crate::{
+        decode::{Decoder, Frames, ListReader, Making, Typed},
+        encoding::Encoding,
+        list_watch::{ListPage, WatchEvent},
+        object::{Metadata, Object},
+    };
+
+    const ENCODINGS: &[Encoding] = &[
+        #[cfg(feature = "protobuf")]
+        Encoding::Protobuf,
+        #[cfg(feature = "cbor")]
+        Encoding::Cbor,
+    ];
+
+    /// Reads the bytes as a list and as a watch in every encoding but JSON, whole and cut in two.
+    ///
+    /// Panics if the metadata that are read beside an object are not the object's, or if the cut makes a difference.
+    pub fn encodings(data: &[u8]) {
+        let decoder = Decoder::new("v1", "ConfigMap");
+        let (first, second) = data.split_at(data.len() / 2);
+        for encoding in ENCODINGS {
+            let whole = page(&decoder, *encoding, &[data]);
+            let halves = page(&decoder, *encoding, &[first, second]);
+            assert_eq!(in_short(whole), in_short(halves));
+            assert_eq!(
+                events(&decoder, *encoding, &[data]),
+                events(&decoder, *encoding, &[first, second])
+            );
+        }
+    }
+
+    fn making() -> Making<'static, ConfigMap> {
+        Making {
+            known: None,
+            form: &Typed,
+        }
+    }
+
+    fn page(
+        decoder: &Decoder,
+        encoding: Encoding,
+        chunks: &[&[u8]],
+    ) -> Option<ListPage<ConfigMap>> {
+        let mut list = ListReader::new(encoding);
+        let mut items = Vec::new();
+        for chunk in chunks {
+            list.push(&Bytes::copy_from_slice(chunk), |item| items.push(item));
+        }
+        let end = list.finish(decoder, |item| items.push(item)).ok()?;
+        let items = items.iter();
+        let items = items.map(|item| decoder.item(encoding, item, &making()));
+        Some(end.into_page(items.collect::<Result<_, _>>().ok()?))
+    }
+
+    fn in_short(page: Option<ListPage<ConfigMap>>) -> Option<Vec<String>> {
+        let items = page?.items.into_iter();
+        let items =
+            items.map(|item| item.map_or_else(|error| error.to_string(), |object| check(&object)));
+        Some(items.collect())
+    }
+
+    fn events(decoder: &Decoder, encoding: Encoding, chunks: &[&[u8]]) -> Vec<String> {
+        let mut frames = Frames::new(encoding);
+        let mut found = Vec::new();
+        for chunk in chunks {
+            frames.push(Bytes::copy_from_slice(chunk));
+            while let Ok(Some(frame)) = frames.next_frame() {
+                found.push(match decoder.event_in(encoding, &frame, &making()) {
+                    Ok(WatchEvent::Added(Ok(object)) | WatchEvent::Modified(Ok(object))) => {
+                        check(&object)
+                    }
+                    Ok(_) => "another".to_owned(),
+                    Err(error) => error.to_string(),
+                });
+            }
+        }
+        found
+    }
+
+    fn check(object: &Object<ConfigMap>) -> String {
+        assert_eq!(Metadata::of(&**object.get()), *object.metadata());
+        format!("{object:?}")
     }
 }

@@ -58,14 +58,17 @@ use crate::{
 
 #[cfg(feature = "compact")]
 pub(crate) use self::form::Packing;
+pub use self::status::status_of_answer;
 pub(crate) use self::{
     form::{Form, Typed},
     frames::Frames,
     list_reader::ListReader,
 };
 #[cfg(feature = "unstable-stages")]
-pub use self::{frame::FRAME_SIZE_MAX_BYTES, list_body::ListBody};
-pub use self::{frame::FrameSplitter, status::status_of_answer};
+pub use self::{
+    frame::{FRAME_SIZE_MAX_BYTES, FrameSplitter},
+    list_body::ListBody,
+};
 
 /// Decodes the answers for one resource, whose names it knows.
 #[derive(Clone, Debug)]
@@ -124,12 +127,9 @@ impl Decoder {
     }
 
     /// Returns whether its objects can be read in an encoding.
+    #[cfg(feature = "protobuf")]
     pub(crate) fn reads(&self, encoding: Encoding) -> bool {
-        match encoding {
-            #[cfg(feature = "protobuf")]
-            Encoding::Protobuf => self.message.is_some(),
-            _ => true,
-        }
+        encoding != Encoding::Protobuf || self.message.is_some()
     }
 
     /// Makes one object of JSON that may not have been checked, or takes it from those that are held.

@@ -166,12 +166,13 @@ impl<K> HttpListWatch<K> {
     #[doc(alias = "AcceptContentTypes")]
     #[must_use]
     pub fn with_encoding(mut self, encoding: Encoding) -> Self {
-        let wanted = if self.decoder.reads(encoding) {
+        #[cfg(feature = "protobuf")]
+        let encoding = if self.decoder.reads(encoding) {
             encoding
         } else {
             Encoding::Json
         };
-        self.negotiation = Arc::new(Negotiation::new(wanted));
+        self.negotiation = Arc::new(Negotiation::new(encoding));
         self
     }
 
