@@ -18,7 +18,7 @@ use crate::{
         managed_fields::FieldSet,
         object::{
             Pairs,
-            selectors::{FieldSelector, LabelSelector},
+            selectors::{FieldSelector, LabelSelector, ShardSelector},
         },
         protobuf::{decode_object, decode_watch_frame, encode_object, peek_kind},
         schema::type_of_kind,
@@ -221,6 +221,10 @@ pub fn selectors(data: &[u8]) {
             found || !selector.is_everything(),
             "everything selects everything"
         );
+    }
+    if let Ok(selector) = ShardSelector::parse(text) {
+        let again = ShardSelector::parse(&selector.to_string());
+        assert!(again.is_ok_and(|again| again == selector));
     }
 }
 

@@ -8,16 +8,18 @@ use crate::FakeServerBuilder;
 
 /// The gates of kube-apiserver: a name, its default, and `locked` if nothing else can be set.
 const KNOWN: &str = include_str!("../../data/feature-gates.txt");
-/// The gate of answers and bodies in CBOR, the only one that has an effect.
+/// The gate of answers and bodies in CBOR.
 const CBOR: &str = "CBORServingAndStorage";
-/// The gate of everything that is in an alpha stage, CBOR among it.
+/// The gate of lists and watches of shards.
+const SHARDS: &str = "ShardedListAndWatch";
+/// The gate of everything that is in an alpha stage, these two among it.
 const ALL_ALPHA: &str = "AllAlpha";
 
 #[derive(Debug, Args)]
 pub(super) struct FeatureGateOptions {
     /// Feature gates of kube-apiserver: a list of pairs, as in `CBORServingAndStorage=true`; can be repeated.
     ///
-    /// `CBORServingAndStorage` serves CBOR. The others are known by name only.
+    /// `CBORServingAndStorage` serves CBOR, `ShardedListAndWatch` selects by `shardSelector`. The others are known by name only.
     #[arg(long, value_name = "LIST")]
     feature_gates: Vec<String>,
 }
@@ -49,12 +51,15 @@ impl FeatureGateOptions {
             parse(&self.feature_gates).map_err(|error| format!("--feature-gates: {error}"))?;
         for name in set
             .keys()
-            .filter(|name| !matches!(name.as_str(), CBOR | ALL_ALPHA))
+            .filter(|name| !matches!(name.as_str(), CBOR | SHARDS | ALL_ALPHA))
         {
             eprintln!("warning: the feature gate {name} has no effect here");
         }
-        let has_cbor = set.get(CBOR).or_else(|| set.get(ALL_ALPHA));
-        Ok(builder.with_cbor(has_cbor.copied().unwrap_or_default()))
+        let is_on = |gate| {
+            let value = set.get(gate).or_else(|| set.get(ALL_ALPHA));
+            value.copied().unwrap_or_default()
+        };
+        Ok(builder.with_cbor(is_on(CBOR)).with_shards(is_on(SHARDS)))
     }
 }
 

@@ -78,6 +78,7 @@ pub struct FakeServerBuilder {
     cluster: Option<ClusterOptions>,
     compresses: bool,
     media_types: MediaTypes,
+    has_shards: bool,
 }
 
 // === impl FakeServerBuilder ===
@@ -296,6 +297,14 @@ impl FakeServerBuilder {
         self
     }
 
+    /// Selects by the parameter `shardSelector` in lists and watches, as kube-apiserver does with the feature gate
+    /// `ShardedListAndWatch`. By default it does not: the parameter has no effect then, and lists say nothing about it.
+    #[doc(alias = "feature-gates")]
+    pub fn with_shards(mut self, has_shards: bool) -> Self {
+        self.has_shards = has_shards;
+        self
+    }
+
     /// Keeps objects compressed, each resource with a dictionary of its own: a large cluster takes a fraction of the memory
     /// then, while each write and each read of an object costs some microseconds more. By default it does so only with versions
     /// that were superseded, and with objects that were not written lately, once they are more than a gibibyte of JSON.
@@ -387,6 +396,7 @@ impl FakeServerBuilder {
                 faults: self.faults,
                 tally: Tally::default(),
                 media_types: self.media_types,
+                has_shards: self.has_shards,
                 inert: InertWarnings::default(),
                 tasks: TaskSet::new(),
             },
@@ -448,6 +458,7 @@ impl Default for FakeServerBuilder {
             cluster: None,
             compresses: false,
             media_types: MediaTypes::default(),
+            has_shards: false,
         }
     }
 }

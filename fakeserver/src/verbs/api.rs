@@ -18,6 +18,8 @@ pub(crate) struct Api {
     pub(crate) authenticator: Authenticator,
     pub(crate) tally: Tally,
     pub(crate) media_types: MediaTypes,
+    /// True if lists and watches can be of shards.
+    pub(crate) has_shards: bool,
     /// The warnings about objects without effect that were given.
     pub(crate) inert: InertWarnings,
     /// The owner of the tasks of watches, and of the server's others.

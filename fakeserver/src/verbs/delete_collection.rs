@@ -3,7 +3,7 @@
 use axum::response::Response;
 
 use super::{
-    Api, Request,
+    Api, Request, Verb,
     answer::{self, add_warnings},
     author::deleter,
     delete::{delete_existing, options},
@@ -11,10 +11,7 @@ use super::{
     present::present_all,
 };
 use crate::{
-    edge::{
-        request::ListOptions,
-        response::{Shape, list_pieces},
-    },
+    edge::response::{Shape, list_pieces},
     value::status::Status,
     write::{Attempt, Existing, Preconditions},
 };
@@ -29,8 +26,7 @@ pub(super) async fn delete_collection(
     let mut options = options(request, body)?;
     // They would be those of one object.
     options.preconditions = Preconditions::default();
-    let list_options = ListOptions::parse(&request.query)?;
-    list_options.validate()?;
+    let list_options = request.list_options(Verb::DeleteCollection)?;
     // With a limit, only a page of it is deleted.
     let query = list::query(request, &list_options)?;
     let Page {

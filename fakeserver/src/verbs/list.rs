@@ -14,7 +14,7 @@ use super::{
 use crate::{
     edge::{
         request::ListOptions,
-        response::{ListMeta, Shape, list_pieces},
+        response::{ListMeta, Shape, ShardInfo, list_pieces},
     },
     store::{HistoryError, Snapshot, Storage, StoredObject, continue_token::ContinueToken},
     value::{resource::GroupResource, revision::Revision, status::Status},
@@ -39,16 +39,20 @@ pub(super) async fn list(
     let mut page = query.read(&api.backend.storage).await?;
     if encoding.shows_objects() {
         complete(request, &mut page.metadata);
+    } else {
+        page.metadata.shard_info = None;
     }
     let items = present_all(api, request, page.items).await?;
     let delivery = answer::delivery(request, &encoding);
     Ok(delivery.pieces(list_pieces(encoding, &page.metadata, items)))
 }
 
-/// Adds an empty continue token to a list of custom resources that ends: those always have one.
+/// Adds an empty continue token to a list of custom resources that ends: those always have one. Their type has no place for
+/// the shard.
 pub(super) fn complete(request: &Request<'_>, metadata: &mut ListMeta) {
     if request.target.rules().as_custom().is_some() {
         metadata.continue_token.get_or_insert_default();
+        metadata.shard_info = None;
     }
 }
 
@@ -179,6 +183,7 @@ impl ListQuery {
                 resource_version: revision.to_string(),
                 continue_token,
                 remaining_item_count: countable.then_some(remaining),
+                shard_info: ShardInfo::of(&self.selection.shard),
             },
             items,
         }

@@ -197,6 +197,7 @@ impl Place {
         };
         Ok(Request {
             media_types: MediaTypes::default(),
+            has_shards: false,
             target: find_target(&backend.registry(), path)?,
             requester: Requester::internal(),
             query: Query::default(),

@@ -102,6 +102,7 @@ pub(crate) async fn serve(
             query,
             headers: &parts.headers,
             media_types: api.media_types,
+            has_shards: api.has_shards,
             connection: connection.cloned().unwrap_or_default(),
         };
         let verb = request.verb(&parts.method)?;

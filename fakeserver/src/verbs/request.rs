@@ -22,6 +22,8 @@ pub(crate) struct Request<'a> {
     pub(crate) headers: &'a HeaderMap,
     /// The media types of the server.
     pub(crate) media_types: MediaTypes,
+    /// True if the server selects by shards.
+    pub(crate) has_shards: bool,
     /// The connection that it came by.
     pub(crate) connection: Connection,
 }
@@ -136,7 +138,7 @@ impl Request<'_> {
         )))
     }
 
-    /// Reads the parameters of a read, and checks them where they have to go together.
+    /// Reads the parameters that select objects, and checks them where they have to go together.
     pub(super) fn list_options(&self, verb: Verb) -> Result<ListOptions, Status> {
         if verb == Verb::Get {
             return Ok(ListOptions {
@@ -145,8 +147,14 @@ impl Request<'_> {
             });
         }
         let mut options = ListOptions::parse(&self.query)?;
-        options.is_watch = verb == Verb::Watch;
+        if verb != Verb::DeleteCollection {
+            options.is_watch = verb == Verb::Watch;
+        }
         options.validate()?;
+        if !self.has_shards {
+            // A server that does not know the parameter selects everything.
+            options.shard_selector.clear();
+        }
         Ok(options)
     }
 }

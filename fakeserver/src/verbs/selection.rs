@@ -4,7 +4,7 @@ use crate::{
     edge::request::ListOptions,
     store::Range,
     value::{
-        object::selectors::{FieldSelector, LabelSelector},
+        object::selectors::{FieldSelector, LabelSelector, ShardSelector},
         status::Status,
     },
     watch::Selection,
@@ -25,5 +25,6 @@ pub(super) fn selection(target: &Target, options: &ListOptions) -> Result<Select
         range: Range::of(target.path.namespace.as_deref()),
         labels,
         fields,
+        shard: ShardSelector::parse(&options.shard_selector)?,
     })
 }

@@ -2,7 +2,7 @@
 
 use crate::{
     store::{Change, Range, StoredObject},
-    value::object::selectors::{FieldSelector, LabelSelector},
+    value::object::selectors::{FieldSelector, LabelSelector, ShardSelector},
 };
 
 /// The type of an event about an object.
@@ -19,6 +19,7 @@ pub(crate) struct Selection {
     pub(crate) range: Range,
     pub(crate) labels: LabelSelector,
     pub(crate) fields: FieldSelector,
+    pub(crate) shard: ShardSelector,
 }
 
 // === impl Selection ===
@@ -31,6 +32,7 @@ impl Selection {
             range,
             labels: LabelSelector::default(),
             fields: FieldSelector::default(),
+            shard: ShardSelector::default(),
         }
     }
 
@@ -38,11 +40,12 @@ impl Selection {
         self.range.contains(object)
             && self.labels.matches(object.labels())
             && self.fields.matches(|field| object.field(field))
+            && self.shard.matches(object.uid(), object.namespace())
     }
 
     /// Returns whether all objects of its range are selected.
     pub(crate) fn is_everything(&self) -> bool {
-        self.labels.is_everything() && self.fields.is_everything()
+        self.labels.is_everything() && self.fields.is_everything() && self.shard.is_everything()
     }
 
     /// Returns the event that `change` is to a watcher of this selection. An object that leaves it is a deletion for it.

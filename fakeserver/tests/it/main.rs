@@ -20,6 +20,7 @@ mod printer_columns;
 mod bad_input;
 mod protobuf;
 mod cbor;
+mod shards;
 mod representations;
 mod forms;
 mod limits;

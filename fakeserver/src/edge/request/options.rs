@@ -14,6 +14,7 @@ const VERSION_MATCH: &str = "resourceVersionMatch";
 pub(crate) struct ListOptions {
     pub(crate) label_selector: String,
     pub(crate) field_selector: String,
+    pub(crate) shard_selector: String,
     pub(crate) is_watch: bool,
     pub(crate) allow_bookmarks: bool,
     pub(crate) resource_version: String,
@@ -35,6 +36,7 @@ impl ListOptions {
         let options = Self {
             label_selector: query.text("labelSelector"),
             field_selector: query.text("fieldSelector"),
+            shard_selector: query.text("shardSelector"),
             is_watch: query.bool("watch").unwrap_or_default(),
             allow_bookmarks: query.bool("allowWatchBookmarks").unwrap_or_default(),
             resource_version: query.text("resourceVersion"),

@@ -6,7 +6,7 @@ use bytes::{BufMut, Bytes, BytesMut};
 use serde::Serialize;
 
 use super::{Encoding, Format};
-use crate::store::StoredObject;
+use crate::{store::StoredObject, value::object::selectors::ShardSelector};
 
 /// A piece of a list is sent when it has become this large.
 const CHUNK_BYTES: usize = 64 << 10;
@@ -20,6 +20,14 @@ pub(crate) struct ListMeta {
     pub(crate) continue_token: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) remaining_item_count: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) shard_info: Option<ShardInfo>,
+}
+
+/// The part of a collection that a list shows, by which a client sees that the server has understood its selector.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(crate) struct ShardInfo {
+    selector: String,
 }
 
 /// The rest of a list that is still to be sent as JSON.
@@ -66,6 +74,17 @@ pub(crate) fn list_pieces(
         first: true,
         done: false,
     })
+}
+
+// === impl ShardInfo ===
+
+impl ShardInfo {
+    /// Returns the part that `selector` selects; `None` for the whole.
+    pub(crate) fn of(selector: &ShardSelector) -> Option<Self> {
+        (!selector.is_everything()).then(|| Self {
+            selector: selector.to_string(),
+        })
+    }
 }
 
 // === impl CborPieces ===

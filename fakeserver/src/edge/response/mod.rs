@@ -18,7 +18,7 @@ pub(crate) use self::{
     answer::{Delivery, EventStream, refusal, refusal_to, timed_out},
     encoding::{Encoding, Representation},
     format::Format,
-    list::{ListMeta, list_pieces},
+    list::{ListMeta, ShardInfo, list_pieces},
     pretty::{is_pretty, pretty},
     table::{IncludeObject, TableView},
     watch_encoding::WatchEncoding,

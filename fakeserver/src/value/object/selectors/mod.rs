@@ -1,11 +1,14 @@
-//! The selectors of a list or a watch: by labels, and by the selectable fields of a type.
+//! The selectors of a list or a watch: by labels, by the selectable fields of a type, and by shards.
 
 mod label;
 mod field;
+mod shard_expression;
+mod shard;
 mod of_object;
 #[cfg(test)]
 mod tests;
 
 pub(crate) use self::{
     field::FieldSelector, label::LabelSelector, of_object::print_label_selector,
+    shard::ShardSelector,
 };

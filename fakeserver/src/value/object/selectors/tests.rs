@@ -1,8 +1,8 @@
-//! Tests of both kinds of selectors.
+//! Tests of the three kinds of selectors.
 
 use proptest::prelude::*;
 
-use super::{FieldSelector, LabelSelector};
+use super::{FieldSelector, LabelSelector, ShardSelector};
 use crate::value::object::Pairs;
 
 fn labels(pairs: &[(&str, &str)]) -> Pairs {
@@ -182,4 +182,169 @@ fn a_selector_of_an_object_is_printed_as_queries_have_it() {
     let parsed = LabelSelector::parse(&printed).unwrap();
     assert_eq!(parsed.to_string(), printed);
     assert_eq!(super::print_label_selector(&json!({})), "");
+}
+
+const LOWER: &str = "shardRange(object.metadata.uid, '0x0000000000000000', '0x8000000000000000')";
+const UPPER: &str = "shardRange(object.metadata.uid, '0x8000000000000000', '0x10000000000000000')";
+
+#[test]
+fn a_shard_is_ranges_of_hashes() {
+    let [lower, upper] = [LOWER, UPPER].map(|text| ShardSelector::parse(text).unwrap());
+    // The hashes begin with cb, af and 85; the one of `pod` with 77.
+    for uid in ["", "a", "foobar"] {
+        assert!(
+            !lower.matches(uid, None) && upper.matches(uid, None),
+            "{uid}"
+        );
+    }
+    assert!(lower.matches("pod", None) && !upper.matches("pod", None));
+    let narrow = "shardRange(object.metadata.uid, '0xaf63dc4c8601ec8c', '0xaf63dc4c8601ec8d')";
+    let narrow = ShardSelector::parse(narrow).unwrap();
+    assert!(narrow.matches("a", Some("foobar")) && !narrow.matches("b", Some("a")));
+    let by_namespace =
+        "shardRange(object.metadata.namespace, '0xaf63dc4c8601ec8c', '0xaf63dc4c8601ec8d')";
+    let by_namespace = ShardSelector::parse(by_namespace).unwrap();
+    assert!(by_namespace.matches("b", Some("a")) && !by_namespace.matches("a", None));
+    assert!(ShardSelector::parse("").unwrap().is_everything());
+}
+
+#[test]
+fn a_shard_selector_is_echoed_in_one_form() {
+    let both = format!("{LOWER} || {UPPER}");
+    for (text, echo) in [
+        (LOWER.to_owned(), LOWER),
+        (
+            "  ( shardRange( object . metadata.uid,\"0x0000000000000000\",'0x8000000000000000' ) )"
+                .to_owned(),
+            LOWER,
+        ),
+        (both.replace(" || ", "||"), both.as_str()),
+        (
+            format!("{LOWER} || ({UPPER} || {LOWER})"),
+            &format!("{both} || {LOWER}"),
+        ),
+    ] {
+        let parsed = ShardSelector::parse(&text).unwrap();
+        assert_eq!(parsed.to_string(), echo, "{text}");
+        assert_eq!(ShardSelector::parse(echo).unwrap(), parsed);
+    }
+    let whole = ShardSelector::parse(&both).unwrap();
+    assert!(!whole.is_everything() && whole.matches("any", None));
+}
+
+const LOW: &str = "'0x0000000000000000'";
+const HIGH: &str = "'0x8000000000000000'";
+
+fn shard_of(arguments: &str) -> String {
+    format!("shardRange({arguments})")
+}
+
+fn shard_by_uid(start: &str, end: &str) -> String {
+    shard_of(&format!("object.metadata.uid, {start}, {end}"))
+}
+
+#[track_caller]
+fn check_refused_shard(text: &str, error: &str) {
+    let refused = ShardSelector::parse(text).unwrap_err();
+    let expected = format!("invalid shard selector: {error}");
+    assert_eq!(
+        (refused.message, refused.code.as_u16()),
+        (expected, 500),
+        "{text}"
+    );
+}
+
+#[test]
+fn shard_selectors_of_another_form_are_refused_in_the_words_of_the_server() {
+    let one = shard_by_uid(LOW, HIGH);
+    for (text, error) in [
+        (
+            " ".to_owned(),
+            "empty shard selector is not allowed; omit the parameter for unfiltered lists",
+        ),
+        (
+            shard_of(&format!("object.metadata.name, {LOW}, {HIGH}")),
+            "unsupported field path \"object.metadata.name\"; supported: object.metadata.uid, object.metadata.namespace",
+        ),
+        (
+            shard_of(&format!("'uid', {LOW}, {HIGH}")),
+            "shardRange() first argument: expected field path (e.g. object.metadata.uid), got expression kind 5",
+        ),
+        (
+            shard_of("object.metadata.uid"),
+            "shardRange() requires exactly 3 arguments, got 1",
+        ),
+        (
+            one.replace("shardRange", "other"),
+            "unsupported function \"other\"; only shardRange() and || are allowed",
+        ),
+        (
+            format!("{one} && true"),
+            "unsupported function \"_&&_\"; only shardRange() and || are allowed",
+        ),
+        (
+            format!("{one} || object"),
+            "unexpected expression kind 3; expected shardRange() call or || operator",
+        ),
+        (
+            format!("{one} || {}", one.replace("uid", "namespace")),
+            "all shard ranges must use the same field, got \"object.metadata.namespace\" and \"object.metadata.uid\"",
+        ),
+    ] {
+        check_refused_shard(&text, error);
+    }
+}
+
+#[test]
+fn bounds_of_shards_are_refused_in_the_words_of_the_server() {
+    for (start, end, error) in [
+        ("0", HIGH, "hexStart must be a string literal, got int64"),
+        (LOW, "1.5", "hexEnd must be a string literal, got float64"),
+        (
+            LOW,
+            "hex('0')",
+            "hexEnd must be a string literal (e.g. '0xff'), got expression kind 1",
+        ),
+        ("'0'", HIGH, "hexStart must have '0x' prefix, got \"0\""),
+        ("'0x'", HIGH, "hexStart: hex value is required after '0x'"),
+        (
+            "'0x000000000000000000'",
+            HIGH,
+            "hexStart: hex value too long (18 chars, max 17): \"000000000000000000\"",
+        ),
+        (
+            "'0x0g'",
+            HIGH,
+            "hexStart: invalid hex character \"g\" in \"0x0g\"",
+        ),
+        (
+            "'0x8'",
+            HIGH,
+            "hexStart must be a 0x-prefixed 16-digit hex value, got \"0x8\" (did you mean \"0x0000000000000008\"?)",
+        ),
+        (
+            LOW,
+            "'0x10000000000000001'",
+            "hexEnd: 17-digit hex value must be '0x10000000000000000' (2^64), got \"0x10000000000000001\"",
+        ),
+        (
+            HIGH,
+            HIGH,
+            "shard range start 0x8000000000000000 must be less than end 0x8000000000000000",
+        ),
+    ] {
+        check_refused_shard(&shard_by_uid(start, end), error);
+    }
+}
+
+#[test]
+fn texts_that_are_no_expressions_are_no_shard_selectors() {
+    let deep = format!("{}x{}", "(".repeat(10_000), ")".repeat(10_000));
+    for text in ["shardRange(", "a b", "'x", "a +", &deep, "{'a': }", "a ? b"] {
+        let refused = ShardSelector::parse(text).unwrap_err().message;
+        assert!(
+            refused.starts_with("invalid shard selector: CEL parse error: "),
+            "{refused}"
+        );
+    }
 }
