@@ -57,6 +57,9 @@ pub enum Error {
     /// An object that does not decode.
     #[error(transparent)]
     Decode(#[from] crate::DecodeError),
+    /// A shard that does not exist.
+    #[error(transparent)]
+    NoSuchShard(#[from] crate::shard::NoSuchShard),
     /// A list or a watch.
     #[error(transparent)]
     ListWatch(#[from] crate::list_watch::ListWatchError),

@@ -37,7 +37,7 @@ mod encodings {
     use k8s_openapi::api::core::v1::ConfigMap;
 
     use crate::{
-        decode::{Decoder, Frames, ListReader, Making, Typed},
+        decode::{Decoder, Frame, Frames, ListReader, Making, Typed},
         encoding::Encoding,
         list_watch::{ListPage, WatchEvent},
         object::{Metadata, Object},
@@ -71,6 +71,7 @@ mod encodings {
         Making {
             known: None,
             form: &Typed,
+            shard: None,
         }
     }
 
@@ -86,7 +87,7 @@ mod encodings {
         }
         let end = list.finish(decoder, |item| items.push(item)).ok()?;
         let items = items.iter();
-        let items = items.map(|item| decoder.item(encoding, item, &making()));
+        let items = items.filter_map(|item| decoder.item(encoding, item, &making()).transpose());
         Some(end.into_page(items.collect::<Result<_, _>>().ok()?))
     }
 
@@ -104,9 +105,9 @@ mod encodings {
             frames.push(Bytes::copy_from_slice(chunk));
             while let Ok(Some(frame)) = frames.next_frame() {
                 found.push(match decoder.event_in(encoding, &frame, &making()) {
-                    Ok(WatchEvent::Added(Ok(object)) | WatchEvent::Modified(Ok(object))) => {
-                        check(&object)
-                    }
+                    Ok(Frame::Event(
+                        WatchEvent::Added(Ok(object)) | WatchEvent::Modified(Ok(object)),
+                    )) => check(&object),
                     Ok(_) => "another".to_owned(),
                     Err(error) => error.to_string(),
                 });

@@ -54,6 +54,7 @@
 //!   a tombstone.
 //! - A handler may join and leave at any time; a slow one, or one that panics, does not affect the others.
 //! - A relist sends notifications of what changed; an unchanged object keeps its allocation.
+//! - An informer may hold a [shard] of the objects only, whether or not the server can select it.
 //! - Objects are held decoded, or [compact] at a small fraction of the memory.
 //! - Every wait on the server has a limit, every task an owner: dropping the last handle of an informer ends it.
 //!
@@ -116,6 +117,7 @@ mod cbor;
 mod encoding;
 pub mod field_path;
 mod object;
+pub mod shard;
 mod object_fn;
 #[cfg(feature = "compact")]
 pub mod compact;

@@ -22,6 +22,7 @@
 //! | [`PROCESSING_LATENCY_SECONDS`] | histogram | seconds | how long it took to apply a batch and to hand it to the handlers | the same, a change at a time |
 //! | [`STORE_RESOURCE_VERSION`] | gauge | | the version at which the cache stands | the same |
 //! | [`STORE_OBJECTS`] | gauge | objects | objects in the cache | none |
+//! | [`OUT_OF_SHARD_TOTAL`] | counter | objects, events | what the server sent although it is outside of the [shard](crate::shard); only informers of a shard have it | none |
 //!
 //! Of versions the last 15 digits are shown, which is what a gauge can hold exactly. The first eight were taken out of client-go,
 //! since each reflector made series of its own; here they are by name and resource.

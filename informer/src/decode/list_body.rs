@@ -4,7 +4,7 @@ use serde::{Deserialize, Deserializer, de::DeserializeOwned};
 use serde_json::value::RawValue;
 
 use super::{
-    Decoder, Making, malformed,
+    Decoder, Made, Making, malformed,
     peek::{self, PeekList, Text},
     protocol, status,
 };
@@ -12,6 +12,7 @@ use crate::{
     known::Known,
     list_watch::{Arrived, ListPage, ListWatchError, Status},
     object::ResourceVersion,
+    shard::ShardFilter,
 };
 
 /// The body of a list, its items found but not yet decoded.
@@ -29,6 +30,8 @@ pub struct ListBody<'a> {
 pub(crate) struct ListEnd {
     pub(crate) resource_version: ResourceVersion,
     pub(crate) continue_token: Option<String>,
+    /// The shard that the list says it is of.
+    shard: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -111,7 +114,28 @@ impl ListEnd {
         Ok(Self {
             resource_version: ResourceVersion::new(&*metadata.resource_version),
             continue_token: (!token.is_empty()).then(|| token.to_string()),
+            shard: metadata
+                .shard_info
+                .as_ref()
+                .map(|info| info.selector.to_string()),
         })
+    }
+
+    /// Notes whether the list says that it is of the shard.
+    ///
+    /// # Errors
+    ///
+    /// It says that it is of another one: what is in the shard may be missing.
+    pub(crate) fn check_shard(&self, filter: &ShardFilter) -> Result<(), ListWatchError> {
+        match &self.shard {
+            Some(shard) if !filter.note_echo(shard) => {
+                let asked = filter.selector();
+                Err(protocol(format!(
+                    "a list of {shard:?} where {asked:?} was asked for"
+                )))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Returns the page with these items.
@@ -145,7 +169,8 @@ impl<'a> ListBody<'a> {
         known: &dyn Known<K>,
     ) -> Option<Result<Arrived<K>, ListWatchError>> {
         let json = self.next_json()?;
-        Some(self.decoder.object(json, &Making::typed(Some(known))))
+        let object = self.decoder.object(json, &Making::typed(Some(known)));
+        object.map(Made::arrived).transpose()
     }
 
     /// The JSON of the next item; `None` after the last.

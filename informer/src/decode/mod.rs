@@ -7,7 +7,7 @@
 //!
 //! An object is first *peeked* at: its metadata is read, its arrays are measured, and the rest is skipped; the step
 //! that builds it checks all of it. If [`Known`] holds exactly that version, the handle that is held is used and
-//! nothing is decoded. An object whose metadata is sound but whose content its type refuses is a [`DecodeError`] beside
+//! nothing is decoded; neither is one that is outside of the shard that is wanted. An object whose metadata is sound but whose content its type refuses is a [`DecodeError`] beside
 //! the others; a body that is not what the API promises is an error of the whole response.
 //!
 //! # Memory
@@ -51,8 +51,9 @@ use crate::{
     field_path::{Dropped, FieldPath},
     known::Known,
     list_watch::{Arrived, ListWatchError},
-    object::{DecodeError, Metadata, Object},
+    object::{DecodeError, Metadata, Object, ResourceVersion},
     serde_layer::Layered,
+    shard::ShardFilter,
     sync::{Mutex, lock},
 };
 
@@ -63,6 +64,7 @@ pub(crate) use self::{
     form::{Form, Typed},
     frames::Frames,
     list_reader::ListReader,
+    watch_event::Frame,
 };
 #[cfg(feature = "unstable-stages")]
 pub use self::{
@@ -85,10 +87,18 @@ pub struct Decoder {
     message: Option<MessageId>,
 }
 
-/// The form of the objects that are made, and those that are held already.
+/// The form of the objects that are made, those that are held already, and the part that is wanted.
 pub(crate) struct Making<'a, K> {
     pub(crate) known: Option<&'a dyn Known<K>>,
     pub(crate) form: &'a dyn Form<K>,
+    pub(crate) shard: Option<&'a ShardFilter>,
+}
+
+/// An object, unless it is not wanted.
+pub(crate) enum Made<K> {
+    Object(Arrived<K>),
+    /// It is outside of the shard; its version.
+    OutOfShard(ResourceVersion),
 }
 
 // === impl Decoder ===
@@ -142,7 +152,7 @@ impl Decoder {
         &self,
         json: &str,
         making: &Making<'_, K>,
-    ) -> Result<Arrived<K>, ListWatchError> {
+    ) -> Result<Made<K>, ListWatchError> {
         let is_checked = making.form.needs_checked_json();
         let peek = if is_checked {
             Peek::whole(json)
@@ -155,9 +165,16 @@ impl Decoder {
         let has_type = !peek.kind.is_empty() || !peek.api_version.is_empty();
         let lengths = std::mem::take(&mut peek.lengths);
         let metadata = peek.into_metadata(&mut lock(&self.interner))?;
+        if making.shard.is_some_and(|shard| !shard.admits(&metadata)) {
+            return if is_checked || is_json(json) {
+                Ok(Made::OutOfShard(metadata.resource_version))
+            } else {
+                Err(protocol("a malformed object"))
+            };
+        }
         if let Some(object) = making.known.and_then(|known| known.lookup(&metadata)) {
             return if is_checked || is_json(json) {
-                Ok(Ok(object))
+                Ok(Made::Object(Ok(object)))
             } else {
                 Err(protocol("a malformed object"))
             };
@@ -172,25 +189,25 @@ impl Decoder {
             lengths: &lengths,
         };
         match making.form.value(self, &document) {
-            Ok(value) => Ok(Ok(Object::from_parts(metadata, value))),
+            Ok(value) => Ok(Made::Object(Ok(Object::from_parts(metadata, value)))),
             Err(error) if !is_json(json) => Err(malformed("a malformed object", error)),
-            Err(error) => Ok(Err(undecodable(metadata, error))),
+            Err(error) => Ok(Made::Object(Err(undecodable(metadata, error)))),
         }
     }
 
-    /// The same of an item that was cut out of a list.
+    /// The same of an item that was cut out of a list; `None` if it is outside of the shard.
     pub(crate) fn item<K>(
         &self,
         encoding: Encoding,
         item: &[u8],
         making: &Making<'_, K>,
-    ) -> Result<Arrived<K>, ListWatchError> {
+    ) -> Result<Option<Arrived<K>>, ListWatchError> {
         match encoding {
             Encoding::Json => self.json_item(item, making),
             #[cfg(feature = "protobuf")]
-            Encoding::Protobuf => self.protobuf_object(item, None, making),
+            Encoding::Protobuf => self.protobuf_object(item, None, making).map(Made::arrived),
             #[cfg(feature = "cbor")]
-            Encoding::Cbor => self.cbor_object(item, making),
+            Encoding::Cbor => self.cbor_object(item, making).map(Made::arrived),
         }
     }
 
@@ -198,7 +215,7 @@ impl Decoder {
         &self,
         item: &[u8],
         making: &Making<'_, K>,
-    ) -> Result<Arrived<K>, ListWatchError> {
+    ) -> Result<Option<Arrived<K>>, ListWatchError> {
         let Ok(json) = str::from_utf8(item) else {
             return Err(protocol("a body that is not a list"));
         };
@@ -206,7 +223,7 @@ impl Decoder {
         if object.is_err() && !is_json(json) {
             return Err(protocol("a body that is not a list"));
         }
-        object
+        object.map(Made::arrived)
     }
 
     /// Builds an object.
@@ -283,8 +300,23 @@ impl Decoder {
 impl<'a, K: DeserializeOwned> Making<'a, K> {
     /// Decoded on arrival, unless it is known.
     fn typed(known: Option<&'a dyn Known<K>>) -> Self {
-        let form = &Typed;
-        Self { known, form }
+        Self {
+            known,
+            form: &Typed,
+            shard: None,
+        }
+    }
+}
+
+// === impl Made ===
+
+impl<K> Made<K> {
+    /// Returns the object, if it is wanted.
+    fn arrived(self) -> Option<Arrived<K>> {
+        match self {
+            Self::Object(arrived) => Some(arrived),
+            Self::OutOfShard(_) => None,
+        }
     }
 }
 

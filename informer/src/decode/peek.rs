@@ -90,6 +90,16 @@ pub(super) struct PeekList<'a> {
     pub(super) resource_version: Text<'a>,
     #[serde(borrow, rename = "continue")]
     pub(super) continue_token: Text<'a>,
+    #[serde(borrow)]
+    pub(super) shard_info: Option<PeekShardInfo<'a>>,
+}
+
+/// The shard that a list is of.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub(super) struct PeekShardInfo<'a> {
+    #[serde(borrow)]
+    pub(super) selector: Text<'a>,
 }
 
 /// A string, borrowed where it has no escapes. Null is the empty one, as for the server.

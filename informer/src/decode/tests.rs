@@ -416,7 +416,7 @@ fn vectors_are_as_long_as_they_need_to_be() {
             panic!("{event:?}");
         };
         let of_item = decoder.item(Encoding::Json, object.as_bytes(), &Making::typed(None));
-        for pod in [of_event, of_item.unwrap().unwrap()] {
+        for pod in [of_event, of_item.unwrap().unwrap().unwrap()] {
             let pod: &Arc<Pod> = pod.get();
             assert_eq!(pod.metadata.finalizers.as_ref().unwrap().capacity(), 1);
             let containers = &pod.spec.as_ref().unwrap().containers;

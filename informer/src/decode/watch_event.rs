@@ -4,14 +4,14 @@ use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::value::RawValue;
 
 use super::{
-    Decoder, Making, malformed,
+    Decoder, Made, Making, malformed,
     peek::{self, PeekBookmark, Text},
     protocol, status,
 };
 use crate::{
     encoding::Encoding,
     known::Known,
-    list_watch::{Arrived, ListWatchError, WatchEvent},
+    list_watch::{ListWatchError, WatchEvent},
     object::ResourceVersion,
 };
 
@@ -28,6 +28,13 @@ struct WireEvent<'a> {
     kind: Text<'a>,
     #[serde(borrow, default, rename = "apiVersion")]
     api_version: Text<'a>,
+}
+
+/// One frame of a watch.
+pub(crate) enum Frame<K> {
+    Event(WatchEvent<K>),
+    /// An event about an object that is outside of the shard, by the version that it brings.
+    OutOfShard(ResourceVersion),
 }
 
 /// The change of an object in a watch event.
@@ -52,7 +59,10 @@ impl Decoder {
         frame: &[u8],
         known: &dyn Known<K>,
     ) -> Result<WatchEvent<K>, ListWatchError> {
-        self.watch_event_as(frame, &Making::typed(Some(known)))
+        match self.watch_event_as(frame, &Making::typed(Some(known)))? {
+            Frame::Event(event) => Ok(event),
+            Frame::OutOfShard(_) => unreachable!("no shard is asked for"),
+        }
     }
 
     /// The same of a frame in any encoding, made as `making` says.
@@ -61,7 +71,7 @@ impl Decoder {
         encoding: Encoding,
         frame: &[u8],
         making: &Making<'_, K>,
-    ) -> Result<WatchEvent<K>, ListWatchError> {
+    ) -> Result<Frame<K>, ListWatchError> {
         match encoding {
             Encoding::Json => self.watch_event_as(frame, making),
             #[cfg(feature = "protobuf")]
@@ -75,11 +85,11 @@ impl Decoder {
         &self,
         frame: &[u8],
         making: &Making<'_, K>,
-    ) -> Result<WatchEvent<K>, ListWatchError> {
+    ) -> Result<Frame<K>, ListWatchError> {
         if let Some((change, json)) = change_as_usual(frame)
-            && let Ok(event) = self.change(change, json, making)
+            && let Ok(frame) = self.change(change, json, making)
         {
-            return Ok(event);
+            return Ok(frame);
         }
         let wire: WireEvent<'_> = serde_json::from_slice(frame)
             .map_err(|error| malformed("a frame that is not an event", error))?;
@@ -96,9 +106,9 @@ impl Decoder {
             "ADDED" => self.change(Change::Added, object.get(), making),
             "MODIFIED" => self.change(Change::Modified, object.get(), making),
             "DELETED" => self.change(Change::Deleted, object.get(), making),
-            "BOOKMARK" => bookmark(object),
+            "BOOKMARK" => bookmark(object).map(Frame::Event),
             "ERROR" => match status::parse(object.get().as_bytes()) {
-                Some(status) => Ok(WatchEvent::Error(status)),
+                Some(status) => Ok(Frame::Event(WatchEvent::Error(status))),
                 None => Err(protocol("an error event without a status")),
             },
             other => Err(protocol(format!("an event of the unknown type {other:?}"))),
@@ -110,9 +120,9 @@ impl Decoder {
         change: Change,
         json: &str,
         making: &Making<'_, K>,
-    ) -> Result<WatchEvent<K>, ListWatchError> {
-        let object = self.object(json, &change.making(making))?;
-        Ok(change.event(object))
+    ) -> Result<Frame<K>, ListWatchError> {
+        let made = self.object(json, &change.making(making))?;
+        Ok(change.frame(made))
     }
 }
 
@@ -126,17 +136,20 @@ impl Change {
             // What is held is not the object's last state.
             Self::Deleted => None,
         };
-        let form = making.form;
-        Making { known, form }
+        Making { known, ..*making }
     }
 
-    /// Returns the event of this change of an object.
-    pub(super) fn event<K>(self, object: Arrived<K>) -> WatchEvent<K> {
-        match self {
+    /// Returns the frame of this change of an object.
+    pub(super) fn frame<K>(self, made: Made<K>) -> Frame<K> {
+        let object = match made {
+            Made::Object(object) => object,
+            Made::OutOfShard(version) => return Frame::OutOfShard(version),
+        };
+        Frame::Event(match self {
             Self::Added => WatchEvent::Added(object),
             Self::Modified => WatchEvent::Modified(object),
             Self::Deleted => WatchEvent::Deleted(object),
-        }
+        })
     }
 }
 

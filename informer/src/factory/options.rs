@@ -16,6 +16,7 @@ use crate::{
     http::{Encoding, HttpListWatch, Scope},
     reflector::ReflectorOptions,
     rest_mapper::RestMapper,
+    shard::Shard,
     shared_informer::SharedInformerBuilder,
 };
 
@@ -29,6 +30,8 @@ pub struct Options {
     pub(super) reflector: ReflectorOptions,
     scopes: Vec<Scope>,
     selectors: PerResource<Selectors>,
+    /// The shard of all resources, in place of those of their selectors.
+    shard: Option<Shard>,
     resync_period: PerResource<Option<Duration>>,
     encoding: PerResource<Encoding>,
     #[cfg(feature = "compact")]
@@ -61,6 +64,7 @@ impl Options {
             reflector: ReflectorOptions::default(),
             scopes: vec![Scope::All],
             selectors: PerResource::new(Selectors::everything()),
+            shard: None,
             resync_period: PerResource::new(None),
             encoding: PerResource::new(Encoding::default()),
             #[cfg(feature = "compact")]
@@ -124,8 +128,16 @@ impl Options {
         }
     }
 
-    pub(super) fn selectors(&self, resource: &GroupResource) -> &Selectors {
-        self.selectors.get(resource)
+    pub(super) fn set_shard(&mut self, shard: Shard) {
+        self.shard = Some(shard);
+    }
+
+    pub(super) fn selectors(&self, resource: &GroupResource) -> Selectors {
+        let selectors = self.selectors.get(resource).clone();
+        match self.shard {
+            Some(shard) => selectors.with_shard(shard),
+            None => selectors,
+        }
     }
 
     pub(super) fn resync_period(&self, resource: &GroupResource) -> Option<Duration> {

@@ -196,7 +196,7 @@ impl SharedInformerFactory {
         let keys = scopes.map(|scope| InformerKey {
             resource: resource.clone(),
             scope: scope.clone(),
-            selectors: self.options.selectors(&group_resource).clone(),
+            selectors: self.options.selectors(&group_resource),
             representation: Representation::of::<K>(),
             transform: self.options.transform_id::<K>(),
         });
@@ -224,10 +224,14 @@ impl SharedInformerFactory {
     {
         let client = self.shared.client.clone();
         let group_resource = key.resource.group_resource();
-        let plain = HttpListWatch::<K::Resource>::new_with(client, key.scope.clone(), dynamic_type)
-            .with_labels(key.selectors.labels())
-            .with_fields(key.selectors.fields())
-            .with_encoding(self.options.encoding(&group_resource));
+        let mut plain =
+            HttpListWatch::<K::Resource>::new_with(client, key.scope.clone(), dynamic_type)
+                .with_labels(key.selectors.labels())
+                .with_fields(key.selectors.fields())
+                .with_encoding(self.options.encoding(&group_resource));
+        if let Some(shard) = key.selectors.shard() {
+            plain = plain.with_shard(shard);
+        }
         let list_watch = K::list_watch(plain, &group_resource, &self.options);
         let options = Arc::clone(&self.options);
         Box::new(move |previous| {

@@ -2,14 +2,16 @@
 
 use std::fmt;
 
-use crate::lister::LabelSelector;
+use crate::{lister::LabelSelector, shard::Shard};
 
-/// The objects of a resource that the server is asked for: those that match both selectors. An empty selector matches all.
+/// The objects of a resource that the server is asked for: those that match both selectors, and are in the shard if there is one.
+/// An empty selector matches all.
 #[doc(alias = "TweakListOptionsFunc")]
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Selectors {
     labels: String,
     fields: String,
+    shard: Option<Shard>,
 }
 
 // === impl Selectors ===
@@ -37,6 +39,13 @@ impl Selectors {
         self
     }
 
+    /// Selects only objects of this shard: see [`shard`](crate::shard).
+    #[must_use]
+    pub fn with_shard(mut self, shard: Shard) -> Self {
+        self.shard = Some(shard);
+        self
+    }
+
     /// Returns the label selector, as it is sent.
     pub fn labels(&self) -> &str {
         &self.labels
@@ -45,6 +54,11 @@ impl Selectors {
     /// Returns the field selector, as it is sent.
     pub fn fields(&self) -> &str {
         &self.fields
+    }
+
+    /// Returns the shard; `None` for all.
+    pub fn shard(&self) -> Option<Shard> {
+        self.shard
     }
 }
 
@@ -56,6 +70,9 @@ impl fmt::Display for Selectors {
         }
         if !self.fields.is_empty() {
             write!(f, " with fields {:?}", self.fields)?;
+        }
+        if let Some(shard) = self.shard {
+            write!(f, " in {shard}")?;
         }
         Ok(())
     }

@@ -7,6 +7,7 @@ use super::{FactoryObject, Selectors, SharedInformerFactory, options::Options};
 use crate::compact::{Compact, CompactOptions};
 use crate::{
     discovery::GroupResource, http::Encoding, reflector::ReflectorOptions, rest_mapper::RestMapper,
+    shard::Shard,
 };
 
 // === impl SharedInformerFactory ===
@@ -42,6 +43,13 @@ impl SharedInformerFactory {
     #[must_use]
     pub fn with_selectors_for(mut self, resource: GroupResource, selectors: Selectors) -> Self {
         self.options_mut().set_selectors(Some(resource), selectors);
+        self
+    }
+
+    /// Selects only objects of this shard, of all resources: see [`shard`](crate::shard).
+    #[must_use]
+    pub fn with_shard(mut self, shard: Shard) -> Self {
+        self.options_mut().set_shard(shard);
         self
     }
 

@@ -63,8 +63,8 @@ async fn options_hold_for_all_until_a_resource_has_its_own() {
     let [pods, nodes] = ["pods", "nodes"].map(|name| GroupResource::new("", name));
     options.set_selectors(None, selectors("app=web", ""));
     options.set_selectors(Some(pods.clone()), selectors("", "spec.nodeName=n"));
-    assert_eq!(options.selectors(&pods), &selectors("", "spec.nodeName=n"));
-    assert_eq!(options.selectors(&nodes), &selectors("app=web", ""));
+    assert_eq!(options.selectors(&pods), selectors("", "spec.nodeName=n"));
+    assert_eq!(options.selectors(&nodes), selectors("app=web", ""));
 
     options.set_resync_period(None, Duration::from_mins(1));
     options.set_resync_period(Some(pods.clone()), Duration::ZERO);

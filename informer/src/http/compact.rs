@@ -43,6 +43,7 @@ impl<K> HttpListWatch<K> {
             target: self.target,
             decoder: self.decoder,
             negotiation: self.negotiation,
+            shard: self.shard,
             next_page: NextPage::default(),
         }
     }

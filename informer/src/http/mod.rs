@@ -28,6 +28,7 @@ use crate::{
     field_path::{FieldPath, ParseFieldPathError},
     known::Known,
     list_watch::{ListPage, ListRequest, ListWatch, ListWatchError, WatchRequest},
+    shard::{Shard, ShardFilter},
 };
 
 pub(crate) use self::scope::Scope;
@@ -58,6 +59,8 @@ pub struct HttpListWatch<K> {
     decoder: Arc<Decoder>,
     form: Arc<dyn Form<K>>,
     negotiation: Arc<Negotiation>,
+    /// The filter of the shard, if it is of one.
+    shard: Option<Arc<ShardFilter>>,
     next_page: NextPage,
 }
 
@@ -100,11 +103,13 @@ impl<K: Resource + DeserializeOwned + 'static> HttpListWatch<K> {
                 scope,
                 labels: String::new(),
                 fields: String::new(),
+                shard: String::new(),
                 form,
             },
             decoder: Arc::new(decoder),
             form: Arc::new(Typed),
             negotiation: Arc::default(),
+            shard: None,
             next_page: NextPage::default(),
         }
     }
@@ -122,6 +127,18 @@ impl<K> HttpListWatch<K> {
     #[must_use]
     pub fn with_fields(mut self, selector: impl Into<String>) -> Self {
         self.target.fields = selector.into();
+        self
+    }
+
+    /// Only objects of this shard. The server selects them if it can; else they are selected [here](crate::shard).
+    ///
+    /// Clones share the [status](ShardFilter::status) of the selection.
+    #[doc(alias = "shardSelector")]
+    #[must_use]
+    pub fn with_shard(mut self, shard: Shard) -> Self {
+        let filter = ShardFilter::new(shard);
+        filter.selector().clone_into(&mut self.target.shard);
+        self.shard = Some(Arc::new(filter));
         self
     }
 
@@ -186,6 +203,7 @@ impl<K> HttpListWatch<K> {
             decoder: Arc::clone(&self.decoder),
             known: Arc::clone(known),
             form: Arc::clone(&self.form),
+            shard: self.shard.clone(),
         }
     }
 
@@ -283,11 +301,24 @@ where
         let body = body.into_body();
         let answer = Answer { encoding, body };
         let negotiation = Arc::clone(&self.negotiation);
-        Ok(HttpWatchStream::new(answer, self.maker(known), negotiation))
+        // Events that bring the present state are in no order: none of them says how far the stream has come.
+        let begins_with_state =
+            request.send_initial_events || matches!(request.resource_version.as_str(), "" | "0");
+        let maker = self.maker(known);
+        Ok(HttpWatchStream::new(
+            answer,
+            maker,
+            negotiation,
+            begins_with_state,
+        ))
     }
 
     fn resource(&self) -> Option<&str> {
         Some(self.plural())
+    }
+
+    fn shard_filter(&self) -> Option<Arc<ShardFilter>> {
+        self.shard.clone()
     }
 }
 
@@ -299,6 +330,7 @@ impl<K> Clone for HttpListWatch<K> {
             decoder: Arc::clone(&self.decoder),
             form: Arc::clone(&self.form),
             negotiation: Arc::clone(&self.negotiation),
+            shard: self.shard.clone(),
             next_page: NextPage::default(),
         }
     }

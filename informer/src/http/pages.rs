@@ -17,6 +17,7 @@ use crate::{
     encoding::Encoding,
     known::Known,
     list_watch::{Arrived, ListPage, ListWatchError},
+    shard::ShardFilter,
     sync::{Mutex, lock},
     task::{TaskSet, has_threads},
 };
@@ -37,6 +38,7 @@ pub(super) struct Maker<K> {
     pub(super) decoder: Arc<Decoder>,
     pub(super) known: Arc<dyn Known<K>>,
     pub(super) form: Arc<dyn Form<K>>,
+    pub(super) shard: Option<Arc<ShardFilter>>,
 }
 
 /// The page after the one that is being decoded, once it is known where that begins.
@@ -81,6 +83,7 @@ impl<K: Send + Sync + 'static> Maker<K> {
         Making {
             known: Some(&*self.known),
             form: &*self.form,
+            shard: self.shard.as_deref(),
         }
     }
 
@@ -105,6 +108,9 @@ impl<K: Send + Sync + 'static> Maker<K> {
             }
         }
         let end = list.finish(&self.decoder, |item| cut.push(item))?;
+        if let Some(shard) = &self.shard {
+            end.check_shard(shard)?;
+        }
         // The continue token may come after the items.
         following.begin(end.continue_token.clone(), &ask).await;
         for item in cut {
@@ -125,7 +131,10 @@ impl<K: Send + Sync + 'static> Maker<K> {
     ) -> Result<Vec<Arrived<K>>, ListWatchError> {
         let items = chunk.iter().take_while(|_| !stop.is_cancelled());
         items
-            .map(|item| self.decoder.item(encoding, item, &self.making()))
+            .filter_map(|item| {
+                let made = self.decoder.item(encoding, item, &self.making());
+                made.transpose()
+            })
             .collect()
     }
 }
@@ -187,7 +196,7 @@ impl<'a, K: Send + Sync + 'static> Decoding<'a, K> {
         let Some(tasks) = &self.tasks else {
             let making = self.maker.making();
             let item = self.maker.decoder.item(self.encoding, &item, &making)?;
-            self.items.push(item);
+            self.items.extend(item);
             // A list of the whole cluster takes seconds to decode: others on this thread are let in between.
             tokio::task::consume_budget().await;
             return Ok(());
@@ -244,6 +253,7 @@ impl<K> Clone for Maker<K> {
             decoder: Arc::clone(&self.decoder),
             known: Arc::clone(&self.known),
             form: Arc::clone(&self.form),
+            shard: self.shard.clone(),
         }
     }
 }

@@ -19,6 +19,8 @@ pub(super) struct Target {
     pub(super) scope: Scope,
     pub(super) labels: String,
     pub(super) fields: String,
+    /// The selector of the shard; empty for all.
+    pub(super) shard: String,
     pub(super) form: Form,
 }
 
@@ -101,6 +103,7 @@ impl Target {
         let mut query = Serializer::new(String::new());
         append_nonempty(&mut query, "labelSelector", &self.labels);
         append_nonempty(&mut query, "fieldSelector", &self.fields);
+        append_nonempty(&mut query, "shardSelector", &self.shard);
         query
     }
 

@@ -13,7 +13,7 @@ use kube::client::Body;
 
 use super::{Answer, negotiation::Negotiation, pages::Maker, response};
 use crate::{
-    decode::Frames,
+    decode::{Frame, Frames},
     list_watch::{ListWatchError, WatchEvent},
 };
 
@@ -27,6 +27,8 @@ pub struct HttpWatchStream<K> {
     frames: Frames,
     maker: Maker<K>,
     negotiation: Arc<Negotiation>,
+    /// True if events bring the present state before the changes, without an end.
+    begins_with_state: bool,
 }
 
 // === impl HttpWatchStream ===
@@ -36,12 +38,14 @@ impl<K> HttpWatchStream<K> {
         answer: Answer<Body>,
         maker: Maker<K>,
         negotiation: Arc<Negotiation>,
+        begins_with_state: bool,
     ) -> Self {
         Self {
             body: Some(answer.body),
             frames: Frames::new(answer.encoding),
             maker,
             negotiation,
+            begins_with_state,
         }
     }
 
@@ -78,20 +82,34 @@ impl<K: Send + Sync + 'static> Stream for HttpWatchStream<K> {
     type Item = Result<WatchEvent<K>, ListWatchError>;
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        let Some(frame) = ready!(self.poll_frame(cx)) else {
-            return Poll::Ready(None);
-        };
-        let Maker { decoder, .. } = &self.maker;
-        let encoding = self.frames.encoding();
-        let event =
-            frame.and_then(|frame| decoder.event_in(encoding, &frame, &self.maker.making()));
-        if let Err(error) = &event {
-            self.negotiation.check(encoding, error);
+        loop {
+            let Some(frame) = ready!(self.poll_frame(cx)) else {
+                return Poll::Ready(None);
+            };
+            let decoder = &self.maker.decoder;
+            let encoding = self.frames.encoding();
+            let frame =
+                frame.and_then(|frame| decoder.event_in(encoding, &frame, &self.maker.making()));
+            let event = match frame {
+                Ok(Frame::Event(event)) => Ok(event),
+                Ok(Frame::OutOfShard(_)) if self.begins_with_state => continue,
+                // It says how far the stream has come, as a bookmark does.
+                Ok(Frame::OutOfShard(resource_version)) => Ok(WatchEvent::Bookmark {
+                    resource_version,
+                    is_end_of_initial_events: false,
+                }),
+                Err(error) => Err(error),
+            };
+            if let Err(error) = &event {
+                self.negotiation.check(encoding, error);
+            }
+            match &event {
+                Err(_) | Ok(WatchEvent::Error(_)) => self.body = None,
+                Ok(WatchEvent::Bookmark { .. }) => self.begins_with_state = false,
+                Ok(_) => {}
+            }
+            return Poll::Ready(Some(event));
         }
-        if matches!(event, Err(_) | Ok(WatchEvent::Error(_))) {
-            self.body = None;
-        }
-        Poll::Ready(Some(event))
     }
 }
 

@@ -7,7 +7,10 @@ use std::sync::Arc;
 
 use futures::Stream;
 
-use crate::object::{DecodeError, Object, ResourceVersion};
+use crate::{
+    object::{DecodeError, Object, ResourceVersion},
+    shard::ShardFilter,
+};
 
 pub use self::{
     error::{ListWatchError, Status, StatusCause},
@@ -53,6 +56,11 @@ pub trait ListWatch<K>: Send + Sync + 'static {
     fn resource(&self) -> Option<&str> {
         None
     }
+
+    /// The filter of the shard that is listed and watched; `None` if that is everything.
+    fn shard_filter(&self) -> Option<Arc<ShardFilter>> {
+        None
+    }
 }
 
 /// Shared by those who ask.
@@ -83,6 +91,10 @@ impl<K, L: ListWatch<K>> ListWatch<K> for Arc<L> {
 
     fn resource(&self) -> Option<&str> {
         (**self).resource()
+    }
+
+    fn shard_filter(&self) -> Option<Arc<ShardFilter>> {
+        (**self).shard_filter()
     }
 }
 

@@ -16,8 +16,6 @@ use super::{
     sync::EndGuard,
     transform::Transform,
 };
-#[cfg(feature = "http")]
-use crate::http::{Encoding, HttpListWatch};
 use crate::{
     delta_fifo::{DeltaFifo, DeltaFifoOptions},
     handler::Filter,
@@ -28,8 +26,14 @@ use crate::{
         Decision, Failure, ListGate, Reflector, ReflectorControl, ReflectorObserver,
         ReflectorOptions,
     },
+    shard::ShardFilter,
     store::ReflectorStore,
     task::TaskSet,
+};
+#[cfg(feature = "http")]
+use crate::{
+    http::{Encoding, HttpListWatch},
+    shard::Shard,
 };
 
 /// Options of an informer, and where its objects come from. Made by [`SharedInformer::builder`].
@@ -58,6 +62,7 @@ pub(super) struct Plan<K> {
     pub(super) relist: Option<Relist<K>>,
     pub(super) has_consistency_checks: bool,
     pub(super) previous: Option<SharedInformer<K>>,
+    pub(super) shard: Option<Arc<ShardFilter>>,
 }
 
 /// The parts that a reflector is given.
@@ -263,6 +268,7 @@ where
         if plan.resource.is_none() {
             plan.resource = list_watch.resource().map(Arc::from);
         }
+        plan.shard = list_watch.shard_filter();
         let list_watch = Arc::new(list_watch);
         plan.relist = Some(Relist::new(Arc::clone(&list_watch), reflector.page_size));
         plan.assemble(|mut seams| {
@@ -281,6 +287,15 @@ where
             }
             Box::pin(reflector.run(seams.stop))
         })
+    }
+}
+
+#[cfg(feature = "http")]
+impl<K: Send + Sync + 'static> SharedInformerBuilder<K, HttpListWatch<K>> {
+    /// Holds only objects of this shard: see [`shard`](crate::shard).
+    pub fn with_shard(mut self, shard: Shard) -> Self {
+        self.list_watch = self.list_watch.with_shard(shard);
+        self
     }
 }
 
@@ -309,7 +324,7 @@ impl<K: Send + Sync + 'static> Plan<K> {
         let resource = self.resource.unwrap_or_else(short_type_name::<K>);
         let name = self.name.unwrap_or_else(|| Arc::clone(&resource));
         let labels = Labels::new(&name, &resource);
-        let state = State::new(&name, resource);
+        let state = State::new(&name, resource, self.shard);
         let (producer, fifo) = DeltaFifo::channel(&self.fifo);
         let (commands, commands_rx) = mpsc::unbounded_channel();
         let tasks = TaskSet::new();
@@ -395,6 +410,7 @@ impl<K> Default for Plan<K> {
             relist: None,
             has_consistency_checks: false,
             previous: None,
+            shard: None,
         }
     }
 }

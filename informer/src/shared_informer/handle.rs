@@ -28,6 +28,7 @@ use crate::{
     object::{DecodeError, ResourceVersion},
     processor::{HandlerOptions, HandlerRegistration, Listener, ListenerList},
     reflector::ReflectorControl,
+    shard::ShardStatus,
     store::Store,
     task::TaskSet,
 };
@@ -216,6 +217,12 @@ impl<K: Send + Sync + 'static> SharedInformer<K> {
         self.0.state.sync.status_stream()
     }
 
+    /// Returns the shard of which the informer holds the objects, and whether the server selects it; `None` if it is of all.
+    pub fn shard_status(&self) -> Option<ShardStatus> {
+        let filter = self.0.state.shard.as_ref()?;
+        Some(filter.status())
+    }
+
     /// Gives up the request or the watch in flight, and makes no other until [`resume`](Self::resume). The cache keeps
     /// what it holds, and handlers receive their pending notifications. Before the start, the informer begins with the
     /// pause.
@@ -290,6 +297,7 @@ impl<K: Send + Sync + 'static> SharedInformer<K> {
             gone_back_versions: stats.gone_back_versions.get(),
             transform_failures: self.0.transform_failures.get(),
             inconsistencies: stats.inconsistencies.get(),
+            out_of_shard: self.0.state.out_of_shard(),
             listeners: self.0.listeners.metrics(),
         }
     }

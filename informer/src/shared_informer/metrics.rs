@@ -1,6 +1,12 @@
 //! Metrics of an informer, by the `metrics` facade. Their documentation is the page of [`crate::metrics`].
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
 
 use ::metrics::{Counter, Gauge, Histogram, counter, gauge, histogram};
 
@@ -35,6 +41,8 @@ pub const PROCESSING_LATENCY_SECONDS: &str = "informer_processing_latency_second
 pub const STORE_RESOURCE_VERSION: &str = "informer_store_resource_version";
 /// Objects in the cache, a gauge.
 pub const STORE_OBJECTS: &str = "informer_store_objects";
+/// Objects and events that the server sent although they are outside of the informer's shard, a counter.
+pub const OUT_OF_SHARD_TOTAL: &str = "informer_out_of_shard_total";
 
 /// The upper bounds of the buckets of [`PROCESSING_LATENCY_SECONDS`], for the configuration of an exporter:
 /// client-go's.
@@ -63,6 +71,8 @@ pub(super) struct Metrics {
     processing_latency: Histogram,
     store_version: Gauge,
     store_objects: Gauge,
+    /// The series of an informer of a shard, and what it has counted.
+    out_of_shard: Option<(Counter, AtomicU64)>,
 }
 
 /// The state of the cache and its queue after a batch.
@@ -72,12 +82,13 @@ pub(super) struct Applying<'a> {
     pub(super) queued_items: u64,
     pub(super) objects: usize,
     pub(super) version: &'a ResourceVersion,
+    pub(super) out_of_shard: u64,
 }
 
 // === impl Metrics ===
 
 impl Metrics {
-    pub(super) fn new(name: &Arc<str>, resource: &Arc<str>) -> Self {
+    pub(super) fn new(name: &Arc<str>, resource: &Arc<str>, has_shard: bool) -> Self {
         describe();
         let labels = [
             ("name", Arc::clone(name)),
@@ -97,6 +108,8 @@ impl Metrics {
             processing_latency: histogram!(PROCESSING_LATENCY_SECONDS, &labels),
             store_version: gauge!(STORE_RESOURCE_VERSION, &labels),
             store_objects: gauge!(STORE_OBJECTS, &labels),
+            out_of_shard: has_shard
+                .then(|| (counter!(OUT_OF_SHARD_TOTAL, &labels), AtomicU64::default())),
         }
     }
 
@@ -106,6 +119,10 @@ impl Metrics {
         self.queued_items.set(float(applying.queued_items));
         self.store_objects.set(float(applying.objects as u64));
         self.store_version.set(version_in_short(applying.version));
+        if let Some((series, counted)) = &self.out_of_shard {
+            let before = counted.swap(applying.out_of_shard, Ordering::Relaxed);
+            series.increment(applying.out_of_shard.saturating_sub(before));
+        }
     }
 }
 
@@ -215,4 +232,9 @@ fn describe() {
         "the version at which the cache stands"
     );
     describe_gauge!(STORE_OBJECTS, Unit::Count, "objects in the cache");
+    describe_counter!(
+        OUT_OF_SHARD_TOTAL,
+        Unit::Count,
+        "objects and events that the server sent although they are outside of the shard"
+    );
 }

@@ -167,6 +167,7 @@ impl<K: Send + Sync + 'static> Runner<K> {
             queued_items: self.fifo.queued_items().get(),
             objects: snapshot.len(),
             version: snapshot.resource_version(),
+            out_of_shard: self.state.out_of_shard(),
         });
         if self.fifo.has_synced() && !self.state.sync.has_synced() {
             self.processor.mark_synced();

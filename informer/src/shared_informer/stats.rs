@@ -39,6 +39,8 @@ pub struct InformerMetrics {
     pub transform_failures: u64,
     /// Differences that consistency checks have found, on demand or after lists.
     pub inconsistencies: u64,
+    /// Objects and events that were dropped, since they are outside of the informer's [shard](crate::shard).
+    pub out_of_shard: u64,
     /// One for each handler.
     pub listeners: Vec<ListenerMetrics>,
 }

@@ -16,6 +16,8 @@
 //! - `controller_converges`: informer, queue and workers reach the desired state after any faults
 //! - `catalogue`: tests of client-go's own suite that had no counterpart here
 //! - `parity`: the page that compares with client-go names tests that exist, and all of client-go's
+//! - `controllers`: controllers and managers against the fake server
+//! - `shards`: informers of shards, with servers that select them and with servers that do not
 //! - `kube_runtime_streams`: a controller of kube-runtime that is fed from shared informers
 //! - `handlers`: streams, awaited and blocking handlers, and queues, against the fake server
 //! - `status_and_policy`: what an informer shows of itself, and what its owner can do about failures
@@ -42,6 +44,7 @@ mod controller_converges;
 mod catalogue;
 mod parity;
 mod controllers;
+mod shards;
 mod kube_runtime_streams;
 mod handlers;
 mod status_and_policy;

@@ -4,12 +4,14 @@ use std::marker::PhantomData;
 
 use serde::Deserialize;
 
-use super::{Decoder, Making, Peek, PeekBookmark, bookmark_of, event, malformed, protocol};
+use super::{
+    Decoder, Frame, Made, Making, Peek, PeekBookmark, bookmark_of, event, malformed, protocol,
+};
 use crate::{
     cbor,
     decode::{peek::Text, status::WireStatus},
     encoding::Syntax,
-    list_watch::{Arrived, ListWatchError, Status, WatchEvent},
+    list_watch::{ListWatchError, Status},
 };
 
 /// An event, of which the object is not read.
@@ -56,7 +58,7 @@ impl Decoder {
         &self,
         bytes: &[u8],
         making: &Making<'_, K>,
-    ) -> Result<Arrived<K>, ListWatchError> {
+    ) -> Result<Made<K>, ListWatchError> {
         let peek: Peek<'_> =
             read(bytes).map_err(|error| malformed("an object with malformed metadata", error))?;
         let has_type = !peek.kind.is_empty() || !peek.api_version.is_empty();
@@ -71,7 +73,7 @@ impl Decoder {
         &self,
         frame: &[u8],
         making: &Making<'_, K>,
-    ) -> Result<WatchEvent<K>, ListWatchError> {
+    ) -> Result<Frame<K>, ListWatchError> {
         let wire = WireEvent::find(frame)
             .map_err(|error| malformed("a frame that is not an event", error))?;
         let Some(object) = wire.object else {

@@ -27,16 +27,16 @@ pub(super) use self::{
     frames::ProtobufFrames, protobuf::status as protobuf_status, protobuf_list::ProtobufList,
 };
 use super::{
-    Decoder, Making,
+    Decoder, Made, Making,
     form::Document,
     lengths::Lengths,
     peek::{Peek, PeekBookmark},
     protocol, undecodable,
-    watch_event::{Change, bookmark_of},
+    watch_event::{Change, Frame, bookmark_of},
 };
 use crate::{
     encoding::Syntax,
-    list_watch::{Arrived, ListWatchError, Status, WatchEvent},
+    list_watch::{ListWatchError, Status, WatchEvent},
     object::Object,
     sync::lock,
 };
@@ -111,21 +111,24 @@ impl Decoder {
         bytes: &[u8],
         syntax: Syntax,
         making: &Making<'_, K>,
-    ) -> Result<Arrived<K>, ListWatchError> {
+    ) -> Result<Made<K>, ListWatchError> {
         self.check_type(&peek)?;
         let metadata = peek.into_metadata(&mut lock(&self.interner))?;
+        if making.shard.is_some_and(|shard| !shard.admits(&metadata)) {
+            return Ok(Made::OutOfShard(metadata.resource_version));
+        }
         if let Some(object) = making.known.and_then(|known| known.lookup(&metadata)) {
-            return Ok(Ok(object));
+            return Ok(Made::Object(Ok(object)));
         }
         let document = Document {
             bytes,
             syntax,
             lengths: &Lengths::default(),
         };
-        Ok(match making.form.value(self, &document) {
+        Ok(Made::Object(match making.form.value(self, &document) {
             Ok(value) => Ok(Object::from_parts(metadata, value)),
             Err(error) => Err(undecodable(metadata, error)),
-        })
+        }))
     }
 }
 
@@ -133,15 +136,15 @@ impl Decoder {
 fn event<K>(
     event_type: &str,
     making: &Making<'_, K>,
-    object: impl FnOnce(&Making<'_, K>) -> Result<Arrived<K>, ListWatchError>,
+    object: impl FnOnce(&Making<'_, K>) -> Result<Made<K>, ListWatchError>,
     bookmark: impl FnOnce() -> Result<WatchEvent<K>, ListWatchError>,
     status: impl FnOnce() -> Option<Status>,
-) -> Result<WatchEvent<K>, ListWatchError> {
+) -> Result<Frame<K>, ListWatchError> {
     match Told::of(event_type)? {
-        Told::Change(change) => Ok(change.event(object(&change.making(making))?)),
-        Told::Bookmark => bookmark(),
+        Told::Change(change) => Ok(change.frame(object(&change.making(making))?)),
+        Told::Bookmark => bookmark().map(Frame::Event),
         Told::Error => match status() {
-            Some(status) => Ok(WatchEvent::Error(status)),
+            Some(status) => Ok(Frame::Event(WatchEvent::Error(status))),
             None => Err(protocol("an error event without a status")),
         },
     }

@@ -2,11 +2,13 @@
 
 use serde::Deserialize;
 
-use super::{Decoder, Making, Peek, PeekBookmark, bookmark_of, event, malformed, protocol};
+use super::{
+    Decoder, Frame, Made, Making, Peek, PeekBookmark, bookmark_of, event, malformed, protocol,
+};
 use crate::{
     decode::{peek, status::WireStatus},
     encoding::Syntax,
-    list_watch::{Arrived, ListWatchError, Status, WatchEvent},
+    list_watch::{ListWatchError, Status, WatchEvent},
     protobuf::{self, Envelope, MessageDeserializer, MessageId, WatchFrame},
 };
 
@@ -64,7 +66,7 @@ impl Decoder {
         bytes: &[u8],
         envelope: Option<Type<'_>>,
         making: &Making<'_, K>,
-    ) -> Result<Arrived<K>, ListWatchError> {
+    ) -> Result<Made<K>, ListWatchError> {
         let message = self.protobuf_message()?;
         let bytes = protobuf::checked(message, bytes)
             .map_err(|error| malformed("a malformed object", error))?;
@@ -81,7 +83,7 @@ impl Decoder {
         &self,
         frame: &[u8],
         making: &Making<'_, K>,
-    ) -> Result<WatchEvent<K>, ListWatchError> {
+    ) -> Result<Frame<K>, ListWatchError> {
         let frame = WatchFrame::open(frame)
             .map_err(|error| malformed("a frame that is not an event", error))?;
         let Some(object) = frame.object else {

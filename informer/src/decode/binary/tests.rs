@@ -7,12 +7,13 @@ use proptest::prelude::*;
 
 use crate::{
     decode::{
-        Decoder, Frames, ListReader, Making, status_of_answer,
+        Decoder, Frame, Frames, ListReader, Making, status_of_answer,
         tests::{event_in_short, page_in_short},
     },
     encoding::Encoding,
     known::KnownNothing,
     list_watch::{ListPage, ListWatchError},
+    shard::{Shard, ShardField, ShardFilter},
 };
 
 const ENCODINGS: [Encoding; 2] = [Encoding::Protobuf, Encoding::Cbor];
@@ -202,7 +203,10 @@ fn page(
     let end = list.finish(&decoder, |item| items.push(item))?;
     let items = items
         .iter()
-        .map(|item| decoder.item(encoding, item, &Making::typed(Some(&KnownNothing))))
+        .filter_map(|item| {
+            let made = decoder.item(encoding, item, &Making::typed(Some(&KnownNothing)));
+            made.transpose()
+        })
         .collect::<Result<Vec<_>, _>>()?;
     Ok((end.into_page(items), token))
 }
@@ -219,6 +223,10 @@ fn events(encoding: Encoding, chunks: &[&[u8]]) -> Vec<String> {
     let read = |frame: Result<Bytes, ListWatchError>| {
         let making = Making::typed(Some(&KnownNothing));
         let event = frame.and_then(|frame| decoder.event_in(encoding, &frame, &making));
+        let event = event.map(|frame| match frame {
+            Frame::Event(event) => event,
+            Frame::OutOfShard(_) => unreachable!("no shard is asked for"),
+        });
         event_in_short::<ConfigMap>(event)
     };
     for chunk in chunks {
@@ -430,7 +438,7 @@ fn an_object_that_its_type_refuses_is_told_beside_the_others() {
         (Encoding::Cbor, item("a", "3")),
     ] {
         let arrived = decoder.item::<Numbers>(encoding, &item, &Making::typed(None));
-        let error = arrived.unwrap().unwrap_err();
+        let error = arrived.unwrap().unwrap().unwrap_err();
         assert_eq!(error.key.to_string(), "n/a");
         assert!(
             error.source.to_string().contains("invalid type"),
@@ -449,7 +457,7 @@ fn metadata_alone_are_read_from_whole_and_reduced_objects() {
     ] {
         let arrived =
             decoder.item::<PartialObjectMeta<ConfigMap>>(Encoding::Protobuf, &item, &making);
-        let object = arrived.unwrap().unwrap();
+        let object = arrived.unwrap().unwrap().unwrap();
         assert_eq!(object.get().metadata.name.as_deref(), Some("a"));
     }
 }
@@ -499,5 +507,33 @@ proptest! {
                 drop(status_of_answer(500, &bytes[at..]));
             }
         }
+    }
+}
+
+#[test]
+fn objects_outside_of_the_shard_are_left_out_in_every_encoding() {
+    let decoder = config_maps();
+    for (encoding, item) in [
+        (Encoding::Protobuf, message("a", "3")),
+        (Encoding::Cbor, item("a", "3")),
+    ] {
+        let filters =
+            [0, 1].map(|index| ShardFilter::new(Shard::new(ShardField::Uid, index, 2).unwrap()));
+        let held = filters.each_ref().map(|filter| {
+            let making = Making {
+                shard: Some(filter),
+                ..Making::typed(None)
+            };
+            let arrived = decoder.item::<ConfigMap>(encoding, &item, &making);
+            arrived.unwrap().is_some()
+        });
+        assert!(held[0] != held[1], "{encoding:?}: {held:?}");
+        assert_eq!(
+            filters
+                .iter()
+                .map(|filter| filter.status().dropped)
+                .sum::<u64>(),
+            1
+        );
     }
 }
