@@ -94,6 +94,10 @@ pub enum Error {
     #[cfg(feature = "controller")]
     #[error(transparent)]
     Manager(#[from] crate::manager::ManagerError),
+    /// A sharded manager that cannot work.
+    #[cfg(feature = "controller")]
+    #[error(transparent)]
+    ShardedManager(#[from] crate::sharded_manager::ShardedManagerError),
     /// Controllers that did not come to rest.
     #[cfg(feature = "controller")]
     #[error(transparent)]

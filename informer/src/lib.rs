@@ -162,6 +162,8 @@ pub mod conditions;
 pub mod controller;
 #[cfg(feature = "controller")]
 pub mod manager;
+#[cfg(feature = "controller")]
+pub mod sharded_manager;
 pub mod metrics;
 #[cfg(feature = "unstable-stages")]
 pub mod stages;

@@ -3,6 +3,7 @@
 use std::{
     fmt,
     future::Future,
+    marker::PhantomData,
     sync::{Arc, OnceLock},
     time::Duration,
 };
@@ -15,10 +16,10 @@ use super::{
     context::{Context, Listers, Parts},
     driver::Reconciler,
     error::BoxError,
-    runnable::{AttachSource, FollowedCache, Prepared},
+    runnable::{AttachSource, CacheSource, FollowedCache, Prepared},
 };
 use crate::{
-    factory::{ScopedInformer, SharedInformerFactory, is_namespaced},
+    factory::{ScopedInformer, is_namespaced},
     handler::{EventHandler, Notification},
     object::{Object, ObjectKey},
     workqueue::{
@@ -52,7 +53,7 @@ pub trait ControllerKind:
 pub struct Controller<K> {
     name: Arc<str>,
     predicate: Predicate<K>,
-    sources: Vec<Follow>,
+    sources: Vec<Follow<K>>,
     finalizer: Option<Finalizer>,
     workers: WorkersOptions,
     queue: WorkQueueOptions<ObjectKey>,
@@ -60,12 +61,13 @@ pub struct Controller<K> {
 }
 
 /// Asks a factory for the cache of a kind.
-type Follow = Box<dyn FnOnce(&mut Followed<'_>) + Send>;
+type Follow<K> = Box<dyn FnOnce(&mut Followed<'_, K>) + Send>;
 
 /// The kinds that a controller follows, and their caches.
-struct Followed<'a> {
+struct Followed<'a, K> {
     client: &'a Client,
-    factory: &'a SharedInformerFactory,
+    source: &'a CacheSource,
+    kind: PhantomData<fn() -> K>,
     listers: Listers,
     gate: ConsistencyGate,
     caches: Vec<Arc<dyn FollowedCache>>,
@@ -211,16 +213,11 @@ impl<K: ControllerKind> Controller<K> {
         let name = Arc::clone(&self.name);
         Runnable {
             name,
-            prepare: Box::new(move |client, factory| self.prepare(client, factory, function)),
+            prepare: Box::new(move |client, caches| self.prepare(client, caches, function)),
         }
     }
 
-    fn prepare<F, R, E>(
-        self,
-        client: &Client,
-        factory: &SharedInformerFactory,
-        function: F,
-    ) -> Prepared
+    fn prepare<F, R, E>(self, client: &Client, source: &CacheSource, function: F) -> Prepared
     where
         F: Fn(Context<K>, ObjectKey) -> R + Send + Sync + 'static,
         R: Future<Output = Result<Action, E>> + Send + 'static,
@@ -228,7 +225,8 @@ impl<K: ControllerKind> Controller<K> {
     {
         let mut followed = Followed {
             client,
-            factory,
+            source,
+            kind: PhantomData,
             listers: Listers::default(),
             gate: ConsistencyGate::new(),
             caches: Vec::new(),
@@ -248,6 +246,7 @@ impl<K: ControllerKind> Controller<K> {
             }),
             finalizer: self.finalizer,
             gate_limit: self.gate_limit,
+            shard: source.shard(),
             function,
         });
         let options = self.workers;
@@ -265,7 +264,7 @@ impl<K: ControllerKind> Controller<K> {
         }
     }
 
-    fn follow(mut self, follow: impl FnOnce(&mut Followed<'_>) + Send + 'static) -> Self {
+    fn follow(mut self, follow: impl FnOnce(&mut Followed<'_, K>) + Send + 'static) -> Self {
         self.sources.push(Box::new(follow));
         self
     }
@@ -283,7 +282,7 @@ impl<K> fmt::Debug for Controller<K> {
 
 // === impl Followed ===
 
-impl Followed<'_> {
+impl<K: ControllerKind> Followed<'_, K> {
     /// Follows a kind, and queues what its changes lead to.
     fn source<T, H>(
         &mut self,
@@ -301,7 +300,7 @@ impl Followed<'_> {
     }
 
     fn cache<T: ControllerKind>(&mut self) -> ScopedInformer<T> {
-        let informers = self.factory.informer_for::<T>();
+        let informers = self.source.cache::<K, T>();
         if self.listers.get::<T>().is_none() {
             self.listers.add(informers.lister());
             self.gate.add_scoped(self.client, &informers);

@@ -7,9 +7,11 @@ use super::{
     context::{Context, Parts},
     error::{BoxError, ReconcileError, Terminal},
     finalizer::{Finalizer, FinalizerStep},
+    runnable::OwnedShard,
 };
 use crate::{
     object::{Object, ObjectKey},
+    shard::ShardField,
     workqueue::Action,
 };
 
@@ -19,6 +21,8 @@ pub(super) struct Reconciler<F> {
     pub(super) finalizer: Option<Finalizer>,
     /// The longest wait for one's own writes.
     pub(super) gate_limit: Duration,
+    /// The shard of the objects that are reconciled; `None` for all.
+    pub(super) shard: Option<OwnedShard>,
     pub(super) function: F,
 }
 
@@ -34,6 +38,9 @@ impl<F> Reconciler<F> {
     {
         self.parts.gate.wait(&key, self.gate_limit).await?;
         let object = self.cached::<K>(&key);
+        if !self.is_in_shard(&key, object.as_ref()) {
+            return Ok(Action::AwaitChange);
+        }
         let step = self.next_step(object.as_ref());
         match (step, &self.finalizer, &object) {
             (FinalizerStep::Done, ..) => return Ok(Action::AwaitChange),
@@ -63,6 +70,19 @@ impl<F> Reconciler<F> {
             removed.await.map_err(failed(finalizer))?;
         }
         Ok(action)
+    }
+
+    /// Returns true unless the key is another owner's to reconcile: of an object that is gone, the uid is not known.
+    fn is_in_shard<K>(&self, key: &ObjectKey, object: Option<&Object<K>>) -> bool {
+        let Some(OwnedShard { shard, fence }) = &self.shard else {
+            return true;
+        };
+        let is_in = match shard.field() {
+            ShardField::Namespace => shard.contains_value(key.namespace()),
+            ShardField::Uid => object.is_some_and(|object| shard.contains_value(object.uid())),
+        };
+        // The process may have stood still until this moment.
+        is_in && fence.is_open()
     }
 
     fn next_step<K: ControllerKind>(&self, object: Option<&Object<K>>) -> FinalizerStep {

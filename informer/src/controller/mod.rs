@@ -75,7 +75,9 @@ mod builder;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use self::runnable::{Activity, Prepared, Running};
+pub(crate) use self::runnable::{
+    Activity, CacheSource, FollowedCache, OwnedShard, Prepared, Running,
+};
 pub use self::{
     builder::{Controller, ControllerKind},
     context::{Context, UnknownKind},

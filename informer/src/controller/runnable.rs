@@ -1,6 +1,7 @@
 //! Controllers of any kind, ready to run: prepared with caches, then started.
 
 use std::{
+    any::TypeId,
     fmt,
     sync::{Arc, Weak},
     time::Duration,
@@ -10,10 +11,15 @@ use futures::future::{BoxFuture, FutureExt, join_all};
 use kube::Client;
 use tokio::time::Instant;
 
+use super::ControllerKind;
 use crate::{
-    factory::{ScopedInformer, ScopedRegistration, SharedInformerFactory},
+    factory::{
+        CacheSyncError, ScopedInformer, ScopedRegistration, SharedInformerFactory, is_namespaced,
+    },
+    leader_election::Fence,
     object::ObjectKey,
     processor::{HandlerRegistration, ListenerMetrics},
+    shard::{Shard, ShardField},
     shared_informer::{ConsistencyError, WaitError},
     workqueue::{WorkQueue, Workers},
 };
@@ -33,14 +39,29 @@ pub(crate) struct Prepared {
     pub(super) work: StartWorkers,
 }
 
-/// Asks a factory for the caches of a controller.
-pub(super) type Prepare = Box<dyn FnOnce(&Client, &SharedInformerFactory) -> Prepared + Send>;
+/// Asks for the caches of a controller.
+pub(super) type Prepare = Box<dyn FnOnce(&Client, &CacheSource) -> Prepared + Send>;
 
 /// Starts the workers of a controller.
 pub(super) type StartWorkers = Box<dyn FnOnce(&WorkQueue<ObjectKey>) -> Workers<ObjectKey> + Send>;
 
 /// Adds the handler of a source, which queues keys.
 pub(super) type AttachSource = Box<dyn FnOnce(&WorkQueue<ObjectKey>) -> ScopedRegistration + Send>;
+
+/// The factories from which controllers get their caches.
+#[derive(Clone, Debug)]
+pub(crate) struct CacheSource {
+    whole: SharedInformerFactory,
+    /// The shard of the objects that are reconciled, and the factory of what is in it.
+    shard: Option<(OwnedShard, SharedInformerFactory)>,
+}
+
+/// A shard, and the right to reconcile its objects.
+#[derive(Clone, Debug)]
+pub(crate) struct OwnedShard {
+    pub(crate) shard: Shard,
+    pub(crate) fence: Fence,
+}
 
 /// A controller at work.
 pub(crate) struct Running {
@@ -61,6 +82,9 @@ pub(crate) struct Activity {
 
 /// A cache that a controller follows.
 pub(crate) trait FollowedCache: Send + Sync {
+    /// Completes when the cache has its first whole state.
+    fn wait_for_sync(&self, limit: Duration) -> BoxFuture<'_, Result<(), CacheSyncError>>;
+
     /// Completes when the cache is as new as the server is at the call.
     fn catch_up(&self, limit: Duration) -> BoxFuture<'_, Result<(), CatchUpError>>;
 }
@@ -82,9 +106,9 @@ impl Runnable {
         &self.name
     }
 
-    /// Asks the factory for the caches.
-    pub(crate) fn prepare(self, client: &Client, factory: &SharedInformerFactory) -> Prepared {
-        (self.prepare)(client, factory)
+    /// Asks for the caches.
+    pub(crate) fn prepare(self, client: &Client, caches: &CacheSource) -> Prepared {
+        (self.prepare)(client, caches)
     }
 }
 
@@ -96,9 +120,63 @@ impl fmt::Debug for Runnable {
     }
 }
 
+// === impl CacheSource ===
+
+impl CacheSource {
+    /// Creates a source of whole caches.
+    pub(crate) fn new(whole: SharedInformerFactory) -> Self {
+        Self { whole, shard: None }
+    }
+
+    /// Creates a source of the caches of a shard, which run at once, and end with the source and what was taken from it.
+    ///
+    /// # Panics
+    ///
+    /// Outside of a tokio runtime.
+    pub(crate) fn of_shard(whole: SharedInformerFactory, shard: OwnedShard) -> Self {
+        let own = whole.with_informers_of_its_own().with_shard(shard.shard);
+        own.start();
+        Self {
+            whole,
+            shard: Some((shard, own)),
+        }
+    }
+
+    pub(super) fn shard(&self) -> Option<OwnedShard> {
+        self.shard.as_ref().map(|(shard, _)| shard.clone())
+    }
+
+    /// Ends the caches of the shard.
+    pub(crate) async fn shutdown(&self) {
+        if let Some((_, own)) = &self.shard {
+            own.shutdown().await;
+        }
+    }
+
+    /// Returns the cache of a kind for a controller of objects of `K`: whole, unless what `K` owns is in its shard.
+    pub(super) fn cache<K: ControllerKind, T: ControllerKind>(&self) -> ScopedInformer<T> {
+        let is_own = TypeId::of::<K>() == TypeId::of::<T>();
+        match &self.shard {
+            Some((owned, own)) if is_own || is_together::<K, T>(owned.shard.field()) => {
+                own.informer_for::<T>()
+            }
+            _ => self.whole.informer_for::<T>(),
+        }
+    }
+}
+
+/// Returns true if objects of `T` are in the shard of the object of `K` in whose namespace they are.
+fn is_together<K: ControllerKind, T: ControllerKind>(field: ShardField) -> bool {
+    field == ShardField::Namespace && is_namespaced::<K>() && is_namespaced::<T>()
+}
+
 // === impl Prepared ===
 
 impl Prepared {
+    pub(crate) fn caches(&self) -> &[Arc<dyn FollowedCache>] {
+        &self.caches
+    }
+
     /// Attaches the sources, then starts the workers.
     pub(crate) fn start(self) -> Running {
         let sources = self.sources.into_iter();
@@ -190,6 +268,10 @@ impl Activity {
 // === impl FollowedCache ===
 
 impl<K: Send + Sync + 'static> FollowedCache for ScopedInformer<K> {
+    fn wait_for_sync(&self, limit: Duration) -> BoxFuture<'_, Result<(), CacheSyncError>> {
+        self.wait_for_cache_sync(limit).boxed()
+    }
+
     fn catch_up(&self, limit: Duration) -> BoxFuture<'_, Result<(), CatchUpError>> {
         let informers: Vec<_> = self.informers().collect();
         let catch_up = async move {

@@ -61,6 +61,17 @@ impl SharedInformerFactory {
         }
     }
 
+    /// Returns a factory with the same client and options, and no informers yet.
+    pub(crate) fn with_informers_of_its_own(&self) -> Self {
+        Self {
+            shared: Arc::new(Shared {
+                client: self.shared.client.clone(),
+                state: Mutex::default(),
+            }),
+            options: Arc::clone(&self.options),
+        }
+    }
+
     /// Starts every informer that was asked for and is not running. From now on, one that is asked for is started at once.
     ///
     /// A second call does nothing. After a [`shutdown`](Self::shutdown) each informer resumes, as after a long outage,

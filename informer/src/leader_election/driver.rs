@@ -1,15 +1,23 @@
 //! One candidate at work: reads and writes the lease as the machine decides, and keeps the deadlines.
 
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering},
+};
+
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use tokio::time::{Instant, sleep, sleep_until, timeout, timeout_at};
+use tokio::{
+    sync::watch,
+    time::{Instant, sleep, sleep_until, timeout, timeout_at},
+};
 use tokio_util::sync::CancellationToken;
 use tracing::{debug, info, warn};
 
 use super::{
     LeaderElectionOptions, LeaseLock,
     lease_lock::Held,
-    machine::{Decision, Machine},
+    machine::{Decision, Machine, Observation},
     record::Record,
 };
 
@@ -22,7 +30,7 @@ pub(super) struct Candidate {
     held: Option<Held>,
     random: ChaCha8Rng,
     /// Until when this candidate leads, if it does not renew before.
-    leads_until: Instant,
+    leads_until: watch::Sender<Instant>,
 }
 
 /// The outcome of an attempt.
@@ -41,15 +49,25 @@ impl Candidate {
             lock,
             options,
             held: None,
-            leads_until: Instant::now(),
+            leads_until: watch::Sender::new(Instant::now()),
         }
+    }
+
+    /// Takes over what was seen of the lease before, so that a wait for its end has begun then.
+    pub(super) fn remember(&mut self, seen: Observation) {
+        self.machine.remember(seen);
+    }
+
+    /// Shows until when this candidate leads.
+    pub(super) fn leads_until(&self) -> watch::Receiver<Instant> {
+        self.leads_until.subscribe()
     }
 
     /// Tries until the lease is this candidate's.
     pub(super) async fn acquire(&mut self) {
         loop {
             match self.attempt().await {
-                Ok(Attempt::Leads) if Instant::now() < self.leads_until => {
+                Ok(Attempt::Leads) if Instant::now() < self.deadline() => {
                     info!(key = self.lock.key(), "leading");
                     return;
                 }
@@ -71,14 +89,19 @@ impl Candidate {
         }
     }
 
-    /// Renews until the lease is lost, or until `stop`, and then gives it back. Either way `lost` fires at once: a request
+    /// Renews until the lease is lost, or until `stop`, and then gives it back if that is wanted. Either way `lost` fires at once: a request
     /// under way is not waited for.
-    pub(super) async fn lead(mut self, lost: CancellationToken, stop: CancellationToken) {
+    pub(super) async fn lead(
+        mut self,
+        lost: CancellationToken,
+        stop: CancellationToken,
+        gives_back: Arc<AtomicBool>,
+    ) {
         let ended = stop.run_until_cancelled(self.renew()).await;
         lost.cancel();
         match ended {
             Some(()) => warn!(key = self.lock.key(), "no longer leading"),
-            None if self.options.release_on_cancel => self.release().await,
+            None if gives_back.load(Ordering::Relaxed) => self.release().await,
             None => {}
         }
     }
@@ -91,12 +114,13 @@ impl Candidate {
     async fn renew(&mut self) {
         loop {
             let next = Instant::now() + self.options.retry_period;
-            sleep_until(next.min(self.leads_until)).await;
-            if Instant::now() >= self.leads_until {
+            let deadline = self.deadline();
+            sleep_until(next.min(deadline)).await;
+            if Instant::now() >= deadline {
                 // Nothing is sent any more: a write that took effect later would keep others waiting.
                 return;
             }
-            match timeout_at(self.leads_until, self.attempt()).await {
+            match timeout_at(deadline, self.attempt()).await {
                 Ok(Ok(Attempt::Leads)) => {}
                 Ok(Ok(Attempt::Left { holder })) => {
                     debug!(key = self.lock.key(), holder, "another took the lease");
@@ -178,8 +202,13 @@ impl Candidate {
         machine.on_written(begun, record);
         self.machine = machine;
         self.held = Some(held);
-        self.leads_until = begun + self.options.renew_deadline;
+        self.leads_until
+            .send_replace(begun + self.options.renew_deadline);
         Ok(())
+    }
+
+    fn deadline(&self) -> Instant {
+        *self.leads_until.borrow()
     }
 }
 

@@ -1,10 +1,19 @@
 //! A candidate, and what it holds once it leads.
 
-use std::fmt;
+use std::{
+    fmt,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+};
 
+use tokio::{sync::watch, time::Instant};
 use tokio_util::sync::CancellationToken;
 
-use super::{LeaderElectionError, LeaderElectionOptions, LeaseLock, driver::Candidate};
+use super::{
+    LeaderElectionError, LeaderElectionOptions, LeaseLock, driver::Candidate, machine::Observation,
+};
 use crate::task::TaskSet;
 
 /// A candidate in an election.
@@ -25,6 +34,16 @@ pub struct Leadership {
     lost: CancellationToken,
     tasks: TaskSet,
     transitions: u32,
+    leads_until: watch::Receiver<Instant>,
+    /// True if the lease is given back at the end.
+    gives_back: Arc<AtomicBool>,
+}
+
+/// The right to write of a leadership, for others to look at. A clone shows the same.
+#[derive(Clone, Debug)]
+pub(crate) struct Fence {
+    lost: CancellationToken,
+    leads_until: watch::Receiver<Instant>,
 }
 
 // === impl LeaderElector ===
@@ -74,15 +93,26 @@ impl LeaderElector {
     #[doc(alias = "Run")]
     #[doc(alias = "RunOrDie")]
     pub async fn acquire(&self) -> Leadership {
+        self.acquire_after(None).await
+    }
+
+    /// Does the same after the lease was seen: the wait for its end has begun then.
+    pub(crate) async fn acquire_after(&self, seen: Option<Observation>) -> Leadership {
         let mut candidate = Candidate::new(self.lock.clone(), &self.identity, self.options.clone());
+        if let Some(seen) = seen {
+            candidate.remember(seen);
+        }
         candidate.acquire().await;
         let leadership = Leadership {
             lost: CancellationToken::new(),
             tasks: TaskSet::new(),
             transitions: candidate.transitions(),
+            leads_until: candidate.leads_until(),
+            gives_back: Arc::new(AtomicBool::new(self.options.release_on_cancel)),
         };
         let stop = leadership.tasks.stop_token().clone();
-        let lead = candidate.lead(leadership.lost.clone(), stop);
+        let gives_back = Arc::clone(&leadership.gives_back);
+        let lead = candidate.lead(leadership.lost.clone(), stop, gives_back);
         leadership.tasks.spawn(lead);
         leadership
     }
@@ -96,10 +126,23 @@ impl LeaderElector {
 // === impl Leadership ===
 
 impl Leadership {
-    /// Returns whether it has not been lost yet.
+    /// Returns whether it has not been lost yet. After the deadline it has, also if the process stood still until now, and the task
+    /// that renews has not noticed.
     #[doc(alias = "IsLeader")]
     pub fn is_held(&self) -> bool {
-        !self.lost.is_cancelled()
+        self.fence().is_open()
+    }
+
+    pub(crate) fn fence(&self) -> Fence {
+        Fence {
+            lost: self.lost.clone(),
+            leads_until: self.leads_until.clone(),
+        }
+    }
+
+    /// Sets whether the lease is given back when the leadership ends, in place of what the options say.
+    pub(crate) fn set_gives_back(&self, gives_back: bool) {
+        self.gives_back.store(gives_back, Ordering::Relaxed);
     }
 
     /// Resolves when it is lost: another took the lease, or it could not be renewed in time. The work must stop at once.
@@ -130,6 +173,15 @@ impl Leadership {
     /// If dropped, the leadership still ends, but the caller does not wait for it.
     pub async fn release(self) {
         self.tasks.shutdown().await;
+    }
+}
+
+// === impl Fence ===
+
+impl Fence {
+    /// Returns true if the leadership is held at this moment.
+    pub(crate) fn is_open(&self) -> bool {
+        !self.lost.is_cancelled() && Instant::now() < *self.leads_until.borrow()
     }
 }
 

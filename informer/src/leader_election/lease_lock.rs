@@ -1,5 +1,7 @@
 //! The Lease object that the candidates share.
 
+use std::collections::BTreeMap;
+
 use kube::{
     Api,
     api::PostParams,
@@ -18,11 +20,13 @@ pub struct LeaseLock {
     resource: ApiResource,
     namespace: String,
     name: String,
+    /// The labels of a lease that is made.
+    labels: BTreeMap<String, String>,
 }
 
 /// The lease as it was read or written last. Fields that an election does not know are sent back unchanged.
 #[derive(Clone, Debug)]
-pub(super) struct Held(DynamicObject);
+pub(crate) struct Held(DynamicObject);
 
 // === impl LeaseLock ===
 
@@ -41,7 +45,14 @@ impl LeaseLock {
             resource,
             namespace,
             name: name.into(),
+            labels: BTreeMap::new(),
         }
+    }
+
+    /// Makes the lease with these labels, if there is none.
+    pub(crate) fn with_labels(mut self, labels: BTreeMap<String, String>) -> Self {
+        self.labels = labels;
+        self
     }
 
     /// The name, as in `namespace/name`, for logs.
@@ -49,18 +60,15 @@ impl LeaseLock {
         format!("{}/{}", self.namespace, self.name)
     }
 
-    pub(super) async fn get(&self) -> Result<Option<(Record, Held)>, kube::Error> {
+    pub(crate) async fn get(&self) -> Result<Option<(Record, Held)>, kube::Error> {
         let Some(lease) = self.api.get_opt(&self.name).await? else {
             return Ok(None);
         };
-        // A spec that cannot be read counts as one without a holder.
-        let spec = lease.data.get("spec").cloned().unwrap_or_default();
-        let record = serde_json::from_value(spec).unwrap_or_default();
-        Ok(Some((record, Held(lease))))
+        Ok(Some((record_of(&lease), Held(lease))))
     }
 
     /// Writes `record` in the place of what `held` says, which must still be so; a new lease if there was none.
-    pub(super) async fn write(
+    pub(crate) async fn write(
         &self,
         held: Option<&Held>,
         record: &Record,
@@ -72,11 +80,18 @@ impl LeaseLock {
             self.api.replace(&self.name, &params, &lease).await?
         } else {
             let mut lease = DynamicObject::new(&self.name, &self.resource).within(&self.namespace);
+            lease.metadata.labels = Some(self.labels.clone()).filter(|labels| !labels.is_empty());
             put(&mut lease, record);
             self.api.create(&params, &lease).await?
         };
         Ok(Held(written))
     }
+}
+
+/// Returns the record of a lease. A spec that cannot be read counts as one without a holder.
+pub(crate) fn record_of(lease: &DynamicObject) -> Record {
+    let spec = lease.data.get("spec").cloned().unwrap_or_default();
+    serde_json::from_value(spec).unwrap_or_default()
 }
 
 fn put(lease: &mut DynamicObject, record: &Record) {

@@ -15,7 +15,7 @@ use super::{
 pub(super) struct Machine {
     identity: String,
     lease_duration: Duration,
-    observed: Option<Observed>,
+    observed: Option<Observation>,
     /// The lease was this candidate's when it was written last, at the observed version.
     leads: bool,
     /// The records of writes since then that may have taken effect, or may still: no success was heard of.
@@ -24,9 +24,9 @@ pub(super) struct Machine {
 
 /// The lease, and since when it has said so. Its own times are another machine's, and are not looked at.
 #[derive(Clone, Debug)]
-struct Observed {
-    record: Record,
-    since: Instant,
+pub(crate) struct Observation {
+    pub(crate) record: Record,
+    pub(crate) since: Instant,
 }
 
 /// The next step after a lease was read.
@@ -51,6 +51,11 @@ impl Machine {
         }
     }
 
+    /// Takes over what was seen of the lease before.
+    pub(super) fn remember(&mut self, seen: Observation) {
+        self.observed = Some(seen);
+    }
+
     /// Returns the record that renews the lease without reading it first, if this candidate wrote to it last.
     pub(super) fn renewal(&self, now: Instant, wall: Timestamp) -> Option<Record> {
         let observed = self.observed.as_ref().filter(|_| self.leads)?;
@@ -68,14 +73,10 @@ impl Machine {
         let Some(record) = found else {
             return Decision::Take(self.record_after(None, wall));
         };
-        let known = self.observed.take();
-        let observed = match known.filter(|observed| observed.record == record) {
-            Some(same) => same,
-            None => Observed { record, since: now },
-        };
+        let observed = Observation::after(self.observed.take(), now, record);
         let observed = self.observed.insert(observed);
         let record = &observed.record;
-        let left = (observed.since + record.duration()).saturating_duration_since(now);
+        let left = observed.left(now);
         match record.holder() {
             Some(holder) if holder != self.identity && !left.is_zero() => {
                 self.leads = false;
@@ -94,7 +95,7 @@ impl Machine {
     /// The lease says `record` since the write that was begun at `begun`.
     pub(super) fn on_written(&mut self, begun: Instant, record: Record) {
         self.leads = record.holder() == Some(&self.identity);
-        self.observed = Some(Observed {
+        self.observed = Some(Observation {
             record,
             since: begun,
         });
@@ -153,6 +154,29 @@ impl Machine {
             renew_time: Some(now),
             lease_transitions: Some(transitions),
         }
+    }
+}
+
+// === impl Observation ===
+
+impl Observation {
+    /// Returns what was `found`, observed since `now`, or since before if it says the same.
+    pub(crate) fn after(before: Option<Self>, now: Instant, found: Record) -> Self {
+        let same = before.filter(|before| before.record == found);
+        same.unwrap_or(Self {
+            record: found,
+            since: now,
+        })
+    }
+
+    /// Returns for how long the lease is still its holder's, if it is not renewed.
+    pub(crate) fn left(&self, now: Instant) -> Duration {
+        (self.since + self.record.duration()).saturating_duration_since(now)
+    }
+
+    /// Returns the holder, if the lease is still its own.
+    pub(crate) fn holder(&self, now: Instant) -> Option<&str> {
+        self.record.holder().filter(|_| !self.left(now).is_zero())
     }
 }
 

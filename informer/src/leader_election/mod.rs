@@ -66,3 +66,9 @@ pub use self::{
     lease_lock::LeaseLock,
     options::LeaderElectionOptions,
 };
+pub(crate) use self::{
+    leader_elector::Fence,
+    lease_lock::{Held, record_of},
+    machine::Observation,
+    record::{Record, micro_time},
+};

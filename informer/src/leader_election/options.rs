@@ -30,14 +30,14 @@ pub struct LeaderElectionOptions {
 
 impl LeaderElectionOptions {
     /// The largest part of the retry period that is added at random.
-    pub(super) const JITTER: f64 = 1.2;
+    pub(crate) const JITTER: f64 = 1.2;
 
     /// Returns the time limit of one request.
-    pub(super) fn request_timeout(&self) -> Duration {
+    pub(crate) fn request_timeout(&self) -> Duration {
         self.renew_deadline / 2
     }
 
-    pub(super) fn check(&self) -> Result<(), LeaderElectionError> {
+    pub(crate) fn check(&self) -> Result<(), LeaderElectionError> {
         let is_sound = self.lease_duration >= Duration::from_secs(1)
             && self.lease_duration <= Duration::from_secs(i32::MAX.unsigned_abs().into())
             // Others go by the whole seconds that the lease says.

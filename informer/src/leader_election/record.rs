@@ -9,25 +9,25 @@ use serde::{Deserialize, Serialize};
 #[doc(alias = "LeaderElectionRecord")]
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-pub(super) struct Record {
-    pub(super) holder_identity: Option<String>,
-    pub(super) lease_duration_seconds: Option<i32>,
-    pub(super) acquire_time: Option<String>,
-    pub(super) renew_time: Option<String>,
-    pub(super) lease_transitions: Option<i32>,
+pub(crate) struct Record {
+    pub(crate) holder_identity: Option<String>,
+    pub(crate) lease_duration_seconds: Option<i32>,
+    pub(crate) acquire_time: Option<String>,
+    pub(crate) renew_time: Option<String>,
+    pub(crate) lease_transitions: Option<i32>,
 }
 
 // === impl Record ===
 
 impl Record {
     /// Returns the holder of the lease; `None` if the name is empty.
-    pub(super) fn holder(&self) -> Option<&str> {
+    pub(crate) fn holder(&self) -> Option<&str> {
         self.holder_identity
             .as_deref()
             .filter(|holder| !holder.is_empty())
     }
 
-    pub(super) fn duration(&self) -> Duration {
+    pub(crate) fn duration(&self) -> Duration {
         let seconds = self.lease_duration_seconds.unwrap_or_default();
         Duration::from_secs(u64::try_from(seconds).unwrap_or_default())
     }
@@ -38,6 +38,6 @@ impl Record {
 }
 
 /// A `MicroTime`, as the API writes it.
-pub(super) fn micro_time(time: Timestamp) -> String {
+pub(crate) fn micro_time(time: Timestamp) -> String {
     format!("{time:.6}")
 }

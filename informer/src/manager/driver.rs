@@ -12,9 +12,11 @@ use kube::Client;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-use super::{Health, ManagerError, SettleError, health::Stage, settle::settle};
+use super::{
+    Health, ManagerError, SettleError, health::Stage, settle::settle, signals::until_signal,
+};
 use crate::{
-    controller::{Activity, Prepared, Runnable, Running},
+    controller::{Activity, CacheSource, Prepared, Runnable, Running},
     factory::SharedInformerFactory,
     leader_election::{LeaderElector, Leadership},
     task::TaskSet,
@@ -151,20 +153,7 @@ impl Manager {
     ///
     /// If dropped, everything ends at once.
     pub async fn run_until_signal(self) -> Result<(), ManagerError> {
-        let mut signals = Signals::listen().map_err(ManagerError::Signals)?;
-        let stop = CancellationToken::new();
-        let running = self.run(stop.clone());
-        tokio::pin!(running);
-        tokio::select! {
-            biased;
-            outcome = &mut running => return outcome,
-            () = signals.next() => stop.cancel(),
-        }
-        tokio::select! {
-            biased;
-            outcome = running => outcome,
-            () = signals.next() => Ok(()),
-        }
+        until_signal(|stop| self.run(stop)).await
     }
 
     /// Runs until `stop`, and ends in good order.
@@ -228,8 +217,9 @@ impl Manager {
             health: self.health,
         };
         let controllers = self.controllers.into_iter();
+        let caches = CacheSource::new(course.factory.clone());
         let prepared: Vec<_> = controllers
-            .map(|controller| controller.prepare(&self.client, &course.factory))
+            .map(|controller| controller.prepare(&self.client, &caches))
             .collect();
         let start = || {
             let controllers: Vec<Running> = prepared.into_iter().map(Prepared::start).collect();
@@ -322,7 +312,7 @@ async fn lost(leadership: Option<&Leadership>) {
 }
 
 /// Ends the controllers in good order.
-async fn drain(controllers: Vec<Running>, limit: Duration) -> Result<(), ManagerError> {
+pub(crate) async fn drain(controllers: Vec<Running>, limit: Duration) -> Result<(), ManagerError> {
     let ends = controllers.into_iter().map(async |controller| {
         let name = Arc::clone(controller.name());
         (!controller.shutdown(limit).await).then_some(name)
@@ -430,47 +420,5 @@ impl fmt::Debug for RunningManager {
         f.debug_struct("RunningManager")
             .field("health", &self.health)
             .finish_non_exhaustive()
-    }
-}
-
-/// The signals that end a program.
-#[cfg(unix)]
-struct Signals {
-    interrupt: tokio::signal::unix::Signal,
-    terminate: tokio::signal::unix::Signal,
-}
-
-#[cfg(not(unix))]
-struct Signals;
-
-#[cfg(unix)]
-impl Signals {
-    fn listen() -> std::io::Result<Self> {
-        use tokio::signal::unix::{SignalKind, signal};
-        Ok(Self {
-            interrupt: signal(SignalKind::interrupt())?,
-            terminate: signal(SignalKind::terminate())?,
-        })
-    }
-
-    async fn next(&mut self) {
-        tokio::select! {
-            biased;
-            _ = self.interrupt.recv() => {}
-            _ = self.terminate.recv() => {}
-        }
-    }
-}
-
-#[cfg(not(unix))]
-impl Signals {
-    fn listen() -> std::io::Result<Self> {
-        Ok(Self)
-    }
-
-    async fn next(&mut self) {
-        if tokio::signal::ctrl_c().await.is_err() {
-            std::future::pending::<()>().await;
-        }
     }
 }

@@ -12,7 +12,7 @@ pub struct Health(Arc<AtomicU8>);
 /// The stages of a manager, in their order; 0 comes before them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
-pub(super) enum Stage {
+pub(crate) enum Stage {
     Synced = 1,
     Leading,
     Ended,
@@ -36,7 +36,7 @@ impl Health {
         self.stage() == Stage::Leading as u8
     }
 
-    pub(super) fn reach(&self, stage: Stage) {
+    pub(crate) fn reach(&self, stage: Stage) {
         self.0.fetch_max(stage as u8, Ordering::Release);
     }
 

@@ -37,12 +37,14 @@
 mod error;
 mod health;
 mod settle;
+mod signals;
 #[cfg(feature = "endpoints")]
 mod endpoints;
 mod driver;
 
 #[cfg(feature = "endpoints")]
 pub use self::endpoints::{endpoints, metrics_endpoint};
+pub(crate) use self::{driver::drain, health::Stage, signals::until_signal};
 pub use self::{
     driver::{Manager, RunningManager},
     error::{ManagerError, SettleError},
