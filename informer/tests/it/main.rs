@@ -18,6 +18,7 @@
 //! - `parity`: the page that compares with client-go names tests that exist, and all of client-go's
 //! - `controllers`: controllers and managers against the fake server
 //! - `shards`: informers of shards, with servers that select them and with servers that do not
+//! - `sharded_managers`: copies that share shards, in a simulation of clocks, crashes and connections
 //! - `kube_runtime_streams`: a controller of kube-runtime that is fed from shared informers
 //! - `handlers`: streams, awaited and blocking handlers, and queues, against the fake server
 //! - `status_and_policy`: what an informer shows of itself, and what its owner can do about failures
@@ -45,6 +46,7 @@ mod catalogue;
 mod parity;
 mod controllers;
 mod shards;
+mod sharded_managers;
 mod kube_runtime_streams;
 mod handlers;
 mod status_and_policy;
