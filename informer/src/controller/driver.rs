@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     object::{Object, ObjectKey},
-    shard::ShardField,
+    shard::{Shard, ShardField},
     workqueue::Action,
 };
 
@@ -38,8 +38,14 @@ impl<F> Reconciler<F> {
     {
         self.parts.gate.wait(&key, self.gate_limit).await?;
         let object = self.cached::<K>(&key);
-        if !self.is_in_shard(&key, object.as_ref()) {
-            return Ok(Action::AwaitChange);
+        if let Some(OwnedShard { shard, fence }) = &self.shard {
+            if !is_in(*shard, &key, object.as_ref()) {
+                return Ok(Action::AwaitChange);
+            }
+            // The process may have stood still until this moment. The key stays, in case that the lease is renewed all the same.
+            if !fence.is_open() {
+                return Err(ReconcileError::NotOwned);
+            }
         }
         let step = self.next_step(object.as_ref());
         match (step, &self.finalizer, &object) {
@@ -72,19 +78,6 @@ impl<F> Reconciler<F> {
         Ok(action)
     }
 
-    /// Returns true unless the key is another owner's to reconcile: of an object that is gone, the uid is not known.
-    fn is_in_shard<K>(&self, key: &ObjectKey, object: Option<&Object<K>>) -> bool {
-        let Some(OwnedShard { shard, fence }) = &self.shard else {
-            return true;
-        };
-        let is_in = match shard.field() {
-            ShardField::Namespace => shard.contains_value(key.namespace()),
-            ShardField::Uid => object.is_some_and(|object| shard.contains_value(object.uid())),
-        };
-        // The process may have stood still until this moment.
-        is_in && fence.is_open()
-    }
-
     fn next_step<K: ControllerKind>(&self, object: Option<&Object<K>>) -> FinalizerStep {
         match (&self.finalizer, object) {
             (Some(finalizer), Some(object)) => finalizer.next_step(object.get().meta()),
@@ -99,6 +92,14 @@ impl<F> Reconciler<F> {
         }
         let lister = lister.namespaced(key.namespace()).ok()?;
         lister.get(key.name()).ok()
+    }
+}
+
+/// Returns true unless the key is another owner's to reconcile: of an object that is gone, the uid is not known.
+fn is_in<K>(shard: Shard, key: &ObjectKey, object: Option<&Object<K>>) -> bool {
+    match shard.field() {
+        ShardField::Namespace => shard.contains_value(key.namespace()),
+        ShardField::Uid => object.is_some_and(|object| shard.contains_value(object.uid())),
     }
 }
 

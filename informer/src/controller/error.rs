@@ -35,6 +35,9 @@ pub(super) enum ReconcileError {
     /// The caches do not show what the reconcile before wrote.
     #[error("{0}")]
     Gate(#[from] GateError),
+    /// The lease of the shard was not renewed in time, as far as is known: an answer may be on its way that says otherwise.
+    #[error("the shard is not owned")]
+    NotOwned,
     /// The finalizer was not put on or taken off.
     #[error("finalizer {name}: {source}")]
     Finalizer { name: Arc<str>, source: kube::Error },

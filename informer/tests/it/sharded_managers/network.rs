@@ -177,7 +177,8 @@ async fn serve(router: Router, oracle: Oracle, sent: Sent, fate: Fate, passed: A
         mut reply,
     } = sent;
     sleep(fate.delay).await;
-    // A silent connection lets the client wait.
+    // A silent connection lets the client wait, and loses what was under way: writes do not arrive that late.
+    let is_cut = link.state() != LinkState::Up;
     while link.state() == LinkState::Silent && !reply.is_closed() {
         sleep(Duration::from_millis(200)).await;
     }
@@ -186,7 +187,7 @@ async fn serve(router: Router, oracle: Oracle, sent: Sent, fate: Fate, passed: A
         // It may not wait any more.
         drop(reply.send(Err(why.into())));
     };
-    if link.state() != LinkState::Up {
+    if is_cut {
         return fail(reply, "no connection");
     }
     if fate.is_refused {
