@@ -23,6 +23,7 @@
 //! | `live` | runs against a server that a kubeconfig names |
 //! | `program` | the command line |
 //! | `corpus` | recorded corpora, and two servers that get generated requests |
+//! | `survive` | operators with seeded bugs, and their correct twins |
 //! | `wire` | transcripts played against servers by TCP and TLS, and recorded |
 
 mod golden;
@@ -47,4 +48,5 @@ mod threads;
 mod live;
 mod program;
 mod corpus;
+mod survive;
 mod wire;
