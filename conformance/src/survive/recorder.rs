@@ -36,6 +36,8 @@ struct Inner {
     leases: BTreeSet<Place>,
     in_flight: usize,
     active_at: Instant,
+    /// The longest time that a process took from its start to its first watch or write.
+    slowest_start: Duration,
     /// The writes whose last attempt did not succeed, and may be made again.
     unsettled: BTreeSet<WriteKey>,
 }
@@ -44,9 +46,10 @@ struct Inner {
 const UNSETTLED_QUIET: Duration = Duration::from_secs(12);
 
 /// The present process of a replica.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct ReplicaState {
     incarnation: usize,
+    started_at: Instant,
     is_running: bool,
     is_ready: bool,
     seen: BTreeMap<Place, Seen>,
@@ -84,13 +87,14 @@ impl Recorder {
                 trace: RunTrace::default(),
                 director: Director::new(plan),
                 replicas: (0..replica_count)
-                    .map(|_| ReplicaState::default())
+                    .map(|_| ReplicaState::new(started))
                     .collect(),
                 watched: BTreeSet::new(),
                 listed_from_cache: BTreeSet::new(),
                 leases: BTreeSet::new(),
                 in_flight: 0,
                 active_at: started,
+                slowest_start: Duration::ZERO,
                 unsettled: BTreeSet::new(),
             }),
         }
@@ -108,6 +112,7 @@ impl Recorder {
         let mut inner = self.lock();
         let state = &mut inner.replicas[replica];
         let incarnation = state.incarnation;
+        state.started_at = Instant::now();
         state.is_running = true;
         state.is_ready = false;
         state.seen.clear();
@@ -141,7 +146,7 @@ impl Recorder {
     pub(super) fn read(&self, replica: usize, resource: String, is_watch: bool, from_cache: bool) {
         let mut inner = self.lock();
         if is_watch {
-            inner.replicas[replica].is_ready = true;
+            inner.set_ready(replica);
             inner.watched.insert(resource);
         } else if from_cache {
             inner.listed_from_cache.insert(resource);
@@ -166,8 +171,8 @@ impl Recorder {
             inner.in_flight += 1;
             inner.active_at = Instant::now();
         }
-        let state = &mut inner.replicas[replica];
-        state.is_ready = true;
+        inner.set_ready(replica);
+        let state = &inner.replicas[replica];
         let number = inner.trace.writes.len();
         inner.trace.writes.push(Write {
             at,
@@ -271,6 +276,8 @@ impl Recorder {
         if !are_ready || inner.in_flight > 0 {
             return false;
         }
+        // What a process does first takes as long as its start where the machine is busy.
+        let time = time.max(inner.slowest_start * 2);
         let needed = if inner.unsettled.is_empty() {
             time
         } else {
@@ -288,7 +295,7 @@ impl Recorder {
 
     /// Counts a replica as ready.
     pub(super) fn set_ready(&self, replica: usize) {
-        self.lock().replicas[replica].is_ready = true;
+        self.lock().set_ready(replica);
     }
 
     /// Lets the time without writes begin anew.
@@ -319,5 +326,34 @@ impl Recorder {
 
     fn lock(&self) -> MutexGuard<'_, Inner> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+// === impl Inner ===
+
+impl Inner {
+    fn set_ready(&mut self, replica: usize) {
+        let state = &mut self.replicas[replica];
+        if state.is_ready {
+            return;
+        }
+        state.is_ready = true;
+        self.slowest_start = self.slowest_start.max(state.started_at.elapsed());
+        self.active_at = Instant::now();
+    }
+}
+
+// === impl ReplicaState ===
+
+impl ReplicaState {
+    fn new(started_at: Instant) -> Self {
+        Self {
+            incarnation: 0,
+            started_at,
+            is_running: false,
+            is_ready: false,
+            seen: BTreeMap::new(),
+            identities: BTreeSet::new(),
+        }
     }
 }
