@@ -278,7 +278,7 @@ impl Way {
             .await
             .map(http_body_util::Collected::to_bytes);
         // The patch that takes off the last finalizer deletes the object, and answers with the version before it.
-        let before = before.filter(|_| run.version_of(facts, &place).is_some());
+        let before = before.filter(|_| run.world.version_of(facts, &place).is_some());
         let answered = match &body {
             Ok(body) => Answered::of(head.status, body, before),
             Err(_) => Answered::nothing(),
