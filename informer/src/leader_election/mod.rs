@@ -66,6 +66,7 @@ pub use self::{
     lease_lock::LeaseLock,
     options::LeaderElectionOptions,
 };
+#[cfg(feature = "controller")]
 pub(crate) use self::{
     leader_elector::Fence,
     lease_lock::{Held, record_of},
