@@ -17,7 +17,8 @@ const OWN_METADATA: [&str; 6] = [
     "uid",
 ];
 /// Resources whose objects tell about the run, and not about its result.
-const ASIDE: [&str; 3] = [
+const ASIDE: [&str; 4] = [
+    "controllerrevisions.apps",
     "events",
     "events.events.k8s.io",
     "leases.coordination.k8s.io",
