@@ -11,6 +11,7 @@ mod server;
 mod proxy;
 mod columns;
 mod score;
+mod survive_report;
 mod survive;
 mod subject;
 mod report;

@@ -14,7 +14,10 @@ use fakeserver::{Certificates, Controllers, Workloads, cli::parse_controllers};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::{Deserialize, Serialize};
 
-use super::say;
+use super::{
+    say,
+    survive_report::{REPORT, check_report, empty_report},
+};
 use crate::{
     call::whole,
     seed::Seed,
@@ -26,8 +29,6 @@ use crate::{
 
 /// The longest time of a run.
 const RUN_LIMIT: Duration = Duration::from_mins(5);
-/// The file by which a report is known to be ours.
-const REPORT: &str = "report.json";
 
 #[derive(Debug, ClapArgs)]
 pub(super) struct Args {
@@ -385,46 +386,6 @@ async fn shrunk(
         done.push(smaller.map_err(|error| whole(&error))?);
     }
     Ok(done)
-}
-
-/// Fails if the folder of the report holds files of others.
-fn check_report(folder: &Path, force: bool) -> Result<(), String> {
-    let entries = entries(folder);
-    let has_foreign = entries.iter().any(|path| !is_of_report(path));
-    let is_report = entries.is_empty() || folder.join(REPORT).exists();
-    if (has_foreign || !is_report) && !force {
-        return Err(format!(
-            "{} holds other files than a report's; choose another --report, or --force to put one among them",
-            folder.display()
-        ));
-    }
-    Ok(())
-}
-
-/// Makes the folder of the report, and removes the files of an earlier one.
-fn empty_report(folder: &Path) -> Result<(), String> {
-    let failed = |error| format!("cannot write the report to {}: {error}", folder.display());
-    fs::create_dir_all(folder).map_err(failed)?;
-    for path in entries(folder).iter().filter(|path| is_of_report(path)) {
-        fs::remove_file(path).map_err(failed)?;
-    }
-    Ok(())
-}
-
-fn entries(folder: &Path) -> Vec<PathBuf> {
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    entries.map(|entry| entry.path()).collect()
-}
-
-/// Returns whether a file has one of the names of a report's: report.json, junit.xml, or a number.
-fn is_of_report(path: &Path) -> bool {
-    let name = path.file_name().and_then(|name| name.to_str());
-    let name = name.unwrap_or_default();
-    let numbered = name
-        .split('.')
-        .next()
-        .is_some_and(|stem| stem.len() == 4 && stem.bytes().all(|byte| byte.is_ascii_digit()));
-    matches!(name, REPORT | "junit.xml") || numbered
 }
 
 fn read_accepted(file: &Path) -> Result<Accepted, String> {

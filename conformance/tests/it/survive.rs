@@ -21,7 +21,7 @@ fn crashes(operator: &str, is_buggy: bool) -> Option<(bool, String)> {
         .arg(subjects.join(operator).join("survive.yaml"))
         .arg("--report")
         .arg(report.path())
-        .args(["--", python.trim(), "-S", "-E"])
+        .args(["--", python.trim(), "-S", "-E", "-B"])
         .arg(subjects.join(format!("{operator}.py")));
     if is_buggy {
         command.arg("--buggy");

@@ -97,7 +97,15 @@ impl Candidate {
         stop: CancellationToken,
         gives_back: Arc<AtomicBool>,
     ) {
-        let ended = stop.run_until_cancelled(self.renew()).await;
+        let leading = async {
+            tokio::select! {
+                biased;
+                // Another task has seen that the deadline is over.
+                () = lost.cancelled() => {}
+                () = self.renew() => {}
+            }
+        };
+        let ended = stop.run_until_cancelled(leading).await;
         lost.cancel();
         match ended {
             Some(()) => warn!(key = self.lock.key(), "no longer leading"),

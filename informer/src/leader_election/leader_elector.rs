@@ -179,9 +179,13 @@ impl Leadership {
 // === impl Fence ===
 
 impl Fence {
-    /// Returns true if the leadership is held at this moment.
+    /// Returns true if the leadership is held at this moment. Otherwise it is lost from now on, whoever notices first.
     pub(crate) fn is_open(&self) -> bool {
-        !self.lost.is_cancelled() && Instant::now() < *self.leads_until.borrow()
+        let is_in_time = Instant::now() < *self.leads_until.borrow();
+        if !is_in_time {
+            self.lost.cancel();
+        }
+        is_in_time && !self.lost.is_cancelled()
     }
 }
 

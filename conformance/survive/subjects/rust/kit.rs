@@ -1,4 +1,4 @@
-//! What the operators have in common.
+//! The parts that the operators have in common.
 
 use std::{
     collections::BTreeMap,

@@ -23,7 +23,7 @@ use super::{
 ///
 /// use fakeserver::{CelExpression, CelInput};
 ///
-/// let ready = CelExpression::compile("pods.filter(p, p.status.?phase.orValue('') == 'Running').size() >= 1", &["pods"])?;
+/// let ready = CelExpression::compile("pods.exists(p, p.?status.?phase.orValue('') == 'Running')", &["pods"])?;
 /// let pods = serde_json::json!([{"metadata": {"name": "a"}, "status": {"phase": "Running"}}, {"metadata": {"name": "b"}}]);
 /// let inputs = BTreeMap::from([("pods", CelInput::Json(pods))]);
 /// assert_eq!(ready.evaluate(&inputs)?, serde_json::json!(true));
