@@ -12,13 +12,14 @@ use tower::ServiceExt;
 use crate::{
     FakeServer,
     edge::request::{duplicate_key, parse_config},
+    kinds::parse_shard_selector,
     value::{
         cbor,
         json::syntax_error,
         managed_fields::FieldSet,
         object::{
             Pairs,
-            selectors::{FieldSelector, LabelSelector, ShardSelector},
+            selectors::{FieldSelector, LabelSelector},
         },
         protobuf::{decode_object, decode_watch_frame, encode_object, peek_kind},
         schema::type_of_kind,
@@ -222,8 +223,8 @@ pub fn selectors(data: &[u8]) {
             "everything selects everything"
         );
     }
-    if let Ok(selector) = ShardSelector::parse(text) {
-        let again = ShardSelector::parse(&selector.to_string());
+    if let Ok(selector) = parse_shard_selector(text) {
+        let again = parse_shard_selector(&selector.to_string());
         assert!(again.is_ok_and(|again| again == selector));
     }
 }

@@ -4,9 +4,7 @@ use serde_json::Value;
 use thiserror::Error;
 
 use super::{generate::Generator, request::Request, session::Session};
-use crate::{golden::EndpointError, seed::Seed};
-
-const DISCOVERY: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
+use crate::{call::DISCOVERY, golden::EndpointError, seed::Seed};
 
 /// The kinds that a server serves.
 #[derive(Clone, Debug)]

@@ -2,9 +2,10 @@
 
 use crate::{
     edge::request::ListOptions,
+    kinds::parse_shard_selector,
     store::Range,
     value::{
-        object::selectors::{FieldSelector, LabelSelector, ShardSelector},
+        object::selectors::{FieldSelector, LabelSelector},
         status::Status,
     },
     watch::Selection,
@@ -25,6 +26,6 @@ pub(super) fn selection(target: &Target, options: &ListOptions) -> Result<Select
         range: Range::of(target.path.namespace.as_deref()),
         labels,
         fields,
-        shard: ShardSelector::parse(&options.shard_selector)?,
+        shard: parse_shard_selector(&options.shard_selector)?,
     })
 }

@@ -34,6 +34,7 @@ mod interpreter;
 mod attributes;
 mod error;
 mod program;
+mod shard_selector;
 mod expression;
 #[cfg(test)]
 mod tests;
@@ -46,6 +47,7 @@ pub(crate) use self::{
     interpreter::{Failure, Known, Variables},
     library::convert_text,
     program::{CompileError, Program},
+    shard_selector::parse_shard_selector,
     types::Type,
     value::{
         Constructed, as_constructed, associative, from_json, invalid, map, optional, string,

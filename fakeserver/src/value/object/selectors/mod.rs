@@ -2,12 +2,13 @@
 
 mod label;
 mod field;
-mod shard_expression;
 mod shard;
 mod of_object;
 #[cfg(test)]
 mod tests;
 
+#[cfg(feature = "cel")]
+pub(crate) use self::shard::{HashRange, ShardField};
 pub(crate) use self::{
     field::FieldSelector, label::LabelSelector, of_object::print_label_selector,
     shard::ShardSelector,
