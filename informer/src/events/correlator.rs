@@ -11,6 +11,7 @@ use k8s_openapi::api::core::v1::ObjectReference;
 use tokio::time::Instant;
 
 use super::{EventRecorderOptions, EventType, lru::Lru};
+use crate::entropy::fnv1a;
 
 /// The beginning of the message of a combined event.
 const COMBINED: &str = "(combined from similar events): ";
@@ -254,7 +255,7 @@ fn new_name(event: &Occurrence, last: &mut i128) -> String {
         name
     } else {
         // Some kinds have names that an event cannot have, such as `system:node` of a role.
-        format!("event-{:016x}.{suffix:x}", hash_of(object))
+        format!("event-{:016x}.{suffix:x}", fnv1a(object))
     }
 }
 
@@ -277,12 +278,5 @@ fn is_subdomain(name: &str) -> bool {
         is_ended(bytes.first())
             && is_ended(bytes.last())
             && bytes.iter().all(|byte| is_inner(*byte) || *byte == b'-')
-    })
-}
-
-/// The same for a name in every run (FNV-1a).
-fn hash_of(name: &str) -> u64 {
-    name.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
     })
 }

@@ -20,6 +20,7 @@ use super::{
     machine::{Decision, Machine, Observation},
     record::Record,
 };
+use crate::entropy::fnv1a;
 
 /// One candidate.
 #[derive(Debug)]
@@ -45,7 +46,7 @@ impl Candidate {
     pub(super) fn new(lock: LeaseLock, identity: &str, options: LeaderElectionOptions) -> Self {
         Self {
             machine: Machine::new(identity, &options),
-            random: ChaCha8Rng::seed_from_u64(seed_of(identity)),
+            random: ChaCha8Rng::seed_from_u64(fnv1a(identity)),
             lock,
             options,
             held: None,
@@ -240,11 +241,4 @@ impl AttemptError {
 
 fn is_conflict(error: &kube::Error) -> bool {
     matches!(error, kube::Error::Api(status) if status.code == 409)
-}
-
-/// Different jitter for each candidate, and the same in every run (FNV-1a).
-fn seed_of(identity: &str) -> u64 {
-    identity.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-    })
 }

@@ -1,11 +1,6 @@
 //! From the first request to the end in good order.
 
-use std::{
-    convert::Infallible,
-    fmt,
-    sync::{Arc, Mutex, PoisonError},
-    time::Duration,
-};
+use std::{convert::Infallible, fmt, sync::Arc, time::Duration};
 
 use futures::future::{BoxFuture, join_all};
 use kube::Client;
@@ -13,19 +8,19 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    Health, ManagerError, SettleError, health::Stage, settle::settle, signals::until_signal,
+    Background, Health, ManagerError, SettleError, health::Stage, settle::settle,
+    signals::until_signal,
 };
 use crate::{
     controller::{Activity, CacheSource, Prepared, Runnable, Running},
     factory::SharedInformerFactory,
     leader_election::{LeaderElector, Leadership},
-    task::TaskSet,
 };
 
 /// The longest wait for the first state of the caches, unless it is told otherwise.
-const SYNC_LIMIT: Duration = Duration::from_mins(2);
+pub(crate) const SYNC_LIMIT: Duration = Duration::from_mins(2);
 /// The longest wait for the end of the controllers, unless it is told otherwise: as long as a pod has by default.
-const STOP_LIMIT: Duration = Duration::from_secs(30);
+pub(crate) const STOP_LIMIT: Duration = Duration::from_secs(30);
 /// The longest wait of [`RunningManager::settle`]. The clock of tests is paused, so that it takes no time.
 const SETTLE_LIMIT: Duration = Duration::from_hours(1);
 
@@ -59,11 +54,9 @@ struct Course {
 /// A manager that runs beside its owner, as in tests. Dropping it ends the manager at once: reconciles under way are dropped.
 #[must_use = "dropping it ends the manager"]
 pub struct RunningManager {
-    stop: CancellationToken,
     health: Health,
     running: watch::Receiver<Vec<(Arc<str>, Activity)>>,
-    outcome: Arc<Mutex<Option<Result<(), ManagerError>>>>,
-    tasks: TaskSet,
+    background: Background,
 }
 
 // === impl Manager ===
@@ -181,27 +174,14 @@ impl Manager {
     ///
     /// Outside of a tokio runtime with time enabled.
     pub fn start(self) -> RunningManager {
-        let stop = CancellationToken::new();
         let (sender, running) = watch::channel(Vec::new());
-        let outcome = Arc::new(Mutex::new(None));
-        let tasks = TaskSet::new();
-        let manager = RunningManager {
-            stop: stop.clone(),
+        RunningManager {
             health: self.health(),
             running,
-            outcome: Arc::clone(&outcome),
-            tasks,
-        };
-        let dropped = manager.tasks.stop_token().clone();
-        manager.tasks.spawn(async move {
-            if let Some(ended) = dropped
-                .run_until_cancelled(self.run_observed(stop, &sender))
-                .await
-            {
-                *outcome.lock().unwrap_or_else(PoisonError::into_inner) = Some(ended);
-            }
-        });
-        manager
+            background: Background::start(
+                |stop| async move { self.run_observed(stop, &sender).await },
+            ),
+        }
     }
 
     async fn run_observed(
@@ -408,10 +388,7 @@ impl RunningManager {
     ///
     /// If dropped, everything ends at once.
     pub async fn shutdown(self) -> Result<(), ManagerError> {
-        self.stop.cancel();
-        self.tasks.wait().await;
-        let mut outcome = self.outcome.lock().unwrap_or_else(PoisonError::into_inner);
-        outcome.take().unwrap_or(Ok(()))
+        self.background.shutdown().await
     }
 }
 

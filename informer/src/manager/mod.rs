@@ -38,13 +38,19 @@ mod error;
 mod health;
 mod settle;
 mod signals;
+mod background;
 #[cfg(feature = "endpoints")]
 mod endpoints;
 mod driver;
 
 #[cfg(feature = "endpoints")]
 pub use self::endpoints::{endpoints, metrics_endpoint};
-pub(crate) use self::{driver::drain, health::Stage, signals::until_signal};
+pub(crate) use self::{
+    background::Background,
+    driver::{STOP_LIMIT, SYNC_LIMIT, drain},
+    health::Stage,
+    signals::until_signal,
+};
 pub use self::{
     driver::{Manager, RunningManager},
     error::{ManagerError, SettleError},

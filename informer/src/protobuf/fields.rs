@@ -205,27 +205,20 @@ impl<'de> Run<'de> {
 
     /// Finds the values of `field` in a message that was checked.
     pub(super) fn find(field: &'static Field, bytes: &'de [u8]) -> Self {
+        let none = Self {
+            field,
+            bytes: &[],
+            len: 0,
+        };
         let mut reader = Reader::new(bytes);
         loop {
-            let before = reader;
+            let mut run = reader;
             match reader.tag() {
                 Ok((number, _)) if number == field.number => {
-                    let mut run = before;
-                    let run = Self::take(field, &mut run);
-                    break run.unwrap_or(Self {
-                        field,
-                        bytes: &[],
-                        len: 0,
-                    });
+                    return Self::take(field, &mut run).unwrap_or(none);
                 }
                 Ok((_, wire)) if reader.skip(wire).is_ok() => {}
-                _ => {
-                    break Self {
-                        field,
-                        bytes: &[],
-                        len: 0,
-                    };
-                }
+                _ => return none,
             }
         }
     }

@@ -43,7 +43,7 @@ mod tests;
 use std::fmt;
 
 pub use self::filter::{ShardFilter, ShardStatus, WhoSelects};
-use crate::object::Metadata;
+use crate::{entropy::fnv1a, object::Metadata};
 
 /// The number of hashes.
 const HASH_COUNT: u128 = 1 << 64;
@@ -135,7 +135,8 @@ impl Shard {
 
     /// Returns true if objects whose field has this value are in the shard.
     pub fn contains_value(&self, value: &str) -> bool {
-        let hash = u128::from(hash(value));
+        // The server's hash, too.
+        let hash = u128::from(fnv1a(value));
         self.start() <= hash && hash < self.end()
     }
 
@@ -180,11 +181,4 @@ impl fmt::Display for ShardField {
             Self::Namespace => "namespace",
         })
     }
-}
-
-/// Returns the 64-bit FNV-1a hash of a text, as the server computes it.
-pub(crate) fn hash(text: &str) -> u64 {
-    text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-    })
 }

@@ -6,7 +6,7 @@
 
 use std::{collections::BTreeSet, sync::Arc};
 
-use crate::shard::hash;
+use crate::entropy::fnv1a;
 
 /// Returns the owner of each shard; nothing without members. Shares differ by one at most.
 pub(super) fn assign(members: &BTreeSet<Arc<str>>, shard_count: u32) -> Vec<Arc<str>> {
@@ -46,7 +46,7 @@ pub(super) fn assign(members: &BTreeSet<Arc<str>>, shard_count: u32) -> Vec<Arc<
 
 /// Returns the score of a member for a shard: well mixed, and the same everywhere.
 fn score(member: &str, shard: u32) -> u64 {
-    let mut mixed = hash(member) ^ u64::from(shard).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let mut mixed = fnv1a(member) ^ u64::from(shard).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     for factor in [0xbf58_476d_1ce4_e5b9_u64, 0x94d0_49bb_1331_11eb] {
         mixed = (mixed ^ (mixed >> 30)).wrapping_mul(factor);
     }

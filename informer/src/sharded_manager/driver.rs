@@ -1,10 +1,6 @@
 //! A copy from its announcement to its end in good order.
 
-use std::{
-    fmt,
-    sync::{Arc, Mutex, PoisonError},
-    time::Duration,
-};
+use std::{fmt, sync::Arc, time::Duration};
 
 use futures::future::{join, join_all};
 use kube::Client;
@@ -22,15 +18,10 @@ use crate::{
     controller::Runnable,
     factory::SharedInformerFactory,
     leader_election::{LeaderElectionError, LeaderElectionOptions, LeaderElector, LeaseLock},
-    manager::{Health, ManagerError, Stage, until_signal},
+    manager::{Background, Health, ManagerError, STOP_LIMIT, SYNC_LIMIT, Stage, until_signal},
     shard::{Shard, ShardField},
-    task::TaskSet,
 };
 
-/// The longest wait for the first state of a shard's caches, unless it is told otherwise.
-const SYNC_LIMIT: Duration = Duration::from_mins(2);
-/// The longest wait for the end of a shard's controllers, unless it is told otherwise.
-const STOP_LIMIT: Duration = Duration::from_secs(30);
 /// The largest number of shards: each costs its owner a request every few seconds.
 const SHARD_COUNT_MAX: u32 = 1_000;
 
@@ -56,10 +47,8 @@ pub struct ShardedManager {
 /// A sharded manager that runs beside its owner. Dropping it ends it at once, as a crash would: its leases run out.
 #[must_use = "dropping it ends the manager"]
 pub struct RunningShardedManager {
-    stop: CancellationToken,
     ownership: Ownership,
-    outcome: Arc<Mutex<Option<Result<(), ManagerError>>>>,
-    tasks: TaskSet,
+    background: Background,
 }
 
 // === impl ShardedManager ===
@@ -242,21 +231,10 @@ impl ShardedManager {
     ///
     /// Outside of a tokio runtime with time enabled.
     pub fn start(self) -> RunningShardedManager {
-        let stop = CancellationToken::new();
-        let outcome = Arc::new(Mutex::new(None));
-        let running = RunningShardedManager {
-            stop: stop.clone(),
+        RunningShardedManager {
             ownership: self.ownership(),
-            outcome: Arc::clone(&outcome),
-            tasks: TaskSet::new(),
-        };
-        let dropped = running.tasks.stop_token().clone();
-        running.tasks.spawn(async move {
-            if let Some(ended) = dropped.run_until_cancelled(Box::pin(self.run(stop))).await {
-                *outcome.lock().unwrap_or_else(PoisonError::into_inner) = Some(ended);
-            }
-        });
-        running
+            background: Background::start(|stop| self.run(stop)),
+        }
     }
 
     /// Makes a worker for each shard.
@@ -329,10 +307,7 @@ impl RunningShardedManager {
     ///
     /// If dropped, everything ends at once.
     pub async fn shutdown(self) -> Result<(), ManagerError> {
-        self.stop.cancel();
-        self.tasks.wait().await;
-        let mut outcome = self.outcome.lock().unwrap_or_else(PoisonError::into_inner);
-        outcome.take().unwrap_or(Ok(()))
+        self.background.shutdown().await
     }
 }
 

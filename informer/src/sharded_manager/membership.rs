@@ -20,8 +20,8 @@ use super::{
     names::LeaseNames,
 };
 use crate::{
+    entropy::fnv1a,
     leader_election::{Held, LeaderElectionOptions, LeaseLock, Record, micro_time, record_of},
-    shard::hash,
 };
 
 /// The membership of one copy.
@@ -67,7 +67,7 @@ impl Membership {
             own: own.with_labels(names.labels()),
             held: None,
             machine: Machine::new(Arc::clone(&identity), names.clone()),
-            random: ChaCha8Rng::seed_from_u64(hash(&identity)),
+            random: ChaCha8Rng::seed_from_u64(fnv1a(&identity)),
             identity,
             names,
             options,

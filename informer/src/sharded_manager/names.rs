@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::shard::{ShardField, hash};
+use crate::{entropy::fnv1a, shard::ShardField};
 
 /// The label of all leases of a manager; its value is the manager's name.
 const MANAGER: &str = "informer/sharded-manager";
@@ -32,7 +32,7 @@ impl LeaseNames {
 
     /// Returns the name of the lease of a member, whatever characters its identity has.
     pub(super) fn of_member(&self, identity: &str) -> String {
-        format!("{}{:016x}", self.member_prefix(), hash(identity))
+        format!("{}{:016x}", self.member_prefix(), fnv1a(identity))
     }
 
     /// Returns true if a lease is that of a member.
