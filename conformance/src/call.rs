@@ -7,6 +7,10 @@ use http::{HeaderMap, Request, Response};
 use http_body_util::BodyExt;
 use tower::ServiceExt;
 
+/// The media type of aggregated discovery.
+pub(crate) const DISCOVERY: &str =
+    "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
+
 /// An answer that was read to its end.
 #[derive(Debug)]
 pub(crate) struct Answer {

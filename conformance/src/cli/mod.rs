@@ -25,6 +25,7 @@ use std::{
 
 use clap::{Parser, Subcommand};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use tokio::runtime::Builder;
 
 /// Proves that informers' caches converge to the server's state under faults.
 ///
@@ -204,10 +205,15 @@ fn say(text: &str) {
 
 /// Runs a command to its end: true is success, false a failed check, an error that it could not run.
 fn finish(command: impl Future<Output = Result<bool, String>>) -> ExitCode {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build();
-    let outcome = match runtime {
+    finish_on(&mut Builder::new_current_thread(), command)
+}
+
+/// Does the same on another runtime.
+fn finish_on(
+    runtime: &mut Builder,
+    command: impl Future<Output = Result<bool, String>>,
+) -> ExitCode {
+    let outcome = match runtime.enable_all().build() {
         Ok(runtime) => runtime.block_on(command),
         Err(error) => Err(format!("no runtime: {error}")),
     };

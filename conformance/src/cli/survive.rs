@@ -11,11 +11,11 @@ use std::{
 
 use clap::Args as ClapArgs;
 use fakeserver::{Certificates, Controllers, Workloads, cli::parse_controllers};
-use indicatif::{ProgressBar, ProgressStyle};
 use serde::{Deserialize, Serialize};
+use tokio::runtime::Builder;
 
 use super::{
-    say,
+    finish_on, progress_bar, say,
     survive_report::{REPORT, check_report, empty_report},
 };
 use crate::{
@@ -105,26 +105,12 @@ struct Replay {
 
 impl Args {
     pub(super) fn run(self) -> ExitCode {
-        let runtime = tokio::runtime::Builder::new_multi_thread()
-            .enable_all()
-            .build();
-        let outcome = match runtime {
-            Ok(runtime) => runtime.block_on(async {
-                tokio::select! {
-                    outcome = self.survive() => outcome,
-                    _ = tokio::signal::ctrl_c() => Err("interrupted".to_owned()),
-                }
-            }),
-            Err(error) => Err(format!("no runtime: {error}")),
-        };
-        match outcome {
-            Ok(true) => ExitCode::SUCCESS,
-            Ok(false) => ExitCode::FAILURE,
-            Err(message) => {
-                eprintln!("{message}");
-                ExitCode::from(2)
+        finish_on(&mut Builder::new_multi_thread(), async {
+            tokio::select! {
+                outcome = self.survive() => outcome,
+                _ = tokio::signal::ctrl_c() => Err("interrupted".to_owned()),
             }
-        }
+        })
     }
 
     async fn survive(&self) -> Result<bool, String> {
@@ -160,7 +146,7 @@ impl Args {
                 .await
                 .map_err(|error| whole(&error))?,
         };
-        let bar = progress(plans.len() + field_plans.len());
+        let bar = progress_bar(plans.len() + field_plans.len(), "plans");
         let told = |verdict: &Verdict| {
             if let Some(finding) = verdict.findings.first() {
                 bar.println(format!("{}: {finding}", verdict.plan));
@@ -448,15 +434,6 @@ fn texts(paths: &[PathBuf]) -> Result<Vec<String>, String> {
 
 fn write(file: &Path, text: &str) -> Result<(), String> {
     fs::write(file, text).map_err(|error| format!("cannot write {}: {error}", file.display()))
-}
-
-fn progress(count: usize) -> ProgressBar {
-    let style = ProgressStyle::with_template("{bar:30} {pos} of {len} plans, {eta} left");
-    let bar = ProgressBar::new(u64::try_from(count).unwrap_or(u64::MAX));
-    match style {
-        Ok(style) => bar.with_style(style),
-        Err(_) => bar,
-    }
 }
 
 /// The folder of the runs, which is removed in the end.

@@ -227,16 +227,7 @@ impl Campaign {
             let verdict = self.verdict(reference, plan, &folder).await?;
             Ok(Some(verdict))
         });
-        let mut runs = Box::pin(stream::iter(runs).buffered(choice.jobs(reference)));
-        let mut verdicts = Vec::new();
-        while let Some(verdict) = runs.next().await {
-            let verdict: Result<Option<Verdict>, CampaignError> = verdict;
-            if let Some(verdict) = verdict? {
-                watch(&verdict);
-                verdicts.push(verdict);
-            }
-        }
-        Ok(verdicts)
+        side_by_side(runs, choice.jobs(reference), &mut watch).await
     }
 
     /// Runs plans that change a field, side by side, and tells `watch` of each verdict as it comes.
@@ -258,17 +249,9 @@ impl Campaign {
         let numbered = plans.into_iter().enumerate();
         let runs = numbered.map(|(number, plan)| async move {
             let folder = choice.folder.join(format!("changed-{:04}", number + 1));
-            self.changed(reference, plan, &folder).await
+            self.changed(reference, plan, &folder).await.map(Some)
         });
-        let mut runs = Box::pin(stream::iter(runs).buffered(choice.jobs(reference)));
-        let mut verdicts = Vec::new();
-        while let Some(verdict) = runs.next().await {
-            let verdict: Result<Verdict, CampaignError> = verdict;
-            let verdict = verdict?;
-            watch(&verdict);
-            verdicts.push(verdict);
-        }
-        Ok(verdicts)
+        side_by_side(runs, choice.jobs(reference), &mut watch).await
     }
 
     /// Runs one plan.
@@ -365,6 +348,26 @@ impl Campaign {
             rules: &self.rules,
         })
     }
+}
+
+/// Waits for `jobs` runs at once, and tells `watch` of each verdict. A run that gives none was not begun.
+async fn side_by_side<R>(
+    runs: impl Iterator<Item = R>,
+    jobs: usize,
+    watch: &mut impl FnMut(&Verdict),
+) -> Result<Vec<Verdict>, CampaignError>
+where
+    R: Future<Output = Result<Option<Verdict>, CampaignError>>,
+{
+    let mut runs = Box::pin(stream::iter(runs).buffered(jobs));
+    let mut verdicts = Vec::new();
+    while let Some(verdict) = runs.next().await {
+        if let Some(verdict) = verdict? {
+            watch(&verdict);
+            verdicts.push(verdict);
+        }
+    }
+    Ok(verdicts)
 }
 
 impl Choice {

@@ -91,7 +91,8 @@ impl Course<'_> {
     /// Waits until nothing is written, restarts the subject, and waits until nothing is written again.
     async fn end(&self) {
         let run = self.run;
-        let quiet = last_quiet(self.workload);
+        let quiet = self.workload.longest_quiet().unwrap_or_default();
+        let quiet = quiet.max(LAST_QUIET);
         if let Err(reason) = self.quiet(quiet).await {
             run.recorder.note(Event::StepFailed {
                 place: self.workload.steps.len(),
@@ -236,13 +237,4 @@ impl Course<'_> {
 
 fn now() -> CelInput {
     CelInput::Timestamp(Clock::wall().now_text())
-}
-
-/// Returns the quiet in the end: as long as the longest that the user asks for.
-fn last_quiet(workload: &Workload) -> Duration {
-    let quiets = workload.steps.iter().filter_map(|step| match step.action {
-        Action::Quiet(time) => Some(time),
-        _ => None,
-    });
-    quiets.max().unwrap_or_default().max(LAST_QUIET)
 }

@@ -1,7 +1,7 @@
 //! Changes of one field: whether the way to a state makes a difference, and whether the way back leads back (Acto's consistency
 //! and recovery).
 
-use std::path::Path;
+use std::{path::Path, time::Duration};
 
 use serde_json::Value;
 
@@ -20,6 +20,8 @@ use super::{
 };
 use crate::seed::Seed;
 
+/// The quiet between two changes, if the workload tells none.
+const QUIET: Duration = Duration::from_secs(1);
 /// The number of differences that are told.
 const TOLD_MAX: usize = 3;
 
@@ -83,7 +85,8 @@ impl Campaign {
             return Err(CampaignError::NoChange);
         };
         let base = self.workload();
-        let quiet = quiet(base);
+        let quiet = base.longest_quiet().unwrap_or(QUIET);
+        let quiet = step(Action::Quiet(quiet));
         let patch = |is_back| step(patch_of(&object, &change, is_back));
         let fresh = vec![apply_all(base, Some((&object, &change))), quiet.clone()];
         let never = vec![apply_all(base, None), quiet.clone()];
@@ -130,18 +133,28 @@ impl Campaign {
                 "changed back, and not as if never changed",
             ),
         ] {
-            let mut differences = expected.differences(found, &reference.mask);
-            // The server's own controllers keep a history, of replica sets say.
-            differences.retain(|difference| reference.writes_resource_of(&difference.object));
-            verdict.findings.extend(
-                differences
-                    .iter()
-                    .take(TOLD_MAX)
-                    .map(|it| Finding::new(Promise::EndState, format!("{way}: {it}"))),
-            );
+            verdict
+                .findings
+                .extend(findings_of(expected, found, reference, way));
         }
         Ok(verdict)
     }
+}
+
+/// Returns how a state differs from another one that it should equal, in the resources that the subject writes: the server's own
+/// controllers keep a history, of replica sets say.
+fn findings_of<'a>(
+    expected: &EndState,
+    found: &EndState,
+    reference: &'a Reference,
+    way: &'a str,
+) -> impl Iterator<Item = Finding> + use<'a> {
+    expected
+        .differences(found, &reference.mask)
+        .into_iter()
+        .filter(|difference| reference.writes_resource_of(&difference.object))
+        .take(TOLD_MAX)
+        .map(move |it| Finding::new(Promise::EndState, format!("{way}: {it}")))
 }
 
 fn change_plan(object: &Value, change: Change) -> Plan {
@@ -194,21 +207,11 @@ fn patch_of(object: &ObjectRef, change: &Change, is_back: bool) -> Action {
     }
 }
 
-/// Returns the longest quiet of a workload.
-fn quiet(workload: &Workload) -> Step {
-    let quiets = workload.steps.iter().filter_map(|step| match step.action {
-        Action::Quiet(time) => Some(time),
-        _ => None,
-    });
-    let longest = quiets.max().unwrap_or(std::time::Duration::from_secs(1));
-    step(Action::Quiet(longest))
-}
-
 fn step(action: Action) -> Step {
     Step { name: None, action }
 }
 
-fn failed(events: &[(std::time::Duration, Event)]) -> Vec<Finding> {
+fn failed(events: &[(Duration, Event)]) -> Vec<Finding> {
     let failures = events.iter().filter_map(|(at, event)| match event {
         Event::StepFailed { place, reason } => {
             let text = format!("step {}: {reason}", place + 1);

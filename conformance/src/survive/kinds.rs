@@ -6,9 +6,7 @@ use axum::Router;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::call::{open, read};
-
-const DISCOVERY: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
+use crate::call::{DISCOVERY, open, read};
 
 /// A kind in one version, and how its objects are reached.
 #[derive(Clone, Debug, PartialEq, Eq)]

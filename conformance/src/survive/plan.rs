@@ -193,25 +193,6 @@ impl Family {
     ];
 }
 
-impl fmt::Display for Family {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Self::Reference => "reference",
-            Self::Crash => "crash",
-            Self::LostAnswer => "lost answer",
-            Self::Refusal => "refusal",
-            Self::Stale => "stale",
-            Self::Unobserved => "unobserved",
-            Self::Deleted => "deleted",
-            Self::Foreign => "foreign write",
-            Self::Leader => "two leaders",
-            Self::Catalogue => "faults",
-            Self::Pairs => "several at once",
-            Self::Generated => "changed field",
-        })
-    }
-}
-
 // === impl Perturbation ===
 
 impl Perturbation {

@@ -64,6 +64,8 @@ pub(super) struct Arrival {
     pub(super) place: Place,
     pub(super) is_background: bool,
     pub(super) target_uid: Option<String>,
+    /// The version of the object at the server.
+    pub(super) target_version: Option<u64>,
     pub(super) lease_holders: Vec<String>,
 }
 

@@ -248,7 +248,7 @@ impl Way {
         let run = &self.run;
         let arrival = self.arrival(facts, &body);
         let (place, is_lease) = (arrival.place.clone(), facts.resource == "leases");
-        let before = run.world.version_of(facts, &place);
+        let before = arrival.target_version;
         let (number, orders) = run.recorder.begin_write(self.replica, arrival);
         // The client may be gone before there is an answer.
         let open = OpenWrite::new(Arc::clone(&run.recorder), number);
@@ -278,7 +278,7 @@ impl Way {
             .await
             .map(http_body_util::Collected::to_bytes);
         // The patch that takes off the last finalizer deletes the object, and answers with the version before it.
-        let before = before.filter(|_| run.world.version_of(facts, &place).is_some());
+        let before = before.filter(|_| run.world.stored(facts, &place).is_some());
         let answered = match &body {
             Ok(body) => Answered::of(head.status, body, before),
             Err(_) => Answered::nothing(),
@@ -324,7 +324,7 @@ impl Way {
         let place = (resource.clone(), namespace.clone(), name.clone());
         let target = self.run.world.stored(facts, &place);
         let generated = match &target {
-            Some(target) => text(&target["metadata"]["generateName"]),
+            Some(target) => text(&target.to_value()["metadata"]["generateName"]),
             None => text(&object["metadata"]["generateName"]),
         };
         let key = WriteKey {
@@ -338,15 +338,21 @@ impl Way {
             key,
             place,
             is_background: is_background(facts),
-            target_uid: target.and_then(|target| text(&target["metadata"]["uid"])),
+            target_uid: target.as_ref().map(|target| target.uid().to_owned()),
+            target_version: target.map(|target| target.revision()),
             lease_holders: self.run.lease_holders(),
         }
     }
 }
 
-/// Returns whether a write is about no state of the cluster.
+/// Returns whether a write is about no state of the cluster: an event, a lease, or a question of who may do what.
 fn is_background(facts: &RequestFacts) -> bool {
-    matches!(facts.resource.as_str(), "events" | "leases") || facts.resource.ends_with("reviews")
+    match facts.group.as_str() {
+        "" | "events.k8s.io" => facts.resource == "events",
+        "coordination.k8s.io" => facts.resource == "leases",
+        "authentication.k8s.io" | "authorization.k8s.io" => facts.resource.ends_with("reviews"),
+        _ => false,
+    }
 }
 
 fn refusal_answer(refusal: Refusal, facts: &RequestFacts) -> Answer {

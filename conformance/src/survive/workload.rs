@@ -136,6 +136,19 @@ pub(super) fn one() -> usize {
     1
 }
 
+// === impl Workload ===
+
+impl Workload {
+    /// Returns the longest quiet that a step waits for.
+    pub(super) fn longest_quiet(&self) -> Option<Duration> {
+        let quiets = self.steps.iter().filter_map(|step| match step.action {
+            Action::Quiet(time) => Some(time),
+            _ => None,
+        });
+        quiets.max()
+    }
+}
+
 // === impl PatchType ===
 
 impl PatchType {

@@ -1,9 +1,8 @@
 //! The server of a run, as its user and its plan use it: behind the tap.
 
-use std::collections::BTreeSet;
-use std::time::Duration;
+use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
-use fakeserver::{FakeServer, faults::RequestFacts};
+use fakeserver::{FakeServer, StoredObject, faults::RequestFacts};
 use serde_json::Value;
 
 use super::{
@@ -67,31 +66,29 @@ impl World {
     pub(super) fn object(&self, object: &ObjectRef) -> Option<Value> {
         let kind = self.kinds.of(&object.api_version, &object.kind)?;
         let namespace = namespace_of(kind.is_namespaced, &object.namespace);
-        let objects = self
-            .server
-            .objects(&kind.group, &kind.version, &kind.resource);
-        let found = objects.iter().find(|stored| {
-            stored.name() == object.name && stored.namespace().unwrap_or_default() == namespace
-        })?;
+        let collection = (&*kind.group, &*kind.version, &*kind.resource);
+        let found = self.find(collection, namespace, &object.name)?;
         Some(found.to_value())
     }
 
     /// Returns the object that a request is about.
-    pub(super) fn stored(&self, facts: &RequestFacts, place: &Place) -> Option<Value> {
-        let objects = self
-            .server
-            .objects(&facts.group, &facts.version, &facts.resource);
+    pub(super) fn stored(&self, facts: &RequestFacts, place: &Place) -> Option<Arc<StoredObject>> {
         let (_, namespace, name) = place;
-        let found = objects.iter().find(|stored| {
-            stored.name() == name && stored.namespace().unwrap_or_default() == namespace
-        })?;
-        Some(found.to_value())
+        let collection = (&*facts.group, &*facts.version, &*facts.resource);
+        self.find(collection, namespace, name)
     }
 
-    /// Returns the version of the object that a request is about.
-    pub(super) fn version_of(&self, facts: &RequestFacts, place: &Place) -> Option<u64> {
-        let stored = self.stored(facts, place)?;
-        stored["metadata"]["resourceVersion"].as_str()?.parse().ok()
+    /// Finds an object in a collection, which group, version and resource name.
+    fn find(
+        &self,
+        (group, version, resource): (&str, &str, &str),
+        namespace: &str,
+        name: &str,
+    ) -> Option<Arc<StoredObject>> {
+        let objects = self.server.objects(group, version, resource);
+        objects.into_iter().find(|stored| {
+            stored.name() == name && stored.namespace().unwrap_or_default() == namespace
+        })
     }
 
     /// Returns those of `own` as they are now.

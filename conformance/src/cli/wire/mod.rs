@@ -15,7 +15,7 @@ use fakeserver::cli::output::OutputArgs;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use self::report::{Entry, Report};
-use super::{say, server::ServerArgs};
+use super::{finish, say, server::ServerArgs};
 use crate::{
     call::whole,
     golden::{
@@ -72,21 +72,7 @@ pub(super) struct Args {
 
 impl Args {
     pub(super) fn run(self) -> ExitCode {
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .build();
-        let outcome = match runtime {
-            Ok(runtime) => runtime.block_on(self.perform()),
-            Err(error) => Err(format!("no runtime: {error}")),
-        };
-        match outcome {
-            Ok(true) => ExitCode::SUCCESS,
-            Ok(false) => ExitCode::FAILURE,
-            Err(message) => {
-                eprintln!("{message}");
-                ExitCode::from(2)
-            }
-        }
+        finish(self.perform())
     }
 
     /// Returns true if all played steps are as recorded.
