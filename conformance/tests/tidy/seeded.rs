@@ -75,6 +75,10 @@ See [the guide](docs/guide.md), [the other](docs/other.md#part), [the web](https
 a/run.sh TARGET
 a/start.sh
 ```
+```console
+$ a/stop.sh
+configmaps default/db-*
+```
 ";
     check(
         paths::findings,
@@ -91,6 +95,7 @@ a/start.sh
             "README.md:2: `gone.rs` does not exist",
             "README.md:3: `stage/` does not exist",
             "README.md:6: `a/start.sh` does not exist",
+            "README.md:9: `a/stop.sh` does not exist",
             "docs/guide.md:1: `AWAY.md` does not exist",
         ],
     );

@@ -21,6 +21,8 @@ pub(crate) fn findings(tree: &Tree) -> Vec<Finding> {
         for (line, part) in markdown::parts(text) {
             let missing: Vec<String> = match part {
                 Part::Link(target) => places.missing_target(page, target).into_iter().collect(),
+                // What a command printed is about objects as often as about files.
+                Part::Fenced("console", printed) if !printed.starts_with('$') => Vec::new(),
                 Part::Span(code) | Part::Fenced(_, code) => {
                     let words = code.split_whitespace().flat_map(alternatives);
                     words.filter(|word| places.is_missing(word)).collect()
