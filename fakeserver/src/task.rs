@@ -1,6 +1,11 @@
 //! The only place that spawns tasks: every task has an owner, and ends with it.
 
-use std::future::Future;
+use std::{
+    future::Future,
+    panic::resume_unwind,
+    sync::OnceLock,
+    thread::{self, ScopedJoinHandle},
+};
 
 use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
@@ -71,6 +76,32 @@ pub(crate) fn block<T>(work: impl FnOnce() -> T) -> T {
         Ok(RuntimeFlavor::MultiThread) => tokio::task::block_in_place(work),
         _ => work(),
     }
+}
+
+/// Applies `work` to each of `parts`, on a thread for each if there are several, and returns the results in their order.
+pub(crate) fn side_by_side<T: Sync, R: Send>(parts: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
+    if let [] | [_] = parts {
+        return parts.iter().map(work).collect();
+    }
+    let work = &work;
+    block(|| {
+        thread::scope(|scope| {
+            let threads: Vec<_> = parts
+                .iter()
+                .map(|part| scope.spawn(move || work(part)))
+                .collect();
+            let results = threads.into_iter().map(ScopedJoinHandle::join);
+            results
+                .map(|result| result.unwrap_or_else(|panic| resume_unwind(panic)))
+                .collect()
+        })
+    })
+}
+
+/// Returns the number of parts that [`side_by_side`] works on at once.
+pub(crate) fn worker_count() -> usize {
+    static COUNT: OnceLock<usize> = OnceLock::new();
+    *COUNT.get_or_init(|| thread::available_parallelism().map_or(1, usize::from))
 }
 
 impl Drop for TaskSet {

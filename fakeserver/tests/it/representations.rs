@@ -89,6 +89,30 @@ async fn rows_bring_as_much_of_the_object_as_is_asked_for() {
         .refused(404);
 }
 
+#[tokio::test]
+async fn a_long_table_comes_in_pieces_that_are_one_document() {
+    let api = Api::new();
+    let text = "x".repeat(100 << 10);
+    for place in 0..40 {
+        let object = json!({"metadata": {"name": format!("a-{place:02}")}, "data": {"text": text}});
+        api.post(CONFIG_MAPS, &object).await.created();
+    }
+    let list = api.get(CONFIG_MAPS).await.ok();
+    let objects = list["items"].as_array().unwrap().iter();
+    let expected: Vec<Value> = objects
+        .map(|object| {
+            json!({"kind": "PartialObjectMetadata", "apiVersion": "meta.k8s.io/v1", "metadata": object["metadata"]})
+        })
+        .collect();
+    let table = api
+        .send("GET", CONFIG_MAPS, &[TABLE], Body::empty())
+        .await
+        .ok();
+    let rows = table["rows"].as_array().unwrap().iter();
+    let found: Vec<Value> = rows.map(|row| row["object"].clone()).collect();
+    assert_eq!(found, expected);
+}
+
 #[tokio::test(start_paused = true)]
 async fn only_the_first_table_of_a_watch_names_the_columns() {
     let api = Api::new();

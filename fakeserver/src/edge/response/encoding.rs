@@ -212,9 +212,14 @@ impl Encoding {
     }
 
     /// `object` as an item of a list: objects say there what they are only if it is not what the list says.
-    pub(super) fn put_item(&self, bytes: &mut BytesMut, object: &StoredObject) {
+    pub(super) fn put_item(&self, bytes: &mut impl BufMut, object: &StoredObject) {
         if let Some(table) = &self.table {
-            return table.put_row(bytes, &self.typed(object));
+            let is_stored = self.shows_stored() && table.has_stored_rows();
+            return if is_stored {
+                table.put_stored_row(bytes, object, self.shown_kind());
+            } else {
+                table.put_row(bytes, &self.typed(object));
+            };
         }
         if self.is_converted() {
             self.put_converted(bytes, object);
@@ -310,7 +315,7 @@ impl Encoding {
     }
 
     /// Returns whether the bytes of the store are shown unchanged.
-    fn is_plain(&self) -> bool {
+    pub(super) fn is_plain(&self) -> bool {
         self.table.is_none() && !self.is_converted() && self.is_text()
     }
 
@@ -319,8 +324,13 @@ impl Encoding {
         matches!(self.format, Format::Json | Format::Yaml)
     }
 
+    /// Returns whether whole objects are shown in the form in which they are stored.
+    fn shows_stored(&self) -> bool {
+        self.representation == Representation::Object && !self.is_converted()
+    }
+
     /// Returns whether objects are shown in another form than the stored one.
-    fn is_converted(&self) -> bool {
+    pub(super) fn is_converted(&self) -> bool {
         self.form.is_some() || self.custom.is_some()
     }
 
@@ -367,14 +377,14 @@ impl Encoding {
     }
 
     /// Writes an object that is not stored as it is shown as JSON, its metadata first.
-    pub(super) fn put_value(&self, bytes: &mut BytesMut, object: &Value) {
+    pub(super) fn put_value(&self, bytes: &mut impl BufMut, object: &Value) {
         bytes.put_slice(&self.object_head);
         put_members(bytes, object);
         bytes.put_u8(b'}');
     }
 
     /// Writes `object` as an item of a list of what is not stored as it is shown.
-    fn put_converted(&self, bytes: &mut BytesMut, object: &StoredObject) {
+    fn put_converted(&self, bytes: &mut impl BufMut, object: &StoredObject) {
         let object = self.typed(object);
         if self.has_whole_items {
             return self.put_value(bytes, &object);
@@ -384,7 +394,7 @@ impl Encoding {
         bytes.put_u8(b'}');
     }
 
-    fn put_object(&self, bytes: &mut BytesMut, object: &StoredObject) {
+    fn put_object(&self, bytes: &mut impl BufMut, object: &StoredObject) {
         bytes.put_slice(&self.object_head);
         match self.representation {
             Representation::Object => bytes.put_slice(&object.json()[1..]),
@@ -414,7 +424,7 @@ fn object_head((kind, api_version): (&str, &str)) -> Box<[u8]> {
 }
 
 /// Writes what an object has beside its kind.
-fn put_members(bytes: &mut BytesMut, object: &Value) {
+fn put_members(bytes: &mut impl BufMut, object: &Value) {
     put_member(bytes, "metadata", &object["metadata"]);
     let members = object.as_object().into_iter().flatten();
     for (name, value) in members {
@@ -425,13 +435,13 @@ fn put_members(bytes: &mut BytesMut, object: &Value) {
     }
 }
 
-fn put_member(bytes: &mut BytesMut, name: &str, value: &Value) {
+fn put_member(bytes: &mut impl BufMut, name: &str, value: &Value) {
     bytes.put_slice(Value::from(name).to_string().as_bytes());
     bytes.put_u8(b':');
     bytes.put_slice(value.to_string().as_bytes());
 }
 
-pub(super) fn put_frame_head(bytes: &mut BytesMut, kind: &str) {
+pub(super) fn put_frame_head(bytes: &mut impl BufMut, kind: &str) {
     bytes.put_slice(b"{\"type\":\"");
     bytes.put_slice(kind.as_bytes());
     bytes.put_slice(b"\",\"object\":");

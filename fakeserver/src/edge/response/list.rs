@@ -1,15 +1,21 @@
 //! A list, sent in pieces: as JSON it is never one string in memory.
 
-use std::sync::Arc;
+use std::{collections::VecDeque, sync::Arc};
 
-use bytes::{BufMut, Bytes, BytesMut};
+use bytes::Bytes;
 use serde::Serialize;
 
-use super::{Encoding, Format};
-use crate::{store::StoredObject, value::object::selectors::ShardSelector};
+use super::{Encoding, Format, made::unencodable};
+use crate::{
+    store::StoredObject,
+    task::{side_by_side, worker_count},
+    value::object::selectors::ShardSelector,
+};
 
-/// A piece of a list is sent when it has become this large.
+/// A piece of a list is made of objects of this many bytes as JSON.
 const CHUNK_BYTES: usize = 64 << 10;
+/// The same for what is not shown as it is stored: several pieces are made at once, each on a thread.
+const MADE_CHUNK_BYTES: usize = 1 << 20;
 
 /// The metadata of a list.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -30,49 +36,57 @@ pub(crate) struct ShardInfo {
     selector: String,
 }
 
-/// The rest of a list that is still to be sent as JSON.
-struct JsonPieces {
+/// The rest of a list that is still to be sent.
+struct ListPieces {
     encoding: Encoding,
-    /// The head of the list, until it is sent.
-    head: Option<String>,
-    items: std::vec::IntoIter<Arc<StoredObject>>,
-    first: bool,
-    done: bool,
-}
-
-/// The rest of a list that is still to be sent as CBOR.
-struct CborPieces {
-    encoding: Encoding,
+    /// The beginning of the list, until it is in a chunk.
     head: Vec<u8>,
+    is_first: bool,
     items: std::vec::IntoIter<Arc<StoredObject>>,
-    /// The end of the list, until it is sent.
+    /// The end of the list, until it is in a chunk.
     tail: Option<Vec<u8>>,
+    /// Pieces that were made beside each other.
+    ahead: VecDeque<Bytes>,
 }
 
-/// The list of `items`, encoded while it is read.
+/// Objects of a list that become a piece, with what stands before and after them.
+struct Chunk {
+    head: Vec<u8>,
+    is_first: bool,
+    objects: Vec<Arc<StoredObject>>,
+    tail: Vec<u8>,
+}
+
+/// The list of `items`, encoded while it is read, by several threads where objects are not shown as they are stored.
 ///
-/// Protobuf says the length of a list before the list: it is encoded as a whole, one item after the other.
+/// Protobuf says the length of a list before the list: each item is encoded once more for its length.
 pub(crate) fn list_pieces(
     encoding: Encoding,
     metadata: &ListMeta,
     items: Vec<Arc<StoredObject>>,
 ) -> Box<dyn Iterator<Item = Bytes> + Send> {
-    match encoding.format() {
-        Format::Protobuf => return Box::new(encoding.protobuf_list(metadata, &items).into_iter()),
-        Format::Cbor => return Box::new(CborPieces::new(encoding, metadata, items)),
-        Format::Json | Format::Yaml => {}
-    }
-    let metadata = serde_json::to_string(metadata).expect("strings and numbers serialize");
-    if items.is_empty() && encoding.has_null_for_no_items() {
-        let list = encoding.list_without_items(&metadata);
-        return Box::new(std::iter::once(list.into()));
-    }
-    Box::new(JsonPieces {
-        head: Some(encoding.list_head(&metadata)),
+    let (head, tail) = match encoding.format() {
+        Format::Protobuf => match encoding.protobuf_list(metadata, &items) {
+            Ok(ends) => ends,
+            Err(error) => return Box::new(std::iter::once(unencodable(&error).into())),
+        },
+        Format::Cbor => encoding.cbor_list(metadata, items.len()),
+        Format::Json | Format::Yaml => {
+            let metadata = serde_json::to_string(metadata).expect("strings and numbers serialize");
+            if items.is_empty() && encoding.has_null_for_no_items() {
+                let list = encoding.list_without_items(&metadata);
+                return Box::new(std::iter::once(list.into()));
+            }
+            (encoding.list_head(&metadata).into(), b"]}\n".to_vec())
+        }
+    };
+    Box::new(ListPieces {
         encoding,
+        head,
+        is_first: true,
         items: items.into_iter(),
-        first: true,
-        done: false,
+        tail: Some(tail),
+        ahead: VecDeque::new(),
     })
 }
 
@@ -87,67 +101,80 @@ impl ShardInfo {
     }
 }
 
-// === impl CborPieces ===
+// === impl ListPieces ===
 
-impl CborPieces {
-    fn new(encoding: Encoding, metadata: &ListMeta, items: Vec<Arc<StoredObject>>) -> Self {
-        let metadata = serde_json::to_value(metadata).expect("strings and numbers serialize");
-        let (head, tail) = encoding.cbor_list(&metadata, items.len());
-        Self {
-            encoding,
-            head,
-            items: items.into_iter(),
-            tail: Some(tail),
-        }
-    }
-}
-
-impl Iterator for CborPieces {
-    type Item = Bytes;
-
-    fn next(&mut self) -> Option<Bytes> {
+impl ListPieces {
+    /// Takes as many objects as have `bytes` as JSON, or all that are left. There is none behind the end of the list.
+    fn chunk(&mut self, bytes: usize) -> Option<Chunk> {
         let tail = self.tail.take()?;
-        let mut piece = std::mem::take(&mut self.head);
-        while piece.len() < CHUNK_BYTES {
+        let mut chunk = Chunk {
+            head: std::mem::take(&mut self.head),
+            is_first: std::mem::take(&mut self.is_first),
+            objects: Vec::new(),
+            tail: Vec::new(),
+        };
+        let mut length = 0;
+        while length < bytes {
             let Some(object) = self.items.next() else {
-                piece.extend_from_slice(&tail);
-                return Some(piece.into());
+                chunk.tail = tail;
+                return Some(chunk);
             };
-            self.encoding.push_cbor_item(&mut piece, &object);
+            length += object.json_length();
+            chunk.objects.push(object);
         }
         self.tail = Some(tail);
-        Some(piece.into())
+        Some(chunk)
     }
 }
 
-// === impl JsonPieces ===
-
-impl Iterator for JsonPieces {
+impl Iterator for ListPieces {
     type Item = Bytes;
 
     fn next(&mut self) -> Option<Bytes> {
-        if self.done {
-            return None;
-        }
-        let mut piece = BytesMut::with_capacity(if self.items.len() > 8 {
-            CHUNK_BYTES + CHUNK_BYTES / 8
-        } else {
-            4 << 10
-        });
-        if let Some(head) = self.head.take() {
-            piece.put_slice(head.as_bytes());
-        }
-        while piece.len() < CHUNK_BYTES {
-            let Some(object) = self.items.next() else {
-                self.done = true;
-                piece.put_slice(b"]}\n");
-                break;
+        if self.ahead.is_empty() {
+            let (count, bytes) = if self.encoding.is_plain() {
+                (1, CHUNK_BYTES)
+            } else {
+                (worker_count(), MADE_CHUNK_BYTES)
             };
-            if !std::mem::take(&mut self.first) {
-                piece.put_u8(b',');
-            }
-            self.encoding.put_item(&mut piece, &object);
+            let chunks: Vec<Chunk> = std::iter::from_fn(|| self.chunk(bytes))
+                .take(count)
+                .collect();
+            let made = side_by_side(&chunks, |chunk| self.encoding.chunk(chunk));
+            self.ahead.extend(made);
         }
-        Some(piece.freeze())
+        self.ahead.pop_front()
+    }
+}
+
+// === impl Encoding ===
+
+impl Encoding {
+    /// Encodes some items of a list.
+    fn chunk(&self, chunk: &Chunk) -> Bytes {
+        let objects = chunk.objects.iter();
+        let length: usize = objects.clone().map(|object| object.json_length()).sum();
+        let mut out = Vec::with_capacity(chunk.head.len() + length + length / 8 + chunk.tail.len());
+        out.extend_from_slice(&chunk.head);
+        match self.format() {
+            Format::Protobuf => {
+                let mut encoder = self.item_encoder().expect("the length was told");
+                for object in objects {
+                    let pushed = self.push_protobuf_item(&mut encoder, object, &mut out);
+                    pushed.expect("its length was told");
+                }
+            }
+            Format::Cbor => objects.for_each(|object| self.push_cbor_item(&mut out, object)),
+            Format::Json | Format::Yaml => {
+                for (place, object) in objects.enumerate() {
+                    if place > 0 || !chunk.is_first {
+                        out.push(b',');
+                    }
+                    self.put_item(&mut out, object);
+                }
+            }
+        }
+        out.extend_from_slice(&chunk.tail);
+        out.into()
     }
 }

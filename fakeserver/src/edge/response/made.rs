@@ -13,41 +13,75 @@ use super::{
 };
 use crate::{
     store::StoredObject,
+    task::{side_by_side, worker_count},
     value::{
         cbor,
         edit::remove,
-        protobuf,
+        protobuf::{self, ItemEncoder, ProtobufError},
         schema::{TypeId, TypeMeta, type_of_kind},
         status::Status,
     },
 };
 
+/// The smallest number of items for whose lengths there is a thread.
+const ITEMS_MIN: usize = 128;
+
 // === impl Encoding ===
 
 impl Encoding {
-    /// The list of `items` as protobuf, in pieces.
+    /// The beginning and the end of a list of `items` as protobuf.
     pub(super) fn protobuf_list(
         &self,
         metadata: &ListMeta,
         items: &[Arc<StoredObject>],
-    ) -> Vec<Bytes> {
-        let metadata = serde_json::to_value(metadata).expect("strings and numbers serialize");
-        let encoded = self.protobuf_type().and_then(|(id, _)| {
-            let items = items.iter().map(|object| self.typed(object));
-            protobuf::encode_list(id, &self.list_kind(), &metadata, items)
+    ) -> Result<(Vec<u8>, Vec<u8>), ProtobufError> {
+        let share = items.len().div_ceil(worker_count()).max(ITEMS_MIN);
+        let shares: Vec<_> = items.chunks(share).collect();
+        let lengths = side_by_side(&shares, |share| {
+            let (mut encoder, mut item) = (self.item_encoder()?, Vec::new());
+            share.iter().try_fold(0, |length, object| {
+                item.clear();
+                self.push_protobuf_item(&mut encoder, object, &mut item)?;
+                Ok(length + item.len())
+            })
         });
-        match encoded {
-            Ok(pieces) => pieces.into_iter().map(Bytes::from).collect(),
-            Err(error) => vec![unencodable(&error).into()],
+        let length: Result<usize, ProtobufError> = lengths.into_iter().sum();
+        let metadata = serde_json::to_value(metadata).expect("strings and numbers serialize");
+        let head = protobuf::begin_list(&self.list_kind(), &metadata, length?)?;
+        Ok((head, protobuf::end_list()))
+    }
+
+    /// The encoder of the items of a list as protobuf.
+    pub(super) fn item_encoder(&self) -> Result<ItemEncoder, ProtobufError> {
+        Ok(ItemEncoder::new(self.protobuf_type()?.0))
+    }
+
+    /// Appends an item of a list as protobuf.
+    pub(super) fn push_protobuf_item(
+        &self,
+        encoder: &mut ItemEncoder,
+        object: &StoredObject,
+        out: &mut Vec<u8>,
+    ) -> Result<(), ProtobufError> {
+        if self.is_converted() {
+            return encoder.push(&self.typed(object), out);
+        }
+        match self.representation {
+            Representation::Object => encoder.push_json(&object.json(), out),
+            Representation::Metadata => {
+                let metadata = object.metadata_json();
+                encoder.push_json(&[br#"{"metadata":"#, &*metadata, b"}"].concat(), out)
+            }
         }
     }
 
     /// The beginning and the end of a list of `count` items as CBOR.
-    pub(super) fn cbor_list(&self, metadata: &Value, count: usize) -> (Vec<u8>, Vec<u8>) {
+    pub(super) fn cbor_list(&self, metadata: &ListMeta, count: usize) -> (Vec<u8>, Vec<u8>) {
+        let metadata = serde_json::to_value(metadata).expect("strings and numbers serialize");
         let TypeMeta { kind, api_version } = self.list_kind();
         (
             cbor::begin_list(&kind, count),
-            cbor::end_list(metadata, &api_version),
+            cbor::end_list(&metadata, &api_version),
         )
     }
 
@@ -99,7 +133,7 @@ impl Encoding {
         type_of_kind(group, version, kind)
     }
 
-    fn put_json(&self, bytes: &mut BytesMut, object: &Value) {
+    fn put_json(&self, bytes: &mut impl BufMut, object: &Value) {
         match &self.table {
             Some(table) => table.put_table(bytes, object),
             None => self.put_value(bytes, object),
@@ -114,7 +148,7 @@ impl Encoding {
     }
 
     /// The message of what is shown, and what it calls itself.
-    fn protobuf_type(&self) -> Result<(TypeId, TypeMeta), protobuf::ProtobufError> {
+    fn protobuf_type(&self) -> Result<(TypeId, TypeMeta), ProtobufError> {
         let (kind, api_version) = self.shown_kind();
         let meta = TypeMeta {
             kind: kind.to_owned(),
@@ -122,14 +156,14 @@ impl Encoding {
         };
         match self.shown_type() {
             Some(id) => Ok((id, meta)),
-            None => Err(protobuf::ProtobufError::UnknownKind {
+            None => Err(ProtobufError::UnknownKind {
                 api_version: meta.api_version,
                 kind: meta.kind,
             }),
         }
     }
 
-    fn shown_kind(&self) -> (&str, &str) {
+    pub(super) fn shown_kind(&self) -> (&str, &str) {
         match self.representation {
             Representation::Object => (&self.kind, &self.api_version),
             Representation::Metadata => (METADATA_KIND, self.meta_version.api_version()),
@@ -183,7 +217,7 @@ impl Encoding {
 }
 
 /// Returns the substitute for an object that has no protobuf. None is stored: objects are read as their type first.
-fn unencodable(error: &protobuf::ProtobufError) -> Vec<u8> {
+pub(super) fn unencodable(error: &ProtobufError) -> Vec<u8> {
     error!(%error, "object not encoded");
     status_protobuf(&Status::internal(&error.to_string()))
 }

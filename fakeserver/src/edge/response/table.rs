@@ -1,10 +1,15 @@
 //! Objects as rows of a table, the view that `kubectl get` requests.
 
-use bytes::{BufMut, BytesMut};
+use bytes::BufMut;
 use serde_json::{Value, json};
 
 use super::accept::MetaVersion;
-use crate::{clock::Clock, kinds::table::Printer, value::served_form::ServedForm};
+use crate::{
+    clock::Clock,
+    kinds::table::Printer,
+    store::StoredObject,
+    value::{managed_fields::without_managed_fields, served_form::ServedForm},
+};
 
 /// The part of the object that a row includes beside its cells.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -89,8 +94,36 @@ impl TableView {
         )
     }
 
-    /// The row of `object`, which says what it is.
-    pub(super) fn put_row(&self, bytes: &mut BytesMut, object: &Value) {
+    /// Returns whether rows are made by [`put_stored_row`](Self::put_stored_row): of a built-in kind, without the whole object.
+    pub(super) fn has_stored_rows(&self) -> bool {
+        self.include != IncludeObject::Object && self.printer.is_built_in()
+    }
+
+    /// The row of a stored object, of which the cells need no field managers, and its metadata goes as it is.
+    pub(super) fn put_stored_row(
+        &self,
+        bytes: &mut impl BufMut,
+        object: &StoredObject,
+        (kind, api_version): (&str, &str),
+    ) {
+        let mut value = without_managed_fields(&object.json());
+        value["kind"] = kind.into();
+        value["apiVersion"] = api_version.into();
+        self.put_cells(bytes, &value);
+        if self.include == IncludeObject::None {
+            bytes.put_slice(b"null}");
+            return;
+        }
+        let version = self.version.api_version();
+        let head =
+            format!(r#"{{"kind":"PartialObjectMetadata","apiVersion":"{version}","metadata":"#);
+        bytes.put_slice(head.as_bytes());
+        bytes.put_slice(&object.metadata_json());
+        bytes.put_slice(b"}}");
+    }
+
+    /// A row up to its object.
+    fn put_cells(&self, bytes: &mut impl BufMut, object: &Value) {
         let row = self.printer.row(object, self.clock.now());
         bytes.put_slice(b"{\"cells\":");
         put(bytes, &Value::from(row.cells));
@@ -99,6 +132,11 @@ impl TableView {
             put(bytes, &conditions);
         }
         bytes.put_slice(b",\"object\":");
+    }
+
+    /// The row of `object`, which says what it is.
+    pub(super) fn put_row(&self, bytes: &mut impl BufMut, object: &Value) {
+        self.put_cells(bytes, object);
         let converted = self.form.map(|form| form.convert(object.clone()));
         let object = converted.as_ref().unwrap_or(object);
         match self.include {
@@ -117,7 +155,7 @@ impl TableView {
     }
 
     /// The table of one object.
-    pub(super) fn put_table(&self, bytes: &mut BytesMut, object: &Value) {
+    pub(super) fn put_table(&self, bytes: &mut impl BufMut, object: &Value) {
         let metadata = match object["metadata"]["resourceVersion"].as_str() {
             Some(version) => json!({"resourceVersion": version}),
             None => json!({}),
@@ -128,6 +166,6 @@ impl TableView {
     }
 }
 
-fn put(bytes: &mut BytesMut, value: &Value) {
+fn put(bytes: &mut impl BufMut, value: &Value) {
     bytes.put_slice(value.to_string().as_bytes());
 }

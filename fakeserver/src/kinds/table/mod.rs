@@ -66,6 +66,11 @@ impl Printer {
         &self.columns
     }
 
+    /// Returns whether the columns are those of a built-in kind: no path of a user's leads anywhere in an object.
+    pub(crate) fn is_built_in(&self) -> bool {
+        self.recorded.is_some()
+    }
+
     /// Returns the row of `object` at a time.
     pub(crate) fn row(&self, object: &Value, now: Timestamp) -> Row {
         let mut cells = self.rules.own_cells(object, now);

@@ -11,6 +11,7 @@ mod compare;
 mod differences;
 mod typed;
 mod scale;
+mod without;
 #[cfg(test)]
 mod tests;
 
@@ -32,6 +33,7 @@ pub(crate) use self::{
     field_set::{FieldSet, print_element},
     scale::{managers_after_scale, scale_managers},
     typed::{check as check_typed, fits},
+    without::without_managed_fields,
 };
 
 /// The maximum number of separate updating managers; beyond it the oldest are merged.

@@ -3,48 +3,72 @@
 use prost::encoding::{WireType, encode_key, encode_varint};
 use serde_json::Value;
 
-use super::{encode, envelope::PREFIX, error::ProtobufError};
+use super::{
+    encode::{self, Encoder},
+    envelope::PREFIX,
+    error::ProtobufError,
+};
 use crate::value::schema::{TypeId, TypeMeta, types};
 
-/// A piece is handed on when it has become this large.
-const PIECE_BYTES: usize = 64 << 10;
 /// The numbers of the fields that every list has.
 const METADATA: u32 = 1;
 const ITEMS: u32 = 2;
 
-/// Writes a list of objects of one type with its envelope, in pieces that follow each other.
-///
-/// `metadata` is the `ListMeta`. An item lives as a value only while it is written.
+/// An encoder of the items of a list, which are of one type.
+pub struct ItemEncoder {
+    item: TypeId,
+    encoder: Encoder,
+}
+
+// === impl ItemEncoder ===
+
+impl ItemEncoder {
+    /// Returns an encoder of items of a type.
+    pub fn new(item: TypeId) -> Self {
+        Self {
+            item,
+            encoder: Encoder::default(),
+        }
+    }
+
+    /// Appends an item, of its JSON.
+    ///
+    /// # Errors
+    /// A value does not fit its field.
+    pub fn push_json(&mut self, object: &[u8], out: &mut Vec<u8>) -> Result<(), ProtobufError> {
+        let mut source = serde_json::Deserializer::from_slice(object);
+        let message = self.encoder.message(self.item, &mut source)?;
+        encode::block(ITEMS, message, out);
+        Ok(())
+    }
+
+    /// Appends an item.
+    ///
+    /// # Errors
+    /// A value does not fit its field.
+    pub fn push(&mut self, object: &Value, out: &mut Vec<u8>) -> Result<(), ProtobufError> {
+        encode::block(ITEMS, self.encoder.message(self.item, object)?, out);
+        Ok(())
+    }
+}
+
+/// Returns the beginning of a list with its envelope, up to its items: their length stands before them. `metadata` is the
+/// `ListMeta`.
 ///
 /// # Errors
 /// A value does not fit its field.
-///
-/// # Memory
-/// The pieces are the whole list: its length stands before it.
-pub fn encode_list(
-    item: TypeId,
+pub fn begin_list(
     list: &TypeMeta,
     metadata: &Value,
-    items: impl Iterator<Item = Value>,
-) -> Result<Vec<Vec<u8>>, ProtobufError> {
+    items_length: usize,
+) -> Result<Vec<u8>, ProtobufError> {
     let list_meta = types()
         .meta("ListMeta")
         .expect("the table has what every list has");
-    let mut pieces = Vec::new();
     let mut body = Vec::new();
     encode::message(list_meta, metadata, &mut body)?;
-    let mut piece = Vec::new();
-    encode::block(METADATA, &body, &mut piece);
-    for object in items {
-        body.clear();
-        encode::message(item, &object, &mut body)?;
-        encode::block(ITEMS, &body, &mut piece);
-        if piece.len() >= PIECE_BYTES {
-            pieces.push(std::mem::take(&mut piece));
-        }
-    }
-    let length: usize = pieces.iter().map(Vec::len).sum::<usize>() + piece.len();
-    pieces.push(piece);
+    let mut before_items = Vec::new();
+    encode::block(METADATA, &body, &mut before_items);
 
     let mut kind = Vec::new();
     encode::block(1, list.api_version.as_bytes(), &mut kind);
@@ -52,12 +76,15 @@ pub fn encode_list(
     let mut head = PREFIX.to_vec();
     encode::block(1, &kind, &mut head);
     encode_key(2, WireType::LengthDelimited, &mut head);
-    encode_varint(length as u64, &mut head);
-    pieces.insert(0, head);
-    // The encoding and the type of the content are written though they are empty.
+    encode_varint((before_items.len() + items_length) as u64, &mut head);
+    head.extend_from_slice(&before_items);
+    Ok(head)
+}
+
+/// Returns the end of a list: the encoding and the type of the content, which are written though they are empty.
+pub fn end_list() -> Vec<u8> {
     let mut tail = Vec::new();
     encode::block(3, b"", &mut tail);
     encode::block(4, b"", &mut tail);
-    pieces.push(tail);
-    Ok(pieces)
+    tail
 }

@@ -24,5 +24,5 @@ pub use self::{
         encode_watch_frame, peek_kind,
     },
     error::ProtobufError,
-    list::encode_list,
+    list::{ItemEncoder, begin_list, end_list},
 };

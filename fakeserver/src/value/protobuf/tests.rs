@@ -5,11 +5,12 @@ use prost::encoding::{WireType, encode_key, encode_varint};
 use serde_json::{Value, json};
 
 use super::{
-    ProtobufError, WatchFrame, decode_object, decode_watch_frame, encode_object,
+    ItemEncoder, ProtobufError, WatchFrame, decode_object, decode_watch_frame, encode_object,
     encode_watch_frame, envelope, peek_kind,
 };
 use crate::value::schema::{
-    TypeId, TypeMeta, arbitrary::arbitrary, decode_base64, schemas, type_of_kind, types,
+    FieldValue, Form, Shape, TypeId, TypeMeta, arbitrary::arbitrary, decode_base64, schemas,
+    type_of_kind, types,
 };
 
 /// Bodies that kubectl 1.33 sent, and where it tells, the objects that it said they were.
@@ -317,6 +318,34 @@ fn a_map_may_leave_values_out() {
     );
 }
 
+/// Prints a value of a type as JSON, members from the last to the first, but for those of a free form, which are kept as text.
+fn print_backwards(id: TypeId, value: &Value) -> String {
+    let members = match value {
+        Value::Object(members) if types().get(id).form == Form::Struct => members,
+        _ => return value.to_string(),
+    };
+    let printed = members.iter().rev().map(|(name, value)| {
+        let field = types().field(id, name).unwrap();
+        let one = |value: &Value| match field.value {
+            FieldValue::Message(id) => print_backwards(id, value),
+            _ => value.to_string(),
+        };
+        let value = match value {
+            Value::Object(entries) if field.shape == Shape::Map => {
+                let entries = entries.iter().rev();
+                let entries = entries.map(|(key, value)| format!("{}:{}", json!(key), one(value)));
+                format!("{{{}}}", entries.collect::<Vec<_>>().join(","))
+            }
+            Value::Array(items) if field.shape == Shape::Repeated => {
+                format!("[{}]", items.iter().map(one).collect::<Vec<_>>().join(","))
+            }
+            value => one(value),
+        };
+        format!("{}:{value}", json!(name))
+    });
+    format!("{{{}}}", printed.collect::<Vec<_>>().join(","))
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(12))]
 
@@ -330,6 +359,19 @@ proptest! {
             prop_assert!(bytes.is_ok(), "{:?} {}", bytes, object);
             let bytes = bytes.unwrap();
             prop_assert_eq!(decode_object(&bytes, None), Ok(object));
+        }
+    }
+
+    #[test]
+    fn the_order_of_members_makes_no_difference(seed: u64) {
+        for (meta, id) in kinds() {
+            let object = arbitrary(id, seed);
+            let text = print_backwards(id, &object);
+            let (mut by_text, mut by_value) = (Vec::new(), Vec::new());
+            let mut encoder = ItemEncoder::new(id);
+            encoder.push_json(text.as_bytes(), &mut by_text).unwrap();
+            encoder.push(&object, &mut by_value).unwrap();
+            prop_assert_eq!(by_text, by_value, "{} {}", meta.kind, text);
         }
     }
 

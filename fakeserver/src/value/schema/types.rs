@@ -213,6 +213,12 @@ impl TypeTable {
         Some(self.at(*place))
     }
 
+    /// The same field, and the type that declares it: another one if that is inlined.
+    pub(crate) fn declared_field(&self, id: TypeId, name: &str) -> Option<(TypeId, &Field)> {
+        let place = self.get(id).by_name.get(name)?;
+        Some((place.ty, self.at(*place)))
+    }
+
     /// The names of the structs that a struct embeds, one in the other, of which the last has the field.
     pub(crate) fn embedding(&self, id: TypeId, name: &str) -> Vec<&str> {
         let ty = self.get(id);
