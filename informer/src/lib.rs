@@ -164,6 +164,8 @@ pub mod controller;
 pub mod manager;
 #[cfg(feature = "controller")]
 pub mod sharded_manager;
+#[cfg(feature = "controller")]
+pub mod multi_cluster;
 pub mod metrics;
 #[cfg(feature = "unstable-stages")]
 pub mod stages;

@@ -12,7 +12,7 @@ use kube::{Client, Resource};
 use serde::de::DeserializeOwned;
 
 use super::{
-    ConsistencyGate, Finalizer, Predicate, Runnable,
+    ConsistencyGate, ExternalSource, Finalizer, Predicate, Runnable,
     context::{Context, Listers, Parts},
     driver::Reconciler,
     error::BoxError,
@@ -55,6 +55,7 @@ pub struct Controller<K> {
     predicate: Predicate<K>,
     sources: Vec<Follow<K>>,
     finalizer: Option<Finalizer>,
+    external: Vec<ExternalSource>,
     workers: WorkersOptions,
     queue: WorkQueueOptions<ObjectKey>,
     gate_limit: Duration,
@@ -100,8 +101,9 @@ impl<K: ControllerKind> Controller<K> {
             predicate: Predicate::spec_changed(),
             sources: Vec::new(),
             finalizer: None,
+            external: Vec::new(),
             workers: WorkersOptions::new(1).with_timeout(TIMEOUT),
-            queue: WorkQueueOptions::controller_runtime().with_name(Arc::clone(&name)),
+            queue: WorkQueueOptions::controller_runtime(),
             gate_limit: GATE_LIMIT,
             name,
         }
@@ -150,6 +152,13 @@ impl<K: ControllerKind> Controller<K> {
         self.follow(move |followed| {
             followed.source::<T, _>(predicate, move |queue| Enqueue::with(queue, leads_to));
         })
+    }
+
+    /// Reconciles the keys that a source from outside tells, too.
+    #[doc(alias = "WatchesRawSource")]
+    pub fn woken_by(mut self, source: &ExternalSource) -> Self {
+        self.external.push(source.clone());
+        self
     }
 
     /// Keeps a cache of a kind whose changes wake nobody.
@@ -240,6 +249,7 @@ impl<K: ControllerKind> Controller<K> {
             parts: Arc::new(Parts {
                 client: client.clone(),
                 controller: Arc::clone(&self.name),
+                cluster: source.cluster(),
                 listers: followed.listers,
                 gate: followed.gate,
                 recorder: OnceLock::new(),
@@ -250,9 +260,17 @@ impl<K: ControllerKind> Controller<K> {
             function,
         });
         let options = self.workers;
+        let name = match source.cluster() {
+            Some(cluster) => format!("{}@{cluster}", self.name).into(),
+            None => self.name,
+        };
+        let queue = WorkQueue::with_options(self.queue.with_name(Arc::clone(&name)));
+        for external in &self.external {
+            external.attach(&queue);
+        }
         Prepared {
-            name: self.name,
-            queue: WorkQueue::with_options(self.queue),
+            name,
+            queue,
             caches: followed.caches,
             sources: followed.sources,
             work: Box::new(move |queue| {

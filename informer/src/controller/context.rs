@@ -54,6 +54,7 @@ pub struct UnknownKind {
 pub(super) struct Parts {
     pub(super) client: Client,
     pub(super) controller: Arc<str>,
+    pub(super) cluster: Option<Arc<str>>,
     pub(super) listers: Listers,
     pub(super) gate: ConsistencyGate,
     /// Made when the first event is recorded.
@@ -140,6 +141,12 @@ impl<K> Context<K> {
     /// Returns the key that is reconciled.
     pub fn key(&self) -> &ObjectKey {
         &self.key
+    }
+
+    /// Returns the name of the cluster that is reconciled in a
+    /// [`MultiClusterManager`](crate::multi_cluster::MultiClusterManager); `None` elsewhere.
+    pub fn cluster(&self) -> Option<&str> {
+        self.parts.cluster.as_deref()
     }
 
     /// Returns the client, for requests that are not here. What they write is not noted in the [`gate`](Self::gate).

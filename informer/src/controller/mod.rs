@@ -57,12 +57,14 @@
 //! | a reconcile may not see its own writes | it waits until it does |
 //! | a client that reads from caches | [`Context::object`], [`Context::lister`] for caches, [`Context::client`] for the server |
 //! | the first read of a kind starts a cache | caches are named when the controller is made |
+//! | `source.Channel` | [`ExternalSource`], for [`Controller::woken_by`] |
 //! | `controllerutil.AddFinalizer` in each reconcile | [`Controller::with_finalizer`] |
 //! | `CreateOrUpdate` | [`Context::apply`], which sends nothing where nothing would change |
 //! | `EnqueueRequestsFromMapFunc` | the function of [`Controller::watches`] |
 
 mod error;
 mod predicate;
+mod external_source;
 mod request;
 mod finalizer;
 mod pending;
@@ -82,6 +84,7 @@ pub use self::{
     builder::{Controller, ControllerKind},
     context::{Context, UnknownKind},
     error::Terminal,
+    external_source::ExternalSource,
     finalizer::{Finalizer, FinalizerStep},
     gate::{ConsistencyGate, GateError},
     predicate::Predicate,

@@ -54,6 +54,8 @@ pub(crate) struct CacheSource {
     whole: SharedInformerFactory,
     /// The shard of the objects that are reconciled, and the factory of what is in it.
     shard: Option<(OwnedShard, SharedInformerFactory)>,
+    /// The name of the cluster, if it is one of several.
+    cluster: Option<Arc<str>>,
 }
 
 /// A shard, and the right to reconcile its objects.
@@ -125,7 +127,17 @@ impl fmt::Debug for Runnable {
 impl CacheSource {
     /// Creates a source of whole caches.
     pub(crate) fn new(whole: SharedInformerFactory) -> Self {
-        Self { whole, shard: None }
+        Self {
+            whole,
+            shard: None,
+            cluster: None,
+        }
+    }
+
+    /// Says of which of several clusters the caches are.
+    pub(crate) fn in_cluster(mut self, name: Option<Arc<str>>) -> Self {
+        self.cluster = name;
+        self
     }
 
     /// Creates a source of the caches of a shard, which run at once, and end with the source and what was taken from it.
@@ -139,11 +151,16 @@ impl CacheSource {
         Self {
             whole,
             shard: Some((shard, own)),
+            cluster: None,
         }
     }
 
     pub(super) fn shard(&self) -> Option<OwnedShard> {
         self.shard.as_ref().map(|(shard, _)| shard.clone())
+    }
+
+    pub(super) fn cluster(&self) -> Option<Arc<str>> {
+        self.cluster.clone()
     }
 
     /// Ends the caches of the shard.

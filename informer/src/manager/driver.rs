@@ -31,6 +31,7 @@ const SETTLE_LIMIT: Duration = Duration::from_hours(1);
 #[must_use = "it does nothing until it is run or started"]
 pub struct Manager {
     client: Client,
+    cluster: Option<Arc<str>>,
     factory: SharedInformerFactory,
     is_own_factory: bool,
     controllers: Vec<Runnable>,
@@ -69,6 +70,7 @@ impl Manager {
         let factory = SharedInformerFactory::new(client.clone());
         Self {
             client,
+            cluster: None,
             factory,
             is_own_factory: true,
             controllers: Vec::new(),
@@ -85,6 +87,12 @@ impl Manager {
     pub fn with_factory(mut self, factory: &SharedInformerFactory) -> Self {
         self.factory = factory.clone();
         self.is_own_factory = false;
+        self
+    }
+
+    /// Tells the controllers which of several clusters they are in.
+    pub(crate) fn in_cluster(mut self, name: &Arc<str>) -> Self {
+        self.cluster = Some(Arc::clone(name));
         self
     }
 
@@ -197,7 +205,7 @@ impl Manager {
             health: self.health,
         };
         let controllers = self.controllers.into_iter();
-        let caches = CacheSource::new(course.factory.clone());
+        let caches = CacheSource::new(course.factory.clone()).in_cluster(self.cluster);
         let prepared: Vec<_> = controllers
             .map(|controller| controller.prepare(&self.client, &caches))
             .collect();
@@ -284,7 +292,7 @@ impl fmt::Debug for Manager {
 }
 
 /// Completes when the leadership is lost; never, if there is no election.
-async fn lost(leadership: Option<&Leadership>) {
+pub(crate) async fn lost(leadership: Option<&Leadership>) {
     match leadership {
         Some(leadership) => leadership.lost().await,
         None => std::future::pending().await,

@@ -47,7 +47,7 @@ mod driver;
 pub use self::endpoints::{endpoints, metrics_endpoint};
 pub(crate) use self::{
     background::Background,
-    driver::{STOP_LIMIT, SYNC_LIMIT, drain},
+    driver::{STOP_LIMIT, SYNC_LIMIT, drain, lost},
     health::Stage,
     signals::until_signal,
 };

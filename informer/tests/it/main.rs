@@ -19,6 +19,7 @@
 //! - `controllers`: controllers and managers against the fake server
 //! - `shards`: informers of shards, with servers that select them and with servers that do not
 //! - `sharded_managers`: copies that share shards, in a simulation of clocks, crashes and connections
+//! - `multi_cluster`: controllers in several clusters, which come, go and fail
 //! - `kube_runtime_streams`: a controller of kube-runtime that is fed from shared informers
 //! - `handlers`: streams, awaited and blocking handlers, and queues, against the fake server
 //! - `status_and_policy`: what an informer shows of itself, and what its owner can do about failures
@@ -47,6 +48,7 @@ mod parity;
 mod controllers;
 mod shards;
 mod sharded_managers;
+mod multi_cluster;
 mod kube_runtime_streams;
 mod handlers;
 mod status_and_policy;
