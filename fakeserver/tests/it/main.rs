@@ -15,6 +15,7 @@ mod custom_resources;
 mod api_services;
 mod managed_fields;
 mod discovery;
+mod endpoints;
 mod openapi;
 mod printer_columns;
 mod bad_input;

@@ -31,6 +31,12 @@ const POD: ReconciledKind = ReconciledKind {
 };
 /// The annotation that says with which code the containers of a pod end, if not with 0.
 const EXIT_CODE: &str = "fakeserver/exit-code";
+/// The code of a container that did not end when it was told to.
+const KILLED: i64 = 137;
+/// The reason why a failed pod is not ready.
+const FAILED: &str = "PodFailed";
+/// The time between the end of a deleted pod's containers and the pod's own.
+const REMOVED_AFTER: Duration = Duration::from_millis(100);
 
 /// Runs pods.
 #[derive(Debug)]
@@ -45,8 +51,12 @@ pub(super) struct Kubelet {
 enum Step {
     Nothing,
     Start(Duration),
+    /// Its containers end by themselves.
     Finish(Duration),
+    /// Its containers are told to end.
     Stop(Duration),
+    /// It goes.
+    Remove(Duration),
 }
 
 // === impl Kubelet ===
@@ -63,7 +73,12 @@ impl Kubelet {
         if pod.node.is_empty() {
             Step::Nothing
         } else if pod.is_deleted {
-            Step::Stop(self.options.pod_stop.min(pod.grace))
+            let stop = self.options.pod_stop.min(pod.grace);
+            match pod.phase {
+                Phase::Running => Step::Stop(stop),
+                Phase::Pending => Step::Remove(stop),
+                _ => Step::Remove(REMOVED_AFTER),
+            }
         } else {
             match pod.phase {
                 Phase::Pending => Step::Start(self.options.pod_start),
@@ -88,7 +103,7 @@ impl Controller for Kubelet {
         };
         match self.step(pod) {
             Step::Nothing => {}
-            Step::Start(after) | Step::Finish(after) | Step::Stop(after) => {
+            Step::Start(after) | Step::Finish(after) | Step::Stop(after) | Step::Remove(after) => {
                 due.add(change.key().clone(), after);
             }
         }
@@ -113,9 +128,19 @@ impl Controller for Kubelet {
                 cluster.update(key, status, |pod| start(pod, &address, &now));
             }
             Step::Finish(_) => {
-                cluster.update(key, status, |pod| finish(pod, &now));
+                cluster.update(key, status, |pod| {
+                    let code = &pod["metadata"]["annotations"][EXIT_CODE];
+                    let code = text(code).parse().unwrap_or_default();
+                    finish(pod, code, &now);
+                });
             }
             Step::Stop(_) => {
+                // One that was to end by itself has not done its work.
+                let is_killed = pod.ends || self.options.pod_stop > pod.grace;
+                let code = if is_killed { KILLED } else { 0 };
+                cluster.update(key, status, |pod| finish(pod, code, &now));
+            }
+            Step::Remove(_) => {
                 let wanted = Wanted {
                     grace_period_seconds: Some(0),
                     ..Wanted::default()
@@ -151,7 +176,7 @@ fn conditions(pod: &Value, is_ready: bool, reason: Option<&str>, now: &str) -> V
             "lastProbeTime": null,
             "lastTransitionTime": now,
         });
-        if let Some(reason) = reason {
+        if let Some(reason) = reason.filter(|reason| *reason != FAILED || !is_true) {
             condition["reason"] = json!(reason);
         }
         conditions.push(condition);
@@ -187,14 +212,14 @@ fn start(pod: &mut Value, address: &str, now: &str) {
     status["startTime"] = json!(now);
 }
 
-/// The pod has ended by itself.
-fn finish(pod: &mut Value, now: &str) {
-    let code = &pod["metadata"]["annotations"][EXIT_CODE];
-    let code: i64 = text(code).parse().unwrap_or_default();
-    let reason = if code == 0 { "Completed" } else { "Error" };
-    let phase = if code == 0 { "Succeeded" } else { "Failed" };
-    let end = (code == 0).then_some("PodCompleted");
-    let conditions = conditions(pod, false, end, now);
+/// The containers of the pod have ended with this code.
+fn finish(pod: &mut Value, code: i64, now: &str) {
+    let (phase, reason, end) = if code == 0 {
+        ("Succeeded", "Completed", "PodCompleted")
+    } else {
+        ("Failed", "Error", FAILED)
+    };
+    let conditions = conditions(pod, false, Some(end), now);
     let status = &mut pod["status"];
     let containers = status["containerStatuses"].as_array_mut();
     for container in containers.into_iter().flatten() {

@@ -6,6 +6,8 @@
 //! StatefulSet ───────────────┤
 //! DaemonSet ─────────────────┼──► Pod ──► scheduler (node) ──► kubelet (phases, end)
 //! CronJob ──► Job ───────────┘
+//!
+//! Service, and the pods that it selects ──► EndpointSlice, Endpoints
 //! ```
 //!
 //! They follow the rules of the real ones as far as clients can see: counts, conditions, revisions, owners, names,
@@ -24,6 +26,7 @@ mod daemon_set;
 mod job;
 mod cron_job;
 mod disruption;
+mod endpoints;
 mod nodes;
 mod scheduler;
 mod kubelet;
@@ -32,8 +35,8 @@ mod kubelet;
 pub(crate) use self::objects::hash as template_hash;
 use self::{
     cron_job::CronJobs, daemon_set::DaemonSets, deployment::Deployments, disruption::Disruption,
-    job::Jobs, kubelet::Kubelet, nodes::NodeMaker, replica_set::ReplicaSets, scheduler::Scheduler,
-    stateful_set::StatefulSets,
+    endpoints::ServiceEndpoints, job::Jobs, kubelet::Kubelet, nodes::NodeMaker,
+    replica_set::ReplicaSets, scheduler::Scheduler, stateful_set::StatefulSets,
 };
 
 use super::controller::Controller;
@@ -52,6 +55,7 @@ pub(super) fn controllers(options: &Workloads) -> Vec<Box<dyn Controller>> {
         Box::new(Jobs),
         Box::new(CronJobs),
         Box::new(Disruption::default()),
+        Box::new(ServiceEndpoints::default()),
         Box::new(Scheduler::new(options.pods_per_node)),
         Box::new(Kubelet::new(options.clone())),
     ]
