@@ -24,6 +24,10 @@ pub(in crate::controllers) struct Pod {
     /// Empty while it is on none.
     pub(super) node: String,
     pub(super) phase: Phase,
+    /// Empty while it has none.
+    pub(super) address: String,
+    /// The name that it has below the service that is called as its subdomain, and that service; empty without one.
+    pub(super) host: [String; 2],
     pub(super) is_ready: bool,
     /// The time at which it became ready, as objects write times.
     pub(super) ready_since: String,
@@ -81,12 +85,16 @@ struct ReadMetadata {
 struct ReadSpec {
     node_name: String,
     restart_policy: String,
+    hostname: String,
+    subdomain: String,
 }
 
 #[derive(Debug, Default, Deserialize)]
-#[serde(default)]
+#[serde(default, rename_all = "camelCase")]
 struct ReadStatus {
     phase: Phase,
+    #[serde(rename = "podIP")]
+    pod_ip: String,
     conditions: Vec<ReadCondition>,
 }
 
@@ -112,6 +120,8 @@ impl Pod {
             controller: meta.controller().cloned(),
             node: read.spec.node_name,
             phase: read.status.phase,
+            address: read.status.pod_ip,
+            host: [read.spec.hostname, read.spec.subdomain],
             is_ready: ready.is_some(),
             ready_since: ready
                 .and_then(|ready| ready.last_transition_time.as_str().map(str::to_owned))

@@ -30,43 +30,36 @@ pub(super) struct Endpoint {
 /// Returns the endpoints of a service: of the selected pods that have an address and have not ended.
 pub(super) fn groups_of(service: &Value, pods: &[Arc<Pod>]) -> Vec<Group> {
     let mut groups: BTreeMap<String, Group> = BTreeMap::new();
-    for pod in pods.iter().filter(|pod| !pod.is_finished()) {
-        let value = pod.stored.to_value();
-        let Some(address) = value["status"]["podIP"].as_str() else {
-            continue;
-        };
-        let ports = ports_of(service, &value);
+    let serves = |pod: &&Arc<Pod>| !pod.is_finished() && !pod.address.is_empty();
+    for pod in pods.iter().filter(serves) {
+        let ports = ports_of(service, pod);
         let group = groups
             .entry(Value::from(ports.clone()).to_string())
             .or_insert_with(|| Group {
                 ports,
                 endpoints: Vec::new(),
             });
-        group
-            .endpoints
-            .push(endpoint(service, pod, &value, address));
+        group.endpoints.push(endpoint(service, pod));
     }
     groups.into_values().collect()
 }
 
-fn endpoint(service: &Value, pod: &Pod, value: &Value, address: &str) -> Endpoint {
+fn endpoint(service: &Value, pod: &Pod) -> Endpoint {
     let publishes_all = service["spec"]["publishNotReadyAddresses"] == true;
-    let spec = &value["spec"];
-    let has_hostname = spec["subdomain"] == service["metadata"]["name"]
-        && value["metadata"]["namespace"] == service["metadata"]["namespace"];
+    let [hostname, subdomain] = &pod.host;
     Endpoint {
-        address: address.to_owned(),
+        address: pod.address.clone(),
         is_ready: publishes_all || pod.is_ready && !pod.is_deleted,
         condition: Some((pod.is_ready, pod.is_deleted)),
         target: json!({
             "kind": "Pod",
-            "namespace": value["metadata"]["namespace"],
-            "name": value["metadata"]["name"],
-            "uid": value["metadata"]["uid"],
+            "namespace": pod.stored.namespace(),
+            "name": pod.stored.name(),
+            "uid": pod.stored.uid(),
         }),
-        node: spec["nodeName"].clone(),
-        hostname: if has_hostname {
-            spec["hostname"].clone()
+        node: json!(pod.node),
+        hostname: if service["metadata"]["name"] == **subdomain {
+            json!(hostname)
         } else {
             Value::Null
         },
@@ -74,11 +67,15 @@ fn endpoint(service: &Value, pod: &Pod, value: &Value, address: &str) -> Endpoin
 }
 
 /// Returns the ports of a service at a pod, whose containers may give names to them.
-fn ports_of(service: &Value, pod: &Value) -> Vec<Value> {
+fn ports_of(service: &Value, pod: &Pod) -> Vec<Value> {
     let ports = service["spec"]["ports"].as_array();
+    let mut read = None;
     let found = ports.into_iter().flatten().filter_map(|port| {
         let number = match &port["targetPort"] {
-            Value::String(name) => named_port(pod, name, &port["protocol"])?,
+            Value::String(name) => {
+                let pod = read.get_or_insert_with(|| pod.stored.to_value());
+                named_port(pod, name, &port["protocol"])?
+            }
             Value::Null => port["port"].clone(),
             number => number.clone(),
         };
