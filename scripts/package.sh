@@ -4,6 +4,8 @@
 #   scripts/package.sh wheel npm     these
 #   scripts/package.sh all           all: wheel npm go java container crate
 #   scripts/package.sh --test wheel  builds it, and tries what was built in an empty environment
+#   scripts/package.sh --test --results FILE all
+#                                    keeps sizes and times as CSV, in a new file
 #
 # What is built goes to target/packages; the paths are all that it writes to standard output. Sizes and times go to standard error.
 # Exit status: 1 if a build or a test fails, 2 if a tool is missing, which is named, or the command line is wrong.
@@ -13,14 +15,25 @@ cd "$(dirname "$0")/.."
 readonly TARGETS=(wheel npm go java container crate)
 
 is_tested=false
+results=
 names=()
-for argument in "$@"; do
+while [ $# -gt 0 ]; do
+    argument=$1
+    shift
     case $argument in
     -h | --help)
         sed -n '2,/^set /{ /^#/s/^# \{0,1\}//p; }' "$0"
         exit 0
         ;;
     --test) is_tested=true ;;
+    --results)
+        results=${1:-}
+        if [ -z "$results" ] || [ -e "$results" ]; then
+            echo "package: --results wants the name of a new file" >&2
+            exit 2
+        fi
+        shift
+        ;;
     all) names+=("${TARGETS[@]}") ;;
     *)
         if [ ! -f "scripts/packages/$argument.sh" ] || [[ " ${TARGETS[*]} " != *" $argument "* ]]; then
@@ -50,9 +63,10 @@ note() {
     fi
 }
 
+rows=()
 for name in "${names[@]}"; do
     start=$SECONDS
-    built=()
+    built=() tested=
     # Each is a process of its own, in which `set -e` holds.
     paths=$("scripts/packages/$name.sh" build) || {
         note $?
@@ -60,9 +74,10 @@ for name in "${names[@]}"; do
         continue
     }
     mapfile -t built <<<"$paths"
+    took=$((SECONDS - start))
     for path in "${built[@]}"; do
         echo "$path"
-        echo "package: $name: $(stat -c %s "$path") bytes in $((SECONDS - start)) s" >&2
+        echo "package: $name: $(stat -c %s "$path") bytes in $took s" >&2
     done
     if $is_tested; then
         start=$SECONDS
@@ -71,7 +86,18 @@ for name in "${names[@]}"; do
             echo "package: $name: its test failed" >&2
             continue
         }
-        echo "package: $name: its test passed in $((SECONDS - start)) s" >&2
+        tested=$((SECONDS - start))
+        echo "package: $name: its test passed in $tested s" >&2
     fi
+    for path in "${built[@]}"; do
+        rows+=("$name,$(basename "$path"),$(stat -c %s "$path"),$took,$tested")
+    done
 done
+if [ -n "$results" ]; then
+    {
+        echo "# $(nproc) cores, commit $(git rev-parse --short HEAD); a build is quick where another package has built the program"
+        echo "package,file,bytes,build_seconds,test_seconds"
+        printf '%s\n' "${rows[@]}"
+    } >"$results"
+fi
 exit "$status"
