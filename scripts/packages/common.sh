@@ -19,6 +19,20 @@ program() {
     echo "$TARGET/small/fakeserver"
 }
 
+# Prints the path of the program `conformance`, for tests that run operators: CONFORMANCE_BIN, or one that was built before. If there
+# is none it prints nothing, and those tests say so.
+# conformance PACKAGE
+conformance() {
+    local path
+    for path in "${CONFORMANCE_BIN:-}" "$TARGET/debug/conformance" "$TARGET/release/conformance"; do
+        if [ -x "$path" ]; then
+            realpath "$path"
+            return
+        fi
+    done
+    echo "package: $1: operators: SKIPPED, there is no $TARGET/debug/conformance, and CONFORMANCE_BIN names none" >&2
+}
+
 # Prints the version of the workspace, which all packages have.
 version() { sed -n '/^\[workspace.package\]/,/^\[/s/^version = "\(.*\)"$/\1/p' Cargo.toml; }
 

@@ -2,6 +2,7 @@
 # The wheel of fakeserver: the program, the module and its pytest plugin. scripts/package.sh runs this.
 #
 # PYTHON is the interpreter that tries it, python3 by default, 3.9 or newer; the clients that are tried want 3.10.
+# CONFORMANCE_BIN is the program for the marker `survive`: see common.sh.
 . scripts/packages/common.sh
 
 readonly SOURCES=fakeserver/packages/python
@@ -71,7 +72,7 @@ print(max(each.file_size for each in zipfile.ZipFile(sys.argv[1]).infolist() if 
 # Runs a command with the programs of the environment and of the system, and with nothing of this shell.
 alone() {
     env -i HOME="$folder/home" TMPDIR="$folder/tmp" LANG=C.UTF-8 PATH="$venv/bin:/usr/bin:/bin" \
-        PYTHONPYCACHEPREFIX="$folder/cache" timeout "$LIMIT" "$@"
+        PYTHONPYCACHEPREFIX="$folder/cache" CONFORMANCE_BIN="$conformance" timeout "$LIMIT" "$@"
 }
 
 # Writes the tests of the README, each a block of Python that begins with the name of its module.
@@ -89,7 +90,8 @@ END
 # Installs the wheel into an empty environment; runs the program, the README's tests, the package's own, and other clients.
 try() {
     need_python
-    local wheel=$1 folder venv left
+    local wheel=$1 folder venv left conformance
+    conformance=$(conformance wheel)
     folder=$(fresh wheel)
     venv=$folder/venv
     mkdir "$folder"/{home,tmp,readme}

@@ -10,7 +10,7 @@ class UsageError(FakeserverError, ValueError):
 
 
 class BinaryNotFoundError(FakeserverError):
-    """The program `fakeserver` is neither named, installed nor on the `PATH`."""
+    """A program, `fakeserver` or `conformance`, is neither named, installed nor on the `PATH`."""
 
 
 class StartError(FakeserverError):
@@ -27,6 +27,10 @@ class ObjectRefusedError(FakeserverError):
 
 class FaultRefusedError(FakeserverError):
     """The server refused a fault; the message has the server's reason, which names the field."""
+
+
+class SurviveError(FakeserverError):
+    """`conformance survive` could not run the plans; the message has its command line and its reason."""
 
 
 class FakeserverWarning(UserWarning):

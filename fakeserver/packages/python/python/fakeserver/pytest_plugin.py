@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 
     from ._server import Faults, Server
 
+#: The marker `survive`.
+pytest_plugins = ["fakeserver.pytest_survive"]
+
 #: The number of servers that are kept for later tests. Each set of flags needs one of its own.
 SERVERS_MAX = 4
 
