@@ -23,7 +23,7 @@ build() {
 # in_empty COMMAND...: with neither Rust nor a home nor a network, in the current directory.
 in_empty() {
     env -i "PATH=$(dirname "$(command -v go)"):/usr/bin:/bin" "HOME=$work/home" "GOCACHE=${GOCACHE:-$TARGET/go-cache}" \
-        "GOMODCACHE=$work/modules" GOPROXY=off GOTOOLCHAIN=local GOFLAGS=-count=1 timeout 600 "$@"
+        "GOMODCACHE=$work/modules" "CONFORMANCE_BIN=$conformance" GOPROXY=off GOTOOLCHAIN=local GOFLAGS=-count=1 timeout 600 "$@"
 }
 
 # Prints the README's test.
@@ -57,8 +57,8 @@ TEST
     in_empty go mod edit -require "fakeserver@v$(cd "$repository" && version)" -replace fakeserver=../fakeserver
     in_empty go test .
     cd "$work/fakeserver"
-    in_empty go vet ./process ./control
-    in_empty go test ./process ./control
+    in_empty go vet ./process ./control ./survive
+    in_empty go test ./process ./control ./survive
 }
 
 # The README's test and those of the whole module, with client-go from a folder vendor.
@@ -72,7 +72,7 @@ try_vendored() {
     cp -r "$work/fakeserver" vendor/fakeserver
     {
         cat "$CLIENT_GO_DIR/vendor/modules.txt"
-        printf '%s\n' "# fakeserver $version => ../fakeserver" '## explicit; go 1.26.0' fakeserver fakeserver/control fakeserver/process
+        printf '%s\n' "# fakeserver $version => ../fakeserver" '## explicit; go 1.26.0' fakeserver fakeserver/control fakeserver/process fakeserver/survive
         echo '# fakeserver => ../fakeserver'
     } >vendor/modules.txt
     readme_test >readme_test.go
@@ -82,6 +82,7 @@ try_vendored() {
 try() {
     need go 'Go 1.26 or newer, from its own installer'
     local repository=$PWD
+    conformance=$(conformance go)
     work=$(fresh go-try)
     mkdir "$work/home"
     tar -C "$work" -xf "$1"
