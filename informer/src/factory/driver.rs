@@ -62,6 +62,7 @@ impl SharedInformerFactory {
     }
 
     /// Returns a factory with the same client and options, and no informers yet.
+    #[cfg(feature = "controller")]
     pub(crate) fn with_informers_of_its_own(&self) -> Self {
         Self {
             shared: Arc::new(Shared {

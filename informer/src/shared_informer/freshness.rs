@@ -3,7 +3,9 @@
 use std::{sync::Arc, time::Duration};
 
 use super::{ConsistencyError, ConsistencyReport, SharedInformer, WaitError, progress::Waiter};
-use crate::object::{Metadata, Object, ObjectKey, ResourceVersion};
+#[cfg(feature = "controller")]
+use crate::object::ObjectKey;
+use crate::object::{Metadata, Object, ResourceVersion};
 
 // === impl SharedInformer ===
 
@@ -78,11 +80,13 @@ impl<K: Send + Sync + 'static> SharedInformer<K> {
     }
 
     /// Waits until the cache holds no object of `key`, at most for `limit`.
+    #[cfg(feature = "controller")]
     pub(crate) async fn lacks(&self, key: &ObjectKey, limit: Duration) -> Result<(), WaitError> {
         self.waiter().lacks(key, limit).await
     }
 
     /// Returns the error of a question to the server that was not answered within `limit`.
+    #[cfg(feature = "controller")]
     pub(crate) fn not_told_within(&self, limit: Duration) -> ConsistencyError {
         ConsistencyError::Deadline {
             resource: Arc::clone(self.0.state.sync.resource()),

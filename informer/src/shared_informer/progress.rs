@@ -156,6 +156,7 @@ impl<K> Waiter<'_, K> {
     }
 
     /// Waits until there is no object of `key`.
+    #[cfg(feature = "controller")]
     pub(super) async fn lacks(&self, key: &ObjectKey, limit: Duration) -> Result<(), WaitError> {
         let version = ResourceVersion::default();
         let look = |snapshot: &Snapshot<K>| snapshot.get(key).is_none().then_some(Ok(()));
