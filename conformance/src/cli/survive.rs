@@ -10,7 +10,7 @@ use std::{
 };
 
 use clap::Args as ClapArgs;
-use fakeserver::{Certificates, Controllers, Workloads, cli::parse_controllers};
+use fakeserver::Certificates;
 use serde::{Deserialize, Serialize};
 use tokio::runtime::Builder;
 
@@ -20,10 +20,9 @@ use super::{
 };
 use crate::{
     call::whole,
-    seed::Seed,
     survive::{
-        Acceptance, Accepted, Campaign, CampaignError, Choice, Family, Plan, Readiness, Reference,
-        Report, Setup, SubjectCommand, Verdict, Workload, junit, timeline,
+        Acceptance, Accepted, CONTROLLERS, Campaign, CampaignError, Choice, Family, Plan,
+        Readiness, Report, Setup, Subject, Verdict, Workload, controllers, junit, timeline,
     },
 };
 
@@ -42,7 +41,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "FILE")]
     rules: Option<PathBuf>,
     /// Controllers of the server, as in `fakeserver serve --controllers`.
-    #[arg(long, value_name = "LIST", default_value = "default,service-accounts,workloads", value_parser = checked_controllers)]
+    #[arg(long, value_name = "LIST", default_value = CONTROLLERS, value_parser = checked_controllers)]
     controllers: String,
     /// Families of plans [default: all but pairs].
     #[arg(long, value_name = "LIST", value_enum, value_delimiter = ',')]
@@ -128,46 +127,28 @@ impl Args {
         }
         check_report(&self.report, self.force)?;
         let accepted_file = path.with_extension("accepted.json");
-        let accepted = read_accepted(&accepted_file)?;
+        let accepted = Accepted::read(&accepted_file)?;
         let setup = self.setup(&self.command, &self.crds)?;
         let campaign = Campaign::new(setup, workload).await;
         let campaign = campaign.map_err(|error| whole(&error))?;
         empty_report(&self.report)?;
         let choice = self.choice(temporary.path());
-        let reference = campaign.reference(temporary.path()).await;
-        let mut reference = reference.map_err(|error| self.without_reference(&error))?;
-        let mask = accepted.mask.0.iter().cloned();
-        reference.mask.0.extend(mask);
-        let plans = choice.plans(&reference, campaign.workload());
-        let field_plans = match self.generate {
-            0 => Vec::new(),
-            count => campaign
-                .changes(count, Seed::new(self.seed))
-                .await
-                .map_err(|error| whole(&error))?,
-        };
-        let bar = progress_bar(plans.len() + field_plans.len(), "plans");
+        let survey = campaign.survey(&choice, &accepted, self.generate).await;
+        let survey = survey.map_err(|error| self.without_reference(&error))?;
+        let bar = progress_bar(survey.plans.len(), "plans");
         let told = |verdict: &Verdict| {
             if let Some(finding) = verdict.findings.first() {
                 bar.println(format!("{}: {finding}", verdict.plan));
             }
             bar.inc(1);
         };
-        let verdicts = campaign.verdicts(&reference, plans, &choice, told).await;
-        let mut verdicts = verdicts.map_err(|error| whole(&error))?;
-        let changed = campaign
-            .all_changed(&reference, field_plans, &choice, told)
-            .await;
-        verdicts.extend(changed.map_err(|error| whole(&error))?);
+        let report = campaign.judge(survey, &choice, &accepted, told).await;
+        let report = report.map_err(|error| whole(&error))?;
         bar.finish_and_clear();
-        for verdict in &mut verdicts {
-            accepted.apply(verdict);
-        }
-        let verdicts = shrunk(&campaign, &reference, verdicts).await?;
         if let Some(reason) = &self.accept {
-            accept(&accepted_file, accepted, &verdicts, reason)?;
+            accept(&accepted_file, accepted, &report.verdicts, reason)?;
         }
-        self.tell(&campaign, &reference, &verdicts)
+        self.tell(&campaign, report)
     }
 
     /// Tells why there is no reference, and keeps the subject's output.
@@ -186,12 +167,10 @@ impl Args {
     fn setup(&self, command: &[OsString], definitions: &[PathBuf]) -> Result<Setup, String> {
         let (program, arguments) = command.split_first().expect("it was checked before");
         Ok(Setup {
-            command: SubjectCommand {
-                program: program.clone(),
-                arguments: arguments.to_vec(),
-            },
+            subject: Subject::command(program, arguments),
             definitions: definitions.to_vec(),
-            controllers: controllers(&self.controllers),
+            objects: Vec::new(),
+            controllers: controllers(&self.controllers)?,
             readiness: Readiness {
                 output: self.ready_output.clone(),
                 url: self.ready_url.clone(),
@@ -227,15 +206,10 @@ impl Args {
     }
 
     /// Writes the report and prints it. Returns whether all promises were kept.
-    fn tell(
-        &self,
-        campaign: &Campaign,
-        reference: &Reference,
-        verdicts: &[Verdict],
-    ) -> Result<bool, String> {
+    fn tell(&self, campaign: &Campaign, mut report: Report) -> Result<bool, String> {
         let mut replays = BTreeMap::new();
         let definitions = texts(&self.crds)?;
-        for (place, verdict) in verdicts.iter().enumerate() {
+        for (place, verdict) in report.verdicts.iter().enumerate() {
             if verdict.findings.is_empty() {
                 continue;
             }
@@ -264,13 +238,9 @@ impl Args {
                     .map_err(|error| format!("cannot write {}: {error}", file.display()))?;
             }
         }
-        let report = Report {
-            reference,
-            verdicts,
-            replays,
-        };
+        report.replays = replays;
         write(&self.report.join(REPORT), &report.json())?;
-        write(&self.report.join("junit.xml"), &junit(verdicts))?;
+        write(&self.report.join("junit.xml"), &junit(&report.verdicts))?;
         say(&report.to_string());
         if let Some(file) = report.replays.values().next() {
             say(&format!(
@@ -278,7 +248,7 @@ impl Args {
                 file.display()
             ));
         }
-        Ok(report.failed_count() == 0 && report.is_reference_clean())
+        Ok(report.is_good())
     }
 
     async fn replay(&self, file: &Path, folder: &Path) -> Result<bool, String> {
@@ -300,20 +270,13 @@ impl Args {
             return Err(format!("{} has no command", file.display()));
         }
         let mut setup = self.setup(&command, &definitions)?;
-        setup.controllers = controllers(&replay.controllers);
+        setup.controllers = controllers(&replay.controllers)?;
         let campaign = Campaign::new(setup, replay.workload).await;
         let campaign = campaign.map_err(|error| whole(&error))?;
         let reference = campaign.reference(folder).await;
         let reference = reference.map_err(|error| whole(&error))?;
         let folder = folder.join("replay");
-        let is_change = replay.plan.family == Family::Generated;
-        let verdict = async {
-            if is_change {
-                campaign.changed(&reference, replay.plan, &folder).await
-            } else {
-                campaign.verdict(&reference, replay.plan, &folder).await
-            }
-        };
+        let verdict = campaign.verdict(&reference, replay.plan, &folder);
         let verdict = Box::pin(verdict).await.map_err(|error| whole(&error))?;
         say(&format!("{}\n", verdict.plan));
         say(&timeline(&verdict.trace, &verdict.findings));
@@ -343,43 +306,7 @@ fn checked_url(text: &str) -> Result<String, String> {
 }
 
 fn checked_controllers(text: &str) -> Result<String, String> {
-    parse_controllers(text).map(|_| text.to_owned())
-}
-
-/// Returns the controllers of a list, which start and stop pods in a moment.
-fn controllers(text: &str) -> Controllers {
-    let moment = Duration::from_millis(50);
-    let parsed = parse_controllers(text).unwrap_or_default();
-    if !text.split(',').any(|name| name.trim() == "workloads") {
-        return parsed;
-    }
-    let workloads = Workloads::default();
-    parsed.with_workloads(workloads.with_pod_start(moment).with_pod_stop(moment))
-}
-
-async fn shrunk(
-    campaign: &Campaign,
-    reference: &Reference,
-    verdicts: Vec<Verdict>,
-) -> Result<Vec<Verdict>, String> {
-    let mut done = Vec::new();
-    for verdict in verdicts {
-        if verdict.findings.is_empty() || verdict.plan.perturbations.len() < 2 {
-            done.push(verdict);
-            continue;
-        }
-        let smaller = campaign.shrink(reference, verdict).await;
-        done.push(smaller.map_err(|error| whole(&error))?);
-    }
-    Ok(done)
-}
-
-fn read_accepted(file: &Path) -> Result<Accepted, String> {
-    match fs::read_to_string(file) {
-        Ok(text) => serde_json::from_str(&text)
-            .map_err(|error| format!("{} does not tell what is accepted: {error}", file.display())),
-        Err(_) => Ok(Accepted::default()),
-    }
+    controllers(text).map(|_| text.to_owned())
 }
 
 fn accept(

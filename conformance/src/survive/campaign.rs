@@ -7,7 +7,7 @@ use std::{
     time::Duration,
 };
 
-use futures::{StreamExt, stream};
+use futures::{FutureExt, StreamExt, stream};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use tokio::time::Instant;
@@ -15,7 +15,7 @@ use tokio::time::Instant;
 use super::{
     draw,
     end_state::Mask,
-    execute::{self, Outcome, RunError, Setup},
+    execute::{self, Circumstances, Outcome, RunError, Setup},
     finding::{Finding, Promise},
     kinds::ServedKinds,
     places::check_in_cluster,
@@ -23,9 +23,11 @@ use super::{
     processor_time,
     promises::{self, Case, rules::Rules},
     reference::Reference,
+    timeline::timeline,
     trace::RunTrace,
     workload::Workload,
 };
+use crate::task::map_in_threads;
 
 /// The runs of each core: they mostly wait.
 const JOBS_PER_CORE: usize = 8;
@@ -98,6 +100,8 @@ pub enum CampaignError {
         reason: String,
         /// The file with its output.
         output: PathBuf,
+        /// The events of the run.
+        timeline: String,
     },
 }
 
@@ -145,10 +149,8 @@ impl Campaign {
         if setup.certificates.is_some() {
             check_in_cluster().await.map_err(CampaignError::InCluster)?;
         }
-        let server = execute::server(&setup)?;
-        let kinds = ServedKinds::read(&server.router()).await;
+        let kinds = setup.within(kinds_of(&setup)).await?;
         let rules = Rules::compile(&workload, &kinds).map_err(CampaignError::Rule)?;
-        server.shutdown().await;
         Ok(Self {
             setup,
             workload,
@@ -173,8 +175,8 @@ impl Campaign {
     pub async fn reference(&self, folder: &Path) -> Result<Reference, CampaignError> {
         let plan = Plan::default();
         let folders = ["reference-1", "reference-2"].map(|name| folder.join(name));
-        let first = self.run(&plan, &folders[0]);
-        let second = self.run(&plan, &folders[1]);
+        let first = self.run(&plan, Circumstances::Usual, &folders[0]);
+        let second = self.run(&plan, Circumstances::Other, &folders[1]);
         let (began, taken) = (Instant::now(), processor_time::taken());
         let (first, second) = Box::pin(async { tokio::join!(first, second) }).await;
         let took = began.elapsed().max(Duration::from_millis(1));
@@ -182,7 +184,7 @@ impl Campaign {
         let (first, second) = (first?, second?);
         let mut findings = Vec::new();
         for outcome in [&first, &second] {
-            let found = self.judge(outcome, &plan, None);
+            let found = self.found(outcome, &plan, None);
             let failed = found.iter().find(|it| it.text.starts_with("step "));
             if let Some(failed) = failed {
                 // A process that has ended is the cause of the rest.
@@ -190,6 +192,7 @@ impl Campaign {
                 return Err(CampaignError::NoReference {
                     reason: ended.unwrap_or(failed).text.clone(),
                     output: outcome.output.first().cloned().unwrap_or_default(),
+                    timeline: timeline(&outcome.trace, &found),
                 });
             }
             findings.extend(found);
@@ -218,40 +221,47 @@ impl Campaign {
     ) -> Result<Vec<Verdict>, CampaignError> {
         let deadline = choice.limit.map(|limit| Instant::now() + limit);
         let is_over = || deadline.is_some_and(|deadline| Instant::now() >= deadline);
-        let numbered = plans.into_iter().enumerate();
-        let runs = numbered.map(|(number, plan)| async move {
+        let one = async |(number, plan): &(usize, Plan)| {
             if is_over() {
                 return Ok(None);
             }
             let folder = choice.folder.join(format!("{:04}", number + 1));
-            let verdict = self.verdict(reference, plan, &folder).await?;
+            let verdict = self.verdict(reference, plan.clone(), &folder).await?;
             Ok(Some(verdict))
-        });
-        side_by_side(runs, choice.jobs(reference), &mut watch).await
+        };
+        let jobs = self.jobs(reference, choice);
+        let plans: Vec<(usize, Plan)> = plans.into_iter().enumerate().collect();
+        let mut told = |verdict: &Result<Option<Verdict>, CampaignError>| {
+            if let Ok(Some(verdict)) = verdict {
+                watch(verdict);
+            }
+        };
+        let done = if self.setup.subject.is_function() {
+            map_in_threads(&plans, jobs, |plan| at_once(one(plan)), told)
+        } else {
+            let runs = stream::iter(&plans).map(one).buffered(jobs);
+            let mut runs = std::pin::pin!(runs);
+            let mut done = Vec::new();
+            while let Some(verdict) = runs.next().await {
+                told(&verdict);
+                let has_failed = verdict.is_err();
+                done.push(verdict);
+                if has_failed {
+                    break;
+                }
+            }
+            done
+        };
+        done.into_iter().filter_map(Result::transpose).collect()
     }
 
-    /// Runs plans that change a field, side by side, and tells `watch` of each verdict as it comes.
-    ///
-    /// # Errors
-    ///
-    /// A run cannot begin.
-    ///
-    /// # Cancel safety
-    ///
-    /// If dropped, the subject's processes are killed.
-    pub async fn all_changed(
-        &self,
-        reference: &Reference,
-        plans: Vec<Plan>,
-        choice: &Choice,
-        mut watch: impl FnMut(&Verdict),
-    ) -> Result<Vec<Verdict>, CampaignError> {
-        let numbered = plans.into_iter().enumerate();
-        let runs = numbered.map(|(number, plan)| async move {
-            let folder = choice.folder.join(format!("changed-{:04}", number + 1));
-            self.changed(reference, plan, &folder).await.map(Some)
-        });
-        side_by_side(runs, choice.jobs(reference), &mut watch).await
+    /// Returns the number of runs at once: those of a function never wait.
+    fn jobs(&self, reference: &Reference, choice: &Choice) -> usize {
+        if self.setup.subject.is_function() {
+            choice.jobs.map_or_else(cores, |jobs| jobs.max(1))
+        } else {
+            choice.jobs(reference)
+        }
     }
 
     /// Runs one plan.
@@ -269,8 +279,11 @@ impl Campaign {
         plan: Plan,
         folder: &Path,
     ) -> Result<Verdict, CampaignError> {
-        let outcome = self.run(&plan, folder).await?;
-        let findings = self.judge(&outcome, &plan, Some(reference));
+        if plan.family == Family::Generated {
+            return Box::pin(self.changed(reference, plan, folder)).await;
+        }
+        let outcome = self.run(&plan, Circumstances::Usual, folder).await?;
+        let findings = self.found(&outcome, &plan, Some(reference));
         let verdict = Verdict {
             is_idle: outcome.not_done.len() == plan.perturbations.len()
                 && !plan.perturbations.is_empty(),
@@ -280,7 +293,7 @@ impl Campaign {
             folder: folder.to_owned(),
             findings,
         };
-        if verdict.findings.is_empty() {
+        if verdict.findings.is_empty() && !self.setup.subject.is_function() {
             // It is there for people who look for the cause of a failure.
             let _ = fs::remove_dir_all(folder);
         }
@@ -320,8 +333,15 @@ impl Campaign {
         Ok(verdict)
     }
 
-    async fn run(&self, plan: &Plan, folder: &Path) -> Result<Outcome, CampaignError> {
-        self.run_workload(&self.workload, plan, folder).await
+    async fn run(
+        &self,
+        plan: &Plan,
+        circumstances: Circumstances,
+        folder: &Path,
+    ) -> Result<Outcome, CampaignError> {
+        let workload = &self.workload;
+        self.run_workload(workload, plan, circumstances, folder)
+            .await
     }
 
     /// Runs another workload than that of the campaign.
@@ -329,17 +349,20 @@ impl Campaign {
         &self,
         workload: &Workload,
         plan: &Plan,
+        circumstances: Circumstances,
         folder: &Path,
     ) -> Result<Outcome, CampaignError> {
-        fs::create_dir_all(folder).map_err(|source| CampaignError::Folder {
-            path: folder.to_owned(),
-            source,
-        })?;
-        let run = execute::run(&self.setup, workload, plan, folder);
-        Ok(Box::pin(run).await?)
+        if !self.setup.subject.is_function() {
+            fs::create_dir_all(folder).map_err(|source| CampaignError::Folder {
+                path: folder.to_owned(),
+                source,
+            })?;
+        }
+        let run = execute::run(&self.setup, workload, plan, circumstances, folder);
+        Ok(Box::pin(self.setup.within(run)).await?)
     }
 
-    fn judge(&self, outcome: &Outcome, plan: &Plan, reference: Option<&Reference>) -> Vec<Finding> {
+    fn found(&self, outcome: &Outcome, plan: &Plan, reference: Option<&Reference>) -> Vec<Finding> {
         promises::check(&Case {
             outcome,
             plan,
@@ -350,30 +373,29 @@ impl Campaign {
     }
 }
 
-/// Waits for `jobs` runs at once, and tells `watch` of each verdict. A run that gives none was not begun.
-async fn side_by_side<R>(
-    runs: impl Iterator<Item = R>,
-    jobs: usize,
-    watch: &mut impl FnMut(&Verdict),
-) -> Result<Vec<Verdict>, CampaignError>
-where
-    R: Future<Output = Result<Option<Verdict>, CampaignError>>,
-{
-    let mut runs = Box::pin(stream::iter(runs).buffered(jobs));
-    let mut verdicts = Vec::new();
-    while let Some(verdict) = runs.next().await {
-        if let Some(verdict) = verdict? {
-            watch(&verdict);
-            verdicts.push(verdict);
-        }
-    }
-    Ok(verdicts)
+/// Returns the kinds that the server of a run serves.
+async fn kinds_of(setup: &Setup) -> Result<ServedKinds, RunError> {
+    let circumstances = Circumstances::Usual;
+    let server = execute::server(setup, circumstances, circumstances.clock(&setup.subject))?;
+    let kinds = ServedKinds::read(&server.router()).await;
+    server.shutdown().await;
+    Ok(kinds)
+}
+
+/// Returns the outcome of runs in this process, which wait on clocks of their own alone.
+pub(super) fn at_once<T>(runs: impl Future<Output = T>) -> T {
+    let done = runs.now_or_never();
+    done.expect("a run in this process goes to its end")
+}
+
+fn cores() -> usize {
+    thread::available_parallelism().map_or(1, usize::from)
 }
 
 impl Choice {
     /// Returns the number of runs at once: eight a processor, since they mostly wait, or fewer of a subject that is busy.
     pub fn jobs(&self, reference: &Reference) -> usize {
-        let cores = thread::available_parallelism().map_or(1, usize::from);
+        let cores = cores();
         let chosen = self.jobs.map(|jobs| jobs.max(1));
         chosen.unwrap_or_else(|| processor_time::runs(reference.busy, cores, cores * JOBS_PER_CORE))
     }

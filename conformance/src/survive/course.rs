@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
-use fakeserver::{CelExpression, CelInput, Clock};
+use fakeserver::{CelExpression, CelInput};
 use serde_json::{Value, json};
 use tokio::{
     sync::oneshot,
@@ -178,7 +178,8 @@ impl Course<'_> {
         let mut last = String::new();
         let is_true = || {
             let found = self.run.world.object(object).unwrap_or_default();
-            let inputs = BTreeMap::from([("object", CelInput::Json(found)), ("now", now())]);
+            let now = CelInput::Timestamp(self.run.world.clock.now_text());
+            let inputs = BTreeMap::from([("object", CelInput::Json(found)), ("now", now)]);
             until.evaluate(&inputs)
         };
         let deadline = Instant::now() + within;
@@ -233,8 +234,4 @@ impl Course<'_> {
             Duration::ZERO
         }
     }
-}
-
-fn now() -> CelInput {
-    CelInput::Timestamp(Clock::wall().now_text())
 }

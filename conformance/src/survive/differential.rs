@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::{
     campaign::{Campaign, CampaignError, Verdict},
     end_state::EndState,
-    execute,
+    execute::{self, Circumstances},
     finding::{Finding, Promise},
     generate::{self, Change},
     kinds::{ObjectRef, ServedKinds},
@@ -35,9 +35,19 @@ impl Campaign {
     ///
     /// The definitions cannot be served, or the workload applies no custom object.
     pub async fn changes(&self, count: usize, seed: Seed) -> Result<Vec<Plan>, CampaignError> {
-        let server = execute::server(&self.setup)?;
+        self.setup.within(self.changes_of_world(count, seed)).await
+    }
+
+    async fn changes_of_world(&self, count: usize, seed: Seed) -> Result<Vec<Plan>, CampaignError> {
+        let circumstances = Circumstances::Usual;
+        let clock = circumstances.clock(&self.setup.subject);
+        let server = execute::server(&self.setup, circumstances, clock)?;
         let kinds = ServedKinds::read(&server.router()).await;
-        let world = World { server, kinds };
+        let world = World {
+            server,
+            kinds,
+            clock,
+        };
         let definitions =
             world
                 .server
@@ -74,7 +84,7 @@ impl Campaign {
     /// # Cancel safety
     ///
     /// If dropped, the subject's processes are killed.
-    pub async fn changed(
+    pub(super) async fn changed(
         &self,
         reference: &Reference,
         plan: Plan,
@@ -107,7 +117,7 @@ impl Campaign {
             };
             let folder = folder.join(name);
             let outcome = self
-                .run_workload(&workload, &Plan::default(), &folder)
+                .run_workload(&workload, &Plan::default(), Circumstances::Usual, &folder)
                 .await?;
             ends.push(EndState::of(&outcome.history.end()));
             let findings = failed(&outcome.trace.events);

@@ -8,9 +8,12 @@ use std::{
 };
 
 use fakeserver::{
-    CelExpression, Certificates, Clock, Controllers, FakeServer,
+    CelExpression, Certificates, Clock, Controllers, FakeServer, Workloads,
+    cli::parse_controllers,
     faults::{FaultSpec, RuleGuard},
 };
+use jiff::Timestamp;
+use serde_json::Value;
 use thiserror::Error;
 use tokio::{
     sync::mpsc,
@@ -22,26 +25,34 @@ use super::{
     frozen::{CutRule, FreezeRule, MergeRule},
     history::History,
     kinds::ServedKinds,
+    paused,
     places::Places,
     plan::{Perturbation, Plan},
     readiness::Readiness,
     recorder::Recorder,
     run::Run,
-    subject::{SubjectCommand, supervise},
-    tap::Tap,
+    subject::{Subject, supervise},
+    tap::{self, Tap},
     trace::{Event, RunTrace},
     workload::{Action, Workload},
     world::World,
 };
 use crate::task::TaskSet;
 
+/// The controllers of the server, unless others are chosen.
+pub const CONTROLLERS: &str = "default,service-accounts,workloads";
+/// 2026-05-17T14:23:07Z, far from the date of other runs.
+const OTHER_DATE: Timestamp = Timestamp::constant(1_779_027_787, 0);
+
 /// The parts that all runs of a campaign have in common.
 #[derive(Clone, Debug)]
 pub struct Setup {
     /// The subject.
-    pub command: SubjectCommand,
+    pub subject: Subject,
     /// The files and folders of definitions.
     pub definitions: Vec<PathBuf>,
+    /// Definitions and other objects that are there from the start, besides those of files.
+    pub objects: Vec<Value>,
     /// The controllers of the server.
     pub controllers: Controllers,
     /// The ways by which a process says that it is ready, besides its first watch or write.
@@ -65,6 +76,10 @@ pub struct Outcome {
     pub identities: Vec<Vec<String>>,
     /// The output of each replica.
     pub output: Vec<PathBuf>,
+    /// The panics in this process.
+    pub panics: Vec<String>,
+    /// The time in the end, as the server's clock shows it.
+    pub now: String,
     /// The duration of the steps.
     pub took: Duration,
 }
@@ -95,7 +110,16 @@ pub enum RunError {
     },
 }
 
-/// Runs `workload` with `plan` in `folder`, which exists and is empty.
+/// The circumstances of a run that make no difference to a subject: where they do, the mask learns it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Circumstances {
+    /// Those of all plans.
+    Usual,
+    /// Those of the second run of the reference: in process other uids and names, another date, and slower answers.
+    Other,
+}
+
+/// Runs `workload` with `plan` in `folder`, which exists and is empty if the subject is a command.
 ///
 /// # Errors
 ///
@@ -112,17 +136,26 @@ pub(super) async fn run(
     setup: &Setup,
     workload: &Workload,
     plan: &Plan,
+    circumstances: Circumstances,
     folder: &Path,
 ) -> Result<Outcome, RunError> {
     let waits = compiled(workload)?;
     let replica_count = replica_count(workload, plan);
-    let server = server(setup)?;
+    let clock = circumstances.clock(&setup.subject);
+    let server = server(setup, circumstances, clock)?;
     let kinds = ServedKinds::read(&server.router()).await;
     let beginning = server.revision();
     let recorder = Recorder::new(plan, replica_count);
-    let run = Arc::new(Run::new(World { server, kinds }, recorder));
+    let run = Arc::new(Run::new(
+        World {
+            server,
+            kinds,
+            clock,
+        },
+        recorder,
+    ));
     let _rules = install(&run, plan);
-    let (_taps, replicas, output) = start(&run, setup, replica_count, folder).await?;
+    let started = Started::of(&run, setup, replica_count, circumstances, folder).await?;
     let began = Instant::now();
     let course = Course {
         run: &run,
@@ -137,7 +170,7 @@ pub(super) async fn run(
         });
     }
     let took = began.elapsed();
-    drop(replicas);
+    drop(started.replicas);
     run.stop_tasks().await;
     let identities = run.recorder.identities();
     let outcome = Outcome {
@@ -148,7 +181,9 @@ pub(super) async fn run(
             .into_iter()
             .map(|of_replica| of_replica.into_iter().collect())
             .collect(),
-        output,
+        output: started.output,
+        panics: paused::take_panics(),
+        now: clock.now_text(),
         took,
     };
     run.world.server.shutdown().await;
@@ -165,9 +200,31 @@ fn replica_count(workload: &Workload, plan: &Plan) -> usize {
     }
 }
 
-pub(super) fn server(setup: &Setup) -> Result<FakeServer, RunError> {
+/// Returns the controllers of a list, as in `fakeserver serve --controllers`, which start and stop pods in a moment.
+///
+/// # Errors
+///
+/// A name is unknown.
+pub fn controllers(text: &str) -> Result<Controllers, String> {
+    let moment = Duration::from_millis(50);
+    let parsed = parse_controllers(text)?;
+    if !text.split(',').any(|name| name.trim() == "workloads") {
+        return Ok(parsed);
+    }
+    let workloads = Workloads::default();
+    Ok(parsed.with_workloads(workloads.with_pod_start(moment).with_pod_stop(moment)))
+}
+
+/// Makes the server of a run.
+pub(super) fn server(
+    setup: &Setup,
+    circumstances: Circumstances,
+    clock: Clock,
+) -> Result<FakeServer, RunError> {
     let mut builder = FakeServer::builder()
-        .with_clock(Clock::wall())
+        .with_clock(clock)
+        .with_seed(circumstances.seed())
+        .with_objects(&setup.objects)
         .with_controllers(setup.controllers.clone());
     for path in &setup.definitions {
         builder = builder.with_manifests(path);
@@ -218,41 +275,100 @@ fn install(run: &Run, plan: &Plan) -> Vec<RuleGuard> {
     guards
 }
 
-/// Starts the replicas, each behind a tap of its own.
-async fn start(
-    run: &Arc<Run>,
-    setup: &Setup,
-    replica_count: usize,
-    folder: &Path,
-) -> Result<(Vec<Tap>, TaskSet, Vec<PathBuf>), RunError> {
-    let failed = |what| move |source| RunError::System { what, source };
-    let (mut taps, mut outputs, mut senders) = (Vec::new(), Vec::new(), Vec::new());
-    let mut replicas = TaskSet::new();
-    for replica in 0..replica_count {
-        let certificates = setup.certificates.as_ref();
-        let tap = Tap::open(Arc::clone(run), replica, certificates).await;
-        let tap = tap.map_err(failed("port"))?;
-        let places = Places::make(folder, replica, tap.address, certificates).await;
-        let places = places.map_err(failed("folder or port"))?;
-        outputs.push(places.output.clone());
-        let (sender, orders) = mpsc::channel(8);
-        senders.push(sender);
-        let recorder = Arc::clone(&run.recorder);
-        run.beside(
-            setup
-                .readiness
-                .clone()
-                .watch(places.clone(), Arc::clone(&recorder), replica),
-        );
-        replicas.spawn(supervise(
-            setup.command.clone(),
-            places,
-            replica,
-            recorder,
-            orders,
-        ));
-        taps.push(tap);
+/// The replicas that run.
+struct Started {
+    replicas: TaskSet,
+    output: Vec<PathBuf>,
+    /// The ways of commands to the server.
+    _taps: Vec<Tap>,
+}
+
+// === impl Started ===
+
+impl Started {
+    /// Starts the replicas, each behind a tap of its own.
+    async fn of(
+        run: &Arc<Run>,
+        setup: &Setup,
+        replica_count: usize,
+        circumstances: Circumstances,
+        folder: &Path,
+    ) -> Result<Self, RunError> {
+        let failed = |what| move |source| RunError::System { what, source };
+        let (mut taps, mut output, mut senders) = (Vec::new(), Vec::new(), Vec::new());
+        let mut replicas = TaskSet::new();
+        for replica in 0..replica_count {
+            let (sender, orders) = mpsc::channel(8);
+            senders.push(sender);
+            let recorder = Arc::clone(&run.recorder);
+            match &setup.subject {
+                Subject::Command(command) => {
+                    let certificates = setup.certificates.as_ref();
+                    let tap = Tap::open(Arc::clone(run), replica, certificates).await;
+                    let tap = tap.map_err(failed("port"))?;
+                    let places = Places::make(folder, replica, tap.address, certificates).await;
+                    let places = places.map_err(failed("folder or port"))?;
+                    output.push(places.output.clone());
+                    taps.push(tap);
+                    let readiness = setup.readiness.clone();
+                    run.beside(readiness.watch(places.clone(), Arc::clone(&recorder), replica));
+                    let command = command.clone();
+                    let start = move || command.start(&places);
+                    replicas.spawn(supervise(start, replica, recorder, orders));
+                }
+                Subject::Function(function) => {
+                    let (function, router) = (function.clone(), tap::router(run, replica));
+                    let start = move || Ok(function.start(&router, circumstances.latency()));
+                    replicas.spawn(supervise(start, replica, recorder, orders));
+                }
+            }
+        }
+        let _ = run.orders.set(senders);
+        Ok(Self {
+            replicas,
+            output,
+            _taps: taps,
+        })
     }
-    let _ = run.orders.set(senders);
-    Ok((taps, replicas, outputs))
+}
+
+// === impl Circumstances ===
+
+impl Circumstances {
+    fn seed(self) -> u64 {
+        match self {
+            Self::Usual => 0,
+            Self::Other => 1,
+        }
+    }
+
+    /// Returns the time that a request of a function takes.
+    fn latency(self) -> Duration {
+        match self {
+            Self::Usual => Duration::from_millis(1),
+            Self::Other => Duration::from_millis(2),
+        }
+    }
+
+    /// Returns the clock of the server: of a function it tells the same in each run of a plan.
+    pub(super) fn clock(self, subject: &Subject) -> Clock {
+        match (subject, self) {
+            (Subject::Command(_), _) => Clock::wall(),
+            (Subject::Function(_), Self::Usual) => Clock::default(),
+            (Subject::Function(_), Self::Other) => Clock::simulated(OTHER_DATE),
+        }
+    }
+}
+
+// === impl Setup ===
+
+impl Setup {
+    /// Works where the subject runs: on this runtime, or on a paused clock.
+    pub(super) async fn within<T>(&self, work: impl Future<Output = T>) -> T {
+        if self.subject.is_function() {
+            paused::run(work)
+        } else {
+            work.await
+        }
+    }
 }

@@ -26,32 +26,45 @@ mod history;
 mod end_state;
 mod world;
 mod places;
+mod running;
+mod line;
+mod function;
+mod process;
 mod subject;
 mod run;
 mod readiness;
 mod tap;
 mod course;
+mod paused;
 mod execute;
 mod reference;
 mod draw;
 mod promises;
 mod processor_time;
+mod timeline;
 mod campaign;
 mod differential;
 mod report;
+mod survey;
+mod check;
 
 pub use self::{
     campaign::{Acceptance, Accepted, Campaign, CampaignError, Choice, Verdict},
+    check::{Check, CheckError, check},
     end_state::Mask,
-    execute::{RunError, Setup},
+    execute::{CONTROLLERS, RunError, Setup, controllers},
     finding::{Finding, Promise},
+    function::{Ending, Function},
     generate::Change,
     kinds::ObjectRef,
     plan::{Family, Perturbation, Plan, Refusal, Side},
+    process::SubjectCommand,
     readiness::Readiness,
     reference::Reference,
-    report::{Report, junit, timeline},
-    subject::SubjectCommand,
+    report::{Report, junit},
+    subject::Subject,
+    survey::Survey,
+    timeline::timeline,
     trace::{WriteKey, WritePoint},
-    workload::{Workload, WorkloadError},
+    workload::{Action, PatchType, Rule, Step, When, Workload, WorkloadError},
 };

@@ -8,7 +8,7 @@ use super::{
     finding::Finding,
     history::Counts,
     kinds::ObjectRef,
-    trace::{Event, Write, WritePoint},
+    trace::{Event, RunTrace, Write, WritePoint},
 };
 
 /// The subject's work without perturbation.
@@ -30,6 +30,8 @@ pub struct Reference {
     pub has_leases: bool,
     /// The promises that it breaks without perturbation.
     pub findings: Vec<Finding>,
+    /// The record of the first run.
+    pub trace: RunTrace,
     /// The duration of the steps.
     pub took: std::time::Duration,
     /// The number of processors that one run keeps busy.
@@ -82,6 +84,7 @@ impl Reference {
             listed_from_cache: first.trace.listed_from_cache.clone(),
             has_leases: first.identities.iter().any(|of| !of.is_empty()),
             findings,
+            trace: first.trace.clone(),
             took: first.took,
             busy: 0.0,
         }

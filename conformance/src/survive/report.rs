@@ -1,10 +1,9 @@
-//! The findings of a campaign as text, JSON and `JUnit`'s XML, and a failure as a timeline.
+//! The findings of a campaign as text, JSON and `JUnit`'s XML.
 
 use std::{
     collections::BTreeMap,
     fmt::{self, Write as _},
     path::PathBuf,
-    time::Duration,
 };
 
 use serde::Serialize;
@@ -14,7 +13,6 @@ use super::{
     finding::Finding,
     plan::{Family, Perturbation, Plan, Side},
     reference::Reference,
-    trace::{Effect, Event, RunTrace},
 };
 
 const WRITES: &str = "a string takes what is written";
@@ -24,11 +22,11 @@ const MASKED_TOLD: usize = 5;
 
 /// The findings of a campaign.
 #[derive(Debug)]
-pub struct Report<'a> {
+pub struct Report {
     /// The reference.
-    pub reference: &'a Reference,
+    pub reference: Reference,
     /// The verdicts, in the order of their plans.
-    pub verdicts: &'a [Verdict],
+    pub verdicts: Vec<Verdict>,
     /// The files by which failures are replayed, by the place of the verdict.
     pub replays: BTreeMap<usize, PathBuf>,
 }
@@ -71,11 +69,10 @@ struct JsonRun<'a> {
 
 // === impl Report ===
 
-impl Report<'_> {
+impl Report {
     /// Returns the number of plans that broke a promise.
     pub fn failed_count(&self) -> usize {
-        let verdicts = self.verdicts.iter();
-        verdicts.filter(|it| !it.findings.is_empty()).count()
+        self.failed().count()
     }
 
     /// Returns whether the subject keeps all promises without perturbation.
@@ -83,9 +80,20 @@ impl Report<'_> {
         self.reference.findings.is_empty()
     }
 
+    /// Returns whether all promises were kept, without perturbation, too.
+    pub fn is_good(&self) -> bool {
+        self.failed_count() == 0 && self.is_reference_clean()
+    }
+
+    /// Returns the verdicts on plans that broke a promise.
+    pub fn failed(&self) -> impl Iterator<Item = &Verdict> {
+        let verdicts = self.verdicts.iter();
+        verdicts.filter(|it| !it.findings.is_empty())
+    }
+
     /// Returns the report as JSON.
     pub fn json(&self) -> String {
-        let reference = self.reference;
+        let reference = &self.reference;
         let verdicts = self.verdicts.iter().enumerate();
         let json = Json {
             reference: JsonReference {
@@ -129,9 +137,9 @@ impl Report<'_> {
     }
 }
 
-impl fmt::Display for Report<'_> {
+impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let reference = self.reference;
+        let reference = &self.reference;
         let equality = match reference.mask.0.len() {
             0 => "both runs are equal".to_owned(),
             1 => "1 field differs between runs (masked)".to_owned(),
@@ -268,72 +276,4 @@ fn escaped(text: &str) -> String {
         }
     }
     escaped
-}
-
-/// Returns the events of a run in order: what the subject had seen, what it wrote, and what was done to it.
-pub fn timeline(trace: &RunTrace, findings: &[Finding]) -> String {
-    let mut text = String::new();
-    let mut line = |at: Duration, event: &str| {
-        writeln!(text, "{:9.3} s  {event}", at.as_secs_f64()).expect(WRITES);
-    };
-    let mut due: Vec<&Finding> = findings.iter().filter(|it| it.at_ms.is_some()).collect();
-    due.sort_by_key(|finding| finding.at_ms);
-    let mut due = due.into_iter().peekable();
-    for (at, event) in &trace.events {
-        let now = u64::try_from(at.as_millis()).unwrap_or(u64::MAX);
-        line(*at, &told(event, trace));
-        while let Some(finding) = due.next_if(|finding| finding.at_ms.is_some_and(|it| it <= now)) {
-            line(*at, &format!(">>> {finding}"));
-        }
-    }
-    for finding in findings.iter().filter(|it| it.at_ms.is_none()) {
-        writeln!(text, "   in the end  >>> {finding}").expect(WRITES);
-    }
-    text
-}
-
-fn told(event: &Event, trace: &RunTrace) -> String {
-    match event {
-        Event::Step { place, text } => format!("step {}: {text}", place + 1),
-        Event::StepFailed { place, reason } => format!("step {} failed: {reason}", place + 1),
-        Event::Started {
-            replica,
-            incarnation,
-        } => format!("replica {replica} starts, process {incarnation}"),
-        Event::Ended {
-            replica,
-            how,
-            is_planned,
-            ..
-        } => match is_planned {
-            true => format!("replica {replica} {how}, by the plan"),
-            false => format!("replica {replica} ended: {how}"),
-        },
-        Event::Stopped { replica, time } => {
-            format!("replica {replica} is stopped for {time:?}")
-        }
-        Event::Woken { replica } => format!("replica {replica} is woken"),
-        Event::Perturbed(text) => format!("plan: {text}"),
-        Event::Wrote(number) => {
-            let write = &trace.writes[*number];
-            let effect = match write.effect {
-                Effect::Changed => "",
-                Effect::Nothing => ", which changes nothing",
-                Effect::Unanswered => ", without an answer",
-                Effect::Refused => ", refused",
-            };
-            let seen = match &write.seen {
-                Some(seen) => format!(" (had read version {})", seen.revision),
-                None => String::new(),
-            };
-            let why = match write.message.as_str() {
-                "" => String::new(),
-                message => format!(": {message}"),
-            };
-            format!(
-                "replica {} {}{seen}{effect}{why}",
-                write.replica, write.point
-            )
-        }
-    }
 }

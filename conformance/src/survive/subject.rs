@@ -1,38 +1,36 @@
-//! The subject: a command in any language, which is started, killed, stopped and woken as the plan orders.
+//! The subject: a command in any language or a function, which is started, killed, stopped and woken as the plan orders.
 
-use std::{
-    ffi::OsString,
-    fs::File,
-    io,
-    process::{ExitStatus, Stdio},
-    sync::Arc,
-    time::Duration,
-};
+use std::{ffi::OsString, io, sync::Arc, time::Duration};
 
-use rustix::process::{Pid, Signal};
 use tokio::{
-    process::Child,
     sync::{mpsc, oneshot},
-    time::{sleep, timeout},
+    time::sleep,
 };
 
-use super::{places::Places, recorder::Recorder, trace::Event};
-use crate::process_group::ProcessGroup;
+use super::{
+    function::{Ending, Function},
+    process::SubjectCommand,
+    recorder::Recorder,
+    running::Running,
+    trace::Event,
+};
 
 /// The pause before a process that ended by itself is started again, as a kubelet does.
 const RESTART_AFTER: Duration = Duration::from_millis(300);
 /// The number of times that it is.
 const RESTARTS_MAX: usize = 3;
-/// The time that a process gets to end by itself.
-const ENDING: Duration = Duration::from_secs(5);
 
-/// A command, and what is replaced in its arguments.
+/// The controller that is tried.
 #[derive(Clone, Debug)]
-pub struct SubjectCommand {
-    /// The program.
-    pub program: OsString,
-    /// Its arguments. `{server}`, `{kubeconfig}`, `{workdir}` and `{port}` are replaced in them.
-    pub arguments: Vec<OsString>,
+#[expect(
+    clippy::exhaustive_enums,
+    reason = "complete by definition: it runs in this process, or in another one"
+)]
+pub enum Subject {
+    /// A command in any language, in real time.
+    Command(SubjectCommand),
+    /// A function of this process, on a paused clock.
+    Function(Function),
 }
 
 /// An order to a replica. Each is told when it was carried out.
@@ -46,30 +44,23 @@ pub(super) enum Order {
     Sleep(Duration),
 }
 
-/// A process that runs.
-struct Running {
-    child: Child,
-    group: ProcessGroup,
-}
-
-/// The event that ends a process, or does something to it.
+/// The event that ends a subject, or does something to it.
 enum Happening {
-    Exit(io::Result<ExitStatus>),
+    Exit(String),
     Order(Order),
     Dropped,
 }
 
 /// Keeps one replica running until its orders end.
-pub(super) async fn supervise(
-    command: SubjectCommand,
-    places: Places,
+pub(super) async fn supervise<R: Running>(
+    mut start: impl FnMut() -> io::Result<R>,
     replica: usize,
     recorder: Arc<Recorder>,
     mut orders: mpsc::Receiver<Order>,
 ) {
     let mut restarts = 0;
     loop {
-        let started = command.start(&places);
+        let started = start();
         recorder.started(replica);
         let mut running = match started {
             Ok(running) => running,
@@ -79,7 +70,7 @@ pub(super) async fn supervise(
                 return;
             }
         };
-        match running.until_ended(replica, &recorder, &mut orders).await {
+        match until_ended(&mut running, replica, &recorder, &mut orders).await {
             Some(is_planned) => {
                 if !is_planned {
                     restarts += 1;
@@ -94,91 +85,78 @@ pub(super) async fn supervise(
     }
 }
 
-// === impl SubjectCommand ===
-
-impl SubjectCommand {
-    fn start(&self, places: &Places) -> io::Result<Running> {
-        let output = File::options()
-            .create(true)
-            .append(true)
-            .open(&places.output)?;
-        let mut child = places
-            .command(&self.program, &self.arguments)
-            .process_group(0)
-            .stdin(Stdio::null())
-            .stdout(output.try_clone()?)
-            .stderr(output)
-            .kill_on_drop(true)
-            .spawn()?;
-        let id = child.id().and_then(|id| i32::try_from(id).ok());
-        let id = id.and_then(Pid::from_raw);
-        let group = ProcessGroup::new(id.expect("it has not been waited for"));
-        match group {
-            Ok(group) => Ok(Running { child, group }),
-            Err(error) => {
-                let _ = child.start_kill();
-                Err(error)
+/// Carries out orders until the subject has ended. Returns whether the plan wanted that, or `None` when there are no more orders.
+async fn until_ended(
+    running: &mut impl Running,
+    replica: usize,
+    recorder: &Recorder,
+    orders: &mut mpsc::Receiver<Order>,
+) -> Option<bool> {
+    loop {
+        match next(running, orders).await {
+            Happening::Exit(how) => {
+                recorder.ended(replica, how, false);
+                return Some(false);
+            }
+            Happening::Order(Order::Sleep(time)) => {
+                running.stop();
+                recorder.note(Event::Stopped { replica, time });
+                sleep(time).await;
+                running.wake();
+                recorder.note(Event::Woken { replica });
+            }
+            Happening::Order(Order::Crash(done)) => {
+                running.kill().await;
+                recorder.ended(replica, "killed".to_owned(), true);
+                let _ = done.send(());
+                return Some(true);
+            }
+            Happening::Order(Order::Restart(done)) => {
+                running.end().await;
+                recorder.ended(replica, "ended for the restart".to_owned(), true);
+                let _ = done.send(());
+                return Some(true);
+            }
+            Happening::Dropped => {
+                running.kill().await;
+                return None;
             }
         }
     }
 }
 
-// === impl Running ===
+async fn next(running: &mut impl Running, orders: &mut mpsc::Receiver<Order>) -> Happening {
+    tokio::select! {
+        biased;
+        order = orders.recv() => order.map_or(Happening::Dropped, Happening::Order),
+        how = running.ended() => Happening::Exit(how),
+    }
+}
 
-impl Running {
-    /// Carries out orders until the process has ended. Returns whether the plan wanted that, or `None` when there are no more
-    /// orders.
-    async fn until_ended(
-        &mut self,
-        replica: usize,
-        recorder: &Recorder,
-        orders: &mut mpsc::Receiver<Order>,
-    ) -> Option<bool> {
-        loop {
-            match self.next(orders).await {
-                Happening::Exit(status) => {
-                    let how = status.map_or_else(|error| error.to_string(), |it| it.to_string());
-                    recorder.ended(replica, how, false);
-                    return Some(false);
-                }
-                Happening::Order(Order::Sleep(time)) => {
-                    let _ = self.group.signal(Signal::STOP);
-                    recorder.note(Event::Stopped { replica, time });
-                    sleep(time).await;
-                    let _ = self.group.signal(Signal::CONT);
-                    recorder.note(Event::Woken { replica });
-                }
-                Happening::Order(Order::Crash(done)) => {
-                    let _ = self.group.signal(Signal::KILL);
-                    let _ = timeout(ENDING, self.child.wait()).await;
-                    recorder.ended(replica, "killed".to_owned(), true);
-                    let _ = done.send(());
-                    return Some(true);
-                }
-                Happening::Order(Order::Restart(done)) => {
-                    let _ = self.group.signal(Signal::TERM);
-                    if timeout(ENDING, self.child.wait()).await.is_err() {
-                        let _ = self.group.signal(Signal::KILL);
-                        let _ = self.child.wait().await;
-                    }
-                    recorder.ended(replica, "ended for the restart".to_owned(), true);
-                    let _ = done.send(());
-                    return Some(true);
-                }
-                Happening::Dropped => {
-                    let _ = self.group.signal(Signal::KILL);
-                    let _ = self.child.wait().await;
-                    return None;
-                }
-            }
-        }
+// === impl Subject ===
+
+impl Subject {
+    /// Returns a command, which is executed without a shell.
+    pub fn command<A: Into<OsString>>(
+        program: impl Into<OsString>,
+        arguments: impl IntoIterator<Item = A>,
+    ) -> Self {
+        Self::Command(SubjectCommand {
+            program: program.into(),
+            arguments: arguments.into_iter().map(Into::into).collect(),
+        })
     }
 
-    async fn next(&mut self, orders: &mut mpsc::Receiver<Order>) -> Happening {
-        tokio::select! {
-            biased;
-            order = orders.recv() => order.map_or(Happening::Dropped, Happening::Order),
-            status = self.child.wait() => Happening::Exit(status),
-        }
+    /// Returns a function, which is called with a client of its own whenever the subject is started, and works until it is dropped.
+    pub fn function<F>(function: impl Fn(kube::Client) -> F + Send + Sync + 'static) -> Self
+    where
+        F: Future<Output: Ending> + Send + 'static,
+    {
+        Self::Function(Function::new(function))
+    }
+
+    /// Returns whether it runs in this process, on a paused clock.
+    pub(super) fn is_function(&self) -> bool {
+        matches!(self, Self::Function(_))
     }
 }

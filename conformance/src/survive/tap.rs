@@ -1,6 +1,7 @@
 //! The way of one replica to the server: every request of it is on record, and a write waits for what the plan orders.
 
 use std::{
+    io,
     net::{Ipv4Addr, SocketAddr},
     sync::Arc,
 };
@@ -14,7 +15,7 @@ use axum::{
 use bytes::Bytes;
 use fakeserver::{
     Certificates, Listener, UserInfo,
-    faults::{Answer, Connection, RequestFacts},
+    faults::{Answer, Connection, RequestFacts, Severed},
 };
 use futures::StreamExt;
 use http::{HeaderMap, HeaderValue, StatusCode, header, request::Parts};
@@ -75,19 +76,24 @@ impl Tap {
         if let Some(certificates) = certificates {
             listener = listener.with_certificates(certificates);
         }
-        let user = UserInfo::new(SUBJECT).with_groups(["system:masters", "system:authenticated"]);
-        let router = run.world.server.router_as(user);
-        let way = Way {
-            run,
-            replica,
-            router,
-        };
-        let router = Router::new().fallback(handle).with_state(way);
+        let router = router(&run, replica);
         Ok(Self {
             address,
             _serving: TaskSet::of(listener.serve(router, CancellationToken::new())),
         })
     }
+}
+
+/// Returns the way of a replica to the server.
+pub(super) fn router(run: &Arc<Run>, replica: usize) -> Router {
+    let user = UserInfo::new(SUBJECT).with_groups(["system:masters", "system:authenticated"]);
+    let router = run.world.server.router_as(user);
+    let way = Way {
+        run: Arc::clone(run),
+        replica,
+        router,
+    };
+    Router::new().fallback(handle).with_state(way)
 }
 
 async fn handle(State(way): State<Way>, request: Request) -> Response {
@@ -108,10 +114,18 @@ async fn handle(State(way): State<Way>, request: Request) -> Response {
     let connection = parts.extensions.get::<Connection>().cloned();
     let connection = connection.unwrap_or_default();
     let Ok(body) = axum::body::to_bytes(body, BODY_MAX).await else {
-        connection.reset();
-        return Response::default();
+        return broken(&connection);
     };
     way.write(parts, body, &facts, &connection).await
+}
+
+/// Breaks the connection of a request: by TCP, or in process by what stands for an answer.
+fn broken(connection: &Connection) -> Response {
+    connection.reset();
+    let mut response = Response::default();
+    let severed = Severed(io::ErrorKind::ConnectionReset);
+    response.extensions_mut().insert(severed);
+    response
 }
 
 /// Returns whether the request becomes another protocol.
@@ -188,8 +202,7 @@ impl Way {
         let (mut head, body) = response.into_parts();
         if !is_watch {
             let Ok(body) = body.collect().await else {
-                connection.unwrap_or_default().reset();
-                return Response::default();
+                return broken(&connection.unwrap_or_default());
             };
             let body = body.to_bytes();
             self.learn(&resource, &body);
@@ -253,16 +266,12 @@ impl Way {
         // The client may be gone before there is an answer.
         let open = OpenWrite::new(Arc::clone(&run.recorder), number);
         run.obey_before(&orders).await;
-        let unanswered = || {
-            connection.reset();
-            Response::default()
-        };
         match orders.fate {
             Fate::CrashBefore => {
                 run.crash(self.replica).await;
-                return unanswered();
+                return broken(connection);
             }
-            Fate::LostRequest => return unanswered(),
+            Fate::LostRequest => return broken(connection),
             Fate::Refused(refusal) => {
                 let answer = refusal_answer(refusal, facts);
                 let answered = Answered::refused(answer.code, &answer.body);
@@ -286,8 +295,7 @@ impl Way {
         let is_success = answered.code.is_some_and(|code| code < 300);
         open.end(answered);
         let Ok(body) = body else {
-            connection.reset();
-            return Response::default();
+            return broken(connection);
         };
         if is_lease && is_success {
             let lease = serde_json::from_slice(&body).unwrap_or_default();
@@ -297,8 +305,7 @@ impl Way {
             run.crash(self.replica).await;
         }
         if matches!(orders.fate, Fate::CrashAfter | Fate::LostAnswer) {
-            connection.reset();
-            return Response::default();
+            return broken(connection);
         }
         if is_success && facts.subresource.as_deref().is_none_or(|it| it == "status") {
             self.learn(&place.0, &body);

@@ -132,13 +132,113 @@ pub enum WorkloadError {
     },
 }
 
+/// The longest wait for a condition, unless the step tells another.
+pub(super) const WITHIN: Duration = Duration::from_mins(1);
+
 pub(super) fn one() -> usize {
     1
+}
+
+fn reference(text: &str) -> ObjectRef {
+    text.parse().unwrap_or_else(|reason| panic!("{reason}"))
 }
 
 // === impl Workload ===
 
 impl Workload {
+    /// Returns a workload without steps, to which they are added.
+    pub fn new() -> Self {
+        Self {
+            steps: Vec::new(),
+            replicas: one(),
+            rules: Vec::new(),
+        }
+    }
+
+    /// Applies an object.
+    ///
+    /// # Panics
+    ///
+    /// If it cannot be written as JSON.
+    #[must_use]
+    pub fn apply(self, object: &impl Serialize) -> Self {
+        let object = serde_json::to_value(object);
+        self.step(Action::Apply(vec![object.expect("an object is JSON")]))
+    }
+
+    /// Merges a patch into an object, `APIVERSION KIND [NAMESPACE/]NAME`.
+    ///
+    /// # Panics
+    ///
+    /// If that is no reference to an object.
+    #[must_use]
+    pub fn patch(self, object: &str, merge: Value) -> Self {
+        self.step(Action::Patch {
+            object: reference(object),
+            media_type: PatchType::Merge,
+            body: merge,
+            status: false,
+        })
+    }
+
+    /// Deletes an object, `APIVERSION KIND [NAMESPACE/]NAME`.
+    ///
+    /// # Panics
+    ///
+    /// If that is no reference to an object.
+    #[must_use]
+    pub fn delete(self, object: &str) -> Self {
+        self.step(Action::Delete {
+            object: reference(object),
+            propagation: None,
+        })
+    }
+
+    /// Waits for a minute at most until a CEL expression is true of an object, `APIVERSION KIND [NAMESPACE/]NAME`.
+    ///
+    /// # Panics
+    ///
+    /// If that is no reference to an object.
+    #[must_use]
+    pub fn wait(self, object: &str, until: &str) -> Self {
+        self.step(Action::Wait {
+            object: reference(object),
+            until: until.to_owned(),
+            within: WITHIN,
+        })
+    }
+
+    /// Waits until the subject has written nothing for so long.
+    #[must_use]
+    pub fn quiet(self, time: Duration) -> Self {
+        self.step(Action::Quiet(time))
+    }
+
+    /// Adds a step.
+    #[must_use]
+    pub fn step(mut self, action: Action) -> Self {
+        self.steps.push(Step { name: None, action });
+        self
+    }
+
+    /// Adds a rule, in CEL over the whole state.
+    #[must_use]
+    pub fn rule(mut self, name: &str, when: When, expression: &str) -> Self {
+        self.rules.push(Rule {
+            name: name.to_owned(),
+            when,
+            expression: expression.to_owned(),
+        });
+        self
+    }
+
+    /// Sets the number of copies of the subject that run at once.
+    #[must_use]
+    pub fn with_replicas(mut self, count: usize) -> Self {
+        self.replicas = count;
+        self
+    }
+
     /// Returns the longest quiet that a step waits for.
     pub(super) fn longest_quiet(&self) -> Option<Duration> {
         let quiets = self.steps.iter().filter_map(|step| match step.action {
@@ -146,6 +246,12 @@ impl Workload {
             _ => None,
         });
         quiets.max()
+    }
+}
+
+impl Default for Workload {
+    fn default() -> Self {
+        Self::new()
     }
 }
 

@@ -8,11 +8,8 @@ use serde_json::Value;
 
 use super::{
     kinds::ObjectRef,
-    workload::{Action, PatchType, Rule, Step, When, Workload, WorkloadError, one},
+    workload::{Action, PatchType, Rule, Step, WITHIN, When, Workload, WorkloadError, one},
 };
-
-/// The longest wait for a condition, unless the step tells another.
-const WITHIN: Duration = Duration::from_mins(1);
 
 /// The form of a workload in a file.
 #[derive(Debug, Deserialize)]

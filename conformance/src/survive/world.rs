@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
-use fakeserver::{FakeServer, StoredObject, faults::RequestFacts};
+use fakeserver::{Clock, FakeServer, StoredObject, faults::RequestFacts};
 use serde_json::Value;
 
 use super::{
@@ -15,6 +15,8 @@ use crate::call::{open, read};
 pub(super) struct World {
     pub(super) server: FakeServer,
     pub(super) kinds: ServedKinds,
+    /// The clock of the server.
+    pub(super) clock: Clock,
 }
 
 // === impl World ===

@@ -33,6 +33,9 @@ pub(super) fn check(case: &Case<'_>) -> Vec<Finding> {
             findings.push(Finding::new(Promise::Alive, text).at(*at));
         }
     }
+    for panic in &case.outcome.panics {
+        findings.push(Finding::new(Promise::Alive, format!("it {panic}")));
+    }
     for output in &case.outcome.output {
         let text = fs::read(output).unwrap_or_default();
         let text = String::from_utf8_lossy(&text);

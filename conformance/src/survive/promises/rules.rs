@@ -67,7 +67,7 @@ impl Rules {
     }
 
     /// Returns what makes a rule untrue in a state; nothing if it is true.
-    fn fault(&self, expression: &CelExpression, state: &State) -> Option<String> {
+    fn fault(&self, expression: &CelExpression, state: &State, now: &str) -> Option<String> {
         let list = |resource: &str| -> Value {
             let objects = state.get(resource).into_iter().flat_map(BTreeMap::values);
             objects.map(Found::value).collect()
@@ -85,8 +85,7 @@ impl Rules {
                 .collect();
             inputs.insert(RESOURCES, CelInput::Json(Value::Object(all)));
         }
-        let now = fakeserver::Clock::wall().now_text();
-        inputs.insert("now", CelInput::Timestamp(now));
+        inputs.insert("now", CelInput::Timestamp(now.to_owned()));
         match expression.evaluate(&inputs) {
             Ok(Value::Bool(true)) => None,
             Ok(value) => Some(format!("it is {value}")),
@@ -109,7 +108,7 @@ pub(super) fn check(case: &Case<'_>) -> Vec<Finding> {
     if rules.rules.is_empty() {
         return Vec::new();
     }
-    let history = &case.outcome.history;
+    let (history, now) = (&case.outcome.history, &case.outcome.now);
     let mut state = beginning(history);
     let mut broken: BTreeSet<usize> = BTreeSet::new();
     let mut findings = Vec::new();
@@ -133,7 +132,7 @@ pub(super) fn check(case: &Case<'_>) -> Vec<Finding> {
             {
                 continue;
             }
-            if let Some(fault) = rules.fault(expression, &state) {
+            if let Some(fault) = rules.fault(expression, &state, now) {
                 broken.insert(place);
                 let revision = recorded.change.revision();
                 let text = format!("{}: at revision {revision} {fault}", rule.name);
@@ -143,7 +142,7 @@ pub(super) fn check(case: &Case<'_>) -> Vec<Finding> {
     }
     for (rule, expression) in &rules.rules {
         if rule.when == When::Eventually
-            && let Some(fault) = rules.fault(expression, &state)
+            && let Some(fault) = rules.fault(expression, &state, now)
         {
             let text = format!("{}: in the end {fault}", rule.name);
             findings.push(Finding::new(Promise::Rule, text));

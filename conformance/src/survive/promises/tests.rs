@@ -2,7 +2,7 @@
 
 use std::{path::PathBuf, time::Duration};
 
-use fakeserver::{Controllers, FakeServer};
+use fakeserver::{Clock, Controllers, FakeServer};
 use serde_json::{Value, json};
 
 use super::{Case, check, rules::Rules};
@@ -90,6 +90,8 @@ impl Run {
             not_done: Vec::new(),
             identities: self.identities.clone(),
             output: self.output.clone(),
+            panics: Vec::new(),
+            now: Clock::wall().now_text(),
             took: Duration::ZERO,
         }
     }

@@ -13,7 +13,7 @@ use informer::{
 };
 use k8s_openapi::{NamespaceResourceScope, api::core::v1::ConfigMap};
 use kube::{
-    Api, Resource, ResourceExt as _,
+    Api, Client, Resource, ResourceExt as _,
     api::{DeleteParams, Patch, PatchParams, PostParams, Preconditions},
 };
 use serde::{Serialize, de::DeserializeOwned};
@@ -39,17 +39,41 @@ impl<K> Kind for K where
 {
 }
 
+/// The object that is reconciled, as far as its place goes.
+pub(crate) trait Around {
+    fn client(&self) -> &Client;
+    fn namespace(&self) -> &str;
+    fn name(&self) -> &str;
+}
+
+impl<K> Around for Context<K> {
+    fn client(&self) -> &Client {
+        self.client()
+    }
+
+    fn namespace(&self) -> &str {
+        self.key().namespace()
+    }
+
+    fn name(&self) -> &str {
+        self.key().name()
+    }
+}
+
 /// Returns an interface to objects of the kind `T` beside the reconciled one. What it writes is not noted in the gate.
-pub(crate) fn api<K, T>(ctx: &Context<K>) -> Api<T>
+pub(crate) fn api<A: Around, T>(ctx: &A) -> Api<T>
 where
     T: Resource<DynamicType = (), Scope = NamespaceResourceScope>,
 {
-    Api::namespaced(ctx.client().clone(), ctx.key().namespace())
+    Api::namespaced(ctx.client().clone(), ctx.namespace())
 }
 
 /// Returns whether the owner is still there at the server, as the one that was read.
-pub(crate) async fn is_current<K: Kind>(ctx: &Context<K>, owner: &K) -> Result<bool, kube::Error> {
-    let live = api::<K, K>(ctx).get_opt(ctx.key().name()).await?;
+pub(crate) async fn is_current<K>(ctx: &impl Around, owner: &K) -> Result<bool, kube::Error>
+where
+    K: Kind + DeserializeOwned,
+{
+    let live = api::<_, K>(ctx).get_opt(ctx.name()).await?;
     Ok(live
         .is_some_and(|live| live.uid() == owner.uid() && live.meta().deletion_timestamp.is_none()))
 }
@@ -67,19 +91,19 @@ pub(crate) fn is_own<K: Kind, T: Resource>(object: &T, owner: &K) -> bool {
 ///
 /// Those of the request. A child of another owner is in the way until the garbage collector has taken it.
 pub(crate) async fn create<K, T>(
-    ctx: &Context<K>,
+    ctx: &impl Around,
     owner: &K,
     mut child: T,
 ) -> Result<bool, AnyError>
 where
-    K: Kind,
+    K: Kind + DeserializeOwned,
     T: Kind,
 {
     if !is_current(ctx, owner).await? {
         return Err("the owner is another one by now".into());
     }
     child.meta_mut().owner_references = owner.controller_owner_ref(&()).map(|owner| vec![owner]);
-    let children = api::<K, T>(ctx);
+    let children = api::<_, T>(ctx);
     let created = children.create(&PostParams::default(), &child).await;
     match created {
         Ok(_) => Ok(true),
@@ -108,7 +132,7 @@ pub(crate) async fn delete<T: Kind>(api: &Api<T>, object: &T) -> Result<(), kube
 
 /// Writes a status of the object that was read, unless it is there already.
 pub(crate) async fn set_status<K>(
-    ctx: &Context<K>,
+    ctx: &impl Around,
     owner: &K,
     status: Value,
 ) -> Result<(), AnyError>
@@ -121,8 +145,8 @@ where
     }
     let metadata = json!({"resourceVersion": owner.resource_version()});
     let patch = Patch::Merge(json!({"metadata": metadata, "status": status}));
-    api::<K, K>(ctx)
-        .patch_status(ctx.key().name(), &PatchParams::default(), &patch)
+    api::<_, K>(ctx)
+        .patch_status(ctx.name(), &PatchParams::default(), &patch)
         .await?;
     Ok(())
 }

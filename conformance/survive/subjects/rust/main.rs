@@ -1,38 +1,57 @@
-//! Operators in Rust, each with a seeded bug that `--buggy` turns on. They are subjects of `conformance survive`.
+//! Operators in Rust, each with a seeded bug that `--buggy` turns on. They are subjects of `conformance survive`, as a command or
+//! in process.
 //!
 //! ```console
 //! $ cargo build -p examples --example survive_subjects
 //! $ cd conformance/survive/subjects/rust
 //! $ conformance survive --crds ticket/crd.yaml --workload ticket/survive.yaml -- survive_subjects ticket --buggy
+//! $ survive_subjects ticket --buggy --in-process --families crash,lost-answer
 //! ```
 
 mod bundle;
 mod directory;
+mod in_process;
 mod janitor;
 mod kit;
+mod operators;
 mod registry;
+#[cfg(test)]
+mod tests;
 mod ticket;
 mod updater;
 
-use informer::manager::Manager;
+use std::process::ExitCode;
 
-use self::kit::AnyError;
+use tokio::{
+    runtime::Builder,
+    signal::unix::{SignalKind, signal},
+};
+use tokio_util::sync::CancellationToken;
 
-#[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), AnyError> {
+use self::{kit::AnyError, operators::Operator};
+
+fn main() -> Result<ExitCode, AnyError> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let name = arguments.first().map_or("", String::as_str);
+    let operator = Operator::find(name).ok_or_else(|| format!("there is no operator {name:?}"))?;
     let is_buggy = arguments.iter().any(|argument| argument == "--buggy");
-    let controller = match arguments.first().map(String::as_str) {
-        Some("bundle") => bundle::controller(is_buggy),
-        Some("directory") => directory::controller(is_buggy),
-        Some("janitor") => janitor::controller(is_buggy),
-        Some("registry") => registry::controller(is_buggy),
-        Some("ticket") => ticket::controller(is_buggy),
-        Some("updater") => updater::controller(is_buggy),
-        other => return Err(format!("there is no operator {other:?}").into()),
-    };
+    if arguments.iter().any(|argument| argument == "--in-process") {
+        return in_process::run(operator, is_buggy, &arguments);
+    }
+    let runtime = Builder::new_current_thread().enable_all().build()?;
+    runtime.block_on(command(operator, is_buggy))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Works for the cluster of the kubeconfig until the process is asked to end.
+async fn command(operator: Operator, is_buggy: bool) -> Result<(), AnyError> {
     let client = informer::http::client(kube::Config::infer().await?)?;
-    let manager = Manager::new(client).with_controller(controller);
-    manager.run_until_signal().await?;
-    Ok(())
+    let stop = CancellationToken::new();
+    let mut signals = signal(SignalKind::terminate())?;
+    let mut work = std::pin::pin!(operator.run(client, is_buggy, stop.clone()));
+    tokio::select! {
+        ended = &mut work => return ended,
+        _ = signals.recv() => stop.cancel(),
+    }
+    work.await
 }

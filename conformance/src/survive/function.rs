@@ -1,0 +1,120 @@
+//! A function as a subject: its future is the process, and its client the connection, which ends with it.
+
+use std::{any::Any, error::Error, fmt, panic::AssertUnwindSafe, sync::Arc, time::Duration};
+
+use axum::Router;
+use futures::{FutureExt, future::BoxFuture};
+use kube::Client;
+
+use super::{line::Line, running::Running};
+use crate::call::whole;
+
+/// A function that works with a client of a cluster until it is dropped.
+#[derive(Clone)]
+pub struct Function(Arc<dyn Fn(Client) -> BoxFuture<'static, Result<(), String>> + Send + Sync>);
+
+/// The outcome of a subject that returns: nothing, or a result.
+pub trait Ending {
+    /// Returns the failure, if it is one.
+    fn failure(self) -> Option<String>;
+}
+
+/// A call of the function. It ends when it is dropped, and nothing that it has spawned reaches the server any more.
+pub(super) struct Incarnation {
+    line: Line,
+    /// `None` when it has ended.
+    work: Option<BoxFuture<'static, String>>,
+}
+
+// === impl Function ===
+
+impl Function {
+    pub(super) fn new<F>(function: impl Fn(Client) -> F + Send + Sync + 'static) -> Self
+    where
+        F: Future<Output: Ending> + Send + 'static,
+    {
+        Self(Arc::new(move |client| {
+            let work = function(client);
+            Box::pin(async move { work.await.failure().map_or(Ok(()), Err) })
+        }))
+    }
+
+    /// Calls it with a client whose requests go to `router`, and take `latency`.
+    pub(super) fn start(&self, router: &Router, latency: Duration) -> Incarnation {
+        let line = Line::new(router.clone(), latency);
+        let (function, client) = (self.clone(), line.client());
+        let work = async move { (function.0)(client).await };
+        let work = AssertUnwindSafe(work)
+            .catch_unwind()
+            .map(|ended| match ended {
+                Ok(Ok(())) => "it returned".to_owned(),
+                Ok(Err(error)) => format!("it returned an error: {error}"),
+                Err(panic) => format!("it panicked: {}", message(&*panic)),
+            });
+        Incarnation {
+            line,
+            work: Some(Box::pin(work)),
+        }
+    }
+}
+
+impl fmt::Debug for Function {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Function")
+    }
+}
+
+impl Ending for () {
+    fn failure(self) -> Option<String> {
+        None
+    }
+}
+
+impl<E: Into<Box<dyn Error + Send + Sync>>> Ending for Result<(), E> {
+    fn failure(self) -> Option<String> {
+        self.err().map(|error| whole(&*error.into()))
+    }
+}
+
+fn message(panic: &(dyn Any + Send)) -> &str {
+    let text = panic.downcast_ref::<&str>().copied();
+    text.or_else(|| panic.downcast_ref::<String>().map(String::as_str))
+        .unwrap_or("without a message")
+}
+
+// === impl Incarnation ===
+
+impl Running for Incarnation {
+    async fn ended(&mut self) -> String {
+        let Some(work) = &mut self.work else {
+            return std::future::pending().await;
+        };
+        let how = work.await;
+        self.work = None;
+        self.line.cut();
+        how
+    }
+
+    fn stop(&mut self) {
+        self.line.hold(true);
+    }
+
+    fn wake(&mut self) {
+        self.line.hold(false);
+    }
+
+    async fn kill(&mut self) {
+        self.line.cut();
+        self.work = None;
+    }
+
+    async fn end(&mut self) {
+        self.kill().await;
+    }
+}
+
+impl Drop for Incarnation {
+    fn drop(&mut self) {
+        self.line.cut();
+    }
+}

@@ -1,0 +1,101 @@
+//! A whole campaign: the reference, the plans that are chosen of it, their verdicts, and the smaller ones of those that fail.
+
+use std::{collections::BTreeMap, fs, io, path::Path};
+
+use super::{
+    campaign::{Accepted, Campaign, CampaignError, Choice, Verdict},
+    plan::Plan,
+    reference::Reference,
+    report::Report,
+};
+use crate::seed::Seed;
+
+/// The reference, and the plans that are chosen of it.
+#[derive(Debug)]
+pub struct Survey {
+    /// The reference.
+    pub reference: Reference,
+    /// The plans.
+    pub plans: Vec<Plan>,
+}
+
+// === impl Campaign ===
+
+impl Campaign {
+    /// Runs the reference and chooses plans, `changes` of which change a field.
+    ///
+    /// # Errors
+    ///
+    /// A run cannot begin, the subject does not get through the steps, or no field can be changed.
+    ///
+    /// # Cancel safety
+    ///
+    /// If dropped, the subject's processes are killed.
+    pub async fn survey(
+        &self,
+        choice: &Choice,
+        accepted: &Accepted,
+        changes: usize,
+    ) -> Result<Survey, CampaignError> {
+        let mut reference = self.reference(&choice.folder).await?;
+        let mask = accepted.mask.0.iter().cloned();
+        reference.mask.0.extend(mask);
+        let mut plans = choice.plans(&reference, self.workload());
+        if changes > 0 {
+            plans.extend(self.changes(changes, Seed::new(choice.seed)).await?);
+        }
+        Ok(Survey { reference, plans })
+    }
+
+    /// Runs the plans, tells `watch` of each verdict as it comes, leaves out what is accepted, and makes those that fail smaller.
+    ///
+    /// # Errors
+    ///
+    /// A run cannot begin.
+    ///
+    /// # Cancel safety
+    ///
+    /// If dropped, the subject's processes are killed.
+    pub async fn judge(
+        &self,
+        survey: Survey,
+        choice: &Choice,
+        accepted: &Accepted,
+        watch: impl FnMut(&Verdict),
+    ) -> Result<Report, CampaignError> {
+        let Survey { reference, plans } = survey;
+        let mut verdicts = Vec::new();
+        let all = self.verdicts(&reference, plans, choice, watch).await?;
+        for mut verdict in all {
+            accepted.apply(&mut verdict);
+            if !verdict.findings.is_empty() && verdict.plan.perturbations.len() > 1 {
+                verdict = self.shrink(&reference, verdict).await?;
+            }
+            verdicts.push(verdict);
+        }
+        Ok(Report {
+            reference,
+            verdicts,
+            replays: BTreeMap::new(),
+        })
+    }
+}
+
+// === impl Accepted ===
+
+impl Accepted {
+    /// Reads what is accepted from a file; nothing if there is none.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be read, or has another form.
+    pub fn read(file: &Path) -> Result<Self, String> {
+        match fs::read_to_string(file) {
+            Ok(text) => serde_json::from_str(&text).map_err(|error| {
+                format!("{} does not tell what is accepted: {error}", file.display())
+            }),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Self::default()),
+            Err(error) => Err(format!("cannot read {}: {error}", file.display())),
+        }
+    }
+}

@@ -1,0 +1,34 @@
+//! Each bug is found in process by a promise that fits it, and no operator without its bug is blamed.
+
+use conformance::survive::{Family, Promise};
+
+use crate::{in_process::check, operators::Operator};
+
+/// Returns the family that finds an operator's bug, and the promise that the bug breaks.
+fn of(operator: Operator) -> (Family, Promise) {
+    match operator {
+        Operator::Bundle | Operator::Directory => (Family::Crash, Promise::EndState),
+        Operator::Janitor => (Family::Stale, Promise::Churn),
+        Operator::Registry => (Family::Unobserved, Promise::EndState),
+        Operator::Ticket => (Family::LostAnswer, Promise::EndState),
+        Operator::Updater => (Family::Stale, Promise::Rule),
+    }
+}
+
+#[test]
+fn every_bug_is_found() {
+    for operator in Operator::ALL {
+        let (family, promise) = of(operator);
+        let report = check(operator, true).families([family]).report().unwrap();
+        let mut findings = report.failed().flat_map(|verdict| &verdict.findings);
+        let is_found = findings.any(|finding| finding.promise == promise);
+        assert!(is_found, "{operator:?}: {report}");
+    }
+}
+
+#[test]
+fn no_correct_operator_is_blamed() {
+    for operator in Operator::ALL {
+        check(operator, false).run();
+    }
+}
