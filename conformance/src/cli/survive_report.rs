@@ -12,7 +12,9 @@ pub(super) const REPORT: &str = "report.json";
 pub(super) fn check_report(folder: &Path, force: bool) -> Result<(), String> {
     let entries = entries(folder);
     let has_foreign = entries.iter().any(|path| !is_of_report(path));
-    let is_report = entries.is_empty() || folder.join(REPORT).exists();
+    // The output of a reference that failed is alone.
+    let is_output = |path: &PathBuf| path.file_name().is_some_and(|name| name == "0000.log");
+    let is_report = entries.iter().all(is_output) || folder.join(REPORT).exists();
     if (has_foreign || !is_report) && !force {
         return Err(format!(
             "{} holds other files than a report's; choose another --report, or --force to put one among them",

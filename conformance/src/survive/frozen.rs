@@ -43,9 +43,9 @@ impl Frozen {
         self.lock().entry(resource.to_owned()).or_insert(revision);
     }
 
-    /// Lets everything go on. Returns whether anything stood still.
-    pub(super) fn thaw(&self) -> bool {
-        !std::mem::take(&mut *self.lock()).is_empty()
+    /// Lets everything go on. Returns the resources that stood still.
+    pub(super) fn thaw(&self) -> Vec<String> {
+        std::mem::take(&mut *self.lock()).into_keys().collect()
     }
 
     /// Returns the revision at which a resource stands still.

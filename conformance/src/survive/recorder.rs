@@ -40,9 +40,11 @@ struct Inner {
     slowest_start: Duration,
     /// The writes whose last attempt did not succeed, and may be made again.
     unsettled: BTreeSet<WriteKey>,
+    /// The resources that the subject was cut off, and has not read since.
+    unread: BTreeSet<String>,
 }
 
-/// The quiet after a write that did not succeed: the next attempt may come late.
+/// The quiet after a write that did not succeed, or a watch that was refused: the next attempt may come late.
 const UNSETTLED_QUIET: Duration = Duration::from_secs(12);
 
 /// The present process of a replica.
@@ -98,6 +100,7 @@ impl Recorder {
                 active_at: started,
                 slowest_start: Duration::ZERO,
                 unsettled: BTreeSet::new(),
+                unread: BTreeSet::new(),
             }),
         }
     }
@@ -147,6 +150,9 @@ impl Recorder {
     /// Takes a list or a watch.
     pub(super) fn read(&self, replica: usize, resource: String, is_watch: bool, from_cache: bool) {
         let mut inner = self.lock();
+        if inner.unread.remove(&resource) {
+            inner.active_at = Instant::now();
+        }
         if is_watch {
             inner.set_ready(replica);
             inner.watched.insert(resource);
@@ -280,7 +286,7 @@ impl Recorder {
         }
         // What a process does first takes as long as its start where the machine is busy.
         let time = time.max(inner.slowest_start * 2);
-        let needed = if inner.unsettled.is_empty() {
+        let needed = if inner.unsettled.is_empty() && inner.unread.is_empty() {
             time
         } else {
             time.max(UNSETTLED_QUIET)
@@ -303,6 +309,13 @@ impl Recorder {
     /// Lets the time without writes begin anew.
     pub(super) fn restart_quiet(&self) {
         self.lock().active_at = Instant::now();
+    }
+
+    /// Lets the time without writes begin anew, and once more when the subject reads these resources again.
+    pub(super) fn restart_quiet_until_read(&self, resources: impl IntoIterator<Item = String>) {
+        let mut inner = self.lock();
+        inner.unread.extend(resources);
+        inner.active_at = Instant::now();
     }
 
     /// Notes that the restart at the end begins.

@@ -276,12 +276,12 @@ impl Run {
 
     /// Lets the subject see all resources again: its watches have ended, and it lists anew.
     pub(super) fn reconnect(&self) {
-        if !self.cut.is_something() {
+        let resources = self.cut.thaw();
+        if resources.is_empty() {
             return;
         }
-        self.cut.thaw();
         self.recorder
             .note(Event::Perturbed("no longer cut off".to_owned()));
-        self.recorder.restart_quiet();
+        self.recorder.restart_quiet_until_read(resources);
     }
 }

@@ -185,11 +185,7 @@ impl Way {
         let from_cache = facts.resource_version == "0";
         if self.run.wait_until_not_cut(&resource).await && is_watch && !from_cache {
             // Nothing of what it missed is told: it has to list.
-            return respond(Answer::status(
-                StatusCode::GONE,
-                Some("Expired"),
-                "The resourceVersion for the provided watch is too old.",
-            ));
+            return respond(expired_watch());
         }
         self.run
             .recorder
@@ -362,6 +358,21 @@ fn is_background(facts: &RequestFacts) -> bool {
     }
 }
 
+/// Returns a watch of one event, the error of a version that is too old. API servers send it in this way, not as the
+/// status of the answer.
+fn expired_watch() -> Answer {
+    let status = Answer::status(
+        StatusCode::GONE,
+        Some("Expired"),
+        "The resourceVersion for the provided watch is too old.",
+    );
+    let object = String::from_utf8_lossy(&status.body);
+    let event = format!("{{\"type\":\"ERROR\",\"object\":{}}}\n", object.trim_end());
+    let mut answer = Answer::new(StatusCode::OK, event);
+    answer.headers = status.headers;
+    answer
+}
+
 fn refusal_answer(refusal: Refusal, facts: &RequestFacts) -> Answer {
     let name = facts.name.clone().unwrap_or_default();
     let about = full_name(&facts.resource, &facts.group);
@@ -483,3 +494,6 @@ impl Answered {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
