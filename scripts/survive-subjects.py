@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs `conformance survive` with each operator of conformance/survive/subjects, with its seeded bug and without it.
 
-    scripts/survive-subjects.py [--plans N] [--bug-plans N] [--jobs J] [--conformance PROGRAM] [--rust PROGRAM] [NAME...]
+    scripts/survive-subjects.py [--plans N] [--bug-plans N] [--jobs J] [--in-process] [--conformance PROGRAM] [--rust PROGRAM] [NAME...]
 
 Every bug has to be found, by the promise that its row of the README names, and no operator without its bug is blamed. The reports
 are in target/survive. A name is that of an operator: `pool`.
@@ -57,6 +57,21 @@ def run(row, options, is_buggy):
     return json.loads((report / "report.json").read_text(encoding="utf-8")), took
 
 
+def run_in_process(row, options, is_buggy):
+    """Returns the report of an operator in Rust as a function, and the seconds that it took."""
+    plans = options.bug_plans if is_buggy else options.plans
+    arguments = [options.rust, row["name"], "--in-process"]
+    arguments += ["--buggy", "--families", row["family"]] if is_buggy else []
+    arguments += ["--plans", str(plans)] if plans else []
+    arguments += ["--jobs", str(options.jobs)] if options.jobs else []
+    began = time.monotonic()
+    ended = subprocess.run(list(map(str, arguments)), capture_output=True, text=True, check=False)
+    took = time.monotonic() - began
+    if not ended.stdout:
+        raise SystemExit(f"{row['name']}: {ended.stderr}")
+    return json.loads(ended.stdout), took
+
+
 def tell(row, report, took, is_buggy):
     """Prints a line, and returns whether it is as it has to be."""
     failed = [run for run in report["runs"] if not run["survived"]]
@@ -81,6 +96,7 @@ def main():
     parser.add_argument("--jobs", type=int)
     parser.add_argument("--conformance", default=TARGET / "debug" / "conformance")
     parser.add_argument("--rust", default=TARGET / "debug" / "examples" / "survive_subjects")
+    parser.add_argument("--in-process", action="store_true", help="those in Rust as functions on a paused clock")
     parser.add_argument("--only", choices=["bugs", "twins"])
     parser.add_argument("names", nargs="*", metavar="NAME")
     options = parser.parse_args()
@@ -89,12 +105,15 @@ def main():
     if unknown:
         parser.error(f"there is no operator {', '.join(sorted(unknown))}")
     chosen = [row for row in known if not options.names or row["name"] in options.names]
+    if options.in_process:
+        chosen = [row for row in chosen if row["language"] == "Rust"]
+    once = run_in_process if options.in_process else run
     wrong = 0
     for row in chosen:
         for is_buggy in (True, False):
             if options.only == ("twins" if is_buggy else "bugs"):
                 continue
-            report, took = run(row, options, is_buggy)
+            report, took = once(row, options, is_buggy)
             wrong += not tell(row, report, took, is_buggy)
     sys.exit(1 if wrong else 0)
 

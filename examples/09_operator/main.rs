@@ -8,6 +8,8 @@
 
 mod operator;
 #[cfg(test)]
+mod survive;
+#[cfg(test)]
 mod tests;
 mod website;
 

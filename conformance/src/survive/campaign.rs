@@ -15,7 +15,7 @@ use tokio::time::Instant;
 use super::{
     draw,
     end_state::Mask,
-    execute::{self, Circumstances, Outcome, RunError, Setup},
+    execute::{self, Circumstances, Outcome, RunError, Setup, Task},
     finding::{Finding, Promise},
     kinds::ServedKinds,
     places::check_in_cluster,
@@ -110,6 +110,7 @@ pub enum CampaignError {
 pub struct Campaign {
     pub(super) setup: Setup,
     workload: Workload,
+    kinds: ServedKinds,
     rules: Rules,
 }
 
@@ -154,6 +155,7 @@ impl Campaign {
         Ok(Self {
             setup,
             workload,
+            kinds,
             rules,
         })
     }
@@ -340,25 +342,24 @@ impl Campaign {
         folder: &Path,
     ) -> Result<Outcome, CampaignError> {
         let workload = &self.workload;
-        self.run_workload(workload, plan, circumstances, folder)
-            .await
+        self.run_task(Task {
+            workload,
+            plan,
+            circumstances,
+            folder,
+        })
+        .await
     }
 
-    /// Runs another workload than that of the campaign.
-    pub(super) async fn run_workload(
-        &self,
-        workload: &Workload,
-        plan: &Plan,
-        circumstances: Circumstances,
-        folder: &Path,
-    ) -> Result<Outcome, CampaignError> {
+    /// Runs a workload, which may be another one than that of the campaign.
+    pub(super) async fn run_task(&self, task: Task<'_>) -> Result<Outcome, CampaignError> {
         if !self.setup.subject.is_function() {
-            fs::create_dir_all(folder).map_err(|source| CampaignError::Folder {
-                path: folder.to_owned(),
+            fs::create_dir_all(task.folder).map_err(|source| CampaignError::Folder {
+                path: task.folder.to_owned(),
                 source,
             })?;
         }
-        let run = execute::run(&self.setup, workload, plan, circumstances, folder);
+        let run = execute::run(&self.setup, &self.kinds, task);
         Ok(Box::pin(self.setup.within(run)).await?)
     }
 

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::{
     campaign::{Campaign, CampaignError, Verdict},
     end_state::EndState,
-    execute::{self, Circumstances},
+    execute::{self, Circumstances, Task},
     finding::{Finding, Promise},
     generate::{self, Change},
     kinds::{ObjectRef, ServedKinds},
@@ -117,9 +117,14 @@ impl Campaign {
             };
             let folder = folder.join(name);
             let outcome = self
-                .run_workload(&workload, &Plan::default(), Circumstances::Usual, &folder)
+                .run_task(Task {
+                    workload: &workload,
+                    plan: &Plan::default(),
+                    circumstances: Circumstances::Usual,
+                    folder: &folder,
+                })
                 .await?;
-            ends.push(EndState::of(&outcome.history.end()));
+            ends.push(EndState::of(&outcome.history, Some(&reference.end)));
             let findings = failed(&outcome.trace.events);
             let next = Verdict {
                 plan: plan.clone(),
@@ -178,7 +183,7 @@ fn change_plan(object: &Value, change: Change) -> Plan {
 }
 
 /// Returns whether the server takes a change, by a dry run.
-async fn is_taken(world: &World, object: &Value, change: &Change) -> bool {
+pub(super) async fn is_taken(world: &World, object: &Value, change: &Change) -> bool {
     let Ok(path) = world.path(&ObjectRef::to(object)) else {
         return false;
     };

@@ -1,11 +1,14 @@
 //! The state in the end, in a form that two runs have in common, and the differences of two of them.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::history::Found;
+use super::history::History;
 
 /// Fields of `metadata` that are different in each run.
 const OWN_METADATA: [&str; 6] = [
@@ -30,7 +33,11 @@ const ACCOUNT_VOLUME: &str = "kube-api-access-";
 /// The objects in the end by their names, with what is different in each run taken out. Several objects have one name if the
 /// server completed it.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct EndState(BTreeMap<String, Vec<Value>>);
+pub struct EndState {
+    objects: BTreeMap<String, Vec<Arc<Value>>>,
+    /// The objects that are as they were at the beginning, with their names, by uid and revision: they are the same in each run.
+    untouched: BTreeMap<(String, u64), (String, Arc<Value>)>,
+}
 
 /// A difference of two end states.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -50,33 +57,51 @@ pub struct Mask(pub BTreeSet<(String, String)>);
 // === impl EndState ===
 
 impl EndState {
-    /// Takes what runs have in common out of the objects in the end.
-    pub fn of(found: &[Found]) -> Self {
-        let kept: Vec<&Found> = found
-            .iter()
-            .filter(|found| !ASIDE.contains(&found.kind.full_name().as_str()))
-            .collect();
-        let values: Vec<Value> = kept.iter().map(|found| found.value()).collect();
+    /// Takes what runs have in common out of the objects in the end. What another run had at the beginning, too, is taken from
+    /// there.
+    pub fn of(history: &History, known: Option<&Self>) -> Self {
+        let mut end = Self::default();
+        let (mut found, mut values) = (Vec::new(), Vec::new());
+        for object in history.end() {
+            if ASIDE.contains(&object.kind.full_name().as_str()) {
+                continue;
+            }
+            let version = (object.object.uid().to_owned(), object.object.revision());
+            let is_untouched = version.1 <= history.began_at;
+            let same = known.and_then(|known| known.untouched.get(&version));
+            if let Some((name, value)) = same.filter(|_| is_untouched) {
+                let objects = end.objects.entry(name.clone()).or_default();
+                objects.push(Arc::clone(value));
+                continue;
+            }
+            values.push(object.value());
+            found.push((object.kind, is_untouched.then_some(version)));
+        }
         let names = Names::of(&values);
-        let mut objects: BTreeMap<String, Vec<Value>> = BTreeMap::new();
-        for (found, value) in kept.iter().zip(&values) {
-            let name = names.title(&found.kind.full_name(), value);
-            objects.entry(name).or_default().push(names.common(value));
+        for ((kind, version), value) in found.into_iter().zip(&values) {
+            let name = names.title(&kind.full_name(), value);
+            let value = Arc::new(names.common(value));
+            if let Some(version) = version {
+                let same = (name.clone(), Arc::clone(&value));
+                end.untouched.insert(version, same);
+            }
+            end.objects.entry(name).or_default().push(value);
         }
-        for same in objects.values_mut() {
-            same.sort_by_key(ToString::to_string);
+        for same in end.objects.values_mut().filter(|same| same.len() > 1) {
+            same.sort_by_cached_key(ToString::to_string);
         }
-        Self(objects)
+        end
     }
 
     /// Returns how `other` differs from this one, but for what `mask` leaves out.
     pub fn differences(&self, other: &Self, mask: &Mask) -> Vec<Difference> {
-        let names: BTreeSet<&String> = self.0.keys().chain(other.0.keys()).collect();
+        let names = self.objects.keys().chain(other.objects.keys());
+        let names: BTreeSet<&String> = names.collect();
         let mut found = Vec::new();
         for name in names {
             let none = Vec::new();
-            let ours = self.0.get(name).unwrap_or(&none);
-            let theirs = other.0.get(name).unwrap_or(&none);
+            let ours = self.objects.get(name).unwrap_or(&none);
+            let theirs = other.objects.get(name).unwrap_or(&none);
             if ours.len() != theirs.len() {
                 let text = match (ours.len(), theirs.len()) {
                     (0, 1) => "is left over".to_owned(),
@@ -86,7 +111,8 @@ impl EndState {
                 found.push(Difference::whole(name, text));
                 continue;
             }
-            for (ours, theirs) in ours.iter().zip(theirs) {
+            let pairs = ours.iter().zip(theirs);
+            for (ours, theirs) in pairs.filter(|(ours, theirs)| !Arc::ptr_eq(ours, theirs)) {
                 compare(name, "", ours, theirs, &mut found);
             }
         }
@@ -97,7 +123,7 @@ impl EndState {
 
     /// Returns the number of objects.
     pub fn object_count(&self) -> usize {
-        self.0.values().map(Vec::len).sum()
+        self.objects.values().map(Vec::len).sum()
     }
 }
 
@@ -313,12 +339,16 @@ mod tests {
     fn state(objects: &[(&str, Value)]) -> EndState {
         let values: Vec<Value> = objects.iter().map(|(_, value)| value.clone()).collect();
         let names = Names::of(&values);
-        let mut found: BTreeMap<String, Vec<Value>> = BTreeMap::new();
+        let mut found: BTreeMap<String, Vec<Arc<Value>>> = BTreeMap::new();
         for (resource, value) in objects {
             let title = names.title(resource, value);
-            found.entry(title).or_default().push(names.common(value));
+            let value = Arc::new(names.common(value));
+            found.entry(title).or_default().push(value);
         }
-        EndState(found)
+        EndState {
+            objects: found,
+            untouched: BTreeMap::new(),
+        }
     }
 
     fn pod(name: &str, uid: &str, phase: &str) -> (&'static str, Value) {

@@ -119,6 +119,15 @@ pub(super) enum Circumstances {
     Other,
 }
 
+/// One run of a campaign.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Task<'a> {
+    pub(super) workload: &'a Workload,
+    pub(super) plan: &'a Plan,
+    pub(super) circumstances: Circumstances,
+    pub(super) folder: &'a Path,
+}
+
 /// Runs `workload` with `plan` in `folder`, which exists and is empty if the subject is a command.
 ///
 /// # Errors
@@ -134,18 +143,22 @@ pub(super) enum Circumstances {
 /// If dropped, the subject's processes are killed.
 pub(super) async fn run(
     setup: &Setup,
-    workload: &Workload,
-    plan: &Plan,
-    circumstances: Circumstances,
-    folder: &Path,
+    kinds: &ServedKinds,
+    Task {
+        workload,
+        plan,
+        circumstances,
+        folder,
+    }: Task<'_>,
 ) -> Result<Outcome, RunError> {
     let waits = compiled(workload)?;
     let replica_count = replica_count(workload, plan);
     let clock = circumstances.clock(&setup.subject);
     let server = server(setup, circumstances, clock)?;
-    let kinds = ServedKinds::read(&server.router()).await;
+    let kinds = kinds.clone();
     let beginning = server.revision();
     let recorder = Recorder::new(plan, replica_count);
+    let recorder = recorder.with_reads_as_ready(setup.subject.is_function());
     let run = Arc::new(Run::new(
         World {
             server,

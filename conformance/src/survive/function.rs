@@ -118,3 +118,80 @@ impl Drop for Incarnation {
         self.line.cut();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::{
+        future::pending,
+        mem,
+        sync::atomic::{AtomicUsize, Ordering},
+    };
+
+    use http::StatusCode;
+    use tokio::time::sleep;
+
+    use super::*;
+    use crate::task::TaskSet;
+
+    const TICK: Duration = Duration::from_millis(10);
+
+    /// Starts a function that leaves a task without owner, which sends requests. Returns their number so far, too.
+    fn started() -> (Incarnation, Arc<AtomicUsize>) {
+        let count = Arc::new(AtomicUsize::new(0));
+        let counted = Arc::clone(&count);
+        let router = Router::new().fallback(async move || {
+            counted.fetch_add(1, Ordering::Relaxed);
+            StatusCode::NOT_FOUND
+        });
+        let function = Function::new(|client: Client| async move {
+            let work = async move {
+                loop {
+                    let _ = client.apiserver_version().await;
+                }
+            };
+            mem::forget(TaskSet::of(work));
+            pending::<()>().await;
+        });
+        (function.start(&router, Duration::from_millis(1)), count)
+    }
+
+    /// Lets it work for ten milliseconds, and returns the number of requests meanwhile.
+    async fn requests(incarnation: &mut Incarnation, count: &AtomicUsize) -> usize {
+        let before = count.load(Ordering::Relaxed);
+        tokio::select! {
+            how = incarnation.ended() => panic!("{how}"),
+            () = sleep(TICK) => {}
+        }
+        count.load(Ordering::Relaxed) - before
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn tasks_of_a_dead_process_reach_nothing() {
+        let (mut incarnation, count) = started();
+        assert!(requests(&mut incarnation, &count).await >= 9);
+        incarnation.kill().await;
+        assert_eq!(requests(&mut incarnation, &count).await, 0);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_stopped_process_reaches_nothing_until_it_is_woken() {
+        let (mut incarnation, count) = started();
+        assert!(requests(&mut incarnation, &count).await >= 9);
+        incarnation.stop();
+        // One may be on its way.
+        assert!(requests(&mut incarnation, &count).await <= 1);
+        assert_eq!(requests(&mut incarnation, &count).await, 0);
+        incarnation.wake();
+        assert!(requests(&mut incarnation, &count).await >= 8);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_end_is_told() {
+        let start = |function: Function| function.start(&Router::new(), TICK);
+        let returns = Function::new(|_| async {});
+        assert_eq!(start(returns).ended().await, "it returned");
+        let fails = Function::new(|_| async { Err("no luck") });
+        let how = start(fails).ended().await;
+        assert_eq!(how, "it returned an error: no luck");
+    }
+}

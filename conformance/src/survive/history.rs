@@ -17,6 +17,8 @@ pub struct History {
     pub changes: Vec<Recorded>,
     /// The objects at the beginning.
     pub beginning: Vec<Found>,
+    /// The revision at the beginning.
+    pub began_at: u64,
 }
 
 /// An object, and the resource that it belongs to.
@@ -42,9 +44,11 @@ pub struct Recorded {
 impl History {
     /// Reads the changes of a server after the revision `beginning`.
     pub(super) fn of(server: &FakeServer, kinds: &ServedKinds, beginning: u64) -> Self {
-        let mut history = Self::default();
+        let mut history = Self {
+            began_at: beginning,
+            ..Self::default()
+        };
         for kind in kinds.resources() {
-            let kind = Arc::new(kind.clone());
             let changes = server.history(&kind.group, &kind.version, &kind.resource, beginning);
             let mut touched = BTreeSet::new();
             for change in changes {
@@ -53,20 +57,20 @@ impl History {
                     && before.revision() <= beginning
                 {
                     history.beginning.push(Found {
-                        kind: Arc::clone(&kind),
+                        kind: Arc::clone(kind),
                         object: Arc::clone(before),
                     });
                 }
                 touched.extend(subject.map(|it| it.uid().to_owned()));
                 history.changes.push(Recorded {
-                    kind: Arc::clone(&kind),
+                    kind: Arc::clone(kind),
                     change,
                 });
             }
             let now = server.objects(&kind.group, &kind.version, &kind.resource);
             let unchanged = now.into_iter().filter(|it| !touched.contains(it.uid()));
             history.beginning.extend(unchanged.map(|object| Found {
-                kind: Arc::clone(&kind),
+                kind: Arc::clone(kind),
                 object,
             }));
         }
@@ -128,6 +132,12 @@ impl Found {
         value["apiVersion"] = self.kind.api_version().into();
         value["kind"] = self.kind.kind.clone().into();
         value
+    }
+
+    /// Returns whether a word is part of the object as it is written. Much quicker than its value.
+    pub(super) fn mentions(&self, word: &str) -> bool {
+        let json = self.object.json();
+        std::str::from_utf8(&json).is_ok_and(|text| text.contains(word))
     }
 
     /// Returns the resource and the name, for people.

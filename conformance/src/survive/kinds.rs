@@ -1,6 +1,6 @@
 //! The kinds that a server serves, and references to their objects.
 
-use std::{fmt, str::FromStr};
+use std::{fmt, str::FromStr, sync::Arc};
 
 use axum::Router;
 use serde::{Deserialize, Serialize};
@@ -25,7 +25,11 @@ pub struct ServedKind {
 
 /// The kinds that can be listed, the preferred version of each group first.
 #[derive(Clone, Debug, Default)]
-pub(super) struct ServedKinds(Vec<ServedKind>);
+pub(super) struct ServedKinds {
+    all: Vec<Arc<ServedKind>>,
+    /// Each resource once, in its preferred version.
+    resources: Vec<Arc<ServedKind>>,
+}
 
 /// A reference to an object: `APIVERSION KIND [NAMESPACE/]NAME`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -96,28 +100,29 @@ impl ServedKinds {
                 }
             }
         }
-        Self(kinds)
+        let mut resources: Vec<Arc<ServedKind>> = Vec::new();
+        let all: Vec<Arc<ServedKind>> = kinds.into_iter().map(Arc::new).collect();
+        for served in &all {
+            let is_there = |known: &Arc<ServedKind>| {
+                known.resource == served.resource && known.group == served.group
+            };
+            if !resources.iter().any(is_there) {
+                resources.push(Arc::clone(served));
+            }
+        }
+        Self { all, resources }
     }
 
     /// Finds a kind by the fields of an object.
     pub(super) fn of(&self, api_version: &str, kind: &str) -> Option<&ServedKind> {
-        self.0
-            .iter()
-            .find(|served| served.kind == kind && served.api_version() == api_version)
+        let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
+        let mut all = self.all.iter().map(|served| &**served);
+        all.find(|served| served.kind == kind && served.group == group && served.version == version)
     }
 
     /// Returns each resource once, in its preferred version.
-    pub(super) fn resources(&self) -> Vec<&ServedKind> {
-        let mut found: Vec<&ServedKind> = Vec::new();
-        for served in &self.0 {
-            let is_there = |known: &&ServedKind| {
-                known.resource == served.resource && known.group == served.group
-            };
-            if !found.iter().any(is_there) {
-                found.push(served);
-            }
-        }
-        found
+    pub(super) fn resources(&self) -> &[Arc<ServedKind>] {
+        &self.resources
     }
 }
 

@@ -1,6 +1,6 @@
 //! Does a user's controller survive? Crashes, lost answers, refusals, stale caches and unseen states, at each of its writes.
 //!
-//! The subject is a command in any language. It talks to a fake API server of its own, behind a tap that sees each request.
+//! The subject is a command in any language, or a function on a paused clock. It talks to a fake API server of its own, behind a tap that sees each request.
 //! Two runs without perturbation are the *reference*: the writes, the state in the end. Each plan then does one thing at one
 //! write, and the run has to keep the promises.
 //!
@@ -47,6 +47,7 @@ mod differential;
 mod report;
 mod survey;
 mod check;
+mod strategies;
 
 pub use self::{
     campaign::{Acceptance, Accepted, Campaign, CampaignError, Choice, Verdict},
@@ -62,6 +63,7 @@ pub use self::{
     readiness::Readiness,
     reference::Reference,
     report::{Report, junit},
+    strategies::{objects, workloads},
     subject::Subject,
     survey::Survey,
     timeline::timeline,

@@ -22,6 +22,8 @@ pub(super) type Place = (String, String, String);
 #[derive(Debug)]
 pub(super) struct Recorder {
     started: Instant,
+    /// True if any read makes a replica ready: a function needs no time to start.
+    is_ready_by_reads: bool,
     inner: Mutex<Inner>,
 }
 
@@ -87,6 +89,7 @@ impl Recorder {
         let started = Instant::now();
         Self {
             started,
+            is_ready_by_reads: false,
             inner: Mutex::new(Inner {
                 trace: RunTrace::default(),
                 director: Director::new(plan),
@@ -103,6 +106,12 @@ impl Recorder {
                 unread: BTreeSet::new(),
             }),
         }
+    }
+
+    /// Counts a replica as ready when it reads anything.
+    pub(super) fn with_reads_as_ready(mut self, is_ready: bool) -> Self {
+        self.is_ready_by_reads = is_ready;
+        self
     }
 
     /// Adds an event.
@@ -153,8 +162,10 @@ impl Recorder {
         if inner.unread.remove(&resource) {
             inner.active_at = Instant::now();
         }
-        if is_watch {
+        if is_watch || self.is_ready_by_reads {
             inner.set_ready(replica);
+        }
+        if is_watch {
             inner.watched.insert(resource);
         } else if from_cache {
             inner.listed_from_cache.insert(resource);

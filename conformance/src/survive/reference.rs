@@ -56,7 +56,7 @@ impl Reference {
     pub fn of(runs: [&Outcome; 2], mut findings: Vec<Finding>) -> Self {
         let [first, second] = runs;
         let again: BTreeSet<&WritePoint> = points(second).map(|write| &write.point).collect();
-        let ends = runs.map(|run| EndState::of(&run.history.end()));
+        let ends = runs.map(|run| EndState::of(&run.history, None));
         let mask = Mask::learn(&ends[0].differences(&ends[1], &Mask::default()));
         let [end, _] = ends;
         let mut counts = first.history.counts();

@@ -1,6 +1,15 @@
-//! The command `survive`: an operator with a seeded bug is blamed, and its correct twin is not.
+//! The command `survive` and functions in process: an operator with a seeded bug is blamed, and its correct twin is not.
 
-use std::{path::Path, process::Command};
+use std::{env, panic::catch_unwind, path::Path, process::Command, time::Duration};
+
+use conformance::survive::{self, Check, Family, Subject, When, Workload};
+use k8s_openapi::api::core::v1::ConfigMap;
+use kube::{
+    Api, Client,
+    api::{ListParams, PostParams},
+};
+use serde_json::json;
+use tokio::time::sleep;
 
 /// Runs plans of crashes against an operator in Python. Returns whether every promise was kept, and what was said; `None` without
 /// Python.
@@ -51,4 +60,123 @@ fn a_correct_operator_is_not_blamed() {
     if let Some((is_kept, text)) = crashes("database", false) {
         assert!(is_kept, "{text}");
     }
+}
+
+/// Makes two config maps whose names the server completes. If it is buggy, one of an attempt before is taken for both.
+async fn pair(client: Client, is_buggy: bool) -> Result<(), kube::Error> {
+    let maps: Api<ConfigMap> = Api::default_namespaced(client);
+    loop {
+        let params = ListParams::default().labels("pair=1");
+        let count = maps.list(&params).await.map(|list| list.items.len());
+        let missing = match count {
+            Ok(0) => 2,
+            Ok(1) if !is_buggy => 1,
+            _ => 0,
+        };
+        for _ in 0..missing {
+            let metadata = json!({"generateName": "pair-", "labels": {"pair": "1"}});
+            let map = serde_json::from_value(json!({"metadata": metadata}));
+            let map = map.map_err(kube::Error::SerdeError)?;
+            if maps.create(&PostParams::default(), &map).await.is_err() {
+                break;
+            }
+        }
+        sleep(Duration::from_secs(1)).await;
+    }
+}
+
+fn pairs(is_buggy: bool) -> Check {
+    let subject = Subject::function(move |client| pair(client, is_buggy));
+    let namespace = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}});
+    let workload = Workload::new()
+        .apply(&namespace)
+        .quiet(Duration::from_secs(2))
+        .rule(
+            "there is a pair",
+            When::Eventually,
+            "configmaps.filter(c, c.metadata.name.startsWith('pair-')).size() == 2",
+        );
+    survive::check(subject).steps(workload)
+}
+
+#[test]
+fn a_function_is_not_blamed() {
+    pairs(false).run();
+}
+
+/// Is run again by the line that the test below reads.
+#[test]
+#[should_panic = "there is a pair"]
+fn a_bug_of_a_function_is_found() {
+    pairs(true).families([Family::Crash]).run();
+}
+
+#[test]
+fn a_failing_test_prints_the_line_that_replays_it() {
+    let failed = catch_unwind(|| pairs(true).families([Family::Crash]).run());
+    let failed = failed.unwrap_err();
+    let text = failed.downcast_ref::<String>().unwrap();
+    let line = text.lines().last().unwrap();
+    let (plan, rest) = line
+        .strip_prefix("SURVIVE_PLAN='")
+        .and_then(|line| line.split_once("' "))
+        .unwrap();
+    let name = "survive::a_failing_test_prints_the_line_that_replays_it";
+    assert_eq!(rest, format!("cargo test -p conformance {name} -- --exact"));
+    let again = Command::new(env::current_exe().unwrap())
+        .args([
+            "survive::a_bug_of_a_function_is_found",
+            "--exact",
+            "--nocapture",
+        ])
+        .env("SURVIVE_PLAN", plan)
+        .output()
+        .unwrap();
+    let said = [again.stdout, again.stderr].concat();
+    let said = String::from_utf8_lossy(&said);
+    assert!(again.status.success(), "{said}");
+    assert!(said.contains("1 of 1 plans break a promise"), "{said}");
+}
+
+#[test]
+fn a_plan_determines_a_run_to_the_byte() {
+    let traces = || {
+        let report = pairs(true).plans(12).report().unwrap();
+        let verdicts = report.verdicts.iter();
+        let all: Vec<String> = verdicts
+            .map(|verdict| format!("{:?} {:?}", verdict.plan, verdict.trace))
+            .collect();
+        all
+    };
+    let first = traces();
+    assert!(first.len() > 10);
+    assert_eq!(first, traces());
+}
+
+async fn panicking(_: Client) {
+    panic!("deliberately")
+}
+
+#[test]
+fn panics_and_ends_of_a_function_are_told() {
+    let namespace = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}});
+    let workload = Workload::new()
+        .apply(&namespace)
+        .quiet(Duration::from_secs(1));
+    let failure = |subject| {
+        let report = survive::check(subject).steps(workload.clone()).report();
+        report.unwrap_err().to_string()
+    };
+    let text = failure(Subject::function(panicking));
+    assert!(text.contains("it panicked: deliberately"), "{text}");
+    let returns = Subject::function(|_| async {});
+    let text = failure(returns);
+    assert!(text.contains("ended by itself: it returned"), "{text}");
+}
+
+#[tokio::test]
+async fn a_check_within_a_runtime_says_what_to_do() {
+    let report = pairs(false).report();
+    let text = report.unwrap_err().to_string();
+    assert!(text.contains("call it in a plain #[test]"), "{text}");
 }

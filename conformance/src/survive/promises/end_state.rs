@@ -15,7 +15,7 @@ pub(super) fn check(case: &Case<'_>) -> Vec<Finding> {
     let Some(reference) = case.reference else {
         return findings;
     };
-    let end = EndState::of(&case.outcome.history.end());
+    let end = EndState::of(&case.outcome.history, Some(&reference.end));
     let differences = reference.end.differences(&end, &reference.mask);
     let count = differences.len();
     let told = differences.iter().take(TOLD_MAX);

@@ -5,7 +5,8 @@ use crate::survive::finding::{Finding, Promise};
 
 pub(super) fn check(case: &Case<'_>) -> Vec<Finding> {
     let mut findings = Vec::new();
-    for found in case.outcome.history.end() {
+    let end = case.outcome.history.end();
+    for found in end.iter().filter(|it| it.mentions("deletionTimestamp")) {
         let value = found.value();
         let metadata = &value["metadata"];
         if metadata["deletionTimestamp"].is_string() {

@@ -12,7 +12,7 @@ pub(super) fn check(case: &Case<'_>) -> Vec<Finding> {
         .map(|found| found.object.uid().to_owned())
         .collect();
     let mut findings = Vec::new();
-    for found in &end {
+    for found in end.iter().filter(|it| it.mentions("ownerReferences")) {
         let value = found.value();
         let Some(owners) = value["metadata"]["ownerReferences"].as_array() else {
             continue;

@@ -41,7 +41,7 @@ impl Rules {
     ) -> Result<Self, String> {
         let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
         let resources = kinds.resources();
-        for kind in &resources {
+        for kind in resources {
             *counts.entry(&kind.resource).or_default() += 1;
         }
         let is_name = |name: &str| {
