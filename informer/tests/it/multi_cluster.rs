@@ -29,7 +29,7 @@ use tokio::time::sleep;
 
 type AnyError = Box<dyn std::error::Error + Send + Sync>;
 
-/// What was reconciled: cluster and key.
+/// The keys that were reconciled, each with its cluster.
 #[derive(Clone, Default)]
 struct Reconciled(Arc<Mutex<Vec<(String, String)>>>);
 
@@ -47,7 +47,7 @@ impl Reconciled {
         })
     }
 
-    /// Returns what came since the last call.
+    /// Returns those that came since the last call.
     fn take(&self) -> BTreeSet<String> {
         let taken = std::mem::take(&mut *self.0.lock().unwrap());
         taken

@@ -6,14 +6,17 @@
 
 use std::{borrow::Cow, collections::BTreeMap, ops::Range};
 
-use prost::encoding::{WireType, encode_key, encode_varint};
 use serde::{
     Deserialize, Deserializer,
     de::{DeserializeSeed, Error, IgnoredAny, MapAccess, SeqAccess, Visitor},
 };
 use serde_json::{Value, value::RawValue};
 
-use super::{error::ProtobufError, forms};
+use super::{
+    error::ProtobufError,
+    forms,
+    wire::{block, double, put_length, varint},
+};
 use crate::value::schema::{
     Field, FieldValue, Form, Shape, TypeId, TypeTable, decode_base64, types,
 };
@@ -27,13 +30,6 @@ pub(super) fn message<'de>(
     let mut encoder = Encoder::default();
     out.extend_from_slice(encoder.message(id, source)?);
     Ok(())
-}
-
-/// Appends a field of bytes.
-pub(super) fn block(number: u32, bytes: &[u8], out: &mut Vec<u8>) {
-    encode_key(number, WireType::LengthDelimited, out);
-    encode_varint(bytes.len() as u64, out);
-    out.extend_from_slice(bytes);
 }
 
 /// An encoder of messages, which keeps its buffers from one to the next.
@@ -209,30 +205,6 @@ fn append_zero(table: &'static TypeTable, kind: FieldValue, number: u32, out: &m
             put_length(number, start, out);
         }
     }
-}
-
-/// Puts a key and the length before what was written since `start`.
-fn put_length(number: u32, start: usize, out: &mut Vec<u8>) {
-    let end = out.len();
-    encode_key(number, WireType::LengthDelimited, out);
-    encode_varint((end - start) as u64, out);
-    let head = out.len() - end;
-    out[start..].rotate_right(head);
-}
-
-/// A negative number takes ten bytes, as in Go.
-#[expect(
-    clippy::cast_sign_loss,
-    reason = "protobuf writes negative numbers as their two's complement"
-)]
-fn varint(number: u32, value: i64, out: &mut Vec<u8>) {
-    encode_key(number, WireType::Varint, out);
-    encode_varint(value as u64, out);
-}
-
-fn double(number: u32, value: f64, out: &mut Vec<u8>) {
-    encode_key(number, WireType::SixtyFourBit, out);
-    out.extend_from_slice(&value.to_le_bytes());
 }
 
 fn expected(kind: FieldValue) -> &'static str {

@@ -6,6 +6,7 @@ use super::{
     decode, encode,
     error::ProtobufError,
     reader::{Place, Reader},
+    wire,
 };
 use crate::value::schema::{TypeId, TypeMeta, canonical, type_of_kind, types};
 
@@ -68,26 +69,26 @@ pub fn encode_object_as(
     object: &Value,
 ) -> Result<Vec<u8>, ProtobufError> {
     let mut kind = Vec::new();
-    encode::block(1, meta.api_version.as_bytes(), &mut kind);
-    encode::block(2, meta.kind.as_bytes(), &mut kind);
+    wire::block(1, meta.api_version.as_bytes(), &mut kind);
+    wire::block(2, meta.kind.as_bytes(), &mut kind);
     let mut raw = Vec::new();
     encode::message(id, object, &mut raw)?;
     let mut out = PREFIX.to_vec();
-    encode::block(1, &kind, &mut out);
-    encode::block(2, &raw, &mut out);
+    wire::block(1, &kind, &mut out);
+    wire::block(2, &raw, &mut out);
     // The encoding and the type of the content are written though they are empty.
-    encode::block(3, b"", &mut out);
-    encode::block(4, b"", &mut out);
+    wire::block(3, b"", &mut out);
+    wire::block(4, b"", &mut out);
     Ok(out)
 }
 
 /// Writes a frame of a watch around an object that [`encode_object`] has written.
 pub fn encode_watch_frame(kind: &str, object: &[u8]) -> Vec<u8> {
     let mut raw = Vec::with_capacity(object.len() + 8);
-    encode::block(1, object, &mut raw);
+    wire::block(1, object, &mut raw);
     let mut event = Vec::with_capacity(raw.len() + kind.len() + 16);
-    encode::block(1, kind.as_bytes(), &mut event);
-    encode::block(2, &raw, &mut event);
+    wire::block(1, kind.as_bytes(), &mut event);
+    wire::block(2, &raw, &mut event);
     let length = u32::try_from(event.len()).expect("an object is smaller than 4 GiB");
     let mut out = length.to_be_bytes().to_vec();
     out.extend_from_slice(&event);

@@ -7,6 +7,7 @@ use super::{
     encode::{self, Encoder},
     envelope::PREFIX,
     error::ProtobufError,
+    wire,
 };
 use crate::value::schema::{TypeId, TypeMeta, types};
 
@@ -38,7 +39,7 @@ impl ItemEncoder {
     pub fn push_json(&mut self, object: &[u8], out: &mut Vec<u8>) -> Result<(), ProtobufError> {
         let mut source = serde_json::Deserializer::from_slice(object);
         let message = self.encoder.message(self.item, &mut source)?;
-        encode::block(ITEMS, message, out);
+        wire::block(ITEMS, message, out);
         Ok(())
     }
 
@@ -47,7 +48,7 @@ impl ItemEncoder {
     /// # Errors
     /// A value does not fit its field.
     pub fn push(&mut self, object: &Value, out: &mut Vec<u8>) -> Result<(), ProtobufError> {
-        encode::block(ITEMS, self.encoder.message(self.item, object)?, out);
+        wire::block(ITEMS, self.encoder.message(self.item, object)?, out);
         Ok(())
     }
 }
@@ -68,13 +69,13 @@ pub fn begin_list(
     let mut body = Vec::new();
     encode::message(list_meta, metadata, &mut body)?;
     let mut before_items = Vec::new();
-    encode::block(METADATA, &body, &mut before_items);
+    wire::block(METADATA, &body, &mut before_items);
 
     let mut kind = Vec::new();
-    encode::block(1, list.api_version.as_bytes(), &mut kind);
-    encode::block(2, list.kind.as_bytes(), &mut kind);
+    wire::block(1, list.api_version.as_bytes(), &mut kind);
+    wire::block(2, list.kind.as_bytes(), &mut kind);
     let mut head = PREFIX.to_vec();
-    encode::block(1, &kind, &mut head);
+    wire::block(1, &kind, &mut head);
     encode_key(2, WireType::LengthDelimited, &mut head);
     encode_varint((before_items.len() + items_length) as u64, &mut head);
     head.extend_from_slice(&before_items);
@@ -84,7 +85,7 @@ pub fn begin_list(
 /// Returns the end of a list: the encoding and the type of the content, which are written though they are empty.
 pub fn end_list() -> Vec<u8> {
     let mut tail = Vec::new();
-    encode::block(3, b"", &mut tail);
-    encode::block(4, b"", &mut tail);
+    wire::block(3, b"", &mut tail);
+    wire::block(4, b"", &mut tail);
     tail
 }

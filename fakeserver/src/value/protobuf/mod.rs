@@ -10,6 +10,7 @@
 mod error;
 mod reader;
 mod forms;
+mod wire;
 mod decode;
 mod encode;
 mod envelope;

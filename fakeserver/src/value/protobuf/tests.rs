@@ -136,7 +136,7 @@ fn a_watch_is_cut_into_frames() {
 /// An envelope around a config map of these bytes.
 fn config_map(raw: &[u8]) -> Vec<u8> {
     let mut out = b"k8s\0\x0a\x0f\x0a\x02v1\x12\x09ConfigMap".to_vec();
-    super::encode::block(2, raw, &mut out);
+    super::wire::block(2, raw, &mut out);
     out
 }
 
@@ -185,8 +185,8 @@ fn broken_bytes_are_refused_with_their_place() {
 fn unknown_fields_are_passed_over_and_the_last_of_a_field_counts() {
     let name = |name: &[u8]| {
         let (mut meta, mut out) = (Vec::new(), Vec::new());
-        super::encode::block(1, name, &mut meta);
-        super::encode::block(1, &meta, &mut out);
+        super::wire::block(1, name, &mut meta);
+        super::wire::block(1, &meta, &mut out);
         out
     };
     let mut raw = name(b"first");
@@ -214,9 +214,9 @@ fn packed_and_plain_lists_of_numbers_are_the_same() {
             Vec::new(),
             b"k8s\0\x0a\x09\x0a\x02v1\x12\x03Pod".to_vec(),
         );
-        super::encode::block(14, groups, &mut spec);
-        super::encode::block(2, &spec, &mut raw);
-        super::encode::block(2, &raw, &mut out);
+        super::wire::block(14, groups, &mut spec);
+        super::wire::block(2, &spec, &mut raw);
+        super::wire::block(2, &raw, &mut out);
         decode_object(&out, None).unwrap()["spec"]["securityContext"]["supplementalGroups"].clone()
     };
     assert_eq!(pod(b"\x20\x01\x20\x80\x01"), json!([1, 128]));
@@ -229,7 +229,7 @@ fn nesting_and_size_are_bounded() {
     for _ in 0..500 {
         let mut outer = Vec::new();
         // The field `not` of a schema is a schema.
-        super::encode::block(26, &schema, &mut outer);
+        super::wire::block(26, &schema, &mut outer);
         schema = outer;
     }
     let not = types()
@@ -409,10 +409,10 @@ proptest! {
                     encode_key(number, WireType::Varint, &mut raw);
                     encode_varint(value, &mut raw);
                 }
-                1 => super::encode::block(number, &value.to_be_bytes()[..(value % 9) as usize], &mut raw),
+                1 => super::wire::block(number, &value.to_be_bytes()[..(value % 9) as usize], &mut raw),
                 _ => {
                     let inner = raw.split_off(raw.len() / 2);
-                    super::encode::block(number, &inner, &mut raw);
+                    super::wire::block(number, &inner, &mut raw);
                 }
             }
         }

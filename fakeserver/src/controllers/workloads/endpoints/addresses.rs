@@ -19,7 +19,7 @@ pub(super) struct Group {
 pub(super) struct Endpoint {
     pub(super) address: String,
     pub(super) is_ready: bool,
-    /// Whether it serves, and whether it is going away; nothing of an address that a user has written.
+    /// True if it serves, and true if it is going away; nothing of an address that a user has written.
     pub(super) condition: Option<(bool, bool)>,
     /// Its target, node and host name, each null where there is none.
     pub(super) target: Value,
