@@ -50,7 +50,10 @@ const WRITES: &str = "a string takes what is written";
 /// async fn copy(client: Client) -> Result<(), kube::Error> {
 ///     let maps: Api<ConfigMap> = Api::default_namespaced(client);
 ///     loop {
-///         if let Ok(Some(source)) = maps.get_opt("source").await {
+///         let (source, copy) = (maps.get_opt("source").await, maps.get_opt("copy").await);
+///         if let (Ok(Some(source)), Ok(copy)) = (source, copy)
+///             && copy.is_none_or(|copy| copy.data != source.data)
+///         {
 ///             let metadata = json!({"name": "copy"});
 ///             let copy = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": source.data});
 ///             // An attempt that fails is followed by the next one.
