@@ -12,6 +12,7 @@ use super::{
     },
     pods::Pod,
     replica_set::KIND as REPLICA_SET,
+    selectors::Selectors,
 };
 use crate::{
     controllers::{
@@ -23,7 +24,6 @@ use crate::{
     },
     kinds::{core, policy},
     store::ObjectKey,
-    value::object::selectors::LabelSelector,
 };
 
 const KIND: ReconciledKind = ReconciledKind {
@@ -40,8 +40,7 @@ const EVICTION_LIMIT: SignedDuration = SignedDuration::from_mins(2);
 /// The controller of disruption budgets.
 #[derive(Debug, Default)]
 pub(super) struct Disruption {
-    /// The selector of each budget.
-    budgets: BTreeMap<ObjectKey, LabelSelector>,
+    budgets: Selectors,
 }
 
 /// The counts of a budget.
@@ -61,21 +60,12 @@ impl Controller for Disruption {
         let key = change.key();
         if change.is_of(KIND.kind) {
             let after = change.after.as_ref();
-            match after.and_then(|(budget, _)| selector(&budget.to_value())) {
-                Some(selects) => self.budgets.insert(key.clone(), selects),
-                None => self.budgets.remove(key),
-            };
+            let selects = after.and_then(|(budget, _)| selector(&budget.to_value()));
+            self.budgets.set(key, selects);
             due.add(key.clone(), Duration::ZERO);
         } else if change.is_of(&core::pod::KIND) {
-            let first = KIND.key(key.namespace(), "");
-            let near = self.budgets.range(first..);
-            for (budget, selects) in
-                near.take_while(|(near, _)| near.namespace() == key.namespace())
-            {
-                let mut sides = [&change.before, &change.after].into_iter().flatten();
-                if sides.any(|(pod, _)| selects.matches(pod.labels())) {
-                    due.add(budget.clone(), Duration::ZERO);
-                }
+            for budget in self.budgets.selecting(&KIND, change) {
+                due.add(budget.clone(), Duration::ZERO);
             }
         }
     }

@@ -18,6 +18,7 @@ mod creation;
 mod objects;
 pub(super) mod pods;
 mod revisions;
+mod selectors;
 mod replica_failure;
 mod deployment;
 mod replica_set;

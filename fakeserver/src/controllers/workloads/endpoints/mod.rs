@@ -6,15 +6,16 @@
 mod addresses;
 mod slices;
 
-use std::collections::BTreeMap;
-
 use serde_json::{Value, json};
 
 use self::{
     addresses::{Group, groups_of, mirrored, subsets},
     slices::{Owner, write_slices},
 };
-use super::objects::{COALESCED, ReconciledKind, text};
+use super::{
+    objects::{COALESCED, ReconciledKind, text},
+    selectors::Selectors,
+};
 use crate::{
     controllers::{
         cluster::{Actor, Cluster},
@@ -53,8 +54,7 @@ const CHANGED_AT: &str = "endpoints.kubernetes.io/last-change-trigger-time";
 /// The controller of endpoints.
 #[derive(Debug, Default)]
 pub(super) struct ServiceEndpoints {
-    /// The selector of each service that has one.
-    services: BTreeMap<ObjectKey, LabelSelector>,
+    services: Selectors,
 }
 
 impl Controller for ServiceEndpoints {
@@ -66,10 +66,8 @@ impl Controller for ServiceEndpoints {
         let key = change.key();
         if change.is_of(SERVICE.kind) {
             let after = change.after.as_ref();
-            match after.and_then(|(service, _)| selector(&service.to_value())) {
-                Some(selects) => self.services.insert(key.clone(), selects),
-                None => self.services.remove(key),
-            };
+            let selects = after.and_then(|(service, _)| selector(&service.to_value()));
+            self.services.set(key, selects);
             due.add(key.clone(), COALESCED);
         } else if change.is_of(ENDPOINTS.kind) {
             due.add(SERVICE.key(key.namespace(), key.name()), COALESCED);
@@ -78,15 +76,8 @@ impl Controller for ServiceEndpoints {
                 due.add(SERVICE.key(key.namespace(), service), COALESCED);
             }
         } else if change.is_of(&core::pod::KIND) {
-            let first = SERVICE.key(key.namespace(), "");
-            let near = self.services.range(first..);
-            for (service, selects) in
-                near.take_while(|(near, _)| near.namespace() == key.namespace())
-            {
-                let mut sides = [&change.before, &change.after].into_iter().flatten();
-                if sides.any(|(pod, _)| selects.matches(pod.labels())) {
-                    due.add(service.clone(), COALESCED);
-                }
+            for service in self.services.selecting(&SERVICE, change) {
+                due.add(service.clone(), COALESCED);
             }
         }
     }
