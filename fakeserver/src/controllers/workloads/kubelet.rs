@@ -33,8 +33,6 @@ const POD: ReconciledKind = ReconciledKind {
 const EXIT_CODE: &str = "fakeserver/exit-code";
 /// The code of a container that did not end when it was told to.
 const KILLED: i64 = 137;
-/// The reason why a failed pod is not ready.
-const FAILED: &str = "PodFailed";
 /// The time between the end of a deleted pod's containers and the pod's own.
 const REMOVED_AFTER: Duration = Duration::from_millis(100);
 
@@ -161,22 +159,27 @@ fn address(number: u32) -> String {
     format!("10.{}.{c}.{d}", 128 | (b & 127))
 }
 
-/// The conditions of a pod, with the one that the scheduler has set.
-fn conditions(pod: &Value, is_ready: bool, reason: Option<&str>, now: &str) -> Value {
+/// The conditions of a pod that comes to this phase, with the one that the scheduler has set.
+fn conditions(pod: &Value, phase: &str, now: &str) -> Value {
     let present = list(&pod["status"]["conditions"]);
     let mut conditions: Vec<Value> = present
         .filter(|condition| condition["type"] == "PodScheduled")
         .cloned()
         .collect();
     for kind in ["Initialized", "ContainersReady", "Ready"] {
-        let is_true = is_ready || kind == "Initialized";
+        let is_true = phase == "Running" || kind == "Initialized";
+        let reason = match phase {
+            "Succeeded" => Some("PodCompleted"),
+            "Failed" if !is_true => Some("PodFailed"),
+            _ => None,
+        };
         let mut condition = json!({
             "type": kind,
             "status": if is_true { "True" } else { "False" },
             "lastProbeTime": null,
             "lastTransitionTime": now,
         });
-        if let Some(reason) = reason.filter(|reason| *reason != FAILED || !is_true) {
+        if let Some(reason) = reason {
             condition["reason"] = json!(reason);
         }
         conditions.push(condition);
@@ -200,7 +203,7 @@ fn start(pod: &mut Value, address: &str, now: &str) {
         })
     });
     let containers: Value = containers.collect();
-    let conditions = conditions(pod, true, None, now);
+    let conditions = conditions(pod, "Running", now);
     let status = &mut pod["status"];
     status["phase"] = json!("Running");
     status["conditions"] = conditions;
@@ -214,12 +217,12 @@ fn start(pod: &mut Value, address: &str, now: &str) {
 
 /// The containers of the pod have ended with this code.
 fn finish(pod: &mut Value, code: i64, now: &str) {
-    let (phase, reason, end) = if code == 0 {
-        ("Succeeded", "Completed", "PodCompleted")
+    let (phase, reason) = if code == 0 {
+        ("Succeeded", "Completed")
     } else {
-        ("Failed", "Error", FAILED)
+        ("Failed", "Error")
     };
-    let conditions = conditions(pod, false, Some(end), now);
+    let conditions = conditions(pod, phase, now);
     let status = &mut pod["status"];
     let containers = status["containerStatuses"].as_array_mut();
     for container in containers.into_iter().flatten() {
