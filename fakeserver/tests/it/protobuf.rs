@@ -125,12 +125,12 @@ async fn lists_and_metadata_are_protobuf_too() {
 async fn a_long_list_comes_in_pieces_that_are_one_message() {
     let api = Api::new();
     for index in 0..40 {
-        let data = "x".repeat(4_000);
+        let data = "x".repeat(100_000);
         let object = json!({"metadata": {"name": format!("c{index:02}")}, "data": {"k": data}});
         api.post(CONFIG_MAPS, &object).await.created();
     }
     let list = api.send("GET", CONFIG_MAPS, &[TAKES], Body::empty()).await;
-    assert!(list.bytes.len() > 160_000);
+    assert!(list.bytes.len() > 4_000_000);
     assert_eq!(read(&list), api.get(CONFIG_MAPS).await.ok());
 }
 
