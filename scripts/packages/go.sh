@@ -72,7 +72,7 @@ try_vendored() {
     cp -r "$work/fakeserver" vendor/fakeserver
     {
         cat "$CLIENT_GO_DIR/vendor/modules.txt"
-        printf '%s\n' "# fakeserver $version => ../fakeserver" '## explicit; go 1.26.0' fakeserver fakeserver/control fakeserver/process fakeserver/survive
+        printf '%s\n' "# fakeserver $version => ../fakeserver" '## explicit; go 1.26.0' fakeserver fakeserver/control fakeserver/internal/program fakeserver/process fakeserver/survive
         echo '# fakeserver => ../fakeserver'
     } >vendor/modules.txt
     readme_test >readme_test.go

@@ -2,10 +2,11 @@ package process
 
 import (
 	"fmt"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
+
+	"fakeserver/internal/program"
 )
 
 // variable names the program.
@@ -13,15 +14,8 @@ const variable = "FAKESERVER_BIN"
 
 // FindProgram returns the path of the program: FAKESERVER_BIN, or the one on the PATH, or bin/fakeserver in the folder of this module.
 func FindProgram() (string, error) {
-	if named := os.Getenv(variable); named != "" {
-		found, err := exec.LookPath(named)
-		if err != nil {
-			return "", fmt.Errorf("%s is %s, which is no program (%w): correct it, or unset it", variable, named, err)
-		}
-		return filepath.Abs(found)
-	}
-	if found, err := exec.LookPath("fakeserver"); err == nil {
-		return filepath.Abs(found)
+	if found, err := program.Find(variable, "fakeserver"); found != "" || err != nil {
+		return found, err
 	}
 	beside := besideModule()
 	if found, err := exec.LookPath(beside); beside != "" && err == nil {

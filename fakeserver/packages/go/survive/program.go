@@ -3,12 +3,12 @@ package survive
 import (
 	"errors"
 	"fmt"
-	"os"
 	"os/exec"
-	"path/filepath"
 	"runtime"
 	"strings"
 	"syscall"
+
+	"fakeserver/internal/program"
 )
 
 // variable names the program.
@@ -16,15 +16,8 @@ const variable = "CONFORMANCE_BIN"
 
 // FindProgram returns the path of the program `conformance`: CONFORMANCE_BIN, or the one on the PATH.
 func FindProgram() (string, error) {
-	if named := os.Getenv(variable); named != "" {
-		found, err := exec.LookPath(named)
-		if err != nil {
-			return "", fmt.Errorf("%s is %s, which is no program (%w): correct it, or unset it", variable, named, err)
-		}
-		return filepath.Abs(found)
-	}
-	if found, err := exec.LookPath("conformance"); err == nil {
-		return filepath.Abs(found)
+	if found, err := program.Find(variable, "conformance"); found != "" || err != nil {
+		return found, err
 	}
 	return "", fmt.Errorf("there is no program conformance on the PATH: install it "+
 		"(cargo install --path conformance in the repository of fakeserver), or set %s to its path", variable)
