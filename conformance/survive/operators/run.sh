@@ -1,11 +1,15 @@
 #!/usr/bin/env bash
 # Runs `conformance survive` on an operator that others wrote:
 # conformance/survive/operators/run.sh NAME SOURCES [OPTION...]
-# SOURCES is a copy of its repository, which is changed where the comments below say so. Python packages and crates are
-# fetched by name. What is built lies beside it, in SOURCES.survive. OPTIONs go to `conformance survive`.
+# SOURCES is its repository, which is left as it is: a copy is changed where the comments below say so. Python packages and crates are
+# fetched by name. The copy and what is built lie beside it, in SOURCES.survive. OPTIONs go to `conformance survive`.
 # The variable CONFORMANCE names the program, by default target/debug/conformance.
 set -euo pipefail
 
+if [ $# -lt 2 ]; then
+    echo "usage: $0 NAME SOURCES [OPTION...]; README.md beside it has the names, and where the sources are" >&2
+    exit 2
+fi
 name=$1
 sources=$(realpath "$2")
 shift 2
@@ -20,9 +24,20 @@ packages() {
     "$out/python/bin/pip" install --quiet "$@"
 }
 
+# changed FILE EXPRESSION: changes a file in a copy of the sources, which is used from then on.
+changed() {
+    if [ "$sources" != "$out/sources" ]; then
+        rm -rf "$out/sources"
+        cp -R "$sources" "$out/sources"
+        sources=$out/sources
+    fi
+    sed -i "$2" "$sources/$1"
+}
+
 # build PACKAGE BINARY
 build() {
-    (cd "$sources" && CARGO_PROFILE_DEV_DEBUG=0 CARGO_INCREMENTAL=0 cargo build --package "$1" --bin "$2")
+    (cd "$sources" && CARGO_TARGET_DIR=$out/target CARGO_PROFILE_DEV_DEBUG=0 CARGO_INCREMENTAL=0 \
+        cargo build --package "$1" --bin "$2")
 }
 
 # survive CRDS WORKLOAD OPTION... -- COMMAND...
@@ -56,21 +71,20 @@ devservers)
     ;;
 controller-rs)
     # Runs go side by side: the port of its page is any free one.
-    sed -i 's/0\.0\.0\.0:8080/127.0.0.1:0/' "$sources/src/main.rs"
+    changed src/main.rs 's/0\.0\.0\.0:8080/127.0.0.1:0/'
     build controller controller
-    survive "$sources/yaml/crd.yaml" controller-rs/survive.yaml -- "$sources/target/debug/controller"
+    survive "$sources/yaml/crd.yaml" controller-rs/survive.yaml -- "$out/target/debug/controller"
     ;;
 restate-operator)
-    sed -i 's/\[::\]:8080/127.0.0.1:0/' "$sources/src/main.rs"
+    changed src/main.rs 's/\[::\]:8080/127.0.0.1:0/'
     build restate-operator restate-operator
     survive "$sources/crd/restateclusters.yaml" restate-operator/survive.yaml \
         --crds "$sources/crd/restatedeployments.yaml" --crds "$sources/crd/restatecloudenvironments.yaml" -- \
-        "$sources/target/debug/restate-operator" --operator-namespace default
+        "$out/target/debug/restate-operator" --operator-namespace default
     ;;
 bottlerocket-update-operator)
     # The server is found by the variables of a service, since there is no DNS; and any port for its metrics.
-    sed -i 's/Config::incluster_dns/Config::incluster_env/; s/CONTROLLER_INTERNAL_PORT))/0))/' \
-        "$sources/controller/src/main.rs"
+    changed controller/src/main.rs 's/Config::incluster_dns/Config::incluster_env/; s/CONTROLLER_INTERNAL_PORT))/0))/'
     build controller controller
     packages PyYAML
     # Version 2 is stored; nobody here asks for version 1, which a webhook converts to.
@@ -85,7 +99,7 @@ for object in yaml.safe_load_all(open(sys.argv[1])):
 END
     survive "$out/crd.yaml" bottlerocket-update-operator/survive.yaml \
         --crds "$here/bottlerocket-update-operator/nodes.yaml" --in-cluster -- \
-        env MAX_CONCURRENT_UPDATE=1 MY_NODE_NAME=two "$sources/target/debug/controller"
+        env MAX_CONCURRENT_UPDATE=1 MY_NODE_NAME=two 'SCHEDULER_CRON_EXPRESSION=* * * * * * *' "$out/target/debug/controller"
     ;;
 *)
     echo "$name is not among the operators; $0 names them" >&2
