@@ -126,7 +126,7 @@ pub fn check(subject: Subject) -> Check {
         objects: Vec::new(),
         workload: None,
         rules: Vec::new(),
-        controllers: execute::controllers(execute::CONTROLLERS).unwrap_or_default(),
+        controllers: execute::controllers(execute::CONTROLLERS).expect("these names are known"),
         families: Family::ALL.to_vec(),
         plans: None,
         changes: 0,

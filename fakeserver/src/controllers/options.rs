@@ -101,7 +101,7 @@ impl Controllers {
     }
 
     /// Runs deployments, replica sets, replication controllers, stateful sets, daemon sets, jobs and cron jobs, a
-    /// scheduler, and a kubelet for every node; [counts quotas](Self::with_quota), and signs certificates.
+    /// scheduler, and a kubelet for every node; gives services endpoints and slices of them; [counts quotas](Self::with_quota), and signs certificates.
     #[cfg(feature = "controllers")]
     pub fn with_workloads(mut self, workloads: Workloads) -> Self {
         self.workloads = Some(workloads);

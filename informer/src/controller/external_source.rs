@@ -22,8 +22,8 @@ impl ExternalSource {
 
     /// Lets all controllers that listen reconcile a key, whether there is an object of it or not.
     ///
-    /// A controller that does not run yet takes the key up when it starts; one that has ended does not hear it. A key that is queued
-    /// already stays queued once.
+    /// A controller that waits for its caches or for the leadership takes the key up when it starts. One whose manager does not run does
+    /// not hear it, and one that starts reconciles all objects anyway. A key that is queued already stays queued once.
     pub fn enqueue(&self, key: &ObjectKey) {
         let mut queues = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         queues.retain(|queue| !queue.is_shutting_down());

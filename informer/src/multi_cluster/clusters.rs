@@ -25,7 +25,7 @@ pub(super) type ByName = BTreeMap<Arc<str>, Cluster>;
 pub struct Cluster {
     name: Arc<str>,
     client: Client,
-    course: Arc<Mutex<Progress>>,
+    progress: Arc<Mutex<Progress>>,
 }
 
 /// The progress of the controllers of a cluster.
@@ -52,7 +52,7 @@ impl Clusters {
         let cluster = Cluster {
             name: Arc::clone(&name),
             client,
-            course: Arc::default(),
+            progress: Arc::default(),
         };
         self.0.send_modify(|clusters| {
             clusters.insert(name, cluster);
@@ -95,8 +95,8 @@ impl Cluster {
 
     /// Returns true while its caches are filled and its controllers work.
     pub fn is_ready(&self) -> bool {
-        let course = self.course();
-        course.health.as_ref().is_some_and(Health::is_ready)
+        let progress = self.progress();
+        progress.health.as_ref().is_some_and(Health::is_ready)
     }
 
     /// Returns the reason why the latest attempt to work in it failed; `None` once the next one is ready.
@@ -104,24 +104,24 @@ impl Cluster {
         if self.is_ready() {
             return None;
         }
-        self.course().error.clone()
+        self.progress().error.clone()
     }
 
     /// Returns true if the other one is this one, and not a later one of its name.
     pub(super) fn is(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.course, &other.course)
+        Arc::ptr_eq(&self.progress, &other.progress)
     }
 
     pub(super) fn begin(&self, health: Health) {
-        self.course().health = Some(health);
+        self.progress().health = Some(health);
     }
 
     pub(super) fn fail(&self, error: ManagerError) {
-        self.course().error = Some(Arc::new(error));
+        self.progress().error = Some(Arc::new(error));
     }
 
-    fn course(&self) -> MutexGuard<'_, Progress> {
-        self.course.lock().unwrap_or_else(PoisonError::into_inner)
+    fn progress(&self) -> MutexGuard<'_, Progress> {
+        self.progress.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

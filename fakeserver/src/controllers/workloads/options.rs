@@ -44,7 +44,8 @@ impl Workloads {
         self
     }
 
-    /// Sets the time that a deleted pod takes to stop, its grace period at most. The default is 1 s.
+    /// Sets the time that a deleted pod takes to stop, its grace period at most: its containers end with 0 then, or with 137
+    /// if the grace period was too short or they were to end by themselves. The default is 1 s.
     pub fn with_pod_stop(mut self, after: Duration) -> Self {
         self.pod_stop = after;
         self
