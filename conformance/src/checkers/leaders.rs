@@ -82,6 +82,12 @@ impl Leaders {
         for gave_up in self.given_up.values_mut() {
             *gave_up = at;
         }
+        for leadership in self.present.values_mut() {
+            let seen = [&mut leadership.saw_other, &mut leadership.is_over];
+            for since in seen.into_iter().flatten() {
+                *since = at;
+            }
+        }
     }
 
     /// Describes leaderships that go on although they had to end before `at`.

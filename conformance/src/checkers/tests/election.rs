@@ -271,6 +271,31 @@ fn a_leader_that_was_asleep_has_lost_when_it_wakes_up() {
 }
 
 #[test]
+fn a_leader_that_falls_asleep_when_its_time_is_over_tells_of_it_when_it_wakes_up() {
+    let told_after = |asleep: bool| {
+        move |play: &mut Play<'_>| {
+            play.first_leads();
+            play.wait(10_000);
+            play.event(ElectionEvent::Status {
+                candidacy: candidacy(0),
+                is_held: false,
+                is_cancelled: true,
+            });
+            if asleep {
+                fault_begins(play.story, "suspend", None);
+            }
+            play.wait(60_000);
+            play.lost(0);
+        }
+    };
+    check(told_after(true), &[]);
+    check(
+        told_after(false),
+        &[("leaders", "still leads after its deadline")],
+    );
+}
+
+#[test]
 fn the_deadline_counts_from_the_sending_of_a_write() {
     check(
         |play| {
