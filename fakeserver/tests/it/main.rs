@@ -11,6 +11,7 @@ mod delete;
 mod garbage_collection;
 mod namespaces;
 mod workloads;
+mod volumes;
 mod custom_resources;
 mod api_services;
 mod managed_fields;

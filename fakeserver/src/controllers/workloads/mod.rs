@@ -8,6 +8,7 @@
 //! CronJob ──► Job ───────────┘
 //!
 //! Service, and the pods that it selects ──► EndpointSlice, Endpoints
+//! PersistentVolumeClaim ◄──► PersistentVolume
 //! ```
 //!
 //! They follow the rules of the real ones as far as clients can see: counts, conditions, revisions, owners, names,
@@ -28,6 +29,7 @@ mod job;
 mod cron_job;
 mod disruption;
 mod endpoints;
+mod volumes;
 mod nodes;
 mod scheduler;
 mod kubelet;
@@ -37,7 +39,7 @@ pub(crate) use self::objects::hash as template_hash;
 use self::{
     cron_job::CronJobs, daemon_set::DaemonSets, deployment::Deployments, disruption::Disruption,
     endpoints::ServiceEndpoints, job::Jobs, kubelet::Kubelet, nodes::NodeMaker,
-    replica_set::ReplicaSets, scheduler::Scheduler, stateful_set::StatefulSets,
+    replica_set::ReplicaSets, scheduler::Scheduler, stateful_set::StatefulSets, volumes::Volumes,
 };
 
 use super::controller::Controller;
@@ -57,6 +59,7 @@ pub(super) fn controllers(options: &Workloads) -> Vec<Box<dyn Controller>> {
         Box::new(CronJobs),
         Box::new(Disruption::default()),
         Box::new(ServiceEndpoints::default()),
+        Box::new(Volumes::new(options)),
         Box::new(Scheduler::new(options.pods_per_node)),
         Box::new(Kubelet::new(options.clone())),
     ]

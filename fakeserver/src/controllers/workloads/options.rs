@@ -11,6 +11,7 @@ pub struct Workloads {
     pub(crate) pod_start: Duration,
     pub(crate) pod_run: Duration,
     pub(crate) pod_stop: Duration,
+    pub(crate) has_storage_class: bool,
 }
 
 // === impl Workloads ===
@@ -50,6 +51,13 @@ impl Workloads {
         self.pod_stop = after;
         self
     }
+
+    /// Sets whether the default storage class `standard` is created if there is no class when the controllers start, so that
+    /// claims get volumes. The default is true.
+    pub fn with_storage_class(mut self, is_made: bool) -> Self {
+        self.has_storage_class = is_made;
+        self
+    }
 }
 
 impl Default for Workloads {
@@ -60,6 +68,7 @@ impl Default for Workloads {
             pod_start: Duration::from_secs(1),
             pod_run: Duration::from_secs(5),
             pod_stop: Duration::from_secs(1),
+            has_storage_class: true,
         }
     }
 }

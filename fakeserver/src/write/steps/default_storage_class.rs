@@ -1,8 +1,11 @@
 //! `DefaultStorageClass`: a claim without a class gets the default one.
 
+use serde_json::Value;
+
 use super::default_class;
 use crate::{
     kinds::{core::persistent_volume_claim, storage::storage_class},
+    store::Transaction,
     write::{Attempt, Write, chain::Step},
 };
 
@@ -19,14 +22,18 @@ const IS_DEFAULT: [&str; 2] = [
 pub(super) const CLASS: &str = "volume.beta.kubernetes.io/storage-class";
 
 fn admit(write: &mut Write<'_>, attempt: &Attempt<'_, '_>) {
-    if !write.creates(&persistent_volume_claim::KIND) || write.is_import() {
-        return;
+    if write.creates(&persistent_volume_claim::KIND) && !write.is_import() {
+        complete(attempt, &mut write.new);
     }
-    let annotated = &write.new["metadata"]["annotations"][CLASS];
-    if write.new["spec"]["storageClassName"].is_null()
+}
+
+/// Gives a claim that names no class the default one, if there is one.
+pub(crate) fn complete(tx: &Transaction<'_>, claim: &mut Value) {
+    let annotated = &claim["metadata"]["annotations"][CLASS];
+    if claim["spec"]["storageClassName"].is_null()
         && annotated.is_null()
-        && let Some(class) = default_class(attempt, &storage_class::KIND, &IS_DEFAULT)
+        && let Some(class) = default_class(tx, &storage_class::KIND, &IS_DEFAULT)
     {
-        write.new["spec"]["storageClassName"] = class["metadata"]["name"].clone();
+        claim["spec"]["storageClassName"] = class["metadata"]["name"].clone();
     }
 }

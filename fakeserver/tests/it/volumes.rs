@@ -1,0 +1,183 @@
+//! Persistent volumes: binding, provisioning, expansion, and what becomes of volumes without claims.
+
+use std::time::Duration;
+
+use fakeserver::{Controllers, Workloads};
+use serde_json::{Value, json};
+use tokio::time::sleep;
+
+use crate::support::Api;
+
+const CLAIMS: &str = "/api/v1/namespaces/default/persistentvolumeclaims";
+const VOLUMES: &str = "/api/v1/persistentvolumes";
+const CLASSES: &str = "/apis/storage.k8s.io/v1/storageclasses";
+const EVENTS: &str = "/api/v1/namespaces/default/events";
+
+fn api() -> Api {
+    Api::with(Controllers::default().with_workloads(Workloads::default()))
+}
+
+fn volume(name: &str, size: &str, policy: &str) -> Value {
+    json!({
+        "metadata": {"name": name},
+        "spec": {
+            "capacity": {"storage": size},
+            "accessModes": ["ReadWriteOnce"],
+            "hostPath": {"path": "/data"},
+            "persistentVolumeReclaimPolicy": policy,
+        },
+    })
+}
+
+fn claim(name: &str, class: &str) -> Value {
+    json!({
+        "metadata": {"name": name},
+        "spec": {
+            "accessModes": ["ReadWriteOnce"],
+            "storageClassName": class,
+            "resources": {"requests": {"storage": "2Gi"}},
+        },
+    })
+}
+
+fn class(name: &str, mode: &str) -> Value {
+    json!({
+        "metadata": {"name": name},
+        "provisioner": "disks.example.com",
+        "volumeBindingMode": mode,
+        "allowVolumeExpansion": true,
+    })
+}
+
+async fn get(api: &Api, path: &str, name: &str) -> Value {
+    api.get(&format!("{path}/{name}")).await.ok()
+}
+
+async fn reasons(api: &Api, name: &str) -> Vec<Value> {
+    let path = format!("{EVENTS}?fieldSelector=involvedObject.name={name}");
+    let list = api.get(&path).await.ok();
+    let events = list["items"].as_array().unwrap();
+    events.iter().map(|event| event["reason"].clone()).collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_claim_is_bound_to_the_smallest_volume_that_serves_it() {
+    let api = api();
+    api.post(CLAIMS, &claim("c", "")).await.created();
+    api.settle().await;
+    assert_eq!(get(&api, CLAIMS, "c").await["status"]["phase"], "Pending");
+    assert_eq!(reasons(&api, "c").await, ["FailedBinding"]);
+    for (name, size) in [("small", "1Gi"), ("large", "20Gi"), ("right", "3Gi")] {
+        api.post(VOLUMES, &volume(name, size, "Retain"))
+            .await
+            .created();
+    }
+    api.settle().await;
+    let bound = get(&api, CLAIMS, "c").await;
+    assert_eq!(bound["spec"]["volumeName"], "right", "{bound}");
+    assert_eq!(bound["status"]["phase"], "Bound");
+    assert_eq!(bound["status"]["capacity"]["storage"], "3Gi");
+    assert_eq!(
+        bound["metadata"]["annotations"]["pv.kubernetes.io/bind-completed"],
+        "yes"
+    );
+    let right = get(&api, VOLUMES, "right").await;
+    assert_eq!(right["status"]["phase"], "Bound");
+    assert_eq!(right["spec"]["claimRef"]["uid"], bound["metadata"]["uid"]);
+    for free in ["small", "large"] {
+        assert_eq!(
+            get(&api, VOLUMES, free).await["status"]["phase"],
+            "Available"
+        );
+    }
+    api.delete(&format!("{CLAIMS}/c")).await.ok();
+    sleep(Duration::from_secs(5)).await;
+    api.get(&format!("{CLAIMS}/c")).await.refused(404);
+    assert_eq!(
+        get(&api, VOLUMES, "right").await["status"]["phase"],
+        "Released"
+    );
+    api.post(CLAIMS, &claim("c", "")).await.created();
+    sleep(Duration::from_secs(5)).await;
+    // The data of the first claim is there: another volume serves the second.
+    assert_eq!(get(&api, CLAIMS, "c").await["spec"]["volumeName"], "large");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_volume_is_made_for_a_claim_of_a_class_and_goes_with_it() {
+    let api = api();
+    api.post(CLAIMS, &claim("c", "fast")).await.created();
+    api.settle().await;
+    assert_eq!(reasons(&api, "c").await, ["ProvisioningFailed"]);
+    api.post(CLASSES, &class("fast", "Immediate"))
+        .await
+        .created();
+    api.settle().await;
+    let bound = get(&api, CLAIMS, "c").await;
+    let uid = bound["metadata"]["uid"].as_str().unwrap();
+    let name = format!("pvc-{uid}");
+    assert_eq!(bound["spec"]["volumeName"], json!(name), "{bound}");
+    let made = get(&api, VOLUMES, &name).await;
+    assert_eq!(made["spec"]["csi"]["driver"], "disks.example.com");
+    assert_eq!(made["spec"]["persistentVolumeReclaimPolicy"], "Delete");
+    assert_eq!(made["status"]["phase"], "Bound");
+    let grown = json!({"spec": {"resources": {"requests": {"storage": "5Gi"}}}});
+    api.merge(&format!("{CLAIMS}/c"), &grown).await.ok();
+    api.settle().await;
+    assert_eq!(
+        get(&api, CLAIMS, "c").await["status"]["capacity"]["storage"],
+        "5Gi"
+    );
+    assert_eq!(
+        get(&api, VOLUMES, &name).await["spec"]["capacity"]["storage"],
+        "5Gi"
+    );
+    api.delete(&format!("{CLAIMS}/c")).await.ok();
+    sleep(Duration::from_secs(10)).await;
+    for path in [format!("{CLAIMS}/c"), format!("{VOLUMES}/{name}")] {
+        api.get(&path).await.refused(404);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_claim_that_lost_its_volume_is_lost() {
+    let api = api();
+    api.post(VOLUMES, &volume("v", "3Gi", "Delete"))
+        .await
+        .created();
+    api.settle().await;
+    api.post(CLAIMS, &claim("c", "")).await.created();
+    api.settle().await;
+    assert_eq!(get(&api, CLAIMS, "c").await["spec"]["volumeName"], "v");
+    let path = format!("{VOLUMES}/v");
+    api.delete(&path).await.ok();
+    // It is bound, and therefore protected, until somebody forces it.
+    sleep(Duration::from_secs(5)).await;
+    let kept = json!({"metadata": {"finalizers": null}});
+    api.merge(&path, &kept).await.ok();
+    api.settle().await;
+    assert_eq!(
+        get(&api, CLAIMS, "c").await["status"],
+        json!({"phase": "Lost"})
+    );
+    assert_eq!(reasons(&api, "c").await, ["ClaimLost"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_volume_that_nobody_can_free_says_so() {
+    let api = api();
+    api.post(VOLUMES, &volume("v", "3Gi", "Delete"))
+        .await
+        .created();
+    api.post(CLAIMS, &claim("c", "")).await.created();
+    api.settle().await;
+    api.delete(&format!("{CLAIMS}/c")).await.ok();
+    sleep(Duration::from_secs(5)).await;
+    let failed = get(&api, VOLUMES, "v").await;
+    assert_eq!(failed["status"]["phase"], "Failed", "{failed}");
+    let message = failed["status"]["message"].as_str().unwrap();
+    assert!(
+        message.contains("no deletable volume plugin matched"),
+        "{message}"
+    );
+}
