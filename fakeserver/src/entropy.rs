@@ -95,6 +95,12 @@ impl Entropy {
             .collect()
     }
 
+    /// Returns a number from 0 to 1 for the jitter of a stage.
+    #[cfg(feature = "controllers")]
+    pub(crate) fn fraction(&self) -> f64 {
+        lock(&self.objects).random_range(0.0..=1.0)
+    }
+
     /// Returns the key that signs tokens of service accounts, unless a secret one was given.
     pub(crate) fn token_key(&self) -> [u8; 32] {
         self.token_key

@@ -33,7 +33,7 @@ pub mod fuzzing;
 #[cfg(feature = "cluster")]
 pub use self::cluster::{Churn, ClusterOptions};
 #[cfg(feature = "controllers")]
-pub use self::controllers::Workloads;
+pub use self::controllers::{Stage, StageError, Workloads};
 #[cfg(feature = "cel")]
 pub use self::kinds::cel::{CelError, CelExpression, CelInput};
 pub use self::{

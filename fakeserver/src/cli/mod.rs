@@ -37,7 +37,7 @@ use clap::{Args, CommandFactory as _, Parser, Subcommand};
 use jiff::SignedDuration;
 use tracing_subscriber::EnvFilter;
 
-use crate::{Clock, Compaction, Controllers, FakeServer, Workloads, faults::FaultSpec};
+use crate::{Clock, Compaction, Controllers, FakeServer, Stage, Workloads, faults::FaultSpec};
 
 /// The filter of logs by default, and the variable that has another one.
 const LOG_DEFAULT: &str = "warn";
@@ -155,6 +155,11 @@ struct ServerOptions {
     /// Faults to begin with: a file of JSON, one or an array of what is posted to `/_control/faults`.
     #[arg(long, value_name = "FILE")]
     faults: Option<PathBuf>,
+
+    /// Stages of pods and other objects: a file of YAML that says what becomes of them, and when. Several files are read in
+    /// order. They need `--controllers workloads`.
+    #[arg(long, value_name = "FILE")]
+    stages: Vec<PathBuf>,
 
     #[command(flatten)]
     cluster: cluster::ClusterArguments,
@@ -274,7 +279,7 @@ impl ServerOptions {
             })
             .with_compression(self.compress)
             .with_bootstrap(!self.no_bootstrap)
-            .with_controllers(self.controllers.clone())
+            .with_controllers(self.controllers()?)
             .with_max_requests_in_flight(self.max_requests_inflight)
             .with_max_mutating_requests_in_flight(self.max_mutating_requests_inflight);
         let builder = self.admission.configure(secured.configure(builder));
@@ -288,6 +293,26 @@ impl ServerOptions {
         }
         Ok(server)
     }
+
+    /// Returns the controllers, with the stages of the files.
+    fn controllers(&self) -> Result<Controllers, String> {
+        let mut controllers = self.controllers.clone();
+        for file in &self.stages {
+            let stages = read_stages(file)?;
+            let workloads = controllers.workloads.take();
+            let workloads = workloads.ok_or("--stages needs `--controllers workloads`")?;
+            controllers = controllers.with_workloads(workloads.with_stages(stages));
+        }
+        Ok(controllers)
+    }
+}
+
+/// Reads the stages of a file.
+fn read_stages(file: &Path) -> Result<Vec<Stage>, String> {
+    let shown = file.display();
+    let text = std::fs::read_to_string(file);
+    let text = text.map_err(|error| format!("--stages {shown}: {error}"))?;
+    Stage::parse(&text).map_err(|error| format!("--stages {shown}: {error}"))
 }
 
 fn install_faults(server: &FakeServer, file: &Path) -> Result<(), String> {

@@ -40,12 +40,12 @@ mod workloads;
 
 pub(crate) use self::manager::ControllerManager;
 pub use self::options::Controllers;
-#[cfg(feature = "controllers")]
-pub use self::workloads::Workloads;
 #[cfg(not(feature = "controllers"))]
 pub(crate) use self::workloads::Workloads;
 #[cfg(feature = "cluster")]
 pub(crate) use self::workloads::template_hash;
+#[cfg(feature = "controllers")]
+pub use self::workloads::{Stage, StageError, Workloads};
 use crate::write::{self, Backend};
 
 /// Ends what was going away when the state of the store was saved.

@@ -11,6 +11,8 @@ mod delete;
 mod garbage_collection;
 mod namespaces;
 mod workloads;
+mod containers;
+mod nodes;
 mod volumes;
 mod custom_resources;
 mod api_services;

@@ -9,11 +9,13 @@
 //!
 //! Service, and the pods that it selects ──► EndpointSlice, Endpoints
 //! PersistentVolumeClaim ◄──► PersistentVolume
+//! Node ──► taints ──► evictions; pods of nodes that are gone go
 //! ```
 //!
 //! They follow the rules of the real ones as far as clients can see: counts, conditions, revisions, owners, names,
 //! events. Each reconciles a key when one of its objects has changed, and finds its pods in the index.
 
+mod stages;
 mod options;
 mod creation;
 mod objects;
@@ -31,6 +33,9 @@ mod disruption;
 mod endpoints;
 mod volumes;
 mod nodes;
+mod node_lifecycle;
+mod taint_eviction;
+mod pod_gc;
 mod scheduler;
 mod kubelet;
 
@@ -38,13 +43,18 @@ mod kubelet;
 pub(crate) use self::objects::hash as template_hash;
 use self::{
     cron_job::CronJobs, daemon_set::DaemonSets, deployment::Deployments, disruption::Disruption,
-    endpoints::ServiceEndpoints, job::Jobs, kubelet::Kubelet, nodes::NodeMaker,
-    replica_set::ReplicaSets, scheduler::Scheduler, stateful_set::StatefulSets, volumes::Volumes,
+    endpoints::ServiceEndpoints, job::Jobs, kubelet::Kubelet, node_lifecycle::NodeLifecycle,
+    nodes::NodeMaker, pod_gc::PodGarbageCollector, replica_set::ReplicaSets, scheduler::Scheduler,
+    stages::ObjectStages, stateful_set::StatefulSets, taint_eviction::TaintEviction,
+    volumes::Volumes,
 };
 
 use super::controller::Controller;
 
-pub use self::options::Workloads;
+pub use self::{
+    options::Workloads,
+    stages::{Stage, StageError},
+};
 
 /// The controllers of workloads, in the order in which they hear of changes.
 pub(super) fn controllers(options: &Workloads) -> Vec<Box<dyn Controller>> {
@@ -60,7 +70,11 @@ pub(super) fn controllers(options: &Workloads) -> Vec<Box<dyn Controller>> {
         Box::new(Disruption::default()),
         Box::new(ServiceEndpoints::default()),
         Box::new(Volumes::new(options)),
+        Box::new(NodeLifecycle::default()),
+        Box::new(TaintEviction),
+        Box::new(PodGarbageCollector),
         Box::new(Scheduler::new(options.pods_per_node)),
         Box::new(Kubelet::new(options.clone())),
+        Box::new(ObjectStages::new(&options.stages)),
     ]
 }

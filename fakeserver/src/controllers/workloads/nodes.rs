@@ -20,8 +20,10 @@ use crate::{
 const KUBELET: Actor = Actor::new("kubelet");
 /// The key under which the nodes of an empty cluster are looked after. No node can have that name.
 const ALL: &str = "";
-/// The taint of a node that does not run yet.
-const NOT_READY: &str = "node.kubernetes.io/not-ready";
+/// The taint of a node that is not ready.
+pub(super) const NOT_READY: &str = "node.kubernetes.io/not-ready";
+/// The taint of a node that nobody hears of.
+pub(super) const UNREACHABLE: &str = "node.kubernetes.io/unreachable";
 /// The taint of a node that is cordoned.
 pub(super) const UNSCHEDULABLE: &str = "node.kubernetes.io/unschedulable";
 
@@ -109,19 +111,6 @@ impl Controller for NodeMaker {
         cluster.update(key, KUBELET.of_status(), |node| {
             if !has_condition(&node["status"], "Ready") {
                 report(node, pods, &now);
-            }
-        });
-        // A new node has it until it is ready.
-        cluster.update(key, Actor::CONTROLLER_MANAGER, |node| {
-            let spec = &mut node["spec"];
-            let Some(taints) = spec["taints"].as_array_mut() else {
-                return;
-            };
-            taints.retain(|taint| taint["key"] != NOT_READY);
-            if taints.is_empty()
-                && let Some(spec) = spec.as_object_mut()
-            {
-                spec.remove("taints");
             }
         });
     }
@@ -273,16 +262,28 @@ fn tolerates(spec: &Value, taint: &Value) -> bool {
         return true;
     }
     let tolerations = spec["tolerations"].as_array();
-    tolerations.into_iter().flatten().any(|toleration| {
-        let is_same = |field: &str| {
-            let own = text(&toleration[field]);
-            own.is_empty() || own == text(&taint[field])
-        };
-        let exists = toleration["operator"] == "Exists";
-        is_same("key")
-            && is_same("effect")
-            && (exists || text(&toleration["value"]) == text(&taint["value"]))
-    })
+    let mut tolerations = tolerations.into_iter().flatten();
+    tolerations.any(|toleration| is_tolerated_by(toleration, taint))
+}
+
+/// Returns whether a toleration is one of that taint.
+pub(super) fn is_tolerated_by(toleration: &Value, taint: &Value) -> bool {
+    let is_same = |field: &str| {
+        let own = text(&toleration[field]);
+        own.is_empty() || own == text(&taint[field])
+    };
+    let exists = toleration["operator"] == "Exists";
+    is_same("key")
+        && is_same("effect")
+        && (exists || text(&toleration["value"]) == text(&taint["value"]))
+}
+
+/// Returns the status of the condition that says whether a node is ready; empty without one.
+pub(super) fn ready_status(node: &Value) -> &str {
+    let conditions = node["status"]["conditions"].as_array();
+    let mut conditions = conditions.into_iter().flatten();
+    let ready = conditions.find(|condition| condition["type"] == "Ready");
+    ready.map_or("", |ready| text(&ready["status"]))
 }
 
 #[cfg(test)]

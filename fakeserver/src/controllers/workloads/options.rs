@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use super::stages::Stage;
+
 /// The times and sizes of the controllers of workloads, and of the nodes that they run on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[must_use]
@@ -11,7 +13,9 @@ pub struct Workloads {
     pub(crate) pod_start: Duration,
     pub(crate) pod_run: Duration,
     pub(crate) pod_stop: Duration,
+    pub(crate) restart_backoff: Duration,
     pub(crate) has_storage_class: bool,
+    pub(crate) stages: Vec<Stage>,
 }
 
 // === impl Workloads ===
@@ -39,7 +43,8 @@ impl Workloads {
     /// Sets the time after which a pod ends by itself: one of a job, or any whose restart policy is not `Always`. The
     /// default is 5 s.
     ///
-    /// It succeeds, unless its annotation `fakeserver/exit-code` says another code than 0: then it fails.
+    /// It succeeds, unless its annotation `fakeserver/exit-code` or a [stage](Self::with_stages) says another code than 0:
+    /// then it fails, or its containers are restarted if its policy is `OnFailure`.
     pub fn with_pod_run(mut self, after: Duration) -> Self {
         self.pod_run = after;
         self
@@ -52,10 +57,24 @@ impl Workloads {
         self
     }
 
+    /// Sets the first pause before a container that ended for the second time is restarted, and before a pull is tried again.
+    /// Each further pause is twice as long, up to thirty times the first. The default is 10 s, as of real kubelets.
+    pub fn with_restart_backoff(mut self, first: Duration) -> Self {
+        self.restart_backoff = first;
+        self
+    }
+
     /// Sets whether the default storage class `standard` is created if there is no class when the controllers start, so that
     /// claims get volumes. The default is true.
     pub fn with_storage_class(mut self, is_made: bool) -> Self {
         self.has_storage_class = is_made;
+        self
+    }
+
+    /// Adds stages, which say what becomes of pods and other objects. Of those that select the same container the first
+    /// counts.
+    pub fn with_stages(mut self, stages: impl IntoIterator<Item = Stage>) -> Self {
+        self.stages.extend(stages);
         self
     }
 }
@@ -68,7 +87,9 @@ impl Default for Workloads {
             pod_start: Duration::from_secs(1),
             pod_run: Duration::from_secs(5),
             pod_stop: Duration::from_secs(1),
+            restart_backoff: Duration::from_secs(10),
             has_storage_class: true,
+            stages: Vec::new(),
         }
     }
 }

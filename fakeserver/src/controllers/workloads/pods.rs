@@ -36,6 +36,17 @@ pub(in crate::controllers) struct Pod {
     pub(super) grace: Duration,
     /// True if its containers are to end by themselves.
     pub(super) ends: bool,
+    /// The generation of its specification, and the one that its kubelet has observed.
+    generations: [i64; 2],
+    /// The conditions of others that have to be true before it is ready.
+    pub(super) gates: Vec<Gate>,
+}
+
+/// A readiness gate.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Eq)]
+#[serde(default, rename_all = "camelCase")]
+pub(super) struct Gate {
+    pub(super) condition_type: String,
 }
 
 /// The phase of a pod's life.
@@ -62,6 +73,8 @@ pub(in crate::controllers) struct Pods {
     by_controller: BTreeMap<String, BTreeSet<ObjectKey>>,
     /// Those on a node that have not ended.
     by_node: BTreeMap<String, BTreeSet<ObjectKey>>,
+    /// Those on a node that have ended.
+    ended_by_node: BTreeMap<String, BTreeSet<ObjectKey>>,
     /// Those without a controller.
     orphans: BTreeSet<ObjectKey>,
 }
@@ -78,6 +91,7 @@ struct Read {
 #[serde(default, rename_all = "camelCase")]
 struct ReadMetadata {
     deletion_grace_period_seconds: Option<u64>,
+    generation: i64,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -87,12 +101,14 @@ struct ReadSpec {
     restart_policy: String,
     hostname: String,
     subdomain: String,
+    readiness_gates: Vec<Gate>,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 struct ReadStatus {
     phase: Phase,
+    observed_generation: i64,
     #[serde(rename = "podIP")]
     pod_ip: String,
     conditions: Vec<ReadCondition>,
@@ -129,6 +145,8 @@ impl Pod {
             is_deleted: meta.is_deleted(),
             grace: Duration::from_secs(grace.unwrap_or_default()),
             ends: !matches!(&*read.spec.restart_policy, "" | "Always"),
+            gates: read.spec.readiness_gates,
+            generations: [read.metadata.generation, read.status.observed_generation],
         }
     }
 
@@ -147,6 +165,11 @@ impl Pod {
     /// Returns whether it has ended by itself.
     pub(super) fn is_finished(&self) -> bool {
         matches!(self.phase, Phase::Succeeded | Phase::Failed)
+    }
+
+    /// Returns whether its kubelet has not observed its specification as it is now.
+    pub(super) fn is_unobserved(&self) -> bool {
+        self.generations[0] != self.generations[1]
     }
 
     /// Returns whether it counts as a wanted replica.
@@ -169,6 +192,7 @@ impl Pods {
                 remove(&mut self.by_controller, &controller.uid, key);
             }
             remove(&mut self.by_node, &before.node, key);
+            remove(&mut self.ended_by_node, &before.node, key);
             self.orphans.remove(key);
         }
         let Some((stored, meta)) = after else { return };
@@ -179,7 +203,9 @@ impl Pods {
                 self.orphans.insert(key.clone());
             }
         }
-        if !pod.node.is_empty() && !pod.is_finished() {
+        if pod.is_finished() {
+            insert(&mut self.ended_by_node, &pod.node, key);
+        } else if !pod.node.is_empty() {
             insert(&mut self.by_node, &pod.node, key);
         }
         self.by_key.insert(key.clone(), Arc::new(pod));
@@ -214,7 +240,21 @@ impl Pods {
             .collect()
     }
 
-    /// Returns the number of pods on a node.
+    /// Returns the pods on a node that have not ended, in the order of their keys.
+    pub(super) fn on_node(&self, node: &str) -> Vec<Arc<Pod>> {
+        let keys = self.by_node.get(node).into_iter().flatten();
+        keys.filter_map(|key| self.get(key).cloned()).collect()
+    }
+
+    /// Returns all pods of a node: those on it, and those that have ended there.
+    pub(super) fn assigned_to(&self, node: &str) -> Vec<Arc<Pod>> {
+        let mut pods = self.on_node(node);
+        let ended = self.ended_by_node.get(node).into_iter().flatten();
+        pods.extend(ended.filter_map(|key| self.get(key).cloned()));
+        pods
+    }
+
+    /// Returns the number of pods on a node that have not ended.
     pub(super) fn count_on(&self, node: &str) -> usize {
         self.by_node.get(node).map_or(0, BTreeSet::len)
     }

@@ -1,0 +1,257 @@
+//! The status of a pod as its kubelet writes it.
+
+use serde_json::{Value, json};
+
+use super::{
+    container::{Container, Ended, Role, State},
+    life::Life,
+};
+use crate::controllers::workloads::{
+    objects::text,
+    pods::{Gate, Phase},
+};
+
+/// Writes the status of a pod.
+pub(super) fn write(pod: &mut Value, life: &Life, gates: &[Gate], address: &str, now: &str) {
+    let phase = life.phase();
+    let specs = pod["spec"].clone();
+    let uid = text(&pod["metadata"]["uid"]).to_owned();
+    let generation = pod["metadata"]["generation"].clone();
+    let all = conditions(pod, life, gates, now);
+    let status = &mut pod["status"];
+    status["phase"] = json!(format!("{phase:?}"));
+    status["conditions"] = all;
+    if !generation.is_null() {
+        status["observedGeneration"] = generation;
+    }
+    for (field, statuses, roles) in [
+        (
+            "initContainers",
+            "initContainerStatuses",
+            [Role::Init, Role::Sidecar],
+        ),
+        ("containers", "containerStatuses", [Role::Main, Role::Main]),
+        (
+            "ephemeralContainers",
+            "ephemeralContainerStatuses",
+            [Role::Ephemeral, Role::Ephemeral],
+        ),
+    ] {
+        let of_field = life.containers.iter().filter(|it| roles.contains(&it.role));
+        let written: Vec<Value> = of_field
+            .map(|container| {
+                let mut specs = specs[field].as_array().into_iter().flatten();
+                let spec = specs.find(|spec| spec["name"] == *container.name);
+                status_of(container, spec.unwrap_or(&Value::Null), &uid)
+            })
+            .collect();
+        if !written.is_empty() {
+            status[statuses] = written.into();
+        }
+    }
+    if status["startTime"].is_null() {
+        status["startTime"] = json!(now);
+    }
+    status["hostIP"] = json!("10.0.0.1");
+    status["hostIPs"] = json!([{"ip": "10.0.0.1"}]);
+    if phase != Phase::Pending && status["podIP"].is_null() {
+        status["podIP"] = json!(address);
+        status["podIPs"] = json!([{"ip": address}]);
+    }
+    if life.is_past_deadline {
+        status["reason"] = json!("DeadlineExceeded");
+        let why = "Pod was active on the node longer than the specified deadline";
+        status["message"] = json!(why);
+    }
+}
+
+fn status_of(container: &Container, spec: &Value, uid: &str) -> Value {
+    let Container { name, image, .. } = container;
+    let (image_id, id) = if container.has_started() {
+        (format!("fake://{image}"), format!("fake://{uid}/{name}"))
+    } else {
+        (String::new(), String::new())
+    };
+    let state = match &container.state {
+        State::Waiting { reason, message } if message.is_empty() => {
+            json!({"waiting": {"reason": reason}})
+        }
+        State::Waiting { reason, message } => {
+            json!({"waiting": {"reason": reason, "message": message}})
+        }
+        State::Running { since } => json!({"running": {"startedAt": since}}),
+        State::Ended(ended) => json!({"terminated": terminated(ended, &id)}),
+    };
+    let last = match &container.last {
+        Some(ended) => json!({"terminated": terminated(ended, &id)}),
+        None => json!({}),
+    };
+    let is_running = container.is_running();
+    let has_succeeded = container.role == Role::Init
+        && matches!(&container.state, State::Ended(ended) if ended.code == 0);
+    let mut status = json!({
+        "name": name,
+        "image": image,
+        "imageID": image_id,
+        "ready": container.is_ready || has_succeeded,
+        "started": is_running,
+        "restartCount": container.restart_count,
+        "state": state,
+        "lastState": last,
+    });
+    if !id.is_empty() {
+        status["containerID"] = json!(id);
+    }
+    if is_running && let Some(resources) = spec.get("resources") {
+        status["resources"] = resources.clone();
+        if let Some(requests) = resources.get("requests") {
+            status["allocatedResources"] = requests.clone();
+        }
+    }
+    status
+}
+
+fn terminated(ended: &Ended, id: &str) -> Value {
+    json!({
+        "exitCode": ended.code,
+        "reason": ended.reason,
+        "startedAt": ended.started,
+        "finishedAt": ended.finished,
+        "containerID": id,
+    })
+}
+
+/// A condition, and why it is not true, or why nothing else is to be expected.
+struct Condition {
+    kind: &'static str,
+    is_true: bool,
+    reason: &'static str,
+    message: String,
+}
+
+/// Returns the conditions of a pod, with those that others have set.
+fn conditions(pod: &Value, life: &Life, gates: &[Gate], now: &str) -> Value {
+    let present = pod["status"]["conditions"].as_array();
+    let mut all: Vec<Value> = present.cloned().unwrap_or_default();
+    let generation = &pod["metadata"]["generation"];
+    for own in own_conditions(&pod["status"], life, gates) {
+        let at = all.iter().position(|known| known["type"] == own.kind);
+        let written = own.written(at.map(|at| &all[at]), generation, now);
+        match at {
+            Some(at) => all[at] = written,
+            None => all.push(written),
+        }
+    }
+    all.into()
+}
+
+fn own_conditions(status: &Value, life: &Life, gates: &[Gate]) -> [Condition; 4] {
+    let phase = life.phase();
+    let ended = match phase {
+        Phase::Succeeded => "PodCompleted",
+        Phase::Failed => "PodFailed",
+        _ => "",
+    };
+    let names = |which: &dyn Fn(&Container) -> bool| {
+        let which = life.containers.iter().filter(|container| which(container));
+        let names: Vec<&str> = which.map(|container| &*container.name).collect();
+        names.join(" ")
+    };
+    let uninitialized = names(&|it| !it.lets_others_start());
+    let unready = names(&|it| !it.is_ready && matches!(it.role, Role::Main | Role::Sidecar));
+    let initialized = if uninitialized.is_empty() || phase == Phase::Succeeded {
+        Condition::met(
+            "Initialized",
+            if phase == Phase::Succeeded { ended } else { "" },
+        )
+    } else {
+        let message = format!("containers with incomplete status: [{uninitialized}]");
+        Condition::unmet("Initialized", "ContainersNotInitialized", message)
+    };
+    let readiness = |kind| match (ended, &*unready) {
+        ("", "") => Condition::met(kind, ""),
+        ("", names) => {
+            let message = format!("containers with unready status: [{names}]");
+            Condition::unmet(kind, "ContainersNotReady", message)
+        }
+        (ended, _) => Condition::unmet(kind, ended, String::new()),
+    };
+    let gate = closed_gate(status, gates).filter(|_| ended.is_empty() && unready.is_empty());
+    let ready = match gate {
+        Some(message) => Condition::unmet("Ready", "ReadinessGatesNotReady", message),
+        None => readiness("Ready"),
+    };
+    let has_sandbox = Condition {
+        is_true: ended.is_empty(),
+        ..Condition::met("PodReadyToStartContainers", "")
+    };
+    [
+        has_sandbox,
+        initialized,
+        ready,
+        readiness("ContainersReady"),
+    ]
+}
+
+/// Returns what is said of the first readiness gate whose condition is not true.
+fn closed_gate(status: &Value, gates: &[Gate]) -> Option<String> {
+    gates.iter().find_map(|Gate { condition_type }| {
+        let mut conditions = status["conditions"].as_array().into_iter().flatten();
+        let found = conditions.find(|condition| condition["type"] == **condition_type);
+        match found.map(|condition| text(&condition["status"])) {
+            Some("True") => None,
+            Some(status) => Some(format!(
+                "the status of pod readiness gate \"{condition_type}\" is not \"True\", but {status}"
+            )),
+            None => Some(format!(
+                "corresponding condition of pod readiness gate \"{condition_type}\" does not exist."
+            )),
+        }
+    })
+}
+
+// === impl Condition ===
+
+impl Condition {
+    fn met(kind: &'static str, reason: &'static str) -> Self {
+        Self {
+            kind,
+            is_true: true,
+            reason,
+            message: String::new(),
+        }
+    }
+
+    fn unmet(kind: &'static str, reason: &'static str, message: String) -> Self {
+        Self {
+            kind,
+            is_true: false,
+            reason,
+            message,
+        }
+    }
+
+    /// Returns it as a status has it. Its time of transition stays while its status does.
+    fn written(&self, before: Option<&Value>, generation: &Value, now: &str) -> Value {
+        let truth = if self.is_true { "True" } else { "False" };
+        let since = match before {
+            Some(before) if before["status"] == truth => before["lastTransitionTime"].clone(),
+            _ => json!(now),
+        };
+        let mut written = json!({
+            "type": self.kind,
+            "status": truth,
+            "lastProbeTime": null,
+            "lastTransitionTime": since,
+        });
+        for (field, value) in [("reason", self.reason), ("message", &*self.message)] {
+            if !value.is_empty() {
+                written[field] = json!(value);
+            }
+        }
+        if !generation.is_null() {
+            written["observedGeneration"] = generation.clone();
+        }
+        written
+    }
+}

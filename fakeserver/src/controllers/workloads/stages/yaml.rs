@@ -1,0 +1,324 @@
+//! Files of stages.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use jiff::SignedDuration;
+use serde::{Deserialize, Deserializer, de::Error as _};
+use serde_json::Value;
+
+use super::{Exit, Next, Readiness, Stage, StageError, select::Selector};
+
+/// The type of the documents.
+const API_VERSION: &str = "fakeserver/v1";
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Document {
+    api_version: String,
+    kind: String,
+    metadata: Metadata,
+    spec: Spec,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Metadata {
+    name: String,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Spec {
+    #[serde(default)]
+    resource_ref: ResourceRef,
+    #[serde(default)]
+    selector: Selects,
+    #[serde(default, deserialize_with = "duration")]
+    delay: Option<Duration>,
+    #[serde(default, deserialize_with = "duration")]
+    jitter: Option<Duration>,
+    times: Option<u32>,
+    next: Then,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct ResourceRef {
+    api_version: String,
+    kind: String,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+struct Selects {
+    namespace: Option<String>,
+    match_labels: BTreeMap<String, String>,
+    owner: Option<Owner>,
+    container: Option<String>,
+    image: Option<String>,
+    expression: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Owner {
+    kind: String,
+    #[serde(default = "any")]
+    name: String,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+struct Then {
+    pull_error: Option<String>,
+    #[serde(deserialize_with = "readiness")]
+    ready: Option<Readiness>,
+    exit: Option<Exits>,
+    status: Option<Value>,
+    delete: bool,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Exits {
+    #[serde(default, deserialize_with = "duration")]
+    after: Option<Duration>,
+    #[serde(default)]
+    code: u8,
+    reason: Option<String>,
+}
+
+/// Reads the stages of a file.
+pub(super) fn parse(text: &str) -> Result<Vec<Stage>, StageError> {
+    let documents = serde_saphyr::from_multiple::<Document>(text);
+    let documents = documents.map_err(|error| StageError::new("stages", error))?;
+    let stages = documents.into_iter().enumerate();
+    stages
+        .map(|(number, document)| document.stage(number))
+        .collect()
+}
+
+fn any() -> String {
+    "*".to_owned()
+}
+
+/// Reads a duration: `5s`, `200ms`, `1m30s`.
+fn duration<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Duration>, D::Error> {
+    let Some(text) = Option::<String>::deserialize(deserializer)? else {
+        return Ok(None);
+    };
+    parse_duration(&text).map(Some).map_err(D::Error::custom)
+}
+
+fn parse_duration(text: &str) -> Result<Duration, String> {
+    let parsed = text.parse::<SignedDuration>();
+    let parsed = parsed.map_err(|_| format!("{text:?} is no duration; try `5s` or `200ms`"))?;
+    Duration::try_from(parsed).map_err(|_| format!("{text:?} is negative"))
+}
+
+/// Reads the time until a container is ready, or `never`.
+fn readiness<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Readiness>, D::Error> {
+    Ok(
+        match Option::<String>::deserialize(deserializer)?.as_deref() {
+            None => None,
+            Some("never") => Some(Readiness::Never),
+            Some(text) => Some(Readiness::After(
+                parse_duration(text).map_err(D::Error::custom)?,
+            )),
+        },
+    )
+}
+
+impl Default for ResourceRef {
+    fn default() -> Self {
+        Self {
+            api_version: "v1".to_owned(),
+            kind: "Pod".to_owned(),
+        }
+    }
+}
+
+// === impl Document ===
+
+impl Document {
+    fn stage(self, number: usize) -> Result<Stage, StageError> {
+        let name = self.metadata.name;
+        let error = |why: String| {
+            let place = format!("stages, document {}, {name:?}", number + 1);
+            StageError::new(place, why)
+        };
+        if (&*self.api_version, &*self.kind) != (API_VERSION, "Stage") {
+            let (api_version, kind) = (&self.api_version, &self.kind);
+            return Err(error(format!(
+                "it is a {kind:?} of {api_version:?}; a stage is a `Stage` of `{API_VERSION}`"
+            )));
+        }
+        let spec = self.spec;
+        if let Some(expression) = &spec.selector.expression {
+            check(expression).map_err(error)?;
+        }
+        let stage = Stage {
+            selector: spec.selector.selector(spec.resource_ref),
+            name: name.clone(),
+            delay: spec.delay,
+            jitter: spec.jitter.unwrap_or_default(),
+            next: spec.next.next(spec.times),
+        };
+        match misplaced(&stage) {
+            Some(why) => Err(error(why)),
+            None => Ok(stage),
+        }
+    }
+}
+
+/// Returns what is wrong with a stage that says of pods what only others have, or the other way round.
+fn misplaced(stage: &Stage) -> Option<String> {
+    let Next {
+        times,
+        pull_error,
+        readiness,
+        exit,
+        status,
+        is_deleted,
+    } = &stage.next;
+    let of_containers = times.is_some()
+        || pull_error.is_some()
+        || readiness.is_some()
+        || exit.is_some()
+        || stage.selector.container.is_some()
+        || stage.selector.image.is_some();
+    let of_objects = status.is_some() || *is_deleted;
+    if stage.is_of_pods() && of_objects {
+        let why = "a stage of pods says what containers do: `pullError`, `ready`, `exit`, `delay`; \
+                   the kubelet writes the status";
+        return Some(why.to_owned());
+    }
+    if !stage.is_of_pods() && of_containers {
+        let why = "`times`, `pullError`, `ready`, `exit`, and the selectors `container` and `image` are for pods";
+        return Some(why.to_owned());
+    }
+    if !stage.is_of_pods() && !of_objects {
+        return Some("it says nothing: give `next.status` or `next.delete`".to_owned());
+    }
+    None
+}
+
+#[cfg(feature = "cel")]
+fn check(expression: &str) -> Result<(), String> {
+    super::select::compile(expression).map(drop)
+}
+
+#[cfg(not(feature = "cel"))]
+fn check(_: &str) -> Result<(), String> {
+    Err("expressions need the feature `cel`".to_owned())
+}
+
+// === impl Selects ===
+
+impl Selects {
+    fn selector(self, resource: ResourceRef) -> Selector {
+        Selector {
+            namespace: self.namespace,
+            labels: self.match_labels,
+            owner: self.owner.map(|owner| [owner.kind, owner.name]),
+            container: self.container,
+            image: self.image,
+            expression: self.expression,
+            ..Selector::of(&resource.api_version, resource.kind)
+        }
+    }
+}
+
+// === impl Then ===
+
+impl Then {
+    fn next(self, times: Option<u32>) -> Next {
+        Next {
+            times,
+            pull_error: self.pull_error,
+            readiness: self.ready,
+            exit: self.exit.map(|exit| Exit {
+                after: exit.after.unwrap_or_default(),
+                code: exit.code.into(),
+                reason: exit.reason,
+            }),
+            status: self.status,
+            is_deleted: self.delete,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    const CRASH_LOOP: &str = "
+apiVersion: fakeserver/v1
+kind: Stage
+metadata: {name: crash-loop}
+spec:
+  selector: {matchLabels: {app: web}, image: '*/web:*'}
+  delay: 500ms
+  times: 2
+  next:
+    ready: never
+    exit: {after: 3s, code: 1, reason: OOMKilled}
+---
+apiVersion: fakeserver/v1
+kind: Stage
+metadata: {name: ready}
+spec:
+  resourceRef: {apiVersion: example.com/v1, kind: Website}
+  delay: 2s
+  next: {status: {ready: true}}
+";
+
+    #[test]
+    fn a_file_says_what_the_builder_says() {
+        let crash_loop = Stage::of_pods("crash-loop")
+            .with_label("app", "web")
+            .with_image("*/web:*")
+            .with_delay(Duration::from_millis(500))
+            .with_times(2)
+            .with_readiness(None)
+            .with_exit(Duration::from_secs(3), 1)
+            .with_exit_reason("OOMKilled");
+        let ready = Stage::of("ready", "example.com/v1", "Website")
+            .with_delay(Duration::from_secs(2))
+            .with_status(json!({"ready": true}));
+        assert_eq!(parse(CRASH_LOOP), Ok(vec![crash_loop, ready]));
+    }
+
+    #[test]
+    fn a_file_that_is_wrong_is_told_so() {
+        for (from, to, told) in [
+            (
+                "kind: Stage\nmetadata: {name: ready}",
+                "kind: Pod\nmetadata: {name: ready}",
+                "document 2, \"ready\": it is a \"Pod\"",
+            ),
+            ("delay: 2s", "delay: soon", "\"soon\" is no duration"),
+            ("delay: 2s", "delay: -2s", "negative"),
+            ("times: 2", "time: 2", "time"),
+            (
+                "next: {status: {ready: true}}",
+                "next: {}",
+                "it says nothing",
+            ),
+            (
+                "ready: never",
+                "status: {phase: Failed}",
+                "the kubelet writes the status",
+            ),
+            ("ready: true}}", "ready: true}, ready: 1s}", "are for pods"),
+        ] {
+            assert!(CRASH_LOOP.contains(from), "{from}");
+            let told_here = parse(&CRASH_LOOP.replacen(from, to, 1))
+                .unwrap_err()
+                .to_string();
+            assert!(told_here.contains(told), "{told_here}");
+        }
+    }
+}

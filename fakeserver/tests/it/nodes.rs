@@ -1,0 +1,149 @@
+//! Nodes that fail, are tainted, or go, and the pods on them.
+
+use std::time::Duration;
+
+use fakeserver::{Controllers, Workloads};
+use serde_json::{Value, json};
+use tokio::time::sleep;
+
+use crate::support::{Api, DEPLOYMENTS, PODS, deployment};
+
+const NODES: &str = "/api/v1/nodes";
+
+/// A server of two nodes, and a deployment of four pods that run.
+async fn deployed() -> Api {
+    let workloads = Workloads::default().with_nodes(2);
+    let api = Api::with(Controllers::default().with_workloads(workloads));
+    let mut object = deployment("d");
+    object["spec"]["replicas"] = json!(4);
+    api.post(DEPLOYMENTS, &object).await.created();
+    sleep(Duration::from_secs(5)).await;
+    api
+}
+
+async fn pods(api: &Api) -> Vec<Value> {
+    let list = api.get(PODS).await.ok();
+    list["items"].as_array().unwrap().clone()
+}
+
+fn is_ready(pod: &Value) -> bool {
+    let conditions = pod["status"]["conditions"].as_array().unwrap();
+    conditions
+        .iter()
+        .any(|it| it["type"] == "Ready" && it["status"] == "True")
+}
+
+async fn set_ready(api: &Api, node: &str, status: &str) {
+    let path = format!("{NODES}/{node}/status");
+    let change = json!({"status": {"conditions": [{"type": "Ready", "status": status}]}});
+    api.strategic(&path, &change).await.ok();
+    api.settle().await;
+}
+
+async fn taints(api: &Api, node: &str) -> Vec<String> {
+    let node = api.get(&format!("{NODES}/{node}")).await.ok();
+    let taints = node["spec"]["taints"]
+        .as_array()
+        .cloned()
+        .unwrap_or_default();
+    let text = |taint: &Value| {
+        let [key, effect] =
+            ["key", "effect"].map(|field| taint[field].as_str().unwrap().to_owned());
+        format!("{key}:{effect}")
+    };
+    taints.iter().map(text).collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_node_that_nobody_hears_of_loses_its_pods_after_five_minutes() {
+    let api = deployed().await;
+    assert_eq!(taints(&api, "node-1").await, Vec::<String>::new());
+    set_ready(&api, "node-1", "Unknown").await;
+    let expected =
+        ["NoSchedule", "NoExecute"].map(|it| format!("node.kubernetes.io/unreachable:{it}"));
+    assert_eq!(taints(&api, "node-1").await, expected);
+    let all = pods(&api).await;
+    let lost: Vec<_> = all
+        .iter()
+        .filter(|pod| pod["spec"]["nodeName"] == "node-1")
+        .collect();
+    assert_eq!(lost.len(), 2);
+    for pod in &all {
+        assert_eq!(is_ready(pod), pod["spec"]["nodeName"] == "node-0");
+    }
+    sleep(Duration::from_secs(310)).await;
+    let all = pods(&api).await;
+    let running = all.iter().filter(|pod| is_ready(pod)).count();
+    let going = all
+        .iter()
+        .filter(|pod| pod["metadata"]["deletionTimestamp"].is_string());
+    // Their kubelet does not hear that they are to go.
+    let going: Vec<_> = going.collect();
+    assert_eq!((running, going.len()), (4, 2));
+    for pod in going {
+        let conditions = pod["status"]["conditions"].as_array().unwrap();
+        let target = conditions
+            .iter()
+            .find(|it| it["type"] == "DisruptionTarget");
+        assert_eq!(target.unwrap()["reason"], "DeletionByTaintManager");
+    }
+    set_ready(&api, "node-1", "True").await;
+    assert_eq!(taints(&api, "node-1").await, Vec::<String>::new());
+    sleep(Duration::from_secs(5)).await;
+    let all = pods(&api).await;
+    assert_eq!(all.len(), 4);
+    assert!(all.iter().all(is_ready));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_node_that_comes_back_in_time_keeps_its_pods() {
+    let api = deployed().await;
+    let before = pods(&api).await;
+    set_ready(&api, "node-1", "False").await;
+    sleep(Duration::from_secs(200)).await;
+    set_ready(&api, "node-1", "True").await;
+    sleep(Duration::from_secs(400)).await;
+    let after = pods(&api).await;
+    let uids = |pods: &[Value]| -> Vec<Value> {
+        pods.iter()
+            .map(|pod| pod["metadata"]["uid"].clone())
+            .collect()
+    };
+    assert_eq!(uids(&before), uids(&after));
+    assert!(after.iter().all(is_ready));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_taint_evicts_pods_that_do_not_tolerate_it() {
+    let api = deployed().await;
+    let taint = json!({"spec": {"taints": [{"key": "broken", "effect": "NoExecute"}]}});
+    api.strategic(&format!("{NODES}/node-1"), &taint).await.ok();
+    sleep(Duration::from_secs(10)).await;
+    let all = pods(&api).await;
+    assert_eq!(all.len(), 4);
+    for pod in &all {
+        assert_eq!(pod["spec"]["nodeName"], "node-0");
+        assert!(is_ready(pod));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn pods_go_with_their_node() {
+    let api = deployed().await;
+    api.delete(&format!("{NODES}/node-1")).await.ok();
+    sleep(Duration::from_secs(20)).await;
+    let all = pods(&api).await;
+    assert_eq!(all.len(), 4);
+    assert!(all.iter().all(|pod| pod["spec"]["nodeName"] == "node-0"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_cordoned_node_has_the_taint_until_it_is_not() {
+    let api = deployed().await;
+    for (unschedulable, expected) in [(true, 1), (false, 0)] {
+        let patch = json!({"spec": {"unschedulable": unschedulable}});
+        api.merge(&format!("{NODES}/node-0"), &patch).await.ok();
+        api.settle().await;
+        assert_eq!(taints(&api, "node-0").await.len(), expected);
+    }
+}
