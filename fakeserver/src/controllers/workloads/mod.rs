@@ -65,7 +65,7 @@ pub(super) fn controllers(options: &Workloads) -> Vec<Box<dyn Controller>> {
         Box::new(ReplicaSets::of_replication_controllers()),
         Box::new(StatefulSets),
         Box::new(DaemonSets::default()),
-        Box::new(Jobs),
+        Box::new(Jobs::new(options)),
         Box::new(CronJobs),
         Box::new(Disruption::default()),
         Box::new(ServiceEndpoints::default()),

@@ -21,6 +21,7 @@ use crate::{
 pub(in crate::controllers) struct Pod {
     pub(super) stored: Arc<StoredObject>,
     pub(super) controller: Option<OwnerReference>,
+    pub(super) finalizers: Vec<String>,
     /// Empty while it is on none.
     pub(super) node: String,
     pub(super) phase: Phase,
@@ -134,6 +135,7 @@ impl Pod {
         Self {
             stored: Arc::clone(stored),
             controller: meta.controller().cloned(),
+            finalizers: meta.finalizers().to_vec(),
             node: read.spec.node_name,
             phase: read.status.phase,
             address: read.status.pod_ip,
