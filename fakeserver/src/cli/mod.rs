@@ -128,9 +128,9 @@ struct ServerOptions {
     /// authorizer allows it, and deletes old ones. By `--tls` the server takes the certificates that it signs.
     ///
     /// `workloads` runs deployments, replica sets, replication controllers, stateful sets, daemon sets, jobs and cron jobs,
-    /// a scheduler, and a kubelet for every node, gives services endpoints and slices of them, and checks the types of
-    /// validating admission policies; if there are no nodes when it starts, it makes `node-0`. Pods of jobs succeed, unless their annotation `fakeserver/exit-code` says
-    /// otherwise. It takes the others along, but for `service-accounts`.
+    /// a scheduler, and a kubelet for every node; it gives services endpoints and claims volumes, evicts pods from nodes that
+    /// fail, and checks the types of validating admission policies. If there are none when it starts, it makes `node-0` and the
+    /// storage class `standard`. It takes the others along, but for `service-accounts`.
     #[arg(long, value_name = "LIST", default_value = "default", value_parser = parse_controllers)]
     controllers: Controllers,
 

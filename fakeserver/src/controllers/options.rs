@@ -100,8 +100,9 @@ impl Controllers {
         self
     }
 
-    /// Runs deployments, replica sets, replication controllers, stateful sets, daemon sets, jobs and cron jobs, a
-    /// scheduler, and a kubelet for every node; gives services endpoints and slices of them; [counts quotas](Self::with_quota), and signs certificates.
+    /// Runs deployments, replica sets, replication controllers, stateful sets, daemon sets, jobs and cron jobs, a scheduler,
+    /// and a kubelet for every node; gives services endpoints and claims volumes; evicts pods from nodes that fail;
+    /// [counts quotas](Self::with_quota), and signs certificates.
     #[cfg(feature = "controllers")]
     pub fn with_workloads(mut self, workloads: Workloads) -> Self {
         self.workloads = Some(workloads);

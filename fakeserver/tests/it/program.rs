@@ -420,6 +420,38 @@ async fn told(arguments: &[&str]) -> (Option<i32>, String, String) {
 }
 
 #[tokio::test]
+async fn stages_that_cannot_be_used_are_refused_at_the_start() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("stages.yaml");
+    let path = file.to_str().unwrap();
+    let stage = "apiVersion: fakeserver/v1\nkind: Stage\nmetadata: {name: s}\nspec: {next: {ready: never}}\n";
+    for (text, controllers, why) in [
+        (None, "workloads", "No such file"),
+        (Some(stage), "default", "needs `--controllers workloads`"),
+        (Some("spec: ["), "workloads", "stages.yaml"),
+        (
+            Some(&*stage.replace("never", "soon")),
+            "workloads",
+            "\"soon\" is no duration",
+        ),
+    ] {
+        if let Some(text) = text {
+            std::fs::write(&file, text).unwrap();
+        }
+        let words = [
+            "serve",
+            "--listen",
+            "127.0.0.1:0",
+            "--controllers",
+            controllers,
+        ];
+        let (code, _, said) = told(&[&words[..], &["--stages", path]].concat()).await;
+        assert_eq!(code, Some(1), "{said}");
+        assert!(said.contains("--stages") && said.contains(why), "{said}");
+    }
+}
+
+#[tokio::test]
 async fn faults_are_described_without_a_server() {
     let (code, list, _) = told(&["faults"]).await;
     assert_eq!(code, Some(0));

@@ -292,6 +292,20 @@ spec:
     }
 
     #[test]
+    #[cfg(feature = "cel")]
+    fn the_recipes_of_the_page_are_stages() {
+        let page = include_str!("../../../../docs/stages.md");
+        let blocks = page.split("```yaml\n").skip(1);
+        let recipes: Vec<&str> = blocks
+            .filter_map(|block| block.split("```").next())
+            .collect();
+        assert_eq!(recipes.len(), 6);
+        for recipe in recipes {
+            assert_eq!(parse(recipe).map(|stages| stages.len()), Ok(1), "{recipe}");
+        }
+    }
+
+    #[test]
     fn a_file_that_is_wrong_is_told_so() {
         for (from, to, told) in [
             (
