@@ -29,7 +29,7 @@ struct Life {
     seed: u64,
     api: Api,
     random: ChaCha8Rng,
-    /// What has happened, for the message of a failure.
+    /// The operations so far, for the message of a failure.
     story: Vec<String>,
 }
 

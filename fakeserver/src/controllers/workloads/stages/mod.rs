@@ -14,7 +14,7 @@ use serde_json::Value;
 use self::select::Selector;
 pub(super) use self::{objects::ObjectStages, select::Selected};
 
-/// What becomes of pods, or of objects of another kind, that a rule selects.
+/// A rule: what becomes of the pods, or of the objects of another kind, that it selects.
 ///
 /// A stage of pods says what their containers do: how long they take to start, whether their images can be pulled, whether
 /// they become ready, and how they end. The first stage that selects a container, and has not been [used up](Self::with_times)
@@ -52,7 +52,7 @@ pub struct Stage {
     next: Next,
 }
 
-/// What a stage says.
+/// The effects of a stage.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Next {
     /// The number of starts of each container that it holds for.

@@ -27,7 +27,7 @@ const ACTOR: Actor = Actor::new("stages");
 #[derive(Debug)]
 pub(in crate::controllers::workloads) struct ObjectStages {
     stages: Vec<Selected>,
-    /// What each object waits for, or has been through, by the number of the stage.
+    /// The courses of each object, by the number of the stage.
     courses: BTreeMap<ObjectKey, BTreeMap<usize, Course>>,
 }
 

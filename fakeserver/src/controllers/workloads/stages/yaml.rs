@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::{Exit, Next, Readiness, Stage, StageError, select::Selector};
 
 /// The type of the documents.
-const API_VERSION: &str = "fakeserver/v1";
+const API_VERSION: &str = "stages/v1";
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -255,7 +255,7 @@ mod tests {
     use super::*;
 
     const CRASH_LOOP: &str = "
-apiVersion: fakeserver/v1
+apiVersion: stages/v1
 kind: Stage
 metadata: {name: crash-loop}
 spec:
@@ -266,7 +266,7 @@ spec:
     ready: never
     exit: {after: 3s, code: 1, reason: OOMKilled}
 ---
-apiVersion: fakeserver/v1
+apiVersion: stages/v1
 kind: Stage
 metadata: {name: ready}
 spec:
