@@ -32,7 +32,8 @@ mod policies;
 pub use self::plugins::{AdmissionPlugins, AdmissionPluginsError};
 #[cfg(feature = "controllers")]
 pub(crate) use self::steps::{
-    admit_created, complete_by_ranges, default_storage_class::complete as complete_class,
+    admit_created, complete_by_ranges, complete_priority,
+    default_storage_class::complete as complete_class,
     service_account::complete as complete_account,
 };
 pub(crate) use self::{

@@ -57,6 +57,13 @@ impl Cluster<'_, '_> {
         let uid = self.backend.entropy.uid().to_string();
         let (backend, rules) = (self.backend, &resource_type.rules);
         let tx = &*self.tx;
+        if rules.is(&core::pod::KIND) {
+            let prioritized = write::complete_priority(backend, tx, key.name(), &mut object);
+            if let Err(status) = prioritized {
+                self.refusal = Some(status.message);
+                return None;
+            }
+        }
         let complete = |object: &mut Value| {
             write::complete_by_ranges(backend, tx, rules, key.namespace(), object);
             if rules.is(&core::pod::KIND) {

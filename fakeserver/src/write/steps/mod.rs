@@ -65,6 +65,29 @@ pub(crate) fn complete_by_ranges(
     }
 }
 
+/// Gives a new pod of a controller the priority of its class.
+///
+/// # Errors
+///
+/// There is no such class.
+#[cfg(feature = "controllers")]
+pub(crate) fn complete_priority(
+    backend: &Backend,
+    tx: &Transaction<'_>,
+    name: &str,
+    pod: &mut Value,
+) -> Result<(), Status> {
+    if !backend.steps.has(&priority::STEP) {
+        return Ok(());
+    }
+    let named = Named {
+        resource: "pods",
+        group: "",
+        name,
+    };
+    priority::set_from_class(tx, named, &mut pod["spec"])
+}
+
 /// Puts a complete new object of a controller to the plugins of limit ranges and quotas, and charges it to the quotas of
 /// its namespace.
 ///

@@ -85,7 +85,11 @@ pub(super) fn set_default(spec: &mut Value) {
 }
 
 /// Sets the priority of the pod's class, or of the class for pods without one.
-fn set_from_class(tx: &Transaction<'_>, pod: Named<'_>, spec: &mut Value) -> Result<(), Status> {
+pub(super) fn set_from_class(
+    tx: &Transaction<'_>,
+    pod: Named<'_>,
+    spec: &mut Value,
+) -> Result<(), Status> {
     let name = spec["priorityClassName"].as_str().unwrap_or_default();
     let found = match name {
         "" => default_class(tx),

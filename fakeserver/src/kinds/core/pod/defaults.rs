@@ -105,6 +105,17 @@ fn round_status(status: &mut Value) {
 /// Gives a new pod its status.
 pub(crate) fn prepare(pod: &mut Value) {
     pod["status"] = json!({"phase": "Pending", "qosClass": qos_class(pod)});
+    let gates = pod["spec"]["schedulingGates"].as_array();
+    if gates.is_some_and(|gates| !gates.is_empty()) {
+        pod["status"]["conditions"] = json!([{
+            "type": "PodScheduled",
+            "status": "False",
+            "lastProbeTime": null,
+            "lastTransitionTime": null,
+            "reason": "SchedulingGated",
+            "message": "Scheduling is blocked due to non-empty scheduling gates",
+        }]);
+    }
 }
 
 /// Keeps the class and the observed generations that a status leaves out.
