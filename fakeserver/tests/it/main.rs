@@ -30,6 +30,8 @@ mod representations;
 mod forms;
 mod limits;
 mod inert;
+mod scheduling;
+mod scheduling_model;
 mod sockets;
 mod connections;
 mod subresources;

@@ -424,7 +424,8 @@ async fn stages_that_cannot_be_used_are_refused_at_the_start() {
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("stages.yaml");
     let path = file.to_str().unwrap();
-    let stage = "apiVersion: stages/v1\nkind: Stage\nmetadata: {name: s}\nspec: {next: {ready: never}}\n";
+    let stage =
+        "apiVersion: stages/v1\nkind: Stage\nmetadata: {name: s}\nspec: {next: {ready: never}}\n";
     for (text, controllers, why) in [
         (None, "workloads", "No such file"),
         (Some(stage), "default", "needs `--controllers workloads`"),

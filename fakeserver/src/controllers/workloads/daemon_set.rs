@@ -10,13 +10,14 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::{
-    nodes::{Node, UNSCHEDULABLE},
+    nodes::UNSCHEDULABLE,
     objects::{
         BURST, COALESCED, ReconciledKind, claim, count, count_available, enqueue_owners, hash,
         look_again, number, part, selector, text,
     },
     pods::Pod,
     revisions::record,
+    scheduler::Node,
 };
 use crate::{
     controllers::{
@@ -117,7 +118,7 @@ impl Controller for DaemonSets {
             .nodes
             .values()
             .filter(|node| node.accepts(&template["spec"]));
-        let wanted: BTreeSet<String> = accepting.map(|node| node.name.clone()).collect();
+        let wanted: BTreeSet<String> = accepting.map(|node| node.name.to_string()).collect();
         let created = place(cluster, &set, &template, &wanted, &by_node);
         replace(cluster, &set, &hash, &wanted, &by_node);
         if created == BURST {

@@ -42,10 +42,21 @@ mod kubelet;
 #[cfg(feature = "cluster")]
 pub(crate) use self::objects::hash as template_hash;
 use self::{
-    cron_job::CronJobs, daemon_set::DaemonSets, deployment::Deployments, disruption::Disruption,
-    endpoints::ServiceEndpoints, job::Jobs, kubelet::Kubelet, node_lifecycle::NodeLifecycle,
-    nodes::NodeMaker, pod_gc::PodGarbageCollector, replica_set::ReplicaSets, scheduler::Scheduler,
-    stages::ObjectStages, stateful_set::StatefulSets, taint_eviction::TaintEviction,
+    cron_job::CronJobs,
+    daemon_set::DaemonSets,
+    deployment::Deployments,
+    disruption::Disruption,
+    endpoints::ServiceEndpoints,
+    job::Jobs,
+    kubelet::Kubelet,
+    node_lifecycle::NodeLifecycle,
+    nodes::NodeMaker,
+    pod_gc::PodGarbageCollector,
+    replica_set::ReplicaSets,
+    scheduler::{Binder, Scheduler},
+    stages::ObjectStages,
+    stateful_set::StatefulSets,
+    taint_eviction::TaintEviction,
     volumes::Volumes,
 };
 
@@ -73,7 +84,7 @@ pub(super) fn controllers(options: &Workloads) -> Vec<Box<dyn Controller>> {
         Box::new(NodeLifecycle::default()),
         Box::new(TaintEviction),
         Box::new(PodGarbageCollector),
-        Box::new(Scheduler::new(options.pods_per_node)),
+        Box::new(Scheduler::new(options.pods_per_node, Binder::Runs)),
         Box::new(Kubelet::new(options.clone())),
         Box::new(ObjectStages::new(&options.stages)),
     ]

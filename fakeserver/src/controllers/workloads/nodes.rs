@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::objects::{has_condition, number, text};
+use super::objects::{has_condition, text};
 use crate::{
     controllers::{
         Workloads,
@@ -32,17 +32,6 @@ pub(super) const UNSCHEDULABLE: &str = "node.kubernetes.io/unschedulable";
 pub(super) struct NodeMaker {
     options: Workloads,
     count: usize,
-}
-
-/// A node, as far as it matters to who places pods.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Node {
-    pub(super) name: String,
-    pub(super) labels: Value,
-    pub(super) taints: Vec<Value>,
-    pub(super) is_unschedulable: bool,
-    /// The number of pods that fit on it, if its status says so.
-    pub(super) pods: Option<usize>,
 }
 
 // === impl NodeMaker ===
@@ -116,11 +105,23 @@ impl Controller for NodeMaker {
     }
 }
 
+/// The resources of a node that does not say what it has.
+fn sizes(pods: u32) -> Value {
+    json!({
+        "cpu": "8",
+        "ephemeral-storage": "100Gi",
+        "hugepages-1Gi": "0",
+        "hugepages-2Mi": "0",
+        "memory": "32Gi",
+        "pods": pods.to_string(),
+    })
+}
+
 /// Writes the status of a node that runs pods. What it says already stays.
 fn report(node: &mut Value, pods: u32, now: &str) {
     let name = node["metadata"]["name"].clone();
     let status = &mut node["status"];
-    let sizes = json!({"cpu": "8", "memory": "32Gi", "pods": pods.to_string()});
+    let sizes = sizes(pods);
     for field in ["capacity", "allocatable"] {
         if status[field].is_null() {
             status[field] = sizes.clone();
@@ -184,156 +185,10 @@ fn report(node: &mut Value, pods: u32, now: &str) {
     ]);
 }
 
-// === impl Node ===
-
-impl Node {
-    pub(super) fn of(node: &Value) -> Self {
-        let pods = &node["status"]["allocatable"]["pods"];
-        let pods = text(pods).parse().ok();
-        let pods = pods.or_else(|| {
-            let count = number(&node["status"]["allocatable"]["pods"], -1);
-            usize::try_from(count).ok()
-        });
-        Self {
-            name: text(&node["metadata"]["name"]).to_owned(),
-            labels: node["metadata"]["labels"].clone(),
-            taints: node["spec"]["taints"]
-                .as_array()
-                .cloned()
-                .unwrap_or_default(),
-            is_unschedulable: node["spec"]["unschedulable"] == true,
-            pods,
-        }
-    }
-
-    /// Returns whether a pod of this specification may run here: labels, taints, and whether the node accepts pods.
-    pub(super) fn accepts(&self, spec: &Value) -> bool {
-        let selects = spec["nodeSelector"].as_object();
-        let has_labels = selects
-            .into_iter()
-            .flatten()
-            .all(|(label, value)| self.labels[label] == *value);
-        let terms = &spec["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]
-            ["nodeSelectorTerms"];
-        let has_affinity = terms.as_array().is_none_or(|terms| {
-            terms.iter().any(|term| {
-                let fields = term["matchFields"].as_array().into_iter().flatten();
-                let labels = term["matchExpressions"].as_array().into_iter().flatten();
-                fields
-                    .map(|field| (field, Some(self.name.as_str())))
-                    .chain(labels.map(|label| (label, self.labels[text(&label["key"])].as_str())))
-                    .all(|(requirement, value)| meets(requirement, value))
-            })
-        });
-        let unschedulable = json!({"key": UNSCHEDULABLE, "effect": "NoSchedule"});
-        let own = self.is_unschedulable.then_some(&unschedulable);
-        let mut taints = self.taints.iter().chain(own);
-        has_labels && has_affinity && taints.all(|taint| tolerates(spec, taint))
-    }
-}
-
-/// Returns whether a label or a field meets a requirement of an affinity.
-fn meets(requirement: &Value, value: Option<&str>) -> bool {
-    let values = requirement["values"].as_array();
-    let is_listed = value.is_some_and(|value| {
-        let mut values = values.into_iter().flatten();
-        values.any(|listed| listed == value)
-    });
-    match text(&requirement["operator"]) {
-        "In" => is_listed,
-        "NotIn" => !is_listed,
-        "Exists" => value.is_some(),
-        "DoesNotExist" => value.is_none(),
-        operator => {
-            let number = |text: &str| text.parse::<i64>().ok();
-            let bound = values.and_then(|values| number(text(values.first()?)));
-            match (value.and_then(number), bound) {
-                (Some(value), Some(bound)) if operator == "Gt" => value > bound,
-                (Some(value), Some(bound)) if operator == "Lt" => value < bound,
-                _ => false,
-            }
-        }
-    }
-}
-
-/// Returns whether a pod of this specification may run on a node with that taint.
-fn tolerates(spec: &Value, taint: &Value) -> bool {
-    if taint["effect"] == "PreferNoSchedule" {
-        return true;
-    }
-    let tolerations = spec["tolerations"].as_array();
-    let mut tolerations = tolerations.into_iter().flatten();
-    tolerations.any(|toleration| is_tolerated_by(toleration, taint))
-}
-
-/// Returns whether a toleration is one of that taint.
-pub(super) fn is_tolerated_by(toleration: &Value, taint: &Value) -> bool {
-    let is_same = |field: &str| {
-        let own = text(&toleration[field]);
-        own.is_empty() || own == text(&taint[field])
-    };
-    let exists = toleration["operator"] == "Exists";
-    is_same("key")
-        && is_same("effect")
-        && (exists || text(&toleration["value"]) == text(&taint["value"]))
-}
-
 /// Returns the status of the condition that says whether a node is ready; empty without one.
 pub(super) fn ready_status(node: &Value) -> &str {
     let conditions = node["status"]["conditions"].as_array();
     let mut conditions = conditions.into_iter().flatten();
     let ready = conditions.find(|condition| condition["type"] == "Ready");
     ready.map_or("", |ready| text(&ready["status"]))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_node_takes_those_that_select_and_tolerate_it() {
-        let mut node = Node::of(&json!({
-            "metadata": {"name": "n", "labels": {"disk": "ssd", "cores": "8"}},
-            "status": {"allocatable": {"pods": "3"}},
-        }));
-        assert_eq!(node.pods, Some(3));
-        let affinity = |term: Value| {
-            json!({"affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution":
-                {"nodeSelectorTerms": [term]}}}})
-        };
-        let label = |key: &str, operator: &str, values: Value| {
-            affinity(
-                json!({"matchExpressions": [{"key": key, "operator": operator, "values": values}]}),
-            )
-        };
-        let named = |name: &str| {
-            affinity(json!({"matchFields":
-                [{"key": "metadata.name", "operator": "In", "values": [name]}]}))
-        };
-        for (spec, is_accepted) in [
-            (json!({}), true),
-            (json!({"nodeSelector": {"disk": "ssd"}}), true),
-            (json!({"nodeSelector": {"disk": "hdd"}}), false),
-            (label("disk", "In", json!(["ssd"])), true),
-            (label("disk", "NotIn", json!(["ssd"])), false),
-            (label("gpu", "DoesNotExist", json!(null)), true),
-            (label("cores", "Gt", json!(["4"])), true),
-            (label("cores", "Lt", json!(["4"])), false),
-            (named("n"), true),
-            (named("other"), false),
-        ] {
-            assert_eq!(node.accepts(&spec), is_accepted, "{spec}");
-        }
-        node.taints = vec![json!({"key": "k", "value": "v", "effect": "NoSchedule"})];
-        node.is_unschedulable = true;
-        let tolerations = |list: Value| json!({"tolerations": list});
-        let cordon = json!({"key": UNSCHEDULABLE, "operator": "Exists"});
-        let equal = json!({"key": "k", "value": "v", "effect": "NoSchedule"});
-        let other = json!({"key": "k", "value": "w"});
-        assert!(!node.accepts(&json!({})));
-        assert!(!node.accepts(&tolerations(json!([equal]))));
-        assert!(!node.accepts(&tolerations(json!([other, cordon]))));
-        assert!(node.accepts(&tolerations(json!([equal, cordon]))));
-        assert!(node.accepts(&tolerations(json!([{"operator": "Exists"}]))));
-    }
 }

@@ -1,4 +1,4 @@
-//! Pods as controllers need them, parsed once a change, and indexed by owner, node and labels.
+//! Pods as controllers need them, parsed once a change, and indexed by owner and labels.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -32,6 +32,14 @@ pub(in crate::controllers) struct Pod {
     pub(super) is_ready: bool,
     /// The time at which it became ready, as objects write times.
     pub(super) ready_since: String,
+    /// The time at which it was started; empty before.
+    pub(super) started: String,
+    pub(super) generation: i64,
+    pub(super) priority: i64,
+    /// The node that is cleared for it; empty without one.
+    pub(super) nominated: String,
+    /// The resources that its containers have got, of those that report them.
+    pub(super) held: Vec<Value>,
     pub(super) is_deleted: bool,
     /// The time that it may take to stop once it is deleted.
     pub(super) grace: Duration,
@@ -100,6 +108,7 @@ struct ReadMetadata {
 struct ReadSpec {
     node_name: String,
     restart_policy: String,
+    priority: i64,
     hostname: String,
     subdomain: String,
     readiness_gates: Vec<Gate>,
@@ -113,6 +122,16 @@ struct ReadStatus {
     #[serde(rename = "podIP")]
     pod_ip: String,
     conditions: Vec<ReadCondition>,
+    start_time: String,
+    nominated_node_name: String,
+    container_statuses: Vec<ReadContainer>,
+    init_container_statuses: Vec<ReadContainer>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct ReadContainer {
+    resources: Value,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -129,6 +148,15 @@ impl Pod {
     fn of(stored: &Arc<StoredObject>, meta: &Meta) -> Self {
         let read: Read = serde_json::from_slice(&stored.json()).unwrap_or_default();
         let grace = read.metadata.deletion_grace_period_seconds;
+        let ReadStatus {
+            container_statuses,
+            init_container_statuses,
+            ..
+        } = read.status;
+        let statuses = container_statuses
+            .into_iter()
+            .chain(init_container_statuses);
+        let held = statuses.map(|status| status.resources);
         let mut conditions = read.status.conditions.into_iter();
         let ready =
             conditions.find(|condition| condition.r#type == "Ready" && condition.status == "True");
@@ -144,6 +172,11 @@ impl Pod {
             ready_since: ready
                 .and_then(|ready| ready.last_transition_time.as_str().map(str::to_owned))
                 .unwrap_or_default(),
+            started: read.status.start_time,
+            generation: read.metadata.generation,
+            priority: read.spec.priority,
+            nominated: read.status.nominated_node_name,
+            held: held.filter(|resources| !resources.is_null()).collect(),
             is_deleted: meta.is_deleted(),
             grace: Duration::from_secs(grace.unwrap_or_default()),
             ends: !matches!(&*read.spec.restart_policy, "" | "Always"),
@@ -254,11 +287,6 @@ impl Pods {
         let ended = self.ended_by_node.get(node).into_iter().flatten();
         pods.extend(ended.filter_map(|key| self.get(key).cloned()));
         pods
-    }
-
-    /// Returns the number of pods on a node that have not ended.
-    pub(super) fn count_on(&self, node: &str) -> usize {
-        self.by_node.get(node).map_or(0, BTreeSet::len)
     }
 }
 

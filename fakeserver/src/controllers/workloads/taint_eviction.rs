@@ -9,8 +9,8 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use super::{
-    nodes::is_tolerated_by,
     objects::{Condition, ReconciledKind, set_condition, text},
+    scheduler::{Taint, Toleration},
 };
 use crate::{
     controllers::{
@@ -106,8 +106,9 @@ fn stay(spec: &Value, node: &Value, now: Timestamp) -> Stay {
     let mut left: Option<Duration> = None;
     for taint in executing(node) {
         let all = tolerations.into_iter().flatten();
+        let read = Taint::of(taint);
         let mut matching = all
-            .filter(|toleration| is_tolerated_by(toleration, taint))
+            .filter(|toleration| Toleration::of(toleration).tolerates(&read))
             .peekable();
         if matching.peek().is_none() {
             return Stay::For(Duration::ZERO);

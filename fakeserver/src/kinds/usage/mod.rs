@@ -28,7 +28,7 @@ pub(crate) use self::{
     charge::{Change, charge},
     evaluator::Evaluator,
     pod::is_terminating,
-    pod_resources::{Side, declared},
+    pod_resources::{Side, declared, effective},
     quota::Quota,
 };
 use crate::kinds::Kind;

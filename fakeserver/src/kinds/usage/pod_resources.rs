@@ -25,7 +25,7 @@ pub(crate) fn declared(pod: &Value, side: Side) -> Amounts {
 }
 
 /// Returns what a pod takes, including what its containers have still got from before a resize, and its overhead.
-pub(super) fn effective(pod: &Value, side: Side) -> Amounts {
+pub(crate) fn effective(pod: &Value, side: Side) -> Amounts {
     let spec = &pod["spec"];
     let mut total = total_of(spec, |container, runs_on| {
         let declared = side.of(&container["resources"]);

@@ -1,0 +1,28 @@
+//! The other objects that placing a pod depends on: namespaces, claims, volumes, classes and budgets.
+
+use serde_json::Value;
+
+use crate::{
+    kinds::Kind,
+    store::{ObjectKey, Transaction},
+};
+
+/// Reads objects.
+pub(super) trait Objects {
+    fn get(&self, kind: &'static Kind, namespace: Option<&str>, name: &str) -> Option<Value>;
+
+    /// Lists all objects of a kind.
+    fn list(&self, kind: &'static Kind) -> Vec<Value>;
+}
+
+impl Objects for Transaction<'_> {
+    fn get(&self, kind: &'static Kind, namespace: Option<&str>, name: &str) -> Option<Value> {
+        let key = ObjectKey::new(kind.storage().clone(), namespace, name);
+        Transaction::get(self, &key).map(|stored| stored.to_value())
+    }
+
+    fn list(&self, kind: &'static Kind) -> Vec<Value> {
+        let stored = Transaction::list(self, kind.storage(), None);
+        stored.iter().map(|stored| stored.to_value()).collect()
+    }
+}
