@@ -6,7 +6,7 @@ use fakeserver::{Controllers, Workloads};
 use serde_json::{Value, json};
 use tokio::time::sleep;
 
-use crate::support::Api;
+use crate::support::{Api, PODS, pod};
 
 const CLAIMS: &str = "/api/v1/namespaces/default/persistentvolumeclaims";
 const VOLUMES: &str = "/api/v1/persistentvolumes";
@@ -180,4 +180,34 @@ async fn a_volume_that_nobody_can_free_says_so() {
         message.contains("no deletable volume plugin matched"),
         "{message}"
     );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_pod_waits_for_its_claims_and_takes_ephemeral_ones_along() {
+    let api = api();
+    api.post(CLASSES, &class("late", "WaitForFirstConsumer"))
+        .await
+        .created();
+    api.post(CLAIMS, &claim("c", "late")).await.created();
+    api.settle().await;
+    assert_eq!(reasons(&api, "c").await, ["WaitForFirstConsumer"]);
+    let mut user = pod("p", "");
+    let template = json!({"spec": claim("e", "late")["spec"]});
+    user["spec"]["volumes"] = json!([
+        {"name": "data", "persistentVolumeClaim": {"claimName": "c"}},
+        {"name": "scratch", "ephemeral": {"volumeClaimTemplate": template}},
+    ]);
+    api.post(PODS, &user).await.created();
+    sleep(Duration::from_secs(10)).await;
+    assert_eq!(get(&api, PODS, "p").await["status"]["phase"], "Running");
+    for name in ["c", "p-scratch"] {
+        let bound = get(&api, CLAIMS, name).await;
+        assert_eq!(bound["status"]["phase"], "Bound");
+        let node = &bound["metadata"]["annotations"]["volume.kubernetes.io/selected-node"];
+        assert_eq!(*node, "node-0");
+    }
+    api.delete(&format!("{PODS}/p")).await.ok();
+    sleep(Duration::from_secs(40)).await;
+    api.get(&format!("{CLAIMS}/p-scratch")).await.refused(404);
+    assert_eq!(get(&api, CLAIMS, "c").await["status"]["phase"], "Bound");
 }

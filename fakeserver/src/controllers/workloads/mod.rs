@@ -53,11 +53,11 @@ use self::{
     nodes::NodeMaker,
     pod_gc::PodGarbageCollector,
     replica_set::ReplicaSets,
-    scheduler::{Binder, Scheduler},
+    scheduler::Scheduler,
     stages::ObjectStages,
     stateful_set::StatefulSets,
     taint_eviction::TaintEviction,
-    volumes::Volumes,
+    volumes::{EphemeralVolumes, Volumes},
 };
 
 use super::controller::Controller;
@@ -81,10 +81,11 @@ pub(super) fn controllers(options: &Workloads) -> Vec<Box<dyn Controller>> {
         Box::new(Disruption::default()),
         Box::new(ServiceEndpoints::default()),
         Box::new(Volumes::new(options)),
+        Box::new(EphemeralVolumes),
         Box::new(NodeLifecycle::default()),
         Box::new(TaintEviction),
         Box::new(PodGarbageCollector),
-        Box::new(Scheduler::new(options.pods_per_node, Binder::Runs)),
+        Box::new(Scheduler::new(options.pods_per_node)),
         Box::new(Kubelet::new(options.clone())),
         Box::new(ObjectStages::new(&options.stages)),
     ]

@@ -136,9 +136,9 @@ mod tests {
     fn check(spec: &Value, [active, succeeded, failed, terminating]: [i64; 4]) -> Verdict {
         let tally = Tally {
             active,
+            terminating,
             succeeded,
             failed,
-            terminating,
             ..Tally::default()
         };
         verdict(spec, &tally, Duration::from_secs(50))

@@ -17,7 +17,7 @@ use super::{
     snapshot::Snapshot,
     spread::SpreadState,
     taints::{CORDONED, UNTOLERATED, repel},
-    volumes::{Binder, Volumes},
+    volumes::Volumes,
 };
 use crate::{controllers::workloads::objects::text, kinds::core::namespace};
 
@@ -49,7 +49,6 @@ impl<'a> Cycle<'a> {
         snapshot: &'a Snapshot,
         pod: &'a UnscheduledPod,
         objects: &dyn Objects,
-        binder: Binder,
     ) -> Result<Self, FitError> {
         if snapshot.len() == 0 {
             return Err(FitError::NoNodes);
@@ -62,7 +61,7 @@ impl<'a> Cycle<'a> {
             return Err(refuse(CONFLICT.to_owned()));
         }
         let is_used = |claim: &str| is_used(snapshot, &pod.info, claim);
-        let volumes = Volumes::of(&pod.info, objects, binder, is_used).map_err(refuse)?;
+        let volumes = Volumes::of(&pod.info, objects, is_used).map_err(refuse)?;
         let namespaces = namespaces(snapshot, pod, objects);
         let nodes = |name: &str| snapshot.node(name).map(|known| Arc::clone(&known.node));
         let (anti, groups) = (&snapshot.anti_affinities, &snapshot.groups);

@@ -58,7 +58,6 @@ use self::{
 pub(super) use self::{
     node::Node,
     taints::{Taint, Toleration},
-    volumes::Binder,
 };
 use super::{objects::text, pods::Pod};
 use crate::{
@@ -79,7 +78,6 @@ pub(super) struct Scheduler {
     queue: Queue,
     /// Pods that were given a node, and are not seen there yet.
     assumed: BTreeMap<ObjectKey, Arc<PodInfo>>,
-    binder: Binder,
 }
 
 /// A node for a pod, and what has to be written for its claims.
@@ -98,12 +96,11 @@ struct Failure {
 // === impl Scheduler ===
 
 impl Scheduler {
-    pub(super) fn new(pods_per_node: u32, binder: Binder) -> Self {
+    pub(super) fn new(pods_per_node: u32) -> Self {
         Self {
             snapshot: Snapshot::new(usize::try_from(pods_per_node).unwrap_or(usize::MAX)),
             queue: Queue::default(),
             assumed: BTreeMap::new(),
-            binder,
         }
     }
 
@@ -263,7 +260,7 @@ impl Scheduler {
             let why = NoPreemption::NotEligible("");
             failure(error, Err(why))
         };
-        let cycle = Cycle::new(&self.snapshot, pod, objects, self.binder).map_err(nothing)?;
+        let cycle = Cycle::new(&self.snapshot, pod, objects).map_err(nothing)?;
         match cycle.choose() {
             Ok(node) => Ok(Placement {
                 node: Arc::clone(&node.node.name),

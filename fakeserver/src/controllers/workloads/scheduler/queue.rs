@@ -234,8 +234,7 @@ impl Queue {
         let concerned = self.classes.values().filter(|class| is_concerned(class));
         let first = concerned.filter_map(|class| {
             let key = class.members.values().next()?;
-            let is_local = !class.waits_for_others && matches!(class.error, FitError::Nodes(_));
-            Some((key.clone(), is_local))
+            Some((key.clone(), !class.waits_for_others))
         });
         let first: Vec<(ObjectKey, bool)> = first.collect();
         let woken = first.into_iter().filter_map(|(key, is_local)| {

@@ -169,7 +169,7 @@ fn free_step(claim: &Value, around: Around<'_>) -> ClaimStep {
 }
 
 /// Returns whether a claim waits for a pod that uses it, and for the node that the pod gets.
-pub(in crate::controllers::workloads) fn is_delayed(claim: &Value, class: Option<&Value>) -> bool {
+fn is_delayed(claim: &Value, class: Option<&Value>) -> bool {
     let waits = class.is_some_and(|class| class["volumeBindingMode"] == "WaitForFirstConsumer");
     waits && claim["metadata"]["annotations"][SELECTED_NODE].is_null()
 }

@@ -4,8 +4,9 @@
 //! is one for all classes, which makes volumes at once and without bounds; only `kubernetes.io/no-provisioner` makes none.
 //! Volumes have no topology: any node reaches them.
 
-pub(super) mod binding;
+mod binding;
 mod provisioning;
+mod ephemeral;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -13,6 +14,8 @@ use std::{
 };
 
 use serde_json::{Value, json};
+
+pub(super) use self::ephemeral::EphemeralVolumes;
 
 use self::{
     binding::{

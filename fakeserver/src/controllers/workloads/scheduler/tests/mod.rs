@@ -15,7 +15,7 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use serde_json::{Value, json};
 
-use super::{Binder, Failure, Node, Objects, PodInfo, Scheduler, UnscheduledPod};
+use super::{Failure, Node, Objects, PodInfo, Scheduler, UnscheduledPod};
 use crate::kinds::Kind;
 
 const NOW: &str = "2026-01-01T01:00:00Z";
@@ -49,7 +49,7 @@ impl Objects for Stored {
 impl Fixture {
     fn new(nodes: &[Value]) -> Self {
         let mut fixture = Self {
-            scheduler: Scheduler::new(110, Binder::Runs),
+            scheduler: Scheduler::new(110),
             objects: Stored::default(),
         };
         for node in nodes {

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Binder, Fixture, UnscheduledPod, pod};
+use super::{Fixture, UnscheduledPod, pod};
 use crate::{
     controllers::workloads::scheduler::volumes::Binding,
     kinds::{
@@ -78,13 +78,6 @@ fn a_pod_waits_for_its_claims() {
     assert!(message.contains(
         "waiting for ephemeral volume controller to create the persistentvolumeclaim \"p-v\""
     ));
-}
-
-#[test]
-fn without_a_binder_no_pod_waits_for_a_claim_that_is_there() {
-    let mut cluster = Fixture::of_nodes(1).with(&persistent_volume_claim::KIND, claim(json!({})));
-    cluster.scheduler.binder = Binder::Missing;
-    assert_eq!(cluster.place(&using("c")).unwrap(), "a");
 }
 
 #[test]

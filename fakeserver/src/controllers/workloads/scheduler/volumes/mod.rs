@@ -49,15 +49,6 @@ const ZONES: [(&str, &str); 4] = [
     ("topology.kubernetes.io/zone", "topology.kubernetes.io/zone"),
 ];
 
-/// Whether a controller binds claims to volumes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::controllers::workloads) enum Binder {
-    /// Pods wait for claims that are to be bound at once.
-    Runs,
-    /// Pods wait for no claim that is there.
-    Missing,
-}
-
 /// A claim that a pod uses.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ClaimUse {
@@ -110,21 +101,18 @@ impl Volumes {
     pub(super) fn of(
         pod: &PodInfo,
         objects: &dyn Objects,
-        binder: Binder,
         is_used: impl Fn(&str) -> bool,
     ) -> Result<Self, String> {
         let mut volumes = Self::default();
         let mut is_waiting = false;
         for claim in &pod.claims {
-            let Some(found) = find(pod, claim, objects, binder)? else {
-                continue;
-            };
+            let found = find(pod, claim, objects)?;
             let mut modes = items(&found["spec"]["accessModes"]);
             let is_single = modes.any(|mode| mode == "ReadWriteOncePod");
             volumes.is_in_use |= is_single && is_used(&claim.name);
             let volume = text(&found["spec"]["volumeName"]);
             let is_bound = !found["metadata"]["annotations"][BIND_COMPLETED].is_null();
-            if !volume.is_empty() && (is_bound || binder == Binder::Missing) {
+            if !volume.is_empty() && is_bound {
                 let kind = &persistent_volume::KIND;
                 let stored = objects.get(kind, None, volume);
                 let stored =
@@ -135,7 +123,7 @@ impl Volumes {
             {
                 volumes.unbound.push(unbound);
             } else {
-                is_waiting |= binder == Binder::Runs;
+                is_waiting = true;
             }
         }
         if is_waiting {
@@ -200,23 +188,18 @@ impl Volumes {
     }
 }
 
-/// Finds a claim of a pod; `None` if the pod need not wait for it.
-fn find(
-    pod: &PodInfo,
-    claim: &ClaimUse,
-    objects: &dyn Objects,
-    binder: Binder,
-) -> Result<Option<Value>, String> {
+/// Finds a claim of a pod.
+fn find(pod: &PodInfo, claim: &ClaimUse, objects: &dyn Objects) -> Result<Value, String> {
     let (namespace, name) = (pod.namespace(), &claim.name);
     let kind = &persistent_volume_claim::KIND;
     let Some(found) = objects.get(kind, Some(namespace), name) else {
-        return match (claim.is_ephemeral, binder) {
-            (true, Binder::Missing) => Ok(None),
-            (true, Binder::Runs) => Err(format!(
+        return Err(if claim.is_ephemeral {
+            format!(
                 "waiting for ephemeral volume controller to create the persistentvolumeclaim \"{name}\""
-            )),
-            (false, _) => Err(format!("persistentvolumeclaim \"{name}\" not found")),
-        };
+            )
+        } else {
+            format!("persistentvolumeclaim \"{name}\" not found")
+        });
     };
     if found["status"]["phase"] == "Lost" {
         let volume = text(&found["spec"]["volumeName"]);
@@ -234,7 +217,7 @@ fn find(
             "PVC {namespace}/{name} was not created for pod {pod} (pod is not owner)"
         ));
     }
-    Ok(Some(found))
+    Ok(found)
 }
 
 /// Returns the class of a claim or a volume; empty if it has none.
