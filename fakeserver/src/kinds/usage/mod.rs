@@ -23,12 +23,14 @@ mod tests;
 use jiff::Timestamp;
 use serde_json::Value;
 
+#[cfg(feature = "controllers")]
+pub(crate) use self::pod_resources::effective;
 pub(crate) use self::{
     amounts::Amounts,
     charge::{Change, charge},
     evaluator::Evaluator,
     pod::is_terminating,
-    pod_resources::{Side, declared, effective},
+    pod_resources::{Side, declared},
     quota::Quota,
 };
 use crate::kinds::Kind;

@@ -30,7 +30,7 @@ pub(super) struct Cycle<'a> {
     pub(super) state: State,
 }
 
-/// What the pods on nodes mean to a pod.
+/// The pods on nodes, as far as they matter to a pod.
 #[derive(Clone, Debug, Default)]
 pub(super) struct State {
     affinity: AffinityState,

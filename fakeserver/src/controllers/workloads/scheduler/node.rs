@@ -24,7 +24,7 @@ pub(in crate::controllers::workloads) struct Node {
     pub(super) labels: Pairs,
     pub(super) taints: Vec<Taint>,
     pub(super) is_unschedulable: bool,
-    /// What it offers; `None` if its status does not say it, so that only the number of pods is limited.
+    /// The resources that it offers; `None` if its status says none, so that only the number of pods is limited.
     pub(super) allocatable: Option<Resources>,
     /// The number of pods that fit on it, if its status says so.
     pub(super) pods: Option<usize>,

@@ -51,11 +51,11 @@ pub(super) struct Outcome {
     /// The version of the snapshot.
     pub(super) version: u64,
     pub(super) message: String,
-    /// Whether no node can be cleared for it, so that none stays cleared.
+    /// True if no node can be cleared for it, so that none stays cleared.
     pub(super) is_hopeless: bool,
 }
 
-/// What was told of a pod, as an event.
+/// The last event that told why a pod waits.
 #[derive(Clone, Debug)]
 pub(super) struct Told {
     pub(super) message: String,
@@ -64,7 +64,7 @@ pub(super) struct Told {
     pub(super) at: Instant,
 }
 
-/// What decides whether a pod is looked at again after a change of itself: the generation and the labels.
+/// The generation and the labels of a pod: if one of them changes, it is looked at again.
 type Version = (i64, Pairs);
 
 #[derive(Debug)]

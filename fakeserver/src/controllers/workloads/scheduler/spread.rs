@@ -31,9 +31,9 @@ pub(super) struct Constraint {
     min_domains: usize,
     pub(super) topology_key: String,
     selection: Selection,
-    /// Whether nodes that the pod may not run on by their labels count.
+    /// True if nodes that the pod may not run on by their labels do not count.
     honors_affinity: bool,
-    /// Whether nodes that the pod may not run on by their taints count.
+    /// True if nodes that the pod may not run on by their taints do not count.
     honors_taints: bool,
 }
 

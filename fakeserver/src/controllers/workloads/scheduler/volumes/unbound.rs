@@ -45,7 +45,7 @@ struct Volume {
 #[derive(Clone, Debug)]
 struct Topology(Vec<(String, Vec<String>)>);
 
-/// What has to be written for a claim.
+/// A write for a claim whose pod has a node.
 #[derive(Clone, Debug, PartialEq)]
 pub(in crate::controllers::workloads::scheduler) enum Binding {
     /// The volume is reserved for the claim.
