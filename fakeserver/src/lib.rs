@@ -14,6 +14,8 @@ pub mod value;
 mod kinds;
 mod store;
 mod watch;
+#[cfg_attr(not(feature = "controllers"), path = "containers_off.rs")]
+mod containers;
 mod write;
 mod controllers;
 #[cfg_attr(not(feature = "cluster"), path = "cluster_off.rs")]
@@ -32,8 +34,6 @@ pub mod fuzzing;
 
 #[cfg(feature = "cluster")]
 pub use self::cluster::{Churn, ClusterOptions};
-#[cfg(feature = "controllers")]
-pub use self::controllers::{Stage, StageError, Workloads};
 #[cfg(feature = "cel")]
 pub use self::kinds::cel::{CelError, CelExpression, CelInput};
 pub use self::{
@@ -54,6 +54,11 @@ pub use self::{
         user::UserInfo,
     },
     write::{AdmissionPlugins, AdmissionPluginsError},
+};
+#[cfg(feature = "controllers")]
+pub use self::{
+    controllers::{Stage, StageError, Workloads},
+    server::WriteLogError,
 };
 #[cfg(feature = "tls")]
 pub use self::{

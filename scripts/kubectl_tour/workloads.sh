@@ -24,7 +24,7 @@ expect 'resumed' kubectl rollout resume deployment/web
 expect 'scaled' kubectl scale deployment web --replicas=1
 expect 'condition met' kubectl wait --for='jsonpath={.status.replicas}=1' deployment/web --timeout=60s
 
-refuse 'logs|log' kubectl logs deployment/web
+expect 'container nginx of image nginx' kubectl logs deployment/web
 refuse 'exec' kubectl exec deployment/web -- true
 
 expect 'job.batch/once created' kubectl create job once --image=busybox:1.37 -- true

@@ -22,6 +22,7 @@ use crate::cluster::{ClusterOptions, SimulatedCluster};
 use crate::{
     AdmissionPlugins, ObjectError, ServiceRange,
     clock::Clock,
+    containers::Containers,
     controllers::{ControllerManager, Controllers},
     edge::{
         authorization::{Authorization, Authorizer},
@@ -362,13 +363,15 @@ impl FakeServerBuilder {
         controllers.has_rules = self.security.authorization == Authorization::Rbac;
         controllers.registers_services = self.bootstraps;
         self.admission = self.admission.with_accounts(controllers.service_accounts);
+        let tasks = TaskSet::new();
+        let has_kubelets = controllers.workloads.is_some();
+        let containers = Containers::of(has_kubelets, tasks.stop_token());
         let controllers = ControllerManager::new(controllers);
         let from = kept.as_ref().or(self.snapshot.as_ref());
-        let backend = Arc::new(self.backend(from, &controllers));
+        let backend = Arc::new(self.backend(from, containers, &controllers));
         let drawn = from.map(|snapshot| snapshot.drawn);
         let entropy = &backend.entropy;
         let flow_control = (entropy.audit_id(), entropy.audit_id());
-        let restart = self.restart;
         let server = Server {
             authorizer: Authorizer::new(self.security.authorization),
             flows: FlowClassifier::default(),
@@ -386,7 +389,7 @@ impl FakeServerBuilder {
             bootstraps: self.bootstraps,
             services: self.services,
             beginning: Beginning {
-                snapshot: self.snapshot.map(|snapshot| (snapshot, restart)),
+                snapshot: self.snapshot.map(|snapshot| (snapshot, self.restart)),
                 objects,
             },
             data,
@@ -398,7 +401,7 @@ impl FakeServerBuilder {
                 media_types: self.media_types,
                 has_shards: self.has_shards,
                 inert: InertWarnings::default(),
-                tasks: TaskSet::new(),
+                tasks,
             },
         };
         server.clear();
@@ -409,14 +412,19 @@ impl FakeServerBuilder {
             server.backend().entropy.go_on(drawn);
         }
         match kept {
-            Some(kept) => server.restore(&kept, restart),
+            Some(kept) => server.restore(&kept, self.restart),
             None => beginning::fill(&server, self.progress.as_ref())?,
         }
         Ok(FakeServer::new(server))
     }
 
     /// Creates a backend that continues from a snapshot, if there is one.
-    fn backend(&self, from: Option<&Snapshot>, controllers: &ControllerManager) -> Backend {
+    fn backend(
+        &self,
+        from: Option<&Snapshot>,
+        containers: Option<Arc<Containers>>,
+        controllers: &ControllerManager,
+    ) -> Backend {
         let seed = from.map_or(self.seed, |snapshot| snapshot.seed);
         let clock = match (self.clock, from) {
             (Some(clock), _) => clock,
@@ -425,7 +433,8 @@ impl FakeServerBuilder {
         };
         let (compaction, buffer) = (self.compaction, self.watcher_buffer);
         let steps = EnabledSteps::new(&self.admission);
-        Backend::new(seed, clock, compaction, buffer, controllers.feed(), steps)
+        let feed = controllers.feed();
+        Backend::new(seed, clock, compaction, buffer, containers, feed, steps)
             .with_privileged_containers(self.allows_privileged)
     }
 }

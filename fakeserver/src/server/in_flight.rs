@@ -19,6 +19,7 @@ use super::{
 };
 use crate::{
     edge::request::{ApiPath, Query, REQUEST_LIMIT},
+    value::resource_path::ResourcePath,
     verbs::Verb,
 };
 
@@ -103,10 +104,22 @@ pub(super) fn is_exempt(method: &Method, uri: &Uri) -> bool {
     match ApiPath::parse(uri.path()) {
         ApiPath::Resource(path) => {
             let query = Query::parse(uri.query());
-            Verb::of(method, &path, &query) == Some(Verb::Watch)
+            let is_watch = || Verb::of(method, &path, &query) == Some(Verb::Watch);
+            is_stream(&path) || is_watch()
         }
+        ApiPath::Deeper(path) => is_stream(&path),
         _ => false,
     }
+}
+
+/// Returns whether a path leads to a log, or to a connection with a container or a proxy.
+fn is_stream(path: &ResourcePath) -> bool {
+    let subresource = path.subresource.as_deref();
+    path.group.is_empty()
+        && matches!(
+            subresource,
+            Some("attach" | "exec" | "log" | "portforward" | "proxy")
+        )
 }
 
 fn too_many() -> Response {

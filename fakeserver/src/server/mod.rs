@@ -36,6 +36,8 @@ mod unread;
 mod held;
 mod in_flight;
 mod websocket;
+#[cfg(feature = "controllers")]
+mod pods;
 #[cfg(feature = "client")]
 mod client;
 
@@ -64,6 +66,8 @@ pub(crate) use self::beginning::Progress;
 pub use self::certificates::{CertificateError, Certificates, ClientCertificate};
 #[cfg(feature = "cli")]
 pub(crate) use self::control_openapi::{fault_parameters, match_schema, when_schema};
+#[cfg(feature = "controllers")]
+pub use self::pods::WriteLogError;
 pub use self::{
     builder::FakeServerBuilder, control_faults::serve_faults, error::BuildError, listen::Listener,
     requests::RequestRecord, stats::Stats,
@@ -310,7 +314,7 @@ impl FakeServer {
             let router = router::router(Arc::clone(&server));
             let listener = listener.with_gate(server.api.faults.listen_gate());
             // A watch would keep its connection for an hour.
-            let disconnect = || server.backend().watchers.disconnect();
+            let disconnect = || server.backend().disconnect();
             listener.serve_until(router, stopped, disconnect).await;
         }
     }

@@ -15,6 +15,7 @@ use super::{
 };
 use crate::{
     clock::Clock,
+    containers::Containers,
     entropy::Entropy,
     kinds::registry::Registry,
     store::{Change, ChangeSink, Compaction, Foundation, Leases, Storage, Transaction, Unmade},
@@ -36,6 +37,8 @@ pub(crate) struct Backend {
     /// Replaced as a whole under the lock of the storage.
     registry: Arc<ArcSwap<Registry>>,
     pub(crate) watchers: Arc<Watchers>,
+    /// The containers of pods, if kubelets run any.
+    pub(crate) containers: Option<Arc<Containers>>,
     /// The expiry of events.
     pub(crate) leases: Arc<Leases>,
     pub(crate) clock: Clock,
@@ -52,23 +55,27 @@ pub(crate) struct Backend {
 }
 
 /// Passes each change on to several sinks, in this order.
-struct Sinks([Arc<dyn ChangeSink>; 3]);
+struct Sinks(Vec<Arc<dyn ChangeSink>>);
 
 // === impl Backend ===
 
 impl Backend {
-    /// Creates an empty backend. `feed` receives each change after the watchers.
+    /// Creates an empty backend. `feed` receives each change after the watchers, and `containers` before it.
     pub(crate) fn new(
         seed: u64,
         clock: Clock,
         compaction: Compaction,
         watcher_buffer: usize,
+        containers: Option<Arc<Containers>>,
         feed: Arc<dyn ChangeSink>,
         steps: EnabledSteps,
     ) -> Self {
         let watchers = Arc::new(Watchers::new(watcher_buffer));
         let leases = Arc::new(Leases::default());
-        let sinks = Sinks([Arc::clone(&watchers) as _, Arc::clone(&leases) as _, feed]);
+        let mut sinks: Vec<Arc<dyn ChangeSink>> = vec![watchers.clone(), leases.clone()];
+        sinks.extend(containers.clone().map(|containers| containers as _));
+        sinks.push(feed);
+        let sinks = Sinks(sinks);
         let registry = Arc::new(ArcSwap::new(Registry::builtin()));
         let known = Arc::clone(&registry);
         let fields =
@@ -77,6 +84,7 @@ impl Backend {
             storage: Arc::new(Storage::new(compaction, Box::new(fields), Arc::new(sinks))),
             registry,
             watchers,
+            containers,
             leases,
             clock,
             entropy: Arc::new(Entropy::new(seed)),
@@ -210,6 +218,14 @@ impl Backend {
                 unreachable!("an attempt without webhooks asks none")
             }
         })
+    }
+
+    /// Ends every open watch, and every log that is followed.
+    pub(crate) fn disconnect(&self) {
+        self.watchers.disconnect();
+        if let Some(containers) = &self.containers {
+            containers.disconnect();
+        }
     }
 
     /// Returns whether webhooks are configured, as far as the last write knows.

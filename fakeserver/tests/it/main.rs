@@ -15,6 +15,7 @@ mod containers;
 mod jobs;
 mod nodes;
 mod volumes;
+mod logs;
 mod custom_resources;
 mod api_services;
 mod managed_fields;

@@ -48,6 +48,8 @@ pub(super) enum What {
     Started,
     /// It started, and is never ready.
     StartedUnready,
+    /// It ended with this code.
+    Ended(i64),
     /// It is restarted after a pause.
     BackedOff,
     /// Its image could not be pulled, for this reason.
@@ -126,7 +128,7 @@ impl Life {
         let mut happened = Vec::new();
         if self.deadline.is_some_and(|deadline| deadline <= now.at) && !self.is_over() {
             self.is_past_deadline = true;
-            self.stop(now, KILLED);
+            happened.extend(self.stop(now, KILLED));
         }
         while !self.is_over()
             && (0..self.containers.len())
@@ -135,20 +137,24 @@ impl Life {
         if self.is_over() {
             for container in self.containers.iter_mut().filter(|it| it.is_running()) {
                 container.end(0, None, now.text);
+                happened.push(Happened::to(container, What::Ended(0)));
             }
         }
         happened
     }
 
-    /// Ends all containers that run with this code. None starts any more.
-    pub(super) fn stop(&mut self, now: Now<'_>, code: i64) {
+    /// Ends all containers that run with this code, and returns what has happened. None starts any more.
+    pub(super) fn stop(&mut self, now: Now<'_>, code: i64) -> Vec<Happened> {
+        let mut happened = Vec::new();
         self.is_stopped = true;
         for container in &mut self.containers {
             container.starts_at = None;
             if container.is_running() {
                 container.end(code, None, now.text);
+                happened.push(Happened::to(container, What::Ended(code)));
             }
         }
+        happened
     }
 
     /// Returns what a container lacks that cannot be created.
@@ -192,6 +198,7 @@ impl Life {
             State::Running { .. } if is_due(container.ends_at) => {
                 let exit = container.exit.clone().unwrap_or_default();
                 container.end(exit.code, exit.reason.as_deref(), now.text);
+                happened.push(Happened::to(container, What::Ended(exit.code)));
                 if container.restarts_after(exit.code) && restart(container, now, first_backoff) {
                     happened.push(Happened::to(container, What::BackedOff));
                 }

@@ -32,6 +32,7 @@ use super::{
     stages::{Exit, Readiness, Script, Selected, direct},
 };
 use crate::{
+    containers::OutputStream,
     controllers::{
         Workloads,
         cluster::{Actor, Cluster},
@@ -157,7 +158,7 @@ impl Kubelet {
         });
         self.note_needs(cluster, key, &value, &life, unmounted);
         self.write(cluster, pod, &life, &text);
-        tell(cluster, &value, &happened);
+        tell(cluster, key, &value, &happened);
         if let Some(next) = life.next() {
             due.add(key.clone(), next - now.at);
         }
@@ -270,8 +271,9 @@ impl Kubelet {
             let life = self.lives.remove(key);
             let mut life =
                 life.unwrap_or_else(|| Life::of(&value, self.options.restart_backoff, now));
-            life.stop(now, code);
+            let happened = life.stop(now, code);
             self.write(cluster, pod, &life, &text);
+            tell(cluster, key, &value, &happened);
             self.going.insert(key.clone(), now.at + REMOVED_AFTER);
             due.add(key.clone(), REMOVED_AFTER);
         } else {
@@ -327,11 +329,12 @@ fn address(number: u32) -> String {
     format!("10.{}.{c}.{d}", 128 | (b & 127))
 }
 
-/// Records the events of what happened to containers.
-fn tell(cluster: &mut Cluster<'_, '_>, pod: &Value, happened: &[Happened]) {
+/// Records what happened to containers, in events and in their logs.
+fn tell(cluster: &mut Cluster<'_, '_>, key: &ObjectKey, pod: &Value, happened: &[Happened]) {
     let metadata = &pod["metadata"];
     let [name, namespace, uid] = ["name", "namespace", "uid"].map(|field| text(&metadata[field]));
     for Happened { container, what } in happened {
+        log(cluster, key, pod, container, what);
         match what {
             What::Started => {
                 cluster.event(
@@ -351,6 +354,7 @@ fn tell(cluster: &mut Cluster<'_, '_>, pod: &Value, happened: &[Happened]) {
                 let message = "Readiness probe failed: a stage says that it is not ready";
                 cluster.warning(&POD, pod, "Unhealthy", message);
             }
+            What::Ended(_) => {}
             What::BackedOff => {
                 let message = format!(
                     "Back-off restarting failed container {container} in pod {name}_{namespace}({uid})"
@@ -366,6 +370,40 @@ fn tell(cluster: &mut Cluster<'_, '_>, pod: &Value, happened: &[Happened]) {
                 cluster.warning(&POD, pod, "Failed", "Error: ImagePullBackOff");
             }
         }
+    }
+}
+
+/// Writes a line for a start or an end to the log of a container.
+fn log(cluster: &Cluster<'_, '_>, key: &ObjectKey, pod: &Value, container: &str, what: &What) {
+    let Some(containers) = &cluster.backend.containers else {
+        return;
+    };
+    let (out, now) = (OutputStream::Stdout, cluster.now());
+    match what {
+        What::Started | What::StartedUnready => {
+            let fields = ["initContainers", "containers", "ephemeralContainers"];
+            let mut all = fields
+                .iter()
+                .flat_map(|field| pod["spec"][*field].as_array().into_iter().flatten());
+            let image = all
+                .find(|it| it["name"] == container)
+                .map(|it| text(&it["image"]));
+            let image = image.unwrap_or_default();
+            containers.start(key, container);
+            let line = format!("container {container} of image {image} started");
+            containers.write(key, container, out, now, &line);
+        }
+        What::Ended(code) => {
+            let stream = if *code == 0 {
+                out
+            } else {
+                OutputStream::Stderr
+            };
+            let line = format!("container {container} ended with exit code {code}");
+            containers.write(key, container, stream, now, &line);
+            containers.end(key, container);
+        }
+        What::BackedOff | What::NotPulled(_) | What::PullBackedOff(_) => {}
     }
 }
 

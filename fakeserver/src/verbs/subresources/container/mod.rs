@@ -1,4 +1,7 @@
-//! Logs, and streams to and from containers. A real server forwards them to the node; here no node runs containers.
+//! Logs, and streams to and from containers. A real server forwards them to the node; here kubelets answer, if there are any.
+
+#[cfg_attr(not(feature = "controllers"), path = "running_off.rs")]
+mod running;
 
 use axum::response::{IntoResponse, Response};
 use http::StatusCode;
@@ -11,36 +14,46 @@ use crate::{
     verbs::{Api, Request},
 };
 
-/// Answers as a real server does up to the request to the node.
+/// Answers as a real server does up to the request to the node, and then as a kubelet does.
 pub(super) fn serve(api: &Api, request: &Request<'_>) -> Result<Response, Status> {
-    let key = request.target.key(request.target.name());
+    let target = &request.target;
+    let options = running::Options::of(request)?;
+    let key = target.key(target.name());
     let storage = &api.backend.storage;
     let object = storage.view(|view| view.get(&key).cloned());
-    let object =
-        object.ok_or_else(|| Status::not_found(request.target.named(request.target.name())))?;
-    if request.target.rules().is(&pod::KIND) {
+    let object = object.ok_or_else(|| Status::not_found(target.named(target.name())))?;
+    if target.rules().is(&pod::KIND) {
         let pod = object.to_value();
-        if matches!(request.target.subresource(), "log" | "exec" | "attach") {
-            check_container(request, &pod["spec"])?;
-        }
+        let container = match target.subresource() {
+            "log" | "exec" | "attach" => chosen_container(request, &pod["spec"])?,
+            _ => "",
+        };
         let node = pod["spec"]["nodeName"].as_str().unwrap_or_default();
         if node.is_empty() {
             return unassigned(request);
         }
-        let key = ObjectKey::new(node::KIND.storage().clone(), None, node);
-        if storage.view(|view| view.get(&key).is_none()) {
+        let node_key = ObjectKey::new(node::KIND.storage().clone(), None, node);
+        if storage.view(|view| view.get(&node_key).is_none()) {
             return Err(Status::not_found(Named {
                 resource: "nodes",
                 group: "",
                 name: node,
             }));
         }
+        if let Some(containers) = &api.backend.containers {
+            return running::serve(api, request, containers, &pod, container, &options);
+        }
     }
-    Err(Status::internal(&format!(
+    Err(unanswered(request))
+}
+
+/// Refuses what is answered by nothing here.
+fn unanswered(request: &Request<'_>) -> Status {
+    Status::internal(&format!(
         "this server runs no containers: {}/{} has no answer",
         request.target.resource.plural,
         request.target.subresource(),
-    )))
+    ))
 }
 
 /// Answers for a pod without a node: its log is empty, and no container can be reached.
@@ -54,9 +67,9 @@ fn unassigned(request: &Request<'_>) -> Result<Response, Status> {
     )))
 }
 
-/// A container has to be named if there are several, and to be there if it is named.
-fn check_container(request: &Request<'_>, spec: &Value) -> Result<(), Status> {
-    let names = |list: &str| -> Vec<&str> {
+/// Returns the container that a request is about. It has to be named if there are several, and to be there if it is named.
+fn chosen_container<'a>(request: &'a Request<'_>, spec: &'a Value) -> Result<&'a str, Status> {
+    let names = |list: &str| -> Vec<&'a str> {
         let containers = spec[list].as_array().into_iter().flatten();
         let names = containers.filter_map(|container| container["name"].as_str());
         names.collect()
@@ -64,7 +77,7 @@ fn check_container(request: &Request<'_>, spec: &Value) -> Result<(), Status> {
     let (containers, init) = (names("containers"), names("initContainers"));
     let pod = request.target.name();
     match request.query.get("container").unwrap_or_default() {
-        "" if containers.len() < 2 => Ok(()),
+        "" if containers.len() < 2 => Ok(containers.first().copied().unwrap_or_default()),
         "" => {
             let alternative = match init.join(" ") {
                 none if none.is_empty() => none,
@@ -79,7 +92,7 @@ fn check_container(request: &Request<'_>, spec: &Value) -> Result<(), Status> {
             let others = names("ephemeralContainers");
             let mut all = containers.iter().chain(&init).chain(&others);
             if all.any(|name| *name == wanted) {
-                return Ok(());
+                return Ok(wanted);
             }
             Err(Status::bad_request(format!(
                 "container {wanted} is not valid for pod {pod}"

@@ -1,0 +1,111 @@
+//! The log of one run of a container, which readers share and follow.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use bytes::Bytes;
+use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
+
+use super::{
+    log::Log,
+    reader::{LogReader, LogSelection},
+};
+
+/// A [`Log`], and the signal that it has changed.
+#[derive(Debug, Default)]
+pub(crate) struct SharedLog {
+    log: Mutex<Log>,
+    changed: watch::Sender<()>,
+}
+
+/// Follows a log until the container has ended, or its client is to leave.
+#[derive(Debug)]
+pub(crate) struct LogFollower {
+    log: Arc<SharedLog>,
+    changed: watch::Receiver<()>,
+    reader: LogReader,
+    leave: CancellationToken,
+}
+
+// === impl SharedLog ===
+
+impl SharedLog {
+    /// Changes the log, and wakes its followers.
+    pub(super) fn change(&self, change: impl FnOnce(&mut Log)) {
+        change(&mut self.lock());
+        self.changed.send_replace(());
+    }
+
+    pub(super) fn is_ended(&self) -> bool {
+        self.lock().is_ended()
+    }
+
+    /// Returns what `selection` selects of the log as it is now.
+    pub(crate) fn read(&self, selection: LogSelection) -> Vec<Bytes> {
+        let log = self.lock();
+        let mut reader = LogReader::new(&log, selection);
+        let pieces = std::iter::from_fn(|| {
+            let text = reader.read_text(&log);
+            (!text.is_empty()).then_some(text)
+        });
+        pieces.collect()
+    }
+
+    /// Follows what `selection` selects of the log, until `leave` fires.
+    pub(crate) fn follow(
+        self: Arc<Self>,
+        selection: LogSelection,
+        leave: CancellationToken,
+    ) -> LogFollower {
+        let reader = LogReader::new(&self.lock(), selection);
+        LogFollower::new(self, reader, leave)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Log> {
+        self.log.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+// === impl LogFollower ===
+
+impl LogFollower {
+    fn new(log: Arc<SharedLog>, reader: LogReader, leave: CancellationToken) -> Self {
+        Self {
+            changed: log.changed.subscribe(),
+            log,
+            reader,
+            leave,
+        }
+    }
+
+    /// Waits for further text. Returns `None` at the end.
+    ///
+    /// # Cancel safety
+    ///
+    /// Nothing is lost if dropped.
+    pub(crate) async fn next_text(&mut self) -> Option<Bytes> {
+        self.next(|reader, log| Some(reader.read_text(log)).filter(|text| !text.is_empty()))
+            .await
+    }
+
+    async fn next<T>(
+        &mut self,
+        mut read: impl FnMut(&mut LogReader, &Log) -> Option<T>,
+    ) -> Option<T> {
+        loop {
+            self.changed.mark_unchanged();
+            {
+                let log = self.log.lock();
+                let found = read(&mut self.reader, &log);
+                if found.is_some() || log.is_ended() || self.reader.is_full() {
+                    return found;
+                }
+            }
+            tokio::select! {
+                biased;
+                () = self.leave.cancelled() => return None,
+                changed = self.changed.changed() => changed.ok()?,
+            }
+        }
+    }
+}

@@ -1,0 +1,228 @@
+//! Containers without processes: their logs, for as long as their pods are there.
+//!
+//! ```text
+//! kubelet ──► Log ──► LogFollower ──► request
+//! ```
+//!
+//! Kubelets write what happens to a container, and requests read it. A server without kubelets has no containers.
+
+mod log;
+mod reader;
+mod follower;
+
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use jiff::Timestamp;
+use tokio_util::sync::CancellationToken;
+
+use self::follower::SharedLog;
+pub(crate) use self::{log::OutputStream, reader::LogSelection};
+use crate::{
+    kinds::core::pod,
+    store::{Change, ChangeKind, ChangeSink, ObjectKey},
+};
+
+/// The containers of a server's pods.
+///
+/// # Memory
+///
+/// Up to 512 KiB for each container of a pod that is stored: its log and the one before.
+#[derive(Debug)]
+pub(crate) struct Containers {
+    logs: Mutex<BTreeMap<ObjectKey, PodLogs>>,
+    /// Fires when all clients are to leave for good.
+    stop: CancellationToken,
+    /// Fires when those of now are to leave.
+    leave: Mutex<CancellationToken>,
+}
+
+/// The logs of a pod, by container.
+type PodLogs = BTreeMap<Box<str>, ContainerLogs>;
+
+/// The log of a container's present or last run, and that of the run before.
+#[derive(Debug, Default)]
+struct ContainerLogs {
+    current: Arc<SharedLog>,
+    previous: Option<Arc<SharedLog>>,
+}
+
+// === impl Containers ===
+
+impl Containers {
+    /// Returns containers of no pods, if there are kubelets to run them. Their clients leave when `stop` fires.
+    pub(crate) fn of(has_kubelets: bool, stop: &CancellationToken) -> Option<Arc<Self>> {
+        let containers = || Self {
+            logs: Mutex::default(),
+            leave: Mutex::new(stop.child_token()),
+            stop: stop.clone(),
+        };
+        has_kubelets.then(|| Arc::new(containers()))
+    }
+
+    /// Begins the log of a container that starts. What it wrote before is the log of the previous run.
+    pub(crate) fn start(&self, pod: &ObjectKey, container: &str) {
+        self.with(pod, container, |logs| {
+            if logs.current.is_ended() {
+                logs.previous = Some(std::mem::take(&mut logs.current));
+            }
+        });
+    }
+
+    /// Appends the lines of `text` to the log of a container.
+    pub(crate) fn write(
+        &self,
+        pod: &ObjectKey,
+        container: &str,
+        stream: OutputStream,
+        at: Timestamp,
+        text: &str,
+    ) {
+        self.with(pod, container, |logs| {
+            logs.current.change(|log| log.write(at, stream, text));
+        });
+    }
+
+    /// Ends the log of a container that has ended.
+    pub(crate) fn end(&self, pod: &ObjectKey, container: &str) {
+        self.with(pod, container, |logs| {
+            logs.current.change(log::Log::end);
+        });
+    }
+
+    /// Returns the log of a container, which is empty if it has written nothing. The log of the previous run may be missing.
+    ///
+    /// The pod is to be stored meanwhile.
+    pub(crate) fn log(
+        &self,
+        pod: &ObjectKey,
+        container: &str,
+        is_previous: bool,
+    ) -> Option<Arc<SharedLog>> {
+        self.with(pod, container, |logs| {
+            if is_previous {
+                logs.previous.clone()
+            } else {
+                Some(Arc::clone(&logs.current))
+            }
+        })
+    }
+
+    /// Returns the signal at which a client that comes now has to leave.
+    pub(crate) fn leave_token(&self) -> CancellationToken {
+        let leave = self.leave.lock().unwrap_or_else(PoisonError::into_inner);
+        leave.clone()
+    }
+
+    /// Lets all clients leave that follow a log.
+    pub(crate) fn disconnect(&self) {
+        let mut leave = self.leave.lock().unwrap_or_else(PoisonError::into_inner);
+        std::mem::replace(&mut *leave, self.stop.child_token()).cancel();
+    }
+
+    fn with<T>(
+        &self,
+        pod: &ObjectKey,
+        container: &str,
+        work: impl FnOnce(&mut ContainerLogs) -> T,
+    ) -> T {
+        let mut logs = self.lock();
+        let logs = logs.entry(pod.clone()).or_default();
+        match logs.get_mut(container) {
+            Some(logs) => work(logs),
+            None => work(logs.entry(container.into()).or_default()),
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<ObjectKey, PodLogs>> {
+        self.logs.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl ChangeSink for Containers {
+    fn changed(&self, change: &Arc<Change>) {
+        if change.kind() == ChangeKind::Deleted && change.resource() == pod::KIND.storage() {
+            let gone = self.lock().remove(change.key());
+            end_all(gone);
+        }
+    }
+
+    fn reset(&self) {
+        let gone = std::mem::take(&mut *self.lock());
+        end_all(gone.into_values());
+    }
+}
+
+/// Lets the followers of pods that are gone leave.
+fn end_all(gone: impl IntoIterator<Item = PodLogs>) {
+    for logs in gone.into_iter().flat_map(PodLogs::into_values) {
+        logs.current.change(log::Log::end);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::pin::pin;
+
+    use futures::FutureExt as _;
+
+    use super::*;
+
+    fn key(name: &str) -> ObjectKey {
+        ObjectKey::namespaced(pod::KIND.storage().clone(), "default", name)
+    }
+
+    fn write(containers: &Containers, text: &str) {
+        let now = Timestamp::UNIX_EPOCH;
+        containers.write(&key("p"), "c", OutputStream::Stdout, now, text);
+    }
+
+    fn read(containers: &Containers, is_previous: bool) -> Option<String> {
+        let log = containers.log(&key("p"), "c", is_previous)?;
+        let pieces = log.read(LogSelection::default());
+        Some(String::from_utf8(pieces.concat()).unwrap())
+    }
+
+    #[test]
+    fn a_container_that_starts_again_has_a_new_log_and_the_previous_one() {
+        let containers = Containers::of(true, &CancellationToken::new()).unwrap();
+        assert_eq!(read(&containers, false).as_deref(), Some(""));
+        assert_eq!(read(&containers, true), None);
+        for run in ["first", "second", "third"] {
+            containers.start(&key("p"), "c");
+            write(&containers, run);
+            containers.end(&key("p"), "c");
+        }
+        assert_eq!(read(&containers, false).as_deref(), Some("third\n"));
+        assert_eq!(read(&containers, true).as_deref(), Some("second\n"));
+    }
+
+    #[tokio::test]
+    async fn followers_hear_what_comes_and_the_end() {
+        let containers = Containers::of(true, &CancellationToken::new()).unwrap();
+        write(&containers, "before");
+        let log = containers.log(&key("p"), "c", false).unwrap();
+        let follow = || {
+            let leave = containers.leave_token();
+            Arc::clone(&log).follow(LogSelection::default(), leave)
+        };
+        let (mut one, mut other) = (follow(), follow());
+        assert_eq!(one.next_text().await.unwrap(), "before\n");
+        {
+            let mut waiting = pin!(one.next_text());
+            assert!(waiting.as_mut().now_or_never().is_none());
+            write(&containers, "after");
+            assert_eq!(waiting.await.unwrap(), "after\n");
+        }
+        containers.disconnect();
+        assert_eq!(one.next_text().await, None);
+        assert_eq!(other.next_text().await.unwrap(), "before\nafter\n");
+        let mut third = follow();
+        third.next_text().await;
+        containers.reset();
+        assert_eq!(third.next_text().await, None);
+        assert_eq!(read(&containers, false).as_deref(), Some(""));
+    }
+}

@@ -1,0 +1,35 @@
+//! Containers, compiled out: without kubelets there are none.
+
+use std::sync::Arc;
+
+use tokio_util::sync::CancellationToken;
+
+use crate::store::{Change, ChangeSink};
+
+/// The containers of a server's pods, of which there are none.
+#[derive(Debug)]
+pub(crate) enum Containers {}
+
+// === impl Containers ===
+
+impl Containers {
+    /// Returns none.
+    pub(crate) fn of(_: bool, _: &CancellationToken) -> Option<Arc<Self>> {
+        None
+    }
+
+    /// Lets no clients leave.
+    pub(crate) fn disconnect(&self) {
+        match *self {}
+    }
+}
+
+impl ChangeSink for Containers {
+    fn changed(&self, _: &Arc<Change>) {
+        match *self {}
+    }
+
+    fn reset(&self) {
+        match *self {}
+    }
+}

@@ -1,0 +1,98 @@
+//! The containers of pods, as a test scripts them.
+
+use super::FakeServer;
+use crate::{containers::OutputStream, kinds::core::pod, store::ObjectKey};
+
+/// A line of a log that was not written.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum WriteLogError {
+    /// The server has no kubelets, which would run containers.
+    #[error("the server runs no containers; build it with `Controllers::with_workloads`")]
+    NoKubelets,
+    /// The pod is not there.
+    #[error("pods {name:?} not found in namespace {namespace:?}")]
+    NoPod {
+        /// The namespace that was looked in.
+        namespace: String,
+        /// The name that was looked for.
+        name: String,
+    },
+    /// The pod has no such container.
+    #[error("container {container:?} is not one of pod {pod:?}")]
+    NoContainer {
+        /// The name of the pod.
+        pod: String,
+        /// The name of the container.
+        container: String,
+    },
+}
+
+// === impl FakeServer ===
+
+impl FakeServer {
+    /// Appends the lines of `text` to the log of a container, as if its process had written them to standard output. Those who
+    /// follow the log hear of them at once.
+    ///
+    /// A container that has ended writes nothing that is followed, but what is appended is read.
+    ///
+    /// # Errors
+    ///
+    /// The server [runs no pods](crate::Controllers::with_workloads), or has no such pod or container.
+    ///
+    /// # Memory
+    ///
+    /// A log keeps its last 256 KiB, and goes with its pod.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use fakeserver::{Controllers, FakeServer, Workloads};
+    ///
+    /// let controllers = Controllers::default().with_workloads(Workloads::default());
+    /// let server = FakeServer::builder().with_controllers(controllers).build();
+    /// server.apply(&serde_json::json!({
+    ///     "apiVersion": "v1",
+    ///     "kind": "Pod",
+    ///     "metadata": {"name": "web"},
+    ///     "spec": {"containers": [{"name": "nginx", "image": "nginx"}]},
+    /// }))?;
+    /// server.write_log("default", "web", "nginx", "GET / 200\nGET /favicon.ico 404")?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn write_log(
+        &self,
+        namespace: &str,
+        pod: &str,
+        container: &str,
+        text: &str,
+    ) -> Result<(), WriteLogError> {
+        let backend = self.backend();
+        let containers = backend.containers.as_ref();
+        let containers = containers.ok_or(WriteLogError::NoKubelets)?;
+        let key = ObjectKey::namespaced(pod::KIND.storage().clone(), namespace, pod);
+        // The pod is not deleted meanwhile, so that its log is not left.
+        backend.storage.view(|view| {
+            let stored = view.get(&key).ok_or_else(|| WriteLogError::NoPod {
+                namespace: namespace.to_owned(),
+                name: pod.to_owned(),
+            })?;
+            let spec = &stored.to_value()["spec"];
+            let lists =
+                ["containers", "initContainers", "ephemeralContainers"].map(|list| &spec[list]);
+            let mut all = lists
+                .into_iter()
+                .filter_map(|list| list.as_array())
+                .flatten();
+            if !all.any(|known| known["name"] == container) {
+                return Err(WriteLogError::NoContainer {
+                    pod: pod.to_owned(),
+                    container: container.to_owned(),
+                });
+            }
+            let now = backend.clock.now();
+            containers.write(&key, container, OutputStream::Stdout, now, text);
+            Ok(())
+        })
+    }
+}

@@ -1,0 +1,37 @@
+//! The answers of kubelets, compiled out.
+
+use axum::response::Response;
+use serde_json::Value;
+
+use crate::{
+    containers::Containers,
+    value::status::Status,
+    verbs::{Api, Request},
+};
+
+/// The options of a request, which are not read.
+pub(super) struct Options;
+
+// === impl Options ===
+
+impl Options {
+    #[expect(
+        clippy::unnecessary_wraps,
+        reason = "options may be wrong where they are read"
+    )]
+    pub(super) fn of(_: &Request<'_>) -> Result<Self, Status> {
+        Ok(Self)
+    }
+}
+
+/// Answers nothing, since there are no containers.
+pub(super) fn serve(
+    _: &Api,
+    _: &Request<'_>,
+    containers: &Containers,
+    _: &Value,
+    _: &str,
+    _: &Options,
+) -> Result<Response, Status> {
+    match *containers {}
+}
