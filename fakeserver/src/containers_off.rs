@@ -10,11 +10,15 @@ use crate::store::{Change, ChangeSink};
 #[derive(Debug)]
 pub(crate) enum Containers {}
 
+/// The parts of containers that a test scripts: nothing.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct ContainerOptions;
+
 // === impl Containers ===
 
 impl Containers {
     /// Returns none.
-    pub(crate) fn of(_: bool, _: &CancellationToken) -> Option<Arc<Self>> {
+    pub(crate) fn of(_: bool, _: ContainerOptions, _: &CancellationToken) -> Option<Arc<Self>> {
         None
     }
 

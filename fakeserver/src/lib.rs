@@ -57,6 +57,7 @@ pub use self::{
 };
 #[cfg(feature = "controllers")]
 pub use self::{
+    containers::{ExecOutput, ExecRequest},
     controllers::{Stage, StageError, Workloads},
     server::WriteLogError,
 };

@@ -7,7 +7,7 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    log::Log,
+    log::{Line, Log},
     reader::{LogReader, LogSelection},
 };
 
@@ -61,6 +61,12 @@ impl SharedLog {
         LogFollower::new(self, reader, leave)
     }
 
+    /// Follows what is written from now on, until `leave` fires.
+    pub(crate) fn follow_from_end(self: Arc<Self>, leave: CancellationToken) -> LogFollower {
+        let reader = LogReader::at_end(&self.lock());
+        LogFollower::new(self, reader, leave)
+    }
+
     fn lock(&self) -> MutexGuard<'_, Log> {
         self.log.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -86,6 +92,30 @@ impl LogFollower {
     pub(crate) async fn next_text(&mut self) -> Option<Bytes> {
         self.next(|reader, log| Some(reader.read_text(log)).filter(|text| !text.is_empty()))
             .await
+    }
+
+    /// Waits for further lines. Returns `None` at the end.
+    ///
+    /// # Cancel safety
+    ///
+    /// Nothing is lost if dropped.
+    pub(crate) async fn next_lines(&mut self) -> Option<Vec<Line>> {
+        self.next(|reader, log| Some(reader.read_lines(log)).filter(|lines| !lines.is_empty()))
+            .await
+    }
+
+    /// Returns whether the client is to leave, whether or not the container has ended.
+    pub(crate) fn is_leaving(&self) -> bool {
+        self.leave.is_cancelled()
+    }
+
+    /// Waits for the end.
+    ///
+    /// # Cancel safety
+    ///
+    /// It can be dropped and called again.
+    pub(crate) async fn ended(&mut self) {
+        while self.next_lines().await.is_some() {}
     }
 
     async fn next<T>(

@@ -1,7 +1,8 @@
-//! Containers without processes: their logs, for as long as their pods are there.
+//! Containers without processes: their logs, for as long as their pods are there, and the commands that need no process.
 //!
 //! ```text
-//! kubelet ──► Log ──► LogFollower ──► request
+//! kubelet ──► Log ──► LogFollower ──► request, connection
+//! objects ──► Setting (variables, files) ──► Program ──► actions, which a connection performs
 //! ```
 //!
 //! Kubelets write what happens to a container, and requests read it. A server without kubelets has no containers.
@@ -9,6 +10,15 @@
 mod log;
 mod reader;
 mod follower;
+mod sources;
+mod downward;
+mod environment;
+mod files;
+mod volumes;
+mod exec;
+mod command;
+mod setting;
+mod session;
 
 use std::{
     collections::BTreeMap,
@@ -18,8 +28,17 @@ use std::{
 use jiff::Timestamp;
 use tokio_util::sync::CancellationToken;
 
+pub use self::exec::{ExecOutput, ExecRequest};
 use self::follower::SharedLog;
-pub(crate) use self::{log::OutputStream, reader::LogSelection};
+pub(crate) use self::{
+    command::{Action, Program, Setting},
+    exec::ExecHandler,
+    follower::LogFollower,
+    log::OutputStream,
+    reader::LogSelection,
+    session::{CommandSession, CommandWork, PendingSession, Session, Work},
+    sources::{Entries, PodSources},
+};
 use crate::{
     kinds::core::pod,
     store::{Change, ChangeKind, ChangeSink, ObjectKey},
@@ -32,11 +51,19 @@ use crate::{
 /// Up to 512 KiB for each container of a pod that is stored: its log and the one before.
 #[derive(Debug)]
 pub(crate) struct Containers {
+    options: ContainerOptions,
     logs: Mutex<BTreeMap<ObjectKey, PodLogs>>,
     /// Fires when all clients are to leave for good.
     stop: CancellationToken,
     /// Fires when those of now are to leave.
     leave: Mutex<CancellationToken>,
+}
+
+/// The parts of containers that a test scripts.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ContainerOptions {
+    /// Functions that answer commands, the first of them first.
+    pub(crate) commands: Vec<ExecHandler>,
 }
 
 /// The logs of a pod, by container.
@@ -53,8 +80,13 @@ struct ContainerLogs {
 
 impl Containers {
     /// Returns containers of no pods, if there are kubelets to run them. Their clients leave when `stop` fires.
-    pub(crate) fn of(has_kubelets: bool, stop: &CancellationToken) -> Option<Arc<Self>> {
+    pub(crate) fn of(
+        has_kubelets: bool,
+        options: ContainerOptions,
+        stop: &CancellationToken,
+    ) -> Option<Arc<Self>> {
         let containers = || Self {
+            options,
             logs: Mutex::default(),
             leave: Mutex::new(stop.child_token()),
             stop: stop.clone(),
@@ -110,13 +142,19 @@ impl Containers {
         })
     }
 
+    /// Returns the outcome that a function of the user's has for a command.
+    pub(crate) fn answer(&self, request: &ExecRequest) -> Option<ExecOutput> {
+        let mut commands = self.options.commands.iter();
+        commands.find_map(|command| command.answer(request))
+    }
+
     /// Returns the signal at which a client that comes now has to leave.
     pub(crate) fn leave_token(&self) -> CancellationToken {
         let leave = self.leave.lock().unwrap_or_else(PoisonError::into_inner);
         leave.clone()
     }
 
-    /// Lets all clients leave that follow a log.
+    /// Lets all clients leave that follow a log or are connected to a container.
     pub(crate) fn disconnect(&self) {
         let mut leave = self.leave.lock().unwrap_or_else(PoisonError::into_inner);
         std::mem::replace(&mut *leave, self.stop.child_token()).cancel();
@@ -187,7 +225,8 @@ mod tests {
 
     #[test]
     fn a_container_that_starts_again_has_a_new_log_and_the_previous_one() {
-        let containers = Containers::of(true, &CancellationToken::new()).unwrap();
+        let containers =
+            Containers::of(true, ContainerOptions::default(), &CancellationToken::new()).unwrap();
         assert_eq!(read(&containers, false).as_deref(), Some(""));
         assert_eq!(read(&containers, true), None);
         for run in ["first", "second", "third"] {
@@ -201,7 +240,8 @@ mod tests {
 
     #[tokio::test]
     async fn followers_hear_what_comes_and_the_end() {
-        let containers = Containers::of(true, &CancellationToken::new()).unwrap();
+        let containers =
+            Containers::of(true, ContainerOptions::default(), &CancellationToken::new()).unwrap();
         write(&containers, "before");
         let log = containers.log(&key("p"), "c", false).unwrap();
         let follow = || {
@@ -219,10 +259,9 @@ mod tests {
         containers.disconnect();
         assert_eq!(one.next_text().await, None);
         assert_eq!(other.next_text().await.unwrap(), "before\nafter\n");
-        let mut third = follow();
-        third.next_text().await;
+        let mut third = Arc::clone(&log).follow_from_end(containers.leave_token());
         containers.reset();
-        assert_eq!(third.next_text().await, None);
+        assert_eq!(third.next_lines().await, None);
         assert_eq!(read(&containers, false).as_deref(), Some(""));
     }
 }

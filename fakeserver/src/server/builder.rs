@@ -22,7 +22,7 @@ use crate::cluster::{ClusterOptions, SimulatedCluster};
 use crate::{
     AdmissionPlugins, ObjectError, ServiceRange,
     clock::Clock,
-    containers::Containers,
+    containers::{ContainerOptions, Containers},
     controllers::{ControllerManager, Controllers},
     edge::{
         authorization::{Authorization, Authorizer},
@@ -70,6 +70,7 @@ pub struct FakeServerBuilder {
     restart: Restart,
     security: Security,
     controllers: Controllers,
+    pub(super) containers: ContainerOptions,
     admission: AdmissionPlugins,
     allows_privileged: bool,
     /// The authority that clients trust.
@@ -365,7 +366,7 @@ impl FakeServerBuilder {
         self.admission = self.admission.with_accounts(controllers.service_accounts);
         let tasks = TaskSet::new();
         let has_kubelets = controllers.workloads.is_some();
-        let containers = Containers::of(has_kubelets, tasks.stop_token());
+        let containers = Containers::of(has_kubelets, self.containers.clone(), tasks.stop_token());
         let controllers = ControllerManager::new(controllers);
         let from = kept.as_ref().or(self.snapshot.as_ref());
         let backend = Arc::new(self.backend(from, containers, &controllers));
@@ -459,6 +460,7 @@ impl Default for FakeServerBuilder {
             restart: Restart::default(),
             security: Security::default(),
             controllers: Controllers::default(),
+            containers: ContainerOptions::default(),
             admission: AdmissionPlugins::default(),
             allows_privileged: false,
             authority: None,

@@ -35,6 +35,8 @@ mod activity;
 mod unread;
 mod held;
 mod in_flight;
+#[cfg(feature = "controllers")]
+mod streams;
 mod websocket;
 #[cfg(feature = "controllers")]
 mod pods;

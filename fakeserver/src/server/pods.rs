@@ -1,7 +1,11 @@
 //! The containers of pods, as a test scripts them.
 
-use super::FakeServer;
-use crate::{containers::OutputStream, kinds::core::pod, store::ObjectKey};
+use super::{FakeServer, FakeServerBuilder};
+use crate::{
+    containers::{ExecHandler, ExecOutput, ExecRequest, OutputStream},
+    kinds::core::pod,
+    store::ObjectKey,
+};
 
 /// A line of a log that was not written.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -26,6 +30,39 @@ pub enum WriteLogError {
         /// The name of the container.
         container: String,
     },
+}
+
+// === impl FakeServerBuilder ===
+
+impl FakeServerBuilder {
+    /// Lets `answer` answer the commands that clients execute in containers. Those for which it has no outcome are asked of
+    /// the next such function, and then run by the server, if they need no process.
+    ///
+    /// It is called for each command, on a thread of the runtime: it must not block. Containers run in a server
+    /// [with workloads](crate::Controllers::with_workloads).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use fakeserver::{ExecOutput, FakeServer};
+    ///
+    /// let server = FakeServer::builder()
+    ///     .with_exec(|request| match &*request.command[0] {
+    ///         "pg_isready" => Some(ExecOutput::new("accepting connections\n")),
+    ///         "psql" => Some(ExecOutput::default().with_stderr("no such table\n").with_exit_code(1)),
+    ///         _ => None,
+    ///     })
+    ///     .build();
+    /// # drop(server);
+    /// ```
+    #[doc(alias = "exec")]
+    pub fn with_exec(
+        mut self,
+        answer: impl Fn(&ExecRequest) -> Option<ExecOutput> + Send + Sync + 'static,
+    ) -> Self {
+        self.containers.commands.push(ExecHandler::new(answer));
+        self
+    }
 }
 
 // === impl FakeServer ===

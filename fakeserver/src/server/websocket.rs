@@ -25,17 +25,20 @@ use tokio_tungstenite::{
         protocol::{CloseFrame, Role, WebSocketConfig, frame::coding::CloseCode},
     },
 };
-use tokio_util::sync::CancellationToken;
 use tracing::debug;
 
 use super::assembly::Server;
+#[cfg(feature = "controllers")]
+use super::streams;
+#[cfg(feature = "controllers")]
+use crate::containers::PendingSession;
 use crate::{
     edge::{authentication::spoken_protocols, response::EventStream},
     faults::{Breakage, Connection},
 };
 
 /// The time limit for the client to take the answer, a message, or the end.
-const PATIENCE: Duration = Duration::from_mins(1);
+pub(super) const PATIENCE: Duration = Duration::from_mins(1);
 /// A client has nothing to say.
 const MESSAGE_MAX_BYTES: usize = 64 << 10;
 /// The length that stands before an event in protobuf. A message has its own.
@@ -49,16 +52,20 @@ pub(super) struct Handshake {
 }
 
 /// The reason why a connection does not become a WebSocket.
-enum Refusal {
+#[derive(Debug)]
+pub(super) enum Refusal {
     /// It comes from nowhere.
     NoOrigin,
     NoKey,
     WrongVersion,
     /// More than one protocol is left to choose from.
     Ambiguous,
+    /// The client speaks none of the protocols.
+    #[cfg(feature = "controllers")]
+    NoProtocol,
 }
 
-type Socket = WebSocketStream<TokioIo<hyper::upgrade::Upgraded>>;
+pub(super) type Socket = WebSocketStream<TokioIo<hyper::upgrade::Upgraded>>;
 
 // === impl Handshake ===
 
@@ -89,6 +96,12 @@ impl Handshake {
 
     /// Sends the events of `response` as messages. What is no stream of events goes out as it is.
     pub(super) fn answer(self, server: &Arc<Server>, response: Response) -> Response {
+        #[cfg(feature = "controllers")]
+        if let Some(session) = response.extensions().get::<PendingSession>()
+            && let Some(session) = session.take()
+        {
+            return streams::begin(self, server, session);
+        }
         if response.extensions().get::<EventStream>().is_none() {
             return response;
         }
@@ -99,49 +112,84 @@ impl Handshake {
         let content_type = response.headers().get(header::CONTENT_TYPE);
         let is_text = content_type.is_some_and(|kind| kind == "application/json");
         let stop = server.api.tasks.stop_token().clone();
-        let (upgrade, connection) = (self.upgrade, self.connection);
+        let connection = self.connection.clone();
         let body = response.into_body();
         server.api.tasks.spawn(async move {
-            serve(upgrade, connection, body, is_text, stop).await;
+            let serving = async {
+                if let Some(socket) = self.socket(MESSAGE_MAX_BYTES).await {
+                    hand_on(socket, &connection, body, is_text).await;
+                }
+            };
+            stop.run_until_cancelled(serving).await;
         });
         accepted
     }
 
+    /// Returns the answer that accepts a watch.
     fn accept(&self) -> Result<Response, Refusal> {
-        let text = |name: &str| {
-            let value = self.headers.get(name)?;
-            value.to_str().ok().map(str::trim)
-        };
-        if text("sec-websocket-version") != Some("13") {
-            return Err(Refusal::WrongVersion);
-        }
-        let key = text("sec-websocket-key").filter(|key| !key.is_empty());
-        let key = key.ok_or(Refusal::NoKey)?;
-        if text("origin").is_none_or(str::is_empty) {
+        let key = self.key()?;
+        if self.text("origin").is_none_or(str::is_empty) {
             return Err(Refusal::NoOrigin);
         }
-        let mut protocols = spoken_protocols(&self.headers);
+        let mut protocols = self.protocols();
         let protocol = protocols.next();
         if protocols.next().is_some() {
             return Err(Refusal::Ambiguous);
         }
-        let mut response = StatusCode::SWITCHING_PROTOCOLS.into_response();
-        let headers = response.headers_mut();
-        headers.insert(header::UPGRADE, HeaderValue::from_static("websocket"));
-        headers.insert(header::CONNECTION, HeaderValue::from_static("Upgrade"));
-        let mut put = |name, text: &str| {
-            let value = HeaderValue::from_str(text).expect("it is base64, or was a header");
-            headers.insert(name, value);
-        };
-        put(
-            header::SEC_WEBSOCKET_ACCEPT,
-            &derive_accept_key(key.as_bytes()),
-        );
-        if let Some(protocol) = protocol {
-            put(header::SEC_WEBSOCKET_PROTOCOL, protocol);
-        }
-        Ok(response)
+        Ok(switching(key, protocol))
     }
+
+    fn text(&self, name: &str) -> Option<&str> {
+        let value = self.headers.get(name)?;
+        value.to_str().ok().map(str::trim)
+    }
+
+    /// Returns the key to which the answer has to fit.
+    pub(super) fn key(&self) -> Result<&str, Refusal> {
+        if self.text("sec-websocket-version") != Some("13") {
+            return Err(Refusal::WrongVersion);
+        }
+        let key = self.text("sec-websocket-key");
+        key.filter(|key| !key.is_empty()).ok_or(Refusal::NoKey)
+    }
+
+    /// Returns the protocols that the client speaks.
+    pub(super) fn protocols(&self) -> impl Iterator<Item = &str> {
+        spoken_protocols(&self.headers)
+    }
+
+    /// Waits for the socket, whose messages have at most so many bytes.
+    pub(super) async fn socket(self, message_max_bytes: usize) -> Option<Socket> {
+        let Ok(Ok(upgraded)) = timeout(PATIENCE, self.upgrade).await else {
+            debug!("connection did not become a websocket");
+            return None;
+        };
+        let config = WebSocketConfig::default()
+            .max_message_size(Some(message_max_bytes))
+            .max_frame_size(Some(message_max_bytes));
+        let upgraded = TokioIo::new(upgraded);
+        Some(WebSocketStream::from_raw_socket(upgraded, Role::Server, Some(config)).await)
+    }
+}
+
+/// Returns the answer that accepts a WebSocket.
+pub(super) fn switching(key: &str, protocol: Option<&str>) -> Response {
+    let mut response = StatusCode::SWITCHING_PROTOCOLS.into_response();
+    let headers = response.headers_mut();
+    headers.insert(header::UPGRADE, HeaderValue::from_static("websocket"));
+    headers.insert(header::CONNECTION, HeaderValue::from_static("Upgrade"));
+    let mut put = |name, text: &str| {
+        let value = HeaderValue::from_str(text).expect("it is base64, or was a header");
+        headers.insert(name, value);
+    };
+    put(
+        header::SEC_WEBSOCKET_ACCEPT,
+        &derive_accept_key(key.as_bytes()),
+    );
+    if let Some(protocol) = protocol {
+        put(header::SEC_WEBSOCKET_PROTOCOL, protocol);
+    }
+    response
 }
 
 // === impl Refusal ===
@@ -158,39 +206,13 @@ impl IntoResponse for Refusal {
             )
                 .into_response(),
             Self::Ambiguous => StatusCode::BAD_REQUEST.into_response(),
+            #[cfg(feature = "controllers")]
+            Self::NoProtocol => StatusCode::FORBIDDEN.into_response(),
         }
     }
 }
 
 /// Hands on what the watch sends, until it ends or the client leaves.
-async fn serve(
-    upgrade: OnUpgrade,
-    connection: Connection,
-    body: Body,
-    is_text: bool,
-    stop: CancellationToken,
-) {
-    let upgraded = tokio::select! {
-        biased;
-        () = stop.cancelled() => return,
-        upgraded = timeout(PATIENCE, upgrade) => upgraded,
-    };
-    let Ok(Ok(upgraded)) = upgraded else {
-        debug!("connection did not become a websocket");
-        return;
-    };
-    let config = WebSocketConfig::default()
-        .max_message_size(Some(MESSAGE_MAX_BYTES))
-        .max_frame_size(Some(MESSAGE_MAX_BYTES));
-    let socket: Socket =
-        WebSocketStream::from_raw_socket(TokioIo::new(upgraded), Role::Server, Some(config)).await;
-    tokio::select! {
-        biased;
-        () = stop.cancelled() => {}
-        () = hand_on(socket, &connection, body, is_text) => {}
-    }
-}
-
 async fn hand_on(socket: Socket, connection: &Connection, mut body: Body, is_text: bool) {
     let (mut sender, mut receiver) = socket.split();
     loop {

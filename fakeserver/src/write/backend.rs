@@ -220,7 +220,7 @@ impl Backend {
         })
     }
 
-    /// Ends every open watch, and every log that is followed.
+    /// Ends every open watch, and every stream from a container.
     pub(crate) fn disconnect(&self) {
         self.watchers.disconnect();
         if let Some(containers) = &self.containers {

@@ -16,6 +16,7 @@ mod jobs;
 mod nodes;
 mod volumes;
 mod logs;
+mod streams;
 mod custom_resources;
 mod api_services;
 mod managed_fields;

@@ -6,6 +6,8 @@ use axum::response::Response;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
+#[cfg(feature = "controllers")]
+use crate::kinds::core::service_account;
 use crate::{
     edge::{request::write_options, response::Shape},
     kinds::core::{node, pod, secret},
@@ -28,6 +30,13 @@ const SECONDS_MAX: i64 = 1 << 32;
 const SECONDS_OF_KUBELETS: i64 = 3_607;
 /// The duration for which the tokens of kubelets are valid: a year.
 const SECONDS_EXTENDED: i64 = 365 * 24 * 3_600;
+
+/// The account that a token is of.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Account<'a> {
+    pub(super) namespace: &'a str,
+    pub(super) name: &'a str,
+}
 
 /// Issues the token that the request in `body` asks for.
 pub(super) async fn create(
@@ -63,7 +72,12 @@ async fn issue(
     let seconds = seconds.unwrap_or(SECONDS_DEFAULT);
     check_duration(seconds)?;
     let now = api.backend.clock.now();
-    let claims = claims(api, &request.target, &asked, now.as_second())?;
+    let target = &request.target;
+    let account = Account {
+        namespace: target.path.namespace.as_deref().unwrap_or_default(),
+        name: target.name(),
+    };
+    let claims = claims(api, account, &asked, now.as_second())?;
     asked["status"] = json!({
         "token": api.authenticator.signer().sign(&claims),
         "expirationTimestamp": instant(now, seconds),
@@ -105,17 +119,17 @@ fn complete(api: &Api, target: &Target, asked: &mut Value) -> Result<(), Status>
 }
 
 /// Returns the claims of the token that is asked for at `now`, in seconds.
-fn claims(api: &Api, target: &Target, asked: &Value, now: i64) -> Result<Value, Status> {
+fn claims(api: &Api, account: Account<'_>, asked: &Value, now: i64) -> Result<Value, Status> {
     let spec = &asked["spec"];
     let signer = api.authenticator.signer();
-    let namespace = target.path.namespace.as_deref().unwrap_or_default();
+    let Account { namespace, name } = account;
     let mut private = json!({
         "namespace": namespace,
-        "serviceaccount": {"name": target.name(), "uid": asked["metadata"]["uid"]},
+        "serviceaccount": {"name": name, "uid": asked["metadata"]["uid"]},
     });
     let reference = &spec["boundObjectRef"];
     if !reference.is_null() {
-        let bound = bind(api, target, reference)?;
+        let bound = bind(api, account, reference)?;
         for (kind, object) in bound {
             private[kind] = object;
         }
@@ -137,22 +151,58 @@ fn claims(api: &Api, target: &Target, asked: &Value, now: i64) -> Result<Value, 
         "jti": api.backend.entropy.audit_id().to_string(),
         "kubernetes.io": private,
         "nbf": now,
-        "sub": format!("system:serviceaccount:{namespace}:{}", target.name()),
+        "sub": format!("system:serviceaccount:{namespace}:{name}"),
     }))
+}
+
+/// Returns a token of an account as a kubelet mounts it into a pod, with an audience other than this server's if it is not
+/// empty.
+#[cfg(feature = "controllers")]
+pub(super) fn of_pod(
+    api: &Api,
+    account: Account<'_>,
+    pod: &Value,
+    audience: &str,
+    seconds: i64,
+) -> Option<String> {
+    let signer = api.authenticator.signer();
+    let accounts = service_account::KIND.storage().clone();
+    let key = ObjectKey::namespaced(accounts, account.namespace, account.name);
+    let audiences = match audience {
+        "" => json!(signer.audiences()),
+        audience => json!([audience]),
+    };
+    let metadata = &pod["metadata"];
+    let asked = json!({
+        "metadata": {"uid": stored(api, &key)?.uid()},
+        "spec": {
+            "audiences": audiences,
+            "expirationSeconds": seconds,
+            "boundObjectRef": {
+                "apiVersion": "v1",
+                "kind": "Pod",
+                "name": metadata["name"],
+                "uid": metadata["uid"],
+            },
+        },
+    });
+    let now = api.backend.clock.now();
+    let claims = claims(api, account, &asked, now.as_second()).ok()?;
+    Some(signer.sign(&claims))
 }
 
 /// Returns the object that a token is bound to, by the name of its claim, and the node of a pod.
 fn bind(
     api: &Api,
-    target: &Target,
+    account: Account<'_>,
     reference: &Value,
 ) -> Result<Vec<(&'static str, Value)>, Status> {
     let text = |field: &str| reference[field].as_str().unwrap_or_default();
     let version = text("apiVersion");
     let (group, version) = version.split_once('/').unwrap_or(("", version));
     let (claim, kind, namespace) = match (group, text("kind")) {
-        ("", "Pod") => ("pod", &pod::KIND, target.path.namespace.as_deref()),
-        ("", "Secret") => ("secret", &secret::KIND, target.path.namespace.as_deref()),
+        ("", "Pod") => ("pod", &pod::KIND, Some(account.namespace)),
+        ("", "Secret") => ("secret", &secret::KIND, Some(account.namespace)),
         ("", "Node") => ("node", &node::KIND, None),
         (_, kind) => {
             return Err(Status::bad_request(format!(
@@ -172,10 +222,10 @@ fn bind(
     let mut bound = vec![(claim, json!({"name": name, "uid": found.uid()}))];
     if claim == "pod" {
         let pod = found.to_value();
-        if pod["spec"]["serviceAccountName"] != target.name() {
+        if pod["spec"]["serviceAccountName"] != account.name {
             return Err(Status::bad_request(format!(
                 "cannot bind token for serviceaccount {:?} to pod running with different serviceaccount name.",
-                target.name()
+                account.name
             )));
         }
         bound.extend(node_of(api, &pod).map(|node| ("node", node)));

@@ -2,6 +2,9 @@
 
 mod status;
 mod logs;
+mod sources;
+mod upgrade;
+mod exec;
 
 use axum::response::Response;
 use serde_json::Value;
@@ -43,6 +46,9 @@ pub(super) fn serve(
 ) -> Result<Response, Status> {
     match options {
         Options::Log(options) => logs::serve(api, request, containers, pod, container, options),
-        Options::Others => Err(unanswered(request)),
+        Options::Others => match request.target.subresource() {
+            "exec" | "attach" => exec::serve(api, request, containers, pod, container),
+            _ => Err(unanswered(request)),
+        },
     }
 }

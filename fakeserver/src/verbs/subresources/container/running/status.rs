@@ -14,6 +14,12 @@ fn status_of<'a>(pod: &'a Value, container: &str) -> Option<&'a Value> {
     all.find(|status| status["name"] == container)
 }
 
+/// Returns whether a container runs.
+pub(super) fn is_running(pod: &Value, container: &str) -> bool {
+    let status = status_of(pod, container);
+    status.is_some_and(|status| !status["state"]["running"].is_null())
+}
+
 /// Returns the reason why a container has no log, in the words of a kubelet.
 pub(super) fn log_problem(pod: &Value, container: &str, is_previous: bool) -> Option<String> {
     let name = pod["metadata"]["name"].as_str().unwrap_or_default();

@@ -1,0 +1,206 @@
+//! The commands themselves: each a function of its arguments, variables and files.
+
+use std::time::Duration;
+
+use jiff::{Timestamp, fmt::strtime, tz::TimeZone};
+
+use super::{Action, Outcome, Setting};
+use crate::containers::{files::FileError, log::OutputStream};
+
+/// The names of the commands, beside the shells.
+pub(super) const COMMANDS: [&str; 11] = [
+    "cat", "date", "echo", "env", "false", "hostname", "ls", "printenv", "pwd", "sleep", "true",
+];
+/// The folders in which commands are found.
+const PATH: [&str; 6] = [
+    "/bin",
+    "/usr/bin",
+    "/usr/local/bin",
+    "/sbin",
+    "/usr/sbin",
+    "/usr/local/sbin",
+];
+/// The form in which `date` prints a time by default.
+const DATE_FORMAT: &str = "%a %b %e %H:%M:%S UTC %Y";
+
+/// Returns the name of a command without the folder in which commands are found.
+pub(super) fn base_name(word: &str) -> &str {
+    match word.rsplit_once('/') {
+        Some((folder, name)) if PATH.contains(&folder) => name,
+        _ => word,
+    }
+}
+
+/// Runs a command.
+pub(super) fn run(name: &str, arguments: &[String], setting: &Setting, now: Timestamp) -> Outcome {
+    match name {
+        "cat" => cat(arguments, setting),
+        "date" => date(arguments, now),
+        "echo" => echo(arguments),
+        "env" => env(arguments, setting),
+        "hostname" => line(&setting.host_name),
+        "ls" => list(arguments, setting),
+        "printenv" => print_variables(arguments, setting),
+        "pwd" => line(&setting.folder),
+        "sleep" => sleep(arguments),
+        "false" => Outcome {
+            code: 1,
+            ..Outcome::default()
+        },
+        _ => Outcome::default(),
+    }
+}
+
+fn line(text: &str) -> Outcome {
+    Outcome::said(format!("{text}\n"))
+}
+
+fn cat(arguments: &[String], setting: &Setting) -> Outcome {
+    let mut outcome = Outcome::default();
+    let copy = Action::CopyInput(Some(OutputStream::Stdout));
+    if arguments.is_empty() {
+        outcome.actions.push(copy.clone());
+    }
+    for name in arguments {
+        if name == "-" {
+            outcome.actions.push(copy.clone());
+            continue;
+        }
+        match setting.files.read(&setting.folder, name) {
+            Ok(content) => {
+                let write = Action::Write(OutputStream::Stdout, content);
+                outcome.actions.push(write);
+            }
+            Err(error) => {
+                outcome.complain(&format!("cat: {name}: {error}\n"));
+                outcome.code = 1;
+            }
+        }
+    }
+    outcome
+}
+
+fn date(arguments: &[String], now: Timestamp) -> Outcome {
+    let mut format = DATE_FORMAT;
+    for argument in arguments {
+        match argument.strip_prefix('+') {
+            Some(wanted) => format = wanted,
+            None if argument == "-u" => {}
+            None => return Outcome::failed(&format!("date: invalid date '{argument}'\n"), 1),
+        }
+    }
+    let now = now.to_zoned(TimeZone::UTC);
+    match strtime::format(format, &now) {
+        Ok(text) => line(&text),
+        Err(error) => Outcome::failed(&format!("date: {error}\n"), 1),
+    }
+}
+
+fn echo(arguments: &[String]) -> Outcome {
+    let (mut is_bare, mut has_escapes) = (false, false);
+    let is_flag = |word: &&String| {
+        word.strip_prefix('-')
+            .is_some_and(|flags| !flags.is_empty() && flags.chars().all(|c| "neE".contains(c)))
+    };
+    let flags = arguments.iter().take_while(is_flag).count();
+    for flag in &arguments[..flags] {
+        is_bare |= flag.contains('n');
+        has_escapes |= flag.contains('e');
+    }
+    let mut text = arguments[flags..].join(" ");
+    if has_escapes {
+        text = text
+            .replace("\\n", "\n")
+            .replace("\\t", "\t")
+            .replace("\\\\", "\\");
+    }
+    if !is_bare {
+        text.push('\n');
+    }
+    Outcome::said(text)
+}
+
+fn env(arguments: &[String], setting: &Setting) -> Outcome {
+    if !arguments.is_empty() {
+        return Outcome::failed("env: this server's env takes no arguments\n", 125);
+    }
+    let lines = setting
+        .variables
+        .iter()
+        .map(|(name, value)| format!("{name}={value}\n"));
+    Outcome::said(lines.collect::<String>())
+}
+
+fn print_variables(arguments: &[String], setting: &Setting) -> Outcome {
+    if arguments.is_empty() {
+        return env(arguments, setting);
+    }
+    let mut outcome = Outcome::default();
+    for name in arguments {
+        match setting.variable(name) {
+            Some(value) => outcome.actions.extend(line(value).actions),
+            None => outcome.code = 1,
+        }
+    }
+    outcome
+}
+
+fn list(arguments: &[String], setting: &Setting) -> Outcome {
+    let here = [".".to_owned()];
+    let mut paths = arguments
+        .iter()
+        .filter(|word| !word.starts_with('-'))
+        .peekable();
+    let paths: Vec<&String> = match paths.peek() {
+        Some(_) => paths.collect(),
+        None => here.iter().collect(),
+    };
+    let mut outcome = Outcome::default();
+    for path in paths {
+        let names = match setting.files.read(&setting.folder, path) {
+            Ok(_) => vec![path.as_str()],
+            Err(FileError::Folder) => setting.files.names_in(&setting.folder, path),
+            Err(error) => {
+                outcome.complain(&format!("ls: cannot access '{path}': {error}\n"));
+                outcome.code = 2;
+                continue;
+            }
+        };
+        for name in names {
+            outcome.actions.extend(line(name).actions);
+        }
+    }
+    outcome
+}
+
+/// The time is the sum of all arguments; a number without a unit is of seconds.
+fn sleep(arguments: &[String]) -> Outcome {
+    let mut seconds = 0.0;
+    if arguments.is_empty() {
+        return Outcome::failed("sleep: missing operand\n", 1);
+    }
+    for argument in arguments {
+        if argument == "infinity" {
+            seconds = f64::INFINITY;
+            continue;
+        }
+        let number = argument.trim_end_matches(['s', 'm', 'h', 'd']);
+        let unit = match &argument[number.len()..] {
+            "" | "s" => 1.0,
+            "m" => 60.0,
+            "h" => 3_600.0,
+            "d" => 86_400.0,
+            _ => f64::NAN,
+        };
+        let time = number.parse::<f64>().unwrap_or(f64::NAN) * unit;
+        if time.is_nan() || time < 0.0 {
+            return Outcome::failed(&format!("sleep: invalid time interval '{argument}'\n"), 1);
+        }
+        seconds += time;
+    }
+    let time = Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX);
+    Outcome {
+        actions: vec![Action::Sleep(time)],
+        ..Outcome::default()
+    }
+}

@@ -1,0 +1,61 @@
+//! A client's connection with a container, before the client's connection is upgraded.
+
+use std::{
+    fmt,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use super::{command::Program, follower::LogFollower};
+
+/// A connection with a container, and what happens on it.
+pub(crate) struct Session {
+    pub(crate) work: Work,
+    /// The log whose end is that of the session; none if it ends by itself.
+    pub(crate) life: Option<LogFollower>,
+}
+
+/// The work of a session.
+pub(crate) enum Work {
+    Command(CommandSession),
+}
+
+/// A session with standard streams.
+pub(crate) struct CommandSession {
+    pub(crate) work: CommandWork,
+    pub(crate) has_stdin: bool,
+    /// True if both outputs are one stream, as of a terminal.
+    pub(crate) is_terminal: bool,
+}
+
+/// The work of a session with standard streams.
+pub(crate) enum CommandWork {
+    /// Runs a command, which stands in messages as it does here.
+    Run { program: Program, command: String },
+    /// Shows what the container writes.
+    Attach(LogFollower),
+    /// Ends with this error.
+    Fail(String),
+}
+
+/// A session among the extensions of an answer. The first who takes it has it.
+#[derive(Clone)]
+pub(crate) struct PendingSession(Arc<Mutex<Option<Session>>>);
+
+// === impl PendingSession ===
+
+impl PendingSession {
+    pub(crate) fn new(session: Session) -> Self {
+        Self(Arc::new(Mutex::new(Some(session))))
+    }
+
+    /// Returns the session, once.
+    pub(crate) fn take(&self) -> Option<Session> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+}
+
+impl fmt::Debug for PendingSession {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PendingSession").finish_non_exhaustive()
+    }
+}

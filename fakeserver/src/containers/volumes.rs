@@ -1,0 +1,132 @@
+//! The files of a container: those that its volumes hold, as far as objects tell them, and those that kubelets write.
+
+use serde_json::Value;
+
+use super::{
+    downward::{field, resource},
+    files::Files,
+    sources::{Entries, PodSources, list, text},
+};
+
+/// The time for which a token is asked if its volume says none, in seconds.
+const TOKEN_SECONDS: i64 = 3_600;
+
+/// Returns the files that a container sees.
+pub(super) fn files(
+    pod: &Value,
+    container: &Value,
+    host_name: &str,
+    sources: &dyn PodSources,
+) -> Files {
+    let mut files = Files::default();
+    let address = pod["status"]["podIP"].as_str().unwrap_or_default();
+    files.put("/etc/hostname", format!("{host_name}\n"));
+    files.put(
+        "/etc/hosts",
+        format!("127.0.0.1\tlocalhost\n{address}\t{host_name}\n"),
+    );
+    let mut mounts: Vec<&Value> = list(&container["volumeMounts"]).collect();
+    // A mount below another one is made after it.
+    mounts.sort_by_key(|mount| text(&mount["mountPath"]));
+    for mount in mounts {
+        let name = &mount["name"];
+        let mut volumes = list(&pod["spec"]["volumes"]);
+        let Some(volume) = volumes.find(|volume| volume["name"] == *name) else {
+            continue;
+        };
+        let contents = contents(volume, pod, container, sources);
+        let path = text(&mount["mountPath"]);
+        match text(&mount["subPath"]) {
+            "" => {
+                files.mount(path);
+                for (name, content) in contents {
+                    files.put(&format!("{path}/{name}"), content);
+                }
+            }
+            part => put_part(&mut files, path, part, contents),
+        }
+    }
+    files
+}
+
+/// Puts the file or folder `part` of a volume at `path`.
+fn put_part(files: &mut Files, path: &str, part: &str, mut contents: Entries) {
+    if let Some(content) = contents.remove(part) {
+        files.put(path, content);
+        return;
+    }
+    files.mount(path);
+    for (name, content) in contents {
+        if let Some(name) = name.strip_prefix(part).filter(|rest| rest.starts_with('/')) {
+            files.put(&format!("{path}{name}"), content);
+        }
+    }
+}
+
+/// Returns the files of a volume, by their paths in it. Volumes of other kinds are empty.
+fn contents(volume: &Value, pod: &Value, container: &Value, sources: &dyn PodSources) -> Entries {
+    let map = &volume["configMap"];
+    let secret = &volume["secret"];
+    if !map.is_null() {
+        return chosen(sources.config_map(text(&map["name"])), &map["items"]);
+    }
+    if !secret.is_null() {
+        let entries = sources.secret(text(&secret["secretName"]));
+        return chosen(entries, &secret["items"]);
+    }
+    if !volume["downwardAPI"].is_null() {
+        return told(&volume["downwardAPI"]["items"], pod, container);
+    }
+    let mut contents = Entries::new();
+    for source in list(&volume["projected"]["sources"]) {
+        contents.extend(projected(source, pod, container, sources));
+    }
+    contents
+}
+
+/// Returns the files of one source of a projected volume.
+fn projected(source: &Value, pod: &Value, container: &Value, sources: &dyn PodSources) -> Entries {
+    let token = &source["serviceAccountToken"];
+    if !token.is_null() {
+        let seconds = token["expirationSeconds"].as_i64();
+        let token_text = sources.token(text(&token["audience"]), seconds.unwrap_or(TOKEN_SECONDS));
+        let file =
+            token_text.map(|content| (text(&token["path"]).to_owned(), content.into_bytes()));
+        return file.into_iter().collect();
+    }
+    let (map, secret) = (&source["configMap"], &source["secret"]);
+    if !map.is_null() {
+        chosen(sources.config_map(text(&map["name"])), &map["items"])
+    } else if !secret.is_null() {
+        chosen(sources.secret(text(&secret["name"])), &secret["items"])
+    } else {
+        told(&source["downwardAPI"]["items"], pod, container)
+    }
+}
+
+/// Returns the entries that `items` choose, by their paths, or all if there are no items.
+fn chosen(entries: Option<Entries>, items: &Value) -> Entries {
+    let mut entries = entries.unwrap_or_default();
+    if items.is_null() {
+        return entries;
+    }
+    let chosen = list(items).filter_map(|item| {
+        let content = entries.remove(text(&item["key"]))?;
+        Some((text(&item["path"]).to_owned(), content))
+    });
+    chosen.collect()
+}
+
+/// Returns the files of the downward API.
+fn told(items: &Value, pod: &Value, container: &Value) -> Entries {
+    let files = list(items).filter_map(|item| {
+        let selector = &item["resourceFieldRef"];
+        let content = if selector.is_null() {
+            field(pod, text(&item["fieldRef"]["fieldPath"]))
+        } else {
+            resource(pod, container, selector)
+        };
+        Some((text(&item["path"]).to_owned(), content?.into_bytes()))
+    });
+    files.collect()
+}

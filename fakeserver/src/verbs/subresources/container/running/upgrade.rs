@@ -1,0 +1,69 @@
+//! Connections that are to become streams: by which protocol, and who may have them.
+
+use axum::response::{IntoResponse, Response};
+use http::{StatusCode, header};
+
+use crate::{
+    containers::{CommandSession, CommandWork, PendingSession, Session, Work},
+    edge::authentication::spoken_protocols,
+    value::status::Status,
+    verbs::Request,
+};
+
+/// The version of the protocol of streams whose errors are told by the streams themselves.
+const V5: &str = "v5.channel.k8s.io";
+
+/// A WebSocket that a client asks for.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Upgrade {
+    is_v5: bool,
+}
+
+// === impl Upgrade ===
+
+impl Upgrade {
+    /// Returns the upgrade that a request asks for, if its requester may have the streams.
+    pub(super) fn of(request: &Request<'_>) -> Result<Self, Status> {
+        let wanted = request.headers.get(header::UPGRADE);
+        let wanted = wanted
+            .and_then(|value| value.to_str().ok())
+            .unwrap_or_default();
+        if wanted.to_ascii_lowercase().starts_with("spdy/") {
+            return Err(Status::bad_request(
+                "this server speaks WebSockets and no SPDY, which kubectl before 1.31 needs, and programs that use only \
+                 NewSPDYExecutor of client-go: take a newer one, or NewWebSocketExecutor",
+            ));
+        }
+        if !wanted.eq_ignore_ascii_case("websocket") {
+            return Err(Status::bad_request("Upgrade request required"));
+        }
+        // Whoever may read could write otherwise, since WebSockets begin with a GET.
+        request.requester.check_create(&request.target)?;
+        Ok(Self {
+            is_v5: spoken_protocols(request.headers).any(|protocol| protocol == V5),
+        })
+    }
+
+    /// Refuses a stream, as the protocol has it: by an error on the stream, or in place of it.
+    pub(super) fn refuse(self, why: String) -> Response {
+        if !self.is_v5 {
+            let content_type = [(header::CONTENT_TYPE, "text/plain; charset=utf-8")];
+            return (StatusCode::INTERNAL_SERVER_ERROR, content_type, why).into_response();
+        }
+        pending(PendingSession::new(Session {
+            work: Work::Command(CommandSession {
+                work: CommandWork::Fail(format!("unable to upgrade connection: {why}")),
+                has_stdin: false,
+                is_terminal: false,
+            }),
+            life: None,
+        }))
+    }
+}
+
+/// Returns the answer to a request whose connection becomes a session. It is one for connections that cannot, too.
+pub(super) fn pending(session: PendingSession) -> Response {
+    let mut response = Status::bad_request("Upgrade request required").into_response();
+    response.extensions_mut().insert(session);
+    response
+}

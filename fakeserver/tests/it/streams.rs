@@ -1,0 +1,432 @@
+//! Connections with containers: commands and attachments.
+
+use std::{collections::BTreeMap, net::SocketAddr, time::Duration};
+
+use fakeserver::{
+    Authorization, Controllers, ExecOutput, FakeServer, FakeServerBuilder, UserInfo, Workloads,
+};
+use futures::{SinkExt, StreamExt};
+use serde_json::{Value, json};
+use tokio::{
+    net::{TcpListener, TcpStream},
+    time::{sleep, timeout},
+};
+use tokio_tungstenite::{
+    WebSocketStream, client_async,
+    tungstenite::{Error, Message, client::IntoClientRequest},
+};
+use tokio_util::sync::CancellationToken;
+
+use crate::support::{Api, PODS, pod};
+
+const V4: &str = "v4.channel.k8s.io";
+const V5: &str = "v5.channel.k8s.io";
+const LIMIT: Duration = Duration::from_secs(20);
+
+/// A server over TCP with the pod `p`, which runs. It is served until the test ends.
+struct Served {
+    api: Api,
+    address: SocketAddr,
+    stop: CancellationToken,
+}
+
+/// The messages of a connection: bytes by channel.
+type Heard = BTreeMap<u8, Vec<u8>>;
+
+fn builder() -> FakeServerBuilder {
+    let workloads = Workloads::default()
+        .with_pod_start(Duration::ZERO)
+        .with_pod_stop(Duration::ZERO);
+    let controllers = Controllers::default()
+        .with_service_accounts(true)
+        .with_workloads(workloads);
+    FakeServer::builder().with_controllers(controllers)
+}
+
+/// Serves on an address of this machine until `stop` fires.
+async fn listen(server: &FakeServer, stop: &CancellationToken) -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    #[expect(clippy::disallowed_methods, reason = "a test owns its tasks")]
+    tokio::spawn(server.serve(listener, stop.clone()));
+    address
+}
+
+// === impl Served ===
+
+impl Served {
+    async fn new() -> Self {
+        Self::of(builder()).await
+    }
+
+    async fn of(builder: FakeServerBuilder) -> Self {
+        let stop = CancellationToken::new();
+        let api = Api {
+            server: builder.build(),
+        };
+        let address = listen(&api.server, &stop).await;
+        let served = Self { api, address, stop };
+        let mut web = pod("p", "");
+        web["metadata"]["labels"] = json!({"app": "web"});
+        web["spec"]["containers"][0]["env"] = json!([{"name": "MODE", "value": "test"}]);
+        served.api.config_map("settings").await;
+        web["spec"]["containers"][0]["volumeMounts"] =
+            json!([{"name": "settings", "mountPath": "/etc/settings"}]);
+        web["spec"]["volumes"] = json!([{"name": "settings", "configMap": {"name": "settings"}}]);
+        served.api.post(PODS, &web).await.created();
+        served
+            .until(async || served.phase("p").await == "Running")
+            .await;
+        served
+    }
+
+    async fn phase(&self, name: &str) -> Value {
+        let pod = self.api.get(&format!("{PODS}/{name}")).await.ok();
+        pod["status"]["phase"].clone()
+    }
+
+    async fn until(&self, mut condition: impl AsyncFnMut() -> bool) {
+        let polling = async {
+            while !condition().await {
+                sleep(Duration::from_millis(5)).await;
+            }
+        };
+        timeout(LIMIT, polling).await.expect("it comes to be so");
+    }
+
+    async fn open(
+        &self,
+        path: &str,
+        protocol: &str,
+    ) -> Result<WebSocketStream<TcpStream>, (u16, String)> {
+        let url = format!("ws://{}{path}", self.address);
+        let mut request = url.into_client_request().unwrap();
+        if !protocol.is_empty() {
+            let headers = request.headers_mut();
+            headers.insert("sec-websocket-protocol", protocol.parse().unwrap());
+        }
+        let stream = TcpStream::connect(self.address).await.unwrap();
+        match client_async(request, stream).await {
+            Ok((socket, answer)) => {
+                let spoken = answer.headers().get("sec-websocket-protocol");
+                let spoken = spoken.map_or("", |spoken| spoken.to_str().unwrap());
+                assert_eq!(spoken, protocol);
+                Ok(socket)
+            }
+            Err(Error::Http(answer)) => {
+                let (parts, body) = answer.into_parts();
+                let body = String::from_utf8(body.unwrap_or_default()).unwrap();
+                Err((parts.status.as_u16(), body))
+            }
+            Err(error) => panic!("{error}"),
+        }
+    }
+
+    /// Opens a connection with a container of `p`.
+    async fn exec(&self, query: &str, protocol: &str) -> WebSocketStream<TcpStream> {
+        let path = format!("{PODS}/p/exec?stdout=1&stderr=1&{query}");
+        self.open(&path, protocol).await.unwrap()
+    }
+
+    /// Runs a command, and returns its outputs and its status.
+    async fn run(&self, query: &str) -> (String, String, Value) {
+        let mut socket = self.exec(query, V5).await;
+        let heard = hear(&mut socket).await;
+        let text = |channel| String::from_utf8(heard[&channel].clone()).unwrap();
+        let status = serde_json::from_slice(&heard[&3]).unwrap();
+        let stderr = heard.contains_key(&2).then(|| text(2));
+        (text(1), stderr.unwrap_or_default(), status)
+    }
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        self.stop.cancel();
+    }
+}
+
+/// Hears a connection to its end.
+async fn hear(socket: &mut WebSocketStream<TcpStream>) -> Heard {
+    let mut heard = Heard::new();
+    let hearing = async {
+        while let Some(Ok(message)) = socket.next().await {
+            match message {
+                Message::Binary(bytes) => {
+                    let (channel, bytes) = bytes.split_first().unwrap();
+                    heard.entry(*channel).or_default().extend(bytes);
+                }
+                Message::Close(_) => break,
+                other => panic!("{other:?}"),
+            }
+        }
+    };
+    timeout(LIMIT, hearing).await.expect("it ends");
+    heard
+}
+
+/// Waits for a message of a channel with this text.
+async fn expect(socket: &mut WebSocketStream<TcpStream>, channel: u8, text: &str) {
+    let mut said = Vec::new();
+    let hearing = async {
+        while said != text.as_bytes() {
+            let message = socket.next().await.unwrap().unwrap().into_data();
+            assert_eq!(message[0], channel, "{message:?}");
+            said.extend_from_slice(&message[1..]);
+        }
+    };
+    let heard = timeout(LIMIT, hearing).await;
+    assert!(heard.is_ok(), "no {text:?} but {said:?}");
+}
+
+async fn say(socket: &mut WebSocketStream<TcpStream>, channel: u8, text: &str) {
+    let bytes = [&[channel], text.as_bytes()].concat();
+    socket.send(Message::binary(bytes)).await.unwrap();
+}
+
+fn success() -> Value {
+    json!({"metadata": {}, "status": "Success"})
+}
+
+#[tokio::test]
+async fn commands_run_with_the_variables_and_files_of_their_container() {
+    let served = Served::new().await;
+    let (stdout, stderr, status) = served.run("command=sh&command=-c&command=echo+$MODE").await;
+    assert_eq!((&*stdout, &*stderr, status), ("test\n", "", success()));
+    let (stdout, ..) = served.run("command=cat&command=/etc/settings/k").await;
+    assert_eq!(stdout, "v");
+    let account = "/var/run/secrets/kubernetes.io/serviceaccount";
+    let (stdout, ..) = served
+        .run(&format!("command=cat&command={account}/namespace"))
+        .await;
+    assert_eq!(stdout, "default");
+    let (token, ..) = served
+        .run(&format!("command=cat&command={account}/token"))
+        .await;
+    let review = json!({
+        "apiVersion": "authentication.k8s.io/v1",
+        "kind": "TokenReview",
+        "spec": {"token": token},
+    });
+    let reviews = "/apis/authentication.k8s.io/v1/tokenreviews";
+    let review = served.api.post(reviews, &review).await.created();
+    let user = &review["status"]["user"];
+    assert_eq!(user["username"], "system:serviceaccount:default:default");
+}
+
+#[tokio::test]
+async fn a_command_that_fails_tells_its_code() {
+    let served = Served::new().await;
+    let (stdout, stderr, status) = served.run("command=date&command=foo").await;
+    assert_eq!((&*stdout, &*stderr), ("", "date: invalid date 'foo'\n"));
+    assert_eq!(
+        status,
+        json!({
+            "metadata": {},
+            "status": "Failure",
+            "message": "command terminated with non-zero exit code: error executing command [date foo], exit code 1",
+            "reason": "NonZeroExitCode",
+            "details": {"causes": [{"reason": "ExitCode", "message": "1"}]},
+        })
+    );
+    let (_, stderr, status) = served.run("command=nginx").await;
+    assert!(stderr.contains("executable file not found in $PATH"));
+    assert_eq!(status["details"]["causes"][0]["message"], "127");
+    // Old protocols have a text, and nothing if all is well.
+    let mut socket = served.exec("command=false", "").await;
+    let heard = hear(&mut socket).await;
+    let text = String::from_utf8_lossy(&heard[&3]);
+    assert!(text.ends_with("error executing command [false], exit code 1"));
+    let mut socket = served.exec("command=true", "channel.k8s.io").await;
+    assert_eq!(hear(&mut socket).await, Heard::from([(1, Vec::new())]));
+}
+
+#[tokio::test]
+async fn a_command_reads_what_its_client_says() {
+    let served = Served::new().await;
+    let mut socket = served.exec("command=cat&stdin=1", V5).await;
+    say(&mut socket, 0, "foo").await;
+    expect(&mut socket, 1, "foo").await;
+    say(&mut socket, 4, "{\"Width\":80,\"Height\":25}").await;
+    say(&mut socket, 255, "\0").await;
+    assert_eq!(
+        hear(&mut socket).await[&3],
+        success().to_string().as_bytes()
+    );
+    // Without standard input it is at its end.
+    let mut socket = served.exec("command=cat", V4).await;
+    assert_eq!(
+        hear(&mut socket).await[&3],
+        success().to_string().as_bytes()
+    );
+    // A shell reads commands.
+    let mut socket = served.exec("command=sh&stdin=1", V4).await;
+    say(&mut socket, 0, "echo a; ech").await;
+    say(&mut socket, 0, "o b\nexit 3\n").await;
+    let heard = hear(&mut socket).await;
+    assert_eq!(heard[&1], b"a\nb\n");
+    let status: Value = serde_json::from_slice(&heard[&3]).unwrap();
+    assert_eq!(status["details"]["causes"][0]["message"], "3");
+}
+
+#[tokio::test]
+async fn a_terminal_shows_what_is_typed() {
+    let served = Served::new().await;
+    let mut socket = served.exec("command=sh&stdin=1&tty=1", V5).await;
+    expect(&mut socket, 1, "# ").await;
+    say(&mut socket, 0, "ecx\x7fho hi\r").await;
+    expect(&mut socket, 1, "ecx\x08 \x08ho hi\r\nhi\r\n# ").await;
+    say(&mut socket, 0, "sleep infinity\r").await;
+    expect(&mut socket, 1, "sleep infinity\r\n").await;
+    say(&mut socket, 0, "\x03").await;
+    let status: Value = serde_json::from_slice(&hear(&mut socket).await[&3]).unwrap();
+    assert_eq!(status["details"]["causes"][0]["message"], "130");
+}
+
+#[tokio::test]
+async fn bytes_may_be_text_in_base64() {
+    let served = Served::new().await;
+    let mut socket = served
+        .exec("command=cat&stdin=1", "v4.base64.channel.k8s.io")
+        .await;
+    socket.send(Message::text("0Zm9v")).await.unwrap();
+    let mut next = async || socket.next().await.unwrap().unwrap();
+    assert_eq!(next().await, Message::text("1"));
+    assert_eq!(next().await, Message::text("1Zm9v"));
+}
+
+#[tokio::test]
+async fn an_attached_client_sees_what_is_written_until_the_container_ends() {
+    let served = Served::new().await;
+    let path = format!("{PODS}/p/attach?stdout=1");
+    let mut socket = served.open(&path, V5).await.unwrap();
+    let running = served.exec("command=sleep&command=infinity", V5).await;
+    served
+        .api
+        .server
+        .write_log("default", "p", "c", "hello")
+        .unwrap();
+    expect(&mut socket, 1, "hello\n").await;
+    served.api.delete(&format!("{PODS}/p")).await.ok();
+    let heard = hear(&mut socket).await;
+    assert!(heard[&1].starts_with(b"container c ended with exit code"));
+    assert_eq!(heard[&3], success().to_string().as_bytes());
+    // A command ends with its container.
+    let mut socket = running;
+    let status: Value = serde_json::from_slice(&hear(&mut socket).await[&3]).unwrap();
+    assert_eq!(status["details"]["causes"][0]["message"], "137");
+}
+
+#[tokio::test]
+async fn sessions_end_with_the_server() {
+    let served = Served::new().await;
+    let mut socket = served.exec("command=sleep&command=infinity", V5).await;
+    served.api.server.shutdown().await;
+    assert!(!hear(&mut socket).await.contains_key(&3));
+}
+
+#[tokio::test]
+async fn functions_of_the_user_answer_first() {
+    let builder = builder().with_exec(|request| {
+        assert_eq!((&*request.namespace, &*request.container), ("default", "c"));
+        match &*request.command[0] {
+            "psql" => Some(ExecOutput::new("1 row\n").with_exit_code(2)),
+            _ => None,
+        }
+    });
+    let served = Served::of(builder).await;
+    let (stdout, _, status) = served.run("command=psql&command=-c").await;
+    assert_eq!(stdout, "1 row\n");
+    assert_eq!(status["details"]["causes"][0]["message"], "2");
+    assert_eq!(served.run("command=echo").await.0, "\n");
+}
+
+#[tokio::test]
+async fn what_cannot_be_a_session_is_refused() {
+    let served = Served::new().await;
+    let exec = format!("{PODS}/p/exec?command=true");
+    // In process no connection can be upgraded, and neither can one that does not want to be.
+    let refused = served.api.get(&exec).await.refused(400);
+    assert_eq!(refused, "Upgrade request required");
+    let spdy = [("connection", "upgrade"), ("upgrade", "SPDY/3.1")];
+    let answer = served.api.send("POST", &exec, &spdy, "").await;
+    let refused = answer.refused(400);
+    assert!(refused.contains("kubectl before 1.31"), "{refused}");
+    let (code, _) = served.open(&exec, "x").await.unwrap_err();
+    assert_eq!(code, 403);
+    let other = format!("{PODS}/p/exec?command=true&container=x");
+    let (code, body) = served.open(&other, V4).await.unwrap_err();
+    assert_eq!(code, 400);
+    assert!(
+        body.contains("container x is not valid for pod p"),
+        "{body}"
+    );
+    // A pod that waits has no container yet: an old protocol says so in place of the stream.
+    let mut waiting = pod("q", "node-0");
+    waiting["spec"]["schedulingGates"] = json!([]);
+    served.api.post(PODS, &waiting).await.created();
+    served
+        .until(async || served.phase("q").await == "Running")
+        .await;
+    let status = json!({"status": {"containerStatuses": []}});
+    served
+        .api
+        .merge(&format!("{PODS}/q/status"), &status)
+        .await
+        .ok();
+    let exec = format!("{PODS}/q/exec?command=true");
+    let (code, body) = served.open(&exec, V4).await.unwrap_err();
+    assert_eq!((code, &*body), (500, "container not found (\"c\")"));
+    let mut socket = served.open(&exec, V5).await.unwrap();
+    let status: Value = serde_json::from_slice(&hear(&mut socket).await[&3]).unwrap();
+    assert_eq!(
+        status["message"],
+        "Internal error occurred: unable to upgrade connection: container not found (\"c\")"
+    );
+}
+
+#[tokio::test]
+async fn a_reader_cannot_begin_a_session() {
+    let everybody = json!({
+        "apiVersion": "rbac.authorization.k8s.io/v1",
+        "kind": "ClusterRoleBinding",
+        "metadata": {"name": "everybody"},
+        "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "cluster-admin"},
+        "subjects": [{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": "system:anonymous"}],
+    });
+    let builder = builder()
+        .with_authorization(Authorization::Rbac)
+        .with_object(&everybody)
+        .with_token("secret", UserInfo::new("reader"));
+    let served = Served::of(builder).await;
+    let role = json!({
+        "apiVersion": "rbac.authorization.k8s.io/v1",
+        "kind": "Role",
+        "metadata": {"name": "reader", "namespace": "default"},
+        "rules": [{"apiGroups": [""], "resources": ["pods/exec"], "verbs": ["get"]}],
+    });
+    let binding = json!({
+        "apiVersion": "rbac.authorization.k8s.io/v1",
+        "kind": "RoleBinding",
+        "metadata": {"name": "reader", "namespace": "default"},
+        "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": "reader"},
+        "subjects": [{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": "reader"}],
+    });
+    for object in [&role, &binding] {
+        served.api.server.apply(object).unwrap();
+    }
+    let url = format!("ws://{}{PODS}/p/exec?command=true", served.address);
+    let mut request = url.into_client_request().unwrap();
+    let headers = request.headers_mut();
+    headers.insert("authorization", "Bearer secret".parse().unwrap());
+    let stream = TcpStream::connect(served.address).await.unwrap();
+    let Err(Error::Http(answer)) = client_async(request, stream).await else {
+        panic!("it should be refused");
+    };
+    assert_eq!(answer.status(), 403);
+    let body = answer.into_body().unwrap();
+    let body = String::from_utf8_lossy(&body);
+    assert!(
+        body.contains("cannot create resource \\\"pods/exec\\\""),
+        "{body}"
+    );
+}
