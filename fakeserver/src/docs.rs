@@ -14,6 +14,10 @@ pub mod envtest {}
 #[cfg_attr(doc, doc = include_str!("../docs/cluster.md"))]
 pub mod cluster {}
 
+/// Logs, commands, ports and proxies of pods that run without processes.
+#[cfg_attr(doc, doc = include_str!("../docs/pods.md"))]
+pub mod pods {}
+
 /// Every fault: how it is installed from any language, what it models, and who suffered from it.
 #[cfg_attr(doc, doc = include_str!("../docs/faults.md"))]
 pub mod faults {}

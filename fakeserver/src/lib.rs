@@ -57,7 +57,7 @@ pub use self::{
 };
 #[cfg(feature = "controllers")]
 pub use self::{
-    containers::{ExecOutput, ExecRequest},
+    containers::{ExecOutput, ExecRequest, PodBackend, PodBackendError},
     controllers::{Stage, StageError, Workloads},
     server::WriteLogError,
 };

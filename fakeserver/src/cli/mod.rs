@@ -22,6 +22,7 @@ mod feature_gates;
 mod data;
 mod cluster;
 mod webhooks;
+mod pods;
 mod security;
 
 use std::{
@@ -55,6 +56,7 @@ const LOG_VARIABLE: &str = "FAKESERVER_LOG";
         fakeserver envtest -- go test ./...\n  \
         export KUBEBUILDER_ASSETS=$(fakeserver assets)\n  \
         fakeserver faults throttle\n  \
+        fakeserver serve --controllers workloads --pod-backend app=web=127.0.0.1:3000\n  \
         fakeserver run --tls --authorization rbac -- kubectl auth whoami\n  \
         fakeserver serve --tls --authorization rbac --token secret=jane,developers --kubeconfig ./kubeconfig"
 )]
@@ -171,6 +173,9 @@ struct ServerOptions {
     webhooks: webhooks::WebhookOptions,
 
     #[command(flatten)]
+    pods: pods::PodOptions,
+
+    #[command(flatten)]
     security: security::SecurityOptions,
 }
 
@@ -285,6 +290,7 @@ impl ServerOptions {
         let builder = self.admission.configure(secured.configure(builder));
         let builder = self.feature_gates.configure(builder)?;
         let builder = self.cluster.configure(builder);
+        let builder = self.pods.configure(builder, &self.controllers)?;
         let server = self.data.build(builder)?;
         self.admission.warn();
         self.webhooks.configure(&server);

@@ -16,6 +16,7 @@ mod environment;
 mod files;
 mod volumes;
 mod exec;
+mod backend;
 mod command;
 mod setting;
 mod session;
@@ -26,17 +27,21 @@ use std::{
 };
 
 use jiff::Timestamp;
+use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-pub use self::exec::{ExecOutput, ExecRequest};
 use self::follower::SharedLog;
+pub use self::{
+    backend::{PodBackend, PodBackendError},
+    exec::{ExecOutput, ExecRequest},
+};
 pub(crate) use self::{
     command::{Action, Program, Setting},
     exec::ExecHandler,
     follower::LogFollower,
     log::OutputStream,
     reader::LogSelection,
-    session::{CommandSession, CommandWork, PendingSession, Session, Work},
+    session::{CommandSession, CommandWork, ForwardTarget, PendingSession, Session, Work},
     sources::{Entries, PodSources},
 };
 use crate::{
@@ -64,6 +69,8 @@ pub(crate) struct Containers {
 pub(crate) struct ContainerOptions {
     /// Functions that answer commands, the first of them first.
     pub(crate) commands: Vec<ExecHandler>,
+    /// Addresses that stand for pods, the first of them first.
+    pub(crate) backends: Vec<PodBackend>,
 }
 
 /// The logs of a pod, by container.
@@ -146,6 +153,13 @@ impl Containers {
     pub(crate) fn answer(&self, request: &ExecRequest) -> Option<ExecOutput> {
         let mut commands = self.options.commands.iter();
         commands.find_map(|command| command.answer(request))
+    }
+
+    /// Returns the address that stands for a pod with these labels.
+    pub(crate) fn backend(&self, labels: &Value) -> Option<&str> {
+        let mut backends = self.options.backends.iter();
+        let backend = backends.find(|backend| backend.stands_for(labels))?;
+        Some(backend.address())
     }
 
     /// Returns the signal at which a client that comes now has to leave.

@@ -17,6 +17,8 @@ pub(crate) struct Session {
 /// The work of a session.
 pub(crate) enum Work {
     Command(CommandSession),
+    /// Connects with ports of a pod.
+    Forward(ForwardTarget),
 }
 
 /// A session with standard streams.
@@ -35,6 +37,18 @@ pub(crate) enum CommandWork {
     Attach(LogFollower),
     /// Ends with this error.
     Fail(String),
+}
+
+/// The pod with whose ports a client is connected.
+#[derive(Clone, Debug)]
+pub(crate) struct ForwardTarget {
+    /// The ports, unless the protocol names them.
+    pub(crate) ports: Vec<u16>,
+    /// As errors name the pod.
+    pub(crate) name: String,
+    pub(crate) uid: String,
+    /// The address that stands for the pod, or the reason why there is none.
+    pub(crate) address: Result<String, String>,
 }
 
 /// A session among the extensions of an answer. The first who takes it has it.

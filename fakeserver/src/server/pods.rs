@@ -2,7 +2,7 @@
 
 use super::{FakeServer, FakeServerBuilder};
 use crate::{
-    containers::{ExecHandler, ExecOutput, ExecRequest, OutputStream},
+    containers::{ExecHandler, ExecOutput, ExecRequest, OutputStream, PodBackend},
     kinds::core::pod,
     store::ObjectKey,
 };
@@ -61,6 +61,27 @@ impl FakeServerBuilder {
         answer: impl Fn(&ExecRequest) -> Option<ExecOutput> + Send + Sync + 'static,
     ) -> Self {
         self.containers.commands.push(ExecHandler::new(answer));
+        self
+    }
+
+    /// Lets connections to pods with a label reach an address: port-forwards, and the proxies of pods and services. Of
+    /// several that fit a pod the first counts. Without one a pod refuses connections.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use fakeserver::{Controllers, FakeServer, Workloads};
+    ///
+    /// let server = FakeServer::builder()
+    ///     .with_controllers(Controllers::default().with_workloads(Workloads::default()))
+    ///     .with_pod_backend("app=web=127.0.0.1:3000".parse()?)
+    ///     .build();
+    /// # drop(server);
+    /// # Ok::<(), fakeserver::PodBackendError>(())
+    /// ```
+    #[doc(alias = "port-forward")]
+    pub fn with_pod_backend(mut self, backend: PodBackend) -> Self {
+        self.containers.backends.push(backend);
         self
     }
 }

@@ -111,6 +111,9 @@ async fn answer(
         ApiPath::Resource(path) if is_routed(&registry, method, &path) => {
             return resource(server, parts, path, query, &requester, body).await;
         }
+        ApiPath::Deeper(path) if is_proxy(&path) => {
+            return resource(server, parts, path, query, &requester, body).await;
+        }
         ApiPath::Deeper(path)
             if !has_routes(&registry, &path) && is_routed(&registry, method, &path) =>
         {
@@ -202,6 +205,11 @@ fn is_routed(registry: &Registry, method: &Method, path: &ResourcePath) -> bool 
         Some(_) => resource.is_namespaced,
         None => !resource.is_namespaced || is_read || path.is_watch,
     }
+}
+
+/// Returns whether a path leads through the proxy of a pod, a service or a node.
+fn is_proxy(path: &ResourcePath) -> bool {
+    path.group.is_empty() && path.version == "v1" && path.subresource.as_deref() == Some("proxy")
 }
 
 /// Answers a path that is not served.

@@ -202,6 +202,8 @@ impl Place {
             requester: Requester::internal(),
             query: Query::default(),
             headers,
+            #[cfg(feature = "controllers")]
+            uri: http::Uri::default(),
             connection: Connection::default(),
         })
     }

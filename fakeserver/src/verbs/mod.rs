@@ -101,6 +101,8 @@ pub(crate) async fn serve(
             requester: requester.clone(),
             query,
             headers: &parts.headers,
+            #[cfg(feature = "controllers")]
+            uri: parts.uri.clone(),
             media_types: api.media_types,
             has_shards: api.has_shards,
             connection: connection.cloned().unwrap_or_default(),
@@ -196,8 +198,7 @@ async fn served(
 ) -> Result<Response, Status> {
     let target = &request.target;
     if let Some(subresource) = Subresource::of(target) {
-        let body = read_body(body).await?;
-        return subresource.serve(api, request, verb, &body).await;
+        return subresource.serve(api, request, verb, body).await;
     }
     let answer = match verb {
         Verb::Get => get::get(api, request, options, faults.sees).await,

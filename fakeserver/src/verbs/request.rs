@@ -1,5 +1,7 @@
 //! A parsed request for a resource: the type, the objects and the parameters.
 
+#[cfg(feature = "controllers")]
+use http::Uri;
 use http::{HeaderMap, Method};
 
 use super::{Requester, Verb};
@@ -20,6 +22,9 @@ pub(crate) struct Request<'a> {
     pub(crate) requester: Requester,
     pub(crate) query: Query,
     pub(crate) headers: &'a HeaderMap,
+    /// The path and the parameters as they were written.
+    #[cfg(feature = "controllers")]
+    pub(crate) uri: Uri,
     /// The media types of the server.
     pub(crate) media_types: MediaTypes,
     /// True if the server selects by shards.

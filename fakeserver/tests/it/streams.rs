@@ -1,13 +1,17 @@
-//! Connections with containers: commands and attachments.
+//! Connections with containers: commands, attachments, forwarded ports and proxies.
 
 use std::{collections::BTreeMap, net::SocketAddr, time::Duration};
 
+use bytes::Bytes;
 use fakeserver::{
     Authorization, Controllers, ExecOutput, FakeServer, FakeServerBuilder, UserInfo, Workloads,
 };
 use futures::{SinkExt, StreamExt};
+use http_body_util::{BodyExt, Empty};
+use hyper_util::{client::legacy::Client, rt::TokioExecutor};
 use serde_json::{Value, json};
 use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
     net::{TcpListener, TcpStream},
     time::{sleep, timeout},
 };
@@ -19,6 +23,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::support::{Api, PODS, pod};
 
+const SERVICES: &str = "/api/v1/namespaces/default/services";
 const V4: &str = "v4.channel.k8s.io";
 const V5: &str = "v5.channel.k8s.io";
 const LIMIT: Duration = Duration::from_secs(20);
@@ -429,4 +434,200 @@ async fn a_reader_cannot_begin_a_session() {
         body.contains("cannot create resource \\\"pods/exec\\\""),
         "{body}"
     );
+}
+
+/// A process that stands for pods: it answers each connection with what it sends, in upper case.
+async fn shouting(stop: &CancellationToken) -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let stop = stop.clone();
+    let serving = async move {
+        while let Ok((mut stream, _)) = listener.accept().await {
+            let mut buffer = [0; 1024];
+            while let Ok(count @ 1..) = stream.read(&mut buffer).await {
+                let text = buffer[..count].to_ascii_uppercase();
+                stream.write_all(&text).await.unwrap();
+            }
+        }
+    };
+    #[expect(clippy::disallowed_methods, reason = "a test owns its tasks")]
+    tokio::spawn(async move { stop.run_until_cancelled(serving).await });
+    address
+}
+
+async fn served_for(address: SocketAddr) -> Served {
+    let backend = format!("app=web={address}").parse().unwrap();
+    Served::of(builder().with_pod_backend(backend)).await
+}
+
+#[tokio::test]
+async fn forwarded_ports_reach_the_process_that_stands_for_a_pod() {
+    let stop = CancellationToken::new();
+    let _stopping = stop.clone().drop_guard();
+    let served = served_for(shouting(&stop).await).await;
+    for protocol in ["", V4] {
+        let path = format!("{PODS}/p/portforward?ports=80&ports=443");
+        let mut socket = served.open(&path, protocol).await.unwrap();
+        for (channel, port) in [(0, "P\0"), (1, "P\0")] {
+            expect(&mut socket, channel, port).await;
+        }
+        let mut next = async || socket.next().await.unwrap().unwrap();
+        assert_eq!(next().await, Message::binary(vec![2, 0xbb, 1]));
+        assert_eq!(next().await, Message::binary(vec![3, 0xbb, 1]));
+        say(&mut socket, 0, "hello").await;
+        expect(&mut socket, 0, "HELLO").await;
+    }
+    let path = format!("{PODS}/p/portforward");
+    let (code, body) = served.open(&path, V4).await.unwrap_err();
+    assert_eq!(
+        (code, &*body),
+        (400, "query parameter \"port\" is required")
+    );
+    let (code, body) = served
+        .open(&format!("{path}?ports=web"), V4)
+        .await
+        .unwrap_err();
+    assert_eq!(code, 400);
+    assert!(body.contains("cannot convert to []int32"), "{body}");
+}
+
+#[tokio::test]
+async fn a_pod_for_which_no_process_stands_refuses_connections() {
+    let served = Served::new().await;
+    let path = format!("{PODS}/p/portforward?ports=80");
+    let mut socket = served.open(&path, V4).await.unwrap();
+    let heard = hear(&mut socket).await;
+    let error = String::from_utf8_lossy(&heard[&1][2..]);
+    assert!(error.starts_with("error forwarding port 80 to pod p, uid "));
+    assert!(error.contains("--pod-backend"), "{error}");
+    assert_eq!(heard[&0], b"P\0");
+}
+
+/// The bytes of kubectl 1.33 for one connection, as it cuts them: a stream of errors, which it ends, one of data, a ping, and data.
+const KUBECTL_1_33: [&[u8]; 8] = [
+    &[0x80, 3, 0, 1, 0, 0, 0, 0x3d, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0],
+    b"\x78\xf9\xe3\xc6\xa7\xc2\x02\x25\x3a\x70\x3a\x2b\x29\x4a\x4d\xcc\x85\x16\x25\xac\xa9\xa0\x80\x86\x14\xcb\
+      \x45\xa0\x24\xcc\x64\x61\xc0\xc0\xc0\xc0\x59\x04\x89\xc4\x4c\x50\xe2\x66\x34\x00\x00\x00\x00\xff\xff",
+    &[0, 0, 0, 1, 1, 0, 0, 0],
+    &[0x80, 3, 0, 1, 0, 0, 0, 0x18, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0],
+    b"\xc2\xaa\x15\x54\x0a\x25\x12\xd2\x09\x00\x00\x00\xff\xff",
+    PING,
+    &[0, 0, 0, 3, 0, 0, 0, 5],
+    b"hello",
+];
+const PING: &[u8] = &[0x80, 3, 0, 6, 0, 0, 0, 4, 0, 0, 0, 1];
+
+#[tokio::test]
+async fn ports_are_forwarded_by_streams_of_spdy_within_messages() {
+    let stop = CancellationToken::new();
+    let _stopping = stop.clone().drop_guard();
+    let served = served_for(shouting(&stop).await).await;
+    let protocol = "SPDY/3.1+portforward.k8s.io";
+    let path = format!("{PODS}/p/portforward");
+    let mut socket = served.open(&path, protocol).await.unwrap();
+    for bytes in KUBECTL_1_33 {
+        let part = Message::binary(Bytes::from_static(bytes));
+        socket.send(part).await.unwrap();
+    }
+    let mut frames = Vec::new();
+    let hearing = async {
+        while frames.len() < 4 {
+            frames.push(socket.next().await.unwrap().unwrap().into_data());
+        }
+    };
+    timeout(LIMIT, hearing).await.expect("frames come");
+    // Both streams are accepted, the ping is answered, and the pod's answer is data of the second one.
+    assert_eq!(frames[0][..12], [0x80, 3, 0, 2, 0, 0, 0, 20, 0, 0, 0, 1]);
+    assert_eq!(frames[1][..12], [0x80, 3, 0, 2, 0, 0, 0, 18, 0, 0, 0, 3]);
+    assert_eq!(frames[2], PING);
+    assert_eq!(
+        frames[3],
+        [&[0, 0, 0, 3, 0, 0, 0, 5], &b"HELLO"[..]].concat()
+    );
+    socket.close(None).await.unwrap();
+}
+
+/// Creates the service `web`, and waits until it has the pod.
+async fn with_service(served: &Served) {
+    let service = json!({
+        "metadata": {"name": "web"},
+        "spec": {"selector": {"app": "web"}, "ports": [{"name": "http", "port": 80}]},
+    });
+    served.api.post(SERVICES, &service).await.created();
+    let endpoints = "/api/v1/namespaces/default/endpoints/web";
+    served
+        .until(async || {
+            let found = served.api.get(endpoints).await;
+            found.code == 200 && !found.json()["subsets"].is_null()
+        })
+        .await;
+}
+
+#[tokio::test]
+async fn proxies_of_pods_and_services_reach_the_process() {
+    let stop = CancellationToken::new();
+    let _stopping = stop.clone().drop_guard();
+    // Another server stands for the pod: it answers HTTP.
+    let behind = FakeServer::builder().build();
+    let served = served_for(listen(&behind, &stop).await).await;
+    with_service(&served).await;
+    for place in [
+        format!("{PODS}/p/proxy"),
+        format!("{PODS}/p:8080/proxy"),
+        format!("{PODS}/http:p:8080/proxy"),
+        format!("{SERVICES}/web/proxy"),
+        format!("{SERVICES}/web:80/proxy"),
+        format!("{SERVICES}/web:http/proxy"),
+    ] {
+        let answer = served
+            .api
+            .get(&format!("{place}/api/v1/namespaces/default?x=1"))
+            .await;
+        assert_eq!(answer.ok()["metadata"]["name"], "default", "{place}");
+        let moved = served.api.get(&format!("{place}?x=1")).await;
+        assert_eq!(moved.code, 301);
+        assert_eq!(moved.headers["location"], format!("{place}/?x=1"));
+        let missing = served.api.get(&format!("{place}/nothing")).await;
+        assert_eq!(missing.code, 404);
+    }
+    let map = json!({"metadata": {"name": "m"}});
+    let maps = format!("{PODS}/p/proxy/api/v1/namespaces/default/configmaps");
+    served.api.post(&maps, &map).await.created();
+    let created = behind.objects("", "v1", "configmaps");
+    assert!(created.iter().any(|map| map.name() == "m"));
+    for (path, code, why) in [
+        (
+            format!("{SERVICES}/web:81/proxy/"),
+            503,
+            "no service port 81 found for service \"web\"",
+        ),
+        (
+            format!("{SERVICES}/none/proxy/"),
+            404,
+            "services \"none\" not found",
+        ),
+        (
+            format!("{PODS}/none/proxy/"),
+            404,
+            "pods \"none\" not found",
+        ),
+        (
+            format!("{PODS}/a:b:c:d/proxy/"),
+            400,
+            "invalid pod request \"a:b:c:d\"",
+        ),
+    ] {
+        assert_eq!(served.api.get(&path).await.refused(code), why);
+    }
+    stop.cancel();
+    let client = Client::builder(TokioExecutor::new()).build_http::<Empty<Bytes>>();
+    let url = format!("http://{}{PODS}/p/proxy/", served.address);
+    served
+        .until(async || {
+            let answer = client.get(url.parse().unwrap()).await.unwrap();
+            let is_gone = answer.status() == 503;
+            let body = answer.into_body().collect().await.unwrap().to_bytes();
+            is_gone && String::from_utf8_lossy(&body).contains("error trying to reach service: ")
+        })
+        .await;
 }

@@ -51,6 +51,9 @@ const OF_COMMANDS: [Protocol; 6] = [
     },
 ];
 
+/// The protocols of ports, likewise.
+const OF_PORTS: [Protocol; 3] = [OF_COMMANDS[0], OF_COMMANDS[3], OF_COMMANDS[4]];
+
 /// Returns the channel of an output.
 pub(super) fn channel_of(stream: OutputStream) -> u8 {
     match stream {
@@ -90,6 +93,11 @@ impl Protocol {
         let known = known(offered, &OF_COMMANDS);
         let newest = known.iter().find(|protocol| protocol.has_close);
         newest.or(known.first()).copied()
+    }
+
+    /// Returns the protocol of ports to speak with a client that offers these.
+    pub(super) fn choose_of_ports<'a>(offered: impl Iterator<Item = &'a str>) -> Option<Self> {
+        known(offered, &OF_PORTS).first().copied()
     }
 
     /// Returns the name that the answer to the client has, if there is one.
@@ -160,6 +168,9 @@ mod tests {
             Some("base64.channel.k8s.io")
         );
         assert_eq!(choose(&["x"]), None);
+        let of_ports = ["v5.channel.k8s.io", "v4.channel.k8s.io"];
+        let protocol = Protocol::choose_of_ports(of_ports.into_iter()).unwrap();
+        assert_eq!(protocol.name(), Some("v4.channel.k8s.io"));
     }
 
     #[test]

@@ -6,6 +6,9 @@ mod input;
 mod output;
 mod status;
 mod command;
+mod pipe;
+mod forward;
+mod spdy;
 
 use std::{sync::Arc, time::Duration};
 
@@ -23,6 +26,15 @@ const MESSAGE_MAX_BYTES: usize = 8 << 20;
 
 /// The time for which a client may say nothing, as kubelets have it.
 const IDLE_LIMIT: Duration = Duration::from_hours(4);
+/// The protocol of ports by which streams of SPDY go through a WebSocket.
+const TUNNEL: &str = "SPDY/3.1+portforward.k8s.io";
+
+/// The protocol of a connection.
+#[derive(Clone, Copy, Debug)]
+enum Spoken {
+    Channels(Protocol),
+    Tunnel,
+}
 
 /// Accepts the connection of a session, and serves it in a task of the server.
 pub(super) fn begin(handshake: Handshake, server: &Arc<Server>, session: Session) -> Response {
@@ -30,22 +42,51 @@ pub(super) fn begin(handshake: Handshake, server: &Arc<Server>, session: Session
         Ok(key) => key,
         Err(refusal) => return refusal.into_response(),
     };
-    let Some(protocol) = Protocol::choose_of_commands(handshake.protocols()) else {
+    let Some(spoken) = choose(&handshake, &session.work) else {
         return Refusal::NoProtocol.into_response();
     };
-    let accepted = switching(key, protocol.name());
+    let name = match spoken {
+        Spoken::Channels(protocol) => protocol.name(),
+        Spoken::Tunnel => Some(TUNNEL),
+    };
+    let accepted = switching(key, name);
     let stop = server.api.tasks.stop_token().clone();
     let clock = server.backend().clock;
     server.api.tasks.spawn(async move {
-        let Work::Command(command) = session.work;
         let serving = async {
-            if let Some(socket) = handshake.socket(MESSAGE_MAX_BYTES).await {
-                command::serve(socket, protocol, command, session.life, clock).await;
+            let Some(socket) = handshake.socket(MESSAGE_MAX_BYTES).await else {
+                return;
+            };
+            match (session.work, spoken) {
+                (Work::Forward(target), Spoken::Channels(protocol)) => {
+                    forward::serve(socket, protocol, target, session.life).await;
+                }
+                (Work::Forward(target), Spoken::Tunnel) => {
+                    spdy::forward(socket, target, session.life).await;
+                }
+                (Work::Command(command), Spoken::Channels(protocol)) => {
+                    command::serve(socket, protocol, command, session.life, clock).await;
+                }
+                (_, Spoken::Tunnel) => {}
             }
         };
         stop.run_until_cancelled(serving).await;
     });
     accepted
+}
+
+/// Returns the protocol to speak with a client.
+fn choose(handshake: &Handshake, work: &Work) -> Option<Spoken> {
+    let is_forward = matches!(work, Work::Forward(_));
+    if is_forward && handshake.protocols().any(|protocol| protocol == TUNNEL) {
+        return Some(Spoken::Tunnel);
+    }
+    let protocol = if is_forward {
+        Protocol::choose_of_ports(handshake.protocols())
+    } else {
+        Protocol::choose_of_commands(handshake.protocols())
+    };
+    protocol.map(Spoken::Channels)
 }
 
 /// Waits for the end of a container, and returns whether its clients are to leave for another reason.

@@ -41,6 +41,15 @@ impl Status {
         Self::new(StatusCode::BAD_REQUEST, "BadRequest", message)
     }
 
+    #[cfg(feature = "controllers")]
+    pub(crate) fn service_unavailable(message: impl Into<String>) -> Self {
+        Self::new(
+            StatusCode::SERVICE_UNAVAILABLE,
+            "ServiceUnavailable",
+            message,
+        )
+    }
+
     /// Creates an internal error without a reason.
     pub(crate) fn unclassified(message: impl Into<String>) -> Self {
         Self::new(StatusCode::INTERNAL_SERVER_ERROR, "", message)

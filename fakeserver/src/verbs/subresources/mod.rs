@@ -9,10 +9,11 @@ mod eviction;
 mod scale;
 mod token;
 
-use axum::response::Response;
+use axum::{body::Body, response::Response};
 
 use super::{Api, Request, Verb};
 use crate::{
+    edge::request::read_body,
     kinds::core::{self, pod, service_account},
     value::status::Status,
     write::Target,
@@ -29,8 +30,10 @@ pub(super) enum Subresource {
     Eviction,
     /// A token of a service account.
     Token,
-    /// Logs, and streams to and from containers: there are no containers.
+    /// Logs, and streams to and from containers.
     Container,
+    /// Requests that a pod or a service is to answer.
+    Proxy,
 }
 
 // === impl Subresource ===
@@ -45,7 +48,8 @@ impl Subresource {
             "binding" if kind.is(&pod::KIND) => Some(Self::Binding),
             "eviction" if kind.is(&pod::KIND) => Some(Self::Eviction),
             "token" if kind.is(&service_account::KIND) => Some(Self::Token),
-            "log" | "exec" | "attach" | "portforward" | "proxy" => Some(Self::Container),
+            "log" | "exec" | "attach" | "portforward" => Some(Self::Container),
+            "proxy" => Some(Self::Proxy),
             _ => None,
         }
     }
@@ -56,8 +60,12 @@ impl Subresource {
         api: &Api,
         request: &Request<'_>,
         verb: Verb,
-        body: &[u8],
+        body: Body,
     ) -> Result<Response, Status> {
+        if self == Self::Proxy {
+            return container::proxy(api, request, verb, body).await;
+        }
+        let body = &*read_body(body).await?;
         match (self, verb) {
             (Self::Scale, Verb::Get) => scale::get(api, request).await,
             (Self::Scale, Verb::Update) => scale::update(api, request, body).await,

@@ -3,7 +3,10 @@
 #[cfg_attr(not(feature = "controllers"), path = "running_off.rs")]
 mod running;
 
-use axum::response::{IntoResponse, Response};
+use axum::{
+    body::Body,
+    response::{IntoResponse, Response},
+};
 use http::StatusCode;
 use serde_json::Value;
 
@@ -11,7 +14,7 @@ use crate::{
     kinds::core::{node, pod},
     store::ObjectKey,
     value::status::{Named, Status},
-    verbs::{Api, Request},
+    verbs::{Api, Request, Verb},
 };
 
 /// Answers as a real server does up to the request to the node, and then as a kubelet does.
@@ -45,6 +48,19 @@ pub(super) fn serve(api: &Api, request: &Request<'_>) -> Result<Response, Status
         }
     }
     Err(unanswered(request))
+}
+
+/// Forwards a request to a pod or a service, if there are kubelets.
+pub(super) async fn proxy(
+    api: &Api,
+    request: &Request<'_>,
+    verb: Verb,
+    body: Body,
+) -> Result<Response, Status> {
+    match &api.backend.containers {
+        Some(containers) => running::proxy(api, request, verb, containers, body).await,
+        None => serve(api, request),
+    }
 }
 
 /// Refuses what is answered by nothing here.

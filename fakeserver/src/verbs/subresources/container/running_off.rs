@@ -1,12 +1,12 @@
 //! The answers of kubelets, compiled out.
 
-use axum::response::Response;
+use axum::{body::Body, response::Response};
 use serde_json::Value;
 
 use crate::{
     containers::Containers,
     value::status::Status,
-    verbs::{Api, Request},
+    verbs::{Api, Request, Verb},
 };
 
 /// The options of a request, which are not read.
@@ -32,6 +32,17 @@ pub(super) fn serve(
     _: &Value,
     _: &str,
     _: &Options,
+) -> Result<Response, Status> {
+    match *containers {}
+}
+
+/// Forwards nothing, since there are no containers.
+pub(super) async fn proxy(
+    _: &Api,
+    _: &Request<'_>,
+    _: Verb,
+    containers: &Containers,
+    _: Body,
 ) -> Result<Response, Status> {
     match *containers {}
 }

@@ -5,11 +5,14 @@ mod logs;
 mod sources;
 mod upgrade;
 mod exec;
+mod forward;
+mod proxy;
 
 use axum::response::Response;
 use serde_json::Value;
 
 use self::logs::LogOptions;
+pub(super) use self::proxy::serve as proxy;
 use super::unanswered;
 use crate::{
     containers::Containers,
@@ -48,6 +51,7 @@ pub(super) fn serve(
         Options::Log(options) => logs::serve(api, request, containers, pod, container, options),
         Options::Others => match request.target.subresource() {
             "exec" | "attach" => exec::serve(api, request, containers, pod, container),
+            "portforward" => forward::serve(api, request, containers, pod),
             _ => Err(unanswered(request)),
         },
     }

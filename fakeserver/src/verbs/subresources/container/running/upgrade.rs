@@ -13,10 +13,14 @@ use crate::{
 /// The version of the protocol of streams whose errors are told by the streams themselves.
 const V5: &str = "v5.channel.k8s.io";
 
+/// The beginning of protocols that are SPDY within a WebSocket.
+const TUNNEL: &str = "SPDY/3.1+";
+
 /// A WebSocket that a client asks for.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Upgrade {
     is_v5: bool,
+    is_tunnel: bool,
 }
 
 // === impl Upgrade ===
@@ -39,9 +43,21 @@ impl Upgrade {
         }
         // Whoever may read could write otherwise, since WebSockets begin with a GET.
         request.requester.check_create(&request.target)?;
-        Ok(Self {
-            is_v5: spoken_protocols(request.headers).any(|protocol| protocol == V5),
-        })
+        let protocols = spoken_protocols(request.headers);
+        let mut upgrade = Self {
+            is_v5: false,
+            is_tunnel: false,
+        };
+        for protocol in protocols {
+            upgrade.is_v5 |= protocol == V5;
+            upgrade.is_tunnel |= protocol.starts_with(TUNNEL);
+        }
+        Ok(upgrade)
+    }
+
+    /// Returns whether the streams are those of SPDY.
+    pub(super) fn is_tunnel(self) -> bool {
+        self.is_tunnel
     }
 
     /// Refuses a stream, as the protocol has it: by an error on the stream, or in place of it.
