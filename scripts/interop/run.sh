@@ -14,6 +14,10 @@ cd "$(dirname "$0")/../.."
 readonly LIMIT=300
 readonly TARGET=${CARGO_TARGET_DIR:-target}
 readonly INSTALLED=$TARGET/interop
+# Programs that print a free port.
+readonly PORT_BY_PYTHON='import socket; s = socket.create_server(("127.0.0.1", 0)); print(s.getsockname()[1])'
+readonly PORT_BY_NODE='const s = require("net").createServer().listen(0, "127.0.0.1", () => {
+    console.log(s.address().port); s.close(); })'
 
 count=0
 said=$(mktemp)
@@ -49,6 +53,13 @@ run_script() {
     echo "interop: $name: ok, $(grep -c '^ok - ' "$said") checks"
 }
 
+# run_pods PORT COMMAND... SCRIPT: with a server whose pods run, and for which a process of the script stands at the port.
+run_pods() {
+    local port=$1
+    shift
+    POD_BACKEND_PORT=$port run_script "--controllers workloads --pod-backend app=web=127.0.0.1:$port" "$@"
+}
+
 # score COMMAND: the process that COMMAND starts under test, through what ends watches and takes history away.
 score() {
     local name=${1##* }
@@ -80,6 +91,7 @@ run_python() {
         run_script "" "$installed/bin/python" "$scripts/$script.py"
     done
     run_script "--tls" "$installed/bin/python" "$scripts/shared_informer.py"
+    run_pods "$(python3 -c "$PORT_BY_PYTHON")" "$installed/bin/python" "$scripts/pods.py"
     run_script "--tls --authorization rbac --token jane-token=jane" "$installed/bin/python" "$scripts/security.py"
     score "$installed/bin/python conformance/external/informer.py"
 }
@@ -103,6 +115,7 @@ run_javascript() {
         run_script "" node "$installed/$script.mjs"
     done
     run_script "--tls" node "$installed/informer.mjs"
+    run_pods "$(node -e "$PORT_BY_NODE")" node "$installed/pods.mjs"
 }
 
 if [ -z "${PROGRAMS:-}" ]; then
