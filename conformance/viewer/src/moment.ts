@@ -1,0 +1,26 @@
+// The moment in the page's address: `#t=SECONDS`, and the event, since several may have one time.
+
+import type { App } from "./app.js";
+
+export function linkTo(app: App): string {
+  const here = new URL(location.href);
+  here.hash = fragment(app);
+  return here.href;
+}
+
+export function fragment(app: App): string {
+  const event = app.cursor;
+  return `t=${(app.now / 1_000_000).toFixed(6)}&e=${event}`;
+}
+
+/** Goes to the moment of the address, and returns whether there is one. */
+export function goToMoment(app: App): boolean {
+  const parameters = new URLSearchParams(location.hash.slice(1));
+  const time = Number(parameters.get("t") ?? Number.NaN);
+  if (!Number.isFinite(time)) return false;
+  const micros = Math.round(time * 1_000_000);
+  const event = Number(parameters.get("e") ?? Number.NaN);
+  if (app.run.events[event]?.t === micros) app.go(event);
+  else app.goToTime(micros);
+  return true;
+}

@@ -1,0 +1,140 @@
+// An object as YAML, before and after a change, with the managers of its fields.
+
+import type { App } from "../app.js";
+import { seconds } from "../core/axis.js";
+import type { Json } from "../core/format.js";
+import { managersOf, withoutManagers } from "../core/managers.js";
+import { type Run, lastWhere } from "../core/run.js";
+import { objectName } from "../core/words.js";
+import { type DiffRow, JOIN, type Line, diff, folded, toLines } from "../core/yaml.js";
+import { button, byId, el } from "./dom.js";
+
+/** The number of colours of managers; more of them share colours, and are told apart by their names. */
+const COLOURS = 8;
+
+interface Side {
+  title: string;
+  content: Json | undefined;
+}
+
+export class ObjectView {
+  private readonly drawer = byId("object");
+  private readonly unfolded = new Set<string>();
+  private shown = "";
+  private returnTo: Element | null = null;
+
+  constructor(private readonly app: App) {
+    app.listen(() => this.draw());
+  }
+
+  private draw(): void {
+    const { app } = this;
+    const { opened } = app;
+    const state = opened === undefined ? "" : `${opened.object} ${opened.isReference} ${app.cursor} ${this.unfolded.size}`;
+    if (state === this.shown) return;
+    const wasOpen = this.shown !== "";
+    this.shown = state;
+    this.drawer.hidden = opened === undefined;
+    if (opened === undefined) {
+      if (this.returnTo instanceof HTMLElement) this.returnTo.focus();
+      return;
+    }
+    if (!wasOpen) this.returnTo = document.activeElement;
+    const run = opened.isReference ? app.reference : app.run;
+    if (run === undefined) return;
+    const event = opened.isReference ? run.events.length - 1 : app.cursor;
+    const versions = run.versions[opened.object] ?? [];
+    const place = Math.max(0, lastWhere(versions, (version) => version.event <= event));
+    const sides = this.sides(run, opened.object, place);
+    const names = [...new Set(sides.flatMap((side) => [...managersOf(side.content).values()].flat()))];
+    const close = button("close", () => app.open(undefined), { class: "close" });
+    const bar = el("header", { class: "row" }, el("h2", {}, objectName(run, opened.object)), ...this.steps(run, opened.object, place), legend(names), close);
+    this.drawer.replaceChildren(bar, this.comparison(sides, names));
+    if (!wasOpen) close.focus();
+  }
+
+  private sides(run: Run, object: number, place: number): [Side, Side] {
+    const versions = run.versions[object] ?? [];
+    const title = (at: number): string => {
+      const version = versions[at];
+      if (version === undefined) return "absent";
+      return `${version.isGone ? "deleted at" : "version"} ${version.revision}, ${seconds(run.events[version.event]?.t ?? 0)}`;
+    };
+    const content = (at: number): Json | undefined => (versions[at]?.isGone === true ? undefined : run.content(object, at));
+    return [
+      { title: `before: ${title(place - 1)}`, content: content(place - 1) },
+      { title: `after: ${title(place)}`, content: content(place) },
+    ];
+  }
+
+  /** Buttons to the neighbouring versions, which move the cursor. */
+  private steps(run: Run, object: number, place: number): Node[] {
+    if (this.app.opened?.isReference === true) return [];
+    const versions = run.versions[object] ?? [];
+    const to = (at: number, text: string, name: string): HTMLButtonElement => {
+      const step = button(text, () => this.app.go(versions[at]?.event ?? 0), { "aria-label": name });
+      step.disabled = versions[at] === undefined;
+      return step;
+    };
+    return [
+      to(place - 1, "‹", "previous version"),
+      el("span", {}, `${place + 1} of ${versions.length}`),
+      to(place + 1, "›", "next version"),
+    ];
+  }
+
+  private comparison([before, after]: [Side, Side], names: string[]): HTMLElement {
+    const [old, young] = [before, after].map((side) => ({
+      lines: toLines(withoutManagers(side.content)),
+      managers: managersOf(side.content),
+    })) as [Told, Told];
+    const table = el("div", { class: "yaml", role: "table", tabindex: "0" });
+    table.append(el("div", { class: "title" }, before.title), el("div", { class: "title" }, after.title));
+    folded(diff(old.lines, young.lines)).forEach((fold, number) => {
+      const key = `${this.app.opened?.object} ${after.title} ${number}`;
+      if (fold.isFolded && !this.unfolded.has(key)) {
+        const unfold = button(`… ${fold.rows.length} equal lines`, () => {
+          this.unfolded.add(key);
+          this.app.changed();
+        }, { class: "fold" });
+        table.append(unfold);
+        return;
+      }
+      for (const row of fold.rows) table.append(...cells(row, old, young, names));
+    });
+    return table;
+  }
+}
+
+interface Told {
+  lines: Line[];
+  managers: Map<string, string[]>;
+}
+
+function cells(row: DiffRow, before: Told, after: Told, names: string[]): Node[] {
+  const cell = (line: Line | undefined, side: Told, sign: string): HTMLElement => {
+    const changed = row.isEqual || line === undefined ? "" : sign === "−" ? " removed" : " added";
+    const owners = line === undefined ? [] : managing(side.managers, line.path);
+    const place = names.indexOf(owners[0] ?? "");
+    const shade = place < 0 ? "" : ` manager-${place % COLOURS}`;
+    const text = el("span", { class: "text" }, line?.text ?? "");
+    const mark = el("span", { class: "sign" }, line === undefined || row.isEqual ? " " : sign);
+    return el("div", { class: `cell${changed}${shade}`, title: owners.join(", ") }, mark, text);
+  };
+  return [cell(row.before, before, "−"), cell(row.after, after, "+")];
+}
+
+/** The managers of a field, or of the nearest one that it is part of. */
+function managing(managers: Map<string, string[]>, path: string): string[] {
+  const keys = path.split(JOIN);
+  for (let length = keys.length; length > 0; length -= 1) {
+    const found = managers.get(keys.slice(0, length).join(JOIN));
+    if (found !== undefined) return found;
+  }
+  return [];
+}
+
+function legend(names: string[]): HTMLElement {
+  const entries = names.map((name, place) => el("li", { class: `manager-${place % COLOURS}` }, name));
+  return el("ul", { "class": "legend", "aria-label": "field managers" }, ...entries);
+}
