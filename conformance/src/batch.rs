@@ -18,6 +18,7 @@ use crate::{
     sim::{self, Against, Outcome, RunOptions},
     summary::Summary,
     task::{self, Background},
+    trace::SharedSink,
 };
 
 /// The number of failing seeds that ends a batch.
@@ -159,7 +160,16 @@ impl Mode {
     ///
     /// Within a tokio runtime.
     pub fn run(self, plan: &Plan) -> Outcome {
-        let options = RunOptions::default();
+        self.run_into(plan, None)
+    }
+
+    /// Runs a plan, and gives its observations to a sink.
+    ///
+    /// # Panics
+    ///
+    /// Within a tokio runtime.
+    pub fn run_into(self, plan: &Plan, sink: Option<&SharedSink>) -> Outcome {
+        let options = RunOptions::default().with_sink(sink);
         match self {
             Self::Paused => sim::run(plan, &options),
             Self::Threads(Threads { worker_count, .. }) => {

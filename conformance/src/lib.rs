@@ -13,6 +13,7 @@ mod task;
 pub mod seed;
 pub mod plan;
 pub mod trace;
+pub mod tracefile;
 // Ingredients.
 mod process_group;
 mod call;

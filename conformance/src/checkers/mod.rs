@@ -255,6 +255,14 @@ pub fn check_all(trace: &Trace) -> Vec<Violation> {
     violations
 }
 
+/// Returns the invariant of a checker in words: its row in the table of this module.
+pub fn invariant(checker: &str) -> Option<&'static str> {
+    let row = format!("//! | [`{checker}`] | ");
+    let mut lines = include_str!("mod.rs").lines();
+    let rest = lines.find_map(|line| line.strip_prefix(&*row))?;
+    rest.split(" | ").next()
+}
+
 // === impl Checker ===
 
 impl Checker {

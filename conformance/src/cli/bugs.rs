@@ -9,10 +9,13 @@ use comfy_table::{Cell, CellAlignment, Table, presets};
 use fakeserver::cli::output::OutputArgs;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use super::say;
+use super::{say, traced::TraceFolders};
 use crate::{
     bugs::Bug,
-    hunt::{Hunt, hunts, page},
+    hunt::{Hunt, hunts, page, run_into},
+    plan::Plan,
+    trace::SharedSink,
+    tracefile::Header,
 };
 
 #[derive(Debug, ClapArgs)]
@@ -32,6 +35,8 @@ pub(super) struct Args {
     /// Write the table to this file, too, as a page.
     #[arg(long, value_name = "FILE")]
     markdown: Option<PathBuf>,
+    #[command(flatten)]
+    folders: TraceFolders,
     #[command(flatten)]
     output: OutputArgs,
 }
@@ -69,12 +74,38 @@ impl Args {
             eprintln!("{error}");
             return ExitCode::from(2);
         }
+        if let Err(error) = trace_catches(&found, &self.folders, self.output) {
+            eprintln!("{error}");
+            return ExitCode::from(2);
+        }
         if got_away.is_empty() {
             ExitCode::SUCCESS
         } else {
             ExitCode::FAILURE
         }
     }
+}
+
+/// Runs the seeds that caught bugs again, and writes what happened.
+fn trace_catches(found: &[Hunt], folders: &TraceFolders, output: OutputArgs) -> Result<(), String> {
+    if !folders.is_some() {
+        return Ok(());
+    }
+    for hunt in found {
+        let (name, Some(caught)) = (hunt.bug.name, &hunt.catch) else {
+            continue;
+        };
+        let seed = caught.seed;
+        let header = Header::new(format!("{name}, seed {seed}"))
+            .with_seed(seed.get())
+            .with_replay(format!(
+                "cargo run --release -p conformance -- bugs --bug {name} --seed {seed} --seeds 1 --html pages"
+            ));
+        let plan = Plan::draw(seed);
+        let run = |sink: &SharedSink| run_into(&plan, hunt.bug, Some(sink)).violations;
+        folders.write(name, &header, output, run)?;
+    }
+    Ok(())
 }
 
 fn named(name: &str) -> Result<Bug, String> {

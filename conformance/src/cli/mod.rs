@@ -1,8 +1,10 @@
 //! The command line.
 
+mod traced;
 mod sim;
 mod steer;
 mod replay;
+mod trace;
 mod bugs;
 mod wire;
 mod corpus;
@@ -49,6 +51,9 @@ enum Command {
     /// Runs one seed or one plan again and reports the broken promises.
     #[command(after_help = REPLAY_EXAMPLES)]
     Replay(replay::Args),
+    /// Reads a trace that a run has written: prints it, compares it, shows it.
+    #[command(after_help = TRACE_EXAMPLES)]
+    Trace(Box<trace::Args>),
     /// Hunts seeded bugs and reports the checkers that catch them.
     #[command(after_help = BUGS_EXAMPLES)]
     Bugs(bugs::Args),
@@ -98,6 +103,7 @@ Examples:
   conformance --coverage               how often each promise could have been broken, too
   conformance --steer --minutes 30     plans that are steered towards what few runs reach
   conformance --json report.json       the figures as JSON, too
+  conformance --html pages             a page of each failing run, for a browser, in this folder
   conformance replay 7                 one seed again
 Exit status: 0 if every check held, 1 if one did not, 2 if the command line is wrong, 3 if --require-coverage found something
 that did not occur.";
@@ -107,10 +113,22 @@ Examples:
   conformance replay 7                           run seed 7 and tell what was broken
   conformance replay 7 --profile small           the same in another profile
   conformance replay 7 --timeline                tell what happened, and where it broke
-  conformance replay 7 --trace trace.txt         write down all that was observed
+  conformance replay 7 --trace trace.jsonl       write down what happened, while it happens
+  conformance replay 7 --html run.html           the same as a page that shows belief against truth
   conformance replay 7 --shrink smaller.json     find a smaller plan that fails, too
   conformance replay --plan smaller.json         run a plan from a file
   conformance replay 7 --workers 4 --tries 50    run seed 7 on four threads, in real time, fifty times";
+
+const TRACE_EXAMPLES: &str = "\
+Examples:
+  conformance replay 7 --trace trace.jsonl       write a trace
+  conformance trace trace.jsonl                  print it
+  conformance trace trace.jsonl --object one/pod-0 --from 2 --to 3.5
+  conformance trace trace.jsonl --at 2.75        what each cache showed then, and what was true
+  conformance trace trace.jsonl --html run.html  show it in a browser
+  conformance trace trace.jsonl --perfetto p.json  open it at ui.perfetto.dev
+  conformance trace one.jsonl --diff other.jsonl where two runs part
+Exit status: 0, 1 if the runs that are compared differ, 2 if a file cannot be read.";
 
 const BUGS_EXAMPLES: &str = "\
 Examples:
@@ -186,6 +204,7 @@ impl Cli {
             None => self.sim.run(),
             Some(Command::Sim(args)) => args.run(),
             Some(Command::Replay(args)) => args.run(),
+            Some(Command::Trace(args)) => args.run(),
             Some(Command::Bugs(args)) => args.run(),
             Some(Command::Wire(args)) => args.run(),
             Some(Command::Corpus(command)) => command.run(),

@@ -11,14 +11,19 @@ use std::{
 use clap::Args as ClapArgs;
 use fakeserver::cli::output::OutputArgs;
 
-use super::{report, say, threads::ThreadArgs};
+use super::{
+    report, say,
+    threads::ThreadArgs,
+    traced::{TraceArgs, Traced},
+};
 use crate::{
-    batch::{Mode, Tries},
+    batch::{Mode, Report, Tries},
     plan::{Plan, Profile},
     seed::Seed,
     sim::{Minimal, Outcome},
     timeline::timeline,
     trace::seconds,
+    tracefile::Header,
 };
 
 #[derive(Debug, ClapArgs)]
@@ -38,9 +43,8 @@ pub(super) struct Args {
         conflicts_with = "plan"
     )]
     profile: Profile,
-    /// Write all observations to this file.
-    #[arg(long, value_name = "FILE")]
-    trace: Option<PathBuf>,
+    #[command(flatten)]
+    files: TraceArgs,
     /// Print a timeline: time, actor, version, event, and the first broken promise.
     #[arg(long)]
     timeline: bool,
@@ -95,8 +99,8 @@ impl Args {
     }
 
     fn replay(&self) -> Result<Outcome, String> {
-        let files = [&self.trace, &self.shrink].into_iter().flatten();
-        self.output.check(files.map(PathBuf::as_path))?;
+        let files = self.files.files().chain(self.shrink.as_deref());
+        self.output.check(files)?;
         let plan = match (&self.plan, self.seed) {
             (Some(path), _) => read(path)?,
             (None, seed) => {
@@ -111,11 +115,7 @@ impl Args {
             plan.faults.len(),
             seconds(Duration::from_millis(plan.safety_ms))
         ));
-        let outcome = self.attempt(&plan);
-        if let Some(path) = &self.trace {
-            self.output
-                .write(path, outcome.trace.to_string().as_bytes())?;
-        }
+        let outcome = self.attempt(&plan)?;
         if let Some(path) = &self.shrink
             && !outcome.is_good()
         {
@@ -136,14 +136,22 @@ impl Args {
         Ok(outcome)
     }
 
-    /// Runs the plan as often as requested, and returns the first failure, or else the last run.
-    fn attempt(&self, plan: &Plan) -> Outcome {
+    /// Runs the plan as often as requested, and returns the first failure, or else the last run. Its trace is written.
+    fn attempt(&self, plan: &Plan) -> Result<Outcome, String> {
         let mode = self.in_threads.mode();
         let _load = mode.load();
         let mut tries = Tries::default();
         let mut failure = None;
         let last = loop {
-            let outcome = mode.run(plan);
+            let traced = match &failure {
+                None => self.files.begin(&self.header(plan))?,
+                Some(_) => None,
+            };
+            let sink = traced.as_ref().map(Traced::sink);
+            let outcome = mode.run_into(plan, sink.as_ref());
+            if let Some(traced) = &traced {
+                traced.finish(&outcome.violations)?;
+            }
             tries.add(!outcome.is_good());
             if tries.count == self.tries.get() {
                 break outcome;
@@ -155,11 +163,26 @@ impl Args {
         if mode != Mode::Paused {
             say(&report::tries(tries));
         }
-        failure.unwrap_or(last)
+        Ok(failure.unwrap_or(last))
+    }
+
+    /// Returns the header of the trace.
+    fn header(&self, plan: &Plan) -> Header {
+        let seed = plan.seed;
+        let (title, line) = if let Some(path) = &self.plan {
+            let path = path.display();
+            let line = format!("cargo run --release -p conformance -- replay --plan {path}");
+            (format!("plan {path}"), line)
+        } else {
+            let profile = self.in_threads.profile(self.profile);
+            let report = Report::new(profile, self.in_threads.mode());
+            (format!("seed {seed}"), report::replay(seed, &report))
+        };
+        Header::new(title).with_seed(seed.get()).with_replay(line)
     }
 }
 
-fn read(path: &Path) -> Result<Plan, String> {
+pub(super) fn read(path: &Path) -> Result<Plan, String> {
     let text = fs::read_to_string(path)
         .map_err(|error| format!("cannot read {}: {error}", path.display()))?;
     Plan::from_text(&text).map_err(|error| format!("{} is no plan: {error}", path.display()))

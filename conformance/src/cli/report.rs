@@ -162,7 +162,7 @@ fn failed(failure: &Failure, report: &Report) -> String {
 }
 
 /// Formats the command that runs a failure again.
-fn replay_failure(failure: &Failure, report: &Report) -> String {
+pub(super) fn replay_failure(failure: &Failure, report: &Report) -> String {
     match &failure.file {
         Some(file) => format!(
             "cargo run --release -p conformance -- replay --plan {}",
@@ -185,7 +185,7 @@ pub(super) fn tries(tries: Tries) -> String {
 }
 
 /// Formats the command that runs a seed again: to the byte on the paused clock, and under other schedules in threads.
-fn replay(seed: Seed, report: &Report) -> String {
+pub(super) fn replay(seed: Seed, report: &Report) -> String {
     let mut line = format!("cargo run --release -p conformance -- replay {seed}");
     match report.mode {
         Mode::Paused if report.profile == Profile::default() => {}

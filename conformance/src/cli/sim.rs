@@ -9,14 +9,18 @@ use fakeserver::cli::output::OutputArgs;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::{
+    replay::read,
     report, say,
     steer::{SteerArgs, Steered},
     threads::ThreadArgs,
+    traced::TraceFolders,
 };
 use crate::{
     batch::{Batch, Done, Mode, Report},
-    plan::Profile,
+    plan::{Plan, Profile},
     seed::Seed,
+    trace::SharedSink,
+    tracefile::Header,
 };
 
 /// The default number of seeds, and the time limit with it.
@@ -60,6 +64,8 @@ pub(super) struct Args {
     require_coverage: bool,
     #[command(flatten)]
     steering: SteerArgs,
+    #[command(flatten)]
+    folders: TraceFolders,
     /// Write the figures to this file, too.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
@@ -79,6 +85,12 @@ struct Limits {
 
 impl Args {
     pub(super) fn run(self) -> ExitCode {
+        if self.folders.is_some() && self.in_threads.mode() != Mode::Paused {
+            eprintln!(
+                "runs in threads do not repeat; `replay --workers` writes the trace of a failing try"
+            );
+            return ExitCode::from(2);
+        }
         let checked = self.output.check(self.json.as_deref());
         if let Err(error) = checked.and_then(|()| self.steering.check()) {
             eprintln!("{error}");
@@ -104,6 +116,10 @@ impl Args {
         if self.coverage {
             say(&report::coverage(&report));
         }
+        if let Err(error) = self.trace_failures(&report) {
+            eprintln!("{error}");
+            return ExitCode::from(2);
+        }
         if let Some(path) = &self.json
             && let Err(error) = {
                 let json = report::json(&report, steered.as_ref(), clock.elapsed());
@@ -114,6 +130,27 @@ impl Args {
             return ExitCode::from(2);
         }
         self.status(&report)
+    }
+
+    /// Runs the failing seeds again, and writes what happened.
+    fn trace_failures(&self, report: &Report) -> Result<(), String> {
+        if !self.folders.is_some() {
+            return Ok(());
+        }
+        for failure in &report.failures {
+            let seed = failure.seed;
+            let plan = match &failure.file {
+                Some(path) => read(path)?,
+                None => Plan::draw_sized(seed, report.profile),
+            };
+            let header = Header::new(format!("seed {seed}"))
+                .with_seed(seed.get())
+                .with_replay(report::replay_failure(failure, report));
+            let run = |sink: &SharedSink| report.mode.run_into(&plan, Some(sink)).violations;
+            self.folders
+                .write(&format!("seed-{seed}"), &header, self.output, run)?;
+        }
+        Ok(())
     }
 
     /// Returns the first line of the output.

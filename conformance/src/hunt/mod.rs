@@ -13,6 +13,7 @@ use crate::{
     sim::{self, Outcome, RunOptions},
     subjects::{self, SubjectParts},
     task,
+    trace::SharedSink,
 };
 
 /// The result of the search for one bug.
@@ -101,8 +102,18 @@ pub fn hunts(
 ///
 /// Within a tokio runtime.
 pub fn run(plan: &Plan, bug: Bug) -> Outcome {
+    run_into(plan, bug, None)
+}
+
+/// Runs a plan with `bug` at its seam, and gives the observations to a sink.
+///
+/// # Panics
+///
+/// Within a tokio runtime.
+pub fn run_into(plan: &Plan, bug: Bug, sink: Option<&SharedSink>) -> Outcome {
     let subject = |parts: SubjectParts<'_>| subjects::informer_with(parts, Some(bug));
-    sim::run(plan, &RunOptions::default().with_subject(&subject))
+    let options = RunOptions::default().with_sink(sink);
+    sim::run(plan, &options.with_subject(&subject))
 }
 
 fn checkers(outcome: &Outcome) -> Vec<&'static str> {

@@ -83,7 +83,7 @@ pub fn run(plan: &Plan, options: &RunOptions<'_>) -> Outcome {
     let Against::InThreads(worker_count) = options.against else {
         return Outcome::of(options.against.runtime().block_on(trace(plan, options)));
     };
-    let (recorder, lag) = (Recorder::new(), Lag::new());
+    let (recorder, lag) = (Recorder::new().with_sink(options.sink), Lag::new());
     let measuring = lag.measure(&recorder);
     let mut trace = threads::trace(worker_count, &recorder, || {
         observe(plan, options, &recorder)
@@ -103,7 +103,7 @@ pub fn run(plan: &Plan, options: &RunOptions<'_>) -> Outcome {
 
 /// Runs `plan` on the current runtime, which has this thread only, and returns the observations.
 async fn trace(plan: &Plan, options: &RunOptions<'_>) -> Trace {
-    let recorder = Recorder::with_steps_at_once(steps_at_once(plan));
+    let recorder = Recorder::with_steps_at_once(steps_at_once(plan)).with_sink(options.sink);
     // For this thread alone, on which everything in the run happens.
     let _log = tracing::subscriber::set_default(WarningRecorder::new(recorder.clone()));
     observe(plan, options, &recorder).await;

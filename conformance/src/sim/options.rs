@@ -14,6 +14,7 @@ use tokio::runtime::{self, Runtime};
 
 use crate::{
     subjects::{self, Subject, SubjectParts},
+    trace::SharedSink,
     transport::{Tap, Transport},
 };
 
@@ -55,6 +56,8 @@ pub struct RunOptions<'a> {
     pub convergence_limit: Duration,
     /// The divisor of the timeouts of watches on their way to the server.
     pub watch_speed: NonZeroU32,
+    /// Takes the observations while the run goes on.
+    pub sink: Option<&'a SharedSink>,
 }
 
 // === impl Against ===
@@ -100,6 +103,7 @@ impl Default for RunOptions<'_> {
             goal: |_| None,
             convergence_limit: CONVERGENCE_LIMIT,
             watch_speed: NonZeroU32::MIN,
+            sink: None,
         }
     }
 }
@@ -137,6 +141,13 @@ impl<'a> RunOptions<'a> {
     #[must_use]
     pub fn with_watch_speed(mut self, factor: NonZeroU32) -> Self {
         self.watch_speed = factor;
+        self
+    }
+
+    /// Gives the observations to a sink while the run goes on.
+    #[must_use]
+    pub fn with_sink(mut self, sink: Option<&'a SharedSink>) -> Self {
+        self.sink = sink;
         self
     }
 

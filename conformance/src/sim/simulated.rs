@@ -31,8 +31,10 @@ impl Simulated {
         recorder: Recorder,
         goal: fn(&FakeServer) -> Option<String>,
     ) -> Self {
+        let cluster = Cluster::new(plan, recorder.clone());
+        recorder.follow_server(|| cluster.leader());
         Self {
-            cluster: Cluster::new(plan, recorder.clone()),
+            cluster,
             recorder,
             goal,
         }
@@ -114,6 +116,7 @@ impl Servers for Simulated {
                 }
             }
             let server = self.cluster.leader();
+            self.recorder.follow_server(|| server.clone());
             workload.go_on_with(&server);
             faults.go_on_with(&server);
             if incident.kind == IncidentKind::DataLoss {

@@ -44,7 +44,7 @@ use crate::{
     digest::{self, Digested},
     plan::{ControllerPlan, HandlerPlan, InformerPlan, LABEL, Selection},
     task::TaskSet,
-    trace::{Key, Link, Member, Observation, Part, Recorder, State},
+    trace::{CacheView, Key, Link, Member, Observation, Part, Recorder, State},
 };
 
 /// The limit of uncompressed bytes of compact informers: a few of the small objects of a plan.
@@ -394,8 +394,15 @@ where
     }
 
     fn holds(&self) -> BTreeMap<Key, State> {
-        let members = members(&self.informer.indexer().snapshot()).into_iter();
-        members.map(|member| (member.key, member.state)).collect()
+        states(&self.informer.indexer().snapshot())
+    }
+
+    fn view(&self) -> Option<CacheView> {
+        let informer = self.informer.clone();
+        Some(Box::new(move || {
+            let snapshot = informer.indexer().snapshot();
+            (revision_of(&snapshot), states(&snapshot))
+        }))
     }
 
     fn has_settled(&self) -> bool {
@@ -448,6 +455,12 @@ where
 /// Returns the version of a cache, if it has one.
 fn revision_of<K>(snapshot: &Snapshot<K>) -> Option<u64> {
     snapshot.resource_version().as_str().parse().ok()
+}
+
+/// Returns the content of a cache by keys.
+fn states<K>(snapshot: &Snapshot<K>) -> BTreeMap<Key, State> {
+    let members = members(snapshot).into_iter();
+    members.map(|member| (member.key, member.state)).collect()
 }
 
 /// Returns the content of a cache, in order of keys.

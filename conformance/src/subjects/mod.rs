@@ -33,7 +33,7 @@ use crate::{
     bugs::Bug,
     interleave::Yields,
     plan::{ControllerPlan, HandlerPlan, InformerPlan, Resource, Selection},
-    trace::{Key, Recorder, State},
+    trace::{CacheView, Key, Recorder, State},
 };
 
 pub use self::copy_controller::OnFailure;
@@ -85,6 +85,11 @@ pub trait Subject {
 
     /// Returns the content of the cache.
     fn holds(&self) -> BTreeMap<Key, State>;
+
+    /// Returns a view of its cache, whose readings have no effect; `None` if there is none.
+    fn view(&self) -> Option<CacheView> {
+        None
+    }
 
     /// Returns true if its handlers were notified of everything that the cache shows, its waits have ended, and its controllers
     /// have nothing to reconcile. Subjects that cannot tell return true.

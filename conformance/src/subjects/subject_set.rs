@@ -29,6 +29,9 @@ pub(crate) struct SubjectSet {
 
 impl SubjectSet {
     pub(crate) fn new(subjects: Vec<Box<dyn Subject>>, recorder: Recorder) -> Self {
+        for (informer, subject) in subjects.iter().enumerate() {
+            recorder.follow_cache(informer, || subject.view());
+        }
         Self {
             subjects: subjects.into_iter().enumerate().collect(),
             started: BTreeSet::new(),

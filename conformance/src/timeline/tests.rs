@@ -2,11 +2,14 @@
 
 use fakeserver::faults::Fault;
 
-use super::timeline;
+use super::{LiveFile, timeline};
 use crate::{
-    plan::{Action, InformerPlan, Operation, Plan, PlannedFault, Resource, Tier},
+    checkers,
+    plan::{Action, InformerPlan, Operation, Plan, PlannedFault, Profile, Resource, Tier},
     seed::Seed,
     sim::{self, RunOptions},
+    trace::Trace,
+    tracefile::{Event, EventKind, Header, State, TraceFile},
 };
 
 fn plan(faults: &[PlannedFault]) -> Plan {
@@ -45,16 +48,77 @@ fn the_first_broken_promise_is_marked_where_it_broke() {
 }
 
 #[test]
-fn what_only_the_end_shows_is_told_at_the_end() {
+fn what_only_the_end_shows_is_told_where_it_was_judged() {
     let outcome = sim::run(&plan(&[]), &RunOptions::default());
-    let violation = crate::checkers::Violation {
+    let violation = checkers::Violation {
         checker: "convergence",
-        finding: crate::checkers::Finding::whole("cache 0 lacks one/configmap-0"),
+        finding: checkers::Finding::whole("cache 0 lacks one/configmap-0"),
     };
     let text = timeline(&outcome.trace, &[violation]);
-    let last = text.lines().last().unwrap();
+    let mut lines = text.lines().skip_while(|line| !line.ends_with("converged"));
+    let mark = lines.nth(1).unwrap();
     assert_eq!(
-        last.trim_start(),
-        ">>>  first broken: convergence: cache 0 lacks one/configmap-0"
+        mark.trim_start(),
+        ">>>  ^ first broken: convergence: cache 0 lacks one/configmap-0"
     );
+}
+
+#[test]
+fn every_checker_says_what_it_expects() {
+    for checker in checkers::CHECKERS {
+        assert!(
+            checkers::invariant(checker.name).is_some_and(|words| words.len() > 10),
+            "{} has no row",
+            checker.name
+        );
+    }
+}
+
+/// Runs the plan of a seed with a trace file, and returns its text, and the trace.
+fn traced(seed: u64) -> (TraceFile, Trace) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("trace.jsonl");
+    let file = LiveFile::create(&path, &Header::new("a run")).unwrap();
+    let sink = file.sink();
+    let plan = Plan::draw_sized(Seed::new(seed), Profile::Small);
+    let outcome = sim::run(&plan, &RunOptions::default().with_sink(Some(&sink)));
+    file.finish(&outcome.violations).unwrap();
+    let text = std::fs::read_to_string(path).unwrap();
+    (TraceFile::read(&text).unwrap(), outcome.trace)
+}
+
+#[test]
+fn a_trace_file_changes_nothing_of_a_run() {
+    for seed in 0..4 {
+        let plan = Plan::draw_sized(Seed::new(seed), Profile::Small);
+        let outcome = sim::run(&plan, &RunOptions::default());
+        assert_eq!(traced(seed).1, outcome.trace, "seed {seed}");
+    }
+}
+
+#[test]
+fn a_seed_determines_its_trace_file() {
+    assert_eq!(traced(5).0, traced(5).0);
+}
+
+#[test]
+fn beliefs_are_true_when_a_run_has_converged() {
+    for seed in 0..4 {
+        let (file, _) = traced(seed);
+        let is_converged =
+            |event: &Event| matches!(&event.kind, EventKind::Phase { say } if say == "converged");
+        let number = file.events.iter().position(is_converged).unwrap();
+        let state = State::after(&file, number).unwrap();
+        let mut clients = state.clients.iter();
+        assert!(clients.any(|client| !client.objects.is_empty()));
+        for client in &state.clients {
+            for belief in &client.objects {
+                assert_eq!(
+                    belief.believed, belief.truth,
+                    "seed {seed}: {} of {}",
+                    belief.name, client.actor
+                );
+            }
+        }
+    }
 }

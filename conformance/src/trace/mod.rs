@@ -27,7 +27,7 @@ pub use self::{
     notified::{Heard, Notified, NotifiedCause},
     observation::{Ending, Failure, Key, Member, Observation, Phase, RequestKind, State},
     part::Part,
-    recorder::Recorder,
+    recorder::{CacheView, Recorder, SharedSink, Sink},
     report::{Counts, HandlerCounts, Report},
 };
 

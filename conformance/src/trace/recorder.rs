@@ -1,17 +1,39 @@
 //! Records the trace of a run, and notices hot loops.
 
 use std::{
-    sync::{Arc, Mutex, MutexGuard},
+    collections::BTreeMap,
+    fmt,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 
 use tokio::{sync::Notify, time::Instant};
 
-use super::{Observation, Trace};
+use fakeserver::FakeServer;
+
+use super::{Key, Observation, State, Trace};
 
 /// The default limit of observations at one moment of simulated time. A paused clock stands still while anything can
 /// run, so that a loop without a wait shows as steps without end.
 const STEPS_AT_ONCE_MAX: usize = 5_000;
+
+/// Returns the version and the content of a cache.
+pub type CacheView = Box<dyn Fn() -> (Option<u64>, BTreeMap<Key, State>) + Send>;
+
+/// Takes observations while a run goes on, and looks at the server and at caches by itself. It must not change the run.
+pub trait Sink: Send {
+    /// Takes an observation.
+    fn observed(&mut self, at: Duration, observation: &Observation);
+
+    /// Takes the server whose objects are the truth from now on.
+    fn follow_server(&mut self, at: Duration, server: FakeServer);
+
+    /// Takes a view of an informer's cache.
+    fn follow_cache(&mut self, informer: usize, view: CacheView);
+}
+
+/// A sink and those who feed it.
+pub type SharedSink = Arc<Mutex<dyn Sink>>;
 
 /// Records a trace. Clones record in the same trace.
 ///
@@ -28,9 +50,10 @@ struct Shared {
     has_tripped: Notify,
 }
 
-#[derive(Debug, Default)]
+#[derive(Default)]
 struct Written {
     trace: Trace,
+    sink: Option<SharedSink>,
     /// The moment of the steps.
     moment: Duration,
     step_count: usize,
@@ -66,6 +89,30 @@ impl Recorder {
         self.written().trace.lateness()
     }
 
+    /// Gives each observation to a sink, too.
+    #[must_use]
+    pub(crate) fn with_sink(self, sink: Option<&SharedSink>) -> Self {
+        self.written().sink = sink.cloned();
+        self
+    }
+
+    /// Tells the sink, if there is one, of the server whose objects are the truth from now on.
+    pub(crate) fn follow_server(&self, server: impl FnOnce() -> FakeServer) {
+        let at = self.elapsed();
+        if let Some(sink) = &self.written().sink {
+            lock(sink).follow_server(at, server());
+        }
+    }
+
+    /// Gives the sink, if there is one, a view of an informer's cache.
+    pub(crate) fn follow_cache(&self, informer: usize, view: impl FnOnce() -> Option<CacheView>) {
+        if let Some(sink) = &self.written().sink
+            && let Some(view) = view()
+        {
+            lock(sink).follow_cache(informer, view);
+        }
+    }
+
     /// Records an observation with the time since the run began.
     pub fn record(&self, observation: Observation) {
         self.record_with(|| observation);
@@ -87,7 +134,7 @@ impl Recorder {
             written.step_count = 0;
         }
         written.step_count += 1;
-        written.trace.push(at, observation);
+        written.push(at, observation);
         let limit = self.0.steps_at_once_max;
         if written.step_count > limit {
             drop(written);
@@ -105,7 +152,7 @@ impl Recorder {
         let mut written = self.written();
         let at = self.elapsed();
         if !written.is_tripped {
-            written.trace.push(at, last);
+            written.push(at, last);
             written.is_tripped = true;
             self.0.has_tripped.notify_waiters();
         }
@@ -145,6 +192,31 @@ impl Recorder {
         // Handlers that panic deliberately never hold it.
         self.0.written.lock().expect("no holder panics")
     }
+}
+
+// === impl Written ===
+
+impl Written {
+    fn push(&mut self, at: Duration, observation: Observation) {
+        if let Some(sink) = &self.sink {
+            lock(sink).observed(at, &observation);
+        }
+        self.trace.push(at, observation);
+    }
+}
+
+impl fmt::Debug for Written {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Written")
+            .field("moment", &self.moment)
+            .field("step_count", &self.step_count)
+            .field("is_tripped", &self.is_tripped)
+            .finish_non_exhaustive()
+    }
+}
+
+fn lock(sink: &SharedSink) -> MutexGuard<'_, dyn Sink + 'static> {
+    sink.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Default for Recorder {

@@ -185,7 +185,7 @@ fn a_run_is_told_line_by_line() {
 fn figures_and_traces_are_written_where_told() {
     let folder = std::env::temp_dir().join(format!("conformance-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
-    let (json, trace) = (folder.join("report.json"), folder.join("trace.txt"));
+    let (json, trace) = (folder.join("report.json"), folder.join("trace.jsonl"));
     assert!(
         conformance(&[
             "--seeds",
@@ -203,14 +203,27 @@ fn figures_and_traces_are_written_where_told() {
             .status
             .success()
     );
-    let report: serde_json::Value = serde_json::from_slice(&std::fs::read(json).unwrap()).unwrap();
+    let report: serde_json::Value = serde_json::from_slice(&std::fs::read(&json).unwrap()).unwrap();
     assert_eq!(report["summary"]["run_count"], 2);
     assert_eq!(report["good"], true);
+    let trace = trace.to_str().unwrap();
+    let printed = conformance(&["trace", trace, "--kind", "phase"]);
+    assert!(String::from_utf8_lossy(&printed.stdout).contains("converged\n"));
     assert!(
-        std::fs::read_to_string(trace)
-            .unwrap()
-            .contains("phase Converged")
+        conformance(&["trace", trace, "--diff", trace])
+            .status
+            .success()
     );
+    let page = folder.join("page.html");
+    let written = conformance(&["trace", trace, "--html", page.to_str().unwrap()]);
+    assert!(written.status.success());
+    assert!(
+        std::fs::read_to_string(page)
+            .unwrap()
+            .starts_with("<!doctype html>")
+    );
+    let refused = conformance(&["trace", json.to_str().unwrap()]);
+    assert_eq!(refused.status.code(), Some(2));
     std::fs::remove_dir_all(folder).unwrap();
 }
 
@@ -261,7 +274,7 @@ fn a_file_that_exists_is_replaced_on_request_only() {
     let output = conformance(&["replay", "1", "--trace", path, "--force"]);
     assert!(output.status.success());
     let trace = std::fs::read_to_string(&file).unwrap();
-    assert!(trace.contains("phase Converged"), "{trace}");
+    assert!(trace.contains("\"say\":\"converged\""), "{trace}");
 }
 
 #[test]

@@ -34,7 +34,7 @@ export function large(count: number): string {
       const late = t + 300 + client * 200;
       lines.push({ t: late, a: 0, k: "frame", q: client, type: "MODIFIED", o: number, r: revision });
       lines.push({ t: late, a: 1 + 2 * client, k: "belief", r: revision, set: [number, revision] });
-      lines.push({ t: late, a: 2 + 2 * client, k: "notified", o: number, r: revision, how: "updated", was: revision - 400 });
+      lines.push({ t: late, a: 2 + 2 * client, k: "notified", o: number, r: revision, how: "updated", was: Math.max(1, revision - 400) });
       events += 3;
     }
   }

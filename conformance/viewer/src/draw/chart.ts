@@ -9,6 +9,9 @@ import type { Theme } from "./theme.js";
 const LOOK_COUNT = LOOKS.length;
 const LOOK_NUMBERS = Object.fromEntries(LOOKS.map((look, number) => [look, number])) as Record<Look, number>;
 
+/** The width of most letters. */
+const LETTER = 6;
+
 /** All that a picture is made of. */
 export interface Scene {
   axis: Axis;
@@ -172,16 +175,12 @@ export class Chart {
     if (width > 44 && mark.look !== "watch") this.label(theme, mark, from, top, width);
   }
 
+  /** Writes as much of a label as there is room for; to clip it would take longer than all else. */
   private label(theme: Theme, mark: Mark, left: number, top: number, width: number): void {
-    const { context } = this;
-    context.save();
-    context.beginPath();
-    context.rect(left, top - 1, width, SIZES.row);
-    context.clip();
-    context.fillStyle = mark.look === "gap" || mark.look === "crash" ? theme.text : theme.ground;
-    if (mark.look === "life" || mark.look === "open") context.fillStyle = theme.text;
-    context.fillText(mark.label, left + 5, top + SIZES.row / 2 - 0.5);
-    context.restore();
+    const isDark = mark.look === "gap" || mark.look === "crash" || mark.look === "life" || mark.look === "open";
+    this.context.fillStyle = isDark ? theme.text : theme.ground;
+    const shown = mark.label.slice(0, Math.floor((width - 8) / LETTER));
+    this.context.fillText(shown, left + 5, top + SIZES.row / 2 - 0.5);
   }
 
   private point(mark: Mark, left: number, top: number, height: number): void {

@@ -1,0 +1,159 @@
+//! The command `trace`: reads trace files.
+
+use std::{
+    fmt::Write as _,
+    path::{Path, PathBuf},
+    process::ExitCode,
+    time::Duration,
+};
+
+use clap::Args as ClapArgs;
+use fakeserver::cli::output::OutputArgs;
+
+use super::{
+    say,
+    traced::{read, write_page},
+};
+use crate::{
+    trace::seconds,
+    tracefile::{Filter, State, TraceFile, diff, perfetto, text},
+};
+
+#[derive(Debug, ClapArgs)]
+pub(super) struct Args {
+    /// Trace, as `conformance replay SEED --trace FILE` writes it.
+    file: PathBuf,
+    /// Print only events of actors whose name begins with this; repeats.
+    #[arg(long, value_name = "NAME")]
+    actor: Vec<String>,
+    /// Print only events of this kind, such as change, belief or request; repeats.
+    #[arg(long, value_name = "KIND")]
+    kind: Vec<String>,
+    /// Print only events about objects whose name contains this, as in "pods one/web"; repeats.
+    #[arg(long, value_name = "NAME")]
+    object: Vec<String>,
+    /// Print only events from this time on.
+    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
+    from: Option<Duration>,
+    /// Print only events up to this time.
+    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
+    to: Option<Duration>,
+    /// Print what each client believed at this time, beside what was true.
+    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds, conflicts_with_all = ["diff", "perfetto", "html"])]
+    at: Option<Duration>,
+    /// With --at: as JSON.
+    #[arg(long, requires = "at")]
+    json: bool,
+    /// Print where another run parts from this one.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["perfetto", "html"])]
+    diff: Option<PathBuf>,
+    /// Write the trace in the form that ui.perfetto.dev opens.
+    #[arg(long, value_name = "FILE")]
+    perfetto: Option<PathBuf>,
+    /// Write a page that shows the trace, for a browser; it needs no network.
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
+    /// With --html: the trace of a run to compare with, whose differing rows are shown, too.
+    #[arg(long, value_name = "FILE", requires = "html")]
+    reference: Option<PathBuf>,
+    #[command(flatten)]
+    output: OutputArgs,
+}
+
+// === impl Args ===
+
+impl Args {
+    pub(super) fn run(self) -> ExitCode {
+        match self.read() {
+            Ok(true) => ExitCode::SUCCESS,
+            Ok(false) => ExitCode::FAILURE,
+            Err(message) => {
+                eprintln!("{message}");
+                ExitCode::from(2)
+            }
+        }
+    }
+
+    /// Returns false if the runs that are compared differ.
+    fn read(&self) -> Result<bool, String> {
+        let files = [&self.perfetto, &self.html].into_iter().flatten();
+        self.output.check(files.map(PathBuf::as_path))?;
+        let file = open(&self.file)?;
+        if let Some(other) = &self.diff {
+            let parting = diff(&file, &open(other)?);
+            say(parting.as_deref().unwrap_or("the runs are equal\n"));
+            return Ok(parting.is_none());
+        }
+        if let Some(at) = self.at {
+            let micros = u64::try_from(at.as_micros()).unwrap_or(u64::MAX);
+            let state = State::at(&file, micros)
+                .map_err(|error| format!("{}: {error}", self.file.display()))?;
+            say(&self.told(&state));
+            return Ok(true);
+        }
+        if let Some(out) = &self.perfetto {
+            let json = perfetto(&file).to_string();
+            self.output.write(out, json.as_bytes())?;
+        }
+        if let Some(out) = &self.html {
+            if let Some(reference) = &self.reference {
+                open(reference)?;
+            }
+            write_page(&self.file, self.reference.as_deref(), out, self.output)?;
+        }
+        if self.perfetto.is_none() && self.html.is_none() {
+            say(&text(&file, &self.filter()));
+        }
+        Ok(true)
+    }
+
+    fn filter(&self) -> Filter {
+        let mut filter = Filter::default();
+        filter.actors.clone_from(&self.actor);
+        filter.kinds.clone_from(&self.kind);
+        filter.objects.clone_from(&self.object);
+        (filter.from, filter.to) = (self.from, self.to);
+        filter
+    }
+
+    fn told(&self, state: &State) -> String {
+        if self.json {
+            return format!("{}\n", serde_json::to_string(state).expect("plain values"));
+        }
+        let at = Duration::from_micros(state.micros);
+        let mut text = format!("{} s, revision {}\n", seconds(at), state.revision);
+        let version =
+            |version: Option<u64>| version.map_or_else(|| "absent".to_owned(), |it| it.to_string());
+        for client in &state.clients {
+            writeln!(text, "{} at {}", client.actor, version(client.revision)).expect(WRITES);
+            for belief in &client.objects {
+                let sign = if belief.believed == belief.truth {
+                    "="
+                } else {
+                    "≠"
+                };
+                let (believed, truth) = (version(belief.believed), version(belief.truth));
+                writeln!(
+                    text,
+                    "  {sign} {} believed {believed}, true {truth}",
+                    belief.name
+                )
+                .expect(WRITES);
+            }
+        }
+        text
+    }
+}
+
+const WRITES: &str = "a string takes what is written";
+
+fn open(path: &Path) -> Result<TraceFile, String> {
+    TraceFile::read(&read(path)?).map_err(|error| format!("{}: {error}", path.display()))
+}
+
+fn parse_seconds(text: &str) -> Result<Duration, String> {
+    let seconds: f64 = text
+        .parse()
+        .map_err(|_| "it is no number of seconds".to_owned())?;
+    Duration::try_from_secs_f64(seconds).map_err(|error| error.to_string())
+}

@@ -1,0 +1,159 @@
+//! The options of commands that write traces, and the header of a trace.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use clap::Args;
+use fakeserver::cli::output::OutputArgs;
+
+use super::say;
+use crate::{
+    checkers::Violation,
+    timeline::LiveFile,
+    trace::SharedSink,
+    tracefile::{Header, page},
+};
+
+/// The files of one run.
+#[derive(Clone, Debug, Default, Args)]
+pub(super) struct TraceArgs {
+    /// Write the trace of the run to this file; `conformance trace FILE` reads it.
+    #[arg(long, value_name = "FILE")]
+    pub(super) trace: Option<PathBuf>,
+    /// Write a page that shows the run to this file, for a browser; it needs no network.
+    #[arg(long, value_name = "FILE")]
+    pub(super) html: Option<PathBuf>,
+}
+
+/// The folders of the files of several runs.
+#[derive(Clone, Debug, Default, Args)]
+pub(super) struct TraceFolders {
+    /// Run each failure again, and write its trace to this folder.
+    #[arg(long, value_name = "DIR")]
+    trace: Option<PathBuf>,
+    /// Run each failure again, and write a page that shows it to this folder, for a browser; it needs no network.
+    #[arg(long, value_name = "DIR")]
+    html: Option<PathBuf>,
+}
+
+/// A run that is written to files.
+pub(super) struct Traced {
+    live: LiveFile,
+    file: PathBuf,
+    html: Option<PathBuf>,
+    /// The folder of a trace that only the page needs.
+    _temporary: Option<tempfile::TempDir>,
+}
+
+// === impl TraceArgs ===
+
+impl TraceArgs {
+    /// Returns the files that are written.
+    pub(super) fn files(&self) -> impl Iterator<Item = &Path> {
+        let files = [&self.trace, &self.html].into_iter().flatten();
+        files.map(PathBuf::as_path)
+    }
+
+    /// Begins the files of a run, if there are any. The caller has [checked](OutputArgs::check) them.
+    pub(super) fn begin(&self, header: &Header) -> Result<Option<Traced>, String> {
+        let temporary = match (&self.trace, &self.html) {
+            (None, None) => return Ok(None),
+            (None, Some(_)) => {
+                let folder = tempfile::tempdir();
+                Some(folder.map_err(|error| format!("no temporary folder: {error}"))?)
+            }
+            (Some(_), _) => None,
+        };
+        let inside = temporary.as_ref().map(|it| it.path().join("trace.jsonl"));
+        let file = self.trace.clone().or(inside).expect("one of them is there");
+        let live = LiveFile::create(&file, header).map_err(|error| cannot_write(&file, &error))?;
+        Ok(Some(Traced {
+            live,
+            file,
+            html: self.html.clone(),
+            _temporary: temporary,
+        }))
+    }
+}
+
+// === impl TraceFolders ===
+
+impl TraceFolders {
+    /// Returns whether something is written.
+    pub(super) fn is_some(&self) -> bool {
+        self.trace.is_some() || self.html.is_some()
+    }
+
+    /// Runs a failure again by `run`, which returns the broken promises, and writes the files of this name.
+    pub(super) fn write(
+        &self,
+        name: &str,
+        header: &Header,
+        output: OutputArgs,
+        run: impl FnOnce(&SharedSink) -> Vec<Violation>,
+    ) -> Result<(), String> {
+        for folder in [&self.trace, &self.html].into_iter().flatten() {
+            fs::create_dir_all(folder)
+                .map_err(|error| format!("cannot make {}: {error}", folder.display()))?;
+        }
+        let inside = |folder: &Option<PathBuf>, ending: &str| {
+            let folder = folder.as_ref()?;
+            Some(folder.join(format!("{name}.{ending}")))
+        };
+        let files = TraceArgs {
+            trace: inside(&self.trace, "jsonl"),
+            html: inside(&self.html, "html"),
+        };
+        output.check(files.files())?;
+        if let Some(traced) = files.begin(header)? {
+            let violations = run(&traced.sink());
+            traced.finish(&violations)?;
+        }
+        for file in files.files() {
+            say(&format!("{name}: {}\n", file.display()));
+        }
+        Ok(())
+    }
+}
+
+// === impl Traced ===
+
+impl Traced {
+    /// Returns the sink for the observations of the run.
+    pub(super) fn sink(&self) -> SharedSink {
+        self.live.sink()
+    }
+
+    /// Adds the broken promises, and writes the page.
+    pub(super) fn finish(&self, violations: &[Violation]) -> Result<(), String> {
+        let finished = self.live.finish(violations);
+        finished.map_err(|error| cannot_write(&self.file, &error))?;
+        match &self.html {
+            Some(html) => write_page(&self.file, None, html, OutputArgs { force: true }),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Writes the page of a trace file, beside that of a reference run if there is one.
+pub(super) fn write_page(
+    file: &Path,
+    reference: Option<&Path>,
+    html: &Path,
+    output: OutputArgs,
+) -> Result<(), String> {
+    let trace = read(file)?;
+    let reference = reference.map(read).transpose()?;
+    output.write(html, page(&trace, reference.as_deref()).as_bytes())
+}
+
+/// Reads the text of a file.
+pub(super) fn read(file: &Path) -> Result<String, String> {
+    fs::read_to_string(file).map_err(|error| format!("cannot read {}: {error}", file.display()))
+}
+
+fn cannot_write(file: &Path, error: &std::io::Error) -> String {
+    format!("cannot write {}: {error}", file.display())
+}
