@@ -13,6 +13,7 @@ mod server;
 mod proxy;
 mod columns;
 mod score;
+mod survive_pages;
 mod survive_report;
 mod survive;
 mod subject;

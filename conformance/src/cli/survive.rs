@@ -16,13 +16,15 @@ use tokio::runtime::Builder;
 
 use super::{
     finish_on, progress_bar, say,
+    survive_pages::{Pages, write_traced},
     survive_report::{REPORT, check_report, empty_report},
+    traced::TraceArgs,
 };
 use crate::{
     call::whole,
     survive::{
         Acceptance, Accepted, CONTROLLERS, Campaign, CampaignError, Choice, Family, Plan,
-        Readiness, Report, Setup, Subject, Verdict, Workload, controllers, junit, timeline,
+        Readiness, Report, Setup, Subject, TRACE, Verdict, Workload, controllers, junit, timeline,
     },
 };
 
@@ -71,7 +73,8 @@ pub(super) struct Args {
     /// Let the subject find the server as a pod does: by the variables and the files of a service account, not by `KUBECONFIG`.
     #[arg(long)]
     in_cluster: bool,
-    /// Folder of the report: report.json, junit.xml, and for each failure a timeline and a file to replay it.
+    /// Folder of the report: report.json, junit.xml, index.html, and for each failure a timeline, a trace, a page that shows
+    /// it in a browser, and a file to replay it.
     #[arg(long, value_name = "DIR", default_value = "survive-report")]
     report: PathBuf,
     /// Replace a report folder that holds other files, too.
@@ -83,6 +86,8 @@ pub(super) struct Args {
     /// Run the plan of a file of the report again.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["workload", "crds", "rules", "plans", "families"])]
     replay: Option<PathBuf>,
+    #[command(flatten)]
+    files: TraceArgs,
     /// The subject and its arguments, executed without a shell. `{server}`, `{kubeconfig}`, `{workdir}` and
     /// `{port}`, a free port, are replaced.
     #[arg(last = true, value_name = "COMMAND")]
@@ -117,6 +122,12 @@ impl Args {
         if let Some(file) = &self.replay {
             return self.replay(file, temporary.path()).await;
         }
+        if self.files.files().next().is_some() {
+            return Err(
+                "--trace and --html are for --replay; the report has them of each failure"
+                    .to_owned(),
+            );
+        }
         if self.command.is_empty() {
             return Err("there is no subject: give its command after `--`".to_owned());
         }
@@ -148,7 +159,8 @@ impl Args {
         if let Some(reason) = &self.accept {
             accept(&accepted_file, accepted, &report.verdicts, reason)?;
         }
-        self.tell(&campaign, report)
+        let reference = temporary.path().join("reference-1").join(TRACE);
+        self.tell(&campaign, report, &reference)
     }
 
     /// Tells why there is no reference, and keeps the subject's output.
@@ -206,8 +218,14 @@ impl Args {
     }
 
     /// Writes the report and prints it. Returns whether all promises were kept.
-    fn tell(&self, campaign: &Campaign, mut report: Report) -> Result<bool, String> {
+    fn tell(
+        &self,
+        campaign: &Campaign,
+        mut report: Report,
+        reference: &Path,
+    ) -> Result<bool, String> {
         let mut replays = BTreeMap::new();
+        let mut pages = Pages::begin(&self.report, reference)?;
         let definitions = texts(&self.crds)?;
         for (place, verdict) in report.verdicts.iter().enumerate() {
             if verdict.findings.is_empty() {
@@ -231,6 +249,7 @@ impl Args {
             replays.insert(place, file);
             let told = timeline(&verdict.trace, &verdict.findings);
             write(&self.report.join(format!("{name}.txt")), &told)?;
+            pages.add(&name, verdict)?;
             let output = verdict.folder.join("replica-0").join("output.log");
             if let Ok(output) = fs::read(&output) {
                 let file = self.report.join(format!("{name}.log"));
@@ -238,6 +257,7 @@ impl Args {
                     .map_err(|error| format!("cannot write {}: {error}", file.display()))?;
             }
         }
+        pages.end()?;
         report.replays = replays;
         write(&self.report.join(REPORT), &report.json())?;
         write(&self.report.join("junit.xml"), &junit(&report.verdicts))?;
@@ -278,6 +298,8 @@ impl Args {
         let folder = folder.join("replay");
         let verdict = campaign.verdict(&reference, replay.plan, &folder);
         let verdict = Box::pin(verdict).await.map_err(|error| whole(&error))?;
+        let line = format!("conformance survive --replay {}", file.display());
+        write_traced(&self.files, &verdict, line)?;
         say(&format!("{}\n", verdict.plan));
         say(&timeline(&verdict.trace, &verdict.findings));
         for finding in &verdict.findings {

@@ -5,6 +5,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use super::survive_pages::{INDEX, REFERENCE};
+
 /// The file by which a report is known to be ours.
 pub(super) const REPORT: &str = "report.json";
 
@@ -39,7 +41,7 @@ fn entries(folder: &Path) -> Vec<PathBuf> {
     entries.map(|entry| entry.path()).collect()
 }
 
-/// Returns whether a file has one of the names of a report's: report.json, junit.xml, or a number.
+/// Returns whether a file has one of the names of a report's.
 fn is_of_report(path: &Path) -> bool {
     let name = path.file_name().and_then(|name| name.to_str());
     let name = name.unwrap_or_default();
@@ -47,5 +49,5 @@ fn is_of_report(path: &Path) -> bool {
         .split('.')
         .next()
         .is_some_and(|stem| stem.len() == 4 && stem.bytes().all(|byte| byte.is_ascii_digit()));
-    matches!(name, REPORT | "junit.xml") || numbered
+    matches!(name, REPORT | REFERENCE | INDEX | "junit.xml") || numbered
 }

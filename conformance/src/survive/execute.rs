@@ -33,16 +33,20 @@ use super::{
     run::Run,
     subject::{Subject, supervise},
     tap::{self, Tap},
+    telling::Telling,
     trace::{Event, RunTrace},
     workload::{Action, Workload},
     world::World,
 };
-use crate::task::TaskSet;
+use crate::{task::TaskSet, tracefile::Header};
 
 /// The controllers of the server, unless others are chosen.
 pub const CONTROLLERS: &str = "default,service-accounts,workloads";
 /// 2026-05-17T14:23:07Z, far from the date of other runs.
 const OTHER_DATE: Timestamp = Timestamp::constant(1_779_027_787, 0);
+
+/// The trace file in the folder of a run.
+pub const TRACE: &str = "trace.jsonl";
 
 /// The parts that all runs of a campaign have in common.
 #[derive(Clone, Debug)]
@@ -157,8 +161,16 @@ pub(super) async fn run(
     let server = server(setup, circumstances, clock)?;
     let kinds = kinds.clone();
     let beginning = server.revision();
-    let recorder = Recorder::new(plan, replica_count);
-    let recorder = recorder.with_reads_as_ready(setup.subject.is_function());
+    let recorder = Recorder::new(plan, replica_count)
+        .with_reads_as_ready(setup.subject.is_function())
+        .with_telling(telling(
+            setup,
+            &server,
+            &kinds,
+            plan,
+            folder,
+            replica_count,
+        )?);
     let run = Arc::new(Run::new(
         World {
             server,
@@ -185,6 +197,7 @@ pub(super) async fn run(
     let took = began.elapsed();
     drop(started.replicas);
     run.stop_tasks().await;
+    run.recorder.end_telling().map_err(no_trace_file)?;
     let identities = run.recorder.identities();
     let outcome = Outcome {
         trace: run.recorder.trace(),
@@ -201,6 +214,28 @@ pub(super) async fn run(
     };
     run.world.server.shutdown().await;
     Ok(outcome)
+}
+
+/// Begins the trace file of a run, if its subject is a command.
+fn telling(
+    setup: &Setup,
+    server: &FakeServer,
+    kinds: &ServedKinds,
+    plan: &Plan,
+    folder: &Path,
+    replica_count: usize,
+) -> Result<Option<Telling>, RunError> {
+    if setup.subject.is_function() {
+        return Ok(None);
+    }
+    let header = Header::new(plan.to_string());
+    let telling = Telling::begin(&folder.join(TRACE), &header, server, kinds, replica_count);
+    telling.map(Some).map_err(no_trace_file)
+}
+
+fn no_trace_file(source: io::Error) -> RunError {
+    let what = "trace file";
+    RunError::System { what, source }
 }
 
 /// Returns the number of replicas: two or more where the plan is about leaders.

@@ -46,6 +46,28 @@ pub struct Finding {
     pub at_ms: Option<u64>,
 }
 
+// === impl Promise ===
+
+impl Promise {
+    /// Returns what a controller that keeps it does.
+    pub const fn expectation(self) -> &'static str {
+        match self {
+            Self::EndState => "the state in the end is that of the run without perturbation",
+            Self::Churn => "no kind has more creations or deletions than without perturbation",
+            Self::Quiet => "in the end nothing is written any more, after a restart neither",
+            Self::Rate => "no write is repeated in a hot loop",
+            Self::Leaks => "no object outlives its owner",
+            Self::Finalizers => "nothing stays terminating",
+            Self::BlindDeletes => "no deletion hits another object than the one that was read",
+            Self::Fights => "two writers do not write an object in turn",
+            Self::Alive => "the process does not panic or end by itself",
+            Self::Leaders => "one leader writes at a time",
+            Self::Status => "the status does not tell of a generation that was not read",
+            Self::Rule => "the rule of the user holds",
+        }
+    }
+}
+
 // === impl Finding ===
 
 impl Finding {

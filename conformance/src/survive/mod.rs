@@ -20,6 +20,8 @@ mod plan;
 mod finding;
 mod trace;
 mod director;
+mod shown;
+mod telling;
 mod recorder;
 mod frozen;
 mod history;
@@ -42,6 +44,7 @@ mod draw;
 mod promises;
 mod processor_time;
 mod timeline;
+mod traced;
 mod campaign;
 mod differential;
 mod report;
@@ -53,7 +56,7 @@ pub use self::{
     campaign::{Acceptance, Accepted, Campaign, CampaignError, Choice, Verdict},
     check::{Check, CheckError, check},
     end_state::Mask,
-    execute::{CONTROLLERS, RunError, Setup, controllers},
+    execute::{CONTROLLERS, RunError, Setup, TRACE, controllers},
     finding::{Finding, Promise},
     function::{Ending, Function},
     generate::Change,
@@ -62,11 +65,12 @@ pub use self::{
     process::SubjectCommand,
     readiness::Readiness,
     reference::Reference,
-    report::{Report, junit},
+    report::{Report, escaped, junit},
     strategies::{objects, workloads},
     subject::Subject,
     survey::Survey,
     timeline::timeline,
     trace::{WriteKey, WritePoint},
+    traced::with_findings,
     workload::{Action, PatchType, Rule, Step, When, Workload, WorkloadError},
 };

@@ -2,6 +2,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
+    io,
     sync::{Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
@@ -12,6 +13,8 @@ use tokio::time::Instant;
 use super::{
     director::{Director, Orders},
     plan::Plan,
+    shown::Query,
+    telling::Telling,
     trace::{Effect, Event, RunTrace, Seen, Write, WriteKey},
 };
 
@@ -30,6 +33,8 @@ pub(super) struct Recorder {
 #[derive(Debug)]
 struct Inner {
     trace: RunTrace,
+    /// The trace file, if there is one.
+    telling: Option<Telling>,
     director: Director,
     replicas: Vec<ReplicaState>,
     watched: BTreeSet<String>,
@@ -92,6 +97,7 @@ impl Recorder {
             is_ready_by_reads: false,
             inner: Mutex::new(Inner {
                 trace: RunTrace::default(),
+                telling: None,
                 director: Director::new(plan),
                 replicas: (0..replica_count)
                     .map(|_| ReplicaState::new(started))
@@ -114,10 +120,31 @@ impl Recorder {
         self
     }
 
+    /// Writes a trace file beside the record.
+    pub(super) fn with_telling(self, telling: Option<Telling>) -> Self {
+        self.lock().telling = telling;
+        self
+    }
+
+    /// Ends the trace file.
+    pub(super) fn end_telling(&self) -> io::Result<()> {
+        let telling = self.lock().telling.take();
+        telling.map_or(Ok(()), |mut telling| telling.end())
+    }
+
     /// Adds an event.
     pub(super) fn note(&self, event: Event) {
         let at = self.started.elapsed();
-        self.lock().trace.events.push((at, event));
+        self.lock().note(at, event);
+    }
+
+    /// Tells the trace file, if there is one, of something.
+    pub(super) fn tell<T>(&self, tell: impl FnOnce(&mut Telling, Duration) -> T) -> Option<T> {
+        let at = self.started.elapsed();
+        self.lock()
+            .telling
+            .as_mut()
+            .map(|telling| tell(telling, at))
     }
 
     /// Takes the start of a process, which has read nothing. Returns which one of its replica it is.
@@ -135,7 +162,7 @@ impl Recorder {
             replica,
             incarnation,
         };
-        inner.trace.events.push((at, event));
+        inner.note(at, event);
         incarnation
     }
 
@@ -153,12 +180,15 @@ impl Recorder {
             how,
             is_planned,
         };
-        inner.trace.events.push((at, event));
+        inner.note(at, event);
     }
 
-    /// Takes a list or a watch.
-    pub(super) fn read(&self, replica: usize, resource: String, is_watch: bool, from_cache: bool) {
+    /// Takes a read, and returns the number of its request in the trace file, if there is one.
+    pub(super) fn read(&self, replica: usize, query: Query) -> Option<usize> {
+        let at = self.started.elapsed();
         let mut inner = self.lock();
+        let (is_watch, from_cache) = (query.verb == "watch", query.resource_version == "0");
+        let resource = query.resource.clone();
         if inner.unread.remove(&resource) {
             inner.active_at = Instant::now();
         }
@@ -170,6 +200,8 @@ impl Recorder {
         } else if from_cache {
             inner.listed_from_cache.insert(resource);
         }
+        let telling = inner.telling.as_mut()?;
+        Some(telling.asked(at, replica, query))
     }
 
     /// Takes a write, and returns its number and what is done about it.
@@ -209,12 +241,20 @@ impl Recorder {
             is_perturbed: orders.is_something(),
         });
         inner.trace.events.push((at, Event::Wrote(number)));
+        if let Some(telling) = &mut inner.telling {
+            let write = &inner.trace.writes[number];
+            telling.wrote(at, number, write, &arrival.place);
+        }
         (number, orders)
     }
 
     /// Takes the end of a write.
     pub(super) fn end_write(&self, number: usize, result: Answered) {
+        let at = self.started.elapsed();
         let mut inner = self.lock();
+        if let Some(telling) = &mut inner.telling {
+            telling.write_ended(at, number, &result);
+        }
         let write = &mut inner.trace.writes[number];
         write.code = result.code;
         write.message = result.message;
@@ -287,6 +327,8 @@ impl Recorder {
     /// Returns whether the subject has been quiet for so long: all its replicas are ready, and none has written. Where a write did
     /// not succeed, it takes longer.
     pub(super) fn is_quiet(&self, time: Duration) -> bool {
+        // It is asked often: a good time to look at what the server did by itself.
+        self.tell(Telling::look);
         let inner = self.lock();
         let are_ready = inner
             .replicas
@@ -358,6 +400,13 @@ impl Recorder {
 // === impl Inner ===
 
 impl Inner {
+    fn note(&mut self, at: Duration, event: Event) {
+        if let Some(telling) = &mut self.telling {
+            telling.event(at, &event);
+        }
+        self.trace.events.push((at, event));
+    }
+
     fn set_ready(&mut self, replica: usize) {
         let state = &mut self.replicas[replica];
         if state.is_ready {

@@ -261,7 +261,8 @@ pub fn junit(verdicts: &[Verdict]) -> String {
     xml
 }
 
-fn escaped(text: &str) -> String {
+/// Escapes text for XML and HTML.
+pub fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for letter in text.chars() {
         match letter {

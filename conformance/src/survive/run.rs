@@ -168,16 +168,16 @@ impl Run {
     /// Lets a resource stand still until the subject is quiet, or for a few seconds.
     fn freeze(self: &Arc<Self>, resource: &str) {
         self.frozen.freeze(resource, self.world.server.revision());
-        self.recorder
-            .note(Event::Perturbed(format!("{resource} stand still")));
+        self.recorder.note(Event::Frozen {
+            resource: resource.to_owned(),
+        });
         let run = Arc::clone(self);
         self.beside(async move {
             let is_over = || run.recorder.is_quiet(FROZEN_QUIET);
             run.until(FROZEN_MAX, is_over).await;
             run.frozen.thaw();
             run.recorder.restart_quiet();
-            run.recorder
-                .note(Event::Perturbed("everything goes on".to_owned()));
+            run.recorder.note(Event::Thawed);
             // A change of the rules lets the server look at what it holds.
             drop(
                 run.world

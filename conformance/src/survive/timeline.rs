@@ -52,6 +52,8 @@ fn told(event: &Event, trace: &RunTrace) -> String {
             format!("replica {replica} is stopped for {time:?}")
         }
         Event::Woken { replica } => format!("replica {replica} is woken"),
+        Event::Frozen { resource } => format!("plan: {resource} stand still"),
+        Event::Thawed => "plan: everything goes on".to_owned(),
         Event::Perturbed(text) => format!("plan: {text}"),
         Event::Wrote(number) => {
             let write = &trace.writes[*number];

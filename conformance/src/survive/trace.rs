@@ -133,7 +133,14 @@ pub enum Event {
         /// The replica.
         replica: usize,
     },
-    /// The plan did something.
+    /// A resource stands still for the subject.
+    Frozen {
+        /// The resource.
+        resource: String,
+    },
+    /// Everything that stood still goes on.
+    Thawed,
+    /// The plan did something else.
     Perturbed(String),
     /// A write came; the number is its place among the writes.
     Wrote(usize),

@@ -1,8 +1,11 @@
 //! The command `survive` and functions in process: an operator with a seeded bug is blamed, and its correct twin is not.
 
-use std::{env, panic::catch_unwind, path::Path, process::Command, time::Duration};
+use std::{env, fs, panic::catch_unwind, path::Path, process::Command, time::Duration};
 
-use conformance::survive::{self, Check, Family, Subject, When, Workload};
+use conformance::{
+    survive::{self, Check, Family, Subject, When, Workload},
+    tracefile::TraceFile,
+};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::{
     Api, Client,
@@ -40,7 +43,34 @@ fn crashes(operator: &str, is_buggy: bool) -> Option<(bool, String)> {
     let text = [output.stdout, output.stderr].concat();
     let text = String::from_utf8_lossy(&text);
     assert!(matches!(status, Some(0 | 1)), "{text}");
+    check_traces(report.path(), status == Some(1));
     Some((status == Some(0), text.into_owned()))
+}
+
+/// Reads the traces of a report: the reference's, and one of each failure, which has a page, too.
+fn check_traces(report: &Path, has_failed: bool) {
+    let read = |name: &str| {
+        let text = fs::read_to_string(report.join(name)).unwrap();
+        TraceFile::read(&text).unwrap()
+    };
+    let reference = read("reference.jsonl");
+    assert!(reference.is_complete && reference.events.len() > 20);
+    let entries = fs::read_dir(report).unwrap().flatten();
+    let names = entries.map(|entry| entry.file_name().into_string().unwrap());
+    let is_of_failure = |name: &String| {
+        let parts = name.split_once('.');
+        parts.is_some_and(|(stem, ending)| ending == "jsonl" && stem != "reference")
+    };
+    let traces = names.filter(is_of_failure);
+    let traces: Vec<String> = traces.collect();
+    assert_eq!(!traces.is_empty(), has_failed);
+    let index = fs::read_to_string(report.join("index.html")).unwrap();
+    for name in traces {
+        let file = read(&name);
+        assert!(!file.broken.is_empty() && file.header.replay.is_some());
+        let page = name.replace("jsonl", "html");
+        assert!(index.contains(&page) && report.join(page).exists());
+    }
 }
 
 #[test]

@@ -1,5 +1,8 @@
 //! The way of one replica to the server: every request of it is on record, and a write waits for what the plan orders.
 
+mod answers;
+mod open_read;
+
 use std::{
     io,
     net::{Ipv4Addr, SocketAddr},
@@ -15,7 +18,7 @@ use axum::{
 use bytes::Bytes;
 use fakeserver::{
     Certificates, Listener, UserInfo,
-    faults::{Answer, Connection, RequestFacts, Severed},
+    faults::{Connection, RequestFacts, Severed},
 };
 use futures::StreamExt;
 use http::{HeaderMap, HeaderValue, StatusCode, header, request::Parts};
@@ -25,13 +28,17 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 use tower::ServiceExt;
 
+use self::{
+    answers::{expired_watch, refusal_answer, respond},
+    open_read::OpenRead,
+};
 use super::{
     director::Fate,
     frozen::SUBJECT,
     kinds::full_name,
-    plan::Refusal,
     recorder::{Answered, Arrival, Recorder},
     run::Run,
+    shown::Query,
     trace::{Effect, WriteKey},
 };
 use crate::{proxy::facts, task::TaskSet};
@@ -187,11 +194,15 @@ impl Way {
             // Nothing of what it missed is told: it has to list.
             return respond(expired_watch());
         }
-        self.run
-            .recorder
-            .read(self.replica, resource.clone(), is_watch, from_cache);
+        let query = Query::of(facts, parts.uri.query(), &self.run.world.kinds);
+        let read = OpenRead {
+            recorder: Arc::clone(&self.run.recorder),
+            replica: self.replica,
+            request: self.run.recorder.read(self.replica, query),
+        };
         let connection = parts.extensions.get::<Connection>().cloned();
         let response = self.forward(parts, body).await;
+        read.answered(response.status());
         if response.status() != StatusCode::OK {
             return response;
         }
@@ -201,7 +212,7 @@ impl Way {
                 return broken(&connection.unwrap_or_default());
             };
             let body = body.to_bytes();
-            self.learn(&resource, &body);
+            self.learn(&resource, &body, Some(&read));
             return Response::from_parts(head, Body::from(body));
         }
         head.headers.remove(header::CONTENT_LENGTH);
@@ -209,18 +220,21 @@ impl Way {
         let mut line = Vec::new();
         let frames = body.into_data_stream().map(move |chunk| {
             if let Ok(chunk) = &chunk {
-                way.learn_frames(&resource, &mut line, chunk);
+                way.learn_frames(&resource, &mut line, chunk, &read);
             }
             chunk
         });
         Response::from_parts(head, Body::from_stream(frames))
     }
 
-    /// Notes the objects in a body that is one document.
-    fn learn(&self, resource: &str, body: &[u8]) {
+    /// Notes the objects in a body that is one document: the answer of a read, or of a write.
+    fn learn(&self, resource: &str, body: &[u8], read: Option<&OpenRead>) {
         let Ok(document) = serde_json::from_slice::<Value>(body) else {
             return;
         };
+        if let Some(read) = read {
+            read.shown(&document);
+        }
         match document["items"].as_array() {
             Some(items) => {
                 for item in items {
@@ -232,11 +246,12 @@ impl Way {
     }
 
     /// Notes the objects in lines of a watch; `line` keeps one that has not ended.
-    fn learn_frames(&self, resource: &str, line: &mut Vec<u8>, chunk: &[u8]) {
+    fn learn_frames(&self, resource: &str, line: &mut Vec<u8>, chunk: &[u8], read: &OpenRead) {
         for part in chunk.split_inclusive(|byte| *byte == b'\n') {
             line.extend_from_slice(part);
             if part.last() == Some(&b'\n') {
                 if let Ok(event) = serde_json::from_slice::<Value>(line) {
+                    read.watched(&event);
                     self.run
                         .recorder
                         .show(self.replica, resource, &event["object"]);
@@ -304,7 +319,7 @@ impl Way {
             return broken(connection);
         }
         if is_success && facts.subresource.as_deref().is_none_or(|it| it == "status") {
-            self.learn(&place.0, &body);
+            self.learn(&place.0, &body, None);
         }
         if orders.fate == Fate::Stop {
             run.stop_after_answer(self.replica);
@@ -356,73 +371,6 @@ fn is_background(facts: &RequestFacts) -> bool {
         "authentication.k8s.io" | "authorization.k8s.io" => facts.resource.ends_with("reviews"),
         _ => false,
     }
-}
-
-/// Returns a watch of one event, the error of a version that is too old. API servers send it in this way, not as the
-/// status of the answer.
-fn expired_watch() -> Answer {
-    let status = Answer::status(
-        StatusCode::GONE,
-        Some("Expired"),
-        "The resourceVersion for the provided watch is too old.",
-    );
-    let object = String::from_utf8_lossy(&status.body);
-    let event = format!("{{\"type\":\"ERROR\",\"object\":{}}}\n", object.trim_end());
-    let mut answer = Answer::new(StatusCode::OK, event);
-    answer.headers = status.headers;
-    answer
-}
-
-fn refusal_answer(refusal: Refusal, facts: &RequestFacts) -> Answer {
-    let name = facts.name.clone().unwrap_or_default();
-    let about = full_name(&facts.resource, &facts.group);
-    match refusal {
-        Refusal::Conflict if facts.verb == "create" => Answer::status(
-            StatusCode::CONFLICT,
-            Some("Conflict"),
-            &format!("Operation cannot be fulfilled on {about}: try again"),
-        ),
-        Refusal::Conflict => Answer::status(
-            StatusCode::CONFLICT,
-            Some("Conflict"),
-            &format!(
-                "Operation cannot be fulfilled on {about} \"{name}\": the object has been modified; please apply your \
-                 changes to the latest version and try again"
-            ),
-        ),
-        Refusal::Throttled => {
-            let mut answer = Answer::status(
-                StatusCode::TOO_MANY_REQUESTS,
-                Some("TooManyRequests"),
-                "Too many requests, please try again later.",
-            );
-            let wait = HeaderValue::from_static("1");
-            answer.headers.insert(header::RETRY_AFTER, wait);
-            answer
-        }
-        Refusal::Internal => Answer::status(
-            StatusCode::INTERNAL_SERVER_ERROR,
-            Some("InternalError"),
-            "Internal error occurred: etcdserver: leader changed",
-        ),
-        Refusal::Timeout => Answer::status(
-            StatusCode::GATEWAY_TIMEOUT,
-            Some("Timeout"),
-            "Timeout: request did not complete within requested timeout - context deadline exceeded",
-        ),
-        Refusal::Denied => Answer::status(
-            StatusCode::BAD_REQUEST,
-            None,
-            "admission webhook \"survive.conformance.dev\" denied the request without explanation",
-        ),
-    }
-}
-
-fn respond(answer: Answer) -> Response {
-    let mut response = Response::new(Body::from(answer.body));
-    *response.status_mut() = answer.code;
-    *response.headers_mut() = answer.headers;
-    response
 }
 
 // === impl OpenWrite ===
