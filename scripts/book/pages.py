@@ -53,6 +53,9 @@ def rewrite(text, page, chapter, places):
             return f"[{words}]({to}{'#' if anchor else ''}{anchor})"
         if not (REPOSITORY / found).exists():
             sys.exit(f"book: {page}: {target} leads nowhere")
+        if found.startswith("docs/src/"):
+            # A file of the book that is no page: a picture.
+            return f"[{words}]({os.path.relpath(found, os.path.join('docs/src', os.path.dirname(chapter)))})"
         return END + words + END
 
     pieces = CODE.split(text)
