@@ -225,7 +225,9 @@ impl Kubelet {
             return;
         };
         if self.blocked.get(key) != Some(&why) {
-            cluster.warning(&POD, pod, reason, &why);
+            if !why.is_empty() {
+                cluster.warning(&POD, pod, reason, &why);
+            }
             self.blocked.insert(key.clone(), why);
         }
     }

@@ -16,6 +16,9 @@ pub(super) const NEEDED: [&Kind; 3] = [
     &core::persistent_volume_claim::KIND,
 ];
 
+/// The config map with the certificates of a cluster, which is not there where the server speaks plain HTTP.
+const ROOT_CERTIFICATES: &str = "kube-root-ca.crt";
+
 /// One object that a pod refers to, and the keys that it needs of it.
 struct Reference<'a> {
     kind: &'static Kind,
@@ -25,7 +28,7 @@ struct Reference<'a> {
     keys: Vec<&'a str>,
 }
 
-/// Returns why the volumes of a pod cannot be mounted, as an event says it.
+/// Returns why the volumes of a pod cannot be mounted, as an event says it. It is empty if they only take their time.
 pub(super) fn unmounted(cluster: &Cluster<'_, '_>, pod: &Value) -> Option<String> {
     let namespace = text(&pod["metadata"]["namespace"]);
     let volumes = pod["spec"]["volumes"].as_array()?;
@@ -34,6 +37,9 @@ pub(super) fn unmounted(cluster: &Cluster<'_, '_>, pod: &Value) -> Option<String
         let sources = sources.into_iter().flatten().chain([volume]);
         let mut references = sources.flat_map(mounted);
         let why = references.find_map(|reference| missing(cluster, namespace, &reference))?;
+        if why.is_empty() {
+            return Some(why);
+        }
         let name = text(&volume["name"]);
         Some(format!(
             "MountVolume.SetUp failed for volume \"{name}\" : {why}"
@@ -107,7 +113,9 @@ fn named<'a>(
     reference: &'a Value,
     field: &str,
 ) -> Option<Reference<'a>> {
-    let name = reference[field].as_str()?;
+    let name = reference[field]
+        .as_str()
+        .filter(|name| *name != ROOT_CERTIFICATES)?;
     let items = reference["items"].as_array().into_iter().flatten();
     (reference["optional"] != true).then(|| Reference {
         kind,
@@ -130,7 +138,7 @@ fn keyed<'a>(
     })
 }
 
-/// Returns why a reference leads nowhere.
+/// Returns why a reference leads nowhere; nothing in words for a claim that is not bound yet.
 fn missing(cluster: &Cluster<'_, '_>, namespace: &str, wanted: &Reference<'_>) -> Option<String> {
     let Reference {
         kind,
@@ -144,7 +152,7 @@ fn missing(cluster: &Cluster<'_, '_>, namespace: &str, wanted: &Reference<'_>) -
     };
     if kind.storage() == core::persistent_volume_claim::KIND.storage() {
         let is_bound = found["status"]["phase"] == "Bound";
-        return (!is_bound).then(|| format!("{word} \"{name}\" is not bound"));
+        return (!is_bound).then(String::new);
     }
     let has = |key: &str| {
         ["data", "binaryData"]
