@@ -23,6 +23,8 @@ export class ChartView {
   private theme: Theme = themeOf(document.documentElement);
   private dragged: { x: number; y: number; scroll: number; hasMoved: boolean } | undefined;
   private named = "";
+  private made = "";
+  private readonly items = new Map<Lane, HTMLElement>();
 
   constructor(private readonly app: App) {
     this.scroller.addEventListener("scroll", () => app.changed());
@@ -102,11 +104,20 @@ export class ChartView {
     const { app } = this;
     const { scrollTop, clientHeight } = this.scroller;
     const shown = visible(app.placed, scrollTop - 200, scrollTop + clientHeight + 200);
-    const state = `${shown[0]?.lane.id} ${shown.length} ${app.placed.length} ${app.cursor} ${app.opened?.object}`;
+    // Names are made once for each state, and shown again while lanes are scrolled.
+    const { namespace, actor } = app.filter;
+    const made = `${app.placed.length} ${namespace} ${actor} ${app.cursor} ${app.opened?.object}`;
+    if (made !== this.made) this.items.clear();
+    this.made = made;
+    const state = `${shown[0]?.lane.id} ${shown.length} ${made}`;
     if (state === this.named) return;
     const focused = document.activeElement instanceof HTMLElement ? document.activeElement.dataset.lane : undefined;
     this.named = state;
-    this.names.replaceChildren(...shown.map((placed) => this.nameOf(placed)));
+    this.names.replaceChildren(...shown.map((placed) => {
+      const item = this.items.get(placed.lane) ?? this.nameOf(placed);
+      this.items.set(placed.lane, item);
+      return item;
+    }));
     if (focused !== undefined) this.focus(focused);
   }
 
