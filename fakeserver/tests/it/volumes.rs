@@ -6,7 +6,7 @@ use fakeserver::{Controllers, Workloads};
 use serde_json::{Value, json};
 use tokio::time::sleep;
 
-use crate::support::{Api, PODS, pod};
+use crate::support::{Api, PODS, deployment, pod};
 
 const CLAIMS: &str = "/api/v1/namespaces/default/persistentvolumeclaims";
 const VOLUMES: &str = "/api/v1/persistentvolumes";
@@ -210,4 +210,39 @@ async fn a_pod_waits_for_its_claims_and_takes_ephemeral_ones_along() {
     sleep(Duration::from_secs(40)).await;
     api.get(&format!("{CLAIMS}/p-scratch")).await.refused(404);
     assert_eq!(get(&api, CLAIMS, "c").await["status"]["phase"], "Bound");
+}
+
+#[tokio::test(start_paused = true)]
+async fn claims_of_a_stateful_set_go_as_its_policy_says() {
+    let api = api();
+    let sets = "/apis/apps/v1/namespaces/default/statefulsets";
+    let mut set = deployment("s");
+    set["spec"]["replicas"] = json!(3);
+    set["spec"]["serviceName"] = json!("web");
+    set["spec"]["volumeClaimTemplates"] =
+        json!([{"metadata": {"name": "data"}, "spec": claim("c", "standard")["spec"]}]);
+    set["spec"]["persistentVolumeClaimRetentionPolicy"] =
+        json!({"whenDeleted": "Delete", "whenScaled": "Retain"});
+    api.post(sets, &set).await.created();
+    sleep(Duration::from_secs(20)).await;
+    let claims = async || {
+        let list = api.get(CLAIMS).await.ok();
+        list["items"].as_array().unwrap().len()
+    };
+    assert_eq!(claims().await, 3);
+    let path = format!("{sets}/s");
+    api.merge(&path, &json!({"spec": {"replicas": 2}}))
+        .await
+        .ok();
+    sleep(Duration::from_secs(20)).await;
+    assert_eq!(claims().await, 3);
+    let both = json!({"whenDeleted": "Delete", "whenScaled": "Delete"});
+    let policy = json!({"spec": {"replicas": 1, "persistentVolumeClaimRetentionPolicy": both}});
+    api.merge(&path, &policy).await.ok();
+    sleep(Duration::from_secs(20)).await;
+    // That of the third pod was left when the policy was another.
+    assert_eq!(claims().await, 2);
+    api.delete(&path).await.ok();
+    sleep(Duration::from_secs(20)).await;
+    assert_eq!(claims().await, 0);
 }

@@ -25,6 +25,7 @@ mod selectors;
 mod replica_failure;
 mod deployment;
 mod replica_set;
+mod claim_retention;
 mod stateful_set;
 mod daemon_set;
 mod job;

@@ -1,11 +1,12 @@
 //! Stateful sets: pods with numbers, one after the other, each with claims of its own.
 
-use std::{collections::BTreeMap, sync::Arc, time::Duration};
+use std::{collections::BTreeMap, ops::Range, sync::Arc, time::Duration};
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::{
+    claim_retention::own_claims,
     objects::{
         COALESCED, ReconciledKind, claim, count, count_available, enqueue_owners, hash, look_again,
         number, selector, text,
@@ -109,6 +110,7 @@ impl Controller for StatefulSets {
             .collect();
         let used: Vec<&str> = by_number.values().map(|pod| pod.label(HASH)).collect();
         record(cluster, &KIND, &set, &revision, &used);
+        own_claims(cluster, &set, &by_number, &ordinals(&set["spec"]));
         for step in plan(&set["spec"], &members) {
             match step {
                 Step::Create(number) => create(cluster, &set, number, &revision),
@@ -138,10 +140,15 @@ fn membership(name: &str) -> Option<(&str, i64)> {
     Some((set, number.parse().ok()?))
 }
 
+/// Returns the numbers of the pods that a set wants.
+fn ordinals(spec: &Value) -> Range<i64> {
+    let first = number(&spec["ordinals"]["start"], 0);
+    first..first + number(&spec["replicas"], 1)
+}
+
 /// Plans the next steps. One step at a time, each when the pods before it are up, unless the set works in parallel.
 fn plan(spec: &Value, members: &[Member]) -> Vec<Step> {
-    let first = number(&spec["ordinals"]["start"], 0);
-    let end = first + number(&spec["replicas"], 1);
+    let Range { start: first, end } = ordinals(spec);
     let is_ordered = spec["podManagementPolicy"] != "Parallel";
     let mut steps = Vec::new();
     for number in first..end {
