@@ -18,7 +18,7 @@ const BACKOFFS_MAX: u32 = 30;
 pub(super) enum Role {
     /// It has to succeed before those after it start.
     Init,
-    /// It has to run before those after it start, and runs as long as they do.
+    /// It has to have started before those after it start, and runs as long as they do.
     Sidecar,
     Main,
     /// It was added to a running pod, and nothing depends on it.
@@ -67,6 +67,8 @@ pub(super) struct Container {
     /// Its end before the last start.
     pub(super) last: Option<Ended>,
     pub(super) restart_count: u32,
+    /// The number of runs and pulls that are over.
+    pub(super) tries: u32,
     /// The number of pulls that failed one after the other.
     pub(super) pulls: u32,
     /// The number of ends one after the other that were followed by a restart.
@@ -161,14 +163,16 @@ impl Container {
             _ => policy,
         };
         let last = own["lastState"].get("terminated").map(Ended::of);
-        Self {
+        let restart_count = u32::try_from(number(&own["restartCount"], 0)).unwrap_or_default();
+        let mut container = Self {
             name: text(&container["name"]).to_owned(),
             image: text(&container["image"]).to_owned(),
             role,
             policy: own_policy,
             state: State::of(&own["state"]),
             last,
-            restart_count: u32::try_from(number(&own["restartCount"], 0)).unwrap_or_default(),
+            restart_count,
+            tries: restart_count,
             pulls: 0,
             crashes: 0,
             is_ready: own["ready"] == true,
@@ -178,7 +182,11 @@ impl Container {
             turns_at: None,
             ready_at: None,
             ends_at: None,
+        };
+        if container.has_started() && !container.is_running() {
+            container.tries += 1;
         }
+        container
     }
 
     /// Does from now on what a script says.
@@ -236,7 +244,7 @@ impl Container {
     pub(super) fn lets_others_start(&self) -> bool {
         match self.role {
             Role::Init => self.has_ended_for_good() && !self.has_failed(),
-            Role::Sidecar => self.is_running(),
+            Role::Sidecar => self.has_started(),
             Role::Main | Role::Ephemeral => true,
         }
     }
@@ -255,14 +263,16 @@ impl Container {
             finished: now.to_owned(),
         };
         self.state = State::Ended(ended);
+        self.tries += 1;
         self.is_ready = false;
         self.ready_at = None;
         self.ends_at = None;
     }
 
-    /// Returns the times at which something happens to it.
-    pub(super) fn times(&self) -> impl Iterator<Item = Instant> {
-        [self.starts_at, self.turns_at, self.ready_at, self.ends_at]
+    /// Returns the times at which something happens to it, its start among them if it may start.
+    pub(super) fn times(&self, may_start: bool) -> impl Iterator<Item = Instant> {
+        let start = self.starts_at.filter(|_| may_start);
+        [start, self.turns_at, self.ready_at, self.ends_at]
             .into_iter()
             .flatten()
     }

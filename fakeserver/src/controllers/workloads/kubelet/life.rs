@@ -175,7 +175,8 @@ impl Life {
         if self.is_over() {
             return None;
         }
-        let own = self.containers.iter().flat_map(Container::times);
+        let all = self.containers.iter().enumerate();
+        let own = all.flat_map(|(number, container)| container.times(self.may_start(number)));
         own.chain(self.deadline).min()
     }
 
@@ -297,6 +298,7 @@ fn start(
         container.state = State::waiting("ErrImagePull", error);
         container.turns_at = Some(now.at + CALMED_AFTER);
         container.pulls += 1;
+        container.tries += 1;
         let pause = backoff(first_backoff, container.pulls);
         container.starts_at = Some(now.at + CALMED_AFTER + pause);
         What::NotPulled(message)
@@ -375,3 +377,6 @@ impl Happened {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

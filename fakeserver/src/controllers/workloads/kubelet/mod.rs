@@ -192,15 +192,13 @@ impl Kubelet {
             readiness: Readiness::After(Duration::ZERO),
             exit,
         };
-        let attempt =
-            container.restart_count + u32::from(container.has_started()) + container.pulls;
         let names = [&*container.name, &*container.image];
         let entropy = &cluster.backend.entropy;
         direct(
             &self.stages,
             value,
             names,
-            attempt,
+            container.tries,
             || entropy.fraction(),
             &mut script,
         );
