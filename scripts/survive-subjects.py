@@ -4,7 +4,7 @@
     scripts/survive-subjects.py [--plans N] [--bug-plans N] [--jobs J] [--in-process] [--conformance PROGRAM] [--rust PROGRAM] [NAME...]
 
 Every bug has to be found, by the promise that its row of the README names, and no operator without its bug is blamed. The reports
-are in target/survive. A name is that of an operator: `pool`.
+are in target/survive. A name is that of an operator: `pool`. What operators on libraries need is installed below target, once.
 """
 
 import argparse
@@ -15,13 +15,15 @@ import shutil
 import subprocess
 import sys
 import time
+import venv
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 SUBJECTS = ROOT / "conformance" / "survive" / "subjects"
 TARGET = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
 # | `pool` | Python | stale | ... | `stale` | churn |
-ROW = re.compile(r"^\| `(?P<name>\w+)` \| (?P<language>\w+) \|.*\| `(?P<family>[\w-]+)` \| (?P<promises>[^|]+) \|$")
+# | `page` | Python, Kopf | intermediate | ... | `crash` | end state |
+ROW = re.compile(r"^\| `(?P<name>\w+)` \| (?P<language>\w+)(, (?P<library>\w+))? \|.*\| `(?P<family>[\w-]+)` \| (?P<promises>[^|]+) \|$")
 
 
 def rows():
@@ -29,16 +31,26 @@ def rows():
     return [match.groupdict() for match in map(ROW.match, text.splitlines()) if match]
 
 
-def python():
+def python(library):
     """Returns the interpreter itself: a shim of pyenv costs more than an operator's start."""
-    return [sys.executable, "-S", "-E", "-B"]
+    if not library:
+        return [sys.executable, "-S", "-E", "-B"]
+    installed = TARGET / "survive-python"
+    requirements = SUBJECTS / "python" / "requirements.txt"
+    stamp = installed / "installed-from"
+    if not stamp.exists() or stamp.read_bytes() != requirements.read_bytes():
+        venv.create(installed, clear=True, with_pip=True)
+        pip = [installed / "bin" / "python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+        subprocess.run([*pip, "-r", requirements], check=True)
+        shutil.copy(requirements, stamp)
+    return [installed / "bin" / "python", "-E", "-B"]
 
 
 def run(row, options, is_buggy):
     """Returns the report, and the seconds that it took."""
     name = row["name"]
     folder = SUBJECTS / row["language"].lower()
-    command = [options.rust, name] if row["language"] == "Rust" else [*python(), folder / f"{name}.py"]
+    command = [options.rust, name] if row["language"] == "Rust" else [*python(row["library"]), folder / f"{name}.py"]
     report = TARGET / "survive" / (f"{name}-buggy" if is_buggy else name)
     shutil.rmtree(report, ignore_errors=True)
     report.parent.mkdir(parents=True, exist_ok=True)
@@ -85,7 +97,7 @@ def tell(row, report, took, is_buggy):
         first = "" if is_good else f"BLAMED: {failed[0]['plan'] if failed else 'without perturbation'}"
     kind = "bug" if is_buggy else "twin"
     counts = f"{len(report['runs']):5} plans, {len(failed):4} fail"
-    print(f"{row['name']:10} {row['language']:6} {kind:4} {counts} {took:6.0f} s  {', '.join(promises)}  {first}", flush=True)
+    print(f"{row['name']:10} {row['library'] or row['language']:10} {kind:4} {counts} {took:6.0f} s  {', '.join(promises)}  {first}", flush=True)
     return is_good
 
 
