@@ -1,25 +1,20 @@
-//! The page and what feeds it: an informer's notifications, row by row, as server-sent events.
+//! The page and what feeds it: an informer's notifications and its status, as server-sent events.
 
 use axum::{
     Router,
     extract::State,
-    response::{
-        Html,
-        sse::{Event, KeepAlive, Sse},
-    },
+    response::{Html, Sse, sse::Event},
     routing::get,
 };
-use futures::{Stream, StreamExt};
-use informer::{HandlerOptions, Notification, Object, SharedInformer};
+use futures::{Stream, StreamExt, stream::select};
+use informer::{Notification, SharedInformer, SyncPhase, SyncStatus, reflector::Phase};
 use k8s_openapi::api::core::v1::Pod;
 use serde_json::{Value, json};
-
-const PAGE: &str = include_str!("page.html");
 
 /// `/` is the page, `/rows` what it shows.
 pub(crate) fn router(pods: SharedInformer<Pod>) -> Router {
     Router::new()
-        .route("/", get(|| async { Html(PAGE) }))
+        .route("/", get(|| async { Html(include_str!("page.html")) }))
         .route("/rows", get(rows))
         .with_state(pods)
 }
@@ -30,28 +25,34 @@ pub(crate) fn router(pods: SharedInformer<Pod>) -> Router {
 async fn rows(
     State(pods): State<SharedInformer<Pod>>,
 ) -> Sse<impl Stream<Item = Result<Event, axum::Error>>> {
-    let notifications = pods.stream_with(HandlerOptions::default().with_name("page"));
-    Sse::new(notifications.map(|notification| Event::default().json_data(row(&notification))))
-        .keep_alive(KeepAlive::default())
+    let rows = pods.stream().ready_chunks(500);
+    let rows = rows.map(|rows| json!({"rows": rows.iter().map(row).collect::<Vec<_>>()}));
+    let states = pods.status_stream().map(|status| state(&status));
+    Sse::new(select(rows, states).map(|message| Event::default().json_data(message)))
 }
 
-/// Returns the message to the page about one change.
 fn row(notification: &Notification<Pod>) -> Value {
     let key = notification.key().to_string();
-    match notification {
-        Notification::Delete { .. } => json!({"gone": key}),
-        Notification::Add { object, .. } | Notification::Update { new: object, .. } => {
-            json!({"row": cells(&key, object)})
-        }
-    }
+    let (Notification::Add { object, .. } | Notification::Update { new: object, .. }) =
+        notification
+    else {
+        return json!({"key": key, "gone": true});
+    };
+    let (meta, spec, status) = (
+        &object.get().metadata,
+        &object.get().spec,
+        &object.get().status,
+    );
+    let node = spec.as_ref().and_then(|spec| spec.node_name.as_deref());
+    let phase = status.as_ref().and_then(|status| status.phase.as_deref());
+    json!({"key": key, "node": node, "phase": phase, "created": meta.creation_timestamp})
 }
 
-fn cells(key: &str, pod: &Object<Pod>) -> Value {
-    let (spec, status) = (&pod.get().spec, &pod.get().status);
-    json!({
-        "key": key,
-        "node": spec.as_ref().and_then(|spec| spec.node_name.as_deref()),
-        "phase": status.as_ref().and_then(|status| status.phase.as_deref()),
-        "version": pod.resource_version().as_str(),
-    })
+/// Tells whether the table follows the cluster, and if not, why.
+fn state(status: &SyncStatus) -> Value {
+    if status.phase == SyncPhase::Reflecting(Phase::Watching) {
+        return json!({"state": "watching"});
+    }
+    let why = status.last_error.as_deref().unwrap_or_default();
+    json!({"state": format!("the informer has lost the server, {} failures. {why}", status.failed_attempts)})
 }
