@@ -72,7 +72,7 @@ def test_copier():
     pass
 """)
     assert outcomes == {"passed": 1, "failed": 2}, output
-    assert "crash: 3 of 6 plans break a promise" in output
+    assert "3 of 6 plans break a promise" in output
     assert "crash after create configmaps default/first-*\n" in output
     assert "  end state: configmaps default/first-* there are 2 instead of 1" in output
     # The failure is about the operator: neither lines of this package nor of the test help.
@@ -295,7 +295,7 @@ def test_what_a_failure_shows(tmp_path, monkeypatch):
         return Survival.read(campaign, folder, family, ["reference", "crash", "stale", "leader"])
 
     first, *more = read("crash").failure().splitlines()
-    assert first == "crash: 7 of 7 plans break a promise"
+    assert first == "7 of 7 plans break a promise"
     assert more[:3] == ["plan 1", "  blind deletes: pods default/a", "  timeline: /tmp/a b/0001.txt"]
     assert more[3] == f"  replay:   cd {tmp_path} && {tmp_path}/conformance survive --replay '/tmp/a b/0001.json'"
     assert len(more) == 4 * 5 + 1

@@ -225,7 +225,7 @@ class Survival:
         broken = self.broken
         if not broken:
             return None
-        lines = [f"{self.family}: {len(broken)} of {len(self.runs)} plans break a promise"]
+        lines = [f"{len(broken)} of {len(self.runs)} plans break a promise"]
         for run in broken[:SHOWN_MAX]:
             lines.append(run["plan"])
             lines += [f"  {_told(finding)}" for finding in run["findings"]]
