@@ -19,6 +19,7 @@ mod stages;
 mod options;
 mod creation;
 mod objects;
+mod pod_condition;
 pub(super) mod pods;
 mod revisions;
 mod selectors;

@@ -9,7 +9,8 @@ use serde_json::{Value, json};
 
 use super::{
     nodes::{NOT_READY, UNREACHABLE, UNSCHEDULABLE, ready_status},
-    objects::{Condition, ReconciledKind, set_condition, text},
+    objects::{ReconciledKind, text},
+    pod_condition::PodCondition,
 };
 use crate::{
     controllers::{
@@ -159,13 +160,14 @@ fn lose(cluster: &mut Cluster<'_, '_>, node: &Value, now: &str) {
             continue;
         }
         let changed = cluster.update(pod.key(), ACTOR.of_status(), |pod| {
-            let condition = Condition {
+            let condition = PodCondition {
                 kind: "Ready",
                 is_true: false,
                 reason: "NodeNotReady",
                 message: "",
+                observed_generation: None,
             };
-            set_condition(&mut pod["status"], condition, now, None);
+            condition.set(&mut pod["status"], now);
         });
         if let Some(pod) = changed {
             let message = "Node is not ready";

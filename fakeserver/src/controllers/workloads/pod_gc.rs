@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use super::objects::{Condition, set_condition};
+use super::pod_condition::PodCondition;
 use crate::{
     controllers::{
         cluster::{Actor, Cluster},
@@ -64,13 +64,14 @@ impl Controller for PodGarbageCollector {
                 cluster.update(pod.key(), ACTOR.of_status(), |pod| {
                     let status = &mut pod["status"];
                     status["phase"] = json!("Failed");
-                    let condition = Condition {
+                    let condition = PodCondition {
                         kind: "DisruptionTarget",
                         is_true: true,
                         reason: "DeletionByPodGC",
                         message: "PodGC: node no longer exists",
+                        observed_generation: None,
                     };
-                    set_condition(status, condition, &now, None);
+                    condition.set(status, &now);
                 });
             }
             let wanted = Wanted {

@@ -9,7 +9,8 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use super::{
-    objects::{Condition, ReconciledKind, set_condition, text},
+    objects::{ReconciledKind, text},
+    pod_condition::PodCondition,
     scheduler::{Taint, Toleration},
 };
 use crate::{
@@ -132,13 +133,14 @@ fn evict(cluster: &mut Cluster<'_, '_>, key: &ObjectKey, pod: &Value) {
     cluster.event(&POD, pod, "TaintManagerEviction", &message);
     let now = cluster.now_text();
     cluster.update(key, ACTOR.of_status(), |pod| {
-        let condition = Condition {
+        let condition = PodCondition {
             kind: "DisruptionTarget",
             is_true: true,
             reason: "DeletionByTaintManager",
             message: "Taint manager: deleting due to NoExecute taint",
+            observed_generation: None,
         };
-        set_condition(&mut pod["status"], condition, &now, None);
+        condition.set(&mut pod["status"], &now);
     });
     cluster.delete(key, Wanted::default());
 }

@@ -8,6 +8,7 @@ use super::{
 };
 use crate::controllers::workloads::{
     objects::text,
+    pod_condition::{PodCondition, find, generation},
     pods::{Gate, Phase},
 };
 
@@ -16,13 +17,14 @@ pub(super) fn write(pod: &mut Value, life: &Life, gates: &[Gate], address: &str,
     let phase = life.phase();
     let specs = pod["spec"].clone();
     let uid = text(&pod["metadata"]["uid"]).to_owned();
-    let generation = pod["metadata"]["generation"].clone();
-    let all = conditions(pod, life, gates, now);
+    let generation = generation(pod);
     let status = &mut pod["status"];
+    for condition in own_conditions(status, life, gates) {
+        condition.set(status, generation, now);
+    }
     status["phase"] = json!(format!("{phase:?}"));
-    status["conditions"] = all;
-    if !generation.is_null() {
-        status["observedGeneration"] = generation;
+    if let Some(generation) = generation {
+        status["observedGeneration"] = json!(generation);
     }
     for (field, statuses, roles) in [
         (
@@ -129,22 +131,6 @@ struct Condition {
     message: String,
 }
 
-/// Returns the conditions of a pod, with those that others have set.
-fn conditions(pod: &Value, life: &Life, gates: &[Gate], now: &str) -> Value {
-    let present = pod["status"]["conditions"].as_array();
-    let mut all: Vec<Value> = present.cloned().unwrap_or_default();
-    let generation = &pod["metadata"]["generation"];
-    for own in own_conditions(&pod["status"], life, gates) {
-        let at = all.iter().position(|known| known["type"] == own.kind);
-        let written = own.written(at.map(|at| &all[at]), generation, now);
-        match at {
-            Some(at) => all[at] = written,
-            None => all.push(written),
-        }
-    }
-    all.into()
-}
-
 fn own_conditions(status: &Value, life: &Life, gates: &[Gate]) -> [Condition; 4] {
     let phase = life.phase();
     let ended = match phase {
@@ -196,9 +182,7 @@ fn own_conditions(status: &Value, life: &Life, gates: &[Gate]) -> [Condition; 4]
 /// Returns what is said of the first readiness gate whose condition is not true.
 fn closed_gate(status: &Value, gates: &[Gate]) -> Option<String> {
     gates.iter().find_map(|Gate { condition_type }| {
-        let mut conditions = status["conditions"].as_array().into_iter().flatten();
-        let found = conditions.find(|condition| condition["type"] == **condition_type);
-        match found.map(|condition| text(&condition["status"])) {
+        match find(status, condition_type).map(|condition| text(&condition["status"])) {
             Some("True") => None,
             Some(status) => Some(format!(
                 "the status of pod readiness gate \"{condition_type}\" is not \"True\", but {status}"
@@ -231,27 +215,15 @@ impl Condition {
         }
     }
 
-    /// Returns it as a status has it. Its time of transition stays while its status does.
-    fn written(&self, before: Option<&Value>, generation: &Value, now: &str) -> Value {
-        let truth = if self.is_true { "True" } else { "False" };
-        let since = match before {
-            Some(before) if before["status"] == truth => before["lastTransitionTime"].clone(),
-            _ => json!(now),
+    /// Sets it in a status, as what the kubelet has seen of that generation of the pod.
+    fn set(&self, status: &mut Value, generation: Option<i64>, now: &str) {
+        let condition = PodCondition {
+            kind: self.kind,
+            is_true: self.is_true,
+            reason: self.reason,
+            message: &self.message,
+            observed_generation: generation,
         };
-        let mut written = json!({
-            "type": self.kind,
-            "status": truth,
-            "lastProbeTime": null,
-            "lastTransitionTime": since,
-        });
-        for (field, value) in [("reason", self.reason), ("message", &*self.message)] {
-            if !value.is_empty() {
-                written[field] = json!(value);
-            }
-        }
-        if !generation.is_null() {
-            written["observedGeneration"] = generation.clone();
-        }
-        written
+        condition.renew(status, now);
     }
 }

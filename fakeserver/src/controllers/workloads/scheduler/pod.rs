@@ -15,7 +15,10 @@ use super::{
     volumes::ClaimUse,
 };
 use crate::{
-    controllers::workloads::objects::{number, text},
+    controllers::workloads::{
+        objects::{number, text},
+        pod_condition,
+    },
     kinds::core,
     store::ObjectKey,
     value::object::Pairs,
@@ -183,10 +186,8 @@ pub(super) fn items(list: &Value) -> impl Iterator<Item = &Value> {
 
 /// Returns whether a status says that the scheduler has deleted the pod.
 fn is_preempted(status: &Value) -> bool {
-    items(&status["conditions"]).any(|condition| {
-        condition["type"] == "DisruptionTarget"
-            && condition["status"] == "True"
-            && condition["reason"] == "PreemptionByScheduler"
+    pod_condition::find(status, "DisruptionTarget").is_some_and(|condition| {
+        condition["status"] == "True" && condition["reason"] == "PreemptionByScheduler"
     })
 }
 

@@ -11,7 +11,10 @@ use super::{
 use crate::{
     controllers::{
         cluster::{Actor, Cluster},
-        workloads::objects::text,
+        workloads::{
+            objects::text,
+            pod_condition::{PodCondition, generation},
+        },
     },
     kinds::core,
     store::ObjectKey,
@@ -21,6 +24,7 @@ use tokio::time::Instant;
 
 const ACTOR: Actor = Actor::new("kube-scheduler");
 pub(super) const NAME: &str = "default-scheduler";
+const SCHEDULED: &str = "PodScheduled";
 /// The greatest length of the text of an event.
 const NOTE_MAX: usize = 1024;
 
@@ -49,13 +53,14 @@ pub(super) fn bind(
     let now = cluster.now_text();
     let mut bound = pod.clone();
     bound["spec"]["nodeName"] = json!(node);
-    let condition = json!({
-        "type": "PodScheduled",
-        "status": "True",
-        "lastProbeTime": null,
-        "lastTransitionTime": now,
-    });
-    set_condition(&mut bound, condition);
+    let condition = PodCondition {
+        kind: SCHEDULED,
+        is_true: true,
+        reason: "",
+        message: "",
+        observed_generation: None,
+    };
+    condition.set(&mut bound["status"], &now);
     if let Some(status) = bound["status"].as_object_mut() {
         status.remove("nominatedNodeName");
     }
@@ -115,16 +120,14 @@ pub(super) fn fail(
     let now = cluster.now_text();
     let event = told_event(cluster, pod, &outcome.message, told);
     cluster.update(key, ACTOR.of_status(), |pod| {
-        let condition = json!({
-            "type": "PodScheduled",
-            "status": "False",
-            "lastProbeTime": null,
-            "lastTransitionTime": now,
-            "reason": "Unschedulable",
-            "message": outcome.message,
-            "observedGeneration": pod["metadata"]["generation"],
-        });
-        set_condition(pod, condition);
+        let condition = PodCondition {
+            kind: SCHEDULED,
+            is_true: false,
+            reason: "Unschedulable",
+            message: &outcome.message,
+            observed_generation: generation(pod),
+        };
+        condition.set(&mut pod["status"], &now);
         match nominated {
             Some("") => {
                 if let Some(status) = pod["status"].as_object_mut() {
@@ -188,19 +191,18 @@ pub(super) fn evict(cluster: &mut Cluster<'_, '_>, pod: &Value, victims: &Victim
     };
     let uid = text(&pod["metadata"]["uid"]);
     let message = format!("Preempted by pod {uid} on node {}", victims.node);
+    let why = format!("{scheduler}: preempting to accommodate a higher priority pod");
     for victim in victims.pods.iter().filter(|victim| !victim.is_deleted) {
         let key = &victim.key;
         let changed = cluster.update(key, ACTOR.of_status(), |victim| {
-            let condition = json!({
-                "type": "DisruptionTarget",
-                "status": "True",
-                "lastProbeTime": null,
-                "lastTransitionTime": now,
-                "reason": "PreemptionByScheduler",
-                "message": format!("{scheduler}: preempting to accommodate a higher priority pod"),
-                "observedGeneration": victim["metadata"]["generation"],
-            });
-            set_condition(victim, condition);
+            let condition = PodCondition {
+                kind: "DisruptionTarget",
+                is_true: true,
+                reason: "PreemptionByScheduler",
+                message: &why,
+                observed_generation: generation(victim),
+            };
+            condition.set(&mut victim["status"], &now);
         });
         let Some(victim) = changed else { continue };
         cluster.delete(key, Wanted::default());
@@ -234,30 +236,6 @@ pub(super) fn outranked<'a>(
 ) -> Vec<ObjectKey> {
     let lower = nominated.filter(|other| other.priority < pod.priority);
     lower.map(|other| other.key.clone()).collect()
-}
-
-/// Sets a condition. Its time of transition stays while its status does, and all of it while it says the same.
-fn set_condition(pod: &mut Value, mut condition: Value) {
-    let mut conditions = pod["status"]["conditions"]
-        .as_array()
-        .cloned()
-        .unwrap_or_default();
-    let known = conditions
-        .iter_mut()
-        .find(|known| known["type"] == condition["type"]);
-    if let Some(known) = known {
-        let says = ["status", "reason", "message"].map(|field| known[field] == condition[field]);
-        if says == [true; 3] {
-            return;
-        }
-        if says[0] {
-            condition["lastTransitionTime"] = known["lastTransitionTime"].clone();
-        }
-        *known = condition;
-    } else {
-        conditions.push(condition);
-    }
-    pod["status"]["conditions"] = conditions.into();
 }
 
 // === impl Event ===
