@@ -26,11 +26,13 @@ async fn pods(api: &Api) -> Vec<Value> {
     list["items"].as_array().unwrap().clone()
 }
 
+fn condition<'a>(pod: &'a Value, kind: &str) -> &'a Value {
+    let mut conditions = pod["status"]["conditions"].as_array().unwrap().iter();
+    conditions.find(|it| it["type"] == kind).unwrap()
+}
+
 fn is_ready(pod: &Value) -> bool {
-    let conditions = pod["status"]["conditions"].as_array().unwrap();
-    conditions
-        .iter()
-        .any(|it| it["type"] == "Ready" && it["status"] == "True")
+    condition(pod, "Ready")["status"] == "True"
 }
 
 async fn set_ready(api: &Api, node: &str, status: &str) {
@@ -71,6 +73,9 @@ async fn a_node_that_nobody_hears_of_loses_its_pods_after_five_minutes() {
     for pod in &all {
         assert_eq!(is_ready(pod), pod["spec"]["nodeName"] == "node-0");
     }
+    let ready = condition(lost[0], "Ready");
+    assert_eq!(ready["observedGeneration"], 1);
+    assert_eq!(ready["reason"], Value::Null, "only its status changes");
     sleep(Duration::from_secs(310)).await;
     let all = pods(&api).await;
     let running = all.iter().filter(|pod| is_ready(pod)).count();
@@ -81,11 +86,9 @@ async fn a_node_that_nobody_hears_of_loses_its_pods_after_five_minutes() {
     let going: Vec<_> = going.collect();
     assert_eq!((running, going.len()), (4, 2));
     for pod in going {
-        let conditions = pod["status"]["conditions"].as_array().unwrap();
-        let target = conditions
-            .iter()
-            .find(|it| it["type"] == "DisruptionTarget");
-        assert_eq!(target.unwrap()["reason"], "DeletionByTaintManager");
+        let target = condition(pod, "DisruptionTarget");
+        assert_eq!(target["reason"], "DeletionByTaintManager");
+        assert_eq!(target["observedGeneration"], 1);
     }
     set_ready(&api, "node-1", "True").await;
     assert_eq!(taints(&api, "node-1").await, Vec::<String>::new());

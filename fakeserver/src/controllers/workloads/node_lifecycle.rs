@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::{
     nodes::{NOT_READY, UNREACHABLE, UNSCHEDULABLE, ready_status},
     objects::{ReconciledKind, text},
-    pod_condition::PodCondition,
+    pod_condition::{PodCondition, generation},
 };
 use crate::{
     controllers::{
@@ -163,9 +163,9 @@ fn lose(cluster: &mut Cluster<'_, '_>, node: &Value, now: &str) {
             let condition = PodCondition {
                 kind: "Ready",
                 is_true: false,
-                reason: "NodeNotReady",
+                reason: "",
                 message: "",
-                observed_generation: None,
+                observed_generation: generation(pod),
             };
             condition.set(&mut pod["status"], now);
         });

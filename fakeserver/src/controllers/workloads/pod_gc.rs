@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use super::pod_condition::PodCondition;
+use super::pod_condition::{PodCondition, generation};
 use crate::{
     controllers::{
         cluster::{Actor, Cluster},
@@ -62,6 +62,7 @@ impl Controller for PodGarbageCollector {
         for pod in cluster.index.pods.assigned_to(key.name()) {
             if !pod.is_finished() {
                 cluster.update(pod.key(), ACTOR.of_status(), |pod| {
+                    let observed_generation = generation(pod);
                     let status = &mut pod["status"];
                     status["phase"] = json!("Failed");
                     let condition = PodCondition {
@@ -69,7 +70,7 @@ impl Controller for PodGarbageCollector {
                         is_true: true,
                         reason: "DeletionByPodGC",
                         message: "PodGC: node no longer exists",
-                        observed_generation: None,
+                        observed_generation,
                     };
                     condition.set(status, &now);
                 });

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::{
     objects::{ReconciledKind, text},
-    pod_condition::PodCondition,
+    pod_condition::{PodCondition, generation},
     scheduler::{Taint, Toleration},
 };
 use crate::{
@@ -138,7 +138,7 @@ fn evict(cluster: &mut Cluster<'_, '_>, key: &ObjectKey, pod: &Value) {
             is_true: true,
             reason: "DeletionByTaintManager",
             message: "Taint manager: deleting due to NoExecute taint",
-            observed_generation: None,
+            observed_generation: generation(pod),
         };
         condition.set(&mut pod["status"], &now);
     });
