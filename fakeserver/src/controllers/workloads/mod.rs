@@ -20,6 +20,7 @@ mod options;
 mod creation;
 mod objects;
 mod pod_condition;
+mod volume_rules;
 pub(super) mod pods;
 mod revisions;
 mod selectors;

@@ -3,13 +3,18 @@
 use serde_json::Value;
 
 use super::{Amounts, scope::Scope};
-use crate::{kinds::formats::quantity, value::schema::Quantity};
+use crate::{
+    kinds::{
+        core::persistent_volume_claim::request::{self, class_of},
+        formats::quantity,
+    },
+    value::schema::Quantity,
+};
 
 const CLAIMS: &str = "persistentvolumeclaims";
 const STORAGE: &str = "requests.storage";
 /// The part between the name of a storage class and the resource that is counted of it.
 const OF_CLASS: &str = ".storageclass.storage.k8s.io/";
-const CLASS_ANNOTATION: &str = "volume.beta.kubernetes.io/storage-class";
 
 pub(super) fn counts(name: &str) -> bool {
     let of_class = name.rsplit_once(OF_CLASS).map(|(_, resource)| resource);
@@ -36,21 +41,16 @@ pub(super) fn usage(claim: &Value) -> Amounts {
 
 /// Returns the size that a claim asks for, or the one that a volume of it is being expanded to, if that is larger.
 fn size_of(claim: &Value) -> Option<Quantity> {
-    let asked = &claim["spec"]["resources"]["requests"]["storage"];
+    if claim["spec"]["resources"]["requests"]["storage"].is_null() {
+        return None;
+    }
+    let asked = request::size_of(claim);
     let allocated = &claim["status"]["allocatedResources"]["storage"];
-    let asked = (!asked.is_null()).then(|| quantity(asked))?;
     let allocated = (!allocated.is_null()).then(|| quantity(allocated));
     Some(match allocated {
         Some(allocated) if allocated > asked => allocated,
         _ => asked,
     })
-}
-
-fn class_of(claim: &Value) -> &str {
-    let annotated = &claim["metadata"]["annotations"][CLASS_ANNOTATION];
-    let class = annotated.as_str();
-    let class = class.or_else(|| claim["spec"]["storageClassName"].as_str());
-    class.unwrap_or_default()
 }
 
 /// Returns whether a claim is in a scope, by the classes of attributes that its volume has or gets.

@@ -4,7 +4,10 @@ use serde_json::Value;
 
 use super::default_class;
 use crate::{
-    kinds::{core::persistent_volume_claim, storage::storage_class},
+    kinds::{
+        core::persistent_volume_claim::{self, request::CLASS},
+        storage::storage_class,
+    },
     store::Transaction,
     write::{Attempt, Write, chain::Step},
 };
@@ -18,8 +21,6 @@ const IS_DEFAULT: [&str; 2] = [
     "storageclass.kubernetes.io/is-default-class",
     "storageclass.beta.kubernetes.io/is-default-class",
 ];
-/// The annotation that named the class before there was a field.
-pub(super) const CLASS: &str = "volume.beta.kubernetes.io/storage-class";
 
 fn admit(write: &mut Write<'_>, attempt: &Attempt<'_, '_>) {
     if write.creates(&persistent_volume_claim::KIND) && !write.is_import() {

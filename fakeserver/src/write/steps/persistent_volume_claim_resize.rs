@@ -1,10 +1,14 @@
 //! `PersistentVolumeClaimResize`: only bound claims grow, and only if their class allows it.
 
-use serde_json::Value;
-
-use super::{default_storage_class::CLASS, find};
+use super::find;
 use crate::{
-    kinds::{core::persistent_volume_claim, formats::quantity, storage::storage_class},
+    kinds::{
+        core::persistent_volume_claim::{
+            self,
+            request::{class_of, size_of},
+        },
+        storage::storage_class,
+    },
     store::Transaction,
     value::status::Status,
     write::{Attempt, AttemptError, Write, chain::Step},
@@ -20,8 +24,7 @@ fn validate(write: &Write<'_>, attempt: &Attempt<'_, '_>) -> Result<(), AttemptE
         return Ok(());
     }
     let (old, new) = (&write.old, &write.new);
-    let size = |claim: &Value| quantity(&claim["spec"]["resources"]["requests"]["storage"]);
-    if size(new) <= size(old) {
+    if size_of(new) <= size_of(old) {
         return Ok(());
     }
     let why = if old["status"]["phase"] != "Bound" {
@@ -33,12 +36,6 @@ fn validate(write: &Write<'_>, attempt: &Attempt<'_, '_>) -> Result<(), AttemptE
         return Ok(());
     };
     Err(Status::forbidden(write.named(), why, Vec::new()).into())
-}
-
-fn class_of(claim: &Value) -> &str {
-    let annotated = claim["metadata"]["annotations"][CLASS].as_str();
-    let named = claim["spec"]["storageClassName"].as_str();
-    annotated.or(named).unwrap_or_default()
 }
 
 fn allows_expansion(tx: &Transaction<'_>, class: &str) -> bool {

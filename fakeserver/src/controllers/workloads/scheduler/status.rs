@@ -6,7 +6,7 @@ use super::{
     pod::PodInfo,
     preemption::Victims,
     queue::{FLUSHED_AFTER, Outcome, Told},
-    volumes::{Binding, SELECTED_NODE},
+    volumes::Binding,
 };
 use crate::{
     controllers::{
@@ -14,6 +14,7 @@ use crate::{
         workloads::{
             objects::text,
             pod_condition::{PodCondition, generation},
+            volume_rules::{BY_CONTROLLER, SELECTED_NODE},
         },
     },
     kinds::core,
@@ -93,8 +94,7 @@ fn bind_claim(cluster: &mut Cluster<'_, '_>, pod: &ObjectKey, binding: &Binding,
                     "resourceVersion": metadata["resourceVersion"],
                     "uid": metadata["uid"],
                 });
-                volume["metadata"]["annotations"]["pv.kubernetes.io/bound-by-controller"] =
-                    json!("yes");
+                volume["metadata"]["annotations"][BY_CONTROLLER] = json!("yes");
             });
         }
         Binding::New { claim } => {

@@ -2,19 +2,19 @@
 
 use serde_json::Value;
 
-use super::class_of;
-use crate::{controllers::workloads::objects::text, kinds::formats::quantity};
+use crate::{
+    controllers::workloads::{
+        objects::text,
+        volume_rules::{
+            NO_PROVISIONER, VolumeOwner, capacity, delays_binding, has_access_modes, is_bound,
+            is_large_enough, is_of_attributes, is_of_mode, mismatch, owner_of, selected_node,
+        },
+    },
+    kinds::core::persistent_volume_claim::request::class_of,
+};
 
-/// The annotation of a claim that is bound completely.
-pub(super) const BOUND: &str = "pv.kubernetes.io/bind-completed";
-/// The annotation of what a controller, and no user, has bound.
-pub(super) const BY_CONTROLLER: &str = "pv.kubernetes.io/bound-by-controller";
 /// The annotation of a volume that a provisioner has made.
 pub(super) const PROVISIONED_BY: &str = "pv.kubernetes.io/provisioned-by";
-/// The annotation of a claim by which a scheduler names the node of its first pod.
-const SELECTED_NODE: &str = "volume.kubernetes.io/selected-node";
-/// The provisioner of classes whose volumes users make.
-const NO_PROVISIONER: &str = "kubernetes.io/no-provisioner";
 
 /// A volume that no claim is bound to, and whether the claim's selector selects it.
 #[derive(Clone, Copy, Debug)]
@@ -94,7 +94,7 @@ impl Told {
 /// Decides the next step for a claim.
 pub(super) fn claim_step(claim: &Value, around: Around<'_>) -> ClaimStep {
     let name = text(&claim["spec"]["volumeName"]);
-    if !claim["metadata"]["annotations"][BOUND].is_null() {
+    if is_bound(claim) {
         return bound_step(claim, name, around.named);
     }
     if name.is_empty() {
@@ -104,15 +104,15 @@ pub(super) fn claim_step(claim: &Value, around: Around<'_>) -> ClaimStep {
         return ClaimStep::Nothing;
     };
     match owner_of(volume, claim) {
-        Owner::Nobody => match mismatch(volume, claim) {
+        VolumeOwner::Nobody => match mismatch(volume, claim) {
             Some(why) => {
                 let message = format!("Cannot bind to requested volume \"{name}\": {why}");
                 ClaimStep::Wait(Told::warning("VolumeMismatch", message))
             }
             None => ClaimStep::Bind(name.to_owned()),
         },
-        Owner::Claim => ClaimStep::Bind(name.to_owned()),
-        Owner::Another => {
+        VolumeOwner::Claim => ClaimStep::Bind(name.to_owned()),
+        VolumeOwner::Another => {
             let message = format!("volume \"{name}\" already bound to a different claim.");
             ClaimStep::Wait(Told::warning("FailedBinding", message))
         }
@@ -132,11 +132,11 @@ fn bound_step(claim: &Value, name: &str, volume: Option<&Value>) -> ClaimStep {
             let message = "Bound claim has lost its PersistentVolume. Data on the volume is lost!";
             lost("ClaimLost", message)
         }
-        Some(Owner::Another) => {
+        Some(VolumeOwner::Another) => {
             let message = "Two claims are bound to the same volume, this one is bound incorrectly";
             lost("ClaimMisbound", message)
         }
-        Some(Owner::Claim | Owner::Nobody) => ClaimStep::Bind(name.to_owned()),
+        Some(VolumeOwner::Claim | VolumeOwner::Nobody) => ClaimStep::Bind(name.to_owned()),
     }
 }
 
@@ -170,8 +170,7 @@ fn free_step(claim: &Value, around: Around<'_>) -> ClaimStep {
 
 /// Returns whether a claim waits for a pod that uses it, and for the node that the pod gets.
 fn is_delayed(claim: &Value, class: Option<&Value>) -> bool {
-    let waits = class.is_some_and(|class| class["volumeBindingMode"] == "WaitForFirstConsumer");
-    waits && claim["metadata"]["annotations"][SELECTED_NODE].is_null()
+    class.is_some_and(delays_binding) && selected_node(claim).is_empty()
 }
 
 /// Chooses the volume for a claim: the one that names it, or the smallest that is large enough.
@@ -180,13 +179,13 @@ fn choose<'a>(claim: &Value, free: &[Candidate<'a>], is_delayed: bool) -> Option
         let volume = candidate.volume;
         volume["metadata"]["deletionTimestamp"].is_null()
             && is_large_enough(volume, claim)
-            && mode_of(volume) == mode_of(claim)
+            && is_of_mode(volume, claim)
             && is_of_attributes(volume, claim)
     });
     let fitting: Vec<&Candidate<'_>> = fitting.collect();
     let own = fitting
         .iter()
-        .find(|candidate| owner_of(candidate.volume, claim) == Owner::Claim);
+        .find(|candidate| owner_of(candidate.volume, claim) == VolumeOwner::Claim);
     if let Some(own) = own {
         return Some(own.volume);
     }
@@ -196,81 +195,13 @@ fn choose<'a>(claim: &Value, free: &[Candidate<'a>], is_delayed: bool) -> Option
     let fitting = fitting.into_iter().filter(|candidate| {
         let volume = candidate.volume;
         candidate.is_selected
-            && owner_of(volume, claim) == Owner::Nobody
+            && owner_of(volume, claim) == VolumeOwner::Nobody
             && volume["status"]["phase"] == "Available"
             && class_of(volume) == class_of(claim)
             && has_access_modes(volume, claim)
     });
-    let smallest = fitting.min_by(|a, b| size_of(a.volume).cmp(&size_of(b.volume)));
+    let smallest = fitting.min_by(|a, b| capacity(a.volume).cmp(&capacity(b.volume)));
     smallest.map(|candidate| candidate.volume)
-}
-
-/// The claim that a volume is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Owner {
-    Nobody,
-    /// The claim that was asked about.
-    Claim,
-    Another,
-}
-
-fn owner_of(volume: &Value, claim: &Value) -> Owner {
-    let owner = &volume["spec"]["claimRef"];
-    if owner.is_null() {
-        return Owner::Nobody;
-    }
-    let metadata = &claim["metadata"];
-    let is_named = owner["name"] == metadata["name"] && owner["namespace"] == metadata["namespace"];
-    let uid = text(&owner["uid"]);
-    if is_named && (uid.is_empty() || uid == text(&metadata["uid"])) {
-        Owner::Claim
-    } else {
-        Owner::Another
-    }
-}
-
-/// Returns why a volume does not serve a claim that names it.
-fn mismatch(volume: &Value, claim: &Value) -> Option<&'static str> {
-    if !is_large_enough(volume, claim) {
-        Some("requested PV is too small")
-    } else if class_of(volume) != class_of(claim) {
-        Some("storageClassName does not match")
-    } else if !is_of_attributes(volume, claim) {
-        Some("volumeAttributesClassName does not match")
-    } else if mode_of(volume) != mode_of(claim) {
-        Some("incompatible volumeMode")
-    } else if !has_access_modes(volume, claim) {
-        Some("incompatible accessMode")
-    } else {
-        None
-    }
-}
-
-fn size_of(volume: &Value) -> crate::value::schema::Quantity {
-    quantity(&volume["spec"]["capacity"]["storage"])
-}
-
-fn is_large_enough(volume: &Value, claim: &Value) -> bool {
-    size_of(volume) >= quantity(&claim["spec"]["resources"]["requests"]["storage"])
-}
-
-fn mode_of(object: &Value) -> &str {
-    match text(&object["spec"]["volumeMode"]) {
-        "" => "Filesystem",
-        mode => mode,
-    }
-}
-
-fn is_of_attributes(volume: &Value, claim: &Value) -> bool {
-    let field = "volumeAttributesClassName";
-    text(&volume["spec"][field]) == text(&claim["spec"][field])
-}
-
-fn has_access_modes(volume: &Value, claim: &Value) -> bool {
-    let modes = |object: &Value| object["spec"]["accessModes"].as_array().cloned();
-    let offered = modes(volume).unwrap_or_default();
-    let mut wanted = modes(claim).into_iter().flatten();
-    wanted.all(|mode| offered.contains(&mode))
 }
 
 /// Decides the next step for a volume. `claim` is the one of the name that the volume gives, if there is one.
@@ -332,6 +263,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::controllers::workloads::volume_rules::{BOUND, SELECTED_NODE};
 
     fn volume(name: &str, size: &str) -> Value {
         json!({

@@ -18,13 +18,13 @@ use serde_json::{Value, json};
 pub(super) use self::ephemeral::EphemeralVolumes;
 
 use self::{
-    binding::{
-        Around, BOUND, BY_CONTROLLER, Candidate, ClaimStep, Told, VolumeStep, claim_step,
-        volume_step,
-    },
+    binding::{Around, Candidate, ClaimStep, Told, VolumeStep, claim_step, volume_step},
     provisioning::{ask, name_of, provisioned, reference, wanted_size},
 };
-use super::objects::{ReconciledKind, selector, text};
+use super::{
+    objects::{ReconciledKind, selector, text},
+    volume_rules::{BOUND, BY_CONTROLLER, is_bound},
+};
 use crate::{
     controllers::{
         Workloads,
@@ -33,7 +33,10 @@ use crate::{
         index::{Index, Observed},
         queue::Due,
     },
-    kinds::{core, storage},
+    kinds::{
+        core::{self, persistent_volume_claim::request::class_of},
+        storage,
+    },
     store::ObjectKey,
     write::{
         complete_class,
@@ -56,8 +59,6 @@ const VOLUME: ReconciledKind = ReconciledKind {
     api_version: "v1",
     component: "persistentvolume-controller",
 };
-/// The annotation that named the class before there was a field.
-const CLASS: &str = "volume.beta.kubernetes.io/storage-class";
 
 /// The key under which the classes of an empty cluster are looked after. No class can have that name.
 const ALL: &str = "";
@@ -80,14 +81,6 @@ pub(super) struct Volumes {
     by_claim: BTreeMap<ObjectKey, BTreeSet<ObjectKey>>,
     /// The event that a waiting claim has got last, so that it is not told again.
     told: BTreeMap<ObjectKey, Told>,
-}
-
-/// Returns the class of a claim or a volume; empty without one.
-fn class_of(object: &Value) -> &str {
-    match text(&object["metadata"]["annotations"][CLASS]) {
-        "" => text(&object["spec"]["storageClassName"]),
-        class => class,
-    }
 }
 
 /// Returns the key of the claim that a volume names.
@@ -162,9 +155,10 @@ impl Volumes {
         for volume in self.by_claim.get(key).into_iter().flatten() {
             due.add(volume.clone(), Duration::ZERO);
         }
-        let is_waiting = change.after.as_ref().is_some_and(|(claim, meta)| {
-            !meta.is_deleted() && claim.to_value()["metadata"]["annotations"][BOUND].is_null()
-        });
+        let is_waiting = change
+            .after
+            .as_ref()
+            .is_some_and(|(claim, meta)| !meta.is_deleted() && !is_bound(&claim.to_value()));
         if is_waiting {
             self.waiting.insert(key.clone());
         } else {

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::binding::PROVISIONED_BY;
-use crate::{controllers::workloads::objects::text, kinds::formats::quantity};
+use crate::controllers::workloads::{objects::text, volume_rules::is_large_enough};
 
 /// The annotations by which a claim names its provisioner.
 const PROVISIONERS: [&str; 2] = [
@@ -71,9 +71,8 @@ pub(super) fn ask(claim: &mut Value, class: &Value) {
 pub(super) fn wanted_size<'a>(claim: &'a Value, volume: &Value) -> Option<&'a Value> {
     let wanted = &claim["spec"]["resources"]["requests"]["storage"];
     let given = &claim["status"]["capacity"]["storage"];
-    let has = &volume["spec"]["capacity"]["storage"];
     // A volume may be larger than what was asked for; a claim that asks for more than it was given wants it to grow.
-    let grows = quantity(wanted) > quantity(has) && !given.is_null();
+    let grows = !is_large_enough(volume, claim) && !given.is_null();
     grows.then_some(wanted)
 }
 

@@ -3,10 +3,10 @@
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use crate::kinds::table::cell::{Cells, UNSET, age, items, name, plain, text, text_or};
-
-/// The annotation that named the class before there was a field for it.
-const CLASS: &str = "volume.beta.kubernetes.io/storage-class";
+use crate::kinds::{
+    core::persistent_volume_claim::request::class_of,
+    table::cell::{Cells, UNSET, age, items, name, plain, text, text_or},
+};
 
 pub(crate) fn cells(object: &Value, now: Timestamp) -> Cells {
     let (spec, status) = (&object["spec"], &object["status"]);
@@ -23,7 +23,7 @@ pub(crate) fn cells(object: &Value, now: Timestamp) -> Cells {
         json!(text(&spec["persistentVolumeReclaimPolicy"])),
         json!(phase(object)),
         json!(claim),
-        json!(class_name(object)),
+        json!(class_of(object)),
         json!(text_or(&spec["volumeAttributesClassName"], UNSET)),
         json!(text(&status["reason"])),
         json!(age(object, now)),
@@ -36,13 +36,6 @@ pub(crate) fn phase(object: &Value) -> &str {
         text(&object["status"]["phase"])
     } else {
         "Terminating"
-    }
-}
-
-pub(crate) fn class_name(object: &Value) -> &str {
-    match text(&object["metadata"]["annotations"][CLASS]) {
-        "" => text(&object["spec"]["storageClassName"]),
-        class => class,
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::{
     kinds::{
         Accepted,
-        core::persistent_volume_claim::warnings::{STORAGE_CLASS, annotation},
+        core::persistent_volume_claim::{request::CLASS, warnings::annotation},
     },
     value::field::Field,
 };
@@ -13,7 +13,7 @@ pub(crate) fn warn(accepted: &Accepted<'_>, told: &mut Vec<String>) {
 }
 
 fn volume(volume: &Field<'_>, told: &mut Vec<String>) {
-    annotation(&volume.at("metadata"), STORAGE_CLASS, told);
+    annotation(&volume.at("metadata"), CLASS, told);
     let policy = volume.at("spec").at("persistentVolumeReclaimPolicy");
     if policy.text() == "Recycle" {
         told.push(format!(

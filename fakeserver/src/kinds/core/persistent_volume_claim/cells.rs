@@ -4,7 +4,10 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use crate::kinds::{
-    core::persistent_volume::cells::{access_modes, class_name, phase, quantity},
+    core::{
+        persistent_volume::cells::{access_modes, phase, quantity},
+        persistent_volume_claim::request::class_of,
+    },
     table::cell::{Cells, UNSET, age, name, text, text_or},
 };
 
@@ -25,7 +28,7 @@ pub(crate) fn cells(object: &Value, now: Timestamp) -> Cells {
         json!(volume),
         json!(capacity),
         json!(modes),
-        json!(class_name(object)),
+        json!(class_of(object)),
         json!(text_or(&spec["volumeAttributesClassName"], UNSET)),
         json!(age(object, now)),
         json!(text_or(&spec["volumeMode"], UNSET)),

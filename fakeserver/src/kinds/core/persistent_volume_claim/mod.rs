@@ -2,6 +2,7 @@
 
 mod cells;
 pub(crate) mod defaults;
+pub(crate) mod request;
 pub(crate) mod validation;
 pub(crate) mod warnings;
 

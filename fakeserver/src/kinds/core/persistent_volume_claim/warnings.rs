@@ -1,14 +1,12 @@
 //! Warnings about claims.
 
 use crate::{
-    kinds::{Accepted, claim_spec},
+    kinds::{Accepted, claim_spec, core::persistent_volume_claim::request::CLASS},
     value::field::Field,
 };
 
-pub(crate) const STORAGE_CLASS: &str = "volume.beta.kubernetes.io/storage-class";
-
 pub(crate) fn warn(accepted: &Accepted<'_>, told: &mut Vec<String>) {
-    annotation(&accepted.metadata(), STORAGE_CLASS, told);
+    annotation(&accepted.metadata(), CLASS, told);
     claim_spec::warn(&accepted.object.at("spec"), told);
 }
 

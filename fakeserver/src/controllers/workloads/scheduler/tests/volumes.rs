@@ -148,7 +148,10 @@ fn a_claim_that_waits_gets_a_volume_that_is_there_or_a_new_one() {
         cluster.reasons(&using("c")),
         "2 node(s) didn't find available persistent volumes to bind"
     );
+    let mut golden = offered("golden", "1Gi", "z1");
+    golden["spec"]["volumeAttributesClassName"] = json!("gold");
     let cluster = cluster
+        .with(&persistent_volume::KIND, golden)
         .with(&persistent_volume::KIND, offered("small", "1Mi", "z0"))
         .with(&persistent_volume::KIND, offered("large", "9Gi", "z1"))
         .with(&persistent_volume::KIND, offered("right", "2Gi", "z1"));

@@ -9,8 +9,8 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
+pub(super) use self::unbound::Binding;
 use self::unbound::Unbound;
-pub(super) use self::unbound::{Binding, SELECTED_NODE};
 use super::{
     node::{Node, pairs},
     node_affinity::NodeSelector,
@@ -19,9 +19,15 @@ use super::{
     rejection::Rejection,
 };
 use crate::{
-    controllers::workloads::objects::text,
+    controllers::workloads::{
+        objects::text,
+        volume_rules::{access_modes, delays_binding, is_bound},
+    },
     kinds::{
-        core::{persistent_volume, persistent_volume_claim},
+        core::{
+            persistent_volume,
+            persistent_volume_claim::{self, request::class_of},
+        },
         storage::storage_class,
     },
     value::object::Pairs,
@@ -31,7 +37,6 @@ const WRONG_NODE: &str = "node(s) didn't match PersistentVolume's node affinity"
 const WRONG_ZONE: &str = "node(s) had no available volume zone";
 const IN_USE: &str = "node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode already in-use by another pod";
 const UNBOUND: &str = "pod has unbound immediate PersistentVolumeClaims";
-const BIND_COMPLETED: &str = "pv.kubernetes.io/bind-completed";
 /// The labels of nodes and volumes that say where they are, with what the older of them are called now.
 const ZONES: [(&str, &str); 4] = [
     (
@@ -107,12 +112,10 @@ impl Volumes {
         let mut is_waiting = false;
         for claim in &pod.claims {
             let found = find(pod, claim, objects)?;
-            let mut modes = items(&found["spec"]["accessModes"]);
-            let is_single = modes.any(|mode| mode == "ReadWriteOncePod");
+            let is_single = access_modes(&found).any(|mode| mode == "ReadWriteOncePod");
             volumes.is_in_use |= is_single && is_used(&claim.name);
             let volume = text(&found["spec"]["volumeName"]);
-            let is_bound = !found["metadata"]["annotations"][BIND_COMPLETED].is_null();
-            if !volume.is_empty() && is_bound {
+            if !volume.is_empty() && is_bound(&found) {
                 let kind = &persistent_volume::KIND;
                 let stored = objects.get(kind, None, volume);
                 let stored =
@@ -135,10 +138,7 @@ impl Volumes {
 
     /// Notes where a bound volume can be used.
     fn bind(&mut self, volume: &Value) {
-        let required = &volume["spec"]["nodeAffinity"]["required"];
-        if !required.is_null() {
-            self.affinities.push(NodeSelector::of(required));
-        }
+        self.affinities.extend(affinity_of(volume));
         let labels = &volume["metadata"]["labels"];
         for (place, (label, _)) in ZONES.iter().enumerate() {
             if let Some(zones) = labels[*label].as_str() {
@@ -220,17 +220,16 @@ fn find(pod: &PodInfo, claim: &ClaimUse, objects: &dyn Objects) -> Result<Value,
     Ok(found)
 }
 
-/// Returns the class of a claim or a volume; empty if it has none.
-fn class_of(object: &Value) -> &str {
-    const OLD: &str = "volume.beta.kubernetes.io/storage-class";
-    let old = object["metadata"]["annotations"][OLD].as_str();
-    old.unwrap_or_else(|| text(&object["spec"]["storageClassName"]))
-}
-
 /// Returns the class of a claim, if that waits for a pod.
 fn delaying_class(claim: &Value, objects: &dyn Objects) -> Option<Value> {
     let class = objects.get(&storage_class::KIND, None, class_of(claim))?;
-    (class["volumeBindingMode"] == "WaitForFirstConsumer").then_some(class)
+    delays_binding(&class).then_some(class)
+}
+
+/// Returns the nodes from which a volume can be used; `None` if from any.
+fn affinity_of(volume: &Value) -> Option<NodeSelector> {
+    let required = &volume["spec"]["nodeAffinity"]["required"];
+    (!required.is_null()).then(|| NodeSelector::of(required))
 }
 
 /// Returns the labels of an object.

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{class_of, delaying_class, labels_of};
+use super::{affinity_of, delaying_class, labels_of};
 use crate::{
     controllers::workloads::{
         objects::text,
@@ -10,17 +10,13 @@ use crate::{
             node::Node, node_affinity::NodeSelector, objects::Objects, pod::items,
             selection::Selection,
         },
+        volume_rules::{NO_PROVISIONER, VolumeOwner, capacity, mismatch, owner_of, selected_node},
     },
-    kinds::{core::persistent_volume, formats::quantity},
-    value::{object::Pairs, schema::Quantity},
+    kinds::core::{persistent_volume, persistent_volume_claim::request::size_of},
+    value::object::Pairs,
 };
 
 pub(super) const NO_VOLUME: &str = "node(s) didn't find available persistent volumes to bind";
-/// The annotation by which the scheduler tells for which node a volume is to be made.
-pub(in crate::controllers::workloads::scheduler) const SELECTED_NODE: &str =
-    "volume.kubernetes.io/selected-node";
-/// Of classes whose volumes are made by hand.
-const NO_PROVISIONER: &str = "kubernetes.io/no-provisioner";
 
 /// A claim that waits for a pod.
 #[derive(Clone, Debug)]
@@ -64,7 +60,7 @@ impl Unbound {
         let topologies = items(&class["allowedTopologies"]).map(Topology::of);
         Some(Self {
             claim: claim.clone(),
-            selected: text(&claim["metadata"]["annotations"][SELECTED_NODE]).to_owned(),
+            selected: selected_node(claim).to_owned(),
             volumes: Vec::new(),
             topologies: is_made.then(|| topologies.collect()),
         })
@@ -76,7 +72,7 @@ impl Unbound {
             return;
         }
         let mut volumes = objects.list(&persistent_volume::KIND);
-        volumes.sort_by_cached_key(|volume| capacity(&volume["spec"]["capacity"]));
+        volumes.sort_by_cached_key(capacity);
         for claim in claims.iter_mut() {
             let fitting = volumes.iter().filter(|volume| claim.fits(volume));
             let fitting = fitting.map(|volume| Volume {
@@ -85,32 +81,19 @@ impl Unbound {
             });
             claim.volumes = fitting.collect();
         }
-        claims.sort_by_cached_key(|claim| capacity(&claim.claim["spec"]["resources"]["requests"]));
+        claims.sort_by_cached_key(|claim| size_of(&claim.claim));
     }
 
     /// Returns whether the claim may have a volume.
     fn fits(&self, volume: &Value) -> bool {
-        let (wanted, offered) = (&self.claim["spec"], &volume["spec"]);
-        let mode = |spec: &Value| match text(&spec["volumeMode"]) {
-            "" => "Filesystem".to_owned(),
-            mode => mode.to_owned(),
-        };
-        let holder = &offered["claimRef"];
-        let is_own = ["namespace", "name"]
-            .iter()
-            .all(|field| holder[*field] == self.claim["metadata"][*field]);
         let is_free = matches!(
             text(&volume["status"]["phase"]),
             "" | "Pending" | "Available"
         ) && volume["metadata"]["deletionTimestamp"].is_null()
-            && (holder.is_null() || is_own);
-        let offers = |wanted: &Value| items(&offered["accessModes"]).any(|mode| mode == wanted);
-        let selector = &wanted["selector"];
+            && owner_of(volume, &self.claim) != VolumeOwner::Another;
+        let selector = &self.claim["spec"]["selector"];
         is_free
-            && class_of(&self.claim) == class_of(volume)
-            && mode(wanted) == mode(offered)
-            && items(&wanted["accessModes"]).all(offers)
-            && capacity(&wanted["resources"]["requests"]) <= capacity(&offered["capacity"])
+            && mismatch(volume, &self.claim).is_none()
             && (selector.is_null() || Selection::of(selector).matches(&labels_of(volume)))
     }
 
@@ -172,15 +155,6 @@ impl Topology {
     }
 }
 
-fn affinity_of(volume: &Value) -> Option<NodeSelector> {
-    let required = &volume["spec"]["nodeAffinity"]["required"];
-    (!required.is_null()).then(|| NodeSelector::of(required))
-}
-
 fn is_near(affinity: Option<&NodeSelector>, node: &Node) -> bool {
     affinity.is_none_or(|affinity| affinity.matches(&node.name, &node.labels))
-}
-
-fn capacity(amounts: &Value) -> Quantity {
-    quantity(&amounts["storage"])
 }
