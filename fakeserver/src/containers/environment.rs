@@ -6,7 +6,8 @@ use serde_json::Value;
 
 use super::{
     downward::{field, resource},
-    sources::{Entries, PodSources, list, text},
+    references::Reference,
+    sources::{PodSources, list, text},
 };
 
 /// The variable that runtimes set for every container.
@@ -109,13 +110,8 @@ impl Variables {
     /// Adds all entries of a config map or a secret.
     fn add_all(&mut self, from: &Value, sources: &dyn PodSources) {
         let prefix = text(&from["prefix"]);
-        let map = text(&from["configMapRef"]["name"]);
-        let secret = text(&from["secretRef"]["name"]);
-        let entries = if map.is_empty() {
-            sources.secret(secret)
-        } else {
-            sources.config_map(map)
-        };
+        let reference = Reference::of_environment(from);
+        let entries = reference.and_then(|reference| reference.entries(sources));
         for (name, value) in entries.unwrap_or_default() {
             if let Ok(value) = str::from_utf8(&value) {
                 self.put(&format!("{prefix}{name}"), value);
@@ -156,16 +152,10 @@ fn selected(
     container: &Value,
     sources: &dyn PodSources,
 ) -> Option<String> {
-    let entry = |entries: Option<Entries>, key: &Value| {
-        let value = entries?.remove(text(key))?;
+    if let Some(reference) = Reference::of_variable(from) {
+        let entries = reference.part.chosen(reference.entries(sources)?);
+        let value = entries.into_values().next()?;
         String::from_utf8(value).ok()
-    };
-    let map = &from["configMapKeyRef"];
-    let secret = &from["secretKeyRef"];
-    if !map.is_null() {
-        entry(sources.config_map(text(&map["name"])), &map["key"])
-    } else if !secret.is_null() {
-        entry(sources.secret(text(&secret["name"])), &secret["key"])
     } else if !from["fieldRef"].is_null() {
         field(pod, text(&from["fieldRef"]["fieldPath"]))
     } else {

@@ -11,6 +11,7 @@ mod log;
 mod reader;
 mod follower;
 mod sources;
+mod references;
 mod downward;
 mod environment;
 mod files;
@@ -41,6 +42,7 @@ pub(crate) use self::{
     follower::LogFollower,
     log::OutputStream,
     reader::LogSelection,
+    references::{Holder, Reference},
     session::{CommandSession, CommandWork, ForwardTarget, PendingSession, Session, Work},
     sources::{Entries, PodSources},
 };

@@ -5,6 +5,7 @@ use serde_json::Value;
 use super::{
     downward::{field, resource},
     files::Files,
+    references::Reference,
     sources::{Entries, PodSources, list, text},
 };
 
@@ -65,14 +66,8 @@ fn put_part(files: &mut Files, path: &str, part: &str, mut contents: Entries) {
 
 /// Returns the files of a volume, by their paths in it. Volumes of other kinds are empty.
 fn contents(volume: &Value, pod: &Value, container: &Value, sources: &dyn PodSources) -> Entries {
-    let map = &volume["configMap"];
-    let secret = &volume["secret"];
-    if !map.is_null() {
-        return chosen(sources.config_map(text(&map["name"])), &map["items"]);
-    }
-    if !secret.is_null() {
-        let entries = sources.secret(text(&secret["secretName"]));
-        return chosen(entries, &secret["items"]);
+    if let Some(reference) = Reference::of_volume(volume) {
+        return chosen(&reference, sources);
     }
     if !volume["downwardAPI"].is_null() {
         return told(&volume["downwardAPI"]["items"], pod, container);
@@ -94,27 +89,16 @@ fn projected(source: &Value, pod: &Value, container: &Value, sources: &dyn PodSo
             token_text.map(|content| (text(&token["path"]).to_owned(), content.into_bytes()));
         return file.into_iter().collect();
     }
-    let (map, secret) = (&source["configMap"], &source["secret"]);
-    if !map.is_null() {
-        chosen(sources.config_map(text(&map["name"])), &map["items"])
-    } else if !secret.is_null() {
-        chosen(sources.secret(text(&secret["name"])), &secret["items"])
-    } else {
-        told(&source["downwardAPI"]["items"], pod, container)
+    match Reference::of_volume(source) {
+        Some(reference) => chosen(&reference, sources),
+        None => told(&source["downwardAPI"]["items"], pod, container),
     }
 }
 
-/// Returns the entries that `items` choose, by their paths, or all if there are no items.
-fn chosen(entries: Option<Entries>, items: &Value) -> Entries {
-    let mut entries = entries.unwrap_or_default();
-    if items.is_null() {
-        return entries;
-    }
-    let chosen = list(items).filter_map(|item| {
-        let content = entries.remove(text(&item["key"]))?;
-        Some((text(&item["path"]).to_owned(), content))
-    });
-    chosen.collect()
+/// Returns the entries that a reference chooses, by their paths; none if they are not there.
+fn chosen(reference: &Reference<'_>, sources: &dyn PodSources) -> Entries {
+    let entries = reference.entries(sources).unwrap_or_default();
+    reference.part.chosen(entries)
 }
 
 /// Returns the files of the downward API.

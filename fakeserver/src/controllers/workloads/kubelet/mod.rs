@@ -23,7 +23,7 @@ pub(super) use self::life::KILLED;
 use self::{
     container::{Container, Role},
     life::{Blocked, Happened, Life, Now, What},
-    needs::{NEEDED, unconfigured, unmounted},
+    needs::{Lack, NEEDED, unconfigured, unmounted},
 };
 use super::{
     nodes::ready_status,
@@ -73,8 +73,8 @@ pub(super) struct Kubelet {
     /// The nodes that are there and ready.
     ready: BTreeSet<String>,
     lives: BTreeMap<ObjectKey, Life>,
-    /// The pods that need something that is not there, and the last event about that.
-    blocked: BTreeMap<ObjectKey, String>,
+    /// The pods that need something that is not there, and what that was last.
+    blocked: BTreeMap<ObjectKey, Lack>,
     /// The times at which deleted pods take their next step.
     going: BTreeMap<ObjectKey, Instant>,
 }
@@ -212,21 +212,23 @@ impl Kubelet {
         key: &ObjectKey,
         pod: &Value,
         life: &Life,
-        unmounted: Option<String>,
+        unmounted: Option<Lack>,
     ) {
         let lacks = match unmounted {
-            Some(why) => Some(("FailedMount", why)),
-            None => life.lacks().map(|why| ("Failed", format!("Error: {why}"))),
+            Some(lack) => Some(("FailedMount", lack)),
+            None => life
+                .lacks()
+                .map(|why| ("Failed", Lack::Missing(format!("Error: {why}")))),
         };
-        let Some((reason, why)) = lacks else {
+        let Some((reason, lack)) = lacks else {
             self.blocked.remove(key);
             return;
         };
-        if self.blocked.get(key) != Some(&why) {
-            if !why.is_empty() {
-                cluster.warning(&POD, pod, reason, &why);
+        if self.blocked.get(key) != Some(&lack) {
+            if let Lack::Missing(why) = &lack {
+                cluster.warning(&POD, pod, reason, why);
             }
-            self.blocked.insert(key.clone(), why);
+            self.blocked.insert(key.clone(), lack);
         }
     }
 
