@@ -5,6 +5,7 @@ use std::time::Duration;
 use serde_json::Value;
 use tokio::time::Instant;
 
+use super::fields::ContainerField;
 use crate::controllers::workloads::{
     objects::{number, text},
     stages::{Exit, Readiness, Script},
@@ -144,12 +145,8 @@ impl Ended {
 impl Container {
     /// Creates a container that is as the status of its pod says.
     pub(super) fn of(container: &Value, role: Role, policy: Restart, status: &Value) -> Self {
-        let field = match role {
-            Role::Init | Role::Sidecar => "initContainerStatuses",
-            Role::Main => "containerStatuses",
-            Role::Ephemeral => "ephemeralContainerStatuses",
-        };
-        let statuses = status[field].as_array();
+        let field = ContainerField::of(role);
+        let statuses = status[field.status_name()].as_array();
         let own = statuses
             .into_iter()
             .flatten()

@@ -5,7 +5,10 @@ use std::time::Duration;
 use serde_json::Value;
 use tokio::time::Instant;
 
-use super::container::{Container, Restart, Role, State, backoff};
+use super::{
+    container::{Container, Restart, Role, State, backoff},
+    fields::containers,
+};
 use crate::controllers::workloads::{
     objects::text,
     pods::Phase,
@@ -98,22 +101,8 @@ impl Life {
         let spec = &pod["spec"];
         let policy = Restart::of(text(&spec["restartPolicy"]));
         let known = self.containers.len();
-        let all = ["initContainers", "containers", "ephemeralContainers"]
-            .into_iter()
-            .flat_map(|field| {
-                spec[field]
-                    .as_array()
-                    .into_iter()
-                    .flatten()
-                    .map(move |it| (field, it))
-            });
-        for (field, container) in all.skip(known) {
-            let role = match field {
-                "initContainers" if container["restartPolicy"] == "Always" => Role::Sidecar,
-                "initContainers" => Role::Init,
-                "containers" => Role::Main,
-                _ => Role::Ephemeral,
-            };
+        for (field, container) in containers(spec).skip(known) {
+            let role = field.role_of(container);
             let mut container = Container::of(container, role, policy, &pod["status"]);
             if matches!(&container.state, State::Ended(ended) if container.restarts_after(ended.code))
             {

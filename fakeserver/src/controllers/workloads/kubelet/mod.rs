@@ -7,6 +7,7 @@
 //! A kubelet whose node is not ready does nothing, as if it could not reach the API server.
 
 mod container;
+mod fields;
 mod life;
 mod needs;
 mod status;
@@ -383,14 +384,8 @@ fn log(cluster: &Cluster<'_, '_>, key: &ObjectKey, pod: &Value, container: &str,
     let (out, now) = (OutputStream::Stdout, cluster.now());
     match what {
         What::Started | What::StartedUnready => {
-            let fields = ["initContainers", "containers", "ephemeralContainers"];
-            let mut all = fields
-                .iter()
-                .flat_map(|field| pod["spec"][*field].as_array().into_iter().flatten());
-            let image = all
-                .find(|it| it["name"] == container)
-                .map(|it| text(&it["image"]));
-            let image = image.unwrap_or_default();
+            let spec = fields::container(&pod["spec"], container);
+            let image = spec.map_or("", |spec| text(&spec["image"]));
             containers.start(key, container);
             let line = format!("container {container} of image {image} started");
             containers.write(key, container, out, now, &line);

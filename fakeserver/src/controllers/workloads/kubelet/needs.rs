@@ -2,7 +2,10 @@
 
 use serde_json::Value;
 
-use super::life::{Blocked, CONFIG_ERROR};
+use super::{
+    fields,
+    life::{Blocked, CONFIG_ERROR},
+};
 use crate::{
     containers::{Holder, Reference},
     controllers::{cluster::Cluster, workloads::objects::text},
@@ -75,11 +78,7 @@ pub(super) fn unconfigured(
     container: &str,
 ) -> Option<Blocked> {
     let namespace = text(&pod["metadata"]["namespace"]);
-    let fields = ["initContainers", "containers", "ephemeralContainers"];
-    let mut all = fields
-        .iter()
-        .flat_map(|field| pod["spec"][*field].as_array().into_iter().flatten());
-    let container = all.find(|it| it["name"] == container)?;
+    let container = fields::container(&pod["spec"], container)?;
     let items = |field: &str| container[field].as_array().into_iter().flatten();
     let whole = items("envFrom").filter_map(Reference::of_environment);
     let single = items("env").filter_map(|variable| Reference::of_variable(&variable["valueFrom"]));

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::{
     container::{Container, Ended, Role, State},
+    fields::{self, ContainerField},
     life::Life,
 };
 use crate::controllers::workloads::{
@@ -26,29 +27,17 @@ pub(super) fn write(pod: &mut Value, life: &Life, gates: &[Gate], address: &str,
     if let Some(generation) = generation {
         status["observedGeneration"] = json!(generation);
     }
-    for (field, statuses, roles) in [
-        (
-            "initContainers",
-            "initContainerStatuses",
-            [Role::Init, Role::Sidecar],
-        ),
-        ("containers", "containerStatuses", [Role::Main, Role::Main]),
-        (
-            "ephemeralContainers",
-            "ephemeralContainerStatuses",
-            [Role::Ephemeral, Role::Ephemeral],
-        ),
-    ] {
-        let of_field = life.containers.iter().filter(|it| roles.contains(&it.role));
+    for field in ContainerField::ALL {
+        let all = life.containers.iter();
+        let of_field = all.filter(|it| ContainerField::of(it.role) == field);
         let written: Vec<Value> = of_field
             .map(|container| {
-                let mut specs = specs[field].as_array().into_iter().flatten();
-                let spec = specs.find(|spec| spec["name"] == *container.name);
+                let spec = fields::container(&specs, &container.name);
                 status_of(container, spec.unwrap_or(&Value::Null), &uid)
             })
             .collect();
         if !written.is_empty() {
-            status[statuses] = written.into();
+            status[field.status_name()] = written.into();
         }
     }
     if status["startTime"].is_null() {
