@@ -141,7 +141,11 @@ async fn a_pod_waits_for_what_it_refers_to() {
     let mut may = pod("may", "");
     may["spec"]["containers"][0]["envFrom"] =
         json!([{"configMapRef": {"name": "settings", "optional": true}}]);
-    for pod in [&mounts, &reads, &may] {
+    let mut one = pod("one", "");
+    let items = json!([{"key": "color", "path": "c"}]);
+    one["spec"]["volumes"] =
+        json!([{"name": "v", "configMap": {"name": "settings", "items": items}}]);
+    for pod in [&mounts, &reads, &may, &one] {
         api.post(PODS, pod).await.created();
     }
     sleep(Duration::from_secs(5)).await;
@@ -163,6 +167,9 @@ async fn a_pod_waits_for_what_it_refers_to() {
     let (state, _) = state(&api, "reads").await;
     let why = "couldn't find key color in ConfigMap default/settings";
     assert_eq!(state["waiting"]["message"], why);
+    let why = "configmap references non-existent config key: color";
+    let mount = format!("FailedMount: MountVolume.SetUp failed for volume \"v\" : {why}");
+    assert!(told(&api, "one").await.contains(&mount));
     let color = json!({"data": {"color": "blue"}});
     api.merge(&format!("{CONFIG_MAPS}/settings"), &color)
         .await

@@ -32,13 +32,21 @@ pub(super) enum Lack {
     Missing(String),
 }
 
+/// What is not there that a reference leads to.
+enum Missing {
+    /// The object, as messages say it.
+    Object(String),
+    /// A key of it.
+    Key(String),
+}
+
 /// Returns why the volumes of a pod cannot be mounted.
 pub(super) fn unmounted(cluster: &Cluster<'_, '_>, pod: &Value) -> Option<Lack> {
     let namespace = text(&pod["metadata"]["namespace"]);
     let volumes = pod["spec"]["volumes"].as_array()?;
     volumes.iter().find_map(|volume| {
         let lack = lack_of_entries(cluster, namespace, volume);
-        let lack = lack.or_else(|| lack_of_claim(cluster, namespace, volume))?;
+        let lack = lack.or_else(|| lack_of_claim(cluster, pod, volume))?;
         Some(match lack {
             Lack::Time => Lack::Time,
             Lack::Missing(why) => {
@@ -55,18 +63,32 @@ fn lack_of_entries(cluster: &Cluster<'_, '_>, namespace: &str, volume: &Value) -
     let sources = volume["projected"]["sources"].as_array();
     let sources = sources.into_iter().flatten().chain([volume]);
     let mut references = sources.filter_map(Reference::of_volume);
-    let why = references.find_map(|reference| missing(cluster, namespace, &reference))?;
-    Some(Lack::Missing(why))
+    let lack = references.find_map(|reference| {
+        let missing = Missing::of(cluster, namespace, &reference)?;
+        Some(missing.into_mount_error(reference.holder))
+    })?;
+    Some(Lack::Missing(lack))
 }
 
-/// Returns what a volume lacks of its claim, which has to be bound.
-fn lack_of_claim(cluster: &Cluster<'_, '_>, namespace: &str, volume: &Value) -> Option<Lack> {
-    let name = volume["persistentVolumeClaim"]["claimName"].as_str()?;
+/// Returns what a volume lacks of its claim, which has to be bound, also if it is made for the pod.
+fn lack_of_claim(cluster: &Cluster<'_, '_>, pod: &Value, volume: &Value) -> Option<Lack> {
+    let metadata = &pod["metadata"];
+    let own = || format!("{}-{}", text(&metadata["name"]), text(&volume["name"]));
+    let claim = volume["persistentVolumeClaim"]["claimName"].as_str();
+    let is_ephemeral = volume["ephemeral"].is_object();
+    let name = claim
+        .map(str::to_owned)
+        .or_else(|| is_ephemeral.then(own))?;
     let kind = &core::persistent_volume_claim::KIND;
-    let key = ObjectKey::namespaced(kind.storage().clone(), namespace, name);
+    let key = ObjectKey::namespaced(kind.storage().clone(), text(&metadata["namespace"]), &name);
     let Some(claim) = cluster.get(&key).map(|stored| stored.to_value()) else {
         let why = format!("persistentvolumeclaim \"{name}\" not found");
-        return Some(Lack::Missing(why));
+        // One that is made for the pod is not there yet.
+        return Some(if is_ephemeral {
+            Lack::Time
+        } else {
+            Lack::Missing(why)
+        });
     };
     (claim["status"]["phase"] != "Bound").then_some(Lack::Time)
 }
@@ -83,35 +105,68 @@ pub(super) fn unconfigured(
     let whole = items("envFrom").filter_map(Reference::of_environment);
     let single = items("env").filter_map(|variable| Reference::of_variable(&variable["valueFrom"]));
     let mut references = whole.chain(single);
-    let why = references.find_map(|reference| missing(cluster, namespace, &reference))?;
+    let message = references.find_map(|reference| {
+        let missing = Missing::of(cluster, namespace, &reference)?;
+        Some(missing.into_config_error(namespace, &reference))
+    })?;
     Some(Blocked {
         reason: CONFIG_ERROR,
-        message: why,
+        message,
     })
 }
 
-/// Returns why a reference leads nowhere, unless the pod does without it.
-fn missing(cluster: &Cluster<'_, '_>, namespace: &str, wanted: &Reference<'_>) -> Option<String> {
-    let name = wanted.name;
-    if wanted.is_optional || name == ROOT_CERTIFICATES {
-        return None;
+// === impl Missing ===
+
+impl Missing {
+    /// Returns what is missing where a reference leads, unless the pod does without it.
+    fn of(cluster: &Cluster<'_, '_>, namespace: &str, wanted: &Reference<'_>) -> Option<Self> {
+        let name = wanted.name;
+        if wanted.is_optional || name == ROOT_CERTIFICATES {
+            return None;
+        }
+        let (kind, word) = match wanted.holder {
+            Holder::ConfigMap => (&core::config_map::KIND, "configmap"),
+            Holder::Secret => (&core::secret::KIND, "secret"),
+        };
+        let key = ObjectKey::namespaced(kind.storage().clone(), namespace, name);
+        let Some(found) = cluster.get(&key).map(|stored| stored.to_value()) else {
+            return Some(Self::Object(format!("{word} \"{name}\" not found")));
+        };
+        let has = |key: &str| {
+            ["data", "binaryData"]
+                .iter()
+                .any(|field| !found[field][key].is_null())
+        };
+        let keys = wanted.part.keys();
+        let lacks = keys.into_iter().find(|key| !has(key))?;
+        Some(Self::Key(lacks.to_owned()))
     }
-    let (kind, word, kind_name) = match wanted.holder {
-        Holder::ConfigMap => (&core::config_map::KIND, "configmap", "ConfigMap"),
-        Holder::Secret => (&core::secret::KIND, "secret", "Secret"),
-    };
-    let key = ObjectKey::namespaced(kind.storage().clone(), namespace, name);
-    let Some(found) = cluster.get(&key).map(|stored| stored.to_value()) else {
-        return Some(format!("{word} \"{name}\" not found"));
-    };
-    let has = |key: &str| {
-        ["data", "binaryData"]
-            .iter()
-            .any(|field| !found[field][key].is_null())
-    };
-    let keys = wanted.part.keys();
-    let lacks = keys.into_iter().find(|key| !has(key))?;
-    Some(format!(
-        "couldn't find key {lacks} in {kind_name} {namespace}/{name}"
-    ))
+
+    /// Says so of a volume.
+    fn into_mount_error(self, holder: Holder) -> String {
+        match (self, holder) {
+            (Self::Object(why), _) => why,
+            (Self::Key(key), Holder::ConfigMap) => {
+                format!("configmap references non-existent config key: {key}")
+            }
+            (Self::Key(key), Holder::Secret) => {
+                format!("references non-existent secret key: {key}")
+            }
+        }
+    }
+
+    /// Says so of a container's environment.
+    fn into_config_error(self, namespace: &str, wanted: &Reference<'_>) -> String {
+        match self {
+            Self::Object(why) => why,
+            Self::Key(key) => {
+                let kind = match wanted.holder {
+                    Holder::ConfigMap => "ConfigMap",
+                    Holder::Secret => "Secret",
+                };
+                let name = wanted.name;
+                format!("couldn't find key {key} in {kind} {namespace}/{name}")
+            }
+        }
+    }
 }
