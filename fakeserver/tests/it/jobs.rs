@@ -72,6 +72,29 @@ fn failing(index: &str, code: u8) -> Stage {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_job_with_less_parallelism_keeps_the_pods_that_run() {
+    let workloads = Workloads::default()
+        .with_nodes(1)
+        .with_pods_per_node(3)
+        .with_pod_run(Duration::from_hours(1));
+    let api = Api::with(Controllers::default().with_workloads(workloads));
+    api.post(JOBS, &indexed(&json!({}))).await.created();
+    sleep(Duration::from_secs(5)).await;
+    let running = async || -> Vec<Value> {
+        let all = pods(&api).await.into_iter();
+        let running = all.filter(|pod| pod["status"]["phase"] == "Running");
+        running.map(|pod| pod["metadata"]["uid"].clone()).collect()
+    };
+    let before = running().await;
+    assert_eq!(before.len(), 3);
+    let less = json!({"spec": {"parallelism": 3}});
+    api.merge(&format!("{JOBS}/j"), &less).await.ok();
+    sleep(Duration::from_secs(5)).await;
+    assert_eq!(pods(&api).await.len(), 3, "those without a node went");
+    assert_eq!(running().await, before);
+}
+
+#[tokio::test(start_paused = true)]
 async fn an_indexed_job_gives_each_pod_its_index() {
     let api = api([]);
     api.post(JOBS, &indexed(&json!({}))).await.created();

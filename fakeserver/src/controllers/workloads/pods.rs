@@ -1,6 +1,7 @@
 //! Pods as controllers need them, parsed once a change, and indexed by owner and labels.
 
 use std::{
+    cmp::Reverse,
     collections::{BTreeMap, BTreeSet},
     sync::Arc,
     time::Duration,
@@ -205,6 +206,19 @@ impl Pod {
     /// Returns whether its kubelet has not observed its specification as it is now.
     pub(super) fn is_unobserved(&self) -> bool {
         self.generations[0] != self.generations[1]
+    }
+
+    /// Returns the use that it is of where there are too many: those go first that are on no node, not running, not ready,
+    /// ready only lately, made lately.
+    #[doc(alias = "ActivePods")]
+    pub(super) fn usefulness(&self) -> impl Ord + use<> {
+        (
+            !self.node.is_empty(),
+            self.phase == Phase::Running,
+            self.is_ready,
+            Reverse(self.ready_since.clone()),
+            Reverse(self.stored.revision()),
+        )
     }
 
     /// Returns whether it counts as a wanted replica.

@@ -10,7 +10,7 @@ use super::{
         BURST, COALESCED, ReconciledKind, available, claim, count, enqueue_owners, look_again,
         number, selector, text,
     },
-    pods::{Phase, Pod},
+    pods::Pod,
     replica_failure::{Failure, set_failure},
 };
 use crate::{
@@ -202,16 +202,7 @@ fn plan(wanted: i64, pods: &[Arc<Pod>]) -> Plan {
             delete: Vec::new(),
         };
     }
-    // Those go first that are of least use: on no node, not running, not ready, ready only lately, made lately.
-    active.sort_by_key(|pod| {
-        (
-            !pod.node.is_empty(),
-            pod.phase == Phase::Running,
-            pod.is_ready,
-            std::cmp::Reverse(pod.ready_since.clone()),
-            std::cmp::Reverse(pod.stored.revision()),
-        )
-    });
+    active.sort_by_key(|pod| pod.usefulness());
     active.truncate(active.len() - wanted);
     Plan {
         create: 0,

@@ -340,7 +340,7 @@ fn set_index(pod: &mut Value, job: &str, index: i64) {
     }
 }
 
-/// Deletes active pods until as many are left as are wanted. They do not count as failures.
+/// Deletes active pods until as many are left as are wanted, those of least use first. They do not count as failures.
 fn remove(
     cluster: &mut Cluster<'_, '_>,
     job: &Value,
@@ -349,7 +349,9 @@ fn remove(
     wanted: i64,
 ) {
     let surplus = usize::try_from(tally.active - wanted).unwrap_or_default();
-    for pod in pods.iter().filter(|pod| pod.is_active()).take(surplus) {
+    let mut active: Vec<&Arc<Pod>> = pods.iter().filter(|pod| pod.is_active()).collect();
+    active.sort_by_key(|pod| pod.usefulness());
+    for pod in active.into_iter().take(surplus) {
         release(cluster, pod);
         cluster.delete(pod.key(), Wanted::default());
         let message = format!("Deleted pod: {}", pod.name());

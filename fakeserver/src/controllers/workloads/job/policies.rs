@@ -51,7 +51,7 @@ fn path(pod: &Value) -> String {
 fn matching_exit(rule: &Value, pod: &Value) -> Option<String> {
     let values = rule["values"].as_array()?;
     let wants_listed = rule["operator"] == "In";
-    let fields = ["initContainerStatuses", "containerStatuses"];
+    let fields = ["containerStatuses", "initContainerStatuses"];
     let mut all = fields
         .iter()
         .flat_map(|field| pod["status"][*field].as_array().into_iter().flatten());

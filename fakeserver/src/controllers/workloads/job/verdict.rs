@@ -83,9 +83,6 @@ pub(super) fn verdict(spec: &Value, tally: &Tally, age: Duration) -> Verdict {
         None if tally.succeeded > 0 => tally.active,
         None => parallelism,
     };
-    if is_indexed && left <= 0 {
-        return Verdict::Failed(End::new("FailedIndexes", "Job has failed indexes"));
-    }
     if spec["suspend"] == true {
         return Verdict::Suspended;
     }
@@ -122,6 +119,12 @@ fn failure(spec: &Value, tally: &Tally, age: Duration) -> Option<End> {
     if most.is_some_and(|most| tally.failed_indexes.count() > most) {
         let message = "Job has exceeded the specified maximal number of failed indexes";
         return Some(End::new("MaxFailedIndexesExceeded", message));
+    }
+    // It counts before a policy of success that the last index met.
+    let failed = tally.failed_indexes.count();
+    let completions = number(&spec["completions"], 0);
+    if failed > 0 && failed + tally.completed_indexes.count() >= completions {
+        return Some(End::new("FailedIndexes", "Job has failed indexes"));
     }
     None
 }
@@ -191,5 +194,6 @@ mod tests {
         assert_eq!(reason(check(&spec, "", "1-2")), "MaxFailedIndexesExceeded");
         spec["successPolicy"] = json!({"rules": [{"succeededIndexes": "1"}]});
         assert_eq!(reason(check(&spec, "1", "")), "SuccessPolicy");
+        assert_eq!(reason(check(&spec, "1-2", "0")), "FailedIndexes");
     }
 }
