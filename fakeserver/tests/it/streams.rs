@@ -322,6 +322,22 @@ async fn an_attached_client_sees_what_is_written_until_the_container_ends() {
 }
 
 #[tokio::test]
+async fn a_command_that_reads_nothing_is_interrupted_all_the_same() {
+    let served = Served::new().await;
+    let sleep = "stdin=1&tty=1&command=sleep&command=infinity";
+    let mut socket = served.exec(sleep, V5).await;
+    for _ in 0..200 {
+        let typed = Bytes::from_static(b"\0typed ahead");
+        socket.send(Message::Binary(typed)).await.unwrap();
+    }
+    let interrupt = Bytes::from_static(b"\0\x03");
+    socket.send(Message::Binary(interrupt)).await.unwrap();
+    let heard = timeout(LIMIT, hear(&mut socket)).await.unwrap();
+    let status: Value = serde_json::from_slice(&heard[&3]).unwrap();
+    assert_eq!(status["details"]["causes"][0]["message"], "130");
+}
+
+#[tokio::test]
 async fn sessions_end_with_the_server() {
     let served = Served::new().await;
     let mut socket = served.exec("command=sleep&command=infinity", V5).await;

@@ -1,17 +1,13 @@
 //! Commands in containers, and containers that are watched at their work, for one client.
 
-use bytes::Bytes;
 use futures::{StreamExt as _, stream::SplitStream};
-use tokio::{
-    sync::mpsc,
-    time::{sleep, timeout},
-};
+use tokio::time::{sleep, timeout};
 use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
 
 use super::{
     IDLE_LIMIT,
     channels::{ERROR, Heard, Protocol, STDIN, STDOUT, channel_of},
-    input::Input,
+    input::{Input, InputSender},
     output::{Gone, Output},
     status::Ending,
     terminal,
@@ -22,8 +18,6 @@ use crate::{
     server::websocket::Socket,
 };
 
-/// The messages of a client that wait to be read.
-const INPUT_QUEUE: usize = 16;
 /// The code of a command that was ended from outside: by its container's end, or by a key.
 const KILLED: u8 = 137;
 const INTERRUPTED: u8 = 130;
@@ -53,9 +47,10 @@ pub(super) async fn serve(
     if output.write(STDOUT, b"").await.is_err() {
         return;
     }
-    let (input_sender, input) = mpsc::channel(INPUT_QUEUE);
-    let input = Input::new(input, is_terminal);
-    let input_sender = has_stdin.then_some(input_sender);
+    let (mut input_sender, input) = Input::new(is_terminal);
+    if !has_stdin {
+        input_sender.end();
+    }
     let command = match &work {
         CommandWork::Run { command, .. } => command.clone(),
         _ => String::new(),
@@ -88,16 +83,25 @@ pub(super) async fn serve(
     output.close(receiver, code).await;
 }
 
-/// Hears the client until it leaves, and hands its input on.
+/// Hears the client until it leaves, and hands its input on, which the command may not read yet.
 async fn hear(
     receiver: &mut SplitStream<Socket>,
     protocol: Protocol,
-    mut input: Option<mpsc::Sender<Bytes>>,
+    mut input: InputSender,
     is_terminal: bool,
 ) -> Silence {
     loop {
-        let Ok(Some(Ok(message))) = timeout(IDLE_LIMIT, receiver.next()).await else {
-            return Silence::Left;
+        let heard = async {
+            tokio::select! {
+                biased;
+                () = input.hand_on() => None,
+                message = receiver.next(), if input.hears() => Some(message),
+            }
+        };
+        let message = match timeout(IDLE_LIMIT, heard).await {
+            Ok(None) => continue,
+            Ok(Some(Some(Ok(message)))) => message,
+            Ok(Some(_)) | Err(_) => return Silence::Left,
         };
         match protocol.decode(message) {
             Heard::Leave => return Silence::Left,
@@ -105,13 +109,9 @@ async fn hear(
                 if is_terminal && terminal::is_interrupt(&bytes) {
                     return Silence::Interrupted;
                 }
-                if let Some(sender) = &input
-                    && sender.send(bytes).await.is_err()
-                {
-                    input = None;
-                }
+                input.take(bytes);
             }
-            Heard::End(STDIN) => input = None,
+            Heard::End(STDIN) => input.end(),
             // Of terminals, the sizes are of no use.
             Heard::Data(..) | Heard::End(_) | Heard::Nothing => {}
         }
@@ -127,7 +127,11 @@ async fn perform(
 ) -> Result<Option<Ending>, Gone> {
     match work {
         CommandWork::Fail(why) => Ok(Some(Ending::Failed(why))),
-        CommandWork::Attach(follower) => show(follower, output).await,
+        CommandWork::Attach(follower) => {
+            // Nothing reads it.
+            drop(input);
+            show(follower, output).await
+        }
         CommandWork::Run { program, command } => {
             let code = run(program, output, input, clock).await?;
             Ok(Some(Ending::Exited { command, code }))

@@ -95,8 +95,10 @@ async fn hear(
             Heard::Leave => return,
             Heard::Data(channel, bytes) if channel % 2 == 0 => {
                 if let Some(input) = inputs.get(usize::from(channel / 2)) {
-                    // The pod may have closed its connection, while others go on.
-                    let _ = input.send(bytes).await;
+                    // The pod may have closed its connection, while others go on. One that takes nothing for so long has gone.
+                    if timeout(IDLE_LIMIT, input.send(bytes)).await.is_err() {
+                        return;
+                    }
                 }
             }
             Heard::Data(..) | Heard::End(_) | Heard::Nothing => {}

@@ -1,5 +1,7 @@
 //! The standard input of a command, from a client.
 
+use std::{collections::VecDeque, future::pending};
+
 use bytes::{Bytes, BytesMut};
 use memchr::memchr;
 use tokio::sync::mpsc;
@@ -12,6 +14,24 @@ use super::{
 
 /// The length limit of a line of commands. A longer one is taken in parts.
 const LINE_MAX_BYTES: usize = 64 << 10;
+/// The messages of a client that wait to be read.
+const QUEUE: usize = 16;
+/// The bytes beside them that are heard ahead, as much as a pipe holds.
+const AHEAD_MAX_BYTES: usize = 64 << 10;
+
+/// The other end of an [`Input`]: takes what a client sends, also while the command does not read.
+///
+/// # Memory
+///
+/// The messages of the queue, 64 KiB, and one message more.
+pub(super) struct InputSender {
+    /// `None` once the command reads no more, or is to be told the end.
+    sender: Option<mpsc::Sender<Bytes>>,
+    ahead: VecDeque<Bytes>,
+    ahead_bytes: usize,
+    is_terminal: bool,
+    is_ended: bool,
+}
 
 /// The bytes of a client, in order.
 pub(super) struct Input {
@@ -22,17 +42,83 @@ pub(super) struct Input {
     is_ended: bool,
 }
 
+// === impl InputSender ===
+
+impl InputSender {
+    /// Ends the input after what was taken.
+    pub(super) fn end(&mut self) {
+        self.is_ended = true;
+        self.settle();
+    }
+
+    /// Takes bytes of the client. A terminal loses what is typed beyond its limit, and a command that reads no more all.
+    pub(super) fn take(&mut self, bytes: Bytes) {
+        let is_lost = self.is_terminal && self.is_full();
+        if self.sender.is_some() && !self.is_ended && !is_lost {
+            self.ahead_bytes += bytes.len();
+            self.ahead.push_back(bytes);
+        }
+    }
+
+    /// Returns whether the client is to be heard: of a pipe that is full, nothing more is taken.
+    pub(super) fn hears(&self) -> bool {
+        self.is_terminal || !self.is_full()
+    }
+
+    /// Waits until the next bytes can be handed on, and does so. It waits for ever if there are none.
+    ///
+    /// # Cancel safety
+    ///
+    /// If dropped, nothing was handed on, and nothing is lost.
+    pub(super) async fn hand_on(&mut self) {
+        let sender = match &self.sender {
+            Some(sender) if !self.ahead.is_empty() => sender,
+            _ => return pending().await,
+        };
+        if let Ok(permit) = sender.reserve().await {
+            if let Some(bytes) = self.ahead.pop_front() {
+                self.ahead_bytes -= bytes.len();
+                permit.send(bytes);
+            }
+        } else {
+            self.ahead.clear();
+            self.ahead_bytes = 0;
+            self.is_ended = true;
+        }
+        self.settle();
+    }
+
+    fn settle(&mut self) {
+        if self.is_ended && self.ahead.is_empty() {
+            self.sender = None;
+        }
+    }
+
+    fn is_full(&self) -> bool {
+        self.ahead_bytes >= AHEAD_MAX_BYTES
+    }
+}
+
 // === impl Input ===
 
 impl Input {
-    /// Creates the input that `receiver` brings, from a terminal or as it is.
-    pub(super) fn new(receiver: mpsc::Receiver<Bytes>, is_terminal: bool) -> Self {
-        Self {
+    /// Creates the input of a command, from a terminal or as it is, with its sender.
+    pub(super) fn new(is_terminal: bool) -> (InputSender, Self) {
+        let (sender, receiver) = mpsc::channel(QUEUE);
+        let sender = InputSender {
+            sender: Some(sender),
+            ahead: VecDeque::new(),
+            ahead_bytes: 0,
+            is_terminal,
+            is_ended: false,
+        };
+        let input = Self {
             receiver,
             buffer: BytesMut::new(),
             terminal: is_terminal.then(Terminal::default),
             is_ended: false,
-        }
+        };
+        (sender, input)
     }
 
     /// Reads what comes next. Returns `None` at the end.
@@ -86,5 +172,55 @@ impl Input {
             }
         }
         Ok(true)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use futures::FutureExt as _;
+
+    use super::*;
+
+    /// Sends parts of a kilobyte until no more is taken or heard, and returns their number.
+    fn fill(sender: &mut InputSender) -> usize {
+        let part = Bytes::from(vec![b'x'; 1 << 10]);
+        let taken = (0..1_000).take_while(|_| {
+            let before = sender.ahead_bytes;
+            if sender.hears() {
+                sender.take(part.clone());
+            }
+            while sender.hand_on().now_or_never().is_some() {}
+            sender.ahead_bytes > before || sender.ahead_bytes == 0
+        });
+        taken.count()
+    }
+
+    #[test]
+    fn what_is_not_read_is_heard_up_to_a_limit() {
+        for is_terminal in [false, true] {
+            let (mut sender, mut input) = Input::new(is_terminal);
+            assert_eq!(fill(&mut sender), QUEUE + (AHEAD_MAX_BYTES >> 10));
+            assert_eq!(sender.hears(), is_terminal, "a terminal loses the rest");
+            sender.end();
+            let mut received = 0;
+            while let Some(bytes) = input.receiver.recv().now_or_never().flatten() {
+                received += bytes.len();
+                let _ = sender.hand_on().now_or_never();
+            }
+            assert_eq!(received, (QUEUE << 10) + AHEAD_MAX_BYTES);
+            assert!(input.receiver.is_closed(), "the end comes after the rest");
+        }
+    }
+
+    #[test]
+    fn a_command_that_reads_no_more_holds_up_nobody() {
+        let (mut sender, input) = Input::new(false);
+        drop(input);
+        for _ in 0..100 {
+            sender.take(Bytes::from(vec![b'x'; 1 << 10]));
+            let _ = sender.hand_on().now_or_never();
+        }
+        assert!(sender.hears());
+        assert_eq!(sender.ahead_bytes, 0);
     }
 }

@@ -7,6 +7,9 @@ const BACKSPACE: u8 = 8;
 const ESCAPE: u8 = 27;
 const DELETE: u8 = 127;
 
+/// The length limit of a line. What is typed beyond it is lost, as with a terminal of Linux.
+const LINE_MAX_BYTES: usize = 4_095;
+
 /// The line that is being typed.
 #[derive(Debug, Default)]
 pub(super) struct Terminal {
@@ -63,6 +66,7 @@ impl Terminal {
                 // The rest of a key such as an arrow.
                 ESCAPE => break,
                 key if key < b' ' && key != b'\t' => {}
+                _ if self.line.len() >= LINE_MAX_BYTES => {}
                 key => {
                     typed.echo.push(key);
                     self.line.push(key);
@@ -89,6 +93,9 @@ mod tests {
         assert_eq!(typed, Typed::default());
         assert_eq!(terminal.take(b"\n").input, b"echo\n");
         assert!(terminal.take(b"\x04").is_end);
+        let typed = terminal.take(&[b'x'; 5_000]);
+        assert_eq!((typed.echo.len(), typed.input.len()), (4_095, 0));
+        assert_eq!(terminal.take(b"\n").input.len(), 4_096);
         assert!(is_interrupt(b"a\x03"));
         assert_eq!(shown(b"a\nb"), b"a\r\nb");
     }

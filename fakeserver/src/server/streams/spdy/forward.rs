@@ -112,7 +112,12 @@ async fn forward(
             Some(stream) = connections.next() => {
                 streams.open.remove(&stream);
             }
-            () = hand_on(&mut streams), if !streams.arrived.is_empty() => {}
+            handed = timeout(IDLE_LIMIT, hand_on(&mut streams)), if !streams.arrived.is_empty() => {
+                // A port that takes nothing for so long has gone.
+                if handed.is_err() {
+                    return Gone;
+                }
+            }
             // A client is heard when all that it has said is handed on.
             message = timeout(IDLE_LIMIT, receiver.next()), if streams.arrived.is_empty() => {
                 let Ok(Some(Ok(message))) = message else {
@@ -219,6 +224,7 @@ impl Streams {
                 }
             }
             Frame::Reset { stream } => {
+                self.waiting.retain(|_, half| half.stream != stream);
                 if let Some(open) = self.open.remove(&stream) {
                     open.end.cancel();
                 }
@@ -318,6 +324,18 @@ mod tests {
         assert_eq!(streams.open.len(), 3);
         let unknown = open(&mut streams, 13, "stdin", "3");
         assert_eq!(unknown.reply, [frame::reset(13)]);
+    }
+
+    #[test]
+    fn a_stream_that_is_reset_before_its_other_half_leaves_its_place() {
+        let mut streams = Streams::default();
+        for number in 0..2 * u32::try_from(CONNECTIONS_MAX).unwrap() {
+            let stream = 2 * number + 1;
+            let opened = open(&mut streams, stream, "error", &number.to_string());
+            assert_eq!(opened.reply, [frame::reply(stream, number == 0)]);
+            streams.take(Frame::Reset { stream });
+        }
+        assert!(streams.waiting.is_empty());
     }
 
     #[tokio::test]
