@@ -23,16 +23,16 @@ pub(super) const NEEDED: [&Kind; 3] = [
 /// The config map with the certificates of a cluster, which is not there where the server speaks plain HTTP.
 const ROOT_CERTIFICATES: &str = "kube-root-ca.crt";
 
-/// What a pod lacks before its containers can start.
+/// The lack for which the containers of a pod cannot start yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Lack {
-    /// What it mounts takes its time, of which no event tells.
+    /// A mount takes its time, of which no event tells.
     Time,
     /// Something is not there, as an event says.
     Missing(String),
 }
 
-/// What is not there that a reference leads to.
+/// The thing that is not there where a reference leads.
 enum Missing {
     /// The object, as messages say it.
     Object(String),
