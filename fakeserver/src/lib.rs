@@ -42,7 +42,8 @@ pub use self::{
     edge::authorization::Authorization,
     kinds::core::service::range::{ServiceRange, ServiceRangeError},
     server::{
-        BuildError, FakeServer, FakeServerBuilder, Listener, RequestRecord, Stats, serve_faults,
+        AuditLog, AuditLogError, AuditPolicy, AuditPolicyError, BuildError, FakeServer,
+        FakeServerBuilder, Listener, RequestRecord, Stats, serve_faults,
     },
     store::{
         Change, ChangeKind, Compaction, StoredObject,

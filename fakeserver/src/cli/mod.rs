@@ -24,6 +24,7 @@ mod cluster;
 mod webhooks;
 mod pods;
 mod security;
+mod audit;
 
 use std::{
     env,
@@ -40,9 +41,10 @@ use tracing_subscriber::EnvFilter;
 
 use crate::{Clock, Compaction, Controllers, FakeServer, Stage, Workloads, faults::FaultSpec};
 
-/// The filter of logs by default, and the variable that has another one.
+/// The filter of logs by default, and the variables that have another one, the first of them first.
 const LOG_DEFAULT: &str = "warn";
 const LOG_VARIABLE: &str = "FAKESERVER_LOG";
+const LOG_VARIABLE_OF_RUST: &str = "RUST_LOG";
 
 /// A Kubernetes API server for tests: exact, in memory, started in milliseconds.
 #[derive(Debug, Parser)]
@@ -64,15 +66,10 @@ struct Arguments {
     #[command(subcommand)]
     command: Command,
 
-    /// Log filter for stderr, as in `info` or `fakeserver=debug`
-    #[arg(
-        long,
-        global = true,
-        value_name = "FILTER",
-        default_value = LOG_DEFAULT,
-        env = LOG_VARIABLE
-    )]
-    log: String,
+    /// Log filter for stderr, as in `info` or `fakeserver=debug`. `fakeserver::access=info` tells each request.
+    /// Without it `RUST_LOG` counts; the default is `warn`
+    #[arg(long, global = true, value_name = "FILTER", env = LOG_VARIABLE)]
+    log: Option<String>,
 }
 
 #[derive(Debug, Subcommand)]
@@ -177,6 +174,9 @@ struct ServerOptions {
 
     #[command(flatten)]
     security: security::SecurityOptions,
+
+    #[command(flatten)]
+    audit: audit::AuditOptions,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -199,11 +199,11 @@ pub fn main() -> ExitCode {
     let name = words.next().map(PathBuf::from).unwrap_or_default();
     let rest = || words.map(|word| word.to_string_lossy().into_owned());
     match name.file_name().and_then(OsStr::to_str) {
-        Some("kube-apiserver") => run_logged(&log_of_environment(), apiserver::run(rest())),
-        Some("etcd") => run_logged(&log_of_environment(), etcd::run(rest())),
+        Some("kube-apiserver") => run_logged(env::var(LOG_VARIABLE).ok(), apiserver::run(rest())),
+        Some("etcd") => run_logged(env::var(LOG_VARIABLE).ok(), etcd::run(rest())),
         _ => {
             let Arguments { command, log } = Arguments::parse();
-            run_logged(&log, async {
+            run_logged(log, async {
                 match &command {
                     Command::Serve(options) => serve::serve(options).await,
                     Command::Run(options) => run::run(options).await,
@@ -218,16 +218,19 @@ pub fn main() -> ExitCode {
     }
 }
 
-/// Returns the filter of logs, where the command line is that of another program.
-fn log_of_environment() -> String {
-    env::var(LOG_VARIABLE).unwrap_or_else(|_| LOG_DEFAULT.to_owned())
-}
-
-/// Runs a program to its end, with a filter of logs.
-fn run_logged(log: &str, program: impl Future<Output = Result<ExitCode, String>>) -> ExitCode {
-    let filter = match EnvFilter::try_new(log) {
+/// Runs a program to its end, with a filter of logs, or the one that is usual for programs in Rust.
+fn run_logged(
+    log: Option<String>,
+    program: impl Future<Output = Result<ExitCode, String>>,
+) -> ExitCode {
+    let (name, log) = match (log, env::var(LOG_VARIABLE_OF_RUST)) {
+        (Some(log), _) => ("--log", log),
+        (None, Ok(log)) if !log.is_empty() => (LOG_VARIABLE_OF_RUST, log),
+        (None, _) => ("", LOG_DEFAULT.to_owned()),
+    };
+    let filter = match EnvFilter::try_new(&log) {
         Ok(filter) => filter,
-        Err(error) => return failure(&format!("--log {log:?}: {error}; try `info`")),
+        Err(error) => return failure(&format!("{name} {log:?}: {error}; try `info`")),
     };
     tracing_subscriber::fmt()
         .with_env_filter(filter)
@@ -289,6 +292,7 @@ impl ServerOptions {
             .with_max_mutating_requests_in_flight(self.max_mutating_requests_inflight);
         let builder = self.admission.configure(secured.configure(builder));
         let builder = self.feature_gates.configure(builder)?;
+        let builder = self.audit.configure(builder)?;
         let builder = self.cluster.configure(builder);
         let builder = self.pods.configure(builder, &self.controllers)?;
         let server = self.data.build(builder)?;

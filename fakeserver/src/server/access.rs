@@ -34,8 +34,8 @@ pub(super) fn admit(
         .map_err(|_| Box::new(refusal(headers, Status::unauthorized())))?;
     let access = server.authorizer.access(&backend.storage);
     let asked = impersonation(headers).map_err(|why| Box::new(misguided(headers, &why)))?;
-    let user = match asked {
-        None => user,
+    let (user, impersonator) = match asked {
+        None => (user, None),
         Some(asked) => {
             for need in &asked.needs {
                 let asking = Requester::new(Arc::clone(&user), access.clone());
@@ -43,10 +43,11 @@ pub(super) fn admit(
                     return Err(Box::new(refused));
                 }
             }
-            Arc::new(asked.user)
+            (Arc::new(asked.user), Some(user))
         }
     };
-    let requester = Requester::new(user, access);
+    let mut requester = Requester::new(user, access);
+    requester.impersonator = impersonator;
     if matches!(requester.access, Access::All) {
         return Ok(requester);
     }

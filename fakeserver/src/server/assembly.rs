@@ -6,6 +6,7 @@ use uuid::Uuid;
 
 use super::{
     Stats,
+    audit::AuditLog,
     bootstrap::{bootstrap_namespaces, bootstrap_roles, foundation},
     requests::Requests,
     slots::InFlight,
@@ -35,6 +36,7 @@ pub(crate) struct Server {
     pub(super) flows: FlowClassifier,
     pub(super) openapi: DocumentsCache,
     pub(super) requests: Arc<Requests>,
+    pub(super) audit: Option<AuditLog>,
     pub(super) in_flight: InFlight,
     /// The uids of the flow schema and the priority level of requests that no stored flow schema takes.
     pub(super) flow_control: (Uuid, Uuid),

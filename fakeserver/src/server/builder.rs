@@ -1,6 +1,6 @@
 //! The builder of a server.
 
-use std::{error::Error, mem, path::PathBuf, sync::Arc};
+use std::{mem, path::PathBuf, sync::Arc};
 
 use serde::Serialize;
 use serde_json::Value;
@@ -10,7 +10,9 @@ use super::Certificates;
 use super::{
     BuildError, FakeServer, Progress,
     assembly::{Beginning, Server},
+    audit::AuditLog,
     beginning,
+    error::with_sources,
     requests::{REQUESTS_KEPT, Requests},
     security::Security,
     slots::InFlight,
@@ -57,6 +59,7 @@ pub struct FakeServerBuilder {
     watcher_buffer: usize,
     requests_kept: usize,
     keeps_bodies: bool,
+    pub(super) audit_log: Option<AuditLog>,
     /// Of requests that read, and of those that write.
     in_flight: (usize, usize),
     /// In the order in which they go in; or why one of them cannot.
@@ -352,13 +355,10 @@ impl FakeServerBuilder {
         self.admission.check()?;
         let mut objects = own(mem::take(&mut self.objects))?;
         objects.extend(manifests::read(&self.manifests)?);
-        let (data, kept) = match &self.data_file {
-            Some(file) => {
-                let (data, kept) = DataFile::open(file)?;
-                (Some(data), kept)
-            }
-            None => (None, None),
-        };
+        let file = self.data_file.as_deref();
+        let opened = file.map(DataFile::open).transpose()?;
+        let (data, kept) = opened.unzip();
+        let kept = kept.flatten();
         let mut controllers = mem::take(&mut self.controllers);
         controllers.authority = self.authority.take();
         controllers.has_rules = self.security.authorization == Authorization::Rbac;
@@ -378,6 +378,7 @@ impl FakeServerBuilder {
             flows: FlowClassifier::default(),
             openapi: DocumentsCache::default(),
             requests: Arc::new(Requests::new(self.requests_kept, self.keeps_bodies)),
+            audit: self.audit_log,
             in_flight: InFlight::new(self.in_flight.0, self.in_flight.1),
             flow_control,
             controllers,
@@ -449,6 +450,7 @@ impl Default for FakeServerBuilder {
             watcher_buffer: 1_000,
             requests_kept: REQUESTS_KEPT,
             keeps_bodies: false,
+            audit_log: None,
             in_flight: (0, 0),
             objects: Vec::new(),
             bootstraps: true,
@@ -484,16 +486,4 @@ fn own(objects: Vec<Result<Value, Arc<serde_json::Error>>>) -> Result<Vec<Manife
         })
     });
     manifests.collect()
-}
-
-/// An error and what it comes from, in one line.
-fn with_sources(error: &dyn Error) -> String {
-    let mut line = error.to_string();
-    let mut source = error.source();
-    while let Some(error) = source {
-        line.push_str(": ");
-        line.push_str(&error.to_string());
-        source = error.source();
-    }
-    line
 }

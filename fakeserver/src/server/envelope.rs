@@ -9,7 +9,7 @@ use axum::{
 };
 use http::{HeaderName, HeaderValue, StatusCode, header};
 
-use super::assembly::Server;
+use super::{assembly::Server, audit::AuditId};
 use crate::edge::request::is_well_escaped;
 
 const AUDIT_ID: HeaderName = HeaderName::from_static("audit-id");
@@ -23,7 +23,7 @@ pub(super) struct Unclassified;
 /// Answers `request`, and puts on the answer what a client expects on each.
 pub(super) async fn wrap(
     State(server): State<Arc<Server>>,
-    request: Request,
+    mut request: Request,
     next: Next,
 ) -> Response {
     // No request is read that far.
@@ -33,6 +33,8 @@ pub(super) async fn wrap(
     server.start();
     let audit_id = request.headers().get(AUDIT_ID).cloned();
     let audit_id = audit_id.unwrap_or_else(|| text(&server.backend().entropy.audit_id()));
+    let id = AuditId(audit_id.clone());
+    request.extensions_mut().insert(id);
     let mut response = next.run(request).await;
     // A connection that speaks another protocol now has none of them.
     if response.status() == StatusCode::SWITCHING_PROTOCOLS {

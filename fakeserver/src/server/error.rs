@@ -1,5 +1,7 @@
 //! The errors of building a server.
 
+use std::error::Error;
+
 use crate::{
     AdmissionPluginsError, ObjectError,
     store::{manifests::ManifestError, snapshot::SnapshotError},
@@ -21,4 +23,16 @@ pub enum BuildError {
     /// The file that it keeps its state in cannot be used.
     #[error("the state on disk cannot be used")]
     Data(#[from] SnapshotError),
+}
+
+/// An error and what it comes from, in one line.
+pub(super) fn with_sources(error: &dyn Error) -> String {
+    let mut line = error.to_string();
+    let mut source = error.source();
+    while let Some(error) = source {
+        line.push_str(": ");
+        line.push_str(&error.to_string());
+        source = error.source();
+    }
+    line
 }

@@ -2,7 +2,7 @@
 
 use std::{future::Future, io, net::SocketAddr, pin::pin, sync::Arc, time::Duration};
 
-use axum::{Router, middleware};
+use axum::{Extension, Router, middleware};
 use hyper_util::{
     rt::{TokioIo, TokioTimer},
     server::conn::auto,
@@ -21,6 +21,7 @@ use tracing::{debug, error, warn};
 use super::certificates::Certificates;
 use super::{
     activity::{self, Activity},
+    audit::RemoteAddress,
     breaking,
     socket::Socket,
     unread,
@@ -237,9 +238,13 @@ where
 
 impl Connections {
     /// Serves one connection to its end, and keeps its place so long.
-    async fn serve(self, stream: TcpStream, _place: OwnedSemaphorePermit) {
+    async fn serve(mut self, stream: TcpStream, _place: OwnedSemaphorePermit) {
         prepare(&stream);
         let connection = Connection::over_tcp();
+        if let Ok(address) = stream.peer_addr() {
+            let remote = RemoteAddress(address.ip());
+            self.router = self.router.layer(Extension(remote));
+        }
         #[cfg(feature = "tls")]
         if let Some(certificates) = &self.certificates {
             return self.secure(certificates, stream, connection).await;

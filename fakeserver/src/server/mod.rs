@@ -5,6 +5,7 @@ mod requests;
 mod slots;
 mod security;
 mod bootstrap;
+mod audit;
 mod assembly;
 mod builder;
 mod error;
@@ -15,6 +16,7 @@ mod router;
 mod metrics;
 mod request_log;
 mod access;
+mod logging;
 mod envelope;
 #[cfg(feature = "tls")]
 mod openid;
@@ -71,8 +73,13 @@ pub(crate) use self::control_openapi::{fault_parameters, match_schema, when_sche
 #[cfg(feature = "controllers")]
 pub use self::pods::WriteLogError;
 pub use self::{
-    builder::FakeServerBuilder, control_faults::serve_faults, error::BuildError, listen::Listener,
-    requests::RequestRecord, stats::Stats,
+    audit::{AuditLog, AuditLogError, AuditPolicy, AuditPolicyError},
+    builder::FakeServerBuilder,
+    control_faults::serve_faults,
+    error::BuildError,
+    listen::Listener,
+    requests::RequestRecord,
+    stats::Stats,
 };
 
 /// A Kubernetes API server in this process. Clones are handles of the same server.

@@ -16,7 +16,7 @@ use tracing::error;
 #[cfg(feature = "tls")]
 use super::openid;
 use super::{
-    access, assembly::Server, control, envelope, in_flight, metrics, request_log,
+    access, assembly::Server, control, envelope, in_flight, logging::Logged, metrics, request_log,
     websocket::Handshake,
 };
 use crate::{
@@ -64,21 +64,23 @@ async fn respond(server: &Arc<Server>, parts: &Parts, body: Body) -> Response {
     let query = Query::parse(parts.uri.query());
     let admitted =
         check_time_limit(parts, &query).and_then(|()| access::admit(server, parts, &query));
+    let attributes = || request_attributes(&parts.method, parts.uri.path(), &query);
+    let logged = Logged::begin(server, parts, attributes, admitted.as_ref().ok());
     let requester = match admitted {
         Ok(requester) => requester,
         Err(mut refused) => {
             refused.extensions_mut().insert(envelope::Unclassified);
-            return *refused;
+            return logged.answer(*refused);
         }
     };
-    let attributes = || request_attributes(&parts.method, parts.uri.path(), &query);
     let storage = &server.backend().storage;
     let classification = server.flows.classify(storage, &requester.user, attributes);
+    let body = logged.observe(body);
     let mut response = answer(server, parts, query, requester, body).await;
     response
         .headers_mut()
         .extend(classification.into_iter().flatten());
-    response
+    logged.answer(response)
 }
 
 /// Refuses a time limit that is no duration, whatever is asked for.

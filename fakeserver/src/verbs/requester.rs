@@ -20,6 +20,8 @@ use crate::{
 pub(crate) struct Requester {
     pub(crate) user: Arc<UserInfo>,
     pub(crate) access: Access,
+    /// The user who acts as this one, if there is one.
+    pub(crate) impersonator: Option<Arc<UserInfo>>,
     denial: Option<Box<Status>>,
 }
 
@@ -30,6 +32,7 @@ impl Requester {
         Self {
             user,
             access,
+            impersonator: None,
             denial: None,
         }
     }
@@ -46,6 +49,11 @@ impl Requester {
             self.denial = Some(Box::new(status));
         }
         self
+    }
+
+    /// Returns whether the user may not do what was asked for.
+    pub(crate) fn is_denied(&self) -> bool {
+        self.denial.is_some()
     }
 
     /// Refuses what the user may not do.

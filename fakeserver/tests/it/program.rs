@@ -1,6 +1,6 @@
 //! The program, as a process.
 
-use std::{os::unix::fs::PermissionsExt as _, path::Path, process::Stdio, time::Duration};
+use std::{fs, os::unix::fs::PermissionsExt as _, path::Path, process::Stdio, time::Duration};
 
 use fakeserver::faults::Fault;
 use serde_json::{Value, json};
@@ -266,6 +266,38 @@ async fn the_state_outlives_the_program() {
     let body = |answer: &str| answer.split_once("\r\n\r\n").unwrap().1.to_owned();
     assert!(body(&again).contains("\"name\":\"kept\""), "{again}");
     assert_eq!(body(&again), body(&kept));
+}
+
+#[tokio::test]
+async fn each_request_is_told_where_the_filter_of_the_environment_asks_for_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let said = fs::File::create(folder.path().join("said")).unwrap();
+    let mut child = program()
+        .args(["serve", "--listen", "127.0.0.1:0", "--audit-log"])
+        .arg(folder.path().join("audit.log"))
+        .env("RUST_LOG", "fakeserver::access=info")
+        .stdout(Stdio::piped())
+        .stderr(said)
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let first = timeout(PATIENCE, lines.next_line()).await.unwrap();
+    let first = first.unwrap().expect("it says where it listens");
+    let url = first.strip_prefix("listening on ").unwrap();
+    get(url, "/api/v1/namespaces/default/pods/none").await;
+    signal(&child, "-TERM").await;
+    assert!(
+        timeout(PATIENCE, child.wait())
+            .await
+            .unwrap()
+            .unwrap()
+            .success()
+    );
+    let said = fs::read_to_string(folder.path().join("said")).unwrap();
+    let told = r#"user="system:anonymous" verb="get" resource="default/pods/none" status=404"#;
+    assert!(said.contains(told), "{said}");
+    let audit = fs::read_to_string(folder.path().join("audit.log")).unwrap();
+    assert!(audit.contains(r#""verb":"get""#) && audit.contains(r#""sourceIPs":["127.0.0.1"]"#));
 }
 
 #[tokio::test]

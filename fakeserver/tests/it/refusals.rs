@@ -242,6 +242,17 @@ const OPTIONS: &[Refusal] = &[
         1,
         &["did you mean \"server_error\"?", "`fakeserver faults`"],
     ),
+    (
+        "serve --audit-log notes",
+        1,
+        &["--audit-log notes", "no audit log", "name another file"],
+    ),
+    ("serve --audit-policy notes", 2, &["--audit-log <FILE>"]),
+    (
+        "serve --audit-log audit.log --audit-policy notes",
+        1,
+        &["--audit-policy notes", "expected"],
+    ),
     ("serve --log ==", 1, &["--log \"==\"", "try `info`"]),
     ("run", 2, &["<COMMAND>", "Usage"]),
     (

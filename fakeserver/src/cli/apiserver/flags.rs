@@ -210,12 +210,13 @@ mod tests {
 
     #[test]
     fn what_has_no_effect_is_noted_once() {
-        let flags = parsed("--nothing=1 --nothing x --audit-log-path=- --etcd-prefix /p").unwrap();
+        let flags =
+            parsed("--nothing=1 --nothing x --audit-log-compress --etcd-prefix /p").unwrap();
         assert_eq!(
             flags.notes,
             [
                 "--nothing has no effect: no flag of kube-apiserver that is known here",
-                "--audit-log-path has no effect: no audit log is written here",
+                "--audit-log-compress has no effect: audit logs are not rotated here",
                 "--etcd-prefix has no effect: the store has no prefixes here",
             ]
         );

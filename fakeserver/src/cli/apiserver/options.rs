@@ -7,9 +7,12 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::{super::parse_controllers, flags::Flags};
+use super::{
+    super::{audit, parse_controllers},
+    flags::Flags,
+};
 use crate::{
-    AdmissionPlugins, Authorization, Certificates, Controllers, FakeServerBuilder,
+    AdmissionPlugins, AuditLog, Authorization, Certificates, Controllers, FakeServerBuilder,
     ServiceAccountKeys, ServiceRange, ServiceRangeError, UserInfo, cli::told,
     edge::authentication::StaticTokens,
 };
@@ -44,6 +47,7 @@ pub(super) struct Options {
     tokens: Vec<(String, UserInfo)>,
     accounts: ServiceAccountKeys,
     service_range: Option<ServiceRange>,
+    audit_log: Option<AuditLog>,
 }
 
 // === impl Options ===
@@ -82,6 +86,7 @@ impl Options {
             tokens: tokens(flags)?,
             accounts: account_keys(flags)?,
             service_range: service_range(flags)?,
+            audit_log: audit_log(flags, notes)?,
         })
     }
 
@@ -99,6 +104,9 @@ impl Options {
             .with_service_account_keys(self.accounts.clone());
         if let Some(range) = &self.service_range {
             builder = builder.with_service_range(*range);
+        }
+        if let Some(log) = &self.audit_log {
+            builder = builder.with_audit_log(log.clone());
         }
         let tokens = self.tokens.iter();
         tokens.fold(builder, |builder, (token, user)| {
@@ -241,6 +249,29 @@ fn tokens(flags: &Flags) -> Result<Vec<(String, UserInfo)>, String> {
     let text = read("token-auth-file", Path::new(file))?;
     StaticTokens::parse(&String::from_utf8_lossy(&text))
         .map_err(|error| format!("--token-auth-file {file}: {error}"))
+}
+
+fn audit_log(flags: &Flags, notes: &mut Vec<String>) -> Result<Option<AuditLog>, String> {
+    let (log, policy) = ("audit-log-path", "audit-policy-file");
+    match (flags.get(log), flags.get(policy)) {
+        (Some(file), Some(rules)) => {
+            let rules = audit::policy(policy, Path::new(rules))?;
+            audit::log(log, Path::new(file), rules).map(Some)
+        }
+        (Some(_), None) => {
+            notes.push(format!(
+                "--{log} has no effect: no --{policy} says what to log"
+            ));
+            Ok(None)
+        }
+        (None, Some(_)) => {
+            notes.push(format!(
+                "--{policy} has no effect: no --{log} says where to log"
+            ));
+            Ok(None)
+        }
+        (None, None) => Ok(None),
+    }
 }
 
 fn account_keys(flags: &Flags) -> Result<ServiceAccountKeys, String> {

@@ -1,0 +1,241 @@
+//! The audit log.
+
+use std::{
+    fs,
+    io::{self, Write},
+    sync::{Arc, Mutex},
+};
+
+use fakeserver::{
+    AuditLog, AuditLogError, AuditPolicy, Authorization, FakeServer, FakeServerBuilder, UserInfo,
+};
+use serde_json::{Value, json};
+
+use crate::support::{Api, CONFIG_MAPS};
+
+/// A log in memory.
+#[derive(Clone, Default)]
+struct Lines(Arc<Mutex<Vec<u8>>>);
+
+// === impl Lines ===
+
+impl Lines {
+    /// Returns the events since the last time.
+    fn take(&self) -> Vec<Value> {
+        let bytes = std::mem::take(&mut *self.0.lock().unwrap());
+        let lines = bytes
+            .split(|byte| *byte == b'\n')
+            .filter(|line| !line.is_empty());
+        lines
+            .map(|line| serde_json::from_slice(line).unwrap())
+            .collect()
+    }
+}
+
+impl Write for Lines {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+fn policy(rules: &str) -> AuditPolicy {
+    AuditPolicy::parse(&format!(
+        "{{apiVersion: audit.k8s.io/v1, kind: Policy, omitManagedFields: true, rules: {rules}}}"
+    ))
+    .unwrap()
+}
+
+fn logged(builder: FakeServerBuilder, rules: &str) -> (Api, Lines) {
+    let lines = Lines::default();
+    let log = AuditLog::to_writer(lines.clone(), policy(rules));
+    let server = builder.with_audit_log(log).build();
+    (Api { server }, lines)
+}
+
+/// The stages of events with their levels and codes.
+fn stages(events: &[Value]) -> Vec<String> {
+    let tell = |event: &Value| {
+        let code = &event["responseStatus"]["code"];
+        let text = |field: &str| event[field].as_str().unwrap().to_owned();
+        format!(
+            "{} {} {} {code}",
+            text("verb"),
+            text("level"),
+            text("stage")
+        )
+    };
+    events.iter().map(tell).collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_write_is_told_with_its_objects() {
+    let (api, lines) = logged(FakeServer::builder(), "[{level: RequestResponse}]");
+    let map = json!({"metadata": {"name": "web"}, "data": {"a": "b"}});
+    let headers = [
+        ("audit-id", "mine"),
+        ("user-agent", "test/1"),
+        ("content-type", "application/json"),
+        ("x-forwarded-for", "10.1.2.3"),
+    ];
+    let created = api
+        .send(
+            "POST",
+            &format!("{CONFIG_MAPS}?fieldManager=me"),
+            &headers,
+            map.to_string(),
+        )
+        .await
+        .created();
+    let events = lines.take();
+    let expected = [
+        "create RequestResponse RequestReceived null",
+        "create RequestResponse ResponseComplete 201",
+    ];
+    assert_eq!(stages(&events), expected);
+    assert!(events[0].get("requestObject").is_none() && events[0].get("annotations").is_none());
+    let mut event = events[1].clone();
+    let (received, told) = (
+        event["requestReceivedTimestamp"].take(),
+        event["stageTimestamp"].take(),
+    );
+    assert!(
+        received.as_str().unwrap().ends_with("000000Z") && received == told,
+        "{received} {told}"
+    );
+    let mut stored = created.clone();
+    stored["metadata"]
+        .as_object_mut()
+        .unwrap()
+        .remove("managedFields")
+        .unwrap();
+    assert_eq!(
+        event,
+        json!({
+            "kind": "Event", "apiVersion": "audit.k8s.io/v1", "level": "RequestResponse", "auditID": "mine",
+            "stage": "ResponseComplete", "requestURI": format!("{CONFIG_MAPS}?fieldManager=me"), "verb": "create",
+            "user": {"username": "system:anonymous", "groups": ["system:unauthenticated"]},
+            "sourceIPs": ["10.1.2.3", "127.0.0.1"], "userAgent": "test/1",
+            "objectRef": {"resource": "configmaps", "namespace": "default", "name": "web", "apiVersion": "v1"},
+            "responseStatus": {"metadata": {}, "code": 201},
+            "requestObject": map, "responseObject": stored,
+            "requestReceivedTimestamp": null, "stageTimestamp": null,
+            "annotations": {"authorization.k8s.io/decision": "allow"},
+        })
+    );
+    api.delete(&format!("{CONFIG_MAPS}/web")).await.ok();
+    let deleted = lines.take().pop().unwrap();
+    assert_eq!(deleted["responseStatus"]["status"], "Success");
+    assert_eq!(deleted["responseObject"]["kind"], "Status");
+}
+
+#[tokio::test]
+async fn rules_say_how_much_is_told() {
+    let rules = "[{level: None, verbs: [list]}, {level: Request, verbs: [create]}, \
+        {level: Metadata, resources: [{resources: [configmaps]}], omitStages: [RequestReceived]}]";
+    let (api, lines) = logged(FakeServer::builder(), rules);
+    api.get(CONFIG_MAPS).await.ok();
+    api.get("/version").await.ok();
+    assert_eq!(lines.take(), Vec::<Value>::new());
+    api.config_map("web").await;
+    let event = lines.take().pop().unwrap();
+    assert_eq!(event["requestObject"]["metadata"]["name"], "web");
+    assert!(event.get("responseObject").is_none());
+    api.get(&format!("{CONFIG_MAPS}/none")).await.refused(404);
+    let events = lines.take();
+    assert_eq!(stages(&events), ["get Metadata ResponseComplete 404"]);
+    assert_eq!(
+        events[0]["responseStatus"],
+        json!({
+            "metadata": {}, "status": "Failure", "message": "configmaps \"none\" not found", "reason": "NotFound",
+            "details": {"name": "none", "kind": "configmaps"}, "code": 404,
+        })
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_watch_is_told_when_it_begins_and_ends() {
+    let (api, lines) = logged(FakeServer::builder(), "[{level: Metadata}]");
+    let watch = format!("{CONFIG_MAPS}?watch=true&timeoutSeconds=1");
+    assert_eq!(api.get(&watch).await.code, 200);
+    let expected = [
+        "RequestReceived null",
+        "ResponseStarted 200",
+        "ResponseComplete 200",
+    ];
+    let expected = expected.map(|stage| format!("watch Metadata {stage}"));
+    assert_eq!(stages(&lines.take()), expected);
+}
+
+#[tokio::test]
+async fn users_are_told_as_they_came_and_as_whom_they_act() {
+    let builder = FakeServer::builder()
+        .with_authorization(Authorization::Rbac)
+        .with_token("admin", UserInfo::administrator())
+        .with_token("jane", UserInfo::new("jane"));
+    let (api, lines) = logged(
+        builder,
+        "[{level: Metadata, omitStages: [RequestReceived]}]",
+    );
+    for (headers, code) in [
+        (vec![("authorization", "Bearer nobody")], 401),
+        (vec![("authorization", "Bearer jane")], 403),
+        (
+            vec![
+                ("authorization", "Bearer admin"),
+                ("impersonate-user", "jane"),
+            ],
+            403,
+        ),
+        (vec![("authorization", "Bearer admin")], 200),
+    ] {
+        let answer = api.send("GET", CONFIG_MAPS, &headers, "").await;
+        assert_eq!(answer.code, code);
+    }
+    let events = lines.take();
+    let told: Vec<Value> = events
+        .iter()
+        .map(|event| {
+            let decision = &event["annotations"]["authorization.k8s.io/decision"];
+            let code = &event["responseStatus"]["code"];
+            json!([
+                event["user"]["username"],
+                event["impersonatedUser"]["username"],
+                decision,
+                code
+            ])
+        })
+        .collect();
+    assert_eq!(
+        json!(told),
+        json!([
+            [null, null, null, 401],
+            ["jane", null, "forbid", 403],
+            ["kubernetes-admin", "jane", "forbid", 403],
+            ["kubernetes-admin", null, "allow", 200],
+        ])
+    );
+}
+
+#[tokio::test]
+async fn a_file_goes_on_and_what_is_no_audit_log_is_left_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("audit.log");
+    for _ in 0..2 {
+        let log = AuditLog::to_file(&file, AuditPolicy::metadata()).unwrap();
+        let server = FakeServer::builder().with_audit_log(log).build();
+        Api { server }.get(CONFIG_MAPS).await.ok();
+    }
+    assert_eq!(fs::read_to_string(&file).unwrap().lines().count(), 4);
+    let notes = folder.path().join("notes");
+    fs::write(&notes, "mine").unwrap();
+    let error = AuditLog::to_file(&notes, AuditPolicy::metadata()).unwrap_err();
+    assert!(matches!(error, AuditLogError::NoAuditLog { .. }), "{error}");
+    assert_eq!(fs::read_to_string(&notes).unwrap(), "mine");
+    let error = AuditLog::to_file(folder.path(), AuditPolicy::metadata()).unwrap_err();
+    assert!(matches!(error, AuditLogError::Unusable { .. }), "{error}");
+}
