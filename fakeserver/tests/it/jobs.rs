@@ -202,6 +202,31 @@ async fn policies_end_a_job_early() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_policy_ignores_the_failures_of_pods_that_are_drained() {
+    let api = api([Stage::of_pods("slow").with_exit(Duration::from_secs(30), 0)]);
+    let spec = json!({"backoffLimit": 0, "podFailurePolicy": {"rules": [
+        {"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget"}]},
+    ]}});
+    api.post(JOBS, &job("j", &spec)).await.created();
+    sleep(Duration::from_secs(5)).await;
+    let drained = pods(&api).await[0]["metadata"]["name"].clone();
+    let path = format!("{PODS}/{}/eviction", drained.as_str().unwrap());
+    let eviction = json!({"metadata": {"name": drained}});
+    api.post(&path, &eviction).await.created();
+    sleep(Duration::from_mins(2)).await;
+    let done = status(&api).await;
+    assert_eq!(
+        conditions(&done),
+        [
+            "SuccessCriteriaMet CompletionsReached",
+            "Complete CompletionsReached"
+        ],
+        "{done}"
+    );
+    assert_eq!((count(&done, "failed"), count(&done, "succeeded")), (0, 1));
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_suspended_job_has_no_pods_and_loses_nothing() {
     let api = api([]);
     let spec = json!({"completions": 4, "parallelism": 2});

@@ -199,6 +199,57 @@ async fn an_eviction_asks_the_budget() {
     api.get(&format!("{PODS}/q")).await.refused(404);
 }
 
+#[tokio::test(start_paused = true)]
+async fn an_evicted_pod_says_so_before_it_goes() {
+    let api = Api::new();
+    running(&api, "p").await;
+    let before = api.server.revision();
+    let eviction = json!({"metadata": {"name": "p"}, "deleteOptions": {"gracePeriodSeconds": 30}});
+    let path = format!("{PODS}/p/eviction");
+    api.post(&format!("{path}?dryRun=All"), &eviction)
+        .await
+        .created();
+    assert_eq!(api.server.revision(), before);
+    api.post(&path, &eviction).await.created();
+    // The second says what the first has said, and marks nothing.
+    let marked = api.server.revision();
+    api.post(&path, &eviction).await.created();
+    assert_eq!(api.server.revision(), marked);
+
+    let watch = format!("{PODS}?watch=true&resourceVersion={before}&timeoutSeconds=1");
+    let watched = api.get(&watch).await;
+    let events: Vec<Value> = watched
+        .bytes
+        .split(|byte| *byte == b'\n')
+        .filter(|line| !line.is_empty())
+        .map(|line| serde_json::from_slice(line).unwrap())
+        .collect();
+    assert_eq!(events.len(), 2, "{events:?}");
+    let deleted = |event: &Value| {
+        event["object"]["metadata"]
+            .get("deletionTimestamp")
+            .is_some()
+    };
+    assert_eq!((deleted(&events[0]), deleted(&events[1])), (false, true));
+    for event in &events {
+        assert_eq!(event["type"], "MODIFIED");
+        let condition = &event["object"]["status"]["conditions"][1];
+        let since = &condition["lastTransitionTime"];
+        assert!(since.is_string());
+        assert_eq!(
+            *condition,
+            json!({
+                "type": "DisruptionTarget",
+                "status": "True",
+                "reason": "EvictionByEvictionAPI",
+                "message": "Eviction API: evicting",
+                "lastProbeTime": null,
+                "lastTransitionTime": since,
+            })
+        );
+    }
+}
+
 #[tokio::test]
 async fn a_token_looks_like_one() {
     let api = Api::new();

@@ -19,7 +19,6 @@ mod stages;
 mod options;
 mod creation;
 mod objects;
-mod pod_condition;
 mod volume_rules;
 pub(super) mod pods;
 mod revisions;

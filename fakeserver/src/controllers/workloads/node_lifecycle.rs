@@ -9,8 +9,7 @@ use serde_json::{Value, json};
 
 use super::{
     nodes::{NOT_READY, UNREACHABLE, UNSCHEDULABLE, ready_status},
-    objects::{ReconciledKind, text},
-    pod_condition::{PodCondition, generation},
+    objects::{ReconciledKind, generation, text},
 };
 use crate::{
     controllers::{
@@ -19,7 +18,7 @@ use crate::{
         index::{Index, Observed},
         queue::Due,
     },
-    kinds::core,
+    kinds::core::{self, pod::condition::PodCondition},
     store::ObjectKey,
     write::deletion::is_deleted,
 };

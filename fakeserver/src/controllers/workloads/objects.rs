@@ -73,6 +73,11 @@ pub(super) fn adopt(object: &mut Value, kind: &ReconciledKind, owner: &Value) {
     *owners = all.into();
 }
 
+/// Returns the generation of an object, if its type has one.
+pub(super) fn generation(object: &Value) -> Option<i64> {
+    object["metadata"]["generation"].as_i64()
+}
+
 pub(super) fn text(value: &Value) -> &str {
     value.as_str().unwrap_or_default()
 }

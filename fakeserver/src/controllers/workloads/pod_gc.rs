@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use super::pod_condition::{PodCondition, generation};
+use super::objects::generation;
 use crate::{
     controllers::{
         cluster::{Actor, Cluster},
@@ -15,7 +15,7 @@ use crate::{
         index::{Index, Observed},
         queue::Due,
     },
-    kinds::core,
+    kinds::core::{self, pod::condition::PodCondition},
     store::ObjectKey,
     write::deletion::Wanted,
 };

@@ -9,8 +9,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use super::{
-    objects::{ReconciledKind, text},
-    pod_condition::{PodCondition, generation},
+    objects::{ReconciledKind, generation, text},
     scheduler::{Taint, Toleration},
 };
 use crate::{
@@ -20,7 +19,7 @@ use crate::{
         index::{Index, Observed},
         queue::Due,
     },
-    kinds::core,
+    kinds::core::{self, pod::condition::PodCondition},
     store::ObjectKey,
     write::deletion::{Wanted, is_deleted},
 };

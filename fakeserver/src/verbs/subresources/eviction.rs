@@ -1,4 +1,6 @@
 //! `eviction`: a pod is deleted, unless its disruption budget forbids it.
+//!
+//! The rules are those of upstream's `EvictionREST` of 1.36, in one transaction.
 
 use axum::response::Response;
 use http::StatusCode;
@@ -9,7 +11,10 @@ use crate::{
         request::{delete_options, write_options},
         response::Shape,
     },
-    kinds::policy::pod_disruption_budget,
+    kinds::{
+        core::pod::condition::{self, PodCondition},
+        policy::pod_disruption_budget,
+    },
     store::{ObjectKey, StoredObject, Transaction},
     value::{
         object::selectors::{LabelSelector, print_label_selector},
@@ -31,6 +36,15 @@ use crate::{
 
 /// The delay after which a client should retry whose budget has not been processed yet.
 const RETRY_AFTER_SECONDS: u32 = 10;
+
+/// The condition by which an evicted pod tells why it goes.
+const EVICTED: PodCondition<'static> = PodCondition {
+    kind: "DisruptionTarget",
+    is_true: true,
+    reason: "EvictionByEvictionAPI",
+    message: "Eviction API: evicting",
+    observed_generation: None,
+};
 
 /// Deletes the pod, as the eviction in `body` asks.
 pub(super) async fn create(
@@ -61,9 +75,13 @@ pub(super) async fn create(
     let (target, author) = (&request.target, author(request, &create_options));
     let work = |attempt: &mut Attempt<'_, '_>| {
         admit(attempt, target, author, &kind, eviction.clone())?;
-        let Existing { stored, shown } = attempt.existing(target)?;
+        let Existing { stored, .. } = attempt.existing(target)?;
         take_from_budget(attempt, &stored, options.is_dry_run)?;
         check_preconditions(target, &options, &stored)?;
+        if !options.is_dry_run {
+            announce(attempt, &stored);
+        }
+        let Existing { stored, shown } = attempt.existing(target)?;
         // The deletion itself is not put to admission.
         let (kind, now) = (target.rules(), attempt.now());
         let wanted = Wanted::from(&options);
@@ -88,6 +106,17 @@ fn check_name(target: &Target, eviction: &Value) -> Result<(), Status> {
     Err(Status::bad_request(why))
 }
 
+/// Has the pod say that it is evicted, by an update of its own: watchers see it before the pod goes.
+#[doc(alias = "addConditionAndDeletePod")]
+fn announce(attempt: &mut Attempt<'_, '_>, pod: &StoredObject) {
+    let before = pod.to_value();
+    let mut after = before.clone();
+    EVICTED.set(&mut after["status"], attempt.now_text());
+    if after != before {
+        attempt.put(pod.key(), after);
+    }
+}
+
 /// Asks the pod's budget for one disruption, if the pod counts and has a budget.
 fn take_from_budget(
     attempt: &mut Attempt<'_, '_>,
@@ -110,7 +139,8 @@ fn take_from_budget(
         )
         .into());
     }
-    let is_ready = has_condition(&value, "Ready");
+    let ready = condition::find(&value["status"], "Ready");
+    let is_ready = ready.is_some_and(|ready| ready["status"] == "True");
     if !is_ready && may_go_unhealthy(&budget) {
         return Ok(());
     }
@@ -163,14 +193,6 @@ fn check_allows(budget: &Value) -> Result<(), Status> {
         return Err(Status::disruption_forbidden(why, 0));
     }
     Ok(())
-}
-
-fn has_condition(object: &Value, kind: &str) -> bool {
-    let conditions = object["status"]["conditions"].as_array();
-    conditions
-        .into_iter()
-        .flatten()
-        .any(|condition| condition["type"] == kind && condition["status"] == "True")
 }
 
 fn count(value: &Value) -> i64 {

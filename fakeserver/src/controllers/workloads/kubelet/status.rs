@@ -7,10 +7,12 @@ use super::{
     fields::{self, ContainerField},
     life::Life,
 };
-use crate::controllers::workloads::{
-    objects::text,
-    pod_condition::{PodCondition, find, generation},
-    pods::{Gate, Phase},
+use crate::{
+    controllers::workloads::{
+        objects::{generation, text},
+        pods::{Gate, Phase},
+    },
+    kinds::core::pod::condition::{PodCondition, find},
 };
 
 /// Writes the status of a pod.

@@ -15,11 +15,8 @@ use super::{
     volumes::ClaimUse,
 };
 use crate::{
-    controllers::workloads::{
-        objects::{number, text},
-        pod_condition,
-    },
-    kinds::core,
+    controllers::workloads::objects::{number, text},
+    kinds::core::{self, pod::condition},
     store::ObjectKey,
     value::object::Pairs,
 };
@@ -186,7 +183,7 @@ pub(super) fn items(list: &Value) -> impl Iterator<Item = &Value> {
 
 /// Returns whether a status says that the scheduler has deleted the pod.
 fn is_preempted(status: &Value) -> bool {
-    pod_condition::find(status, "DisruptionTarget").is_some_and(|condition| {
+    condition::find(status, "DisruptionTarget").is_some_and(|condition| {
         condition["status"] == "True" && condition["reason"] == "PreemptionByScheduler"
     })
 }

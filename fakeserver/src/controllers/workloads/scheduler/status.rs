@@ -12,12 +12,11 @@ use crate::{
     controllers::{
         cluster::{Actor, Cluster},
         workloads::{
-            objects::text,
-            pod_condition::{PodCondition, generation},
+            objects::{generation, text},
             volume_rules::{BY_CONTROLLER, SELECTED_NODE},
         },
     },
-    kinds::core,
+    kinds::core::{self, pod::condition::PodCondition},
     store::ObjectKey,
     write::deletion::Wanted,
 };

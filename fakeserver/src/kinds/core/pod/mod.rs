@@ -2,6 +2,7 @@
 
 mod annotations;
 mod cells;
+pub(crate) mod condition;
 pub(crate) mod defaults;
 mod qos;
 mod status;

@@ -7,15 +7,15 @@ use serde_json::{Value, json};
 
 /// A condition of a pod, as its writer wants it.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct PodCondition<'a> {
-    pub(super) kind: &'a str,
-    pub(super) is_true: bool,
+pub(crate) struct PodCondition<'a> {
+    pub(crate) kind: &'a str,
+    pub(crate) is_true: bool,
     /// Empty where there is none.
-    pub(super) reason: &'a str,
+    pub(crate) reason: &'a str,
     /// Empty where there is none.
-    pub(super) message: &'a str,
+    pub(crate) message: &'a str,
     /// The generation of the pod that its writer has seen; `None` if the writer does not tell it.
-    pub(super) observed_generation: Option<i64>,
+    pub(crate) observed_generation: Option<i64>,
 }
 
 // === impl PodCondition ===
@@ -24,14 +24,14 @@ impl PodCondition<'_> {
     /// Sets it in a status. One that says the same, by status, reason and message, stays as it is, and so does the generation
     /// that it observed: nothing is written for that alone.
     #[doc(alias = "UpdatePodCondition")]
-    pub(super) fn set(&self, status: &mut Value, now: &str) {
+    pub(crate) fn set(&self, status: &mut Value, now: &str) {
         if !find(status, self.kind).is_some_and(|known| self.is_said_by(known)) {
             self.renew(status, now);
         }
     }
 
     /// Sets it in a status as the latest observation, with its generation, even if it says what it said.
-    pub(super) fn renew(&self, status: &mut Value, now: &str) {
+    pub(crate) fn renew(&self, status: &mut Value, now: &str) {
         let known = find(status, self.kind);
         let since = match known {
             Some(known) if known["status"] == self.truth() => known["lastTransitionTime"].clone(),
@@ -83,14 +83,9 @@ impl PodCondition<'_> {
 
 /// Returns the condition of a type that a status has.
 #[doc(alias = "GetPodCondition")]
-pub(super) fn find<'a>(status: &'a Value, kind: &str) -> Option<&'a Value> {
+pub(crate) fn find<'a>(status: &'a Value, kind: &str) -> Option<&'a Value> {
     let mut conditions = status["conditions"].as_array()?.iter();
     conditions.find(|condition| condition["type"] == kind)
-}
-
-/// Returns the generation of a pod, for a condition that is about it.
-pub(super) fn generation(pod: &Value) -> Option<i64> {
-    pod["metadata"]["generation"].as_i64()
 }
 
 #[cfg(test)]
