@@ -338,6 +338,43 @@ async fn a_stateful_set_counts_its_pods_and_their_claims() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn pods_below_the_partition_come_back_as_they_were() {
+    let api = api();
+    let mut set = deployment("s");
+    set["spec"]["replicas"] = json!(3);
+    set["spec"]["revisionHistoryLimit"] = json!(0);
+    set["spec"]["updateStrategy"] = json!({"rollingUpdate": {"partition": 2}});
+    api.post(STATEFUL, &set).await.created();
+    api.settle().await;
+    let path = format!("{STATEFUL}/s");
+    let image =
+        json!({"spec": {"template": {"spec": {"containers": [{"name": "c", "image": "j"}]}}}});
+    api.strategic(&path, &image).await.ok();
+    api.settle().await;
+    let images = async || each(&api, PODS, "/spec/containers/0/image").await;
+    assert_eq!(images().await, ["i", "i", "j"]);
+    for pod in ["s-0", "s-1", "s-2"] {
+        api.delete(&format!("{PODS}/{pod}?gracePeriodSeconds=0"))
+            .await
+            .ok();
+    }
+    api.settle().await;
+    assert_eq!(images().await, ["i", "i", "j"]);
+    let status = api.get(&path).await.ok()["status"].clone();
+    let label = "/metadata/labels/controller-revision-hash";
+    let [current, updated] = [&status["currentRevision"], &status["updateRevision"]];
+    assert_eq!(
+        each(&api, PODS, label).await,
+        [current.clone(), current.clone(), updated.clone()]
+    );
+    assert_ne!(current, updated);
+    let whole = json!({"spec": {"updateStrategy": {"rollingUpdate": {"partition": 0}}}});
+    api.merge(&path, &whole).await.ok();
+    api.settle().await;
+    assert_eq!(images().await, ["j", "j", "j"]);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_set_remembers_its_templates_and_can_go_back() {
     for collection in [STATEFUL, DAEMONS] {
         let api = api();

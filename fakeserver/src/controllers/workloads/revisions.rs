@@ -59,6 +59,16 @@ pub(super) fn record(
     }
 }
 
+/// Returns the template that the revision of this name keeps, if `owner` has such a revision.
+pub(super) fn template(cluster: &Cluster<'_, '_>, owner: &Value, name: &str) -> Option<Value> {
+    let known = revisions(cluster, text(&owner["metadata"]["uid"]));
+    let (_, key) = known.iter().find(|(_, key)| key.name() == name)?;
+    let revision = cluster.get(key)?.to_value();
+    let mut template = revision["data"]["spec"]["template"].clone();
+    template.as_object_mut()?.remove("$patch");
+    Some(template)
+}
+
 /// The revisions of the owner of that uid, the oldest first.
 fn revisions(cluster: &Cluster<'_, '_>, uid: &str) -> Vec<(i64, ObjectKey)> {
     let owned = cluster.index.dependents(uid);

@@ -12,7 +12,7 @@ use super::{
         number, selector, text,
     },
     pods::Pod,
-    revisions::record,
+    revisions::{self, record},
 };
 use crate::{
     controllers::{
@@ -38,6 +38,13 @@ const HASH: &str = "controller-revision-hash";
 /// The controller of stateful sets.
 #[derive(Debug)]
 pub(super) struct StatefulSets;
+
+/// A template of a set, and the name of its revision.
+#[derive(Debug)]
+struct Version {
+    revision: String,
+    template: Value,
+}
 
 /// One pod of a set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -108,12 +115,22 @@ impl Controller for StatefulSets {
                 is_current: pod.label(HASH) == revision,
             })
             .collect();
-        let used: Vec<&str> = by_number.values().map(|pod| pod.label(HASH)).collect();
+        let mut used: Vec<&str> = by_number.values().map(|pod| pod.label(HASH)).collect();
+        used.push(text(&set["status"]["currentRevision"]));
         record(cluster, &KIND, &set, &revision, &used);
         own_claims(cluster, &set, &by_number, &ordinals(&set["spec"]));
+        let newest = Version {
+            revision,
+            template: set["spec"]["template"].clone(),
+        };
+        let current = current(cluster, &set);
         for step in plan(&set["spec"], &members) {
             match step {
-                Step::Create(number) => create(cluster, &set, number, &revision),
+                Step::Create(number) => {
+                    let is_kept = number < first_updated(&set["spec"]);
+                    let version = current.as_ref().filter(|_| is_kept).unwrap_or(&newest);
+                    create(cluster, &set, number, version);
+                }
                 Step::Delete(number) => {
                     if let Some(pod) = by_number.get(&number) {
                         cluster.delete(pod.key(), Wanted::default());
@@ -123,7 +140,7 @@ impl Controller for StatefulSets {
             }
         }
         let now = cluster.now();
-        let next = report(cluster, key, &members, &by_number, &revision, now);
+        let next = report(cluster, key, &members, &by_number, &newest.revision, now);
         look_again(key, next, now, due);
     }
 }
@@ -144,6 +161,23 @@ fn membership(name: &str) -> Option<(&str, i64)> {
 fn ordinals(spec: &Value) -> Range<i64> {
     let first = number(&spec["ordinals"]["start"], 0);
     first..first + number(&spec["replicas"], 1)
+}
+
+/// Returns the first number whose pod a roll-out brings to the newest revision.
+fn first_updated(spec: &Value) -> i64 {
+    let partition = number(&spec["updateStrategy"]["rollingUpdate"]["partition"], 0);
+    ordinals(spec).start.saturating_add(partition)
+}
+
+/// Returns the version from which pods below the partition are made: that of the last roll-out which has come to its end.
+#[doc(alias = "newVersionedStatefulSetPod")]
+fn current(cluster: &Cluster<'_, '_>, set: &Value) -> Option<Version> {
+    let revision = text(&set["status"]["currentRevision"]);
+    let template = revisions::template(cluster, set, revision)?;
+    Some(Version {
+        revision: revision.to_owned(),
+        template,
+    })
 }
 
 /// Plans the next steps. One step at a time, each when the pods before it are up, unless the set works in parallel.
@@ -173,13 +207,11 @@ fn plan(spec: &Value, members: &[Member]) -> Vec<Step> {
             return steps;
         }
     }
-    let strategy = &spec["updateStrategy"];
-    if !steps.is_empty() || strategy["type"] == "OnDelete" {
+    if !steps.is_empty() || spec["updateStrategy"]["type"] == "OnDelete" {
         return steps;
     }
-    let partition = number(&strategy["rollingUpdate"]["partition"], 0);
     for member in members.iter().rev() {
-        if member.number < partition {
+        if member.number < first_updated(spec) {
             break;
         }
         if !member.is_current && !member.is_going {
@@ -192,14 +224,14 @@ fn plan(spec: &Value, members: &[Member]) -> Vec<Step> {
     steps
 }
 
-fn create(cluster: &mut Cluster<'_, '_>, set: &Value, number: i64, revision: &str) {
+fn create(cluster: &mut Cluster<'_, '_>, set: &Value, number: i64, version: &Version) {
     let owner = text(&set["metadata"]["name"]);
     let name = format!("{owner}-{number}");
-    let mut pod = KIND.pod(set, &set["spec"]["template"]);
+    let mut pod = KIND.pod(set, &version.template);
     pod["metadata"]["name"] = json!(name);
     for (label, value) in [
         ("apps.kubernetes.io/pod-index", number.to_string()),
-        (HASH, revision.to_owned()),
+        (HASH, version.revision.clone()),
         ("statefulset.kubernetes.io/pod-name", name.clone()),
     ] {
         pod["metadata"]["labels"][label] = json!(value);
@@ -338,6 +370,12 @@ mod tests {
         assert_eq!(check(&spec, "oos"), []);
         let part = json!({"replicas": 3, "updateStrategy": {"rollingUpdate": {"partition": 2}}});
         assert_eq!(check(&part, "oou"), []);
+        let late = json!({
+            "replicas": 1,
+            "ordinals": {"start": 2},
+            "updateStrategy": {"rollingUpdate": {"partition": 1}},
+        });
+        assert_eq!(check(&late, "--o"), [], "partitions count from the start");
         let manual = json!({"replicas": 3, "updateStrategy": {"type": "OnDelete"}});
         assert_eq!(check(&manual, "ooo"), []);
     }
