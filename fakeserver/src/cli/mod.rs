@@ -304,7 +304,7 @@ impl ServerOptions {
         Ok(server)
     }
 
-    /// Returns the controllers, with the stages of the files.
+    /// Returns the controllers, with the stages of the files and the pods of the cluster itself.
     fn controllers(&self) -> Result<Controllers, String> {
         let mut controllers = self.controllers.clone();
         for file in &self.stages {
@@ -313,7 +313,7 @@ impl ServerOptions {
             let workloads = workloads.ok_or("--stages needs `--controllers workloads`")?;
             controllers = controllers.with_workloads(workloads.with_stages(stages));
         }
-        Ok(controllers)
+        self.pods.controllers(controllers)
     }
 }
 

@@ -1,4 +1,4 @@
-//! Addresses that stand for pods, on the command line.
+//! Pods of the cluster itself, and addresses that stand for pods, on the command line.
 
 use clap::Args;
 
@@ -12,11 +12,29 @@ pub(super) struct PodOptions {
     /// pods and services. It needs `--controllers workloads`, which runs pods.
     #[arg(long, value_name = "LABEL=VALUE=HOST:PORT")]
     pod_backend: Vec<PodBackend>,
+
+    /// Run the pods of a cluster's own components in `kube-system`: `coredns`, `kube-proxy`, and those of the control plane
+    ///
+    /// It needs `--controllers workloads`, which runs pods.
+    #[arg(long)]
+    system_pods: bool,
 }
 
 // === impl PodOptions ===
 
 impl PodOptions {
+    /// Adds the pods of the cluster itself to the controllers, if they are asked for.
+    pub(super) fn controllers(&self, mut controllers: Controllers) -> Result<Controllers, String> {
+        if !self.system_pods {
+            return Ok(controllers);
+        }
+        let Some(workloads) = controllers.workloads.take() else {
+            let why = "--system-pods: no pod runs here; add `--controllers workloads`";
+            return Err(why.to_owned());
+        };
+        Ok(controllers.with_workloads(workloads.with_system_pods(true)))
+    }
+
     pub(super) fn configure(
         &self,
         builder: FakeServerBuilder,

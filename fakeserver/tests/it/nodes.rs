@@ -9,6 +9,12 @@ use tokio::time::sleep;
 use crate::support::{Api, DEPLOYMENTS, PODS, deployment};
 
 const NODES: &str = "/api/v1/nodes";
+const STATIC_PODS: [&str; 4] = [
+    "etcd",
+    "kube-apiserver",
+    "kube-controller-manager",
+    "kube-scheduler",
+];
 
 /// A server of two nodes, and a deployment of four pods that run.
 async fn deployed() -> Api {
@@ -149,4 +155,71 @@ async fn a_cordoned_node_has_the_taint_until_it_is_not() {
         api.settle().await;
         assert_eq!(taints(&api, "node-0").await.len(), expected);
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_cluster_s_own_pods_run_if_they_are_asked_for() {
+    const SYSTEM: &str = "/api/v1/namespaces/kube-system/pods";
+    let api_with = |workloads| Api::with(Controllers::default().with_workloads(workloads));
+    let named = async |api: &Api| -> Vec<String> {
+        let list = api.get(SYSTEM).await.ok();
+        let pods = list["items"].as_array().unwrap().iter();
+        pods.inspect(|pod| assert!(is_ready(pod), "{pod}"))
+            .map(|pod| {
+                let name = pod["metadata"]["name"].as_str().unwrap();
+                let prefix = pod["metadata"]["generateName"].as_str();
+                format!("{} {}", prefix.unwrap_or(name), pod["spec"]["priority"])
+            })
+            .collect()
+    };
+    let bare = api_with(Workloads::default());
+    assert!(named(&bare).await.is_empty());
+    sleep(Duration::from_secs(10)).await;
+    assert!(named(&bare).await.is_empty());
+
+    let api = api_with(Workloads::default().with_nodes(2).with_system_pods(true));
+    // The controllers start with the first request.
+    assert!(named(&api).await.is_empty());
+    sleep(Duration::from_secs(10)).await;
+    let deployment = "/apis/apps/v1/namespaces/kube-system/deployments/coredns";
+    let deployed = api.get(deployment).await.ok();
+    assert_eq!(deployed["status"]["readyReplicas"], 2);
+    let expected = |node: &str| -> Vec<String> {
+        let own = STATIC_PODS.map(|component| format!("{component}-{node} 2000001000"));
+        own.into_iter().collect()
+    };
+    let statics = async || -> Vec<String> {
+        let is_static = |name: &String| STATIC_PODS.iter().any(|it| name.starts_with(it));
+        named(&api).await.into_iter().filter(is_static).collect()
+    };
+    let all = named(&api).await;
+    assert_eq!(all.len(), 8, "{all:?}");
+    assert_eq!(
+        all.iter()
+            .filter(|name| name.starts_with("kube-proxy-"))
+            .count(),
+        2
+    );
+    assert_eq!(statics().await, expected("node-0"));
+    let node = api.get(&format!("{NODES}/node-0")).await.ok();
+    assert_eq!(
+        node["metadata"]["labels"]["node-role.kubernetes.io/control-plane"],
+        ""
+    );
+    let dns = "/api/v1/namespaces/kube-system/endpoints/kube-dns";
+    let endpoints = api.get(dns).await.ok();
+    let addresses = &endpoints["subsets"][0]["addresses"];
+    assert_eq!(addresses.as_array().map(Vec::len), Some(2), "{endpoints}");
+
+    // What is static comes back; what is not is the user's.
+    let etcd = format!("{SYSTEM}/etcd-node-0");
+    let before = api.get(&etcd).await.ok()["metadata"]["uid"].clone();
+    api.delete(&etcd).await.ok();
+    api.delete(deployment).await.ok();
+    sleep(Duration::from_mins(2)).await;
+    assert_ne!(api.get(&etcd).await.ok()["metadata"]["uid"], before);
+    api.get(deployment).await.refused(404);
+    api.delete(&format!("{NODES}/node-0")).await.ok();
+    sleep(Duration::from_mins(2)).await;
+    assert_eq!(statics().await, expected("node-1"));
 }

@@ -485,6 +485,16 @@ async fn stages_that_cannot_be_used_are_refused_at_the_start() {
 }
 
 #[tokio::test]
+async fn system_pods_without_what_runs_them_are_refused() {
+    let (code, _, said) = told(&["serve", "--listen", "127.0.0.1:0", "--system-pods"]).await;
+    assert_eq!(code, Some(1), "{said}");
+    assert!(
+        said.contains("--system-pods: no pod runs here; add `--controllers workloads`"),
+        "{said}"
+    );
+}
+
+#[tokio::test]
 async fn faults_are_described_without_a_server() {
     let (code, list, _) = told(&["faults"]).await;
     assert_eq!(code, Some(0));

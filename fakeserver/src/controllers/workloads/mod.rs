@@ -35,6 +35,7 @@ mod disruption;
 mod endpoints;
 mod volumes;
 mod nodes;
+mod system_pods;
 mod node_lifecycle;
 mod taint_eviction;
 mod pod_gc;
@@ -58,6 +59,7 @@ use self::{
     scheduler::Scheduler,
     stages::ObjectStages,
     stateful_set::StatefulSets,
+    system_pods::SystemPods,
     taint_eviction::TaintEviction,
     volumes::{EphemeralVolumes, Volumes},
 };
@@ -71,7 +73,7 @@ pub use self::{
 
 /// The controllers of workloads, in the order in which they hear of changes.
 pub(super) fn controllers(options: &Workloads) -> Vec<Box<dyn Controller>> {
-    vec![
+    let mut controllers: Vec<Box<dyn Controller>> = vec![
         Box::new(NodeMaker::new(options.clone())),
         Box::new(Deployments::default()),
         Box::new(ReplicaSets::new()),
@@ -90,5 +92,9 @@ pub(super) fn controllers(options: &Workloads) -> Vec<Box<dyn Controller>> {
         Box::new(Scheduler::new(options.pods_per_node)),
         Box::new(Kubelet::new(options.clone())),
         Box::new(ObjectStages::new(&options.stages)),
-    ]
+    ];
+    if options.has_system_pods {
+        controllers.push(Box::new(SystemPods::default()));
+    }
+    controllers
 }

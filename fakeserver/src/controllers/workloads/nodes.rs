@@ -26,6 +26,8 @@ pub(super) const NOT_READY: &str = "node.kubernetes.io/not-ready";
 pub(super) const UNREACHABLE: &str = "node.kubernetes.io/unreachable";
 /// The taint of a node that is cordoned.
 pub(super) const UNSCHEDULABLE: &str = "node.kubernetes.io/unschedulable";
+/// The label of a node with the components of a cluster, and the taint of one that takes no others.
+pub(super) const CONTROL_PLANE: &str = "node-role.kubernetes.io/control-plane";
 
 /// Registers nodes, and reports their status.
 #[derive(Debug)]
@@ -44,7 +46,7 @@ impl NodeMaker {
     fn make(&self, cluster: &mut Cluster<'_, '_>) {
         for number in 0..self.options.node_count {
             let name = format!("node-{number}");
-            let node = json!({
+            let mut node = json!({
                 "metadata": {
                     "name": name,
                     "labels": {
@@ -55,6 +57,9 @@ impl NodeMaker {
                 },
                 "spec": {},
             });
+            if self.options.has_system_pods && number == 0 {
+                node["metadata"]["labels"][CONTROL_PLANE] = json!("");
+            }
             cluster.create(core::node::KIND.storage(), KUBELET, node);
         }
     }

@@ -15,6 +15,7 @@ pub struct Workloads {
     pub(crate) pod_stop: Duration,
     pub(crate) restart_backoff: Duration,
     pub(crate) has_storage_class: bool,
+    pub(crate) has_system_pods: bool,
     pub(crate) stages: Vec<Stage>,
 }
 
@@ -71,6 +72,18 @@ impl Workloads {
         self
     }
 
+    /// Sets whether `kube-system` has the pods of a cluster's own components: the deployment `coredns` with the service
+    /// `kube-dns`, the daemon set `kube-proxy`, and static pods of the control plane on the first node with the label
+    /// `node-role.kubernetes.io/control-plane`, or else on the first node. The default is false.
+    ///
+    /// The first node that is [created](Self::with_nodes) has that label then. What is missing of the deployment, the service
+    /// and the daemon set is created whenever the controllers start; static pods come back at any time. Nothing happens while
+    /// there is no namespace `kube-system`.
+    pub fn with_system_pods(mut self, are_made: bool) -> Self {
+        self.has_system_pods = are_made;
+        self
+    }
+
     /// Adds stages, which say what becomes of pods and other objects. Of those that select the same container the first
     /// counts.
     pub fn with_stages(mut self, stages: impl IntoIterator<Item = Stage>) -> Self {
@@ -89,6 +102,7 @@ impl Default for Workloads {
             pod_stop: Duration::from_secs(1),
             restart_backoff: Duration::from_secs(10),
             has_storage_class: true,
+            has_system_pods: false,
             stages: Vec::new(),
         }
     }
