@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use fakeserver::{Controllers, Workloads, WriteLogError};
+use fakeserver::{Controllers, Stage, Workloads, WriteLogError};
 use serde_json::json;
 use tokio::time::sleep;
 
@@ -169,4 +169,25 @@ async fn lines_are_written_to_containers_that_are_there() {
     let bare = Api::new();
     let error = bare.server.write_log("default", "p", "c", "x");
     assert_eq!(error, Err(WriteLogError::NoKubelets));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stage_says_what_each_run_of_a_container_logs() {
+    let stage = Stage::of_pods("chatty")
+        .with_log(Duration::from_secs(2), "later\nand more")
+        .with_log(Duration::ZERO, "at once")
+        .with_log(Duration::from_secs(3), "at the end")
+        .with_log(Duration::from_secs(4), "too late")
+        .with_exit(Duration::from_secs(3), 1);
+    let workloads = Workloads::default().with_stages([stage]);
+    let api = Api::with(Controllers::default().with_workloads(workloads));
+    api.post(PODS, &pod("p", "")).await.created();
+    sleep(Duration::from_millis(2500)).await;
+    let begun = "container c of image i started\nat once\n";
+    assert_eq!(log(&api, "").await, begun);
+    let whole = format!("{begun}later\nand more\nat the end\ncontainer c ended with exit code 1\n");
+    assert_eq!(log(&api, "follow=true").await, whole);
+    sleep(Duration::from_millis(500)).await;
+    assert_eq!(log(&api, "previous=true").await, whole);
+    assert_eq!(log(&api, "").await, begun, "the second run begins anew");
 }

@@ -1,6 +1,6 @@
 //! One container of a pod: its state, and the times at which that changes.
 
-use std::time::Duration;
+use std::{collections::VecDeque, time::Duration};
 
 use serde_json::Value;
 use tokio::time::Instant;
@@ -83,6 +83,8 @@ pub(super) struct Container {
     pub(super) turns_at: Option<Instant>,
     pub(super) ready_at: Option<Instant>,
     pub(super) ends_at: Option<Instant>,
+    /// The lines that it is to log, the next one first.
+    pub(super) lines: VecDeque<(Instant, String)>,
 }
 
 /// Returns the wait before a try after `failures` failed ones, of which the first was followed by `first`.
@@ -179,6 +181,7 @@ impl Container {
             turns_at: None,
             ready_at: None,
             ends_at: None,
+            lines: VecDeque::new(),
         };
         if container.has_started() && !container.is_running() {
             container.tries += 1;
@@ -191,6 +194,9 @@ impl Container {
         self.ran_from = Some(now);
         self.ends_at = script.exit.as_ref().map(|exit| now + exit.after);
         self.exit = script.exit;
+        let lines = script.lines.into_iter();
+        self.lines = lines.map(|line| (now + line.after, line.text)).collect();
+        self.lines.make_contiguous().sort_by_key(|(at, _)| *at);
         self.is_ready = script.readiness == Readiness::After(Duration::ZERO);
         self.ready_at = match script.readiness {
             Readiness::After(time) if !self.is_ready => Some(now + time),
@@ -264,12 +270,23 @@ impl Container {
         self.is_ready = false;
         self.ready_at = None;
         self.ends_at = None;
+        self.lines.clear();
+    }
+
+    /// Takes the next line that it logs by `now`, and before it ends.
+    pub(super) fn next_line(&mut self, now: Instant) -> Option<String> {
+        let limit = self.ends_at.map_or(now, |end| end.min(now));
+        if self.lines.front()?.0 > limit {
+            return None;
+        }
+        self.lines.pop_front().map(|(_, text)| text)
     }
 
     /// Returns the times at which something happens to it, its start among them if it may start.
     pub(super) fn times(&self, may_start: bool) -> impl Iterator<Item = Instant> {
         let start = self.starts_at.filter(|_| may_start);
-        [start, self.turns_at, self.ready_at, self.ends_at]
+        let line = self.lines.front().map(|(at, _)| *at);
+        [start, self.turns_at, self.ready_at, self.ends_at, line]
             .into_iter()
             .flatten()
     }

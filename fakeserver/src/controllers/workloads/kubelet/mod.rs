@@ -63,7 +63,8 @@ const REMOVED_AFTER: Duration = Duration::from_millis(100);
 ///
 /// # Memory
 ///
-/// Some hundred bytes for each pod that is starting, is to end by itself, waits for something, or is going. A pod that runs
+/// Some hundred bytes for each pod that is starting, is to end by itself or to log something, waits for something, or is going,
+/// besides the lines. A pod that runs
 /// for ever has none.
 #[derive(Debug)]
 pub(super) struct Kubelet {
@@ -192,6 +193,7 @@ impl Kubelet {
             pull_error: None,
             readiness: Readiness::After(Duration::ZERO),
             exit,
+            lines: Vec::new(),
         };
         let names = [&*container.name, &*container.image];
         let entropy = &cluster.backend.entropy;
@@ -357,7 +359,7 @@ fn tell(cluster: &mut Cluster<'_, '_>, key: &ObjectKey, pod: &Value, happened: &
                 let message = "Readiness probe failed: a stage says that it is not ready";
                 cluster.warning(&POD, pod, "Unhealthy", message);
             }
-            What::Ended(_) => {}
+            What::Logged(_) | What::Ended(_) => {}
             What::BackedOff => {
                 let message = format!(
                     "Back-off restarting failed container {container} in pod {name}_{namespace}({uid})"
@@ -390,6 +392,7 @@ fn log(cluster: &Cluster<'_, '_>, key: &ObjectKey, pod: &Value, container: &str,
             let line = format!("container {container} of image {image} started");
             containers.write(key, container, out, now, &line);
         }
+        What::Logged(text) => containers.write(key, container, out, now, text),
         What::Ended(code) => {
             let stream = if *code == 0 {
                 out

@@ -60,6 +60,7 @@ struct Next {
     pull_error: Option<String>,
     readiness: Option<Readiness>,
     exit: Option<Exit>,
+    lines: Vec<Line>,
     status: Option<Value>,
     is_deleted: bool,
 }
@@ -82,6 +83,8 @@ pub(super) struct Script {
     pub(super) readiness: Readiness,
     /// Its end, if it ends by itself.
     pub(super) exit: Option<Exit>,
+    /// The lines that it logs.
+    pub(super) lines: Vec<Line>,
 }
 
 /// The time at which a container becomes ready.
@@ -89,6 +92,14 @@ pub(super) struct Script {
 pub(super) enum Readiness {
     After(Duration),
     Never,
+}
+
+/// A part of a container's log.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Line {
+    /// The time from the start of the container.
+    pub(super) after: Duration,
+    pub(super) text: String,
 }
 
 /// The end of a container.
@@ -225,6 +236,18 @@ impl Stage {
         self
     }
 
+    /// Adds lines to the log of a container, so long after each start that the stage holds for. What would be logged after its
+    /// end is not. Those of a container that ran before the server began are not logged again.
+    ///
+    /// # Memory
+    ///
+    /// A container has a copy of the lines that it is still to log.
+    pub fn with_log(mut self, after: Duration, text: impl Into<String>) -> Self {
+        let text = text.into();
+        self.next.lines.push(Line { after, text });
+        self
+    }
+
     /// Sets what the status of an object of another kind becomes: a JSON merge patch of it.
     pub fn with_status(mut self, status: Value) -> Self {
         self.next.status = Some(status);
@@ -266,6 +289,7 @@ impl Stage {
         if let Some(exit) = &self.next.exit {
             script.exit = Some(exit.clone());
         }
+        script.lines.clone_from(&self.next.lines);
         true
     }
 }
@@ -310,6 +334,7 @@ mod tests {
             pull_error: None,
             readiness: Readiness::After(Duration::ZERO),
             exit: None,
+            lines: Vec::new(),
         }
     }
 

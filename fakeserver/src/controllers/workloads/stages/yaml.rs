@@ -6,7 +6,7 @@ use jiff::SignedDuration;
 use serde::{Deserialize, Deserializer, de::Error as _};
 use serde_json::Value;
 
-use super::{Exit, Next, Readiness, Stage, StageError, select::Selector};
+use super::{Exit, Line, Next, Readiness, Stage, StageError, select::Selector};
 
 /// The type of the documents.
 const API_VERSION: &str = "stages/v1";
@@ -74,6 +74,7 @@ struct Then {
     #[serde(deserialize_with = "readiness")]
     ready: Option<Readiness>,
     exit: Option<Exits>,
+    logs: Vec<Logs>,
     status: Option<Value>,
     delete: bool,
 }
@@ -86,6 +87,14 @@ struct Exits {
     #[serde(default)]
     code: u8,
     reason: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Logs {
+    #[serde(default, deserialize_with = "duration")]
+    after: Option<Duration>,
+    text: String,
 }
 
 /// Reads the stages of a file.
@@ -178,6 +187,7 @@ fn misplaced(stage: &Stage) -> Option<String> {
         pull_error,
         readiness,
         exit,
+        lines,
         status,
         is_deleted,
     } = &stage.next;
@@ -185,16 +195,17 @@ fn misplaced(stage: &Stage) -> Option<String> {
         || pull_error.is_some()
         || readiness.is_some()
         || exit.is_some()
+        || !lines.is_empty()
         || stage.selector.container.is_some()
         || stage.selector.image.is_some();
     let of_objects = status.is_some() || *is_deleted;
     if stage.is_of_pods() && of_objects {
-        let why = "a stage of pods says what containers do: `pullError`, `ready`, `exit`, `delay`; \
+        let why = "a stage of pods says what containers do: `pullError`, `ready`, `exit`, `logs`, `delay`; \
                    the kubelet writes the status";
         return Some(why.to_owned());
     }
     if !stage.is_of_pods() && of_containers {
-        let why = "`times`, `pullError`, `ready`, `exit`, and the selectors `container` and `image` are for pods";
+        let why = "`times`, `pullError`, `ready`, `exit`, `logs`, and the selectors `container` and `image` are for pods";
         return Some(why.to_owned());
     }
     if !stage.is_of_pods() && !of_objects {
@@ -242,8 +253,20 @@ impl Then {
                 code: exit.code.into(),
                 reason: exit.reason,
             }),
+            lines: self.logs.into_iter().map(Logs::line).collect(),
             status: self.status,
             is_deleted: self.delete,
+        }
+    }
+}
+
+// === impl Logs ===
+
+impl Logs {
+    fn line(self) -> Line {
+        Line {
+            after: self.after.unwrap_or_default(),
+            text: self.text,
         }
     }
 }
@@ -265,6 +288,9 @@ spec:
   next:
     ready: never
     exit: {after: 3s, code: 1, reason: OOMKilled}
+    logs:
+    - text: booting
+    - {after: 1s, text: out of memory}
 ---
 apiVersion: stages/v1
 kind: Stage
@@ -284,7 +310,9 @@ spec:
             .with_times(2)
             .with_readiness(None)
             .with_exit(Duration::from_secs(3), 1)
-            .with_exit_reason("OOMKilled");
+            .with_exit_reason("OOMKilled")
+            .with_log(Duration::ZERO, "booting")
+            .with_log(Duration::from_secs(1), "out of memory");
         let ready = Stage::of("ready", "example.com/v1", "Website")
             .with_delay(Duration::from_secs(2))
             .with_status(json!({"ready": true}));
@@ -299,7 +327,7 @@ spec:
         let recipes: Vec<&str> = blocks
             .filter_map(|block| block.split("```").next())
             .collect();
-        assert_eq!(recipes.len(), 6);
+        assert_eq!(recipes.len(), 7);
         for recipe in recipes {
             assert_eq!(parse(recipe).map(|stages| stages.len()), Ok(1), "{recipe}");
         }
@@ -327,6 +355,12 @@ spec:
                 "the kubelet writes the status",
             ),
             ("ready: true}}", "ready: true}, ready: 1s}", "are for pods"),
+            (
+                "ready: true}}",
+                "ready: true}, logs: [{text: a}]}",
+                "are for pods",
+            ),
+            ("text: booting", "after: 1s", "text"),
         ] {
             assert!(CRASH_LOOP.contains(from), "{from}");
             let told_here = parse(&CRASH_LOOP.replacen(from, to, 1))

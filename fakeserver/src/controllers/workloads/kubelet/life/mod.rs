@@ -51,6 +51,8 @@ pub(super) enum What {
     Started,
     /// It started, and is never ready.
     StartedUnready,
+    /// It logged this.
+    Logged(String),
     /// It ended with this code.
     Ended(i64),
     /// It is restarted after a pause.
@@ -181,6 +183,10 @@ impl Life {
         let first_backoff = self.first_backoff;
         let container = &mut self.containers[number];
         let is_due = |at: Option<Instant>| at.is_some_and(|at| at <= now.at);
+        if let Some(text) = container.next_line(now.at) {
+            happened.push(Happened::to(container, What::Logged(text)));
+            return true;
+        }
         match &container.state {
             State::Running { .. } if container.ran_from.is_none() => {
                 resume(container, now, director);
@@ -325,7 +331,11 @@ fn run(container: &mut Container, now: Now<'_>, script: Script) {
 fn resume(container: &mut Container, now: Now<'_>, director: &mut Director<'_>) {
     let was_ready = container.is_ready;
     match director(container) {
-        Ok(script) => container.follow(now.at, script),
+        Ok(script) => {
+            container.follow(now.at, script);
+            // It has logged them when it started.
+            container.lines.clear();
+        }
         Err(_) => container.ran_from = Some(now.at),
     }
     container.is_ready |= was_ready;

@@ -79,6 +79,7 @@ fn script(exit: Option<(u64, i64)>) -> Script {
             code,
             reason: None,
         }),
+        lines: Vec::new(),
     }
 }
 
