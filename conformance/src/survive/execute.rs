@@ -41,7 +41,7 @@ use super::{
 use crate::{task::TaskSet, tracefile::Header};
 
 /// The controllers of the server, unless others are chosen.
-pub const CONTROLLERS: &str = "default,service-accounts,workloads";
+pub const CONTROLLERS: &str = "workloads";
 /// 2026-05-17T14:23:07Z, far from the date of other runs.
 const OTHER_DATE: Timestamp = Timestamp::constant(1_779_027_787, 0);
 

@@ -129,7 +129,7 @@ struct ServerOptions {
     /// `workloads` runs deployments, replica sets, replication controllers, stateful sets, daemon sets, jobs and cron jobs,
     /// a scheduler, and a kubelet for every node; it gives services endpoints and claims volumes, evicts pods from nodes that
     /// fail, and checks the types of validating admission policies. If there are none when it starts, it makes `node-0` and the
-    /// storage class `standard`. It takes the others along, but for `service-accounts`.
+    /// storage class `standard`. It takes the others along.
     #[arg(long, value_name = "LIST", default_value = "default", value_parser = parse_controllers)]
     controllers: Controllers,
 
@@ -375,7 +375,11 @@ pub fn parse_controllers(text: &str) -> Result<Controllers, String> {
             "service-accounts" => controllers.with_service_accounts(true),
             "quota" => controllers.with_quota(true),
             "certificates" => controllers.with_certificates(true),
-            _ => return Err(format!("no controller {name:?}; try `default` or `none`")),
+            _ => {
+                return Err(format!(
+                    "no controller {name:?}; try `default`, `workloads` or `none`"
+                ));
+            }
         };
     }
     Ok(controllers)

@@ -102,12 +102,14 @@ impl Controllers {
 
     /// Runs deployments, replica sets, replication controllers, stateful sets, daemon sets, jobs and cron jobs, a scheduler,
     /// and a kubelet for every node; gives services endpoints and claims volumes; evicts pods from nodes that fail;
-    /// [counts quotas](Self::with_quota), and signs certificates.
+    /// [counts quotas](Self::with_quota), signs certificates, and gives namespaces
+    /// [service accounts](Self::with_service_accounts).
     #[cfg(feature = "controllers")]
     pub fn with_workloads(mut self, workloads: Workloads) -> Self {
         self.workloads = Some(workloads);
         self.quota = true;
         self.certificates = true;
+        self.service_accounts = true;
         self
     }
 }

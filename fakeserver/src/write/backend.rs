@@ -26,9 +26,10 @@ use crate::{
 /// The maximum number of restarts of a write whose object changes while webhooks are called.
 const RESTARTS_MAX: usize = 16;
 
-/// The number of further attempts at a write that needs an object of a controller, and the pause before each.
-const WAITS_MAX: usize = 9;
-const WAIT: Duration = Duration::from_millis(100);
+/// The number of further attempts at a write that needs an object of a controller, a second in all, and the pause before
+/// the first; each is twice as long as the one before.
+const WAITS_MAX: u32 = 10;
+const WAIT: Duration = Duration::from_millis(1);
 
 /// The store, its watchers, and the resources, webhooks, time and randomness that writes depend on.
 #[derive(Debug)]
@@ -153,8 +154,8 @@ impl Backend {
             let question = match result {
                 Ok(done) => return Ok((done, progress.all_warnings())),
                 Err(AttemptError::NotYet(_)) if waits < WAITS_MAX => {
+                    sleep(WAIT * 2_u32.pow(waits)).await;
                     waits += 1;
-                    sleep(WAIT).await;
                     continue;
                 }
                 Err(AttemptError::Rejected(status) | AttemptError::NotYet(status)) => {

@@ -182,7 +182,7 @@ const OPTIONS: &[Refusal] = &[
     (
         "serve --controllers kubelet",
         2,
-        &["kubelet", "try `default` or `none`"],
+        &["kubelet", "try `default`, `workloads` or `none`"],
     ),
     (
         "serve --feature-gates Magic=true",
