@@ -12,6 +12,12 @@ use super::{
 /// The time for which a token is asked if its volume says none, in seconds.
 const TOKEN_SECONDS: i64 = 3_600;
 
+/// The folders that every image has.
+const FOLDERS: [&str; 12] = [
+    "/bin", "/dev", "/etc", "/home", "/proc", "/root", "/run", "/sbin", "/sys", "/tmp", "/usr",
+    "/var",
+];
+
 /// Returns the files that a container sees.
 pub(super) fn files(
     pod: &Value,
@@ -20,6 +26,9 @@ pub(super) fn files(
     sources: &dyn PodSources,
 ) -> Files {
     let mut files = Files::default();
+    for folder in FOLDERS {
+        files.mount(folder);
+    }
     let address = pod["status"]["podIP"].as_str().unwrap_or_default();
     files.put("/etc/hostname", format!("{host_name}\n"));
     files.put(

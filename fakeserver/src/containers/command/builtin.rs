@@ -8,8 +8,9 @@ use super::{Action, Outcome, Setting};
 use crate::containers::{files::FileError, log::OutputStream};
 
 /// The names of the commands, beside the shells.
-pub(super) const COMMANDS: [&str; 11] = [
-    "cat", "date", "echo", "env", "false", "hostname", "ls", "printenv", "pwd", "sleep", "true",
+pub(super) const COMMANDS: [&str; 12] = [
+    "cat", "date", "echo", "env", "false", "hostname", "ls", "printenv", "printf", "pwd", "sleep",
+    "true",
 ];
 /// The folders in which commands are found.
 const PATH: [&str; 6] = [
@@ -41,6 +42,7 @@ pub(super) fn run(name: &str, arguments: &[String], setting: &Setting, now: Time
         "hostname" => line(&setting.host_name),
         "ls" => list(arguments, setting),
         "printenv" => print_variables(arguments, setting),
+        "printf" => print_formatted(arguments),
         "pwd" => line(&setting.folder),
         "sleep" => sleep(arguments),
         "false" => Outcome {
@@ -109,10 +111,7 @@ fn echo(arguments: &[String]) -> Outcome {
     }
     let mut text = arguments[flags..].join(" ");
     if has_escapes {
-        text = text
-            .replace("\\n", "\n")
-            .replace("\\t", "\t")
-            .replace("\\\\", "\\");
+        text = unescaped(&text);
     }
     if !is_bare {
         text.push('\n');
@@ -143,6 +142,48 @@ fn print_variables(arguments: &[String], setting: &Setting) -> Outcome {
         }
     }
     outcome
+}
+
+/// The format is used again until no argument is left; `%s`, `%d` and `%%` are known.
+fn print_formatted(arguments: &[String]) -> Outcome {
+    let Some((format, arguments)) = arguments.split_first() else {
+        return Outcome::failed("printf: missing operand\n", 2);
+    };
+    let format = unescaped(format);
+    let mut arguments = arguments.iter();
+    let mut text = String::new();
+    loop {
+        let before = arguments.len();
+        let mut chars = format.chars();
+        while let Some(char) = chars.next() {
+            if char != '%' {
+                text.push(char);
+                continue;
+            }
+            match chars.next() {
+                Some('%') => text.push('%'),
+                Some('s') => text.push_str(arguments.next().map_or("", String::as_str)),
+                Some('d') => text.push_str(arguments.next().map_or("0", String::as_str)),
+                other => {
+                    let directive: String = other.into_iter().collect();
+                    let error = format!(
+                        "printf: %{directive}: invalid directive; this server knows %s, %d and %%\n"
+                    );
+                    return Outcome::failed(&error, 1);
+                }
+            }
+        }
+        if arguments.len() == 0 || arguments.len() == before {
+            return Outcome::said(text);
+        }
+    }
+}
+
+/// Returns a text with its escapes for line ends, tabs and backslashes replaced.
+fn unescaped(text: &str) -> String {
+    text.replace("\\n", "\n")
+        .replace("\\t", "\t")
+        .replace("\\\\", "\\")
 }
 
 fn list(arguments: &[String], setting: &Setting) -> Outcome {

@@ -81,6 +81,12 @@ fn commands_do_what_they_do_in_a_container() {
     assert_eq!(said(&["ls", "-l", "/etc"]), "config\n");
     assert_eq!(said(&["env"]), "A=1\nB=two words\n");
     assert_eq!(said(&["printenv", "B"]), "two words\n");
+    assert_eq!(
+        said(&["printf", "%s=%d%%\\n", "a", "1", "b"]),
+        "a=1%\nb=0%\n"
+    );
+    assert_eq!(said(&["printf", "a", "b"]), "a");
+    assert_eq!(failed(&["printf", "%x", "1"]).1, 1);
     assert_eq!(said(&["hostname"]), "p\n");
     assert_eq!(said(&["pwd"]), "/\n");
     assert_eq!(said(&["date"]), "Thu Jan  1 00:00:00 UTC 2026\n");
@@ -115,7 +121,7 @@ fn commands_that_there_are_not_are_refused_in_a_runtimes_words() {
     assert_eq!(
         error,
         "exec failed: unable to start container process: exec: \"nginx\": executable file not found in $PATH; this \
-         server runs cat, date, echo, env, false, hostname, ls, printenv, pwd, sleep, true and sh\n"
+         server runs cat, date, echo, env, false, hostname, ls, printenv, printf, pwd, sleep, true and sh\n"
     );
     let (error, code) = failed(&["/app/run"]);
     assert!(error.contains("stat /app/run: no such file or directory"));
