@@ -10,38 +10,13 @@
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
-# Long for scripts that take seconds; short for one that hangs.
-readonly LIMIT=300
-readonly TARGET=${CARGO_TARGET_DIR:-target}
+# shellcheck source=scripts/interop/common.sh
+. scripts/interop/common.sh
 readonly INSTALLED=$TARGET/interop
 # Programs that print a free port.
 readonly PORT_BY_PYTHON='import socket; s = socket.create_server(("127.0.0.1", 0)); print(s.getsockname()[1])'
 readonly PORT_BY_NODE='const s = require("net").createServer().listen(0, "127.0.0.1", () => {
     console.log(s.address().port); s.close(); })'
-
-count=0
-said=$(mktemp)
-trap 'rm -f "$said"' EXIT
-
-# Whether $1, an installation, was made from the very files that follow.
-is_installed() {
-    local stamp=$1/installed-from
-    shift
-    [ -f "$stamp" ] && cat "$@" | cmp -s - "$stamp"
-}
-
-# attempt NAME COMMAND...: within the limit. What it printed is in $said, and shown if it fails.
-attempt() {
-    local name=$1 status=0
-    shift
-    timeout "$LIMIT" "$@" >"$said" 2>&1 || status=$?
-    if [ "$status" != 0 ]; then
-        echo "interop: $name: FAILED with $status; it said:" >&2
-        cat "$said" >&2
-        exit 1
-    fi
-    count=$((count + 1))
-}
 
 # run_script FLAGS COMMAND... SCRIPT: with a server of its own, which KUBECONFIG names. FLAGS are words for the server.
 run_script() {
@@ -73,18 +48,12 @@ score() {
 }
 
 run_python() {
-    if ! python3 -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 10))' 2>/dev/null; then
+    if ! has_python; then
         echo "interop: python: SKIPPED, there is no python3 (3.10 or newer, with venv) on this machine"
         return
     fi
     local scripts=scripts/interop/python installed=$INSTALLED/python
-    local requirements=$scripts/requirements.txt
-    if ! is_installed "$installed" "$requirements"; then
-        rm -rf "$installed"
-        python3 -m venv "$installed"
-        "$installed/bin/python" -m pip install --quiet --disable-pip-version-check -r "$requirements"
-        cp "$requirements" "$installed/installed-from"
-    fi
+    install_python "$installed" "$scripts/requirements.txt"
     # Compiled modules belong below target, too.
     export PYTHONPYCACHEPREFIX=$installed/cache
     for script in objects kinds watching custom_objects dynamic_client shared_informer asynchronous leader_election; do
