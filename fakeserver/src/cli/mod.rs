@@ -25,6 +25,7 @@ mod webhooks;
 mod pods;
 mod security;
 mod audit;
+mod page;
 
 use std::{
     env,
@@ -177,6 +178,9 @@ struct ServerOptions {
 
     #[command(flatten)]
     audit: audit::AuditOptions,
+
+    #[command(flatten)]
+    page: page::PageOptions,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -293,7 +297,7 @@ impl ServerOptions {
         let builder = self.admission.configure(secured.configure(builder));
         let builder = self.feature_gates.configure(builder)?;
         let builder = self.audit.configure(builder)?;
-        let builder = self.cluster.configure(builder);
+        let builder = self.page.configure(self.cluster.configure(builder));
         let builder = self.pods.configure(builder, &self.controllers)?;
         let server = self.data.build(builder)?;
         self.admission.warn();

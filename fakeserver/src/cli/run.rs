@@ -45,6 +45,10 @@ pub(super) async fn run(options: &Options) -> Result<ExitCode, String> {
 
     let server = options.server.build(&secured)?;
     options.server.security.warn(address);
+    if let Some(page) = options.server.page.url(&secured.kubeconfig.url()) {
+        // The output is the command's.
+        eprintln!("live page at {page}");
+    }
     let (program, arguments) = options
         .command
         .split_first()

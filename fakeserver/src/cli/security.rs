@@ -195,7 +195,7 @@ impl Secured {
 }
 
 /// Returns a random token of 128 bits.
-fn random_token() -> Result<String, String> {
+pub(super) fn random_token() -> Result<String, String> {
     Ok(format!("{:032x}", u128::from_be_bytes(random()?)))
 }
 

@@ -248,7 +248,7 @@ impl EntryOptions {
 // === impl Options ===
 
 impl Options {
-    /// Prints where the server is, and in a terminal what can be done next.
+    /// Prints where the server and its page are, and in a terminal what can be done next.
     fn announce(
         &self,
         secured: &Secured,
@@ -260,6 +260,9 @@ impl Options {
         writeln!(stdout, "listening on {url}")?;
         if let Some(added) = added {
             writeln!(stdout, "{}", added.command())?;
+        }
+        if let Some(page) = self.server.page.url(&secured.kubeconfig.url()) {
+            writeln!(stdout, "live page at {page}")?;
         }
         if stdout.is_terminal() && !self.quiet {
             let file = self.entries.kubeconfig.as_ref().map(|file| {

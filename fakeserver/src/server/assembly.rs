@@ -8,6 +8,7 @@ use super::{
     Stats,
     audit::AuditLog,
     bootstrap::{bootstrap_namespaces, bootstrap_roles, foundation},
+    page::Page,
     requests::Requests,
     slots::InFlight,
 };
@@ -37,6 +38,8 @@ pub(crate) struct Server {
     pub(super) openapi: DocumentsCache,
     pub(super) requests: Arc<Requests>,
     pub(super) audit: Option<AuditLog>,
+    /// The live page, if it is served.
+    pub(super) page: Option<Page>,
     pub(super) in_flight: InFlight,
     /// The uids of the flow schema and the priority level of requests that no stored flow schema takes.
     pub(super) flow_control: (Uuid, Uuid),

@@ -13,6 +13,7 @@ use super::{
     audit::AuditLog,
     beginning,
     error::with_sources,
+    page::Page,
     requests::{REQUESTS_KEPT, Requests},
     security::Security,
     slots::InFlight,
@@ -60,6 +61,7 @@ pub struct FakeServerBuilder {
     requests_kept: usize,
     keeps_bodies: bool,
     pub(super) audit_log: Option<AuditLog>,
+    pub(super) page_token: Option<String>,
     /// Of requests that read, and of those that write.
     in_flight: (usize, usize),
     /// In the order in which they go in; or why one of them cannot.
@@ -379,6 +381,7 @@ impl FakeServerBuilder {
             openapi: DocumentsCache::default(),
             requests: Arc::new(Requests::new(self.requests_kept, self.keeps_bodies)),
             audit: self.audit_log,
+            page: self.page_token.as_deref().map(Page::new),
             in_flight: InFlight::new(self.in_flight.0, self.in_flight.1),
             flow_control,
             controllers,
@@ -451,6 +454,7 @@ impl Default for FakeServerBuilder {
             requests_kept: REQUESTS_KEPT,
             keeps_bodies: false,
             audit_log: None,
+            page_token: None,
             in_flight: (0, 0),
             objects: Vec::new(),
             bootstraps: true,

@@ -39,6 +39,7 @@ mod held;
 mod in_flight;
 #[cfg(feature = "controllers")]
 mod streams;
+mod page;
 mod websocket;
 #[cfg(feature = "controllers")]
 mod pods;

@@ -16,8 +16,8 @@ use tracing::error;
 #[cfg(feature = "tls")]
 use super::openid;
 use super::{
-    access, assembly::Server, control, envelope, in_flight, logging::Logged, metrics, request_log,
-    websocket::Handshake,
+    access, assembly::Server, control, envelope, in_flight, logging::Logged, metrics, page,
+    request_log, websocket::Handshake,
 };
 use crate::{
     edge::{
@@ -60,7 +60,8 @@ async fn handle(State(server): State<Arc<Server>>, request: Request) -> Response
     }
 }
 
-async fn respond(server: &Arc<Server>, parts: &Parts, body: Body) -> Response {
+/// Answers a request: authenticates and authorizes it, logs it, and carries it out.
+pub(super) async fn respond(server: &Arc<Server>, parts: &Parts, body: Body) -> Response {
     let query = Query::parse(parts.uri.query());
     let admitted =
         check_time_limit(parts, &query).and_then(|()| access::admit(server, parts, &query));
@@ -127,7 +128,7 @@ async fn answer(
         return refused;
     }
     if let Some(action) = parts.uri.path().strip_prefix("/_control/") {
-        return control::handle(server, method, action, body).await;
+        return controlled(server, parts, action, body).await;
     }
     let asked = Asked::new(&server.api, &requester, parts);
     let met = match &path {
@@ -167,6 +168,14 @@ async fn answer(
     answer.map_or_else(not_found, |answer| {
         answer.unwrap_or_else(|status| refusal_to(MediaTypes::default(), &query, headers, status))
     })
+}
+
+/// Answers a request below `/_control/`.
+async fn controlled(server: &Server, parts: &Parts, action: &str, body: Body) -> Response {
+    match action.strip_prefix("page") {
+        Some(below) => page::serve(server, parts, below),
+        None => control::handle(server, &parts.method, action, body).await,
+    }
 }
 
 /// Answers a request for a resource.

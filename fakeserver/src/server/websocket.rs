@@ -27,9 +27,9 @@ use tokio_tungstenite::{
 };
 use tracing::debug;
 
-use super::assembly::Server;
 #[cfg(feature = "controllers")]
 use super::streams;
+use super::{assembly::Server, page};
 #[cfg(feature = "controllers")]
 use crate::containers::PendingSession;
 use crate::{
@@ -102,6 +102,9 @@ impl Handshake {
         {
             return streams::begin(self, server, session);
         }
+        if let Some(page::LiveFeed(parts)) = response.extensions().get() {
+            return self.feed(server, parts.clone());
+        }
         if response.extensions().get::<EventStream>().is_none() {
             return response;
         }
@@ -118,6 +121,25 @@ impl Handshake {
             let serving = async {
                 if let Some(socket) = self.socket(MESSAGE_MAX_BYTES).await {
                     hand_on(socket, &connection, body, is_text).await;
+                }
+            };
+            stop.run_until_cancelled(serving).await;
+        });
+        accepted
+    }
+
+    /// Opens the socket of the live page, which this request asked for.
+    fn feed(self, server: &Arc<Server>, parts: Box<Parts>) -> Response {
+        let accepted = match self.accept() {
+            Ok(accepted) => accepted,
+            Err(refusal) => return refusal.into_response(),
+        };
+        let stop = server.api.tasks.stop_token().clone();
+        let weak = Arc::downgrade(server);
+        server.api.tasks.spawn(async move {
+            let serving = async {
+                if let Some(socket) = self.socket(MESSAGE_MAX_BYTES).await {
+                    page::run(socket, weak, parts).await;
                 }
             };
             stop.run_until_cancelled(serving).await;

@@ -284,6 +284,11 @@ impl Snapshot {
         are_empty || self.objects.ptr_eq(&other.objects)
     }
 
+    /// The number of objects. It is known, not counted.
+    pub(crate) fn count(&self) -> usize {
+        self.objects.len()
+    }
+
     /// The objects of `range` in the order of their paths, those from `start` on.
     pub(crate) fn objects<'a>(
         &'a self,

@@ -7,6 +7,7 @@ use tokio::time::Instant;
 
 use super::{
     Api, Request, answer,
+    facts::client,
     list::reach,
     request_faults::RequestFaults,
     selection::selection,
@@ -127,7 +128,10 @@ fn begin(
         .timeout
         .unwrap_or_else(|| backend.entropy.watch_timeout())
         .min(LONGEST);
-    let (watcher, receiver) = backend.watchers.register(&resource, Arc::clone(&selection));
+    let client = client(request.headers);
+    let (watcher, receiver) = backend
+        .watchers
+        .register(&resource, Arc::clone(&selection), client);
     let watch = Watch {
         selection,
         initial,

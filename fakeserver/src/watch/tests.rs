@@ -75,7 +75,9 @@ fn watch(server: &FakeServer, plan: &Plan) -> Body {
     let tasks = &server.server().api.tasks;
     let selection = Arc::new(Selection::everything(Range::All));
     let (watcher, watch) = backend.storage.view(|view| {
-        let (watcher, receiver) = backend.watchers.register(&pods(), Arc::clone(&selection));
+        let (watcher, receiver) = backend
+            .watchers
+            .register(&pods(), Arc::clone(&selection), "x");
         let start = plan.after.map_or(view.revision(), Revision::new);
         let replay = match plan.after {
             Some(_) => view.changes_since(&pods(), &Range::All, start).unwrap(),
@@ -592,8 +594,8 @@ async fn who_is_found_by_a_field_sees_what_he_would_if_all_were_asked() {
                 fields,
                 ..Selection::everything(Range::All)
             });
-            let registered = backend.watchers.register(&pods(), Arc::clone(&selection));
-            (selection, registered)
+            let wanted = Arc::clone(&selection);
+            (selection, backend.watchers.register(&pods(), wanted, "x"))
         })
         .into();
     assert_eq!(backend.watchers.len(), watches.len());

@@ -49,6 +49,8 @@ type Place = (&'static str, Box<str>);
 #[derive(Debug)]
 struct Entry {
     selection: Arc<Selection>,
+    /// The user agent up to the first `/`.
+    client: Box<str>,
     /// Gone once the watcher was too slow.
     sender: Option<mpsc::Sender<Queued>>,
     cut: CancellationToken,
@@ -83,13 +85,14 @@ impl Watchers {
         }
     }
 
-    /// Queues every change of `resource` from now on that is in `selection`.
+    /// Queues every change of `resource` from now on that is in `selection`, for a client of this name.
     ///
     /// To know exactly which ones these are, call it in a view of the store.
     pub(crate) fn register(
         self: &Arc<Self>,
         resource: &GroupResource,
         selection: Arc<Selection>,
+        client: &str,
     ) -> (Watcher, mpsc::Receiver<Queued>) {
         let (sender, receiver) = mpsc::channel(self.buffer);
         let cut = CancellationToken::new();
@@ -102,6 +105,7 @@ impl Watchers {
         });
         let entry = Entry {
             selection,
+            client: client.into(),
             sender: Some(sender),
             cut: cut.clone(),
         };
@@ -140,6 +144,21 @@ impl Watchers {
         let table = self.lock();
         let all = table.watchers.values().flat_map(OfResource::all);
         all.count()
+    }
+
+    /// Returns the number of open watches of each client and resource.
+    pub(crate) fn by_client(&self) -> BTreeMap<(Box<str>, GroupResource), usize> {
+        let table = self.lock();
+        let mut counts: BTreeMap<(Box<str>, GroupResource), usize> = BTreeMap::new();
+        for (resource, watchers) in &table.watchers {
+            let mut clients: BTreeMap<&str, usize> = BTreeMap::new();
+            for entry in watchers.all() {
+                *clients.entry(&entry.client).or_default() += 1;
+            }
+            let named = clients.into_iter();
+            counts.extend(named.map(|(client, count)| ((client.into(), resource.clone()), count)));
+        }
+        counts
     }
 
     fn lock(&self) -> MutexGuard<'_, Table> {

@@ -59,6 +59,7 @@ mod kubeconfig;
 mod in_process;
 mod control_faults;
 mod control_openapi;
+mod page;
 mod snapshots;
 mod manifests;
 mod cluster;

@@ -26,9 +26,9 @@ use tokio_util::sync::CancellationToken;
 const NAMESPACES: &str = "/api/v1/namespaces?watch=1&fieldSelector=metadata.name=default";
 
 /// A server that is served until the test ends.
-struct Served {
-    server: FakeServer,
-    address: SocketAddr,
+pub(crate) struct Served {
+    pub(crate) server: FakeServer,
+    pub(crate) address: SocketAddr,
     stop: CancellationToken,
 }
 
@@ -39,7 +39,7 @@ impl Served {
         Self::of(FakeServer::builder().build()).await
     }
 
-    async fn of(server: FakeServer) -> Self {
+    pub(crate) async fn of(server: FakeServer) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let stop = CancellationToken::new();
@@ -61,7 +61,7 @@ impl Served {
         request
     }
 
-    async fn open(
+    pub(crate) async fn open(
         &self,
         path: &str,
         headers: &[(&'static str, &str)],
@@ -71,7 +71,11 @@ impl Served {
     }
 
     /// The code of the answer to a request that does not become a WebSocket.
-    async fn refused(&self, path: &str, headers: &[(&'static str, &str)]) -> (u16, String) {
+    pub(crate) async fn refused(
+        &self,
+        path: &str,
+        headers: &[(&'static str, &str)],
+    ) -> (u16, String) {
         match self.open(path, headers).await {
             Err(Error::Http(answer)) => {
                 let (parts, body) = answer.into_parts();

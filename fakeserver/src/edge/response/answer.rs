@@ -216,7 +216,7 @@ fn streamed(pieces: impl Iterator<Item = Bytes> + Send + 'static) -> Body {
 }
 
 /// Converts JSON to YAML, with members sorted by name.
-fn yaml(json: &[u8]) -> Bytes {
+pub(crate) fn yaml(json: &[u8]) -> Bytes {
     let value: Value = serde_json::from_slice(json).expect("it was written as JSON");
     serde_saphyr::to_string(&value)
         .expect("values of JSON are values of YAML")

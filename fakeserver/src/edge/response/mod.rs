@@ -15,7 +15,7 @@ mod answer;
 
 pub(crate) use self::{
     accept::{Served, Shape, View, check_route, negotiate},
-    answer::{Delivery, EventStream, refusal, refusal_to, timed_out},
+    answer::{Delivery, EventStream, refusal, refusal_to, timed_out, yaml},
     encoding::{Encoding, Representation},
     format::Format,
     list::{ListMeta, ShardInfo, list_pieces},
