@@ -43,7 +43,7 @@ pub use self::{
     kinds::core::service::range::{ServiceRange, ServiceRangeError},
     server::{
         AuditLog, AuditLogError, AuditPolicy, AuditPolicyError, BuildError, FakeServer,
-        FakeServerBuilder, Listener, RequestRecord, Stats, serve_faults,
+        FakeServerBuilder, Listener, RequestRecord, Stats, TraceLog, serve_faults,
     },
     store::{
         Change, ChangeKind, Compaction, StoredObject,

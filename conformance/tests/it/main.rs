@@ -24,6 +24,7 @@
 //! | `program` | the command line |
 //! | `corpus` | recorded corpora, and two servers that get generated requests |
 //! | `survive` | operators with seeded bugs, and their correct twins |
+//! | `server_trace` | traces that a server writes of itself |
 //! | `wire` | transcripts played against servers by TCP and TLS, and recorded |
 
 mod golden;
@@ -49,4 +50,5 @@ mod live;
 mod program;
 mod corpus;
 mod survive;
+mod server_trace;
 mod wire;

@@ -26,6 +26,7 @@ mod pods;
 mod security;
 mod audit;
 mod page;
+mod trace;
 
 use std::{
     env,
@@ -181,6 +182,9 @@ struct ServerOptions {
 
     #[command(flatten)]
     page: page::PageOptions,
+
+    #[command(flatten)]
+    trace: trace::TraceOptions,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -299,6 +303,7 @@ impl ServerOptions {
         let builder = self.audit.configure(builder)?;
         let builder = self.page.configure(self.cluster.configure(builder));
         let builder = self.pods.configure(builder, &self.controllers)?;
+        let builder = self.trace.configure(builder)?;
         let server = self.data.build(builder)?;
         self.admission.warn();
         self.webhooks.configure(&server);

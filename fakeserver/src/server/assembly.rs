@@ -11,6 +11,7 @@ use super::{
     page::Page,
     requests::Requests,
     slots::InFlight,
+    trace::{self, TraceLog},
 };
 use crate::{
     ServiceRange,
@@ -21,6 +22,7 @@ use crate::{
         flow_control::{FlowClassifier, nominal_seats},
         openapi::DocumentsCache,
     },
+    kinds::storage_of,
     store::{
         manifests::Manifest,
         snapshot::{DataFile, Restart, Snapshot},
@@ -40,6 +42,7 @@ pub(crate) struct Server {
     pub(super) audit: Option<AuditLog>,
     /// The live page, if it is served.
     pub(super) page: Option<Page>,
+    pub(super) trace: Option<TraceLog>,
     pub(super) in_flight: InFlight,
     /// The uids of the flow schema and the priority level of requests that no stored flow schema takes.
     pub(super) flow_control: (Uuid, Uuid),
@@ -77,6 +80,29 @@ impl Server {
         if let Some(cluster) = &self.cluster {
             cluster.start(self.backend(), tasks);
         }
+        if let Some(log) = &self.trace {
+            let following = trace::follow(log.clone(), self.api.faults.clone());
+            let stop = tasks.stop_token().clone();
+            tasks.spawn(async move {
+                stop.run_until_cancelled(following).await;
+            });
+        }
+    }
+
+    /// Begins the trace, if there is one: what was made until now is not in it.
+    pub(super) fn begin_trace(&self) {
+        let Some(log) = &self.trace else { return };
+        let backend = Arc::downgrade(self.backend());
+        log.begin(Box::new(move |stored| {
+            let registry = backend.upgrade().map(|backend| backend.registry());
+            let groups = registry.iter().flat_map(|registry| registry.groups());
+            let versions = groups.flat_map(|group| &group.versions);
+            let mut types = versions.flat_map(|version| &version.resources);
+            let found = types.find(|known| storage_of(&known.group, &known.plural) == *stored);
+            found
+                .map(|known| (known.kind.to_string(), known.api_version()))
+                .unwrap_or_default()
+        }));
     }
 
     /// Makes it a new cluster. Time, uids and faults go on.

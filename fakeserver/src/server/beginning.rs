@@ -55,6 +55,9 @@ fn put(server: &Server, manifest: &Manifest) -> Result<(), BuildError> {
 
 /// Makes it the server that it was when it was built.
 pub(super) fn reset(server: &Server) {
+    if let Some(trace) = &server.trace {
+        trace.pause();
+    }
     // Nothing of the old one is to happen in the new one.
     if let Some(cluster) = &server.cluster {
         cluster.clear();
@@ -66,6 +69,9 @@ pub(super) fn reset(server: &Server) {
             error = &error as &dyn std::error::Error,
             "server reset without all of its objects"
         );
+    }
+    if let Some(trace) = &server.trace {
+        trace.resume("the server was reset");
     }
 }
 

@@ -17,6 +17,7 @@ use super::{
     requests::{REQUESTS_KEPT, Requests},
     security::Security,
     slots::InFlight,
+    trace::TraceLog,
 };
 #[cfg(feature = "tls")]
 use crate::ServiceAccountKeys;
@@ -62,6 +63,7 @@ pub struct FakeServerBuilder {
     keeps_bodies: bool,
     pub(super) audit_log: Option<AuditLog>,
     pub(super) page_token: Option<String>,
+    pub(super) trace: Option<TraceLog>,
     /// Of requests that read, and of those that write.
     in_flight: (usize, usize),
     /// In the order in which they go in; or why one of them cannot.
@@ -382,6 +384,7 @@ impl FakeServerBuilder {
             requests: Arc::new(Requests::new(self.requests_kept, self.keeps_bodies)),
             audit: self.audit_log,
             page: self.page_token.as_deref().map(Page::new),
+            trace: self.trace,
             in_flight: InFlight::new(self.in_flight.0, self.in_flight.1),
             flow_control,
             controllers,
@@ -438,8 +441,9 @@ impl FakeServerBuilder {
         };
         let (compaction, buffer) = (self.compaction, self.watcher_buffer);
         let steps = EnabledSteps::new(&self.admission);
-        let feed = controllers.feed();
-        Backend::new(seed, clock, compaction, buffer, containers, feed, steps)
+        let mut feeds = vec![controllers.feed()];
+        feeds.extend(self.trace.clone().map(|trace| Arc::new(trace) as _));
+        Backend::new(seed, clock, compaction, buffer, containers, feeds, steps)
             .with_privileged_containers(self.allows_privileged)
     }
 }
@@ -455,6 +459,7 @@ impl Default for FakeServerBuilder {
             keeps_bodies: false,
             audit_log: None,
             page_token: None,
+            trace: None,
             in_flight: (0, 0),
             objects: Vec::new(),
             bootstraps: true,

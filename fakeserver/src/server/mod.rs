@@ -40,6 +40,7 @@ mod in_flight;
 #[cfg(feature = "controllers")]
 mod streams;
 mod page;
+mod trace;
 mod websocket;
 #[cfg(feature = "controllers")]
 mod pods;
@@ -81,6 +82,7 @@ pub use self::{
     listen::Listener,
     requests::RequestRecord,
     stats::Stats,
+    trace::TraceLog,
 };
 
 /// A Kubernetes API server in this process. Clones are handles of the same server.
@@ -113,6 +115,7 @@ impl FakeServer {
     }
 
     fn new(server: Server) -> Self {
+        server.begin_trace();
         Self {
             server: Arc::new(server),
         }
@@ -300,6 +303,9 @@ impl FakeServer {
     /// If dropped, the tasks still end, but no caller waits for them.
     pub async fn shutdown(&self) {
         self.server.api.tasks.shutdown().await;
+        if let Some(trace) = &self.server.trace {
+            trace.end();
+        }
     }
 
     #[cfg(test)]

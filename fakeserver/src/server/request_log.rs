@@ -14,6 +14,7 @@ use http_body_util::BodyExt;
 use super::{
     assembly::Server,
     requests::{RequestRecord, Requests},
+    trace::Traced,
 };
 use crate::{
     edge::request::{ApiPath, Query},
@@ -38,7 +39,10 @@ pub(super) async fn record(
     let (parts, body) = request.into_parts();
     let requests = &server.requests;
     let revision = server.backend().storage.revision().get();
-    let number = requests.begin(understood(&parts, revision));
+    let record = understood(&parts, revision);
+    let trace = server.trace.as_ref();
+    let traced = trace.and_then(|log| Traced::begin(log, &record));
+    let number = requests.begin(record);
     let body = if requests.keeps_bodies {
         observed(requests, number, body)
     } else {
@@ -46,7 +50,10 @@ pub(super) async fn record(
     };
     let response = next.run(Request::from_parts(parts, body)).await;
     requests.answered(number, response.status());
-    response
+    match traced {
+        Some(traced) => traced.answer(response),
+        None => response,
+    }
 }
 
 /// The body, each part of which is remembered when it is read.

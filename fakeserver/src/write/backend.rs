@@ -61,21 +61,21 @@ struct Sinks(Vec<Arc<dyn ChangeSink>>);
 // === impl Backend ===
 
 impl Backend {
-    /// Creates an empty backend. `feed` receives each change after the watchers, and `containers` before it.
+    /// Creates an empty backend. `feeds` receive each change after the watchers, and `containers` before them.
     pub(crate) fn new(
         seed: u64,
         clock: Clock,
         compaction: Compaction,
         watcher_buffer: usize,
         containers: Option<Arc<Containers>>,
-        feed: Arc<dyn ChangeSink>,
+        feeds: Vec<Arc<dyn ChangeSink>>,
         steps: EnabledSteps,
     ) -> Self {
         let watchers = Arc::new(Watchers::new(watcher_buffer));
         let leases = Arc::new(Leases::default());
         let mut sinks: Vec<Arc<dyn ChangeSink>> = vec![watchers.clone(), leases.clone()];
         sinks.extend(containers.clone().map(|containers| containers as _));
-        sinks.push(feed);
+        sinks.extend(feeds);
         let sinks = Sinks(sinks);
         let registry = Arc::new(ArcSwap::new(Registry::builtin()));
         let known = Arc::clone(&registry);

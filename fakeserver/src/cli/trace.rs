@@ -1,0 +1,78 @@
+//! The trace of a server.
+
+use std::{fs::File, path::PathBuf};
+
+use clap::Args;
+
+use super::output::OutputArgs;
+use crate::{FakeServerBuilder, TraceLog};
+
+#[derive(Debug, Args)]
+pub(super) struct TraceOptions {
+    /// Write a trace of the server while it runs: requests by client, changes of objects, and faults, which
+    /// `conformance trace FILE` shows.
+    #[arg(long, value_name = "FILE")]
+    trace: Option<PathBuf>,
+
+    #[command(flatten)]
+    output: OutputArgs,
+}
+
+// === impl TraceOptions ===
+
+impl TraceOptions {
+    pub(super) fn configure(
+        &self,
+        builder: FakeServerBuilder,
+    ) -> Result<FakeServerBuilder, String> {
+        let Some(path) = &self.trace else {
+            return Ok(builder);
+        };
+        let wrong = |error: &dyn std::fmt::Display| format!("--trace: {error}");
+        self.output
+            .check([&**path])
+            .map_err(|error| wrong(&error))?;
+        let file = File::create(path);
+        let file = file.map_err(|error| format!("--trace {}: {error}", path.display()))?;
+        Ok(builder.with_trace(TraceLog::to_writer(file, "a server")))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+    use crate::FakeServer;
+
+    #[derive(Parser)]
+    struct Options {
+        #[command(flatten)]
+        trace: TraceOptions,
+    }
+
+    fn build(arguments: &[&str]) -> Result<FakeServer, String> {
+        let arguments = ["fakeserver"].iter().chain(arguments);
+        let options = Options::parse_from(arguments);
+        let builder = options.trace.configure(FakeServer::builder())?;
+        Ok(builder.build())
+    }
+
+    #[test]
+    fn a_file_that_is_there_is_replaced_on_request_only() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("trace.jsonl");
+        let name = path.to_str().unwrap();
+        std::fs::write(&path, "mine").unwrap();
+        let refused = build(&["--trace", name]).unwrap_err();
+        assert!(refused.contains("--force"), "{refused}");
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "mine");
+        drop(build(&["--trace", name, "--force"]).unwrap());
+        let trace = std::fs::read_to_string(&path).unwrap();
+        assert!(
+            trace.starts_with("{\"format\":\"conformance-trace\""),
+            "{trace}"
+        );
+        assert!(trace.ends_with("{\"end\":0}\n"), "{trace}");
+    }
+}

@@ -1,0 +1,123 @@
+//! Requests in a trace: that they came, and how their answers went out.
+
+use std::{
+    pin::Pin,
+    task::{Context, Poll},
+};
+
+use axum::{body::Body, response::Response};
+use bytes::Bytes;
+use http_body::{Frame, SizeHint};
+
+use super::{TraceLog, line::Ending};
+use crate::server::requests::RequestRecord;
+
+/// The maximum number of characters of a request's path and query.
+const SAID_MAX: usize = 300;
+
+/// A request on its way. Dropping it says that there is no answer.
+pub(in crate::server) struct Traced {
+    log: TraceLog,
+    request: usize,
+    is_answered: bool,
+}
+
+/// A body whose end is in the trace.
+struct TracedBody {
+    body: Body,
+    log: TraceLog,
+    request: usize,
+    ending: Ending,
+}
+
+// === impl Traced ===
+
+impl Traced {
+    /// Adds a request to the trace, if that goes on.
+    pub(in crate::server) fn begin(log: &TraceLog, record: &RequestRecord) -> Option<Self> {
+        let method = record.method.as_str();
+        let verb = match record.facts.verb {
+            "" => method.to_lowercase(),
+            verb => verb.to_owned(),
+        };
+        let mut say = format!("{method} {}", record.path);
+        for (place, (name, value)) in record.query.iter().enumerate() {
+            let before = if place == 0 { '?' } else { '&' };
+            say.extend([before]);
+            say.extend([name, "=", value]);
+        }
+        if let Some((end, _)) = say.char_indices().nth(SAID_MAX) {
+            say.truncate(end);
+            say.push('…');
+        }
+        let request = log.ask(&record.facts.client, &verb, &say)?;
+        Some(Self {
+            log: log.clone(),
+            request,
+            is_answered: false,
+        })
+    }
+
+    /// Adds the head of the answer, and the end of its body when that comes.
+    pub(in crate::server) fn answer(mut self, response: Response) -> Response {
+        self.is_answered = true;
+        let (log, request) = (self.log.clone(), self.request);
+        log.answer(request, Some(response.status().as_u16()));
+        response.map(|body| {
+            let ending = if http_body::Body::is_end_stream(&body) {
+                Ending::Clean
+            } else {
+                Ending::Dropped
+            };
+            Body::new(TracedBody {
+                body,
+                log,
+                request,
+                ending,
+            })
+        })
+    }
+}
+
+impl Drop for Traced {
+    fn drop(&mut self) {
+        if !self.is_answered {
+            self.log.answer(self.request, None);
+        }
+    }
+}
+
+// === impl TracedBody ===
+
+impl http_body::Body for TracedBody {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        let polled = Pin::new(&mut self.body).poll_frame(context);
+        match &polled {
+            Poll::Ready(None) => self.ending = Ending::Clean,
+            Poll::Ready(Some(Err(_))) => self.ending = Ending::Broken,
+            Poll::Ready(Some(Ok(_))) if self.body.is_end_stream() => self.ending = Ending::Clean,
+            _ => {}
+        }
+        polled
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
+
+impl Drop for TracedBody {
+    fn drop(&mut self) {
+        self.log.end_of(self.request, self.ending);
+    }
+}
