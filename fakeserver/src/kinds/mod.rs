@@ -49,6 +49,7 @@ pub(crate) mod flowcontrol;
 pub(crate) mod authentication;
 pub(crate) mod authorization;
 pub(crate) mod usage;
+pub(crate) mod metrics;
 pub(crate) mod registry;
 mod initial_objects;
 #[cfg(test)]

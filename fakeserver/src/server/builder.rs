@@ -408,6 +408,7 @@ impl FakeServerBuilder {
                 tally: Tally::default(),
                 media_types: self.media_types,
                 has_shards: self.has_shards,
+                has_metrics: has_kubelets,
                 inert: InertWarnings::default(),
                 tasks,
             },

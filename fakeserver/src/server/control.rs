@@ -30,7 +30,7 @@ pub(super) async fn handle(server: &Server, method: &Method, action: &str, body:
     let faults = action.strip_prefix("faults");
     if let Some(below) = faults.filter(|below| below.is_empty() || below.starts_with('/')) {
         let below = below.strip_prefix('/');
-        let warning = |spec: &FaultSpec| unserved(&backend.registry(), spec);
+        let warning = |spec: &FaultSpec| unserved(&server.api.registry(), spec);
         return serve_faults(&server.api.faults, |_| None, warning, method, below, body).await;
     }
     let is_expected = match action {

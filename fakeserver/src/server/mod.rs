@@ -227,7 +227,7 @@ impl FakeServer {
     /// Returns a warning if the fault of `spec` is for a resource that is not served now.
     #[cfg(feature = "cli")]
     pub(crate) fn fault_warning(&self, spec: &FaultSpec) -> Option<String> {
-        control_faults::unserved(&self.server.backend().registry(), spec)
+        control_faults::unserved(&self.server.api.registry(), spec)
     }
 
     /// Returns the faults, to install and count them.

@@ -109,7 +109,7 @@ async fn answer(
     body: Body,
 ) -> Response {
     let (method, headers) = (&parts.method, &parts.headers);
-    let registry = server.backend().registry();
+    let registry = server.api.registry();
     let path = match ApiPath::parse(parts.uri.path()) {
         ApiPath::Resource(path) if is_routed(&registry, method, &path) => {
             return resource(server, parts, path, query, &requester, body).await;

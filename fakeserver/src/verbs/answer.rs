@@ -4,7 +4,7 @@ use axum::response::Response;
 use http::{StatusCode, header};
 use serde_json::Value;
 
-use super::{Api, Request, reviews::Review};
+use super::{Api, Request, measured::Measured, reviews::Review};
 use crate::{
     edge::response::{
         Delivery, Encoding, IncludeObject, Representation, Served, Shape, TableView, View,
@@ -37,9 +37,10 @@ pub(super) fn encoding(api: &Api, request: &Request<'_>, shape: Shape) -> Result
     })
 }
 
-/// Returns whether answers can be shown as tables: those to questions and commands cannot.
+/// Returns whether answers can be shown as tables: those to questions and commands cannot, nor usage.
 fn has_tables(target: &Target) -> bool {
     Review::of(target).is_none()
+        && Measured::of(target).is_none()
         && !matches!(target.subresource(), "token" | "eviction" | "binding")
 }
 

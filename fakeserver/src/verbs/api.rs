@@ -6,6 +6,7 @@ use super::{inert::InertWarnings, tally::Tally};
 use crate::{
     edge::{authentication::Authenticator, request::MediaTypes},
     faults::Faults,
+    kinds::registry::Registry,
     task::TaskSet,
     write::Backend,
 };
@@ -20,8 +21,24 @@ pub(crate) struct Api {
     pub(crate) media_types: MediaTypes,
     /// True if lists and watches can be of shards.
     pub(crate) has_shards: bool,
+    /// True if the usage of nodes and pods is served.
+    pub(crate) has_metrics: bool,
     /// The warnings about objects without effect that were given.
     pub(crate) inert: InertWarnings,
     /// The owner of the tasks of watches, and of the server's others.
     pub(crate) tasks: TaskSet,
+}
+
+// === impl Api ===
+
+impl Api {
+    /// Returns the resources that are served now.
+    pub(crate) fn registry(&self) -> Arc<Registry> {
+        let stored = self.backend.registry();
+        if self.has_metrics {
+            stored.with_metrics()
+        } else {
+            stored
+        }
+    }
 }

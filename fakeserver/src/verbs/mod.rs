@@ -32,6 +32,7 @@ mod admit;
 mod subresources;
 mod load;
 mod reviews;
+mod measured;
 
 use std::{pin::pin, time::Duration};
 
@@ -51,6 +52,7 @@ pub(crate) use self::{
     tally::Tally,
 };
 use self::{
+    measured::Measured,
     request::{Request, concerns_definitions, find_target},
     request_faults::RequestFaults,
     reviews::Review,
@@ -95,7 +97,7 @@ pub(crate) async fn serve(
     body: Body,
 ) -> Result<Response, Status> {
     let connection = parts.extensions.get::<Connection>();
-    let understood = find_target(&api.backend.registry(), path).and_then(|target| {
+    let understood = find_target(&api.registry(), path).and_then(|target| {
         let mut request = Request {
             target,
             requester: requester.clone(),
@@ -197,6 +199,9 @@ async fn served(
     body: Body,
 ) -> Result<Response, Status> {
     let target = &request.target;
+    if let Some(measured) = Measured::of(target) {
+        return measured.serve(api, request, verb, options, faults.sees);
+    }
     if let Some(subresource) = Subresource::of(target) {
         return subresource.serve(api, request, verb, body).await;
     }

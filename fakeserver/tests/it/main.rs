@@ -62,6 +62,7 @@ mod control_openapi;
 mod page;
 mod snapshots;
 mod manifests;
+mod metrics;
 mod cluster;
 mod cluster_life;
 mod model;

@@ -91,7 +91,7 @@ pub(crate) fn serve(
         ApiPath::Groups => {
             let plain = || to_bytes(&plain::groups(registry));
             let hidden = known.hidden(|group| !group.name.is_empty());
-            if registry.definitions().is_empty() && hidden.is_empty() {
+            if registry.is_builtin() && hidden.is_empty() {
                 versions(
                     headers,
                     Server::Aggregator,

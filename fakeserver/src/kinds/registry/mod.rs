@@ -16,6 +16,7 @@ use crate::{
     kinds::{
         KINDS, Kind, KindRef, ResourceType,
         custom_resources::{Definition, compare_versions},
+        metrics,
     },
     value::{object::Pairs, resource::GroupResource},
 };
@@ -31,6 +32,8 @@ pub(crate) struct Registry {
     /// The rules of what is stored, by where it is stored.
     by_storage: BTreeMap<GroupResource, KindRef>,
     definitions: Vec<Arc<Definition>>,
+    /// The same with the usage of nodes and pods, once it is needed.
+    measured: OnceLock<Arc<Registry>>,
 }
 
 /// A group with its versions, the preferred one first. The core group has no name.
@@ -111,7 +114,26 @@ impl Registry {
             groups,
             by_path,
             definitions,
+            measured: OnceLock::new(),
         }
+    }
+
+    /// Returns the same with the usage of nodes and pods, whose group comes last; the same if definitions make that group.
+    pub(crate) fn with_metrics(self: &Arc<Self>) -> Arc<Self> {
+        if self.group(metrics::GROUP).is_some() {
+            return Arc::clone(self);
+        }
+        let measured = self.measured.get_or_init(|| {
+            let mut groups = self.groups.clone();
+            groups.push(metrics::group());
+            Arc::new(Self::new(groups, self.definitions.clone()))
+        });
+        Arc::clone(measured)
+    }
+
+    /// Returns whether it has the built-in resources and no others.
+    pub(crate) fn is_builtin(&self) -> bool {
+        self.definitions.is_empty() && self.group(metrics::GROUP).is_none()
     }
 
     /// The definitions behind the custom resources.
