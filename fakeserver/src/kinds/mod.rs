@@ -49,8 +49,8 @@ pub(crate) mod flowcontrol;
 pub(crate) mod authentication;
 pub(crate) mod authorization;
 pub(crate) mod usage;
-pub(crate) mod metrics;
 pub(crate) mod registry;
+pub(crate) mod metrics;
 mod initial_objects;
 #[cfg(test)]
 mod testing;

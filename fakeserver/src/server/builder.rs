@@ -360,8 +360,7 @@ impl FakeServerBuilder {
         let mut objects = own(mem::take(&mut self.objects))?;
         objects.extend(manifests::read(&self.manifests)?);
         let file = self.data_file.as_deref();
-        let opened = file.map(DataFile::open).transpose()?;
-        let (data, kept) = opened.unzip();
+        let (data, kept) = file.map(DataFile::open).transpose()?.unzip();
         let kept = kept.flatten();
         let mut controllers = mem::take(&mut self.controllers);
         controllers.authority = self.authority.take();

@@ -6,7 +6,7 @@ use super::{inert::InertWarnings, tally::Tally};
 use crate::{
     edge::{authentication::Authenticator, request::MediaTypes},
     faults::Faults,
-    kinds::registry::Registry,
+    kinds::{metrics, registry::Registry},
     task::TaskSet,
     write::Backend,
 };
@@ -36,7 +36,7 @@ impl Api {
     pub(crate) fn registry(&self) -> Arc<Registry> {
         let stored = self.backend.registry();
         if self.has_metrics {
-            stored.with_metrics()
+            stored.with_unstored(metrics::GROUP, metrics::group)
         } else {
             stored
         }

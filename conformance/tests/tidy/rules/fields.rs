@@ -27,7 +27,7 @@ const ELSEWHERE: [&str; 9] = [
     "fakeserver/src/server/control_openapi.rs",
 ];
 /// Fields of the API that no schema has: of reviews that webhooks answer, of queries, annotations and messages.
-const OTHERS: [&str; 15] = [
+const OTHERS: [&str; 18] = [
     "convertedObjects",
     "desiredAPIVersion",
     "objects",
@@ -39,6 +39,10 @@ const OTHERS: [&str; 15] = [
     "result",
     "warnings",
     "includeObject",
+    // Usage by the metrics API.
+    "timestamp",
+    "window",
+    "usage",
     // The configuration of OpenID.
     "issuer",
     // Parts of autoscalers that older versions keep in annotations.

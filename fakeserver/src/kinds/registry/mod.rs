@@ -16,7 +16,6 @@ use crate::{
     kinds::{
         KINDS, Kind, KindRef, ResourceType,
         custom_resources::{Definition, compare_versions},
-        metrics,
     },
     value::{object::Pairs, resource::GroupResource},
 };
@@ -32,8 +31,8 @@ pub(crate) struct Registry {
     /// The rules of what is stored, by where it is stored.
     by_storage: BTreeMap<GroupResource, KindRef>,
     definitions: Vec<Arc<Definition>>,
-    /// The same with the usage of nodes and pods, once it is needed.
-    measured: OnceLock<Arc<Registry>>,
+    /// The same with a group of which nothing is stored, once it is needed.
+    extended: OnceLock<Arc<Registry>>,
 }
 
 /// A group with its versions, the preferred one first. The core group has no name.
@@ -114,26 +113,31 @@ impl Registry {
             groups,
             by_path,
             definitions,
-            measured: OnceLock::new(),
+            extended: OnceLock::new(),
         }
     }
 
-    /// Returns the same with the usage of nodes and pods, whose group comes last; the same if definitions make that group.
-    pub(crate) fn with_metrics(self: &Arc<Self>) -> Arc<Self> {
-        if self.group(metrics::GROUP).is_some() {
+    /// Returns the same with a group of which nothing is stored, always the same one, as its last; without it if definitions
+    /// make a group of that name.
+    pub(crate) fn with_unstored(
+        self: &Arc<Self>,
+        name: &str,
+        group: impl FnOnce() -> Group,
+    ) -> Arc<Self> {
+        if self.group(name).is_some() {
             return Arc::clone(self);
         }
-        let measured = self.measured.get_or_init(|| {
+        let extended = self.extended.get_or_init(|| {
             let mut groups = self.groups.clone();
-            groups.push(metrics::group());
+            groups.push(group());
             Arc::new(Self::new(groups, self.definitions.clone()))
         });
-        Arc::clone(measured)
+        Arc::clone(extended)
     }
 
     /// Returns whether it has the built-in resources and no others.
     pub(crate) fn is_builtin(&self) -> bool {
-        self.definitions.is_empty() && self.group(metrics::GROUP).is_none()
+        self.groups.len() == Self::builtin().groups.len() && self.definitions.is_empty()
     }
 
     /// The definitions behind the custom resources.
