@@ -26,6 +26,7 @@ mod sync;
 mod task;
 mod updates;
 mod wire;
+mod workloads;
 
 use std::{error::Error, process::ExitCode};
 
@@ -43,7 +44,8 @@ use clap::{Command, CommandFactory as _, Parser, Subcommand};
                                                                              everything that is promised, measured; half an hour\n  \
         cargo run --profile dist -p benches -- figures --only reads,latency  a part of it\n  \
         cargo run --profile dist -p benches -- curves                        more and more watchers and handlers; a minute\n  \
-        cargo run --profile dist -p benches -- server                        building a fake server"
+        cargo run --profile dist -p benches -- server                        building a fake server\n  \
+        cargo run --profile dist -p benches -- workloads                     5,000 deployments of ten pods each"
 )]
 struct Arguments {
     #[command(subcommand)]
@@ -60,6 +62,8 @@ enum Bench {
     Curves(curves::Options),
     /// From nothing to a fake server in this process that can be asked.
     Server(server::Options),
+    /// From deployments that are created at once to all of their pods ready
+    Workloads(workloads::Options),
     /// A part of the others in a process of its own: what to do, and what came of it, as JSON.
     #[command(hide = true)]
     Job { job: String },
@@ -87,6 +91,7 @@ async fn run(bench: Option<Bench>) -> Result<(), Box<dyn Error>> {
         Bench::Figures(options) => figures::run(&options).await,
         Bench::Curves(options) => curves::run(&options).await,
         Bench::Server(options) => server::run(&options).await,
+        Bench::Workloads(options) => workloads::run(&options).await,
         Bench::Job { job } => serde_json::from_str::<job::Job>(&job)?.run().await,
     }
 }
