@@ -36,6 +36,13 @@ impl Actor {
         }
     }
 
+    pub(crate) const fn of_scale(self) -> Self {
+        Self {
+            subresource: "scale",
+            ..self
+        }
+    }
+
     pub(crate) const fn of_status(self) -> Self {
         Self {
             subresource: "status",
@@ -144,7 +151,7 @@ fn recorded(
     };
     managed_fields::record_update(old, &mut new, resource.described(), &manager, now);
     if let Some(old) = old
-        && actor.subresource.is_empty()
+        && actor.subresource != "status"
         && resource.rules.habits.has_generation
         && resource.rules.habits.is_next_generation(old, &new)
         && let Some(generation) = old["metadata"]["generation"].as_i64()

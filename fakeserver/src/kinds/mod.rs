@@ -8,6 +8,7 @@ mod kind;
 mod habits;
 mod resource_type;
 mod endpoint;
+pub(crate) mod scale;
 mod selectable_field;
 pub(crate) mod cel_names;
 #[cfg(feature = "cel")]

@@ -25,6 +25,7 @@ mod discovery;
 mod endpoints;
 mod openapi;
 mod printer_columns;
+mod autoscaling;
 mod bad_input;
 mod protobuf;
 mod cbor;

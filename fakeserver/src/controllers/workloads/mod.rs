@@ -8,6 +8,7 @@
 //! CronJob ──► Job ───────────┘
 //!
 //! Service, and the pods that it selects ──► EndpointSlice, Endpoints
+//! HorizontalPodAutoscaler, and the usage of pods ──► scale of a workload
 //! PersistentVolumeClaim ◄──► PersistentVolume
 //! Node ──► taints ──► evictions; pods of nodes that are gone go
 //! ```
@@ -32,6 +33,7 @@ mod daemon_set;
 mod job;
 mod cron_job;
 mod disruption;
+mod autoscaler;
 mod endpoints;
 mod volumes;
 mod nodes;
@@ -45,6 +47,7 @@ mod kubelet;
 #[cfg(feature = "cluster")]
 pub(crate) use self::objects::hash as template_hash;
 use self::{
+    autoscaler::Autoscalers,
     cron_job::CronJobs,
     daemon_set::DaemonSets,
     deployment::Deployments,
@@ -83,6 +86,7 @@ pub(super) fn controllers(options: &Workloads) -> Vec<Box<dyn Controller>> {
         Box::new(Jobs::new(options)),
         Box::new(CronJobs),
         Box::new(Disruption::default()),
+        Box::new(Autoscalers::default()),
         Box::new(ServiceEndpoints::default()),
         Box::new(Volumes::new(options)),
         Box::new(EphemeralVolumes),

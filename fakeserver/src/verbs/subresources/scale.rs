@@ -9,12 +9,12 @@ use crate::{
         request::{PatchType, apply_options, patch_type, write_options},
         response::Shape,
     },
+    kinds::scale::ScaleOf,
     value::{
         apply::{Applier, inconvertible},
         managed_fields::{
             self, Entry, FieldSet, Manager, described, managers_after_scale, scale_managers,
         },
-        object::selectors::print_label_selector,
         resource::GroupVersionKind,
         schema::{canonical, type_of_kind, types},
         status::{FieldError, Status},
@@ -218,15 +218,6 @@ impl Scales<'_> {
         fields.insert(&elements);
         fields
     }
-
-    /// Sets the replicas of an object: where its definition says, or where all workloads have them.
-    fn set_replicas(&self, object: &mut Value, replicas: i64) {
-        let custom = self.target.rules().as_custom();
-        match custom.and_then(|custom| custom.scale_path("specReplicasPath")) {
-            Some(path) => path.set(object, json!(replicas)),
-            None => object["spec"]["replicas"] = json!(replicas),
-        }
-    }
 }
 
 impl Part for Scales<'_> {
@@ -235,29 +226,14 @@ impl Part for Scales<'_> {
     }
 
     fn of(&self, object: &Value) -> Value {
-        let (metadata, spec) = (&object["metadata"], &object["spec"]);
-        let resource = &self.target.resource;
-        let at = |field: &str, otherwise: &Value| match self.target.rules().as_custom() {
-            Some(custom) => {
-                let path = custom.scale_path(field);
-                path.and_then(|path| path.get(object).cloned())
-                    .unwrap_or_default()
-            }
-            None => otherwise.clone(),
-        };
-        let selector = match &*resource.kind {
-            _ if self.target.rules().as_custom().is_some() => at("labelSelectorPath", &Value::Null),
-            "ReplicationController" => {
-                print_label_selector(&json!({"matchLabels": spec["selector"]})).into()
-            }
-            _ => print_label_selector(&spec["selector"]).into(),
-        };
+        let metadata = &object["metadata"];
+        let parts = ScaleOf(&self.target.resource);
         let mut scale = json!({
             "metadata": {},
-            "spec": {"replicas": at("specReplicasPath", &spec["replicas"])},
+            "spec": {"replicas": parts.replicas(object)},
             "status": {
-                "replicas": at("statusReplicasPath", &object["status"]["replicas"]),
-                "selector": selector,
+                "replicas": parts.present_replicas(object),
+                "selector": parts.selector(object),
             },
         });
         for field in [
@@ -297,7 +273,7 @@ impl Part for Scales<'_> {
             return Err(Status::invalid(KIND, GROUP, name, &[error]));
         }
         let mut new = object.clone();
-        self.set_replicas(&mut new, replicas);
+        ScaleOf(&self.target.resource).set_replicas(&mut new, replicas);
         let managers = managers_after_scale(
             managers_of(object),
             &managers_of(scale),
