@@ -16,7 +16,7 @@ const UP_AT_ONCE: i64 = 4;
 /// The words of a condition: its reason and its message.
 pub(super) type Words = (&'static str, &'static str);
 
-/// What an autoscaler was told of late, and did.
+/// The recent recommendations to an autoscaler, and its recent scalings.
 ///
 /// # Memory
 ///

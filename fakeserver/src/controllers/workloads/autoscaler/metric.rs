@@ -40,7 +40,7 @@ pub(super) struct Facts<'a> {
     pub(super) now: Timestamp,
 }
 
-/// What a metric proposes.
+/// The proposal of a metric, and its status.
 #[derive(Debug, PartialEq)]
 pub(super) struct Judged {
     pub(super) replicas: i64,
@@ -53,7 +53,7 @@ pub(super) struct Judged {
 pub(super) struct Unavailable {
     pub(super) reason: &'static str,
     pub(super) message: String,
-    /// What stands before the message where all metrics are told of.
+    /// The words before the message where all metrics are told of.
     pub(super) prefix: String,
 }
 
