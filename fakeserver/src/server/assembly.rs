@@ -7,7 +7,7 @@ use uuid::Uuid;
 use super::{
     Stats,
     audit::AuditLog,
-    bootstrap::{bootstrap_namespaces, bootstrap_roles, foundation},
+    bootstrap::{bootstrap_accounts, bootstrap_namespaces, bootstrap_roles, foundation},
     page::Page,
     requests::Requests,
     slots::InFlight,
@@ -113,6 +113,9 @@ impl Server {
                 Some(&foundation(&backend.clock.now_text(), self.services)),
                 |tx| {
                     bootstrap_namespaces(backend, tx);
+                    if backend.awaits_accounts() {
+                        bootstrap_accounts(backend, tx);
+                    }
                     if self.has_rules() {
                         bootstrap_roles(backend, tx);
                     }

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::{
     kinds::{
         Kind,
-        core::{namespace, service::range::ServiceRange},
+        core::{namespace, service::range::ServiceRange, service_account},
         initial_objects,
         rbac::{
             cluster_role,
@@ -76,6 +76,22 @@ pub(super) fn bootstrap_namespaces(backend: &Backend, tx: &mut Transaction<'_>) 
             "status": {"phase": "Active"},
         });
         tx.put(&ObjectKey::cluster(namespaces.clone(), name), namespace);
+    }
+}
+
+/// Writes the service accounts that a controller makes in namespaces, so that the first pods of a server wait for none.
+pub(super) fn bootstrap_accounts(backend: &Backend, tx: &mut Transaction<'_>) {
+    let accounts = service_account::KIND.storage();
+    let now = backend.clock.now_text();
+    for namespace in NAMESPACES {
+        let account = json!({"metadata": {
+            "name": "default",
+            "namespace": namespace,
+            "uid": backend.entropy.uid().to_string(),
+            "creationTimestamp": now,
+        }});
+        let key = ObjectKey::new(accounts.clone(), Some(namespace), "default");
+        tx.put(&key, account);
     }
 }
 

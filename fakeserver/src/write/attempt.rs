@@ -77,8 +77,8 @@ pub(crate) struct Attempt<'a, 't> {
     progress: &'a mut Progress,
     backend: &'a Backend,
     hooks: Arc<Hooks>,
-    /// True if webhooks may be called.
-    is_reviewed: bool,
+    /// True if webhooks may be called, and the write can wait.
+    pub(super) is_reviewed: bool,
     /// The number of answers that this attempt has used.
     used: usize,
     /// The quotas that the write is charged to, as they are to be stored with it.

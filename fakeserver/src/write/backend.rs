@@ -203,6 +203,11 @@ impl Backend {
         }
     }
 
+    /// Returns whether a controller makes the service accounts that pods have if they name none.
+    pub(crate) fn awaits_accounts(&self) -> bool {
+        self.steps.awaits_accounts
+    }
+
     /// Runs `work` alone on the store, for a writer behind the API: no webhook is asked.
     pub(crate) fn write_unreviewed<T>(
         &self,

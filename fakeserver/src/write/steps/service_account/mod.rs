@@ -118,24 +118,28 @@ fn account_of(write: &Write<'_>, attempt: &Attempt<'_, '_>) -> Result<Value, Att
         let why = format!("no service account specified for pod {namespace}/{pod}");
         return Err(forbidden(write, &why).into());
     }
-    let found = attempt.get(&key(namespace, name));
-    let found = found.map(|stored| stored.to_value());
-    found.ok_or_else(|| {
-        let missing = Status::not_found(Named {
-            resource: "serviceaccount",
-            group: "",
-            name,
-        });
-        let why = format!(
-            "error looking up service account {namespace}/{name}: {}",
-            missing.message
-        );
-        let status = forbidden(write, &why);
-        if name == DEFAULT && attempt.steps().awaits_accounts {
-            AttemptError::NotYet(status)
-        } else {
-            status.into()
-        }
+    if let Some(stored) = attempt.get(&key(namespace, name)) {
+        return Ok(stored.to_value());
+    }
+    let comes = name == DEFAULT && attempt.steps().awaits_accounts;
+    if comes && !attempt.is_reviewed {
+        // A writer behind the API does not wait for it. It says nothing of its own.
+        return Ok(Value::Null);
+    }
+    let missing = Status::not_found(Named {
+        resource: "serviceaccount",
+        group: "",
+        name,
+    });
+    let why = format!(
+        "error looking up service account {namespace}/{name}: {}",
+        missing.message
+    );
+    let status = forbidden(write, &why);
+    Err(if comes {
+        AttemptError::NotYet(status)
+    } else {
+        status.into()
     })
 }
 
