@@ -101,6 +101,11 @@ impl Cluster<'_, '_> {
 
     /// Applies a status, as a server-side apply by force through the endpoint would.
     pub(super) fn apply_status(&mut self, key: &ObjectKey, manager: &'static str, status: &Value) {
+        self.apply(key, Actor::new(manager).of_status(), "status", status);
+    }
+
+    /// Applies the value of a field, as a server-side apply by force would.
+    pub(super) fn apply(&mut self, key: &ObjectKey, actor: Actor, field: &str, value: &Value) {
         let Some(stored) = self.tx.get(key) else {
             return;
         };
@@ -112,9 +117,8 @@ impl Cluster<'_, '_> {
             "apiVersion": old["apiVersion"],
             "kind": old["kind"],
             "metadata": {"name": key.name()},
-            "status": status,
+            field: value,
         });
-        let actor = Actor::new(manager).of_status();
         let new = written::applied(&resource, actor, &old, &config, &self.now_text());
         if let Some(new) = new.filter(|new| *new != old) {
             self.tx.put(key, new);

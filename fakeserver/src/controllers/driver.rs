@@ -10,6 +10,8 @@ use std::{
 use tokio::time::{Instant, sleep_until};
 use tracing::{debug, error, trace};
 
+#[cfg(feature = "controllers")]
+use super::cluster_role_aggregation::ClusterRoleAggregation;
 use super::{
     Controllers,
     api_services::ApiServices,
@@ -204,6 +206,10 @@ impl World {
         }
         if options.certificates {
             controllers.extend(certificates::controller(options));
+        }
+        #[cfg(feature = "controllers")]
+        if options.workloads.is_some() {
+            controllers.push(Box::new(ClusterRoleAggregation::default()));
         }
         if let Some(options) = &options.workloads {
             controllers.extend(workloads::controllers(options));

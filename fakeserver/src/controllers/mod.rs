@@ -29,6 +29,8 @@ mod namespaces;
 mod garbage_collector;
 mod protection;
 mod quota;
+#[cfg(feature = "controllers")]
+mod cluster_role_aggregation;
 #[cfg_attr(not(feature = "controllers"), path = "service_accounts_off.rs")]
 mod service_accounts;
 #[cfg_attr(not(feature = "tls"), path = "certificates_off.rs")]

@@ -26,6 +26,7 @@ mod endpoints;
 mod openapi;
 mod printer_columns;
 mod autoscaling;
+mod cluster_roles;
 mod bad_input;
 mod protobuf;
 mod cbor;

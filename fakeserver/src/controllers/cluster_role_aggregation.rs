@@ -1,0 +1,134 @@
+//! Cluster roles with an aggregation rule: they get the rules of the roles that it selects.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+    time::Duration,
+};
+
+use serde_json::{Value, json};
+
+use super::{
+    cluster::{Actor, Cluster},
+    controller::Controller,
+    index::{Index, Observed},
+    queue::Due,
+};
+use crate::{
+    kinds::{rbac::cluster_role, table::cell::items},
+    store::{ObjectKey, StoredObject},
+    value::object::{Pairs, selectors::LabelSelector, selectors::print_label_selector},
+};
+
+const ACTOR: Actor = Actor::new("clusterrole-aggregation-controller");
+
+/// The controller that writes the rules.
+#[derive(Debug, Default)]
+pub(super) struct ClusterRoleAggregation {
+    roles: BTreeMap<ObjectKey, Arc<StoredObject>>,
+    /// Those with an aggregation rule.
+    aggregated: BTreeSet<ObjectKey>,
+}
+
+impl Controller for ClusterRoleAggregation {
+    fn name(&self) -> &'static str {
+        "cluster role aggregation"
+    }
+
+    fn observe(&mut self, change: &Observed<'_>, _index: &Index, due: &mut Due<'_>) {
+        if !change.is_of(&cluster_role::KIND) {
+            return;
+        }
+        let key = change.key();
+        self.aggregated.remove(key);
+        match &change.after {
+            Some((stored, _)) => {
+                self.roles.insert(key.clone(), Arc::clone(stored));
+                if stored.to_value()["aggregationRule"].is_object() {
+                    self.aggregated.insert(key.clone());
+                }
+            }
+            None => {
+                self.roles.remove(key);
+            }
+        }
+        for aggregated in &self.aggregated {
+            due.add(aggregated.clone(), Duration::ZERO);
+        }
+    }
+
+    fn reconcile(&mut self, cluster: &mut Cluster<'_, '_>, key: &ObjectKey, _due: &mut Due<'_>) {
+        let Some(stored) = cluster.get(key) else {
+            return;
+        };
+        let role = stored.to_value();
+        let selectors = items(&role["aggregationRule"]["clusterRoleSelectors"]);
+        let others: Vec<(&Pairs, Value)> = self
+            .roles
+            .iter()
+            .filter(|(other, _)| *other != key)
+            .map(|(_, other)| (other.labels(), other.to_value()))
+            .collect();
+        let rules = union(selectors, &others);
+        if items(&role["rules"]) != rules {
+            cluster.apply(key, ACTOR, "rules", &json!(rules));
+        }
+    }
+}
+
+/// Returns the rules of the roles that the selectors select, in the order of selectors, then of roles, each once.
+fn union(selectors: &[Value], roles: &[(&Pairs, Value)]) -> Vec<Value> {
+    let mut all: Vec<Value> = Vec::new();
+    for selector in selectors {
+        // What is no selector selects nothing.
+        let Ok(selector) = LabelSelector::parse(&print_label_selector(selector)) else {
+            continue;
+        };
+        let selected = roles.iter().filter(|(labels, _)| selector.matches(labels));
+        for rule in selected.flat_map(|(_, role)| items(&role["rules"])) {
+            if !all.contains(rule) {
+                all.push(rule.clone());
+            }
+        }
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn labels(label: &str) -> Pairs {
+        [(label.to_owned(), "true".to_owned())]
+            .into_iter()
+            .collect()
+    }
+
+    #[test]
+    fn rules_are_in_the_order_of_selectors_and_each_once() {
+        let selector = |label: &str| json!({"matchLabels": {label: "true"}});
+        let role = |verbs: &[&str]| {
+            let rules: Vec<Value> = verbs.iter().map(|verb| json!({"verbs": [verb]})).collect();
+            json!({"rules": rules})
+        };
+        let (a, b, c) = (labels("a"), labels("b"), labels("c"));
+        let roles = [
+            (&a, role(&["get", "list"])),
+            (&b, role(&["watch", "get"])),
+            (&c, role(&["delete"])),
+        ];
+        let verbs = |selectors: &[Value]| {
+            let all = union(selectors, &roles);
+            let verbs = all
+                .iter()
+                .map(|rule| rule["verbs"][0].as_str().unwrap().to_owned());
+            verbs.collect::<Vec<_>>()
+        };
+        assert_eq!(
+            verbs(&[selector("b"), selector("a")]),
+            ["watch", "get", "list"]
+        );
+        assert_eq!(verbs(&[selector("d")]), [""; 0]);
+        assert_eq!(verbs(&[json!({})]), ["get", "list", "watch", "delete"]);
+    }
+}
