@@ -80,7 +80,7 @@ def main():
     places = {}
     for chapter in all_chapters:
         folder = (BOOK / chapter["path"]).parent
-        places[f"docs/src/{chapter['path']}"] = chapter["path"]
+        places[f"docs/src/{chapter['source_path']}"] = chapter["path"]
         places.update((resolve(path, folder), chapter["path"]) for path in INCLUDE.findall(chapter["content"]))
     for page in sorted(REPOSITORY.glob("*/docs/*.md")):
         if str(page.relative_to(REPOSITORY)) not in places:
@@ -94,7 +94,7 @@ def main():
             return rewrite((REPOSITORY / path).read_text(), path, here, places)
 
         content = BLOCK.sub(lambda match: first_block(resolve(match[1], folder), match[2]), chapter["content"])
-        chapter["content"] = INCLUDE.sub(page, rewrite(content, f"docs/src/{here}", here, places))
+        chapter["content"] = INCLUDE.sub(page, rewrite(content, f"docs/src/{chapter['source_path']}", here, places))
     json.dump(book, sys.stdout)
 
 
