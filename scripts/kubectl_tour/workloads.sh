@@ -8,6 +8,8 @@ expect 'condition met' kubectl wait --for=condition=Available deployment/web --t
 expect '^web-.* +1/1 +Running ' kubectl get pods -l app=web
 expect 'ScalingReplicaSet' kubectl events
 expect 'Started' kubectl describe pods -l app=web
+expect '^web-.* +5m +16Mi' kubectl top pods -l app=web
+expect '^node-0 +[0-9]+m ' kubectl top nodes
 expect 'image updated' kubectl set image deployment/web nginx=nginx:1.27
 expect 'successfully rolled out' kubectl rollout status deployment/web --timeout=60s
 images=(kubectl get pods -l app=web -o 'jsonpath={.items[*].spec.containers[0].image}')
