@@ -36,6 +36,7 @@ impl Actor {
         }
     }
 
+    #[cfg(feature = "controllers")]
     pub(crate) const fn of_scale(self) -> Self {
         Self {
             subresource: "scale",
