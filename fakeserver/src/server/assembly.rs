@@ -16,13 +16,12 @@ use super::{
 use crate::{
     ServiceRange,
     cluster::SimulatedCluster,
-    controllers::{self, ControllerManager},
+    controllers::{self, ControllerManager, written::resource_type},
     edge::{
         authorization::{Authorization, Authorizer},
         flow_control::{FlowClassifier, nominal_seats},
         openapi::DocumentsCache,
     },
-    kinds::storage_of,
     store::{
         manifests::Manifest,
         snapshot::{DataFile, Restart, Snapshot},
@@ -94,11 +93,8 @@ impl Server {
         let Some(log) = &self.trace else { return };
         let backend = Arc::downgrade(self.backend());
         log.begin(Box::new(move |stored| {
-            let registry = backend.upgrade().map(|backend| backend.registry());
-            let groups = registry.iter().flat_map(|registry| registry.groups());
-            let versions = groups.flat_map(|group| &group.versions);
-            let mut types = versions.flat_map(|version| &version.resources);
-            let found = types.find(|known| storage_of(&known.group, &known.plural) == *stored);
+            let backend = backend.upgrade();
+            let found = backend.and_then(|backend| resource_type(&backend.registry(), stored));
             found
                 .map(|known| (known.kind.to_string(), known.api_version()))
                 .unwrap_or_default()
