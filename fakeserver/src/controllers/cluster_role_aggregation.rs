@@ -1,10 +1,6 @@
 //! Cluster roles with an aggregation rule: they get the rules of the roles that it selects.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    sync::Arc,
-    time::Duration,
-};
+use std::{collections::BTreeSet, time::Duration};
 
 use serde_json::{Value, json};
 
@@ -16,7 +12,7 @@ use super::{
 };
 use crate::{
     kinds::{rbac::cluster_role, table::cell::items},
-    store::{ObjectKey, StoredObject},
+    store::ObjectKey,
     value::object::{Pairs, selectors::LabelSelector, selectors::print_label_selector},
 };
 
@@ -25,8 +21,7 @@ const ACTOR: Actor = Actor::new("clusterrole-aggregation-controller");
 /// The controller that writes the rules.
 #[derive(Debug, Default)]
 pub(super) struct ClusterRoleAggregation {
-    roles: BTreeMap<ObjectKey, Arc<StoredObject>>,
-    /// Those with an aggregation rule.
+    /// The roles with an aggregation rule.
     aggregated: BTreeSet<ObjectKey>,
 }
 
@@ -41,16 +36,10 @@ impl Controller for ClusterRoleAggregation {
         }
         let key = change.key();
         self.aggregated.remove(key);
-        match &change.after {
-            Some((stored, _)) => {
-                self.roles.insert(key.clone(), Arc::clone(stored));
-                if stored.to_value()["aggregationRule"].is_object() {
-                    self.aggregated.insert(key.clone());
-                }
-            }
-            None => {
-                self.roles.remove(key);
-            }
+        if let Some((stored, _)) = &change.after
+            && stored.to_value()["aggregationRule"].is_object()
+        {
+            self.aggregated.insert(key.clone());
         }
         for aggregated in &self.aggregated {
             due.add(aggregated.clone(), Duration::ZERO);
@@ -63,11 +52,11 @@ impl Controller for ClusterRoleAggregation {
         };
         let role = stored.to_value();
         let selectors = items(&role["aggregationRule"]["clusterRoleSelectors"]);
-        let others: Vec<(&Pairs, Value)> = self
-            .roles
+        let all = cluster.tx.list(cluster_role::KIND.storage(), None);
+        let others: Vec<(&Pairs, Value)> = all
             .iter()
-            .filter(|(other, _)| *other != key)
-            .map(|(_, other)| (other.labels(), other.to_value()))
+            .filter(|other| other.key() != key)
+            .map(|other| (other.labels(), other.to_value()))
             .collect();
         let rules = union(selectors, &others);
         if items(&role["rules"]) != rules {
