@@ -16,8 +16,6 @@ use crate::{
     store::ObjectKey,
 };
 
-/// The account that pods have if they name none.
-const ACCOUNT: &str = "default";
 /// The config map with the root certificate.
 const CERTIFICATE: &str = "kube-root-ca.crt";
 /// The entry of the config map.
@@ -41,7 +39,8 @@ pub(super) fn controller(root_certificate: Option<String>) -> Vec<Box<dyn Contro
 
 impl ServiceAccounts {
     fn make_account(cluster: &mut Cluster<'_, '_>, namespace: &str) {
-        let account = json!({"metadata": {"name": ACCOUNT, "namespace": namespace}});
+        let account =
+            json!({"metadata": {"name": service_account::DEFAULT, "namespace": namespace}});
         let accounts = service_account::KIND.storage();
         cluster.create(accounts, Actor::CONTROLLER_MANAGER, account);
     }
@@ -80,7 +79,9 @@ impl Controller for ServiceAccounts {
         let key = change.key();
         let is_made = |name: &str| key.name() == name;
         let concerns = change.is_of(&namespace::KIND) && change.after.is_some()
-            || change.is_of(&service_account::KIND) && is_made(ACCOUNT) && change.after.is_none()
+            || change.is_of(&service_account::KIND)
+                && is_made(service_account::DEFAULT)
+                && change.after.is_none()
             || change.is_of(&config_map::KIND) && is_made(CERTIFICATE);
         if concerns {
             let name = key.namespace().unwrap_or(key.name());

@@ -85,12 +85,12 @@ pub(super) fn bootstrap_accounts(backend: &Backend, tx: &mut Transaction<'_>) {
     let now = backend.clock.now_text();
     for namespace in NAMESPACES {
         let account = json!({"metadata": {
-            "name": "default",
+            "name": service_account::DEFAULT,
             "namespace": namespace,
             "uid": backend.entropy.uid().to_string(),
             "creationTimestamp": now,
         }});
-        let key = ObjectKey::new(accounts.clone(), Some(namespace), "default");
+        let key = ObjectKey::new(accounts.clone(), Some(namespace), service_account::DEFAULT);
         tx.put(&key, account);
     }
 }

@@ -10,12 +10,13 @@ use super::{Api, Request, Verb, answer, selection::selection};
 use crate::{
     edge::{request::ListOptions, response::Shape},
     kinds::{
-        Kind, core,
+        Kind,
+        core::{self, pod::condition},
         metrics::{
             node_metrics, pod_metrics,
             usage::{self, Usage},
         },
-        table::cell::{items, text},
+        table::cell::text,
     },
     store::{Range, Snapshot, StoredObject},
     value::{
@@ -160,8 +161,7 @@ fn nodes_of(nodes: &Snapshot, pods: &Snapshot, selection: &Selection, now: &str)
 }
 
 fn is_ready(node: &Value) -> bool {
-    let conditions = items(&node["status"]["conditions"]);
-    let ready = conditions.iter().find(|found| found["type"] == "Ready");
+    let ready = condition::find(&node["status"], "Ready");
     ready.is_some_and(|ready| ready["status"] == "True")
 }
 

@@ -94,8 +94,7 @@ impl Controller for SystemPods {
 fn control_plane<'a>(
     nodes: impl Iterator<Item = &'a StoredObject> + Clone,
 ) -> Option<&'a StoredObject> {
-    let has_role =
-        |node: &&StoredObject| !node.to_value()["metadata"]["labels"][CONTROL_PLANE].is_null();
+    let has_role = |node: &&StoredObject| node.labels().get(CONTROL_PLANE).is_some();
     let mut all = nodes.clone();
     nodes.into_iter().find(has_role).or_else(|| all.next())
 }

@@ -10,6 +10,9 @@ use crate::{
 /// The annotation of accounts whose pods use no other secrets than those of the account.
 pub(crate) const ENFORCES_SECRETS: &str = "kubernetes.io/enforce-mountable-secrets";
 
+/// The account of pods that name none. Every namespace has one.
+pub(crate) const DEFAULT: &str = "default";
+
 /// Service accounts.
 pub(crate) static KIND: Kind = Kind::new("", "serviceaccounts")
     .habits(Habits {

@@ -5,7 +5,13 @@ use std::fmt;
 
 use serde_json::{Value, json};
 
-use crate::value::schema::{Quantity, QuantityError};
+use crate::{
+    kinds::table::cell::items,
+    value::{
+        object::selectors::hash,
+        schema::{Quantity, QuantityError},
+    },
+};
 
 /// The annotation that sets the processor time of each container of a pod; `fakeserver/usage-cpu.NAME` sets that of one.
 const CPU: &str = "fakeserver/usage-cpu";
@@ -46,8 +52,8 @@ pub(crate) fn of_pod(pod: &Value) -> Result<Vec<(&str, Usage)>, UsageError> {
         return Ok(Vec::new());
     }
     let spec = &pod["spec"];
-    let declared = items(&spec["initContainers"]).chain(items(&spec["containers"]));
-    declared
+    let init = items(&spec["initContainers"]).iter();
+    init.chain(items(&spec["containers"]))
         .filter_map(|container| Some((container, container["name"].as_str()?)))
         .filter(|(_, name)| is_running(&pod["status"], name))
         .map(|(container, name)| Ok((name, of_container(pod, container, name)?)))
@@ -109,13 +115,9 @@ fn annotated(
 }
 
 fn is_running(status: &Value, name: &str) -> bool {
-    let init = items(&status["initContainerStatuses"]);
+    let init = items(&status["initContainerStatuses"]).iter();
     let mut statuses = init.chain(items(&status["containerStatuses"]));
     statuses.any(|status| status["name"] == name && status["state"]["running"].is_object())
-}
-
-fn items(list: &Value) -> impl Iterator<Item = &Value> {
-    list.as_array().into_iter().flatten()
 }
 
 fn share(requested: i64, percent: i64) -> i64 {
@@ -124,12 +126,9 @@ fn share(requested: i64, percent: i64) -> i64 {
     product.map_or_else(|| requested / 100 * percent, |product| product / 100)
 }
 
-/// Returns the share of its request that a container uses, from 20 to 79 percent: FNV-1a over what names it.
+/// Returns the share of its request that a container uses, from 20 to 79 percent, by the hash of what names it.
 fn percent(uid: &str, container: &str, resource: &str) -> i64 {
-    let bytes = [uid, container, resource].into_iter().flat_map(str::bytes);
-    let hash = bytes.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-    });
+    let hash = hash(&format!("{uid}{container}{resource}"));
     20 + i64::try_from((hash >> 32) % 60).expect("it is below 60")
 }
 

@@ -11,6 +11,7 @@ use super::{
 };
 use crate::{
     kinds::{
+        core::pod::condition,
         metrics::usage,
         table::cell::{items, text},
     },
@@ -171,8 +172,7 @@ impl Facts<'_> {
     }
 
     fn is_starting(&self, pod: &Value) -> bool {
-        let conditions = items(&pod["status"]["conditions"]);
-        let ready = conditions.iter().find(|found| found["type"] == "Ready");
+        let ready = condition::find(&pod["status"], "Ready");
         let started = time(&pod["status"]["startTime"]);
         let (Some(ready), Some(started)) = (ready, started) else {
             return true;
@@ -343,11 +343,8 @@ fn requested(pod: &Value, resource: &str, container: Option<&str>) -> Result<i64
 }
 
 fn is_ready(pod: &Value) -> bool {
-    let conditions = items(&pod["status"]["conditions"]);
-    pod["status"]["phase"] == "Running"
-        && conditions
-            .iter()
-            .any(|found| found["type"] == "Ready" && found["status"] == "True")
+    let ready = condition::find(&pod["status"], "Ready");
+    pod["status"]["phase"] == "Running" && ready.is_some_and(|ready| ready["status"] == "True")
 }
 
 /// Returns the selector of a metric as Go prints it.

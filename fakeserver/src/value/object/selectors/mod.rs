@@ -10,6 +10,8 @@ mod tests;
 #[cfg(feature = "cel")]
 pub(crate) use self::shard::{HashRange, ShardField};
 pub(crate) use self::{
-    field::FieldSelector, label::LabelSelector, of_object::print_label_selector,
-    shard::ShardSelector,
+    field::FieldSelector,
+    label::LabelSelector,
+    of_object::print_label_selector,
+    shard::{ShardSelector, hash},
 };

@@ -70,7 +70,7 @@ impl fmt::Display for ShardSelector {
 }
 
 /// Returns the 64-bit FNV-1a hash of a text.
-fn hash(text: &str) -> u64 {
+pub(crate) fn hash(text: &str) -> u64 {
     text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
     })

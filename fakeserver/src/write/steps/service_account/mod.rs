@@ -9,7 +9,7 @@ use super::items;
 use crate::{
     kinds::core::{
         pod,
-        service_account::{self, ENFORCES_SECRETS},
+        service_account::{self, DEFAULT, ENFORCES_SECRETS},
     },
     store::ObjectKey,
     value::status::{Named, Status},
@@ -22,8 +22,6 @@ pub(in crate::write) const STEP: Step = Step::both(NAME, mutate, validate);
 
 const NAME: &str = "ServiceAccount";
 
-/// The account of pods that name none.
-const DEFAULT: &str = "default";
 /// The annotation of pods that a kubelet has from elsewhere and shows here.
 const MIRROR: &str = "kubernetes.io/config.mirror";
 
