@@ -186,8 +186,8 @@ async fn only_the_page_with_its_token_is_told_something() {
     assert_eq!(served.refused(LIVE, &rebound).await.0, 403);
 }
 
-#[tokio::test]
-async fn what_the_page_shows_follows_the_server() {
+/// A server, and a page that shows its config maps: `one`.
+async fn page_of_one() -> (Served, Api, Page) {
     let served = Served::of(builder().build()).await;
     let api = Api {
         server: served.server.clone(),
@@ -196,6 +196,12 @@ async fn what_the_page_shows_follows_the_server() {
     page.say(&view_of("configmaps")).await;
     api.post(CONFIG_MAPS, &config_map("one")).await.created();
     page.until(|state| names(state) == ["one"]).await;
+    (served, api, page)
+}
+
+#[tokio::test]
+async fn what_the_page_shows_follows_the_server() {
+    let (served, api, mut page) = page_of_one().await;
     let columns = page.state["table"]["columns"].as_array().unwrap();
     let columns: Vec<_> = columns.iter().map(|column| &column["name"]).collect();
     assert_eq!(columns, ["Name", "Data", "Age"]);
@@ -294,14 +300,7 @@ async fn the_page_installs_faults_and_tells_what_they_did() {
 
 #[tokio::test]
 async fn the_page_is_right_after_expire_disconnect_and_reset() {
-    let served = Served::of(builder().build()).await;
-    let api = Api {
-        server: served.server.clone(),
-    };
-    let mut page = Page::open(&served).await;
-    page.say(&view_of("configmaps")).await;
-    api.post(CONFIG_MAPS, &config_map("one")).await.created();
-    page.until(|state| names(state) == ["one"]).await;
+    let (served, api, mut page) = page_of_one().await;
     for control in ["compact", "expire", "disconnect"] {
         let (code, _) = page.answer(&json!({"control": control})).await;
         assert_eq!(code, 204, "{control}");
