@@ -60,6 +60,17 @@ fn sync_runs_the_sides_that_are_asked_for() {
 }
 
 #[test]
+fn workloads_waits_for_all_pods() {
+    let output = Command::new(env!("CARGO_BIN_EXE_benches"))
+        .args(["workloads", "--deployments", "3", "--replicas", "2"])
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let stdout = String::from_utf8_lossy(&output.stdout);
+    assert!(stdout.contains("3 deployments of 2 pods"), "{stdout}");
+}
+
+#[test]
 fn server_asks_what_it_built() {
     let output = Command::new(env!("CARGO_BIN_EXE_benches"))
         .args(["server", "--servers", "3"])
