@@ -17,7 +17,10 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use kube::{Config, config::KubeConfigOptions};
 use tokio::time::Instant;
 
-use super::{columns, say};
+use super::{
+    columns, say,
+    traced::{PlanTraceArgs, Traced},
+};
 use crate::{
     call::whole,
     live::RealServer,
@@ -28,6 +31,7 @@ use crate::{
     seed::Seed,
     sim::CONVERGENCE_LIMIT,
     subjects::external::{self, Introduction, Program},
+    tracefile::Header,
 };
 
 const WRITES: &str = "a string takes what is written";
@@ -77,9 +81,8 @@ pub(super) struct Args {
     /// Write the column of one contestant to this file, for --columns. A file that holds a column is replaced.
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
-    /// Write all observations of one scenario and one contestant to this file.
-    #[arg(long, value_name = "FILE")]
-    trace: Option<PathBuf>,
+    #[command(flatten)]
+    traces: PlanTraceArgs,
     #[command(flatten)]
     output: OutputArgs,
     /// List the scenarios and contestants only.
@@ -118,12 +121,11 @@ impl Args {
             say(&list());
             return Ok(true);
         }
-        let files = [&self.json, &self.markdown, &self.trace];
-        let files = files.into_iter().flatten().map(PathBuf::as_path);
-        self.output.check(files)?;
-        let columns = columns::read(&self.columns)?;
         let scenarios = self.chosen_scenarios()?;
         let contestants = self.chosen_contestants()?;
+        let traced = self.traced(&scenarios, &contestants)?;
+        self.check_files(traced)?;
+        let columns = columns::read(&self.columns)?;
         let record = self.record_output(&contestants)?;
         let introduction = match record {
             Some(_) => self.introduction(contestants[0])?,
@@ -133,20 +135,11 @@ impl Args {
             say("SKIPPED: KUBECONFIG names no cluster\n");
             return Ok(true);
         };
-        if let Some(path) = &self.trace {
-            let ([scenario], [contestant]) = (&scenarios[..], &contestants[..]) else {
-                return Err("--trace takes one --scenario and one --subject".to_owned());
-            };
-            let traces = score::traces(scenario, *contestant, &arena);
-            self.output.write(path, traces.as_bytes())?;
-        }
         let began = Instant::now();
-        let bar = progress_bar(scenarios.len() * contestants.len());
-        let board = score::run(&scenarios, &contestants, &arena, |cell| {
-            bar.set_message(cell.scenario);
-            bar.inc(1);
-        });
-        bar.finish_and_clear();
+        let board = match traced {
+            Some((scenario, contestant)) => self.board_with_traces(scenario, contestant, &arena)?,
+            None => board(&scenarios, &contestants, &arena),
+        };
         say(&board.to_text());
         if let Some((path, output)) = record {
             let column = self.column(&board, &arena, introduction, began.elapsed());
@@ -163,6 +156,76 @@ impl Args {
             }
         }
         Ok(board.is_good())
+    }
+
+    /// Returns the only scenario and the only contestant if traces are asked for.
+    fn traced<'a>(
+        &self,
+        scenarios: &'a [Scenario],
+        contestants: &[Contestant],
+    ) -> Result<Option<(&'a Scenario, Contestant)>, String> {
+        match (self.traces.is_some(), scenarios, contestants) {
+            (false, ..) => Ok(None),
+            (true, [scenario], [contestant]) => Ok(Some((scenario, *contestant))),
+            (true, ..) => {
+                Err("--trace and --html take one --scenario and one --subject".to_owned())
+            }
+        }
+    }
+
+    /// Refuses files that exist.
+    fn check_files(&self, traced: Option<(&Scenario, Contestant)>) -> Result<(), String> {
+        let files = [&self.json, &self.markdown].into_iter().flatten();
+        self.output.check(files.map(PathBuf::as_path))?;
+        let plan_count = traced.map_or(0, |(scenario, _)| scenario.plans.len());
+        for place in 0..plan_count {
+            self.output.check(self.traces.of_plan(place).files())?;
+        }
+        Ok(())
+    }
+
+    /// Runs the plans of a scenario, each with a trace.
+    fn board_with_traces(
+        &self,
+        scenario: &Scenario,
+        contestant: Contestant,
+        arena: &Arena,
+    ) -> Result<Scoreboard, String> {
+        let mut runs = Vec::new();
+        for place in 0..scenario.plans.len() {
+            let (number, name) = (place + 1, scenario.name);
+            let title = format!("{name}, plan {number}: {}", contestant.name);
+            let line = self.replay_line(scenario, contestant);
+            let header = Header::new(title).with_seed(self.seed).with_replay(line);
+            let traced = self.traces.of_plan(place).begin(&header)?;
+            let sink = traced.as_ref().map(Traced::sink);
+            let run = score::run_plan(scenario, contestant, place, arena, sink.as_ref());
+            if let Some(traced) = &traced {
+                traced.finish(&run.violations)?;
+            }
+            runs.push(run);
+        }
+        Ok(Scoreboard::of(scenario, contestant, runs))
+    }
+
+    /// Returns the line that runs a scenario again in the same way.
+    fn replay_line(&self, scenario: &Scenario, contestant: Contestant) -> String {
+        let (name, subject, seed) = (scenario.name, contestant.name, self.seed);
+        let mut line = format!(
+            "conformance score --scenario {name} --subject {subject} --seed {seed} --speed {}",
+            self.speed
+        );
+        if let Some(way) = self.against.to_possible_value() {
+            write!(line, " --against {}", way.get_name()).expect(WRITES);
+        }
+        if let Some(command) = &self.command {
+            let quoted = command.replace('\'', r"'\''");
+            write!(line, " --command '{quoted}'").expect(WRITES);
+        }
+        if let Some(seconds) = self.converge_within {
+            write!(line, " --converge-within {seconds}").expect(WRITES);
+        }
+        line
     }
 
     /// Returns the file for a column and its flags.
@@ -298,6 +361,17 @@ impl Args {
             })
             .collect()
     }
+}
+
+/// Runs every scenario against every contestant.
+fn board(scenarios: &[Scenario], contestants: &[Contestant], arena: &Arena) -> Scoreboard {
+    let bar = progress_bar(scenarios.len() * contestants.len());
+    let board = score::run(scenarios, contestants, arena, |cell| {
+        bar.set_message(cell.scenario);
+        bar.inc(1);
+    });
+    bar.finish_and_clear();
+    board
 }
 
 /// Returns the server that KUBECONFIG names, prepared; `None` if it names none.

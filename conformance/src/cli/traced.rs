@@ -27,6 +27,18 @@ pub(super) struct TraceArgs {
     pub(super) html: Option<PathBuf>,
 }
 
+/// The files of the runs of a scenario's plans.
+#[derive(Clone, Debug, Default, Args)]
+pub(super) struct PlanTraceArgs {
+    /// Write the trace of one scenario and one contestant to this file; that of a scenario's second plan goes to a file
+    /// beside it, whose name has a 2 before its ending.
+    #[arg(long, value_name = "FILE")]
+    trace: Option<PathBuf>,
+    /// Write a page that shows that trace to this file, for a browser; it needs no network.
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
+}
+
 /// The folders of the files of several runs.
 #[derive(Clone, Debug, Default, Args)]
 pub(super) struct TraceFolders {
@@ -75,6 +87,24 @@ impl TraceArgs {
             html: self.html.clone(),
             _temporary: temporary,
         }))
+    }
+}
+
+// === impl PlanTraceArgs ===
+
+impl PlanTraceArgs {
+    /// Returns whether something is written.
+    pub(super) fn is_some(&self) -> bool {
+        self.trace.is_some() || self.html.is_some()
+    }
+
+    /// Returns the files of the plan at `place`.
+    pub(super) fn of_plan(&self, place: usize) -> TraceArgs {
+        let of_plan = |file: &PathBuf| beside(file, place + 1);
+        TraceArgs {
+            trace: self.trace.as_ref().map(of_plan),
+            html: self.html.as_ref().map(of_plan),
+        }
     }
 }
 
@@ -147,6 +177,18 @@ pub(super) fn write_page(
     let trace = read(file)?;
     let reference = reference.map(read).transpose()?;
     output.write(html, page(&trace, reference.as_deref()).as_bytes())
+}
+
+/// Returns the name of a plan's file, by its number: `run.jsonl`, `run.2.jsonl`, `run.3.jsonl`.
+fn beside(file: &Path, number: usize) -> PathBuf {
+    if number == 1 {
+        return file.to_owned();
+    }
+    let ending = match file.extension() {
+        Some(ending) => format!("{number}.{}", ending.to_string_lossy()),
+        None => number.to_string(),
+    };
+    file.with_extension(ending)
 }
 
 /// Reads the text of a file.

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, time::Duration};
 use serde::Serialize;
 
 use super::{Contestant, Demand, Scenario, Verdict, judge::Judgement};
-use crate::{plan::Plan, seed::Seed};
+use crate::{checkers::Violation, plan::Plan, seed::Seed};
 
 /// The verdicts on the selected contestants in the selected scenarios.
 #[derive(Clone, Debug, Default)]
@@ -59,6 +59,18 @@ pub struct Cell {
     pub text: String,
 }
 
+/// A judged run of one of a scenario's plans.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct PlanRun {
+    /// The plan, as it was run.
+    pub plan: Plan,
+    /// The verdict.
+    pub judgement: Judgement,
+    /// The broken promises that the contestant makes, and findings about the server; none if there was no run.
+    pub violations: Vec<Violation>,
+}
+
 // === impl Scoreboard ===
 
 impl Scoreboard {
@@ -76,6 +88,23 @@ impl Scoreboard {
             scenarios: rows.collect(),
             cells: Vec::new(),
         }
+    }
+
+    /// Creates the board of one scenario and one contestant, of the runs of all its plans.
+    ///
+    /// # Panics
+    ///
+    /// Without a run.
+    pub fn of(
+        scenario: &Scenario,
+        contestant: Contestant,
+        runs: impl IntoIterator<Item = PlanRun>,
+    ) -> Self {
+        let judgements = runs.into_iter().map(|run| (run.plan, run.judgement));
+        let cell = Cell::of(scenario, contestant, judgements);
+        let mut board = Self::new(std::slice::from_ref(scenario), &[contestant]);
+        board.cells.push(cell);
+        board
     }
 
     /// Returns true if every cell that has to hold does, and every control was noticed.

@@ -91,6 +91,23 @@ pub fn judge(
     }
 }
 
+/// Returns the findings about promises that `contestant` makes, and about the server.
+pub(super) fn concerning(
+    trace: &Trace,
+    violations: Vec<Violation>,
+    asks: &Asks,
+    contestant: Contestant,
+) -> Vec<Violation> {
+    let case = Case {
+        trace,
+        violations: &[],
+        asks,
+        contestant,
+    };
+    let concerns = |violation: &Violation| case.concerns(violation.checker);
+    violations.into_iter().filter(concerns).collect()
+}
+
 struct Case<'a> {
     trace: &'a Trace,
     violations: &'a [Violation],

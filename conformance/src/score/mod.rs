@@ -23,10 +23,10 @@ mod text;
 
 pub use self::{
     arena::Arena,
-    board::{Cell, Row, Scoreboard},
+    board::{Cell, PlanRun, Row, Scoreboard},
     column::{Circumstances, Column, ColumnCell, NotAColumn},
     contestant::{CONTESTANTS, Contestant, EXTERNAL, Flaw},
-    runner::{run, traces},
+    runner::{run, run_plan},
     scenario::{Asks, Demand, Scenario},
     verdict::Verdict,
 };

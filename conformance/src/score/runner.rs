@@ -7,11 +7,16 @@ use std::{
 };
 
 use super::{
-    Arena, Cell, Contestant, Scenario, Scoreboard, Verdict,
-    judge::{Judgement, judge},
+    Arena, Cell, Contestant, PlanRun, Scenario, Scoreboard, Verdict,
+    judge::{Judgement, concerning, judge},
 };
 use crate::{
-    call::whole, checkers::OF_INSTANT_DELIVERY, plan::Plan, seed::Seed, sim::Against, task,
+    call::whole,
+    checkers::{OF_INSTANT_DELIVERY, Violation},
+    plan::Plan,
+    sim::{Against, Outcome},
+    task,
+    trace::SharedSink,
 };
 
 /// A run: the numbers of the pair and of the scenario's plan.
@@ -46,9 +51,8 @@ pub fn run(
         .collect();
     let work = |&(pair, place): &Run| {
         let (scenario, contestant) = pairs[pair];
-        let plan = seeded(contestant, &scenario.plans[place], arena.seed);
-        let judgement = judged(scenario, contestant, &plan, arena);
-        ((pair, place), plan, judgement)
+        let run = run_plan(scenario, contestant, place, arena, None);
+        ((pair, place), run.plan, run.judgement)
     };
     let mut filling = Filling::new(&pairs);
     task::map_in_threads(&runs, arena.thread_count, work, |(run, plan, judgement)| {
@@ -61,21 +65,35 @@ pub fn run(
     board
 }
 
-/// Returns all observations in the runs of one pair, plan after plan.
+/// Runs the plan at `place` of a scenario, and gives its observations to a sink, if there is one. A panic that reaches
+/// the run is the contestant's: it happened while the run polled it.
 ///
 /// # Panics
 ///
-/// Within a tokio runtime.
-pub fn traces(scenario: &Scenario, contestant: Contestant, arena: &Arena) -> String {
-    let runs = scenario.plans.iter().enumerate().map(|(place, plan)| {
-        let plan = seeded(contestant, plan, arena.seed);
-        let number = place + 1;
-        match scenario.run(&plan, contestant, arena) {
-            Ok(outcome) => format!("plan {number}\n{}", outcome.trace),
-            Err(error) => format!("plan {number}\nnot run: {}\n", whole(&error)),
+/// Within a tokio runtime, or if the scenario has no such plan.
+pub fn run_plan(
+    scenario: &Scenario,
+    contestant: Contestant,
+    place: usize,
+    arena: &Arena,
+    sink: Option<&SharedSink>,
+) -> PlanRun {
+    let mut plan = contestant.plan(&scenario.plans[place]);
+    plan.seed = arena.seed;
+    let run = || scenario.run(&plan, contestant, arena, sink);
+    let (judgement, violations) = match catch_unwind(AssertUnwindSafe(run)) {
+        Ok(Ok(outcome)) => judged(scenario, contestant, arena, outcome),
+        Ok(Err(error)) => (unseen(Verdict::NotRun, whole(&error)), Vec::new()),
+        Err(_) => {
+            let text = "the run panicked".to_owned();
+            (unseen(Verdict::Panicked, text), Vec::new())
         }
-    });
-    runs.collect()
+    };
+    PlanRun {
+        plan,
+        judgement,
+        violations,
+    }
 }
 
 // === impl Filling ===
@@ -107,31 +125,20 @@ impl Filling {
     }
 }
 
-fn seeded(contestant: Contestant, plan: &Plan, seed: Seed) -> Plan {
-    let mut plan = contestant.plan(plan);
-    plan.seed = seed;
-    plan
-}
-
-/// Judges a run. A panic that reaches the run is the contestant's: it happened while the run polled it.
-fn judged(scenario: &Scenario, contestant: Contestant, plan: &Plan, arena: &Arena) -> Judgement {
-    let run = catch_unwind(AssertUnwindSafe(|| scenario.run(plan, contestant, arena)));
-    match run {
-        Ok(Ok(mut outcome)) => {
-            if arena.against == Against::Tcp {
-                let violations = &mut outcome.violations;
-                violations.retain(|violation| !OF_INSTANT_DELIVERY.contains(&violation.checker));
-            }
-            judge(
-                &outcome.trace,
-                &outcome.violations,
-                &scenario.asks,
-                contestant,
-            )
-        }
-        Ok(Err(error)) => unseen(Verdict::NotRun, whole(&error)),
-        Err(_) => unseen(Verdict::Panicked, "the run panicked".to_owned()),
+/// Judges what was observed.
+fn judged(
+    scenario: &Scenario,
+    contestant: Contestant,
+    arena: &Arena,
+    outcome: Outcome,
+) -> (Judgement, Vec<Violation>) {
+    let mut violations = outcome.violations;
+    if arena.against == Against::Tcp {
+        violations.retain(|violation| !OF_INSTANT_DELIVERY.contains(&violation.checker));
     }
+    let (trace, asks) = (&outcome.trace, &scenario.asks);
+    let judgement = judge(trace, &violations, asks, contestant);
+    (judgement, concerning(trace, violations, asks, contestant))
 }
 
 /// Returns the judgement of a run without a trace.

@@ -14,6 +14,7 @@ use crate::{
     seed::Seed,
     sim::{self, Outcome, RunOptions},
     subjects::{Extras, SubjectKind, SubjectParts, expected_copies},
+    trace::SharedSink,
 };
 
 /// A scenario of production: a row of the scoreboard.
@@ -161,7 +162,7 @@ impl Scenario {
         self
     }
 
-    /// Runs one of its plans with this contestant.
+    /// Runs one of its plans with this contestant, and gives the observations to a sink, if there is one.
     ///
     /// # Errors
     ///
@@ -171,6 +172,7 @@ impl Scenario {
         plan: &Plan,
         contestant: Contestant,
         arena: &Arena,
+        sink: Option<&SharedSink>,
     ) -> Result<Outcome, LiveError> {
         let extras = contestant.extras(self.extras.clone());
         let extras = extras.with_program(arena.program.clone());
@@ -179,7 +181,8 @@ impl Scenario {
             .with_subject(&subject)
             .with_server_variant(self.server_variant)
             .with_against(arena.against)
-            .with_watch_speed(arena.speed);
+            .with_watch_speed(arena.speed)
+            .with_sink(sink);
         if let Some(limit) = arena.convergence_limit {
             options = options.with_convergence_limit(limit);
         }

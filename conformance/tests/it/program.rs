@@ -228,6 +228,30 @@ fn figures_and_traces_are_written_where_told() {
 }
 
 #[test]
+fn score_writes_the_trace_of_each_plan_of_a_scenario() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let (trace, html) = (path("trace.jsonl"), path("page.html"));
+    let args = ["score", "--scenario", "disconnect", "--subject"];
+    let traces = ["--trace", &trace, "--html", &html];
+    let output = conformance(&[&args[..], &["broken-deaf"], &traces].concat());
+    assert!(output.status.success(), "{output:?}");
+    for trace in [trace, path("trace.2.jsonl")] {
+        let printed = conformance(&["trace", &trace]);
+        let text = String::from_utf8_lossy(&printed.stdout);
+        let broken = text.matches("first broken: freshness: cache 1 stands at 10");
+        assert_eq!(broken.count(), 1, "it ignores deletions: {text}");
+    }
+    for page in [html, path("page.2.html")] {
+        assert!(
+            std::fs::read_to_string(page)
+                .unwrap()
+                .starts_with("<!doctype html>")
+        );
+    }
+}
+
+#[test]
 fn a_file_that_exists_is_replaced_on_request_only() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("notes.json");
