@@ -10,6 +10,7 @@
 
 mod bundle;
 mod directory;
+mod fleet;
 mod in_process;
 mod janitor;
 mod kit;

@@ -4,13 +4,14 @@ use informer::{controller::Runnable, manager::Manager};
 use kube::Client;
 use tokio_util::sync::CancellationToken;
 
-use crate::{bundle, directory, janitor, kit::AnyError, registry, ticket, updater};
+use crate::{bundle, directory, fleet, janitor, kit::AnyError, registry, ticket, updater};
 
 /// An operator. All but the bundle's are run by a manager of `informer`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Operator {
     Bundle,
     Directory,
+    Fleet,
     Janitor,
     Registry,
     Ticket,
@@ -20,9 +21,10 @@ pub(crate) enum Operator {
 // === impl Operator ===
 
 impl Operator {
-    pub(crate) const ALL: [Self; 6] = [
+    pub(crate) const ALL: [Self; 7] = [
         Self::Bundle,
         Self::Directory,
+        Self::Fleet,
         Self::Janitor,
         Self::Registry,
         Self::Ticket,
@@ -39,6 +41,7 @@ impl Operator {
         match self {
             Self::Bundle => "bundle",
             Self::Directory => "directory",
+            Self::Fleet => "fleet",
             Self::Janitor => "janitor",
             Self::Registry => "registry",
             Self::Ticket => "ticket",
@@ -66,6 +69,7 @@ impl Operator {
         Some(match self {
             Self::Bundle => return None,
             Self::Directory => directory::controller(is_buggy),
+            Self::Fleet => fleet::controller(is_buggy),
             Self::Janitor => janitor::controller(is_buggy),
             Self::Registry => registry::controller(is_buggy),
             Self::Ticket => ticket::controller(is_buggy),

@@ -8,7 +8,7 @@ use crate::{in_process::check, operators::Operator};
 fn of(operator: Operator) -> (Family, Promise) {
     match operator {
         Operator::Bundle | Operator::Directory => (Family::Crash, Promise::EndState),
-        Operator::Janitor => (Family::Stale, Promise::Churn),
+        Operator::Fleet | Operator::Janitor => (Family::Stale, Promise::Churn),
         Operator::Registry => (Family::Unobserved, Promise::EndState),
         Operator::Ticket => (Family::LostAnswer, Promise::EndState),
         Operator::Updater => (Family::Stale, Promise::Rule),
