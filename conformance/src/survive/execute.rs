@@ -366,7 +366,8 @@ impl Started {
                 }
                 Subject::Function(function) => {
                     let (function, router) = (function.clone(), tap::router(run, replica));
-                    let start = move || Ok(function.start(&router, circumstances.latency()));
+                    let start =
+                        move || Ok(function.start(replica, &router, circumstances.latency()));
                     replicas.spawn(supervise(start, replica, recorder, orders));
                 }
             }

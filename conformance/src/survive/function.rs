@@ -11,7 +11,10 @@ use crate::call::whole;
 
 /// A function that works with a client of a cluster until it is dropped.
 #[derive(Clone)]
-pub struct Function(Arc<dyn Fn(Client) -> BoxFuture<'static, Result<(), String>> + Send + Sync>);
+pub struct Function(Arc<Call>);
+
+/// A call by a replica, by its number.
+type Call = dyn Fn(Client, usize) -> BoxFuture<'static, Result<(), String>> + Send + Sync;
 
 /// The outcome of a subject that returns: nothing, or a result.
 pub trait Ending {
@@ -29,21 +32,21 @@ pub(super) struct Incarnation {
 // === impl Function ===
 
 impl Function {
-    pub(super) fn new<F>(function: impl Fn(Client) -> F + Send + Sync + 'static) -> Self
+    pub(super) fn new<F>(function: impl Fn(Client, usize) -> F + Send + Sync + 'static) -> Self
     where
         F: Future<Output: Ending> + Send + 'static,
     {
-        Self(Arc::new(move |client| {
-            let work = function(client);
+        Self(Arc::new(move |client, replica| {
+            let work = function(client, replica);
             Box::pin(async move { work.await.failure().map_or(Ok(()), Err) })
         }))
     }
 
-    /// Calls it with a client whose requests go to `router`, and take `latency`.
-    pub(super) fn start(&self, router: &Router, latency: Duration) -> Incarnation {
+    /// Calls it as a replica, with a client whose requests go to `router`, and take `latency`.
+    pub(super) fn start(&self, replica: usize, router: &Router, latency: Duration) -> Incarnation {
         let line = Line::new(router.clone(), latency);
         let (function, client) = (self.clone(), line.client());
-        let work = async move { (function.0)(client).await };
+        let work = async move { (function.0)(client, replica).await };
         let work = AssertUnwindSafe(work)
             .catch_unwind()
             .map(|ended| match ended {
@@ -143,7 +146,7 @@ mod tests {
             counted.fetch_add(1, Ordering::Relaxed);
             StatusCode::NOT_FOUND
         });
-        let function = Function::new(|client: Client| async move {
+        let function = Function::new(|client: Client, _| async move {
             let work = async move {
                 loop {
                     let _ = client.apiserver_version().await;
@@ -152,7 +155,7 @@ mod tests {
             mem::forget(TaskSet::of(work));
             pending::<()>().await;
         });
-        (function.start(&router, Duration::from_millis(1)), count)
+        (function.start(0, &router, Duration::from_millis(1)), count)
     }
 
     /// Lets it work for ten milliseconds, and returns the number of requests meanwhile.
@@ -187,10 +190,10 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn an_end_is_told() {
-        let start = |function: Function| function.start(&Router::new(), TICK);
-        let returns = Function::new(|_| async {});
+        let start = |function: Function| function.start(0, &Router::new(), TICK);
+        let returns = Function::new(|_, _| async {});
         assert_eq!(start(returns).ended().await, "it returned");
-        let fails = Function::new(|_| async { Err("no luck") });
+        let fails = Function::new(|_, _| async { Err("no luck") });
         let how = start(fails).ended().await;
         assert_eq!(how, "it returned an error: no luck");
     }

@@ -152,6 +152,17 @@ impl Subject {
     where
         F: Future<Output: Ending> + Send + 'static,
     {
+        Self::Function(Function::new(move |client, _| function(client)))
+    }
+
+    /// Returns a function that is also told the number of its replica, from 0: what a candidate for a lease makes its identity of. A
+    /// replica that is started again has the number that it had, as in a stateful set.
+    pub fn replica_function<F>(
+        function: impl Fn(kube::Client, usize) -> F + Send + Sync + 'static,
+    ) -> Self
+    where
+        F: Future<Output: Ending> + Send + 'static,
+    {
         Self::Function(Function::new(function))
     }
 

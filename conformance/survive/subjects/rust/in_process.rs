@@ -13,8 +13,10 @@ pub(crate) fn check(operator: Operator, is_buggy: bool) -> Check {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../conformance/survive/subjects/rust")
         .join(operator.name());
-    let subject =
-        Subject::function(move |client| operator.run(client, is_buggy, CancellationToken::new()));
+    let subject = Subject::replica_function(move |client, replica| {
+        let identity = format!("copy-{replica}");
+        operator.run(client, identity, is_buggy, CancellationToken::new())
+    });
     survive::check(subject)
         .crds(folder.join("crd.yaml"))
         .workload(folder.join("survive.yaml"))

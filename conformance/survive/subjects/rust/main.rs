@@ -14,6 +14,7 @@ mod fleet;
 mod in_process;
 mod janitor;
 mod kit;
+mod lighthouse;
 mod operators;
 mod registry;
 #[cfg(test)]
@@ -21,7 +22,11 @@ mod tests;
 mod ticket;
 mod updater;
 
-use std::process::ExitCode;
+use std::{
+    env,
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
 
 use tokio::{
     runtime::Builder,
@@ -32,7 +37,7 @@ use tokio_util::sync::CancellationToken;
 use self::{kit::AnyError, operators::Operator};
 
 fn main() -> Result<ExitCode, AnyError> {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let arguments: Vec<String> = env::args().skip(1).collect();
     let name = arguments.first().map_or("", String::as_str);
     let operator = Operator::find(name).ok_or_else(|| format!("there is no operator {name:?}"))?;
     let is_buggy = arguments.iter().any(|argument| argument == "--buggy");
@@ -49,10 +54,20 @@ async fn command(operator: Operator, is_buggy: bool) -> Result<(), AnyError> {
     let client = informer::http::client(kube::Config::infer().await?)?;
     let stop = CancellationToken::new();
     let mut signals = signal(SignalKind::terminate())?;
-    let mut work = std::pin::pin!(operator.run(client, is_buggy, stop.clone()));
+    let work = operator.run(client, identity()?, is_buggy, stop.clone());
+    let mut work = std::pin::pin!(work);
     tokio::select! {
         ended = &mut work => return ended,
         _ = signals.recv() => stop.cancel(),
     }
     work.await
+}
+
+/// Returns the name of this copy: that of its folder, so that one that is started again has the name that it had, as in a stateful
+/// set.
+fn identity() -> Result<String, AnyError> {
+    let kubeconfig = PathBuf::from(env::var_os("KUBECONFIG").ok_or("KUBECONFIG is not set")?);
+    let folder = kubeconfig.parent().and_then(Path::file_name);
+    let name = folder.ok_or("KUBECONFIG names no file in a folder")?;
+    Ok(name.to_string_lossy().into_owned())
 }

@@ -9,6 +9,7 @@ fn of(operator: Operator) -> (Family, Promise) {
     match operator {
         Operator::Bundle | Operator::Directory => (Family::Crash, Promise::EndState),
         Operator::Fleet | Operator::Janitor => (Family::Stale, Promise::Churn),
+        Operator::Lighthouse => (Family::Leader, Promise::Leaders),
         Operator::Registry => (Family::Unobserved, Promise::EndState),
         Operator::Ticket => (Family::LostAnswer, Promise::EndState),
         Operator::Updater => (Family::Stale, Promise::Rule),

@@ -1,0 +1,92 @@
+//! Copies lighthouses to config maps. Of several copies of the operator the one that holds a lease works.
+//!
+//! The bug: once it was the leader, it works for ever, whether its lease is lost or not.
+
+use std::time::Duration;
+
+use informer::{
+    Object,
+    controller::{Context, Controller, Predicate, Runnable},
+    leader_election::{LeaderElectionOptions, LeaderElector, LeaseLock, WallClock},
+    manager::Manager,
+    workqueue::Action,
+};
+use k8s_openapi::api::core::v1::ConfigMap;
+use kube::{
+    Client, CustomResource, Resource as _, ResourceExt as _,
+    api::{Patch, PatchParams},
+};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+
+use crate::kit::{self, AnyError};
+
+/// The wait until an earlier lighthouse's config map is collected.
+const AGAIN: Duration = Duration::from_millis(200);
+
+/// The desired state: a text.
+#[derive(CustomResource, Clone, Debug, Deserialize, Serialize)]
+#[kube(
+    group = "subjects.example",
+    version = "v1",
+    kind = "Lighthouse",
+    namespaced
+)]
+#[kube(status = "Value", schema = "disabled")]
+pub(crate) struct LighthouseSpec {
+    text: String,
+}
+
+/// Works while it leads, until it is dropped.
+pub(crate) async fn run(client: Client, identity: &str, is_buggy: bool) -> Result<(), AnyError> {
+    let mut options = LeaderElectionOptions::default();
+    options.lease_duration = Duration::from_secs(3);
+    options.renew_deadline = Duration::from_secs(2);
+    options.retry_period = Duration::from_millis(400);
+    // Nobody goes by the times in the lease, and each run writes the same ones.
+    options.clock = WallClock::simulated(0);
+    let lock = LeaseLock::new(client.clone(), "default", "lighthouses");
+    let elector = LeaderElector::with_options(lock, identity, options)?;
+    loop {
+        let leadership = elector.acquire().await;
+        let manager = Manager::new(client.clone()).with_controller(controller());
+        let work = manager.run(CancellationToken::new());
+        if is_buggy {
+            return Ok(work.await?);
+        }
+        tokio::select! {
+            biased;
+            () = leadership.lost() => {}
+            ended = work => return Ok(ended?),
+        }
+    }
+}
+
+/// It writes whatever it hears of, so that one sees who works.
+fn controller() -> Runnable {
+    Controller::<Lighthouse>::new("lighthouses")
+        .with_predicate(Predicate::any())
+        .reconcile(async |ctx, _| reconcile(&ctx).await)
+}
+
+async fn reconcile(ctx: &Context<Lighthouse>) -> Result<Action, AnyError> {
+    let Some(lighthouse) = ctx.object().map(Object::get) else {
+        return Ok(Action::AwaitChange);
+    };
+    if !kit::is_current(ctx, &**lighthouse).await? {
+        return Ok(Action::AwaitChange);
+    }
+    let (name, text) = (lighthouse.name_any(), &lighthouse.spec.text);
+    let maps = kit::api::<_, ConfigMap>(ctx);
+    let there = maps.get_opt(&name).await?;
+    if there.is_some_and(|there| !kit::is_own(&there, &**lighthouse)) {
+        return Ok(Action::RequeueAfter(AGAIN));
+    }
+    let owners = [lighthouse.controller_owner_ref(&())];
+    let copy = kit::config_map(&json!({"name": name, "ownerReferences": owners}), text)?;
+    let params = PatchParams::apply("lighthouses").force();
+    maps.patch(&name, &params, &Patch::Apply(&copy)).await?;
+    kit::set_status(ctx, &**lighthouse, json!({"text": text})).await?;
+    Ok(Action::AwaitChange)
+}
