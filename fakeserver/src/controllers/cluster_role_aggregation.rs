@@ -51,28 +51,35 @@ impl Controller for ClusterRoleAggregation {
             return;
         };
         let role = stored.to_value();
-        let selectors = items(&role["aggregationRule"]["clusterRoleSelectors"]);
+        let selectors = selectors(items(&role["aggregationRule"]["clusterRoleSelectors"]));
         let all = cluster.tx.list(cluster_role::KIND.storage(), None);
+        let is_selected =
+            |labels: &Pairs| selectors.iter().any(|selector| selector.matches(labels));
+        // Few are: reading the others would take most of the start of a server.
         let others: Vec<(&Pairs, Value)> = all
             .iter()
-            .filter(|other| other.key() != key)
+            .filter(|other| other.key() != key && is_selected(other.labels()))
             .map(|other| (other.labels(), other.to_value()))
             .collect();
-        let rules = union(selectors, &others);
+        let rules = union(&selectors, &others);
         if items(&role["rules"]) != rules {
             cluster.apply(key, ACTOR, "rules", &json!(rules));
         }
     }
 }
 
+/// Parses selectors. What is none is left out, and selects nothing.
+fn selectors(selectors: &[Value]) -> Vec<LabelSelector> {
+    let parsed = selectors
+        .iter()
+        .map(|selector| LabelSelector::parse(&print_label_selector(selector)));
+    parsed.filter_map(Result::ok).collect()
+}
+
 /// Returns the rules of the roles that the selectors select, in the order of selectors, then of roles, each once.
-fn union(selectors: &[Value], roles: &[(&Pairs, Value)]) -> Vec<Value> {
+fn union(selectors: &[LabelSelector], roles: &[(&Pairs, Value)]) -> Vec<Value> {
     let mut all: Vec<Value> = Vec::new();
     for selector in selectors {
-        // What is no selector selects nothing.
-        let Ok(selector) = LabelSelector::parse(&print_label_selector(selector)) else {
-            continue;
-        };
         let selected = roles.iter().filter(|(labels, _)| selector.matches(labels));
         for rule in selected.flat_map(|(_, role)| items(&role["rules"])) {
             if !all.contains(rule) {
@@ -106,8 +113,8 @@ mod tests {
             (&b, role(&["watch", "get"])),
             (&c, role(&["delete"])),
         ];
-        let verbs = |selectors: &[Value]| {
-            let all = union(selectors, &roles);
+        let verbs = |given: &[Value]| {
+            let all = union(&selectors(given), &roles);
             let verbs = all
                 .iter()
                 .map(|rule| rule["verbs"][0].as_str().unwrap().to_owned());
