@@ -1,6 +1,7 @@
 //! The way of one replica to the server: every request of it is on record, and a write waits for what the plan orders.
 
 mod answers;
+mod body;
 mod open_read;
 
 use std::{
@@ -30,6 +31,7 @@ use tower::ServiceExt;
 
 use self::{
     answers::{expired_watch, refusal_answer, respond},
+    body::Names,
     open_read::OpenRead,
 };
 use super::{
@@ -331,19 +333,20 @@ impl Way {
     fn arrival(&self, facts: &RequestFacts, body: &[u8]) -> Arrival {
         let resource = full_name(&facts.resource, &facts.group);
         let namespace = facts.namespace.clone().unwrap_or_default();
-        let object: Value = match facts.verb {
-            "create" => serde_json::from_slice(body).unwrap_or_default(),
-            _ => Value::Null,
+        let names = match facts.verb {
+            "create" => Names::of(body),
+            _ => Names::default(),
         };
-        let text = |value: &Value| value.as_str().map(ToOwned::to_owned);
-        let name = facts.name.clone();
-        let name = name.or_else(|| text(&object["metadata"]["name"]));
-        let name = name.unwrap_or_default();
+        let name = facts.name.clone().or(names.name).unwrap_or_default();
         let place = (resource.clone(), namespace.clone(), name.clone());
         let target = self.run.world.stored(facts, &place);
         let generated = match &target {
-            Some(target) => text(&target.to_value()["metadata"]["generateName"]),
-            None => text(&object["metadata"]["generateName"]),
+            Some(target) => {
+                let target = target.to_value();
+                let beginning = target["metadata"]["generateName"].as_str();
+                beginning.map(ToOwned::to_owned)
+            }
+            None => names.generate_name,
         };
         let key = WriteKey {
             verb: facts.verb.to_owned(),
