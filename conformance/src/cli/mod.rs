@@ -1,5 +1,6 @@
 //! The command line.
 
+mod signals;
 mod traced;
 mod sim;
 mod steer;

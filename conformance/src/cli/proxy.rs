@@ -21,15 +21,10 @@ use kube::{
     Config,
     config::{KubeConfigOptions, Kubeconfig as Source},
 };
-use tokio::{
-    net::TcpListener,
-    runtime::Runtime,
-    signal::unix::{Signal, SignalKind, signal},
-    time::Instant,
-};
+use tokio::{net::TcpListener, runtime::Runtime, time::Instant};
 use tokio_util::sync::CancellationToken;
 
-use super::say;
+use super::{say, signals::Signals};
 use crate::{call::whole, proxy::Proxy};
 
 #[derive(Debug, ClapArgs)]
@@ -84,12 +79,6 @@ pub(super) struct Args {
 #[derive(Debug, Default)]
 struct Tally {
     by_rule: Mutex<BTreeMap<&'static str, (u64, u64)>>,
-}
-
-/// The signals that ask to stop.
-struct Signals {
-    interrupt: Signal,
-    terminate: Signal,
 }
 
 // === impl Args ===
@@ -273,25 +262,5 @@ impl Tally {
             table.add_row([Cell::new(rule), number(count), number(revision)]);
         }
         format!("{table}\n")
-    }
-}
-
-// === impl Signals ===
-
-impl Signals {
-    fn listen() -> std::io::Result<Self> {
-        Ok(Self {
-            interrupt: signal(SignalKind::interrupt())?,
-            terminate: signal(SignalKind::terminate())?,
-        })
-    }
-
-    /// The next one. Cancel safe.
-    async fn recv(&mut self) {
-        tokio::select! {
-            biased;
-            _ = self.terminate.recv() => {}
-            _ = self.interrupt.recv() => {}
-        }
     }
 }

@@ -13,9 +13,11 @@ use clap::Args as ClapArgs;
 use fakeserver::Certificates;
 use serde::{Deserialize, Serialize};
 use tokio::runtime::Builder;
+use tokio_util::sync::CancellationToken;
 
 use super::{
     finish_on, progress_bar, say,
+    signals::Signals,
     survive_pages::{Pages, write_traced},
     survive_report::{REPORT, check_report, empty_report},
     traced::TraceArgs,
@@ -28,6 +30,8 @@ use crate::{
     },
 };
 
+/// The number of lines that are shown of the output of a subject that does not get through the workload.
+const OUTPUT_LINES: usize = 10;
 /// The longest time of a run.
 const RUN_LIMIT: Duration = Duration::from_mins(5);
 
@@ -98,11 +102,24 @@ pub(super) struct Args {
 #[derive(Debug, Serialize, Deserialize)]
 struct Replay {
     command: Vec<String>,
-    controllers: String,
+    #[serde(flatten)]
+    surroundings: Surroundings,
     workload: Workload,
     /// The texts of the definitions' files.
     definitions: Vec<String>,
     plan: Plan,
+}
+
+/// The surroundings of the subject, as options say.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Surroundings {
+    controllers: String,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    in_cluster: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    ready_output: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    ready_url: Option<String>,
 }
 
 // === impl Args ===
@@ -110,17 +127,29 @@ struct Replay {
 impl Args {
     pub(super) fn run(self) -> ExitCode {
         finish_on(&mut Builder::new_multi_thread(), async {
+            let mut signals = Signals::listen().map_err(|error| whole(&error))?;
+            let stop = CancellationToken::new();
+            let mut work = std::pin::pin!(self.survive(&stop));
             tokio::select! {
-                outcome = self.survive() => outcome,
-                _ = tokio::signal::ctrl_c() => Err("interrupted".to_owned()),
+                biased;
+                outcome = &mut work => return outcome,
+                () = signals.recv() => stop.cancel(),
+            }
+            // The report of what was run is written; a second signal does without.
+            tokio::select! {
+                biased;
+                outcome = work => outcome,
+                () = signals.recv() => Err("interrupted twice: there is no report".to_owned()),
             }
         })
     }
 
-    async fn survive(&self) -> Result<bool, String> {
+    async fn survive(&self, stop: &CancellationToken) -> Result<bool, String> {
         let temporary = Temporary::make()?;
         if let Some(file) = &self.replay {
-            return self.replay(file, temporary.path()).await;
+            let replay = self.replay(file, temporary.path());
+            let outcome = stop.run_until_cancelled(replay).await;
+            return outcome.unwrap_or_else(|| Err("interrupted".to_owned()));
         }
         if self.files.files().next().is_some() {
             return Err(
@@ -139,12 +168,14 @@ impl Args {
         check_report(&self.report, self.force)?;
         let accepted_file = path.with_extension("accepted.json");
         let accepted = Accepted::read(&accepted_file)?;
-        let setup = self.setup(&self.command, &self.crds)?;
+        let setup = setup(&self.command, &self.crds, &self.surroundings())?;
         let campaign = Campaign::new(setup, workload).await;
         let campaign = campaign.map_err(|error| whole(&error))?;
         empty_report(&self.report)?;
-        let choice = self.choice(temporary.path());
-        let survey = campaign.survey(&choice, &accepted, self.generate).await;
+        let choice = self.choice(temporary.path(), stop);
+        let survey = campaign.survey(&choice, &accepted, self.generate);
+        let survey = stop.run_until_cancelled(survey).await;
+        let survey = survey.ok_or("interrupted before there was a reference")?;
         let survey = survey.map_err(|error| self.without_reference(&error))?;
         let bar = progress_bar(survey.plans.len(), "plans");
         let told = |verdict: &Verdict| {
@@ -160,7 +191,11 @@ impl Args {
             accept(&accepted_file, accepted, &report.verdicts, reason)?;
         }
         let reference = temporary.path().join("reference-1").join(TRACE);
-        self.tell(&campaign, report, &reference)
+        let is_good = self.tell(&campaign, report, &reference)?;
+        if is_good && stop.is_cancelled() {
+            return Err("interrupted: the plans that were not run may break a promise".to_owned());
+        }
+        Ok(is_good)
     }
 
     /// Tells why there is no reference, and keeps the subject's output.
@@ -171,37 +206,26 @@ impl Args {
         };
         let kept = self.report.join("0000.log");
         match fs::copy(output, &kept) {
-            Ok(_) => format!("{told}\nits output: {}", kept.display()),
+            Ok(0) => format!("{told}\nit has put out nothing"),
+            Ok(_) => format!(
+                "{told}\n{}\nits output: {}",
+                last_lines(&kept),
+                kept.display()
+            ),
             Err(_) => told,
         }
     }
 
-    fn setup(&self, command: &[OsString], definitions: &[PathBuf]) -> Result<Setup, String> {
-        let (program, arguments) = command.split_first().expect("it was checked before");
-        Ok(Setup {
-            subject: Subject::command(program, arguments),
-            definitions: definitions.to_vec(),
-            objects: Vec::new(),
-            controllers: controllers(&self.controllers)?,
-            readiness: Readiness {
-                output: self.ready_output.clone(),
-                url: self.ready_url.clone(),
-            },
-            certificates: self.certificates()?,
-            run_limit: RUN_LIMIT,
-        })
-    }
-
-    /// Makes the certificates of a server that is found as in a cluster.
-    fn certificates(&self) -> Result<Option<Certificates>, String> {
-        if !self.in_cluster {
-            return Ok(None);
+    fn surroundings(&self) -> Surroundings {
+        Surroundings {
+            controllers: self.controllers.clone(),
+            in_cluster: self.in_cluster,
+            ready_output: self.ready_output.as_ref().map(ToString::to_string),
+            ready_url: self.ready_url.clone(),
         }
-        let certificates = Certificates::new(["127.0.0.1"]);
-        certificates.map(Some).map_err(|error| whole(&error))
     }
 
-    fn choice(&self, folder: &Path) -> Choice {
+    fn choice(&self, folder: &Path, stop: &CancellationToken) -> Choice {
         Choice {
             families: match self.families.as_slice() {
                 [] => Family::ALL.to_vec(),
@@ -214,6 +238,7 @@ impl Args {
             jobs: self.jobs,
             seed: self.seed,
             folder: folder.to_owned(),
+            stop: stop.clone(),
         }
     }
 
@@ -238,7 +263,7 @@ impl Args {
                     .iter()
                     .map(|it| it.display().to_string())
                     .collect(),
-                controllers: self.controllers.clone(),
+                surroundings: self.surroundings(),
                 workload: campaign.workload().clone(),
                 definitions: definitions.clone(),
                 plan: verdict.plan.clone(),
@@ -289,8 +314,8 @@ impl Args {
         if command.is_empty() {
             return Err(format!("{} has no command", file.display()));
         }
-        let mut setup = self.setup(&command, &definitions)?;
-        setup.controllers = controllers(&replay.controllers)?;
+        let surroundings = replay.surroundings.changed_by(self);
+        let setup = setup(&command, &definitions, &surroundings)?;
         let campaign = Campaign::new(setup, replay.workload).await;
         let campaign = campaign.map_err(|error| whole(&error))?;
         let reference = campaign.reference(folder).await;
@@ -310,6 +335,56 @@ impl Args {
         }
         Ok(verdict.findings.is_empty())
     }
+}
+
+// === impl Surroundings ===
+
+impl Surroundings {
+    /// Returns those of a report as options change them.
+    fn changed_by(self, args: &Args) -> Self {
+        let given = args.surroundings();
+        Self {
+            controllers: self.controllers,
+            in_cluster: self.in_cluster || given.in_cluster,
+            ready_output: given.ready_output.or(self.ready_output),
+            ready_url: given.ready_url.or(self.ready_url),
+        }
+    }
+}
+
+fn setup(
+    command: &[OsString],
+    definitions: &[PathBuf],
+    surroundings: &Surroundings,
+) -> Result<Setup, String> {
+    let (program, arguments) = command.split_first().expect("it was checked before");
+    let output = surroundings.ready_output.as_deref().map(regex::Regex::new);
+    let output = output.transpose().map_err(|error| error.to_string())?;
+    let certificates = surroundings
+        .in_cluster
+        .then(|| Certificates::new(["127.0.0.1"]));
+    Ok(Setup {
+        subject: Subject::command(program, arguments),
+        definitions: definitions.to_vec(),
+        objects: Vec::new(),
+        controllers: controllers(&surroundings.controllers)?,
+        readiness: Readiness {
+            output,
+            url: surroundings.ready_url.clone(),
+        },
+        certificates: certificates.transpose().map_err(|error| whole(&error))?,
+        run_limit: RUN_LIMIT,
+    })
+}
+
+/// Returns the last lines of an output, indented.
+fn last_lines(file: &Path) -> String {
+    let text = fs::read(file).unwrap_or_default();
+    let text = String::from_utf8_lossy(&text);
+    let lines: Vec<&str> = text.lines().collect();
+    let shown = &lines[lines.len().saturating_sub(OUTPUT_LINES)..];
+    let indented: Vec<String> = shown.iter().map(|line| format!("  {line}")).collect();
+    indented.join("\n")
 }
 
 fn checked_url(text: &str) -> Result<String, String> {

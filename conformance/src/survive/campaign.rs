@@ -11,6 +11,7 @@ use futures::{FutureExt, StreamExt, stream};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
 
 use super::{
     draw,
@@ -47,6 +48,8 @@ pub struct Choice {
     pub seed: u64,
     /// The folder of the runs' folders.
     pub folder: PathBuf,
+    /// Ends the campaign when it is cancelled: the runs of commands under way are killed, and their plans have no verdict.
+    pub stop: CancellationToken,
 }
 
 /// The verdict on one plan.
@@ -205,7 +208,8 @@ impl Campaign {
         })
     }
 
-    /// Runs plans side by side, and tells `watch` of each verdict as it comes.
+    /// Runs plans side by side, and tells `watch` of each verdict as it comes. Plans that were not run in time, or until the campaign
+    /// was stopped, have none.
     ///
     /// # Errors
     ///
@@ -241,18 +245,22 @@ impl Campaign {
         let done = if self.setup.subject.is_function() {
             map_in_threads(&plans, jobs, |plan| at_once(one(plan)), told)
         } else {
-            let runs = stream::iter(&plans).map(one).buffered(jobs);
+            let runs = stream::iter(&plans).map(async |plan| (plan.0, one(plan).await));
+            let runs = runs
+                .buffer_unordered(jobs)
+                .take_until(choice.stop.cancelled());
             let mut runs = std::pin::pin!(runs);
             let mut done = Vec::new();
-            while let Some(verdict) = runs.next().await {
+            while let Some((number, verdict)) = runs.next().await {
                 told(&verdict);
                 let has_failed = verdict.is_err();
-                done.push(verdict);
+                done.push((number, verdict));
                 if has_failed {
                     break;
                 }
             }
-            done
+            done.sort_by_key(|(number, _)| *number);
+            done.into_iter().map(|(_, verdict)| verdict).collect()
         };
         done.into_iter().filter_map(Result::transpose).collect()
     }

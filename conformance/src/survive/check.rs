@@ -14,6 +14,7 @@ use serde::Serialize;
 use serde_json::Value;
 use thiserror::Error;
 use tokio::runtime::{Builder, Handle};
+use tokio_util::sync::CancellationToken;
 
 use super::{
     campaign::{Accepted, Campaign, CampaignError, Choice, at_once},
@@ -269,6 +270,7 @@ impl Check {
             jobs: self.jobs,
             seed: self.seed,
             folder: folder.to_owned(),
+            stop: CancellationToken::new(),
         };
         let campaign = Campaign::new(setup, workload).await?;
         let survey = match chosen {

@@ -188,12 +188,7 @@ pub(super) async fn run(
         plan,
         waits: &waits,
     };
-    if timeout(setup.run_limit, course.perform()).await.is_err() {
-        run.recorder.note(Event::StepFailed {
-            place: workload.steps.len(),
-            reason: format!("the run took longer than {:?}", setup.run_limit),
-        });
-    }
+    perform(&run, &course, setup.run_limit).await;
     let took = began.elapsed();
     drop(started.replicas);
     run.stop_tasks().await;
@@ -214,6 +209,22 @@ pub(super) async fn run(
     };
     run.world.server.shutdown().await;
     Ok(outcome)
+}
+
+/// Goes through the steps, as long as there is time and a subject.
+async fn perform(run: &Run, course: &Course<'_>, limit: Duration) {
+    let (place, reason) = tokio::select! {
+        biased;
+        ended = timeout(limit, course.perform()) => match ended {
+            Ok(()) => return,
+            Err(_) => (course.workload.steps.len(), format!("the run took longer than {limit:?}")),
+        },
+        () = run.recorder.given_up() => {
+            let reason = "the subject ended by itself too often to be started again";
+            (run.recorder.step(), reason.to_owned())
+        }
+    };
+    run.recorder.note(Event::StepFailed { place, reason });
 }
 
 /// Begins the trace file of a run, if its subject is a command.

@@ -9,6 +9,7 @@ use std::{
 
 use serde_json::Value;
 use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
 
 use super::{
     director::{Director, Orders},
@@ -27,6 +28,8 @@ pub(super) struct Recorder {
     started: Instant,
     /// True if any read makes a replica ready: a function needs no time to start.
     is_ready_by_reads: bool,
+    /// Cancelled when no replica is left that would be started again.
+    is_given_up: CancellationToken,
     inner: Mutex<Inner>,
 }
 
@@ -61,6 +64,7 @@ struct ReplicaState {
     started_at: Instant,
     is_running: bool,
     is_ready: bool,
+    is_given_up: bool,
     seen: BTreeMap<Place, Seen>,
     /// The identities that it wrote to leases.
     identities: BTreeSet<String>,
@@ -95,6 +99,7 @@ impl Recorder {
         Self {
             started,
             is_ready_by_reads: false,
+            is_given_up: CancellationToken::new(),
             inner: Mutex::new(Inner {
                 trace: RunTrace::default(),
                 telling: None,
@@ -181,6 +186,31 @@ impl Recorder {
             is_planned,
         };
         inner.note(at, event);
+    }
+
+    /// Notes that a replica is not started again: it ended by itself too often.
+    pub(super) fn give_up(&self, replica: usize) {
+        let mut inner = self.lock();
+        inner.replicas[replica].is_given_up = true;
+        if inner.replicas.iter().all(|state| state.is_given_up) {
+            self.is_given_up.cancel();
+        }
+    }
+
+    /// Completes when no replica is left that would be started again: nothing comes any more. Cancel safe.
+    pub(super) async fn given_up(&self) {
+        self.is_given_up.cancelled().await;
+    }
+
+    /// Returns the place of the step that was begun last, from 0.
+    pub(super) fn step(&self) -> usize {
+        let inner = self.lock();
+        let steps = inner.trace.events.iter().rev();
+        let mut places = steps.filter_map(|(_, event)| match event {
+            Event::Step { place, .. } => Some(*place),
+            _ => None,
+        });
+        places.next().unwrap_or(0)
     }
 
     /// Takes a read, and returns the number of its request in the trace file, if there is one.
@@ -427,6 +457,7 @@ impl ReplicaState {
             started_at,
             is_running: false,
             is_ready: false,
+            is_given_up: false,
             seen: BTreeMap::new(),
             identities: BTreeSet::new(),
         }

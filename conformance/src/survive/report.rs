@@ -27,6 +27,8 @@ pub struct Report {
     pub reference: Reference,
     /// The verdicts, in the order of their plans.
     pub verdicts: Vec<Verdict>,
+    /// The number of plans that were chosen, with those that were not run.
+    pub planned_count: usize,
     /// The files by which failures are replayed, by the place of the verdict.
     pub replays: BTreeMap<usize, PathBuf>,
 }
@@ -43,6 +45,7 @@ struct Line<'a> {
 #[derive(Serialize)]
 struct Json<'a> {
     reference: JsonReference<'a>,
+    planned: usize,
     runs: Vec<JsonRun<'a>>,
 }
 
@@ -107,6 +110,7 @@ impl Report {
                 masked: masked(reference),
                 findings: &reference.findings,
             },
+            planned: self.planned_count,
             runs: verdicts
                 .map(|(place, verdict)| JsonRun {
                     family: verdict.plan.family,
@@ -178,6 +182,13 @@ impl fmt::Display for Report {
             )?;
         }
         let (failed, total) = (self.failed_count(), self.verdicts.len());
+        if total < self.planned_count {
+            writeln!(
+                f,
+                "{:22}{total} of {} plans",
+                "only run", self.planned_count
+            )?;
+        }
         match failed {
             0 => writeln!(f, "{total} plans keep every promise"),
             _ => writeln!(f, "{failed} of {total} plans break a promise"),

@@ -67,6 +67,7 @@ pub(super) async fn supervise<R: Running>(
             Err(error) => {
                 let how = format!("cannot be started: {error}");
                 recorder.ended(replica, how, false);
+                recorder.give_up(replica);
                 return;
             }
         };
@@ -75,6 +76,7 @@ pub(super) async fn supervise<R: Running>(
                 if !is_planned {
                     restarts += 1;
                     if restarts > RESTARTS_MAX {
+                        recorder.give_up(replica);
                         return;
                     }
                     sleep(RESTART_AFTER).await;

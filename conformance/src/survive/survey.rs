@@ -64,11 +64,13 @@ impl Campaign {
         watch: impl FnMut(&Verdict),
     ) -> Result<Report, CampaignError> {
         let Survey { reference, plans } = survey;
+        let planned_count = plans.len();
         let mut verdicts = Vec::new();
         let all = self.verdicts(&reference, plans, choice, watch).await?;
         for mut verdict in all {
             accepted.apply(&mut verdict);
-            if !verdict.findings.is_empty() && verdict.plan.perturbations.len() > 1 {
+            let is_large = verdict.plan.perturbations.len() > 1;
+            if !verdict.findings.is_empty() && is_large && !choice.stop.is_cancelled() {
                 verdict = self.shrink(&reference, verdict).await?;
             }
             verdicts.push(verdict);
@@ -76,6 +78,7 @@ impl Campaign {
         Ok(Report {
             reference,
             verdicts,
+            planned_count,
             replays: BTreeMap::new(),
         })
     }

@@ -1,9 +1,15 @@
 //! The command `survive` and functions in process: an operator with a seeded bug is blamed, and its correct twin is not.
 
-use std::{env, fs, panic::catch_unwind, path::Path, process::Command, time::Duration};
+use std::{
+    env, fs,
+    panic::catch_unwind,
+    path::{Path, PathBuf},
+    process::Command,
+    time::Duration,
+};
 
 use conformance::{
-    survive::{self, Check, Family, Subject, When, Workload},
+    survive::{self, CampaignError, Check, CheckError, Family, Subject, When, Workload},
     tracefile::TraceFile,
 };
 use k8s_openapi::api::core::v1::ConfigMap;
@@ -11,30 +17,46 @@ use kube::{
     Api, Client,
     api::{ListParams, PostParams},
 };
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::time::sleep;
 
-/// Runs plans of crashes against an operator in Python. Returns whether every promise was kept, and what was said; `None` without
-/// Python.
-fn crashes(operator: &str, is_buggy: bool) -> Option<(bool, String)> {
+/// Returns the command that runs an operator in Python, but for the program; `None` without Python.
+fn operator(name: &str) -> Option<Vec<String>> {
     let question = ["-c", "import sys; print(sys.executable)"];
     let Ok(python) = Command::new("python3").args(question).output() else {
         println!("SKIPPED: there is no python3 on this machine");
         return None;
     };
     let python = String::from_utf8(python.stdout).unwrap();
-    let report = tempfile::tempdir().unwrap();
-    let subjects = Path::new(env!("CARGO_MANIFEST_DIR")).join("survive/subjects/python");
+    let program = subjects().join(format!("{name}.py"));
+    let words = [python.trim(), "-S", "-E", "-B", program.to_str().unwrap()];
+    Some(words.map(ToOwned::to_owned).to_vec())
+}
+
+fn subjects() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("survive/subjects/python")
+}
+
+/// Returns the command that tries crashes of an operator in Python, without the operator's own.
+fn crashing(operator: &str, report: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_conformance"));
     command
         .args(["survive", "--families", "crash", "--crds"])
-        .arg(subjects.join(operator).join("crd.yaml"))
+        .arg(subjects().join(operator).join("crd.yaml"))
         .arg("--workload")
-        .arg(subjects.join(operator).join("survive.yaml"))
+        .arg(subjects().join(operator).join("survive.yaml"))
         .arg("--report")
-        .arg(report.path())
-        .args(["--", python.trim(), "-S", "-E", "-B"])
-        .arg(subjects.join(format!("{operator}.py")));
+        .arg(report);
+    command
+}
+
+/// Runs plans of crashes against an operator in Python. Returns whether every promise was kept, and what was said; `None` without
+/// Python.
+fn crashes(name: &str, is_buggy: bool) -> Option<(bool, String)> {
+    let operator = operator(name)?;
+    let report = tempfile::tempdir().unwrap();
+    let mut command = crashing(name, report.path());
+    command.arg("--").args(operator);
     if is_buggy {
         command.arg("--buggy");
     }
@@ -202,6 +224,77 @@ fn panics_and_ends_of_a_function_are_told() {
     let returns = Subject::function(|_| async {});
     let text = failure(returns);
     assert!(text.contains("ended by itself: it returned"), "{text}");
+}
+
+#[test]
+fn a_subject_that_cannot_start_ends_the_run_at_once() {
+    let source = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "source"}});
+    let workload = Workload::new()
+        .apply(&source)
+        .wait("v1 ConfigMap default/copy", "true");
+    let returns = Subject::function(|_| async {});
+    let report = survive::check(returns).steps(workload).report();
+    let Err(CheckError::Campaign(CampaignError::NoReference { timeline, .. })) = report else {
+        panic!("{report:?}");
+    };
+    let last = timeline
+        .lines()
+        .rfind(|line| line.contains(" s  "))
+        .unwrap();
+    let seconds: f64 = last.split_whitespace().next().unwrap().parse().unwrap();
+    assert!(seconds < 2.0, "{timeline}");
+    assert!(
+        timeline.contains("too often to be started again"),
+        "{timeline}"
+    );
+}
+
+#[test]
+fn the_end_of_a_command_at_once_is_told_with_its_output() {
+    let folder = tempfile::tempdir().unwrap();
+    let workload = folder.path().join("survive.yaml");
+    let source = "{apiVersion: v1, kind: ConfigMap, metadata: {name: source}}";
+    fs::write(&workload, format!("steps: [{{apply: {source}}}]")).unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_conformance"))
+        .args(["survive", "--workload"])
+        .arg(&workload)
+        .arg("--report")
+        .arg(folder.path().join("report"))
+        .args(["--", "sh", "-c", "echo no such flag >&2; exit 7"])
+        .output()
+        .unwrap();
+    let text = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{text}");
+    assert!(text.contains("ended by itself: exit status: 7"), "{text}");
+    assert!(text.contains("\n  no such flag\n"), "{text}");
+}
+
+/// The operator's eighth process asks the campaign to end: four are the reference's, and a crash has three.
+#[test]
+fn an_interrupted_campaign_reports_what_was_run() {
+    let Some(operator) = operator("database") else {
+        return;
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let (report, count) = (folder.path().join("report"), folder.path().join("count"));
+    let count = count.display();
+    let script = format!(
+        "echo >>{count}; if [ $(wc -l <{count}) -eq 8 ]; then kill -s TERM $PPID; fi; exec \"$@\""
+    );
+    let output = crashing("database", &report)
+        .args(["--jobs", "1", "--", "sh", "-c", &script, "sh"])
+        .args(operator)
+        .output()
+        .unwrap();
+    let said = [output.stdout, output.stderr].concat();
+    let said = String::from_utf8_lossy(&said);
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains("interrupted: "), "{said}");
+    let text = fs::read_to_string(report.join("report.json")).unwrap();
+    let json: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(json["runs"].as_array().unwrap().len(), 1, "{text}");
+    assert!(json["planned"].as_u64().unwrap() > 3, "{text}");
+    assert!(said.contains("only run              1 of "), "{said}");
 }
 
 #[tokio::test]
