@@ -349,14 +349,38 @@ impl Campaign {
         circumstances: Circumstances,
         folder: &Path,
     ) -> Result<Outcome, CampaignError> {
-        let workload = &self.workload;
+        let task = Task::new(&self.workload, plan, folder);
         self.run_task(Task {
-            workload,
-            plan,
             circumstances,
-            folder,
+            ..task
         })
         .await
+    }
+
+    /// Returns whether the subject is a function.
+    pub(super) fn is_of_function(&self) -> bool {
+        self.setup.subject.is_function()
+    }
+
+    /// Runs a plan of a function once more, and writes its trace file. Returns the promises that it broke; `None` for a changed field,
+    /// which is several runs.
+    ///
+    /// # Errors
+    ///
+    /// The run cannot begin, or the file cannot be written.
+    pub(super) async fn traced(
+        &self,
+        reference: Option<&Reference>,
+        plan: &Plan,
+        file: &Path,
+    ) -> Result<Option<Vec<Finding>>, CampaignError> {
+        if plan.family == Family::Generated {
+            return Ok(None);
+        }
+        let task = Task::new(&self.workload, plan, Path::new(""));
+        let trace = Some(file);
+        let outcome = self.run_task(Task { trace, ..task }).await?;
+        Ok(Some(self.found(&outcome, plan, reference)))
     }
 
     /// Runs a workload, which may be another one than that of the campaign.

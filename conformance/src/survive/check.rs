@@ -19,11 +19,11 @@ use tokio_util::sync::CancellationToken;
 use super::{
     campaign::{Accepted, Campaign, CampaignError, Choice, at_once},
     execute::{self, Setup},
+    kept_traces::{KeptTraces, TraceError},
     plan::{Family, Plan},
     readiness::Readiness,
     report::Report,
     subject::Subject,
-    survey::Survey,
     timeline::timeline,
     workload::{Workload, WorkloadError},
 };
@@ -31,6 +31,8 @@ use crate::call::whole;
 
 /// The variable with the plan that is run instead of all.
 const PLAN: &str = "SURVIVE_PLAN";
+/// The variable with the folder of traces.
+const TRACES: &str = "SURVIVE_TRACES";
 /// The longest time of a run.
 const RUN_LIMIT: Duration = Duration::from_mins(5);
 /// The number of plans that are told by name when they break a promise.
@@ -83,6 +85,7 @@ pub struct Check {
     changes: usize,
     jobs: Option<usize>,
     seed: u64,
+    traces: Option<PathBuf>,
 }
 
 /// A workload, as it was given.
@@ -114,6 +117,9 @@ pub enum CheckError {
     /// A folder or a runtime is not to be had.
     #[error("a run of a command has no folder or runtime")]
     System(#[from] io::Error),
+    /// A trace cannot be kept.
+    #[error(transparent)]
+    Trace(#[from] TraceError),
     /// The runs cannot begin, or the subject does not get through the workload without perturbation.
     #[error(transparent)]
     Campaign(#[from] CampaignError),
@@ -133,6 +139,7 @@ pub fn check(subject: Subject) -> Check {
         changes: 0,
         jobs: None,
         seed: 1,
+        traces: None,
     }
 }
 
@@ -210,6 +217,13 @@ impl Check {
         self
     }
 
+    /// Keeps traces of what fails in this folder, which is made. The variable `SURVIVE_TRACES` names another one.
+    /// Their names begin with that of the test, whose traces of an earlier run are removed; no other file is replaced.
+    pub fn traces(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.traces = Some(folder.into());
+        self
+    }
+
     /// Runs all plans, or the one of the variable `SURVIVE_PLAN`.
     ///
     /// # Panics
@@ -272,17 +286,26 @@ impl Check {
             folder: folder.to_owned(),
             stop: CancellationToken::new(),
         };
+        let traces = self.traces_folder();
+        let traces = traces
+            .map(|folder| KeptTraces::in_folder(&folder))
+            .transpose()?;
         let campaign = Campaign::new(setup, workload).await?;
-        let survey = match chosen {
-            Some(plan) => {
-                let survey = campaign.survey(&choice, &accepted, 0).await?;
-                let plans = vec![plan];
-                Survey { plans, ..survey }
-            }
-            None => campaign.survey(&choice, &accepted, self.changes).await?,
-        };
+        let changes = if chosen.is_some() { 0 } else { self.changes };
+        let mut survey = campaign.survey(&choice, &accepted, changes).await?;
+        if let Some(plan) = chosen {
+            survey.plans = vec![plan];
+        }
         let report = campaign.judge(survey, &choice, &accepted, |_| {}).await;
-        Ok(report?)
+        let mut report = report?;
+        if let Some(traces) = &traces {
+            traces.keep(&campaign, &mut report, folder, replay).await?;
+        }
+        Ok(report)
+    }
+
+    fn traces_folder(&self) -> Option<PathBuf> {
+        env::var_os(TRACES).map_or_else(|| self.traces.clone(), |folder| Some(folder.into()))
     }
 
     /// Returns the workload, and what is accepted of it.
@@ -325,7 +348,32 @@ fn told(report: &Report) -> String {
         None => (&unperturbed, &reference.trace, &reference.findings),
     };
     let what = timeline(trace, findings);
-    write!(text, "\n{report}\n{plan}:\n{what}\n{}", replay(plan)).expect(WRITES);
+    write!(text, "\n{report}\n{plan}:\n{what}\n").expect(WRITES);
+    text.push_str(&told_traces(report));
+    text.push_str(&replay(plan));
+    text
+}
+
+/// Returns the lines that show the trace of the first failure, and where the others are.
+fn told_traces(report: &Report) -> String {
+    let Some(reference) = &report.reference_trace else {
+        return format!("{TRACES}=DIR before the line below keeps its trace\n");
+    };
+    let show = |file: &Path, beside: &str| {
+        let (page, file) = (file.with_extension("html"), file.display());
+        format!(
+            "its trace: conformance trace {file} --html {}{beside}\n",
+            page.display()
+        )
+    };
+    let mut files = report.traces.values();
+    let Some(first) = files.next() else {
+        return show(reference, "");
+    };
+    let mut text = show(first, &format!(" --reference {}", reference.display()));
+    for file in files {
+        writeln!(text, "another one: {}", file.display()).expect(WRITES);
+    }
     text
 }
 

@@ -117,12 +117,7 @@ impl Campaign {
             };
             let folder = folder.join(name);
             let outcome = self
-                .run_task(Task {
-                    workload: &workload,
-                    plan: &Plan::default(),
-                    circumstances: Circumstances::Usual,
-                    folder: &folder,
-                })
+                .run_task(Task::new(&workload, &Plan::default(), &folder))
                 .await?;
             ends.push(EndState::of(&outcome.history, Some(&reference.end)));
             let findings = failed(&outcome.trace.events);

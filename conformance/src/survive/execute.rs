@@ -130,6 +130,8 @@ pub(super) struct Task<'a> {
     pub(super) plan: &'a Plan,
     pub(super) circumstances: Circumstances,
     pub(super) folder: &'a Path,
+    /// The trace file of a function; that of a command is in the folder.
+    pub(super) trace: Option<&'a Path>,
 }
 
 /// Runs `workload` with `plan` in `folder`, which exists and is empty if the subject is a command.
@@ -148,13 +150,15 @@ pub(super) struct Task<'a> {
 pub(super) async fn run(
     setup: &Setup,
     kinds: &ServedKinds,
-    Task {
+    task: Task<'_>,
+) -> Result<Outcome, RunError> {
+    let Task {
         workload,
         plan,
         circumstances,
         folder,
-    }: Task<'_>,
-) -> Result<Outcome, RunError> {
+        ..
+    } = task;
     let waits = compiled(workload)?;
     let replica_count = replica_count(workload, plan);
     let clock = circumstances.clock(&setup.subject);
@@ -163,14 +167,7 @@ pub(super) async fn run(
     let beginning = server.revision();
     let recorder = Recorder::new(plan, replica_count)
         .with_reads_as_ready(setup.subject.is_function())
-        .with_telling(telling(
-            setup,
-            &server,
-            &kinds,
-            plan,
-            folder,
-            replica_count,
-        )?);
+        .with_telling(telling(setup, &server, &kinds, task, replica_count)?);
     let run = Arc::new(Run::new(
         World {
             server,
@@ -227,20 +224,21 @@ async fn perform(run: &Run, course: &Course<'_>, limit: Duration) {
     run.recorder.note(Event::StepFailed { place, reason });
 }
 
-/// Begins the trace file of a run, if its subject is a command.
+/// Begins the trace file of a run, if it is to have one.
 fn telling(
     setup: &Setup,
     server: &FakeServer,
     kinds: &ServedKinds,
-    plan: &Plan,
-    folder: &Path,
+    task: Task<'_>,
     replica_count: usize,
 ) -> Result<Option<Telling>, RunError> {
-    if setup.subject.is_function() {
-        return Ok(None);
-    }
-    let header = Header::new(plan.to_string());
-    let telling = Telling::begin(&folder.join(TRACE), &header, server, kinds, replica_count);
+    let file = match task.trace {
+        Some(file) => file.to_owned(),
+        None if setup.subject.is_function() => return Ok(None),
+        None => task.folder.join(TRACE),
+    };
+    let header = Header::new(task.plan.to_string());
+    let telling = Telling::begin(&file, &header, server, kinds, replica_count);
     telling.map(Some).map_err(no_trace_file)
 }
 
@@ -389,6 +387,21 @@ impl Started {
             output,
             _taps: taps,
         })
+    }
+}
+
+// === impl Task ===
+
+impl<'a> Task<'a> {
+    /// Returns a run in the usual circumstances, without a trace file of its own.
+    pub(super) fn new(workload: &'a Workload, plan: &'a Plan, folder: &'a Path) -> Self {
+        Self {
+            workload,
+            plan,
+            circumstances: Circumstances::Usual,
+            folder,
+            trace: None,
+        }
     }
 }
 

@@ -49,6 +49,7 @@ mod campaign;
 mod differential;
 mod report;
 mod survey;
+mod kept_traces;
 mod check;
 mod strategies;
 
@@ -60,6 +61,7 @@ pub use self::{
     finding::{Finding, Promise},
     function::{Ending, Function},
     generate::Change,
+    kept_traces::TraceError,
     kinds::ObjectRef,
     plan::{Family, Perturbation, Plan, Refusal, Side},
     process::SubjectCommand,

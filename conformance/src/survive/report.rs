@@ -31,6 +31,10 @@ pub struct Report {
     pub planned_count: usize,
     /// The files by which failures are replayed, by the place of the verdict.
     pub replays: BTreeMap<usize, PathBuf>,
+    /// The trace files of failures that a Rust test keeps, by the place of the verdict.
+    pub traces: BTreeMap<usize, PathBuf>,
+    /// The trace file of the run without perturbation beside them.
+    pub reference_trace: Option<PathBuf>,
 }
 
 /// A line of the report: plans of one kind.
@@ -68,6 +72,8 @@ struct JsonRun<'a> {
     findings: &'a [Finding],
     #[serde(skip_serializing_if = "Option::is_none")]
     replay: Option<&'a PathBuf>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    trace: Option<&'a PathBuf>,
 }
 
 // === impl Report ===
@@ -120,6 +126,7 @@ impl Report {
                     seconds: verdict.took.as_secs_f64(),
                     findings: &verdict.findings,
                     replay: self.replays.get(&place),
+                    trace: self.traces.get(&place),
                 })
                 .collect(),
         };

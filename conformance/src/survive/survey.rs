@@ -80,6 +80,8 @@ impl Campaign {
             verdicts,
             planned_count,
             replays: BTreeMap::new(),
+            traces: BTreeMap::new(),
+            reference_trace: None,
         })
     }
 }

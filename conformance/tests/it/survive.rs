@@ -297,6 +297,32 @@ fn an_interrupted_campaign_reports_what_was_run() {
     assert!(said.contains("only run              1 of "), "{said}");
 }
 
+#[test]
+fn traces_of_failures_are_kept_and_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let check = || pairs(true).families([Family::Crash]).traces(folder.path());
+    let report = check().report().unwrap();
+    assert_eq!(report.traces.len(), report.failed_count());
+    let read = |file: &Path| TraceFile::read(&fs::read_to_string(file).unwrap()).unwrap();
+    let reference = report.reference_trace.as_deref().unwrap();
+    assert!(read(reference).is_complete && read(reference).broken.is_empty());
+    for (place, file) in &report.traces {
+        let (trace, verdict) = (read(file), &report.verdicts[*place]);
+        assert!(trace.is_complete && trace.header.title == verdict.plan.to_string());
+        assert_eq!(trace.broken.len(), verdict.findings.len());
+        let line = trace.header.replay.unwrap();
+        assert!(line.starts_with("SURVIVE_PLAN="), "{line}");
+    }
+    let failed = catch_unwind(|| check().run()).unwrap_err();
+    let text = failed.downcast_ref::<String>().unwrap();
+    let first = report.traces.values().next().unwrap().display();
+    let line = format!("its trace: conformance trace {first} --html ");
+    assert!(text.contains(&line), "{text}");
+    // One that keeps all promises leaves none.
+    pairs(false).plans(2).traces(folder.path()).run();
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+}
+
 #[tokio::test]
 async fn a_check_within_a_runtime_says_what_to_do() {
     let report = pairs(false).report();
