@@ -63,10 +63,12 @@ fastflow)
     survive "$sources/chart/crds" fastflow/survive.yaml -- \
         "$out/python/bin/kopf" run --standalone -n default "$here/fastflow/alone.py"
     ;;
-devservers)
+devservers | devservers-late-flavor)
     # The wheel lacks the scripts that the operator reads, so that it runs from the sources.
     packages kopf==1.38.0 kubernetes==34.1.0 rich click PyYAML
-    survive "$sources/crds" devservers/survive.yaml -- \
+    workload=survive
+    [ "$name" = devservers ] || workload=late-flavor
+    survive "$sources/crds" "devservers/$workload.yaml" -- \
         env "PYTHONPATH=$sources/src" "$out/python/bin/kopf" run --standalone -A -m devservers.operator
     ;;
 controller-rs)
