@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use crate::store::{Change, ChangeSink};
@@ -20,6 +21,16 @@ impl Containers {
     /// Returns none.
     pub(crate) fn of(_: bool, _: ContainerOptions, _: &CancellationToken) -> Option<Arc<Self>> {
         None
+    }
+
+    /// Returns nothing, since there are no pods.
+    pub(crate) fn address(&self, _: &Value) -> Result<String, String> {
+        match *self {}
+    }
+
+    /// Returns nothing, since there are no pods.
+    pub(crate) fn has_backends(&self) -> bool {
+        match *self {}
     }
 
     /// Lets no clients leave.

@@ -18,6 +18,10 @@ pub mod cluster {}
 #[cfg_attr(doc, doc = include_str!("../docs/pods.md"))]
 pub mod pods {}
 
+/// API services whose requests another server answers.
+#[cfg_attr(doc, doc = include_str!("../docs/aggregation.md"))]
+pub mod aggregation {}
+
 /// Every fault: how it is installed from any language, what it models, and who suffered from it.
 #[cfg_attr(doc, doc = include_str!("../docs/faults.md"))]
 pub mod faults {}

@@ -1,4 +1,4 @@
-//! Addresses of webhooks that configurations name as services of the cluster.
+//! Addresses of services of the cluster that the server asks: webhooks, and aggregated API servers.
 
 use clap::Args;
 use http::Uri;
@@ -7,10 +7,10 @@ use crate::FakeServer;
 
 #[derive(Debug, Args)]
 pub(super) struct WebhookOptions {
-    /// Address of a service that webhook configurations name, as in `default/hooks=https://127.0.0.1:9443`
+    /// Address of a service that webhook configurations or API services name, as in `default/hooks=https://127.0.0.1:9443`
     ///
     /// Repeated for several. With `https` the certificate has to name `hooks.default.svc`, and to be signed by the
-    /// `caBundle` of the configuration; `http` goes without TLS. Webhooks with a `url` are asked there.
+    /// `caBundle` of the configuration or the API service; `http` goes without TLS. Webhooks with a `url` are asked there.
     #[arg(long, value_name = "NAMESPACE/NAME=URL", value_parser = parse_route)]
     webhook_service: Vec<Route>,
 }

@@ -158,10 +158,28 @@ impl Containers {
     }
 
     /// Returns the address that stands for a pod with these labels.
-    pub(crate) fn backend(&self, labels: &Value) -> Option<&str> {
+    fn backend(&self, labels: &Value) -> Option<&str> {
         let mut backends = self.options.backends.iter();
         let backend = backends.find(|backend| backend.stands_for(labels))?;
         Some(backend.address())
+    }
+
+    /// Returns the address that stands for a pod, or the reason why none can be reached.
+    pub(crate) fn address(&self, pod: &Value) -> Result<String, String> {
+        if pod["status"]["phase"] != "Running" {
+            return Err("the pod is not running".to_owned());
+        }
+        let backend = self.backend(&pod["metadata"]["labels"]);
+        backend.map(str::to_owned).ok_or_else(|| {
+            "connection refused: no process stands for the pod; start the server with `--pod-backend \
+             LABEL=VALUE=HOST:PORT`, as in `--pod-backend app=web=127.0.0.1:3000`"
+                .to_owned()
+        })
+    }
+
+    /// Returns whether an address stands for any pods.
+    pub(crate) fn has_backends(&self) -> bool {
+        !self.options.backends.is_empty()
     }
 
     /// Returns the signal at which a client that comes now has to leave.

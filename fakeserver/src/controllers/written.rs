@@ -66,7 +66,7 @@ pub(crate) fn resource_type(
 }
 
 /// Returns a stored object as `resource` shows it.
-pub(super) fn shown(resource: &ResourceType, stored: &StoredObject) -> Value {
+pub(crate) fn shown(resource: &ResourceType, stored: &StoredObject) -> Value {
     let mut object = stored.to_value();
     object["kind"] = json!(&*resource.kind);
     object["apiVersion"] = json!(resource.api_version());

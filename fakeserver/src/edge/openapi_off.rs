@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use axum::response::Response;
 use http::HeaderMap;
+use serde_json::Value;
 
 use crate::{
     clock::Clock,
@@ -19,15 +20,42 @@ pub(crate) struct Documents;
 #[derive(Debug, Default)]
 pub(crate) struct DocumentsCache;
 
+/// The documents of this server and of others: none.
+#[derive(Debug)]
+pub(crate) struct Merged<'a> {
+    pub(crate) cache: &'a DocumentsCache,
+    pub(crate) documents: &'a Arc<Documents>,
+    pub(crate) entries: Vec<(String, Value)>,
+    pub(crate) specs: Vec<Arc<RemoteSpec>>,
+}
+
+/// The part of a document that is about one API: nothing.
+#[derive(Debug, Default, PartialEq)]
+pub(crate) struct RemoteSpec;
+
 /// Answers nothing.
 pub(crate) fn serve(
-    _: &Documents,
+    _: &Merged<'_>,
     _: &Clock,
     _: &OpenApiPath,
     _: &Query,
     _: &HeaderMap,
 ) -> Option<Response> {
     None
+}
+
+/// Returns nothing.
+pub(crate) fn index_entry(_: &Value, _: &str) -> Option<Value> {
+    None
+}
+
+// === impl RemoteSpec ===
+
+impl RemoteSpec {
+    /// Returns nothing of a document.
+    pub(crate) fn of(_: &Value, _: &str) -> Self {
+        Self
+    }
 }
 
 // === impl DocumentsCache ===

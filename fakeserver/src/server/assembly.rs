@@ -6,6 +6,7 @@ use uuid::Uuid;
 
 use super::{
     Stats,
+    aggregator::Aggregator,
     audit::AuditLog,
     bootstrap::{bootstrap_accounts, bootstrap_namespaces, bootstrap_roles, foundation},
     page::Page,
@@ -37,6 +38,8 @@ pub(crate) struct Server {
     pub(super) authorizer: Authorizer,
     pub(super) flows: FlowClassifier,
     pub(super) openapi: DocumentsCache,
+    /// The APIs of other servers.
+    pub(super) aggregator: Arc<Aggregator>,
     pub(super) requests: Arc<Requests>,
     pub(super) audit: Option<AuditLog>,
     /// The live page, if it is served.
@@ -76,6 +79,7 @@ impl Server {
     pub(super) fn start(&self) {
         let tasks = &self.api.tasks;
         self.controllers.start(self.backend(), tasks);
+        self.aggregator.start(self.backend(), tasks);
         if let Some(cluster) = &self.cluster {
             cluster.start(self.backend(), tasks);
         }

@@ -9,6 +9,7 @@ use serde_json::Value;
 use super::Certificates;
 use super::{
     BuildError, FakeServer, Progress,
+    aggregator::Aggregator,
     assembly::{Beginning, Server},
     audit::AuditLog,
     beginning,
@@ -372,14 +373,15 @@ impl FakeServerBuilder {
         let containers = Containers::of(has_kubelets, self.containers.clone(), tasks.stop_token());
         let controllers = ControllerManager::new(controllers);
         let from = kept.as_ref().or(self.snapshot.as_ref());
-        let backend = Arc::new(self.backend(from, containers, &controllers));
+        let aggregator = Arc::<Aggregator>::default();
+        let backend = Arc::new(self.backend(from, containers, &controllers, &aggregator));
         let drawn = from.map(|snapshot| snapshot.drawn);
-        let entropy = &backend.entropy;
-        let flow_control = (entropy.audit_id(), entropy.audit_id());
+        let flow_control = (backend.entropy.audit_id(), backend.entropy.audit_id());
         let server = Server {
             authorizer: Authorizer::new(self.security.authorization),
             flows: FlowClassifier::default(),
             openapi: DocumentsCache::default(),
+            aggregator,
             requests: Arc::new(Requests::new(self.requests_kept, self.keeps_bodies)),
             audit: self.audit_log,
             page: self.page_token.as_deref().map(Page::new),
@@ -388,9 +390,7 @@ impl FakeServerBuilder {
             flow_control,
             controllers,
             #[cfg(feature = "cluster")]
-            cluster: self
-                .cluster
-                .map(|options| Arc::new(SimulatedCluster::new(options))),
+            cluster: self.cluster.map(SimulatedCluster::new).map(Arc::new),
             #[cfg(not(feature = "cluster"))]
             cluster: None,
             bootstraps: self.bootstraps,
@@ -401,7 +401,7 @@ impl FakeServerBuilder {
             },
             data,
             api: Api {
-                authenticator: self.security.authenticator(entropy),
+                authenticator: self.security.authenticator(&backend.entropy),
                 backend,
                 faults: self.faults,
                 tally: Tally::default(),
@@ -432,6 +432,7 @@ impl FakeServerBuilder {
         from: Option<&Snapshot>,
         containers: Option<Arc<Containers>>,
         controllers: &ControllerManager,
+        aggregator: &Arc<Aggregator>,
     ) -> Backend {
         let seed = from.map_or(self.seed, |snapshot| snapshot.seed);
         let clock = match (self.clock, from) {
@@ -441,7 +442,7 @@ impl FakeServerBuilder {
         };
         let (compaction, buffer) = (self.compaction, self.watcher_buffer);
         let steps = EnabledSteps::new(&self.admission);
-        let mut feeds = vec![controllers.feed()];
+        let mut feeds = vec![controllers.feed(), Arc::clone(aggregator) as _];
         feeds.extend(self.trace.clone().map(|trace| Arc::new(trace) as _));
         Backend::new(seed, clock, compaction, buffer, containers, feeds, steps)
             .with_privileged_containers(self.allows_privileged)

@@ -6,6 +6,7 @@ mod slots;
 mod security;
 mod bootstrap;
 mod audit;
+mod aggregator;
 mod assembly;
 mod builder;
 mod error;
@@ -172,11 +173,14 @@ impl FakeServer {
     ///
     /// Each question is a POST of an `AdmissionReview` to the path that a webhook configuration names, with `?timeout=10s`.
     /// What is not served so is asked over HTTPS, and trusted by the `caBundle` of its configuration only.
+    ///
+    /// Requests that an `APIService` hands to a service of that name are answered so, too: see
+    /// [`docs::aggregation`](crate::docs::aggregation).
     pub fn serve_webhooks(&self, host: &str, webhooks: Router) {
         self.backend().webhooks.serve(host, webhooks);
     }
 
-    /// Sends what the server asks the webhooks at `host`, as [`serve_webhooks`](Self::serve_webhooks) names it, to the
+    /// Sends what the server asks the webhooks at `host`, and what it forwards to an aggregated API server there, as [`serve_webhooks`](Self::serve_webhooks) names it, to the
     /// scheme, host and port of `to`: `https`, or `http` without TLS.
     ///
     /// The certificate has to be that of `host`, as it would be in a cluster.

@@ -16,15 +16,15 @@ use tracing::error;
 #[cfg(feature = "tls")]
 use super::openid;
 use super::{
-    access, assembly::Server, control, envelope, in_flight, logging::Logged, metrics, page,
-    request_log, websocket::Handshake,
+    access, aggregator, assembly::Server, control, envelope, in_flight, logging::Logged, metrics,
+    page, request_log, websocket::Handshake,
 };
 use crate::{
     edge::{
         authorization::request_attributes,
         discovery::{self, Known},
         openapi,
-        request::{ApiPath, MediaTypes, Query, time_limit},
+        request::{ApiPath, MediaTypes, OpenApiPath, Query, time_limit},
         response::{is_pretty, refusal_to},
     },
     kinds::registry::{Lookup, Registry},
@@ -109,8 +109,12 @@ async fn answer(
     body: Body,
 ) -> Response {
     let (method, headers) = (&parts.method, &parts.headers);
+    let path = ApiPath::parse(parts.uri.path());
+    if let Some(target) = elsewhere(server, parts, &path) {
+        return aggregator::forward(server, parts, &query, &requester, body, &target).await;
+    }
     let registry = server.api.registry();
-    let path = match ApiPath::parse(parts.uri.path()) {
+    let path = match path {
         ApiPath::Resource(path) if is_routed(&registry, method, &path) => {
             return resource(server, parts, path, query, &requester, body).await;
         }
@@ -145,20 +149,18 @@ async fn answer(
             has_routes(&registry, &path).then(|| Err(Status::unknown_resource()))
         }
         ApiPath::Metrics => Some(metrics::serve(method, &server.stats(), &server.seats())),
-        ApiPath::OpenApi(path) => openapi::serve(
-            &server.openapi.of(server.backend().registry()),
-            &server.backend().clock,
-            &path,
-            &query,
-            headers,
-        )
-        .map(Ok),
+        ApiPath::OpenApi(path) => {
+            let documents = server.openapi.of(server.backend().registry());
+            let merged = aggregator::documents(server, &documents);
+            openapi::serve(&merged, &server.backend().clock, &path, &query, headers).map(Ok)
+        }
         #[cfg(feature = "tls")]
         ApiPath::Other => openid::serve(&server.api.authenticator, parts).map(Ok),
         path => {
             let is_pretty = is_pretty(&query, headers);
             let known = Known {
                 registry: &registry,
+                remote: &aggregator::groups(server),
                 media_types: server.api.media_types,
                 is_hidden: &|group, version| asked.is_hidden(group, version),
             };
@@ -168,6 +170,18 @@ async fn answer(
     answer.map_or_else(not_found, |answer| {
         answer.unwrap_or_else(|status| refusal_to(MediaTypes::default(), &query, headers, status))
     })
+}
+
+/// Returns the API of another server that answers a request.
+fn elsewhere(server: &Server, parts: &Parts, path: &ApiPath) -> Option<aggregator::Served> {
+    let (all, storage) = (&server.aggregator, &server.backend().storage);
+    match path {
+        ApiPath::OpenApi(OpenApiPath::V3(document)) => {
+            let found = all.find(storage, &format!("/{document}"))?;
+            found.has_document(document).then_some(found)
+        }
+        _ => all.find(storage, parts.uri.path()),
+    }
 }
 
 /// Answers a request below `/_control/`.
@@ -237,7 +251,7 @@ fn no_resource(path: &str) -> Response {
     plain(StatusCode::INTERNAL_SERVER_ERROR, message)
 }
 
-fn plain(code: StatusCode, message: String) -> Response {
+pub(super) fn plain(code: StatusCode, message: String) -> Response {
     let headers = [
         (header::CONTENT_TYPE, "text/plain; charset=utf-8"),
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),

@@ -77,6 +77,11 @@ impl UserInfo {
         &self.name
     }
 
+    /// Returns what else is known of the user.
+    pub(crate) fn extra(&self) -> &BTreeMap<String, Vec<String>> {
+        &self.extra
+    }
+
     /// The uid; empty where there is none.
     pub fn uid(&self) -> &str {
         &self.uid

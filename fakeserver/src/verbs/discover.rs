@@ -1,10 +1,13 @@
-//! Discovery requests, with the faults that apply to them.
+//! Discovery requests, and requests that other servers answer, with the faults that apply to them.
 
 use axum::response::Response;
 use http::request::Parts;
 
-use super::{Api, Requester, facts::client, request_faults::RequestFaults};
-use crate::faults::{Connection, RequestFacts};
+use super::{Api, Requester, Verb, facts::client, request_faults::RequestFaults};
+use crate::{
+    edge::request::{ApiPath, Query},
+    faults::{Connection, RequestFacts},
+};
 
 /// A question about what the server has.
 #[derive(Debug)]
@@ -30,6 +33,41 @@ pub(crate) async fn discover(
     let facts = asked.facts(group, version);
     let faults = RequestFaults::of(asked.api, &connection, &facts).await?;
     // Discovery changes nothing, so that a client cannot tell this from a delay after it.
+    faults.delay_head().await;
+    Ok(())
+}
+
+/// Waits as long as faults want for a request that another server is to answer; gives the answer, if a fault has one. Faults
+/// of streams and of bodies have no effect on it.
+///
+/// # Cancel safety
+///
+/// A fault has fired, and nothing else has happened.
+pub(crate) async fn pass_on(
+    asked: &Asked<'_>,
+    path: &ApiPath,
+    query: &Query,
+) -> Result<(), Response> {
+    let (ApiPath::Resource(resource) | ApiPath::Deeper(resource)) = path else {
+        return match path {
+            ApiPath::Version { group, version } => discover(asked, group, version).await,
+            _ => Ok(()),
+        };
+    };
+    let Some(verb) = Verb::of(&asked.parts.method, resource, query) else {
+        return Ok(());
+    };
+    let connection = asked.parts.extensions.get::<Connection>();
+    let connection = connection.cloned().unwrap_or_default();
+    let facts = RequestFacts {
+        verb: verb.name(),
+        resource: resource.resource.clone(),
+        subresource: resource.subresource.clone(),
+        namespace: resource.namespace.clone(),
+        name: resource.name.clone(),
+        ..asked.facts(&resource.group, &resource.version)
+    };
+    let faults = RequestFaults::of(asked.api, &connection, &facts).await?;
     faults.delay_head().await;
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! Warnings about objects that are stored and not acted on, although the API server of a real cluster would act on them.
+//! Warnings about objects that are stored and have no effect, although the API server of a real cluster would act on them.
 
 use std::{
     collections::BTreeSet,
@@ -11,8 +11,16 @@ use serde_json::Value;
 use super::{Api, Request};
 use crate::{
     edge::request::header_text,
-    kinds::{apiregistration::api_service, networking::service_cidr},
-    write::{Outcome, Target},
+    kinds::{
+        apiregistration::{
+            api_service,
+            remote::{RemoteApi, ServiceReference},
+        },
+        core::service,
+        networking::service_cidr,
+    },
+    store::ObjectKey,
+    write::{Backend, Outcome, Target},
 };
 
 /// The number of clients and kinds that are remembered. Further ones are not warned.
@@ -31,7 +39,7 @@ pub(super) fn inert_warning(api: &Api, request: &Request<'_>, outcome: &Outcome)
     if !target.subresource().is_empty() || !is_concerned(target) {
         return None;
     }
-    let warning = warning(target, &object.to_value())?;
+    let warning = warning(api, target, &object.to_value())?;
     let agent = header_text(request.headers, header::USER_AGENT);
     let user = request.requester.user.name();
     let is_new = api.inert.give(&target.resource.kind, agent, user);
@@ -45,18 +53,38 @@ fn is_concerned(target: &Target) -> bool {
 }
 
 /// Returns the warning about an object of a concerned kind.
-fn warning(target: &Target, object: &Value) -> Option<String> {
+fn warning(api: &Api, target: &Target, object: &Value) -> Option<String> {
     if target.rules().is(&service_cidr::KIND) {
         return Some(
             "fakeserver: addresses of services are not taken from service CIDRs".to_owned(),
         );
     }
-    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-    let service = object["spec"]["service"].as_object()?;
-    let (namespace, name) = (text(&service["namespace"]), text(&service["name"]));
-    Some(format!(
-        "fakeserver: there is no aggregation layer; requests are not forwarded to service {namespace}/{name}"
-    ))
+    let remote = RemoteApi::parse(object)?;
+    let (namespace, name) = (&remote.service.namespace, &remote.service.name);
+    is_unreachable(&api.backend, &remote.service).then(|| {
+        format!(
+            "fakeserver: no process stands for service {namespace}/{name}, to which requests are forwarded; say where it is \
+             by `--webhook-service {namespace}/{name}=URL`, or by `--pod-backend`"
+        )
+    })
+}
+
+/// Returns whether a service can have no endpoints but pods, for which no process stands.
+fn is_unreachable(backend: &Backend, reference: &ServiceReference) -> bool {
+    let route = backend
+        .webhooks
+        .route_to(&reference.host(), Some(reference.port));
+    let containers = backend.containers.as_ref();
+    if route.is_some() || containers.is_some_and(|containers| containers.has_backends()) {
+        return false;
+    }
+    let namespace = Some(&*reference.namespace);
+    let key = ObjectKey::new(service::KIND.storage().clone(), namespace, &reference.name);
+    let service = backend.storage.view(|view| view.get(&key).cloned());
+    service.is_some_and(|service| {
+        let spec = &service.to_value()["spec"];
+        spec["type"] != "ExternalName" && spec["selector"].is_object()
+    })
 }
 
 // === impl InertWarnings ===

@@ -45,7 +45,7 @@ use tokio::time::timeout;
 pub(crate) use self::load::find as find_object;
 pub(crate) use self::{
     api::Api,
-    discover::{Asked, discover},
+    discover::{Asked, discover, pass_on},
     inert::InertWarnings,
     load::{apply as apply_object, delete as delete_object, load as load_object},
     requester::Requester,

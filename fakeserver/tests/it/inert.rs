@@ -17,6 +17,18 @@ fn api_service(group: &str) -> Value {
     })
 }
 
+/// Creates the service of the API services, whose endpoints are pods.
+async fn service(api: &Api) {
+    let namespace = json!({"metadata": {"name": "metrics"}});
+    api.post("/api/v1/namespaces", &namespace).await.created();
+    let service = json!({
+        "metadata": {"name": "adapter"},
+        "spec": {"selector": {"app": "adapter"}, "ports": [{"port": 443}]},
+    });
+    let path = "/api/v1/namespaces/metrics/services";
+    api.post(path, &service).await.created();
+}
+
 fn service_cidr() -> Value {
     json!({"metadata": {"name": "more"}, "spec": {"cidrs": ["10.96.0.0/16"]}})
 }
@@ -31,8 +43,9 @@ async fn post(api: &Api, agent: &str, path: &str, object: &Value) -> Answer {
 #[tokio::test]
 async fn a_client_is_warned_once_of_each_kind() {
     let api = Api::new();
-    let not_forwarded = "299 - \"fakeserver: there is no aggregation layer; requests are not forwarded to service \
-                         metrics/adapter\"";
+    let not_forwarded = "299 - \"fakeserver: no process stands for service metrics/adapter, to which requests are forwarded; say \
+                         where it is by `--webhook-service metrics/adapter=URL`, or by `--pod-backend`\"";
+    service(&api).await;
     let tried = format!("{API_SERVICES}?dryRun=All");
     let tried = post(&api, "a", &tried, &api_service("example.com")).await;
     assert!(warnings(&tried).is_empty(), "nothing was stored");
@@ -49,6 +62,7 @@ async fn a_client_is_warned_once_of_each_kind() {
     );
 
     api.server.reset();
+    service(&api).await;
     let anew = post(&api, "a", API_SERVICES, &api_service("example.com")).await;
     assert_eq!(warnings(&anew), [not_forwarded]);
 }
@@ -64,4 +78,12 @@ async fn what_this_server_acts_on_is_not_warned_of() {
         .remove("insecureSkipTLSVerify");
     let created = post(&api, "a", API_SERVICES, &local).await;
     assert!(warnings(&created).is_empty());
+    // Its service may come later, and may be anywhere.
+    let early = post(&api, "a", API_SERVICES, &api_service("example.org")).await;
+    assert!(warnings(&early).is_empty());
+    service(&api).await;
+    let to = "http://127.0.0.1:1".parse().unwrap();
+    api.server.redirect_webhooks("adapter.metrics.svc", to);
+    let routed = post(&api, "a", API_SERVICES, &api_service("example.net")).await;
+    assert!(warnings(&routed).is_empty());
 }

@@ -19,6 +19,7 @@ mod logs;
 mod streams;
 mod custom_resources;
 mod api_services;
+mod aggregation;
 mod audit;
 mod managed_fields;
 mod discovery;

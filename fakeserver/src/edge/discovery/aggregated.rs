@@ -2,7 +2,12 @@
 
 use serde::Serialize;
 
-use super::Hidden;
+use serde_json::Value;
+
+use super::{
+    Hidden,
+    remote::{MergedGroup, MergedVersion, RemoteVersion},
+};
 use crate::{
     kinds::{
         ResourceType, Subresource,
@@ -26,7 +31,23 @@ struct Empty {}
 #[derive(Serialize)]
 struct AggregatedGroup<'a> {
     metadata: Name<'a>,
-    versions: Vec<AggregatedVersion<'a>>,
+    versions: Vec<AnyVersion<'a>>,
+}
+
+/// A version of this server or of another one.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum AnyVersion<'a> {
+    Local(AggregatedVersion<'a>),
+    Remote(ToldVersion<'a>),
+}
+
+/// A version as another server tells of it.
+#[derive(Serialize)]
+struct ToldVersion<'a> {
+    version: &'a str,
+    resources: &'a [Value],
+    freshness: &'static str,
 }
 
 #[derive(Serialize)]
@@ -84,18 +105,34 @@ pub(super) fn groups<'a>(registry: &'a Registry, hidden: &Hidden) -> GroupList<'
     GroupList::of(registry, hidden, |group| !group.name.is_empty())
 }
 
+/// `/apis`, with the groups of other servers.
+pub(super) fn merged_groups<'a>(groups: &[MergedGroup<'a>], hidden: &Hidden) -> GroupList<'a> {
+    let groups = groups.iter();
+    GroupList::new(
+        groups
+            .map(|group| AggregatedGroup::merged(group, hidden))
+            .collect(),
+    )
+}
+
 // === impl GroupList ===
 
 impl<'a> GroupList<'a> {
     fn of(registry: &'a Registry, hidden: &Hidden, is_in: fn(&Group) -> bool) -> Self {
         let groups = registry.groups().iter().filter(|group| is_in(group));
+        Self::new(
+            groups
+                .map(|group| AggregatedGroup::of(group, hidden))
+                .collect(),
+        )
+    }
+
+    fn new(items: Vec<AggregatedGroup<'a>>) -> Self {
         Self {
             kind: "APIGroupDiscoveryList",
             api_version: "apidiscovery.k8s.io/v2",
             metadata: Empty {},
-            items: groups
-                .map(|group| AggregatedGroup::of(group, hidden))
-                .collect(),
+            items,
         }
     }
 }
@@ -103,18 +140,48 @@ impl<'a> GroupList<'a> {
 impl<'a> AggregatedGroup<'a> {
     fn of(group: &'a Group, hidden: &Hidden) -> Self {
         let versions = group.versions.iter();
-        let of = |version: &'a Version| {
-            let key = (group.name.to_string(), version.name.to_string());
-            if hidden.contains(&key) {
-                AggregatedVersion::unknown(version)
-            } else {
-                AggregatedVersion::of(version)
-            }
-        };
         Self {
             metadata: Name { name: &group.name },
+            versions: versions
+                .map(|version| AnyVersion::local(&group.name, version, hidden))
+                .collect(),
+        }
+    }
+
+    fn merged(group: &MergedGroup<'a>, hidden: &Hidden) -> Self {
+        let versions = group.versions.iter();
+        let of = |version: &MergedVersion<'a>| match version {
+            MergedVersion::Local(version) => AnyVersion::local(group.name, version, hidden),
+            MergedVersion::Remote(remote) => AnyVersion::remote(remote, hidden),
+        };
+        Self {
+            metadata: Name { name: group.name },
             versions: versions.map(of).collect(),
         }
+    }
+}
+
+impl<'a> AnyVersion<'a> {
+    fn local(group: &str, version: &'a Version, hidden: &Hidden) -> Self {
+        let key = (group.to_owned(), version.name.to_string());
+        Self::Local(if hidden.contains(&key) {
+            AggregatedVersion::unknown(version)
+        } else {
+            AggregatedVersion::of(version)
+        })
+    }
+
+    fn remote(remote: &'a RemoteVersion, hidden: &Hidden) -> Self {
+        let is_hidden = hidden.contains(&(remote.group.clone(), remote.version.clone()));
+        Self::Remote(ToldVersion {
+            version: &remote.version,
+            resources: if is_hidden { &[] } else { &remote.resources },
+            freshness: if remote.is_current && !is_hidden {
+                "Current"
+            } else {
+                "Stale"
+            },
+        })
     }
 }
 

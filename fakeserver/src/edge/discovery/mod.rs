@@ -1,5 +1,6 @@
 //! Discovery: groups, versions and resources; the server's version and health.
 
+mod remote;
 mod plain;
 mod aggregated;
 mod health;
@@ -8,6 +9,7 @@ mod tests;
 
 use std::{collections::BTreeSet, sync::LazyLock};
 
+pub(crate) use self::remote::{Remote, RemoteVersion, resources_in, resources_of};
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
@@ -62,6 +64,7 @@ enum Server {
 /// The facts that discovery shows.
 pub(crate) struct Known<'a> {
     pub(crate) registry: &'a Registry,
+    pub(crate) remote: &'a Remote,
     pub(crate) media_types: MediaTypes,
     /// Returns whether a version of a group is hidden where all are listed together.
     pub(crate) is_hidden: &'a dyn Fn(&str, &str) -> bool,
@@ -88,21 +91,12 @@ pub(crate) fn serve(
                 versions(headers, Server::Core, is_pretty, &aggregated, plain)
             }
         }
-        ApiPath::Groups => {
-            let plain = || to_bytes(&plain::groups(registry));
-            let hidden = known.hidden(|group| !group.name.is_empty());
-            if registry.is_builtin() && hidden.is_empty() {
-                versions(
-                    headers,
-                    Server::Aggregator,
-                    is_pretty,
-                    &AGGREGATED_GROUPS,
-                    plain,
-                )
-            } else {
-                let aggregated = Document::new(&aggregated::groups(registry, &hidden));
-                versions(headers, Server::Aggregator, is_pretty, &aggregated, plain)
-            }
+        ApiPath::Groups => groups(known, headers, is_pretty),
+        ApiPath::Group(name) if known.remote.has_group(name) => {
+            let group = known.remote.merged_group(registry, name)?;
+            document(headers, Server::Aggregator, is_pretty, || {
+                to_bytes(&plain::one_merged_group(&group))
+            })
         }
         ApiPath::Group(name) => {
             let group = registry.group(name)?;
@@ -135,6 +129,25 @@ pub(crate) fn serve(
         Some(answer)
     } else {
         Some(Err(Status::method_not_allowed()))
+    }
+}
+
+/// Answers with all groups but the core one.
+fn groups(known: &Known<'_>, headers: &HeaderMap, is_pretty: bool) -> Result<Response, Status> {
+    let (registry, server) = (known.registry, Server::Aggregator);
+    let hidden = known.hidden(|group| !group.name.is_empty());
+    if !known.remote.versions.is_empty() {
+        let groups = known.remote.merged(registry);
+        let aggregated = Document::new(&aggregated::merged_groups(&groups, &hidden));
+        let plain = || to_bytes(&plain::merged_groups(&groups));
+        return versions(headers, server, is_pretty, &aggregated, plain);
+    }
+    let plain = || to_bytes(&plain::groups(registry));
+    if registry.is_builtin() && hidden.is_empty() {
+        versions(headers, server, is_pretty, &AGGREGATED_GROUPS, plain)
+    } else {
+        let aggregated = Document::new(&aggregated::groups(registry, &hidden));
+        versions(headers, server, is_pretty, &aggregated, plain)
     }
 }
 
@@ -257,7 +270,10 @@ impl Known<'_> {
             let versions = group.versions.iter();
             versions.map(move |version| (group.name.to_string(), version.name.to_string()))
         });
+        let remote = self.remote.versions.iter();
+        let remote = remote.map(|remote| (remote.group.clone(), remote.version.clone()));
         versions
+            .chain(remote)
             .filter(|(group, version)| (self.is_hidden)(group, version))
             .collect()
     }

@@ -4,7 +4,10 @@ use base64::{Engine, engine::general_purpose::STANDARD};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
-use super::health;
+use super::{
+    health,
+    remote::{MergedGroup, MergedVersion},
+};
 use crate::{
     kinds::{
         ResourceType, Subresource,
@@ -142,6 +145,24 @@ pub(super) fn groups(registry: &Registry) -> GroupList<'_> {
     }
 }
 
+/// `/apis`, with the groups of other servers.
+pub(super) fn merged_groups<'a>(groups: &[MergedGroup<'a>]) -> GroupList<'a> {
+    GroupList {
+        kind: "APIGroupList",
+        api_version: "v1",
+        groups: groups.iter().map(GroupNames::merged).collect(),
+    }
+}
+
+/// `/apis/<group>`, with the versions of other servers.
+pub(super) fn one_merged_group<'a>(group: &MergedGroup<'a>) -> OneGroup<'a> {
+    OneGroup {
+        kind: "APIGroup",
+        api_version: "v1",
+        group: GroupNames::merged(group),
+    }
+}
+
 /// `/apis/<group>`.
 pub(super) fn one_group(group: &Group) -> OneGroup<'_> {
     OneGroup {
@@ -235,6 +256,18 @@ fn texts(texts: &[std::sync::Arc<str>]) -> Vec<&str> {
 // === impl GroupNames ===
 
 impl<'a> GroupNames<'a> {
+    fn merged(group: &MergedGroup<'a>) -> Self {
+        let names = |version: &MergedVersion<'a>| VersionNames {
+            group_version: api_version(group.name, version.name()),
+            version: version.name(),
+        };
+        Self {
+            name: group.name,
+            versions: group.versions.iter().map(names).collect(),
+            preferred_version: group.versions.first().map(names),
+        }
+    }
+
     fn of(group: &'a Group) -> Self {
         let names = |version: &'a Version| VersionNames {
             group_version: api_version(&group.name, &version.name),

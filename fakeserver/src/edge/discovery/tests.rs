@@ -5,7 +5,7 @@ use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use http_body_util::BodyExt;
 use serde_json::Value;
 
-use super::{AGGREGATED, Known, serve};
+use super::{AGGREGATED, Known, Remote, serve};
 use crate::{
     edge::request::{ApiPath, MediaTypes, Query},
     kinds::registry::Registry,
@@ -24,6 +24,7 @@ fn get(path: &str, headers: &[(header::HeaderName, &str)]) -> Option<Response> {
     let known = Known {
         media_types: MediaTypes::default(),
         registry: &registry,
+        remote: &Remote::default(),
         is_hidden: &|_, _| false,
     };
     let answer = serve(&known, &Method::GET, &path, &query, &headers, false)?;

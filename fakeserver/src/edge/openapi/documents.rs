@@ -8,7 +8,7 @@ use std::{
 use serde_json::{Value, json};
 
 use super::{
-    Document,
+    Document, RemoteSpec,
     definitions::Dialect,
     operations::{JSON, OK, Operation, PROTOBUF, Path, YAML, group_word, tag, title},
     v2, v3,
@@ -41,6 +41,25 @@ pub(crate) struct Documents {
 #[derive(Debug, Default)]
 pub(crate) struct DocumentsCache {
     latest: Mutex<Option<Arc<Documents>>>,
+    merged: Mutex<Option<Combined>>,
+}
+
+/// The last document of version 2 with parts of other servers, and what it was made of.
+#[derive(Debug)]
+struct Combined {
+    documents: Arc<Documents>,
+    specs: Vec<Arc<RemoteSpec>>,
+    document: Arc<Document>,
+}
+
+/// The documents of this server, and what others have told of their APIs.
+#[derive(Debug)]
+pub(crate) struct Merged<'a> {
+    pub(crate) cache: &'a DocumentsCache,
+    pub(crate) documents: &'a Arc<Documents>,
+    /// Entries of the index of version 3, by path.
+    pub(crate) entries: Vec<(String, Value)>,
+    pub(crate) specs: Vec<Arc<RemoteSpec>>,
 }
 
 /// A document that may not have been made yet.
@@ -87,6 +106,56 @@ impl DocumentsCache {
     }
 }
 
+// === impl Merged ===
+
+impl Merged<'_> {
+    /// Returns the index of version 3 with the entries of other servers; `None` if there are none.
+    pub(super) fn index(&self) -> Option<Document> {
+        if self.entries.is_empty() {
+            return None;
+        }
+        let mut index = self.documents.index_value();
+        for (path, entry) in &self.entries {
+            index["paths"][path] = entry.clone();
+        }
+        Some(Document::new(Dialect::V3, &index))
+    }
+
+    /// Returns the document of version 2 with the parts of other servers; `None` if there are none.
+    pub(super) fn v2(&self) -> Option<Arc<Document>> {
+        if self.specs.is_empty() {
+            return None;
+        }
+        let mut kept = self
+            .cache
+            .merged
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        if let Some(kept) = kept.as_ref().filter(|kept| self.made(kept)) {
+            return Some(Arc::clone(&kept.document));
+        }
+        let mut merged = v2::document(&self.documents.registry);
+        for spec in &self.specs {
+            spec.add_to(&mut merged);
+        }
+        let document = Arc::new(Document::new(Dialect::V2, &merged));
+        *kept = Some(Combined {
+            documents: Arc::clone(self.documents),
+            specs: self.specs.clone(),
+            document: Arc::clone(&document),
+        });
+        Some(document)
+    }
+
+    /// Returns whether a document was made of these.
+    fn made(&self, kept: &Combined) -> bool {
+        let mut pairs = kept.specs.iter().zip(&self.specs);
+        Arc::ptr_eq(&kept.documents, self.documents)
+            && kept.specs.len() == self.specs.len()
+            && pairs.all(|(one, other)| Arc::ptr_eq(one, other))
+    }
+}
+
 // === impl Documents ===
 
 impl Documents {
@@ -110,16 +179,16 @@ impl Documents {
 
     /// Returns the index of version 3: the documents and their hashes.
     pub(crate) fn index(&self) -> &Document {
-        self.index.get_or_init(|| {
-            let paths = self.by_path.keys().filter_map(|path| {
-                let url = self.url(path)?;
-                Some((path.clone(), json!({"serverRelativeURL": url})))
-            });
-            Document::new(
-                Dialect::V3,
-                &json!({"paths": paths.collect::<serde_json::Map<_, _>>()}),
-            )
-        })
+        self.index
+            .get_or_init(|| Document::new(Dialect::V3, &self.index_value()))
+    }
+
+    fn index_value(&self) -> Value {
+        let paths = self.by_path.keys().filter_map(|path| {
+            let url = self.url(path)?;
+            Some((path.clone(), json!({"serverRelativeURL": url})))
+        });
+        json!({"paths": paths.collect::<serde_json::Map<_, _>>()})
     }
 
     /// Returns the current URL of the document of `path`.

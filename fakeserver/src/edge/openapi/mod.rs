@@ -20,6 +20,7 @@ mod v2;
 mod v3;
 mod protobuf;
 mod document;
+mod remote;
 mod documents;
 mod serve;
 #[cfg(test)]
@@ -27,6 +28,7 @@ mod tests;
 
 pub(crate) use self::{
     document::Document,
-    documents::{Documents, DocumentsCache},
+    documents::{Documents, DocumentsCache, Merged},
+    remote::{RemoteSpec, index_entry},
     serve::serve,
 };

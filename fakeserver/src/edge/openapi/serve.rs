@@ -4,7 +4,7 @@ use axum::response::{IntoResponse, Response};
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 use jiff::ToSpan;
 
-use super::{Document, Documents};
+use super::{Document, Documents, Merged};
 use crate::{
     clock::Clock,
     edge::{
@@ -39,15 +39,22 @@ const PROTOBUF_V3: Protobuf = Protobuf {
     reason = "nothing is served where documents are compiled out"
 )]
 pub(crate) fn serve(
-    documents: &Documents,
+    merged: &Merged<'_>,
     clock: &Clock,
     path: &OpenApiPath,
     query: &Query,
     headers: &HeaderMap,
 ) -> Option<Response> {
+    let documents = merged.documents;
     Some(match path {
-        OpenApiPath::Index => answer(headers, documents.index(), INDEX_TYPE),
-        OpenApiPath::V2 => negotiated(headers, documents.v2(), &PROTOBUF_V2),
+        OpenApiPath::Index => match merged.index() {
+            Some(index) => answer(headers, &index, INDEX_TYPE),
+            None => answer(headers, documents.index(), INDEX_TYPE),
+        },
+        OpenApiPath::V2 => match merged.v2() {
+            Some(document) => negotiated(headers, &document, &PROTOBUF_V2),
+            None => negotiated(headers, documents.v2(), &PROTOBUF_V2),
+        },
         OpenApiPath::V3(path) => document(documents, clock, path, query, headers)
             .unwrap_or_else(|| StatusCode::NOT_FOUND.into_response()),
     })

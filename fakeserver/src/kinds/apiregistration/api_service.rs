@@ -18,7 +18,8 @@ use crate::{
     },
 };
 
-const PORT: u32 = 443;
+/// The port of a service that names none.
+pub(super) const PORT: u16 = 443;
 const GROUP_PRIORITY_MAX: i64 = 20_000;
 const VERSION_PRIORITY_MAX: i64 = 1_000;
 

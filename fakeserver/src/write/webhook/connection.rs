@@ -14,6 +14,7 @@ use super::{
     error::dial_problem,
     routes::{Answer, collect},
     tls,
+    trust::Trust,
 };
 
 /// The address of a call.
@@ -73,7 +74,7 @@ pub(super) async fn send(
     if !address.is_tls {
         return exchange(stream, address, call).await;
     }
-    let stream = tls::connect(stream, &address.name, ca_bundle, &shown).await?;
+    let stream = tls::connect(stream, &address.name, Trust::Bundle(ca_bundle), &shown).await?;
     exchange(stream, address, call).await
 }
 

@@ -64,7 +64,7 @@ impl WebhookError {
 }
 
 /// Returns the reason why an address could not be reached.
-pub(super) fn dial_problem(address: &str, error: &io::Error) -> String {
+pub(crate) fn dial_problem(address: &str, error: &io::Error) -> String {
     match error.kind() {
         io::ErrorKind::ConnectionRefused => {
             format!("dial tcp {address}: connect: connection refused")

@@ -2,8 +2,10 @@
 //!
 //! A [`ClientConfig`](crate::kinds::client_config::ClientConfig) has the address of a webhook, as objects of the API
 //! name it. [`Webhooks`] calls it: over TLS, or in process if a test has configured that. Each call has a connection of
-//! its own and a timeout, and needs no task.
+//! its own and a timeout, and needs no task. The routes that are configured here, and TLS, also serve requests that are
+//! forwarded to other API servers.
 
+mod trust;
 #[cfg(feature = "tls")]
 mod bundle;
 mod call;
@@ -15,4 +17,9 @@ mod routes;
 #[cfg(all(test, feature = "tls"))]
 mod tests;
 
-pub(crate) use self::{error::WebhookError, routes::Webhooks};
+pub(crate) use self::{
+    error::{WebhookError, dial_problem},
+    routes::{Route, Webhooks},
+    tls::connect as connect_tls,
+    trust::Trust,
+};

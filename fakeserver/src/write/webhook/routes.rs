@@ -35,8 +35,8 @@ pub(crate) struct Webhooks {
 }
 
 /// The route of a host's calls.
-#[derive(Clone)]
-enum Route {
+#[derive(Clone, Debug)]
+pub(crate) enum Route {
     InProcess(Router),
     /// To another scheme, host and port.
     To(Uri),
@@ -135,10 +135,15 @@ impl Webhooks {
     }
 
     fn route(&self, asked: &Uri) -> Option<Route> {
-        let routes = self.lock();
         let authority = asked.authority()?;
-        let route = routes.get(authority.as_str());
-        route.or_else(|| routes.get(authority.host())).cloned()
+        self.route_to(authority.host(), authority.port_u16())
+    }
+
+    /// Returns the route to a port of a host, if one was configured for it or for the host.
+    pub(crate) fn route_to(&self, host: &str, port: Option<u16>) -> Option<Route> {
+        let routes = self.lock();
+        let of_port = port.and_then(|port| routes.get(&format!("{host}:{port}")));
+        of_port.or_else(|| routes.get(host)).cloned()
     }
 
     /// The table is valid at every step.

@@ -1,4 +1,4 @@
-//! TLS of webhook calls.
+//! TLS of calls of other servers.
 
 use std::sync::Arc;
 
@@ -9,17 +9,21 @@ use tokio_rustls::{
     rustls::{self, CertificateError, crypto::ring, pki_types::ServerName},
 };
 
-use super::{bundle::BundleVerifier, error::dial_problem};
+use super::{bundle::BundleVerifier, error::dial_problem, trust::Trust};
 
-/// Agrees on keys with `name`, whom `ca_bundle` has to name. Errors call the other side `shown`.
-pub(super) async fn connect(
+/// Agrees on keys with `name`, whose certificate is trusted as `trust` says. Errors call the other side `shown`.
+///
+/// # Cancel safety
+///
+/// If dropped, the connection is closed.
+pub(crate) async fn connect(
     stream: TcpStream,
     name: &str,
-    ca_bundle: &[u8],
+    trust: Trust<'_>,
     shown: &str,
 ) -> Result<TlsStream<TcpStream>, String> {
     let server = ServerName::try_from(name.to_owned()).map_err(|error| error.to_string())?;
-    let connector = TlsConnector::from(Arc::new(tls_config(ca_bundle)));
+    let connector = TlsConnector::from(Arc::new(tls_config(trust)));
     let stream = connector.connect(server, stream).await;
     stream.map_err(|error| {
         let tls = error.get_ref().and_then(|inner| inner.downcast_ref());
@@ -30,10 +34,10 @@ pub(super) async fn connect(
     })
 }
 
-/// Returns a configuration that trusts the certificates of `ca_bundle`, and no others.
-fn tls_config(ca_bundle: &[u8]) -> rustls::ClientConfig {
+/// Returns a configuration that trusts no certificates but those that `trust` names.
+fn tls_config(trust: Trust<'_>) -> rustls::ClientConfig {
     let provider = Arc::new(ring::default_provider());
-    let verifier = BundleVerifier::new(ca_bundle, &provider);
+    let verifier = BundleVerifier::new(trust, &provider);
     rustls::ClientConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()
         .expect("the provider has the versions of TLS that are safe")

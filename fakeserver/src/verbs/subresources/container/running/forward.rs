@@ -48,26 +48,12 @@ pub(super) fn serve(
             .as_str()
             .unwrap_or_default()
             .to_owned(),
-        address: address(containers, pod),
+        address: containers.address(pod),
     };
     Ok(upgrade::pending(PendingSession::new(Session {
         work: Work::Forward(target),
         life: Some(log.follow_from_end(containers.leave_token())),
     })))
-}
-
-/// Returns the address that stands for a pod, or the reason why none can be reached.
-pub(super) fn address(containers: &Containers, pod: &Value) -> Result<String, String> {
-    if pod["status"]["phase"] != "Running" {
-        return Err("the pod is not running".to_owned());
-    }
-    let metadata = &pod["metadata"];
-    let backend = containers.backend(&metadata["labels"]);
-    backend.map(str::to_owned).ok_or_else(|| {
-        "connection refused: no process stands for the pod; start the server with `--pod-backend LABEL=VALUE=HOST:PORT`, \
-         as in `--pod-backend app=web=127.0.0.1:3000`"
-            .to_owned()
-    })
 }
 
 /// Returns the ports that a query names, in lists or one by one.

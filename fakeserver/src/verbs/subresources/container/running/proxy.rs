@@ -10,7 +10,7 @@ use hyper_util::rt::TokioIo;
 use serde_json::Value;
 use tokio::net::TcpStream;
 
-use super::{super::unanswered, forward::address};
+use super::super::unanswered;
 use crate::{
     containers::Containers,
     kinds::{
@@ -67,7 +67,7 @@ pub(in super::super) async fn serve(
         return Ok(redirect(&request.uri));
     };
     let prefix = path[..path.len() - rest.len()].trim_end_matches('/');
-    let address = address(containers, &pod).map_err(|why| unreachable(&why))?;
+    let address = containers.address(&pod).map_err(|why| unreachable(&why))?;
     let mut forwarded = http::Request::new(body);
     *forwarded.method_mut() = method(verb);
     *forwarded.uri_mut() = forwarded_uri(&request.uri, rest);

@@ -1,0 +1,121 @@
+//! APIs of other servers: API services that name a service of the cluster.
+
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use serde_json::Value;
+
+use super::api_service::PORT;
+
+/// The group that describes the others: no service takes it over.
+const OWN_GROUP: &str = "apiregistration.k8s.io";
+/// The condition that says whether an API is available.
+pub(crate) const AVAILABLE: &str = "Available";
+
+/// A version of a group that another server serves.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct RemoteApi {
+    /// The name of the API service: version and group.
+    pub(crate) name: String,
+    pub(crate) group: String,
+    pub(crate) version: String,
+    pub(crate) service: ServiceReference,
+    /// The certificates that may sign that of the service, in PEM.
+    pub(crate) ca_bundle: Vec<u8>,
+    /// True if any certificate is accepted.
+    pub(crate) skips_verification: bool,
+    pub(crate) priorities: Priorities,
+}
+
+/// A port of a service.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ServiceReference {
+    pub(crate) namespace: String,
+    pub(crate) name: String,
+    pub(crate) port: u16,
+}
+
+/// The place of a version in discovery: the highest number comes first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Priorities {
+    pub(crate) group: i64,
+    pub(crate) version: i64,
+}
+
+// === impl RemoteApi ===
+
+impl RemoteApi {
+    /// Reads a stored API service; `None` for one that is local.
+    #[doc(alias = "APIService")]
+    pub(crate) fn parse(service: &Value) -> Option<Self> {
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        let spec = &service["spec"];
+        let reference = spec["service"].as_object()?;
+        let port = reference.get("port").and_then(Value::as_u64);
+        Some(Self {
+            name: text(&service["metadata"]["name"]),
+            group: text(&spec["group"]),
+            version: text(&spec["version"]),
+            service: ServiceReference {
+                namespace: text(&spec["service"]["namespace"]),
+                name: text(&spec["service"]["name"]),
+                port: port
+                    .and_then(|port| u16::try_from(port).ok())
+                    .unwrap_or(PORT),
+            },
+            ca_bundle: STANDARD.decode(text(&spec["caBundle"])).unwrap_or_default(),
+            skips_verification: spec["insecureSkipTLSVerify"] == true,
+            priorities: Priorities::of(service),
+        })
+    }
+
+    /// Returns the path of the version, below which the other server answers.
+    pub(crate) fn path(&self) -> String {
+        if self.group.is_empty() {
+            format!("/api/{}", self.version)
+        } else {
+            format!("/apis/{}/{}", self.group, self.version)
+        }
+    }
+
+    /// Returns whether requests for a path go to the other server. The legacy group has its list of versions there, too.
+    pub(crate) fn serves(&self, path: &str) -> bool {
+        if self.group == OWN_GROUP {
+            return false;
+        }
+        let root = if self.group.is_empty() {
+            "/api".to_owned()
+        } else {
+            self.path()
+        };
+        let rest = path.strip_prefix(root.as_str());
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    }
+}
+
+// === impl ServiceReference ===
+
+impl ServiceReference {
+    /// Returns the name of the service in the cluster, which its certificate has to name.
+    pub(crate) fn host(&self) -> String {
+        format!("{}.{}.svc", self.name, self.namespace)
+    }
+}
+
+// === impl Priorities ===
+
+impl Priorities {
+    /// Reads those of a stored API service.
+    pub(crate) fn of(service: &Value) -> Self {
+        let spec = &service["spec"];
+        Self {
+            group: spec["groupPriorityMinimum"].as_i64().unwrap_or_default(),
+            version: spec["versionPriority"].as_i64().unwrap_or_default(),
+        }
+    }
+}
+
+/// Returns whether a stored API service has the condition of one that is available.
+pub(crate) fn is_available(service: &Value) -> bool {
+    let conditions = service["status"]["conditions"].as_array();
+    let mut conditions = conditions.into_iter().flatten();
+    conditions.any(|condition| condition["type"] == AVAILABLE && condition["status"] == "True")
+}

@@ -1,0 +1,220 @@
+//! Requests that the server of an API answers.
+
+use std::sync::Arc;
+
+use axum::{body::Body, response::Response};
+use http::{HeaderMap, HeaderName, HeaderValue, Request, StatusCode, header, request::Parts};
+use tokio::time::timeout;
+
+use super::{
+    super::{assembly::Server, audit::AuditId, router::plain},
+    CONNECT_LIMIT, Served,
+    connection::Line,
+    facts::Facts,
+};
+use crate::{
+    edge::{
+        request::{ApiPath, Query, REQUEST_LIMIT},
+        response::timed_out,
+    },
+    value::user::UserInfo,
+    verbs::{Asked, Requester, Verb, pass_on},
+    write::webhook::Trust,
+};
+
+/// Headers that are of one connection, and those that only this server reads.
+const KEPT_BACK: [HeaderName; 10] = [
+    header::AUTHORIZATION,
+    header::CONNECTION,
+    header::HOST,
+    header::PROXY_AUTHENTICATE,
+    header::PROXY_AUTHORIZATION,
+    header::TE,
+    header::TRAILER,
+    header::TRANSFER_ENCODING,
+    header::UPGRADE,
+    HeaderName::from_static("keep-alive"),
+];
+/// The beginnings of the names of headers that say who asks. Only this server may say so.
+const OF_USERS: [&str; 2] = ["x-remote-", "impersonate-"];
+/// The beginning of the names of headers that each server puts on its own answers.
+const OF_FLOWS: &str = "x-kubernetes-pf-";
+
+/// Forwards an authenticated request to the server of an API, and answers with its answer.
+///
+/// # Cancel safety
+///
+/// If dropped, the connection with the other server is closed, which may have received the request.
+pub(in super::super) async fn forward(
+    server: &Arc<Server>,
+    parts: &Parts,
+    query: &Query,
+    requester: &Requester,
+    body: Body,
+    target: &Served,
+) -> Response {
+    if let Some(refused) = requester.refusal(&parts.headers) {
+        return refused;
+    }
+    let asked = Asked::new(&server.api, requester, parts);
+    if let Err(answer) = pass_on(&asked, &ApiPath::parse(parts.uri.path()), query).await {
+        return answer;
+    }
+    if !target.is_available {
+        return unavailable();
+    }
+    let api = &*target.api;
+    let backend = server.backend();
+    let facts = Facts::read(backend, &api.service);
+    let Ok(addresses) = facts.addresses(backend, api) else {
+        return unavailable();
+    };
+    let trust = if api.skips_verification {
+        Trust::Anyone
+    } else {
+        Trust::Bundle(&api.ca_bundle)
+    };
+    let opened = Line::open(api, &addresses, trust, CONNECT_LIMIT).await;
+    let (line, driving) = match opened {
+        Ok(opened) => opened,
+        Err(why) => return unreachable(&why),
+    };
+    let stop = server.api.tasks.stop_token().clone();
+    // It ends with the answer, or when nobody reads that any more.
+    server.api.tasks.spawn(async move {
+        stop.run_until_cancelled(driving).await;
+    });
+    let sending = line.send(request(parts, &requester.user, body));
+    let answer = if is_long(parts, query) {
+        sending.await
+    } else {
+        match timeout(REQUEST_LIMIT, sending).await {
+            Ok(answer) => answer,
+            Err(_) => return timed_out(),
+        }
+    };
+    match answer {
+        Ok(answer) => answered(answer),
+        Err(why) => unreachable(&why),
+    }
+}
+
+/// Returns the request as the other server gets it: as it came, but for what says who asks.
+fn request(parts: &Parts, user: &UserInfo, body: Body) -> Request<Body> {
+    let mut request = Request::new(body);
+    *request.method_mut() = parts.method.clone();
+    let target = parts.uri.path_and_query();
+    // It is a part of a target that was one.
+    *request.uri_mut() = target.map_or_else(Default::default, |target| {
+        target.as_str().parse().unwrap_or_default()
+    });
+    let headers = request.headers_mut();
+    *headers = passed(&parts.headers);
+    if let Some(host) = parts.headers.get(header::HOST) {
+        headers.insert("x-forwarded-host", host.clone());
+    }
+    if let Ok(uri) = HeaderValue::try_from(parts.uri.path()) {
+        headers.insert("x-forwarded-uri", uri);
+    }
+    if let Some(AuditId(id)) = parts.extensions.get() {
+        headers.insert("audit-id", id.clone());
+    }
+    identify(headers, user);
+    request
+}
+
+/// Writes who asks.
+fn identify(headers: &mut HeaderMap, user: &UserInfo) {
+    let mut say = |name: &str, value: &str| {
+        let name = HeaderName::try_from(name.to_lowercase());
+        // Names and groups with a line break cannot be told.
+        if let (Ok(name), Ok(value)) = (name, HeaderValue::from_bytes(value.as_bytes())) {
+            headers.append(name, value);
+        }
+    };
+    say("x-remote-user", user.name());
+    if !user.uid().is_empty() {
+        say("x-remote-uid", user.uid());
+    }
+    for group in user.groups() {
+        say("x-remote-group", group);
+    }
+    for (key, values) in user.extra() {
+        let name = format!("x-remote-extra-{}", escaped(key));
+        for value in values {
+            say(&name, value);
+        }
+    }
+}
+
+/// Returns the key of a user's extra field as a part of a header's name: other bytes than those that may be there are percent
+/// escaped.
+fn escaped(key: &str) -> String {
+    use std::fmt::Write as _;
+
+    let mut escaped = String::new();
+    for byte in key.bytes() {
+        if byte.is_ascii_alphanumeric() || b"!#$&'*+-.^_`|~".contains(&byte) {
+            escaped.push(char::from(byte));
+        } else {
+            let _ = write!(escaped, "%{byte:02X}");
+        }
+    }
+    escaped
+}
+
+/// Returns the headers of a request that go on to the other server.
+fn passed(headers: &HeaderMap) -> HeaderMap {
+    without(headers, |name| {
+        OF_USERS.iter().any(|beginning| name.starts_with(beginning))
+    })
+}
+
+/// Returns the answer of the other server as the client gets it.
+fn answered(mut answer: Response) -> Response {
+    let headers = without(answer.headers(), |name| name.starts_with(OF_FLOWS));
+    *answer.headers_mut() = headers;
+    answer
+}
+
+/// Returns headers without those of one connection, those that it names, and those that are `private`.
+fn without(headers: &HeaderMap, is_private: impl Fn(&str) -> bool) -> HeaderMap {
+    let said = headers.get_all(header::CONNECTION).iter();
+    let of_connection: Vec<String> = said
+        .filter_map(|value| value.to_str().ok())
+        .flat_map(|value| value.split(','))
+        .map(|name| name.trim().to_ascii_lowercase())
+        .collect();
+    let mut kept = HeaderMap::with_capacity(headers.len());
+    for (name, value) in headers {
+        let is_kept = !KEPT_BACK.contains(name)
+            && !is_private(name.as_str())
+            && !of_connection.iter().any(|said| said == name.as_str());
+        if is_kept {
+            kept.append(name, value.clone());
+        }
+    }
+    kept
+}
+
+/// Returns whether the head of an answer may take as long as it likes.
+fn is_long(parts: &Parts, query: &Query) -> bool {
+    match ApiPath::parse(parts.uri.path()) {
+        ApiPath::Resource(path) => Verb::of(&parts.method, &path, query) == Some(Verb::Watch),
+        _ => false,
+    }
+}
+
+/// Answers a request of an API that is not available.
+fn unavailable() -> Response {
+    plain(
+        StatusCode::SERVICE_UNAVAILABLE,
+        "service unavailable\n".to_owned(),
+    )
+}
+
+/// Answers a request whose server cannot be reached, or has not answered.
+fn unreachable(why: &str) -> Response {
+    let message = format!("error trying to reach service: {why}\n");
+    plain(StatusCode::SERVICE_UNAVAILABLE, message)
+}
