@@ -49,18 +49,19 @@ fn read(line: &str) -> (&'static Kind, Value) {
         built_in(line.group, line.resource).expect("the embedded objects are of known kinds");
     let mut object = line.object;
     let metadata = &mut object["metadata"];
-    let place = [line.group, line.resource]
-        .into_iter()
-        .chain(["namespace", "name"].map(|field| metadata[field].as_str().unwrap_or_default()));
-    let digest = Sha256::digest(place.collect::<Vec<_>>().join("/"));
+    let text = |field: &str| metadata[field].as_str().unwrap_or_default();
+    let uid = uid_of([line.group, line.resource, text("namespace"), text("name")]);
+    metadata["uid"] = json!(uid);
+    (kind, object)
+}
+
+/// Returns the uid of the object of that group, resource, namespace and name, which is always the same.
+pub(crate) fn uid_of(place: [&str; 4]) -> String {
+    let digest = Sha256::digest(place.join("/"));
     let (uid, _) = digest.split_at(size_of::<uuid::Bytes>());
     let uid = uid.try_into().expect("it is as long as a uid");
-    metadata["uid"] = json!(
-        uuid::Builder::from_random_bytes(uid)
-            .into_uuid()
-            .to_string()
-    );
-    (kind, object)
+    let uid = uuid::Builder::from_random_bytes(uid).into_uuid();
+    uid.to_string()
 }
 
 #[cfg(test)]

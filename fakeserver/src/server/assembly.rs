@@ -8,7 +8,9 @@ use super::{
     Stats,
     aggregator::Aggregator,
     audit::AuditLog,
-    bootstrap::{bootstrap_accounts, bootstrap_namespaces, bootstrap_roles, foundation},
+    bootstrap::{
+        bootstrap_accounts, bootstrap_metrics, bootstrap_namespaces, bootstrap_roles, foundation,
+    },
     page::Page,
     requests::Requests,
     slots::InFlight,
@@ -119,6 +121,9 @@ impl Server {
                     if self.has_rules() {
                         bootstrap_roles(backend, tx);
                     }
+                    if self.api.has_metrics {
+                        bootstrap_metrics(backend, tx);
+                    }
                 },
             );
         } else {
@@ -130,10 +135,15 @@ impl Server {
     /// Restores the contents of `snapshot`: serves its definitions, and resumes the controllers.
     pub(super) fn restore(&self, snapshot: &Snapshot, restart: Restart) {
         write::restore(self.backend(), snapshot, restart);
-        if self.bootstraps && self.has_rules() {
-            // The state may come from a server without rules.
+        if self.bootstraps && (self.has_rules() || self.api.has_metrics) {
+            // The state may come from a server without rules, or without usage.
             let Ok(()) = self.backend().storage.transact(|tx| {
-                bootstrap_roles(self.backend(), tx);
+                if self.has_rules() {
+                    bootstrap_roles(self.backend(), tx);
+                }
+                if self.api.has_metrics {
+                    bootstrap_metrics(self.backend(), tx);
+                }
                 Ok::<_, Infallible>(())
             });
         }

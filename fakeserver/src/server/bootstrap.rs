@@ -5,10 +5,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use serde_json::{Value, json};
 
 use crate::{
+    controllers::written::{self, Actor, resource_type},
     kinds::{
         Kind,
+        apiregistration::{api_service, availability::Availability},
         core::{namespace, service::range::ServiceRange, service_account},
-        initial_objects,
+        initial_objects, initial_uid, metrics,
         rbac::{
             cluster_role,
             policy::{GROUP, Policy, RoleRef},
@@ -21,6 +23,9 @@ use crate::{
 
 /// The namespaces that a server makes for itself, in its order.
 const NAMESPACES: [&str; 4] = ["kube-system", "kube-public", "kube-node-lease", "default"];
+
+/// The priorities that a metrics server has for its group and version.
+const METRICS_PRIORITY: u32 = 100;
 
 /// The foundation that was asked for last, its time, and its range of services.
 static LATEST: Mutex<Option<(String, ServiceRange, Arc<Foundation>)>> = Mutex::new(None);
@@ -93,6 +98,40 @@ pub(super) fn bootstrap_accounts(backend: &Backend, tx: &mut Transaction<'_>) {
         let key = ObjectKey::new(accounts.clone(), Some(namespace), service_account::DEFAULT);
         tx.put(&key, account);
     }
+}
+
+/// Writes the API service of the usage of nodes and pods, unless it is there. It is local, until somebody names a service that
+/// has it, such as that of a metrics server.
+pub(super) fn bootstrap_metrics(backend: &Backend, tx: &mut Transaction<'_>) {
+    let resource = api_service::KIND.storage();
+    let name = format!("{}.{}", metrics::VERSION, metrics::GROUP);
+    let key = ObjectKey::cluster(resource.clone(), &name);
+    let Some(known) = resource_type(&backend.registry(), resource) else {
+        return;
+    };
+    if tx.get(&key).is_some() {
+        return;
+    }
+    let now = backend.clock.now_text();
+    let service = json!({
+        "metadata": {
+            "name": name,
+            "labels": {"kube-aggregator.kubernetes.io/automanaged": "onstart"},
+        },
+        "spec": {
+            "group": metrics::GROUP,
+            "version": metrics::VERSION,
+            "groupPriorityMinimum": METRICS_PRIORITY,
+            "versionPriority": METRICS_PRIORITY,
+        },
+    });
+    let uid = initial_uid([resource.group(), resource.resource(), "", &name]);
+    let actor = Actor::new("kube-apiserver");
+    let service = written::created(&known, actor, service, &uid, &now, |_| {});
+    let mut with_status = service.clone();
+    with_status["status"] = Availability::local().applied(&Value::Null, &now);
+    let service = written::updated(&known, actor.of_status(), &service, with_status, &now);
+    tx.put(&key, service);
 }
 
 /// Writes those of the roles and bindings that a cluster begins with that are not there, and gives roles that are the sum

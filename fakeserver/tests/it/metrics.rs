@@ -131,3 +131,44 @@ async fn discovery_has_the_group_where_workloads_run_and_nowhere_else() {
     let last = groups["groups"].as_array().unwrap().last().unwrap();
     assert_ne!(last["name"], "metrics.k8s.io");
 }
+
+#[tokio::test(start_paused = true)]
+async fn the_group_has_an_api_service_which_a_metrics_server_may_take_over() {
+    let services = "/apis/apiregistration.k8s.io/v1/apiservices";
+    let path = format!("{services}/v1beta1.metrics.k8s.io");
+    let api = measured().await;
+    let own = api.get(&path).await.ok();
+    assert_eq!(own["status"]["conditions"][0]["reason"], "Local");
+    assert_eq!(own["spec"]["groupPriorityMinimum"], 100);
+    let groups = api.get("/apis").await.ok();
+    let listed = api.get(services).await.ok();
+    let listed = names(&listed);
+    for group in groups["groups"].as_array().unwrap() {
+        let name = group["name"].as_str().unwrap();
+        let has_service = listed
+            .iter()
+            .any(|known| known.ends_with(&format!(".{name}")));
+        // The group of API services has none, as on a real server.
+        assert_eq!(has_service, name != "apiregistration.k8s.io", "{name}");
+    }
+    let service = json!({"spec": {
+        "service": {"namespace": "kube-system", "name": "metrics-server"},
+        "insecureSkipTLSVerify": true,
+    }});
+    api.merge(&path, &service).await.ok();
+    api.settle().await;
+    let taken = api.get(&path).await.ok();
+    assert_eq!(taken["spec"]["service"]["name"], "metrics-server");
+    assert_eq!(
+        taken["status"]["conditions"][0]["reason"],
+        "ServiceNotFound"
+    );
+    assert_eq!(api.get(NODE).await.code, 503);
+    api.server.reset();
+    let again = api.get(&path).await.ok();
+    assert_eq!(again["spec"], own["spec"]);
+    assert_eq!(again["status"]["conditions"][0]["reason"], "Local");
+
+    let bare = Api::new();
+    assert_eq!(bare.get(&path).await.code, 404);
+}

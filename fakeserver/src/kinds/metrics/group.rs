@@ -10,7 +10,8 @@ use crate::kinds::{
 
 /// The name of the group.
 pub(crate) const GROUP: &str = "metrics.k8s.io";
-const VERSION: &str = "v1beta1";
+/// Its version.
+pub(crate) const VERSION: &str = "v1beta1";
 
 /// Returns the group with its resources, which are read only.
 pub(crate) fn group() -> Group {

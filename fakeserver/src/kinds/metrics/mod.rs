@@ -5,7 +5,7 @@ pub(crate) mod node_metrics;
 pub(crate) mod pod_metrics;
 mod group;
 
-pub(crate) use self::group::{GROUP, group};
+pub(crate) use self::group::{GROUP, VERSION, group};
 
 /// The time over which usage is measured.
 const WINDOW: &str = "15s";
