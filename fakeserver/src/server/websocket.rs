@@ -4,7 +4,10 @@
 //! forwarded message by message. Only a whole connection can become a WebSocket, so there are none in process or over
 //! HTTP/2.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
 
 use axum::{
     body::Body,
@@ -16,7 +19,7 @@ use http::{HeaderMap, HeaderValue, Method, StatusCode, header, request::Parts};
 use http_body_util::BodyExt;
 use hyper::upgrade::OnUpgrade;
 use hyper_util::rt::TokioIo;
-use tokio::time::timeout;
+use tokio::{io::copy_bidirectional, time::timeout};
 use tokio_tungstenite::{
     WebSocketStream,
     tungstenite::{
@@ -65,6 +68,14 @@ pub(super) enum Refusal {
     NoProtocol,
 }
 
+/// Marks a request whose connection can become a WebSocket.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Upgradable;
+
+/// A connection with another server that became a WebSocket, among the extensions of an answer. The first who takes it has it.
+#[derive(Clone)]
+pub(super) struct Tunnel(Arc<Mutex<Option<OnUpgrade>>>);
+
 pub(super) type Socket = WebSocketStream<TokioIo<hyper::upgrade::Upgraded>>;
 
 // === impl Handshake ===
@@ -87,8 +98,10 @@ impl Handshake {
         if !is_asked {
             return None;
         }
+        let upgrade = parts.extensions.remove::<OnUpgrade>()?;
+        parts.extensions.insert(Upgradable);
         Some(Self {
-            upgrade: parts.extensions.remove::<OnUpgrade>()?,
+            upgrade,
             headers: parts.headers.clone(),
             connection: parts.extensions.get().cloned().unwrap_or_default(),
         })
@@ -101,6 +114,12 @@ impl Handshake {
             && let Some(session) = session.take()
         {
             return streams::begin(self, server, session);
+        }
+        if let Some(tunnel) = response.extensions().get::<Tunnel>()
+            && let Some(other) = tunnel.take()
+        {
+            self.join(server, other);
+            return response;
         }
         if let Some(page::LiveFeed(parts)) = response.extensions().get() {
             return self.feed(server, parts.clone());
@@ -126,6 +145,22 @@ impl Handshake {
             stop.run_until_cancelled(serving).await;
         });
         accepted
+    }
+
+    /// Joins the connection with that of another server, which has accepted the WebSocket, until one of them ends.
+    fn join(self, server: &Arc<Server>, other: OnUpgrade) {
+        let stop = server.api.tasks.stop_token().clone();
+        server.api.tasks.spawn(async move {
+            let serving = async {
+                let both = async { tokio::try_join!(self.upgrade, other) };
+                if let Ok(Ok((client, other))) = timeout(PATIENCE, both).await {
+                    let (mut client, mut other) = (TokioIo::new(client), TokioIo::new(other));
+                    // Whoever ends it has its reason.
+                    let _ = copy_bidirectional(&mut client, &mut other).await;
+                }
+            };
+            stop.run_until_cancelled(serving).await;
+        });
     }
 
     /// Opens the socket of the live page, which this request asked for.
@@ -191,6 +226,20 @@ impl Handshake {
             .max_frame_size(Some(message_max_bytes));
         let upgraded = TokioIo::new(upgraded);
         Some(WebSocketStream::from_raw_socket(upgraded, Role::Server, Some(config)).await)
+    }
+}
+
+// === impl Tunnel ===
+
+impl Tunnel {
+    /// Takes over the connection of an answer of another server that has accepted a WebSocket.
+    pub(super) fn of(answer: &mut Response) -> Self {
+        Self(Arc::new(Mutex::new(Some(hyper::upgrade::on(answer)))))
+    }
+
+    /// Returns the connection, once.
+    fn take(&self) -> Option<OnUpgrade> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 }
 

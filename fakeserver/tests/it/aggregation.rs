@@ -23,7 +23,7 @@ use crate::{
 const API_SERVICES: &str = "/apis/apiregistration.k8s.io/v1/apiservices";
 const SERVICES: &str = "/api/v1/namespaces/default/services";
 const DEFINITIONS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
-const WIDGETS: &str = "/apis/example.com/v1/namespaces/default/widgets";
+pub(crate) const WIDGETS: &str = "/apis/example.com/v1/namespaces/default/widgets";
 const AGGREGATED: (&str, &str) = (
     "accept",
     "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList",
@@ -65,7 +65,7 @@ fn service(name: &str) -> Value {
     json!({"metadata": {"name": name}, "spec": {"ports": [{"port": 443}]}})
 }
 
-fn widget(name: &str) -> Value {
+pub(crate) fn widget(name: &str) -> Value {
     json!({
         "apiVersion": "example.com/v1",
         "kind": "Widget",
@@ -75,7 +75,7 @@ fn widget(name: &str) -> Value {
 }
 
 /// A server that has the widgets of `group`.
-async fn widgets_of(group: &str) -> Api {
+pub(crate) async fn widgets_of(group: &str) -> Api {
     let api = Api::new();
     api.post(DEFINITIONS, &definition(group)).await.created();
     api
@@ -129,15 +129,15 @@ async fn requests_for_the_group_are_answered_by_the_service() {
         .await
         .ok();
     assert_eq!(merged["spec"]["size"], 2);
-    let bad = front
-        .merge(&format!("{WIDGETS}/w"), &json!({"spec": {"size": "x"}}))
-        .await;
+    let bad = json!({"spec": {"size": "x"}});
+    let bad = front.merge(&format!("{WIDGETS}/w"), &bad).await;
     assert!(bad.refused(422).contains("spec.size"));
+    let escaped = front.get("/apis/example%2Ecom/v1/widgets/").await.ok();
+    assert_eq!(escaped["kind"], "WidgetList");
     let missing = front.get(&format!("{WIDGETS}/other")).await.refused(404);
     assert_eq!(missing, "widgets.example.com \"other\" not found");
     front.delete(&format!("{WIDGETS}/w")).await.ok();
-    let gone = backend.get(&format!("{WIDGETS}/w")).await;
-    assert_eq!(gone.code, 404);
+    assert_eq!(backend.get(&format!("{WIDGETS}/w")).await.code, 404);
 
     // Without the API service the group is unknown again.
     front
@@ -211,8 +211,8 @@ async fn discovery_has_the_group_in_its_place() {
     let v2 = json!({"version": "v2", "resources": [], "freshness": "Stale"});
     let v1 = find(&original, "example.com")["versions"][0].clone();
     assert_eq!(merged["versions"], json!([v2, v1]));
-    let resources = front.get("/apis/example.com/v1").await.ok();
-    assert_eq!(resources["resources"][0]["name"], "widgets");
+    let one = front.get("/apis/example.com/v1").await.ok();
+    assert_eq!(one["resources"][0]["name"], "widgets");
 
     front
         .delete(&format!("{API_SERVICES}/v2.example.com"))
@@ -512,7 +512,7 @@ async fn a_restart_with_its_data_forwards_at_once() {
 }
 
 /// A server that is served until it is stopped.
-struct Running {
+pub(crate) struct Running {
     address: SocketAddr,
     stop: CancellationToken,
     serving: tokio::task::JoinHandle<()>,
@@ -535,22 +535,22 @@ impl Running {
         }
     }
 
-    async fn somewhere(server: &FakeServer) -> Self {
+    pub(crate) async fn somewhere(server: &FakeServer) -> Self {
         Self::at(server, SocketAddr::from(([127, 0, 0, 1], 0))).await
     }
 
-    fn url(&self) -> String {
+    pub(crate) fn url(&self) -> String {
         format!("http://{}", self.address)
     }
 
-    async fn end(self) {
+    pub(crate) async fn end(self) {
         self.stop.cancel();
         timeout(LIMIT, self.serving).await.unwrap().unwrap();
     }
 }
 
 /// Lets a server forward the requests for a group to a service of that name, which is at `url`.
-async fn forward(front: &Api, group: &str, name: &str, url: &str) {
+pub(crate) async fn forward(front: &Api, group: &str, name: &str, url: &str) {
     let host = format!("{name}.default.svc");
     front.server.redirect_webhooks(&host, url.parse().unwrap());
     front.post(SERVICES, &service(name)).await.created();
@@ -561,7 +561,7 @@ async fn forward(front: &Api, group: &str, name: &str, url: &str) {
 }
 
 /// Waits until the condition of the API has this reason; returns its message.
-async fn until(api: &Api, group: &str, reason: &str) -> String {
+pub(crate) async fn until(api: &Api, group: &str, reason: &str) -> String {
     let path = format!("{API_SERVICES}/v1.{group}");
     let watch = format!("{API_SERVICES}?watch=1&fieldSelector=metadata.name=v1.{group}");
     let looking = async {

@@ -23,6 +23,11 @@ use tokio_tungstenite::{
 };
 use tokio_util::sync::CancellationToken;
 
+use crate::{
+    aggregation::{Running, WIDGETS, forward, until, widget, widgets_of},
+    support::Api,
+};
+
 const NAMESPACES: &str = "/api/v1/namespaces?watch=1&fieldSelector=metadata.name=default";
 
 /// A server that is served until the test ends.
@@ -209,6 +214,48 @@ async fn a_browser_brings_its_token_among_the_protocols() {
         let (code, _) = served.refused(NAMESPACES, &with(wrong)).await;
         assert_eq!(code, 401, "{wrong}");
     }
+}
+
+#[tokio::test]
+async fn a_watch_of_another_server_is_a_websocket_through_this_one() {
+    let backend = widgets_of("example.com").await;
+    let running = Running::somewhere(&backend.server).await;
+    let front = Api {
+        server: FakeServer::builder()
+            .with_token("token", UserInfo::new("jane"))
+            .build(),
+    };
+    let served = Served::of(front.server.clone()).await;
+    forward(&front, "example.com", "widgets", &running.url()).await;
+    until(&front, "example.com", "Passed").await;
+    let token = "base64url.bearer.authorization.k8s.io.dG9rZW4, base64.binary.k8s.io";
+    for (protocols, chosen) in [("", None), (token, Some("base64.binary.k8s.io"))] {
+        let mut headers = vec![("origin", "http://localhost")];
+        if !protocols.is_empty() {
+            headers.push(("sec-websocket-protocol", protocols));
+        }
+        let path = format!("{WIDGETS}?watch=1");
+        let (mut socket, answer) = served.open(&path, &headers).await.unwrap();
+        assert_eq!(answer.status(), 101);
+        let protocol = answer.headers().get("sec-websocket-protocol");
+        assert_eq!(protocol.map(|it| it.to_str().unwrap()), chosen);
+        let name = if chosen.is_some() { "a" } else { "b" };
+        front.post(WIDGETS, &widget(name)).await.created();
+        let told = loop {
+            let told = event(&mut socket).await;
+            if told["object"]["metadata"]["name"] == name {
+                break told;
+            }
+        };
+        assert_eq!(told["type"], "ADDED");
+        backend.server.disconnect();
+        let end = timeout(Duration::from_secs(20), socket.next()).await;
+        assert!(matches!(end, Ok(Some(Ok(Message::Close(_))))), "{end:?}");
+    }
+    // A refusal of the other server comes as it is.
+    let (code, _) = served.refused(&format!("{WIDGETS}?watch=1"), &[]).await;
+    assert_eq!(code, 403, "it wants to know the origin");
+    running.end().await;
 }
 
 #[tokio::test]

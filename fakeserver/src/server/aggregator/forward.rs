@@ -7,13 +7,19 @@ use http::{HeaderMap, HeaderName, HeaderValue, Request, StatusCode, header, requ
 use tokio::time::timeout;
 
 use super::{
-    super::{assembly::Server, audit::AuditId, router::plain},
+    super::{
+        assembly::Server,
+        audit::AuditId,
+        router::plain,
+        websocket::{Tunnel, Upgradable},
+    },
     CONNECT_LIMIT, Served,
     connection::Line,
     facts::Facts,
 };
 use crate::{
     edge::{
+        authentication::spoken_protocols,
         request::{ApiPath, Query, REQUEST_LIMIT},
         response::timed_out,
     },
@@ -120,6 +126,9 @@ fn request(parts: &Parts, user: &UserInfo, body: Body) -> Request<Body> {
         headers.insert("audit-id", id.clone());
     }
     identify(headers, user);
+    if parts.extensions.get::<Upgradable>().is_some() {
+        upgrade(headers, &parts.headers);
+    }
     request
 }
 
@@ -170,8 +179,26 @@ fn passed(headers: &HeaderMap) -> HeaderMap {
     })
 }
 
+/// Lets a request ask for a WebSocket, as its client does, without the token that may stand among its protocols.
+fn upgrade(headers: &mut HeaderMap, said: &HeaderMap) {
+    headers.insert(header::CONNECTION, HeaderValue::from_static("Upgrade"));
+    headers.insert(header::UPGRADE, HeaderValue::from_static("websocket"));
+    let protocols: Vec<&str> = spoken_protocols(said).collect();
+    headers.remove(header::SEC_WEBSOCKET_PROTOCOL);
+    if let Ok(protocols) = HeaderValue::try_from(protocols.join(", "))
+        && !protocols.is_empty()
+    {
+        headers.insert(header::SEC_WEBSOCKET_PROTOCOL, protocols);
+    }
+}
+
 /// Returns the answer of the other server as the client gets it.
 fn answered(mut answer: Response) -> Response {
+    if answer.status() == StatusCode::SWITCHING_PROTOCOLS {
+        let tunnel = Tunnel::of(&mut answer);
+        answer.extensions_mut().insert(tunnel);
+        return answer;
+    }
     let headers = without(answer.headers(), |name| name.starts_with(OF_FLOWS));
     *answer.headers_mut() = headers;
     answer

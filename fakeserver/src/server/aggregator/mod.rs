@@ -31,6 +31,7 @@ use std::{
     time::Duration,
 };
 
+use percent_encoding::percent_decode_str;
 use tokio::sync::Notify;
 
 pub(super) use self::{
@@ -97,7 +98,8 @@ impl Aggregator {
         if !self.is_needed.load(Ordering::Acquire) {
             return None;
         }
-        self.read(storage, |table| table.find(path))
+        let path = percent_decode_str(path).decode_utf8_lossy();
+        self.read(storage, |table| table.find(&path))
     }
 
     /// Returns all APIs of other servers, by name.

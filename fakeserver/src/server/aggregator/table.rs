@@ -97,10 +97,14 @@ impl Table {
             self.dirty.remove(name);
             return false;
         };
+        let is_managed = after.labels().get(MANAGED).is_some();
+        if is_managed && !names_service(after) && !self.apis.contains_key(name) {
+            return false;
+        }
         let object = after.to_value();
         let Some(api) = RemoteApi::parse(&object) else {
             let was_remote = self.apis.remove(name).is_some();
-            let is_new = after.labels().get(MANAGED).is_none() && !remote::is_available(&object);
+            let is_new = !is_managed && !remote::is_available(&object);
             if was_remote || is_new {
                 self.dirty.insert(name.to_owned());
             }
@@ -143,6 +147,11 @@ impl Table {
             change(&mut known.learned);
         }
     }
+}
+
+/// Returns whether an API service may name a service, without parsing it: most are those that the server makes.
+fn names_service(stored: &StoredObject) -> bool {
+    memchr::memmem::find(&stored.json(), b"\"service\"").is_some()
 }
 
 impl Default for Table {
