@@ -1,6 +1,6 @@
 //! OpenAPI documents, compiled out.
 
-use std::sync::Arc;
+use std::{marker::PhantomData, sync::Arc};
 
 use axum::response::Response;
 use http::HeaderMap;
@@ -22,12 +22,7 @@ pub(crate) struct DocumentsCache;
 
 /// The documents of this server and of others: none.
 #[derive(Debug)]
-pub(crate) struct Merged<'a> {
-    pub(crate) cache: &'a DocumentsCache,
-    pub(crate) documents: &'a Arc<Documents>,
-    pub(crate) entries: Vec<(String, Value)>,
-    pub(crate) specs: Vec<Arc<RemoteSpec>>,
-}
+pub(crate) struct Merged<'a>(PhantomData<&'a Documents>);
 
 /// The part of a document that is about one API: nothing.
 #[derive(Debug, Default, PartialEq)]
@@ -47,6 +42,20 @@ pub(crate) fn serve(
 /// Returns nothing.
 pub(crate) fn index_entry(_: &Value, _: &str) -> Option<Value> {
     None
+}
+
+// === impl Merged ===
+
+impl<'a> Merged<'a> {
+    /// Creates nothing.
+    pub(crate) fn new(
+        _: &'a DocumentsCache,
+        _: &'a Arc<Documents>,
+        _: Vec<(String, Value)>,
+        _: Vec<Arc<RemoteSpec>>,
+    ) -> Self {
+        Self(PhantomData)
+    }
 }
 
 // === impl RemoteSpec ===

@@ -55,11 +55,11 @@ struct Combined {
 /// The documents of this server, and what others have told of their APIs.
 #[derive(Debug)]
 pub(crate) struct Merged<'a> {
-    pub(crate) cache: &'a DocumentsCache,
-    pub(crate) documents: &'a Arc<Documents>,
+    cache: &'a DocumentsCache,
+    pub(super) documents: &'a Arc<Documents>,
     /// Entries of the index of version 3, by path.
-    pub(crate) entries: Vec<(String, Value)>,
-    pub(crate) specs: Vec<Arc<RemoteSpec>>,
+    entries: Vec<(String, Value)>,
+    specs: Vec<Arc<RemoteSpec>>,
 }
 
 /// A document that may not have been made yet.
@@ -108,7 +108,22 @@ impl DocumentsCache {
 
 // === impl Merged ===
 
-impl Merged<'_> {
+impl<'a> Merged<'a> {
+    /// Adds entries of the index of version 3, by path, and parts of version 2 to `documents`. `cache` keeps the result.
+    pub(crate) fn new(
+        cache: &'a DocumentsCache,
+        documents: &'a Arc<Documents>,
+        entries: Vec<(String, Value)>,
+        specs: Vec<Arc<RemoteSpec>>,
+    ) -> Self {
+        Self {
+            cache,
+            documents,
+            entries,
+            specs,
+        }
+    }
+
     /// Returns the index of version 3 with the entries of other servers; `None` if there are none.
     pub(super) fn index(&self) -> Option<Document> {
         if self.entries.is_empty() {

@@ -48,12 +48,12 @@ pub(in super::super) fn documents<'a>(
         Some((path, served.learned.index_entry.clone()?))
     });
     let specs = all.iter().filter_map(|served| served.learned.spec.clone());
-    Merged {
-        cache: &server.openapi,
+    Merged::new(
+        &server.openapi,
         documents,
-        entries: entries.collect(),
-        specs: specs.collect(),
-    }
+        entries.collect(),
+        specs.collect(),
+    )
 }
 
 fn version(served: &Served) -> RemoteVersion {
