@@ -7,6 +7,7 @@ use std::time::Duration;
 use informer::{
     Object,
     controller::{Context, Controller, Predicate, Runnable},
+    factory::SharedInformerFactory,
     leader_election::{LeaderElectionOptions, LeaderElector, LeaseLock, WallClock},
     manager::Manager,
     workqueue::Action,
@@ -48,10 +49,15 @@ pub(crate) async fn run(client: Client, identity: &str, is_buggy: bool) -> Resul
     options.clock = WallClock::simulated(0);
     let lock = LeaseLock::new(client.clone(), "default", "lighthouses");
     let elector = LeaderElector::with_options(lock, identity, options)?;
+    // The cache is filled before it leads, so that it begins at once.
+    let factory = SharedInformerFactory::new(client.clone());
+    factory.informer_for::<Lighthouse>();
+    factory.start();
     loop {
         let leadership = elector.acquire().await;
-        let manager = Manager::new(client.clone()).with_controller(controller());
-        let work = manager.run(CancellationToken::new());
+        let manager = Manager::new(client.clone()).with_factory(&factory);
+        let work = manager.with_controller(controller());
+        let work = work.run(CancellationToken::new());
         if is_buggy {
             return Ok(work.await?);
         }
