@@ -23,6 +23,9 @@ impl Setting {
                 .filter(|folder| !folder.is_empty())
                 .unwrap_or("/")
                 .to_owned(),
+            started: pod["status"]["startTime"]
+                .as_str()
+                .and_then(|time| time.parse().ok()),
         }
     }
 }

@@ -4,13 +4,13 @@ use std::time::Duration;
 
 use jiff::{Timestamp, fmt::strtime, tz::TimeZone};
 
-use super::{Action, Outcome, Setting};
+use super::{Action, Outcome, Setting, machine::TEXT_MAX, test};
 use crate::containers::{files::FileError, log::OutputStream};
 
 /// The names of the commands, beside the shells.
-pub(super) const COMMANDS: [&str; 12] = [
-    "cat", "date", "echo", "env", "false", "hostname", "ls", "printenv", "printf", "pwd", "sleep",
-    "true",
+pub(super) const COMMANDS: [&str; 17] = [
+    ":", "[", "cat", "date", "echo", "env", "false", "hostname", "ls", "printenv", "printf", "pwd",
+    "seq", "sleep", "test", "true", "uptime",
 ];
 /// The folders in which commands are found.
 const PATH: [&str; 6] = [
@@ -44,7 +44,10 @@ pub(super) fn run(name: &str, arguments: &[String], setting: &Setting, now: Time
         "printenv" => print_variables(arguments, setting),
         "printf" => print_formatted(arguments),
         "pwd" => line(&setting.folder),
+        "seq" => sequence(arguments),
         "sleep" => sleep(arguments),
+        "[" | "test" => test::run(name, arguments, setting),
+        "uptime" => uptime(arguments, setting, now),
         "false" => Outcome {
             code: 1,
             ..Outcome::default()
@@ -244,4 +247,59 @@ fn sleep(arguments: &[String]) -> Outcome {
         actions: vec![Action::Sleep(time)],
         ..Outcome::default()
     }
+}
+
+/// The numbers are whole ones: `seq LAST`, `seq FIRST LAST` or `seq FIRST STEP LAST`.
+fn sequence(arguments: &[String]) -> Outcome {
+    let mut numbers = Vec::new();
+    for argument in arguments {
+        let Ok(number) = argument.parse::<i64>() else {
+            let error = format!("seq: invalid whole number '{argument}'\n");
+            return Outcome::failed(&error, 1);
+        };
+        numbers.push(number);
+    }
+    let (first, step, last) = match *numbers {
+        [last] => (1, 1, last),
+        [first, last] => (first, 1, last),
+        [first, step, last] if step != 0 => (first, step, last),
+        [_, _, _] => return Outcome::failed("seq: invalid Zero increment value: '0'\n", 1),
+        [] => return Outcome::failed("seq: missing operand\n", 1),
+        _ => return Outcome::failed("seq: extra operand\n", 1),
+    };
+    let mut text = String::new();
+    let mut number = first;
+    while (step > 0 && number <= last) || (step < 0 && number >= last) {
+        text.extend([&*number.to_string(), "\n"]);
+        if text.len() > TEXT_MAX {
+            let error = format!("seq: more than {TEXT_MAX} bytes; ask for fewer numbers\n");
+            return Outcome::failed(&error, 1);
+        }
+        let Some(next) = number.checked_add(step) else {
+            break;
+        };
+        number = next;
+    }
+    Outcome::said(text)
+}
+
+/// A container has the load of no process, and the time since which its pod runs.
+fn uptime(arguments: &[String], setting: &Setting, now: Timestamp) -> Outcome {
+    if let Some(argument) = arguments.first() {
+        let error = format!("uptime: this server's uptime takes no arguments: '{argument}'\n");
+        return Outcome::failed(&error, 1);
+    }
+    let started = setting.started.unwrap_or(now);
+    let minutes = now.duration_since(started).as_mins().max(0);
+    let (days, hours, minutes) = (minutes / 1_440, minutes / 60 % 24, minutes % 60);
+    let up = match (days, hours) {
+        (0, 0) => format!("{minutes} min"),
+        (0, _) => format!("{hours}:{minutes:02}"),
+        (1, _) => format!("1 day, {hours}:{minutes:02}"),
+        _ => format!("{days} days, {hours}:{minutes:02}"),
+    };
+    let time = now.to_zoned(TimeZone::UTC).strftime("%H:%M:%S").to_string();
+    line(&format!(
+        " {time} up {up},  0 users,  load average: 0.00, 0.00, 0.00"
+    ))
 }

@@ -1,16 +1,25 @@
 //! The few commands that need no process, as programs that a driver performs action by action.
+//!
+//! A script is read as a whole (`lexer`, `grammar`), and runs step by step (`machine`): its memory is bounded, and after some steps
+//! without an action it pauses, so that it ends with its driver also if it repeats itself for ever.
 
-mod words;
+mod lexer;
+mod grammar;
+mod arithmetic;
+mod expansion;
+mod machine;
+mod test;
 mod builtin;
 
-use std::{collections::VecDeque, time::Duration};
+use std::time::Duration;
 
 use bytes::Bytes;
 use jiff::Timestamp;
 
 use self::{
     builtin::{COMMANDS, base_name},
-    words::{Joint, Piece, Redirection, SimpleCommand, Word, fields, parse},
+    grammar::{ParseError, parse},
+    machine::{Machine, TEXT_MAX},
 };
 use super::{
     exec::ExecOutput,
@@ -24,16 +33,24 @@ const NOT_FOUND: u8 = 127;
 const NOT_EXECUTABLE: u8 = 126;
 /// The code of a script that cannot be read.
 const SYNTAX: u8 = 2;
+/// The steps of a script after which it pauses, and for how long.
+const STEPS_MAX: usize = 256;
+const PAUSE: Duration = Duration::from_millis(1);
+
+/// Variables in their order.
+type Variables = Vec<(String, String)>;
 
 /// The surroundings of a command.
 #[derive(Clone, Default)]
 pub(crate) struct Setting {
-    /// Variables in their order. The last one of a name counts.
-    pub(crate) variables: Vec<(String, String)>,
+    /// The last one of a name counts.
+    pub(crate) variables: Variables,
     pub(crate) files: Files,
     pub(crate) host_name: String,
     /// The folder against which paths are resolved.
     pub(crate) folder: String,
+    /// The time since which the pod runs, if it does.
+    pub(crate) started: Option<Timestamp>,
 }
 
 /// The next thing that a program does.
@@ -43,24 +60,21 @@ pub(crate) enum Action {
     /// Hands standard input on, until its end, to a stream or to nowhere.
     CopyInput(Option<OutputStream>),
     /// Reads a line of standard input, for [`Program::feed`].
-    ReadLine,
+    ReadLine {
+        /// True if it continues the line before.
+        is_continued: bool,
+    },
     Sleep(Duration),
     Exit(u8),
 }
 
 /// A command under way.
 pub(crate) struct Program {
-    setting: Setting,
-    /// The actions of the command that runs.
-    actions: VecDeque<Action>,
-    /// The commands that follow.
-    script: VecDeque<SimpleCommand>,
-    /// The code of the last command.
-    code: u8,
+    machine: Machine,
     /// True if further commands come from standard input.
     reads_input: bool,
-    /// True if a command that fails ends the script.
-    stops_at_failure: bool,
+    /// The lines of a command that has not ended.
+    unfinished: String,
 }
 
 /// The outcome of one command.
@@ -68,8 +82,20 @@ pub(crate) struct Program {
 struct Outcome {
     actions: Vec<Action>,
     code: u8,
-    /// True if it ends the script.
-    is_last: bool,
+    flow: Flow,
+}
+
+/// The place where a script goes on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Flow {
+    #[default]
+    Next,
+    /// At its end.
+    Exit,
+    /// After so many loops.
+    Break(usize),
+    /// At the next turn of the last of so many loops.
+    Continue(usize),
 }
 
 // === impl Setting ===
@@ -98,8 +124,8 @@ impl Program {
         if matches!(name, "sh" | "bash" | "ash" | "dash") {
             program.run_shell(&words[1..]);
         } else if COMMANDS.contains(&name) {
-            let outcome = builtin::run(name, &words[1..], &program.setting, now);
-            program.take(outcome);
+            let outcome = builtin::run(name, &words[1..], &program.machine.setting, now);
+            program.machine.take(outcome);
         } else {
             program.refuse(words.first().map_or("", String::as_str));
         }
@@ -118,51 +144,59 @@ impl Program {
             (OutputStream::Stderr, stderr),
         ];
         let outputs = outputs.into_iter().filter(|(_, bytes)| !bytes.is_empty());
-        Self {
+        let mut program = Self::of(Setting::default());
+        program.machine.take(Outcome {
             actions: outputs
                 .map(|(stream, bytes)| Action::Write(stream, bytes))
                 .collect(),
             code,
-            ..Self::of(Setting::default())
-        }
+            ..Outcome::default()
+        });
+        program
     }
 
     /// A program that does nothing.
     fn of(setting: Setting) -> Self {
         Self {
-            setting,
-            actions: VecDeque::new(),
-            script: VecDeque::new(),
-            code: 0,
+            machine: Machine::new(setting),
             reads_input: false,
-            stops_at_failure: false,
+            unfinished: String::new(),
         }
     }
 
     /// Returns the next action. After [`Action::Exit`] there is none.
     pub(crate) fn next(&mut self, now: Timestamp) -> Action {
-        loop {
-            if let Some(action) = self.actions.pop_front() {
+        for _ in 0..STEPS_MAX {
+            if let Some(action) = self.machine.pop_action() {
                 return action;
             }
-            if let Some(command) = self.script.pop_front() {
-                self.run(&command, now);
-            } else if self.reads_input {
-                return Action::ReadLine;
-            } else {
-                return Action::Exit(self.code);
+            if self.machine.step(now) {
+                continue;
             }
+            self.reads_input &= !self.machine.has_exited;
+            if !self.reads_input {
+                return Action::Exit(self.machine.code);
+            }
+            return Action::ReadLine {
+                is_continued: !self.unfinished.is_empty(),
+            };
         }
+        Action::Sleep(PAUSE)
     }
 
     /// Takes the line for which [`Action::ReadLine`] has asked; `None` at the end of the input.
     pub(crate) fn feed(&mut self, line: Option<&str>) {
-        match line {
-            None => self.reads_input = false,
-            Some(line) => match parse(line) {
-                Ok(commands) => self.script.extend(commands),
-                Err(error) => self.complain(&error, SYNTAX),
-            },
+        self.reads_input = line.is_some();
+        self.unfinished.push_str(line.unwrap_or_default());
+        if line.is_some() {
+            self.unfinished.push('\n');
+        }
+        let script = std::mem::take(&mut self.unfinished);
+        match parse(&script) {
+            Err(ParseError::Incomplete) if line.is_some() && script.len() <= TEXT_MAX => {
+                self.unfinished = script;
+            }
+            parsed => self.begin(parsed),
         }
     }
 
@@ -172,13 +206,10 @@ impl Program {
         let mut has_script = false;
         while let Some(flags) = rest.next_if(|word| word.starts_with(['-', '+'])) {
             has_script |= flags.contains('c');
-            self.stops_at_failure |= flags.contains('e');
+            self.machine.stops_at_failure |= flags.contains('e');
         }
         match rest.next() {
-            Some(script) if has_script => match parse(script) {
-                Ok(commands) => self.script.extend(commands),
-                Err(error) => self.complain(&error, SYNTAX),
-            },
+            Some(script) if has_script => self.begin(parse(script)),
             None if !has_script => self.reads_input = true,
             None => self.complain("-c requires an argument", SYNTAX),
             Some(file) => {
@@ -188,120 +219,23 @@ impl Program {
         }
     }
 
-    fn run(&mut self, command: &SimpleCommand, now: Timestamp) {
-        let is_wanted = match command.joint {
-            Joint::Always => true,
-            Joint::Success => self.code == 0,
-            Joint::Failure => self.code != 0,
-        };
-        if !is_wanted {
-            return;
-        }
-        let mut words = self.expanded(&command.words);
-        let is_assignment = |word: &String| {
-            let name = word.split_once('=').map(|(name, _)| name);
-            name.is_some_and(|name| {
-                !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
-            })
-        };
-        let assignments = words.iter().take_while(|word| is_assignment(word)).count();
-        let assigned = words.drain(..assignments);
-        for assignment in assigned {
-            let (name, value) = assignment.split_once('=').expect("it is an assignment");
-            self.setting.set(name, value);
-        }
-        let mut outcome = match words.split_first() {
-            None => Outcome::default(),
-            Some((name, arguments)) => self.call(name, arguments, now),
-        };
-        outcome.redirect(&command.redirections);
-        let is_over = self.stops_at_failure
-            && outcome.code != 0
-            && !matches!(self.script.front(), Some(next) if next.joint != Joint::Always);
-        outcome.is_last |= is_over;
-        self.take(outcome);
-    }
-
-    /// Runs a command of a script.
-    fn call(&mut self, name: &str, arguments: &[String], now: Timestamp) -> Outcome {
-        match base_name(name) {
-            "exit" => {
-                let code = arguments.first().and_then(|code| code.parse().ok());
-                Outcome {
-                    code: code.unwrap_or(self.code),
-                    is_last: true,
-                    ..Outcome::default()
-                }
-            }
-            "export" | "set" => {
-                self.stops_at_failure |= name == "set" && arguments.iter().any(|flag| flag == "-e");
-                for (name, value) in arguments.iter().filter_map(|word| word.split_once('=')) {
-                    self.setting.set(name, value);
-                }
-                Outcome::default()
-            }
-            known if COMMANDS.contains(&known) => {
-                builtin::run(known, arguments, &self.setting, now)
-            }
-            _ => {
-                let error = format!("sh: {name}: not found; {}\n", offer());
-                Outcome::failed(&error, NOT_FOUND)
-            }
+    fn begin(&mut self, parsed: Result<grammar::List, ParseError>) {
+        match parsed {
+            Ok(list) => self.machine.begin(list),
+            Err(error) => self.complain(&error.into_message(), SYNTAX),
         }
     }
 
-    /// Replaces the variables of words. The value of one without quotes is as many words as it has fields.
-    fn expanded(&self, words: &[Word]) -> Vec<String> {
-        let mut expanded = Vec::new();
-        for word in words {
-            let mut open = word.is_quoted.then(String::new);
-            for piece in &word.pieces {
-                match piece {
-                    Piece::Text(text) => open.get_or_insert_default().push_str(text),
-                    Piece::Variable { name, is_quoted } => {
-                        let value = self.value(name);
-                        if *is_quoted {
-                            open.get_or_insert_default().push_str(&value);
-                            continue;
-                        }
-                        for (index, field) in fields(&value).enumerate() {
-                            if index > 0 {
-                                expanded.extend(open.take());
-                            }
-                            open.get_or_insert_default().push_str(field);
-                        }
-                    }
-                }
-            }
-            expanded.extend(open);
-        }
-        expanded
-    }
-
-    fn value(&self, name: &str) -> String {
-        match name {
-            "?" => self.code.to_string(),
-            _ => self.setting.variable(name).unwrap_or_default().to_owned(),
-        }
-    }
-
-    fn take(&mut self, outcome: Outcome) {
-        self.code = outcome.code;
-        self.actions.extend(outcome.actions);
-        if outcome.is_last {
-            self.script.clear();
-            self.reads_input = false;
-        }
-    }
-
-    /// Ends as a shell does that cannot go on.
+    /// Ends as a shell does that cannot read a command.
     fn complain(&mut self, error: &str, code: u8) {
-        self.take(Outcome::failed(&format!("sh: {error}\n"), code));
+        self.machine
+            .take(Outcome::failed(&format!("sh: {error}\n"), code));
     }
 
     /// Refuses a command that there is not, in the words of a container runtime.
     fn refuse(&mut self, name: &str) {
-        let found = self.setting.files.read(&self.setting.folder, name);
+        let setting = &self.machine.setting;
+        let found = setting.files.read(&setting.folder, name);
         let (why, code) = if name.contains('/') && found == Err(FileError::Missing) {
             (format!("stat {name}: no such file or directory"), NOT_FOUND)
         } else if name.contains('/') {
@@ -313,8 +247,52 @@ impl Program {
             "exec failed: unable to start container process: exec: {name:?}: {why}; {}\n",
             offer()
         );
-        self.take(Outcome::failed(&error, code));
+        self.machine.take(Outcome::failed(&error, code));
     }
+}
+
+/// Runs a command of a script.
+fn run_in_script(machine: &mut Machine, name: &str, arguments: &[String], now: Timestamp) {
+    let of_number = |default: usize| match arguments.first().map(|number| number.parse()) {
+        None => Some(default),
+        Some(number) => number.ok().filter(|number: &usize| *number > 0),
+    };
+    let outcome = match (base_name(name), of_number(1)) {
+        ("exit", _) => {
+            let code = arguments.first().and_then(|code| code.parse().ok());
+            Outcome {
+                code: code.unwrap_or(machine.code),
+                flow: Flow::Exit,
+                ..Outcome::default()
+            }
+        }
+        ("break", Some(levels)) => Outcome::flowing(Flow::Break(levels)),
+        ("continue", Some(levels)) => Outcome::flowing(Flow::Continue(levels)),
+        ("break" | "continue", None) => {
+            let error = format!("sh: {name}: Illegal number: {}\n", arguments[0]);
+            Outcome {
+                flow: Flow::Exit,
+                ..Outcome::failed(&error, SYNTAX)
+            }
+        }
+        ("export" | "set", _) => {
+            machine.stops_at_failure |= name == "set" && arguments.iter().any(|flag| flag == "-e");
+            for (name, value) in arguments.iter().filter_map(|word| word.split_once('=')) {
+                if !machine.set(name, value) {
+                    return;
+                }
+            }
+            Outcome::default()
+        }
+        (known, _) if COMMANDS.contains(&known) => {
+            builtin::run(known, arguments, &machine.setting, now)
+        }
+        _ => {
+            let error = format!("sh: {name}: not found; {}\n", offer());
+            Outcome::failed(&error, NOT_FOUND)
+        }
+    };
+    machine.take(outcome);
 }
 
 /// Returns the commands that there are, for those who have asked for another one.
@@ -332,6 +310,13 @@ impl Outcome {
         }
     }
 
+    fn flowing(flow: Flow) -> Self {
+        Self {
+            flow,
+            ..Self::default()
+        }
+    }
+
     fn failed(error: &str, code: u8) -> Self {
         let mut outcome = Self {
             code,
@@ -345,35 +330,6 @@ impl Outcome {
         let error = Bytes::copy_from_slice(error.as_bytes());
         self.actions
             .push(Action::Write(OutputStream::Stderr, error));
-    }
-
-    /// Sends what goes to a stream to another one, or nowhere, as these redirections say, one after the other.
-    fn redirect(&mut self, redirections: &[Redirection]) {
-        let (mut stdout, mut stderr) = (Some(OutputStream::Stdout), Some(OutputStream::Stderr));
-        for redirection in redirections {
-            let to = match redirection.to {
-                None => None,
-                Some(OutputStream::Stdout) => stdout,
-                Some(OutputStream::Stderr) => stderr,
-            };
-            match redirection.from {
-                OutputStream::Stdout => stdout = to,
-                OutputStream::Stderr => stderr = to,
-            }
-        }
-        let target = |stream| match stream {
-            OutputStream::Stdout => stdout,
-            OutputStream::Stderr => stderr,
-        };
-        let actions = std::mem::take(&mut self.actions).into_iter();
-        let redirected = actions.filter_map(|action| match action {
-            Action::Write(stream, bytes) => {
-                target(stream).map(|stream| Action::Write(stream, bytes))
-            }
-            Action::CopyInput(stream) => Some(Action::CopyInput(stream.and_then(target))),
-            action => Some(action),
-        });
-        self.actions = redirected.collect();
     }
 }
 

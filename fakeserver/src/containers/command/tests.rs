@@ -23,6 +23,7 @@ fn setting() -> Setting {
         files,
         host_name: "p".to_owned(),
         folder: "/".to_owned(),
+        started: Some(NOW - Duration::from_secs(26 * 3_600 + 200)),
     }
 }
 
@@ -48,7 +49,7 @@ fn perform(words: &[&str], input: &str) -> Performed {
                     write(stream, rest.as_bytes(), &mut performed);
                 }
             }
-            Action::ReadLine => program.feed(lines.next()),
+            Action::ReadLine { .. } => program.feed(lines.next()),
             Action::Sleep(time) => performed.slept += time,
             Action::Exit(code) => {
                 performed.code = code;
@@ -121,7 +122,8 @@ fn commands_that_there_are_not_are_refused_in_a_runtimes_words() {
     assert_eq!(
         error,
         "exec failed: unable to start container process: exec: \"nginx\": executable file not found in $PATH; this \
-         server runs cat, date, echo, env, false, hostname, ls, printenv, printf, pwd, sleep, true and sh\n"
+         server runs :, [, cat, date, echo, env, false, hostname, ls, printenv, printf, pwd, seq, sleep, test, true, uptime \
+         and sh\n"
     );
     let (error, code) = failed(&["/app/run"]);
     assert!(error.contains("stat /app/run: no such file or directory"));
@@ -153,6 +155,7 @@ fn a_script_runs_command_by_command() {
     );
     assert_eq!(failed(&["bash", "-ec", "false; echo b"]).1, 1);
     assert_eq!(said(&["sh", "-ec", "false || true; echo b"]), "b\n");
+    assert_eq!(sh("'if'=1 2>/dev/null || echo \\; a\\\n b"), "; a b\n");
     assert_eq!(failed(&["sh", "-c", "echo a | cat"]).1, 2);
     assert_eq!(failed(&["sh", "-c"]).1, 2);
     assert_eq!(failed(&["sh", "script.sh"]).1, 127);
@@ -183,3 +186,245 @@ fn a_program_of_the_user_writes_what_it_is_told() {
     );
     assert_eq!(program.next(NOW), Action::Exit(7));
 }
+
+#[test]
+fn scripts_have_loops_and_conditions() {
+    let sh = |script: &str| said(&["sh", "-c", script]);
+    assert_eq!(
+        sh("for i in $(seq 1 3); do echo $i; sleep 1; done"),
+        "1\n2\n3\n"
+    );
+    assert_eq!(
+        sh("for i in a \"b c\" $B\ndo\n  echo \"<$i>\"\ndone"),
+        "<a>\n<b c>\n<two>\n<words>\n"
+    );
+    assert_eq!(sh("for i in; do echo $i; done; echo $?"), "0\n");
+    assert_eq!(
+        sh("i=0; while [ $i -lt 3 ]; do i=$((i + 1)); echo $i; done"),
+        "1\n2\n3\n"
+    );
+    assert_eq!(
+        sh("i=2; until test $i -eq 0; do i=$(($i-1)); done; echo ${i}"),
+        "0\n"
+    );
+    let branches =
+        "if [ $X = 1 ]; then echo one; elif [ $X = 2 ]; then echo two; else echo more; fi";
+    for (value, told) in [("1", "one\n"), ("2", "two\n"), ("3", "more\n")] {
+        assert_eq!(sh(&format!("X={value}; {branches}")), told);
+    }
+    assert_eq!(sh("if false; then echo a; fi && echo b"), "b\n");
+    assert_eq!(
+        sh("! false && { echo a; echo b; } 2>/dev/null >&2 || echo c"),
+        ""
+    );
+    assert_eq!(
+        sh(
+            "for i in 1 2 3; do for j in 1 2; do [ $i$j = 12 ] && continue 2; [ $i = 3 ] && break 2; echo $i$j; done; done"
+        ),
+        "11\n21\n22\n"
+    );
+    assert_eq!(sh("while true; do echo a; break; done; echo $?"), "a\n0\n");
+    assert_eq!(sh("break; continue; echo a"), "a\n");
+}
+
+#[test]
+fn substitutions_are_what_commands_print() {
+    let sh = |script: &str| said(&["sh", "-c", script]);
+    assert_eq!(
+        sh("A=2; echo \"$(A=3; echo $A; echo)\" $(echo $A)"),
+        "3 2\n"
+    );
+    assert_eq!(
+        sh("echo $(echo a $(echo 'b  c')) \"$(printf 'd\\n\\ne\\n\\n')\""),
+        "a b c d\n\ne\n"
+    );
+    assert_eq!(sh("A=$(exit 3); echo $?; A=b echo $(exit 4)"), "3\n\n");
+    assert_eq!(sh("echo x$(echo ' a ')y"), "x a y\n");
+    assert_eq!(
+        sh("A=$(seq 2); echo \"$A\"; A='x y'; B=$A; echo $B"),
+        "1\n2\nx y\n"
+    );
+    let performed = perform(
+        &["sh", "-c", "echo $(sleep 2; cat; echo a >&2; echo b)"],
+        "in",
+    );
+    assert_eq!(performed.stdout, "b\n");
+    assert!(performed.stderr.contains("no standard input"));
+    assert!(performed.stderr.ends_with("a\n"), "{}", performed.stderr);
+    assert_eq!(performed.slept.as_secs(), 2);
+    assert_eq!(
+        perform(&["sh", "-c", "echo $(cat /x 2>&1)"], "").stdout,
+        "cat: /x: No such file or directory\n"
+    );
+}
+
+#[test]
+fn a_failure_ends_a_script_unless_it_is_looked_at() {
+    let code = |script: &str| {
+        let performed = perform(&["sh", "-ec", script], "");
+        (performed.stdout, performed.code)
+    };
+    assert_eq!(
+        code("if false; then :; fi; ! true; echo a"),
+        ("a\n".to_owned(), 0)
+    );
+    assert_eq!(
+        code("while false; do :; done; { false; } || echo a"),
+        ("a\n".to_owned(), 0)
+    );
+    assert_eq!(
+        code("for i in 1 2; do echo $i; false; done"),
+        ("1\n".to_owned(), 1)
+    );
+    assert_eq!(code("A=$(false); echo a"), (String::new(), 1));
+}
+
+#[test]
+fn tests_compare_texts_numbers_and_files() {
+    let code = |words: &[&str]| {
+        let words = [&["test"], words].concat();
+        perform(&words, "").code
+    };
+    for (words, expected) in [
+        (&[][..], 1),
+        (&["x"], 0),
+        (&["-n", ""], 1),
+        (&["-z", ""], 0),
+        (&["!", "-z", ""], 1),
+        (&["a", "!=", "b"], 0),
+        (&["a", "=", "b"], 1),
+        (&["3", "-ge", "10"], 1),
+        (&["3", "-le", "10"], 0),
+        (&["3", "-gt", "2"], 0),
+        (&["-f", "/etc/config/key"], 0),
+        (&["-d", "/etc/config"], 0),
+        (&["-e", "/nowhere"], 1),
+        (&["-s", "/etc"], 1),
+        (&["a", "-eq", "1"], 2),
+        (&["a", "~", "1"], 2),
+        (&["-q", "1"], 2),
+        (&["a", "=", "a", "-a", "b"], 2),
+    ] {
+        assert_eq!(code(words), expected, "{words:?}");
+    }
+    assert_eq!(failed(&["[", "a"]), ("sh: [: missing ]\n".to_owned(), 2));
+}
+
+#[test]
+fn sequences_and_uptimes_are_printed() {
+    assert_eq!(said(&["seq", "3"]), "1\n2\n3\n");
+    assert_eq!(said(&["seq", "5", "-2", "1"]), "5\n3\n1\n");
+    assert_eq!(said(&["seq", "2", "1"]), "");
+    assert_eq!(failed(&["seq", "1", "0", "2"]).1, 1);
+    assert_eq!(failed(&["seq", "one"]).1, 1);
+    assert_eq!(failed(&["seq"]).1, 1);
+    let error = failed(&["seq", "1", "9223372036854775807"]).0;
+    assert!(error.contains("ask for fewer"), "{error}");
+    assert_eq!(
+        said(&["uptime"]),
+        " 00:00:00 up 1 day, 2:03,  0 users,  load average: 0.00, 0.00, 0.00\n"
+    );
+    assert_eq!(failed(&["uptime", "-p"]).1, 1);
+}
+
+#[test]
+fn a_shell_waits_for_the_end_of_a_command() {
+    let performed = perform(&["sh"], "for i in 1 2\ndo echo $i\ndone\necho 'a\nb'");
+    assert_eq!(performed.stdout, "1\n2\na\nb\n");
+    let performed = perform(&["sh"], "while true; do");
+    assert!(performed.stderr.contains("unexpected end of file"));
+    assert_eq!(performed.code, 2);
+}
+
+/// Returns the first actions of a script.
+fn begin(script: &str, count: usize) -> Vec<Action> {
+    let words = ["sh", "-c", script].map(str::to_owned);
+    let mut program = Program::new(&words, setting(), NOW);
+    (0..count).map(|_| program.next(NOW)).collect()
+}
+
+#[test]
+fn a_script_without_end_pauses_and_is_bounded() {
+    assert_eq!(
+        begin("while :; do :; done", 3),
+        vec![Action::Sleep(PAUSE); 3]
+    );
+    let forever = begin("while true; do date +%Y; sleep 1; done", 4);
+    let line = Action::Write(OutputStream::Stdout, "2026\n".into());
+    let second = Action::Sleep(Duration::from_secs(1));
+    assert_eq!(forever, [line.clone(), second.clone(), line, second]);
+    for script in [
+        "A=x; while true; do A=$A$A; done",
+        "while true; do i=$((i + 1)); export A$i=$(seq 1000); done",
+        "A=$(while true; do seq 1000; done)",
+    ] {
+        let (error, code) = failed(&["sh", "-c", script]);
+        assert!(error.contains(" bytes"), "{script}: {error}");
+        assert_eq!(code, 2);
+    }
+    assert_eq!(failed(&["sh", "-c", "echo $((1 / 0)); echo a"]).1, 2);
+}
+
+proptest::proptest! {
+    #[test]
+    fn any_script_goes_on_or_ends(
+        parts in proptest::collection::vec(proptest::sample::select(PARTS), 0..40),
+        text in ".{0,60}",
+    ) {
+        for script in [parts.concat(), parts.join(" "), text] {
+            let mut size = 0;
+            for action in begin(&script, 300) {
+                if let Action::Write(_, bytes) = action {
+                    size += bytes.len();
+                }
+            }
+            proptest::prop_assert!(size < 300 * 2 * TEXT_MAX);
+        }
+    }
+}
+
+/// Parts of scripts, some of which fit together.
+const PARTS: &[&str] = &[
+    "for i in 1 2; do ",
+    "while true; do ",
+    "until false; do ",
+    "done; ",
+    "if [ $i = 1 ]; then ",
+    "elif :; then ",
+    "else ",
+    "fi; ",
+    "{ ",
+    "}; ",
+    "$(",
+    ")",
+    "$((",
+    "))",
+    "i=$i$i; ",
+    "i=$((i+1)); ",
+    "echo \"$i\"",
+    "echo $i",
+    "sleep 1; ",
+    "cat ",
+    "break; ",
+    "continue 2; ",
+    "exit 3; ",
+    "set -e; ",
+    "false",
+    " && ",
+    " || ",
+    "; ",
+    "\n",
+    "! ",
+    ">/dev/null ",
+    "2>&1 ",
+    "\"",
+    "'",
+    "\\",
+    "$",
+    "seq 3",
+    "uptime",
+    "#",
+    "${i}",
+    "=",
+    "export A=$i; ",
+];

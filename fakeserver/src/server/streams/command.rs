@@ -167,9 +167,10 @@ async fn run(
                     }
                 }
             }
-            Action::ReadLine => {
+            Action::ReadLine { is_continued } => {
                 if output.is_terminal() {
-                    output.show(STDOUT, b"# ").await?;
+                    let prompt: &[u8] = if is_continued { b"> " } else { b"# " };
+                    output.show(STDOUT, prompt).await?;
                 }
                 let line = input.read_line(output).await?;
                 program.feed(line.as_deref());
