@@ -10,7 +10,7 @@ use axum::{
 use http::{HeaderName, HeaderValue, StatusCode, header};
 
 use super::{assembly::Server, audit::AuditId};
-use crate::edge::request::is_well_escaped;
+use crate::{edge::request::is_well_escaped, value::audit_annotations::AuditAnnotations};
 
 const AUDIT_ID: HeaderName = HeaderName::from_static("audit-id");
 const FLOW_SCHEMA: HeaderName = HeaderName::from_static("x-kubernetes-pf-flowschema-uid");
@@ -35,6 +35,9 @@ pub(super) async fn wrap(
     let audit_id = audit_id.unwrap_or_else(|| text(&server.backend().entropy.audit_id()));
     let id = AuditId(audit_id.clone());
     request.extensions_mut().insert(id);
+    if server.audit.is_some() {
+        request.extensions_mut().insert(AuditAnnotations::kept());
+    }
     let mut response = next.run(request).await;
     // A connection that speaks another protocol now has none of them.
     if response.status() == StatusCode::SWITCHING_PROTOCOLS {

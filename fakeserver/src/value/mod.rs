@@ -9,6 +9,7 @@ pub(crate) mod pattern;
 pub(crate) mod resource;
 pub(crate) mod resource_path;
 pub(crate) mod user;
+pub(crate) mod audit_annotations;
 pub(crate) mod pool;
 pub(crate) mod object;
 pub(crate) mod json;

@@ -17,5 +17,6 @@ pub(super) fn deleter<'a>(request: &'a Request<'_>) -> Author<'a> {
         user: &request.requester.user,
         access: &request.requester.access,
         manager: "",
+        audit: &request.audit,
     }
 }

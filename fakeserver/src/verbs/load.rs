@@ -20,7 +20,10 @@ use crate::{
     faults::Connection,
     kinds::ResourceType,
     store::StoredObject,
-    value::{edit::remove, resource::api_version, resource_path::ResourcePath, status::Status},
+    value::{
+        audit_annotations::AuditAnnotations, edit::remove, resource::api_version,
+        resource_path::ResourcePath, status::Status,
+    },
     write::{
         Attempt, AttemptError, Backend, DeleteOptions, Draft, Existing, FieldValidation, Outcome,
         Source, Target, WriteOptions, definitions, namespace_key, run,
@@ -205,6 +208,7 @@ impl Place {
             #[cfg(feature = "controllers")]
             uri: http::Uri::default(),
             connection: Connection::default(),
+            audit: AuditAnnotations::default(),
         })
     }
 }

@@ -64,7 +64,7 @@ use crate::{
         response::{refusal_to, timed_out},
     },
     faults::{Connection, RequestFacts},
-    value::{resource_path::ResourcePath, status::Status},
+    value::{audit_annotations::AuditAnnotations, resource_path::ResourcePath, status::Status},
     write::definitions,
 };
 
@@ -97,6 +97,7 @@ pub(crate) async fn serve(
     body: Body,
 ) -> Result<Response, Status> {
     let connection = parts.extensions.get::<Connection>();
+    let audit = parts.extensions.get::<AuditAnnotations>();
     let understood = find_target(&api.registry(), path).and_then(|target| {
         let mut request = Request {
             target,
@@ -108,6 +109,7 @@ pub(crate) async fn serve(
             media_types: api.media_types,
             has_shards: api.has_shards,
             connection: connection.cloned().unwrap_or_default(),
+            audit: audit.cloned().unwrap_or_default(),
         };
         let verb = request.verb(&parts.method)?;
         if verb == Verb::Create && request.target.path.subresource.is_none() {

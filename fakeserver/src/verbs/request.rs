@@ -12,7 +12,10 @@ use crate::{
         apiextensions::custom_resource_definition,
         registry::{Lookup, Registry},
     },
-    value::{names::path_segment_problems, resource_path::ResourcePath, status::Status},
+    value::{
+        audit_annotations::AuditAnnotations, names::path_segment_problems,
+        resource_path::ResourcePath, status::Status,
+    },
     write::Target,
 };
 
@@ -31,6 +34,8 @@ pub(crate) struct Request<'a> {
     pub(crate) has_shards: bool,
     /// The connection that it came by.
     pub(crate) connection: Connection,
+    /// What admission has to say for the audit log.
+    pub(crate) audit: AuditAnnotations,
 }
 
 /// Looks up the resource of `path`.

@@ -36,6 +36,7 @@ use crate::{
     kinds::pod_spec::validation::security::is_about_privileges,
     store::{ObjectKey, StoredObject, Transaction},
     value::{
+        audit_annotations::AuditAnnotations,
         json::{OBJECT_DEPTH_MAX, is_deeper_than},
         status::{FieldError, Status},
     },
@@ -67,6 +68,8 @@ pub(super) struct Progress {
     pub(super) restarts: usize,
     /// The warnings about the object as the last attempt has it.
     warnings: Vec<String>,
+    /// What admission has to say for the audit log.
+    pub(super) audit: AuditAnnotations,
 }
 
 /// An attempt at a write: a transaction that can also ask webhooks.
@@ -124,6 +127,7 @@ impl Progress {
             answers: Vec::new(),
             restarts: 0,
             warnings: Vec::new(),
+            audit: AuditAnnotations::default(),
         }
     }
 
@@ -199,6 +203,11 @@ impl Attempt<'_, '_> {
     /// Warns the client of the object that is written.
     pub(super) fn warn(&mut self, warnings: Vec<String>) {
         self.progress.warnings.extend(warnings);
+    }
+
+    /// Takes the audit annotations of the request, for webhooks.
+    pub(super) fn set_audit(&mut self, audit: &AuditAnnotations) {
+        self.progress.audit = audit.clone();
     }
 
     /// Returns the uid of the object that is created.

@@ -6,6 +6,7 @@ use super::{Target, WriteOptions};
 use crate::{
     kinds::rbac::policy::Access,
     value::{
+        audit_annotations::AuditAnnotations,
         edit::{remove, set_or_remove},
         managed_fields::{self, Manager, described},
         resource::GroupVersionKind,
@@ -24,6 +25,8 @@ pub(crate) struct Author<'a> {
     pub(crate) user: &'a UserInfo,
     pub(crate) access: &'a Access,
     pub(crate) manager: &'a str,
+    /// Takes what admission has to say of the write for the audit log.
+    pub(crate) audit: &'a AuditAnnotations,
 }
 
 /// Returns the manager of the fields that a request writes. `client` is the user agent up to the first `/`.

@@ -170,6 +170,7 @@ impl Backend {
                 webhooks: &self.webhooks,
                 entropy: &self.entropy,
                 target,
+                audit: &progress.audit,
                 versions: &versions_of(&self.registry.load(), target),
             };
             let answer = question.put_to(dispatcher).await?;

@@ -137,6 +137,7 @@ pub(super) fn mutate(
     write: &mut Write<'_>,
     attempt: &mut Attempt<'_, '_>,
 ) -> Result<(), AttemptError> {
+    attempt.set_audit(write.author.audit);
     attempt.begin_first_round();
     mutate_once(write, attempt)?;
     if attempt.begin_second_round() {

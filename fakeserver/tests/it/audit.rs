@@ -6,12 +6,13 @@ use std::{
     sync::{Arc, Mutex},
 };
 
+use axum::{Json, Router, routing::post};
 use fakeserver::{
     AuditLog, AuditLogError, AuditPolicy, Authorization, FakeServer, FakeServerBuilder, UserInfo,
 };
 use serde_json::{Value, json};
 
-use crate::support::{Api, CONFIG_MAPS};
+use crate::support::{Api, CONFIG_MAPS, PODS};
 
 /// A log in memory.
 #[derive(Clone, Default)]
@@ -238,4 +239,155 @@ async fn a_file_goes_on_and_what_is_no_audit_log_is_left_alone() {
     assert_eq!(fs::read_to_string(&notes).unwrap(), "mine");
     let error = AuditLog::to_file(folder.path(), AuditPolicy::metadata()).unwrap_err();
     assert!(matches!(error, AuditLogError::Unusable { .. }), "{error}");
+}
+
+const ADMISSION: &str = "/apis/admissionregistration.k8s.io/v1";
+
+/// Returns a webhook of config maps at a path of the one service that there is.
+fn webhook(name: &str, path: &str) -> Value {
+    json!({
+        "name": name, "failurePolicy": "Ignore", "sideEffects": "None", "admissionReviewVersions": ["v1"],
+        "clientConfig": {"service": {"namespace": "default", "name": "hooks", "path": path}},
+        "rules": [{"operations": ["CREATE"], "apiGroups": [""], "apiVersions": ["v1"], "resources": ["configmaps"]}],
+    })
+}
+
+/// Returns the annotations of the last event about a resource.
+fn annotations(events: &[Value], resource: &str) -> Value {
+    let mut of = events
+        .iter()
+        .filter(|event| event["objectRef"]["resource"] == resource);
+    of.next_back().unwrap()["annotations"].clone()
+}
+
+#[tokio::test(start_paused = true)]
+async fn webhooks_annotate_events() {
+    let rules =
+        "[{level: Metadata, users: [kubernetes-admin], namespaces: [other]}, {level: Request}]";
+    let (api, lines) = logged(FakeServer::builder(), rules);
+    let answer = |Json(review): Json<Value>| async move {
+        // The patch adds `data.k = "<"`.
+        let patch = "W3sib3AiOiJhZGQiLCJwYXRoIjoiL2RhdGEvayIsInZhbHVlIjoiPCJ9XQ==";
+        Json(
+            json!({"kind": "AdmissionReview", "apiVersion": "admission.k8s.io/v1", "response": {
+                "uid": review["request"]["uid"], "allowed": true, "patchType": "JSONPatch", "patch": patch,
+                "auditAnnotations": {"why": "because", "not valid": "x"},
+            }}),
+        )
+    };
+    let router = Router::new().route("/patch", post(answer));
+    api.server.serve_webhooks("hooks.default.svc", router);
+    let mutating = [
+        webhook("gone.example.com", "/gone"),
+        webhook("patch.example.com", "/patch"),
+    ];
+    for (kind, webhooks) in [
+        ("mutating", json!(mutating)),
+        ("validating", json!([mutating[0]])),
+    ] {
+        let configuration = json!({"metadata": {"name": kind}, "webhooks": webhooks});
+        let path = format!("{ADMISSION}/{kind}webhookconfigurations");
+        api.post(&path, &configuration).await.created();
+    }
+    let namespace = json!({"metadata": {"name": "other"}});
+    api.post("/api/v1/namespaces", &namespace).await.created();
+    let map = json!({"metadata": {"name": "a"}, "data": {"x": "y"}});
+    api.post(CONFIG_MAPS, &map).await.created();
+    let mutation = |webhook: &str, mutated: bool| {
+        format!(
+            "{{\"configuration\":\"mutating\",\"webhook\":\"{webhook}\",\"mutated\":{mutated}}}"
+        )
+    };
+    let mut expected = json!({
+        "authorization.k8s.io/decision": "allow",
+        "failed-open.mutation.webhook.admission.k8s.io/round_0_index_0": "gone.example.com",
+        "failed-open.validating.webhook.admission.k8s.io/round_0_index_0": "gone.example.com",
+        "mutation.webhook.admission.k8s.io/round_0_index_0": mutation("gone.example.com", false),
+        "mutation.webhook.admission.k8s.io/round_0_index_1": mutation("patch.example.com", true),
+        "patch.example.com/why": "because",
+        "patch.webhook.admission.k8s.io/round_0_index_1":
+            "{\"configuration\":\"mutating\",\"webhook\":\"patch.example.com\",\"patch\":[{\"op\":\"add\",\
+             \"path\":\"/data/k\",\"value\":\"\\u003c\"}],\"patchType\":\"JSONPatch\"}",
+    });
+    assert_eq!(annotations(&lines.take(), "configmaps"), expected);
+    api.post(&CONFIG_MAPS.replace("default", "other"), &map)
+        .await
+        .created();
+    expected
+        .as_object_mut()
+        .unwrap()
+        .remove("patch.webhook.admission.k8s.io/round_0_index_1");
+    assert_eq!(annotations(&lines.take(), "configmaps"), expected);
+}
+
+#[tokio::test]
+async fn policies_annotate_events() {
+    let (api, lines) = logged(FakeServer::builder(), "[{level: Metadata}]");
+    let policy = json!({"metadata": {"name": "p.example.com"}, "spec": {
+        "paramKind": {"apiVersion": "v1", "kind": "ConfigMap"},
+        "matchConstraints": {"resourceRules": [{
+            "apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["secrets"],
+        }]},
+        "validations": [{"expression": "true"}, {"expression": "false", "message": "a < b"}],
+        "auditAnnotations": [
+            {"key": "name", "valueExpression": "string(params.metadata.name)"},
+            {"key": "none", "valueExpression": "null"},
+        ],
+    }});
+    api.post(&format!("{ADMISSION}/validatingadmissionpolicies"), &policy)
+        .await
+        .created();
+    for name in ["a", "b"] {
+        api.post(CONFIG_MAPS, &json!({"metadata": {"name": name}}))
+            .await
+            .created();
+        let binding = json!({"metadata": {"name": name}, "spec": {
+            "policyName": "p.example.com", "validationActions": ["Warn", "Audit"],
+            "paramRef": {"name": name, "namespace": "default", "parameterNotFoundAction": "Deny"},
+        }});
+        api.post(
+            &format!("{ADMISSION}/validatingadmissionpolicybindings"),
+            &binding,
+        )
+        .await
+        .created();
+    }
+    let secret = json!({"metadata": {"name": "s"}});
+    api.post("/api/v1/namespaces/default/secrets", &secret)
+        .await
+        .created();
+    let failure = "[{\"message\":\"a \\u003c b\",\"policy\":\"p.example.com\",\"binding\":\"a\",\
+                   \"expressionIndex\":1,\"validationActions\":[\"Warn\",\"Audit\"]}]";
+    assert_eq!(
+        annotations(&lines.take(), "secrets"),
+        json!({
+            "authorization.k8s.io/decision": "allow",
+            "p.example.com/name": "a, b",
+            "validation.policy.admission.k8s.io/validation_failure": failure,
+        })
+    );
+}
+
+#[tokio::test]
+async fn pod_security_annotates_events() {
+    let (api, lines) = logged(FakeServer::builder(), "[{level: Metadata}]");
+    let pod = json!({"metadata": {"name": "p"}, "spec": {"hostNetwork": true, "containers": [
+        {"name": "c", "image": "i"},
+    ]}});
+    api.post(PODS, &pod).await.created();
+    let key = "pod-security.kubernetes.io/enforce-policy";
+    assert_eq!(annotations(&lines.take(), "pods")[key], "privileged:latest");
+    let label = |mode: &str| format!("pod-security.kubernetes.io/{mode}");
+    let labels = json!({label("enforce"): "baseline", label("audit"): "baseline", label("audit-version"): "v1.30"});
+    let namespace = json!({"metadata": {"name": "strict", "labels": labels}});
+    api.post("/api/v1/namespaces", &namespace).await.created();
+    api.post(&PODS.replace("default", "strict"), &pod)
+        .await
+        .refused(403);
+    let told = annotations(&lines.take(), "pods");
+    assert_eq!(told[key], "baseline:latest");
+    assert_eq!(
+        told["pod-security.kubernetes.io/audit-violations"],
+        "would violate PodSecurity \"baseline:v1.30\": host namespaces (hostNetwork=true)"
+    );
 }

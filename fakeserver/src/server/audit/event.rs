@@ -44,7 +44,7 @@ pub(super) struct Event {
     request_received_timestamp: String,
     stage_timestamp: String,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    annotations: BTreeMap<&'static str, String>,
+    annotations: BTreeMap<String, String>,
 }
 
 /// The object that a request is about.
@@ -122,8 +122,14 @@ impl Event {
         self.stage_timestamp = time(at);
     }
 
-    pub(super) fn annotate(&mut self, key: &'static str, value: impl Into<String>) {
-        self.annotations.insert(key, value.into());
+    pub(super) fn annotate(&mut self, key: &str, value: &str) {
+        self.annotations.insert(key.to_owned(), value.to_owned());
+    }
+
+    /// Adds what admission says. What is there stays.
+    pub(super) fn annotate_all(&mut self, mut annotations: BTreeMap<String, String>) {
+        annotations.append(&mut self.annotations);
+        self.annotations = annotations;
     }
 
     /// Takes the body of the request: what it says of the object, and the whole if `is_kept`.

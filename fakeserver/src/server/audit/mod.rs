@@ -27,6 +27,7 @@ use super::FakeServerBuilder;
 use crate::{
     clock::Clock,
     kinds::rbac::policy::{Attributes, Target},
+    value::audit_annotations::AuditAnnotations,
     verbs::Requester,
 };
 
@@ -54,6 +55,7 @@ pub(super) struct Audited {
     is_deletion: bool,
     /// The body of the request as far as it was read, and whether it is YAML.
     request: Arc<Mutex<Kept>>,
+    annotations: AuditAnnotations,
     status: Option<StatusCode>,
     is_complete: bool,
 }
@@ -113,6 +115,7 @@ impl AuditLog {
             is_long: attributes.verb == "watch" || LONG.contains(&subresource),
             is_deletion: attributes.verb.starts_with("delete"),
             request: Arc::new(Mutex::new(Kept::of(&kind))),
+            annotations: parts.extensions.get().cloned().unwrap_or_default(),
             status: None,
             is_complete: false,
         };
@@ -176,6 +179,8 @@ impl Audited {
             self.event.take_request(body, level >= Level::Request);
         }
         drop(request);
+        let annotations = self.annotations.told(level >= Level::Request);
+        self.event.annotate_all(annotations);
         let status = self.status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         self.event.take_status(status, response.as_ref());
         if let Some(body) = response.filter(|_| level == Level::RequestResponse && !self.is_long) {

@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     entropy::Entropy,
-    value::{resource::GroupVersionKind, status::Status},
+    value::{audit_annotations::AuditAnnotations, resource::GroupVersionKind, status::Status},
     write::{
         FieldValidation, Target,
         webhook::{WebhookError, Webhooks},
@@ -22,6 +22,7 @@ pub(crate) struct Dispatcher<'a> {
     pub(crate) webhooks: &'a Webhooks,
     pub(crate) entropy: &'a Entropy,
     pub(crate) target: &'a Target,
+    pub(crate) audit: &'a AuditAnnotations,
     pub(crate) versions: &'a Versions,
 }
 
@@ -72,14 +73,34 @@ impl Dispatcher<'_> {
         let answer = asked.await.map_err(|error: WebhookError| {
             webhook.failure(&format!("failed to call webhook: {error}"))
         })?;
-        Verdict::read(
+        let read = Verdict::read(
             &webhook.name,
             webhook.review_version,
             uid,
             is_mutating,
             &answer,
-        )
-        .map_err(|why| webhook.failure(&format!("received invalid webhook response: {why}")))
+        );
+        let verdict = read
+            .map_err(|why| webhook.failure(&format!("received invalid webhook response: {why}")))?;
+        for (key, value) in &verdict.annotations {
+            self.audit.add(&format!("{}/{key}", webhook.name), value);
+        }
+        Ok(verdict)
+    }
+
+    /// Settles the failure of a webhook, and annotates one that does not matter under `key`.
+    pub(super) fn settle(
+        &self,
+        webhook: &Webhook,
+        failure: Failure,
+        operation: Operation,
+        key: &str,
+    ) -> Result<(), Status> {
+        let is_open = webhook.ignores_failure && matches!(failure, Failure::NotAsked(_));
+        if is_open {
+            self.audit.add(key, &*webhook.name);
+        }
+        webhook.settle(failure, operation)
     }
 
     /// Reads what a webhook made of an object as an object of a kind again.
@@ -110,7 +131,7 @@ impl Webhook {
     }
 
     /// Returns the effect of a failure on the write: by its policy, nothing or a rejection.
-    pub(super) fn settle(&self, failure: Failure, operation: Operation) -> Result<(), Status> {
+    fn settle(&self, failure: Failure, operation: Operation) -> Result<(), Status> {
         match failure {
             Failure::Refused(status) => Err(status),
             // Why is not told here: the reason may quote an answer, and with it an object.

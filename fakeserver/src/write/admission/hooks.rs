@@ -76,10 +76,13 @@ pub(crate) fn equivalents(
 
 fn webhooks_of(configurations: impl IntoIterator<Item = Value>) -> Vec<Arc<Webhook>> {
     let each = configurations.into_iter().flat_map(|configuration| {
+        let name = configuration["metadata"]["name"]
+            .as_str()
+            .unwrap_or_default();
         let webhooks = configuration["webhooks"].as_array();
         let webhooks = webhooks.into_iter().flatten();
         webhooks
-            .map(|webhook| Arc::new(Webhook::parse(webhook)))
+            .map(|webhook| Arc::new(Webhook::parse(name, webhook)))
             .collect::<Vec<_>>()
     });
     each.collect()

@@ -1,12 +1,39 @@
 //! Mutating webhooks: calls in order, and reinvocation.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use json_patch::Patch;
+use serde::Serialize;
 use serde_json::Value;
 
 use super::{Attributes, Dispatcher, Hooks, Invocation, Webhook, dispatcher::Failure};
 use crate::value::status::Status;
+
+/// The prefixes of audit annotations: whether a webhook has changed the object, how, and that it gave no answer.
+const MUTATION: &str = "mutation.webhook.admission.k8s.io/";
+const PATCH: &str = "patch.webhook.admission.k8s.io/";
+const FAILED_OPEN: &str = "failed-open.";
+
+/// The outcome of a call: the object, if it was changed, and warnings.
+type Called = Result<(Option<Value>, Vec<String>), Failure>;
+
+/// The annotation of a call.
+#[derive(Serialize)]
+struct MutationAnnotation<'a> {
+    configuration: &'a str,
+    webhook: &'a str,
+    mutated: bool,
+}
+
+/// The annotation of a patch.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct PatchAnnotation<'a> {
+    configuration: &'a str,
+    webhook: &'a str,
+    patch: Vec<BTreeMap<String, Value>>,
+    patch_type: &'a str,
+}
 
 /// The result of mutating webhooks.
 #[derive(Clone, Debug, Default)]
@@ -61,7 +88,9 @@ impl Dispatcher<'_> {
                 if !webhook.wants(&seen, &invocation)? {
                     continue;
                 }
-                let outcome = self.mutate_by(webhook, &seen, &invocation).await;
+                let at = format!("{MUTATION}round_{round}_index_{index}");
+                let outcome = self.mutate_by(webhook, &seen, &invocation, &at).await;
+                self.annotate_mutation(webhook, &at, &outcome);
                 match outcome {
                     Ok((object, warnings)) => {
                         mutated.warnings.extend(warnings);
@@ -72,7 +101,10 @@ impl Dispatcher<'_> {
                             has_changed = true;
                         }
                     }
-                    Err(failure) => webhook.settle(failure, attributes.operation)?,
+                    Err(failure) => {
+                        let key = format!("{FAILED_OPEN}{at}");
+                        self.settle(webhook, failure, attributes.operation, &key)?;
+                    }
                 }
                 if webhook.is_reinvoked {
                     reinvocations.have_seen.insert(index);
@@ -85,13 +117,40 @@ impl Dispatcher<'_> {
         Ok(mutated)
     }
 
-    /// Calls one webhook, and returns the changed object, if it changes it, and its warnings.
+    /// Annotates whether a webhook has changed the object.
+    fn annotate_mutation(&self, webhook: &Webhook, key: &str, outcome: &Called) {
+        let mutation = MutationAnnotation {
+            configuration: &webhook.configuration,
+            webhook: &webhook.name,
+            mutated: matches!(outcome, Ok((Some(_), _))),
+        };
+        self.audit.add_json(key, &mutation);
+    }
+
+    /// Annotates the patch of a webhook.
+    fn annotate_patch(&self, webhook: &Webhook, at: &str, patch: &[u8]) {
+        let Ok(patch) = serde_json::from_slice(patch) else {
+            return;
+        };
+        let annotation = PatchAnnotation {
+            configuration: &webhook.configuration,
+            webhook: &webhook.name,
+            patch,
+            patch_type: "JSONPatch",
+        };
+        let place = at.trim_start_matches(MUTATION);
+        let key = format!("{PATCH}{place}");
+        self.audit.add_json_of_body(&key, &annotation);
+    }
+
+    /// Calls one webhook, and returns the changed object, if it changes it, and its warnings. `at` is its annotation's key.
     async fn mutate_by(
         &self,
         webhook: &Webhook,
         attributes: &Attributes,
         invocation: &Invocation,
-    ) -> Result<(Option<Value>, Vec<String>), Failure> {
+        at: &str,
+    ) -> Called {
         let uid = self.uid();
         let verdict = self
             .ask(webhook, &uid, attributes, invocation, true)
@@ -121,6 +180,7 @@ impl Dispatcher<'_> {
         json_patch::patch(&mut patched, &patch).map_err(|error| internal(error.to_string()))?;
         let patched = self.read(&invocation.kind, &patched);
         let patched = patched.map_err(internal)?;
+        self.annotate_patch(webhook, at, &verdict.patch);
         let changed = (patched != *object).then_some(patched);
         Ok((changed, verdict.warnings))
     }

@@ -5,6 +5,9 @@ use futures::future::join_all;
 use super::{Attributes, Dispatcher, Hooks, Invocation, Webhook, dispatcher::Failure};
 use crate::value::status::Status;
 
+/// The prefix of audit annotations that name a webhook which gave no answer.
+const FAILED_OPEN: &str = "failed-open.validating.webhook.admission.k8s.io/";
+
 // === impl Dispatcher ===
 
 impl Dispatcher<'_> {
@@ -40,10 +43,13 @@ impl Dispatcher<'_> {
             .map(|(webhook, invocation, seen, uid)| self.judge(webhook, uid, seen, invocation));
         let outcomes = join_all(asked).await;
         let mut warnings = Vec::new();
-        for ((webhook, ..), outcome) in questions.iter().zip(outcomes) {
+        for (index, ((webhook, ..), outcome)) in questions.iter().zip(outcomes).enumerate() {
             match outcome {
                 Ok(said) => warnings.extend(said),
-                Err(failure) => webhook.settle(failure, attributes.operation)?,
+                Err(failure) => {
+                    let key = format!("{FAILED_OPEN}round_0_index_{index}");
+                    self.settle(webhook, failure, attributes.operation, &key)?;
+                }
             }
         }
         Ok(warnings)

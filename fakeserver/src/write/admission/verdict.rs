@@ -14,6 +14,8 @@ pub(super) struct Verdict {
     pub(super) refusal: Option<Status>,
     /// For the client to read.
     pub(super) warnings: Vec<String>,
+    /// For the audit log, without the name of the webhook.
+    pub(super) annotations: Vec<(String, String)>,
     /// A JSON patch of the object, as text; empty without one.
     pub(super) patch: Vec<u8>,
 }
@@ -57,10 +59,16 @@ impl Verdict {
             .map_err(|error| format!("response.patch: {error}"))?;
         let warnings = response["warnings"].as_array().into_iter().flatten();
         let warnings = warnings.filter_map(|warning| warning.as_str().map(str::to_owned));
+        let annotations = response["auditAnnotations"].as_object();
+        let annotations = annotations
+            .into_iter()
+            .flatten()
+            .filter_map(|(key, value)| value.as_str().map(|value| (key.clone(), value.to_owned())));
         let is_allowed = response["allowed"] == true;
         Ok(Self {
             refusal: (!is_allowed).then(|| denial(name, &response["status"])),
             warnings: warnings.collect(),
+            annotations: annotations.collect(),
             patch,
         })
     }

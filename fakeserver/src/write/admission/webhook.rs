@@ -20,6 +20,8 @@ const TIMEOUT_DEFAULT_SECONDS: u64 = 10;
 #[derive(Debug)]
 pub(crate) struct Webhook {
     pub(super) name: String,
+    /// The name of the configuration that it is in.
+    pub(super) configuration: String,
     pub(super) client: ClientConfig,
     pub(super) timeout: Duration,
     /// True if a write continues without the webhook's answer.
@@ -37,8 +39,8 @@ pub(crate) struct Webhook {
 // === impl Webhook ===
 
 impl Webhook {
-    /// Reads an item of `webhooks` that was validated when it was written.
-    pub(super) fn parse(webhook: &Value) -> Self {
+    /// Reads an item of `webhooks` of a configuration that was validated when it was written.
+    pub(super) fn parse(configuration: &str, webhook: &Value) -> Self {
         let versions = webhook["admissionReviewVersions"].as_array();
         let known = |version: &Value| match version.as_str() {
             Some("v1") => Some("v1"),
@@ -49,6 +51,7 @@ impl Webhook {
         let side_effects = &webhook["sideEffects"];
         Self {
             name: webhook["name"].as_str().unwrap_or_default().to_owned(),
+            configuration: configuration.to_owned(),
             client: ClientConfig::parse(&webhook["clientConfig"]),
             timeout: Duration::from_secs(seconds.unwrap_or(TIMEOUT_DEFAULT_SECONDS)),
             ignores_failure: webhook["failurePolicy"] == "Ignore",

@@ -56,9 +56,10 @@ pub(super) struct Validation {
     pub(super) reason: String,
 }
 
-/// An annotation of audit events. There are none, but one that fails rejects a write.
+/// An annotation of audit events. One that fails rejects a write.
 #[derive(Debug)]
 pub(super) struct Annotation {
+    pub(super) key: String,
     pub(super) expression: String,
     pub(super) program: Compiled,
 }
@@ -79,8 +80,8 @@ pub(super) struct Binding {
     pub(super) policy: String,
     pub(super) criteria: Option<Criteria>,
     pub(super) params: Option<ParamRef>,
-    pub(super) denies: bool,
-    pub(super) warns: bool,
+    /// What follows from a denial: `Deny`, `Warn`, `Audit`.
+    pub(super) actions: Vec<String>,
 }
 
 /// The parameters that a binding names.
@@ -156,6 +157,7 @@ impl Annotation {
     fn compile(annotation: &Value, declared: &Declared) -> Self {
         let expression = text(&annotation["valueExpression"]);
         Self {
+            key: text(&annotation["key"]),
             program: declared.compile_to(&expression, &["string", "null_type"]),
             expression,
         }
@@ -184,12 +186,15 @@ impl Mutation {
 // === impl Binding ===
 
 impl Binding {
+    /// Returns whether this follows from a denial.
+    pub(super) fn has(&self, action: &str) -> bool {
+        self.actions.iter().any(|known| known == action)
+    }
+
     /// Reads a binding that was validated when it was written.
     pub(super) fn parse(binding: &Value) -> Self {
         let spec = &binding["spec"];
         let matched = &spec["matchResources"];
-        let has_action =
-            |name: &str| items(&spec["validationActions"]).any(|action| action == name);
         Self {
             name: text(&binding["metadata"]["name"]),
             policy: text(&spec["policyName"]),
@@ -197,8 +202,7 @@ impl Binding {
             params: spec["paramRef"]
                 .is_object()
                 .then(|| ParamRef::parse(&spec["paramRef"])),
-            denies: has_action("Deny"),
-            warns: has_action("Warn"),
+            actions: items(&spec["validationActions"]).map(text).collect(),
         }
     }
 }

@@ -1,16 +1,22 @@
 //! Validating policies: their judgements on a write.
 
+use std::collections::BTreeMap;
+
 use http::StatusCode;
 use kube_cel::cel::Value as CelValue;
+use serde::Serialize;
 
 use super::{
     inputs::{Inputs, Known, OutOfBudget},
-    policy::{Annotation, Policy, Validation},
+    policy::{Annotation, Binding, Policy, Validation},
     selection::{Applied, attributes, check_namespace, select},
 };
 use crate::{
     kinds::admission::match_conditions::Match,
-    value::status::{Cause, Status},
+    value::{
+        audit_annotations::AuditAnnotations,
+        status::{Cause, Status},
+    },
     write::{
         Attempt, AttemptError, Write,
         admission::{Attributes, in_version_of},
@@ -21,12 +27,43 @@ use crate::{
 const MESSAGE_MAX_BYTES: usize = 5 * 1024;
 /// The reason for rejections that say none.
 const INVALID: &str = "Invalid";
+/// The key of the audit annotation of a denial that is to be audited.
+const FAILURE: &str = "validation.policy.admission.k8s.io/validation_failure";
+/// The maximum length of the value of an audit annotation.
+const ANNOTATION_MAX_BYTES: usize = 10 * 1024;
+
+/// Keys and values of audit annotations.
+type KeysAndValues = Vec<(String, String)>;
+
+/// What a policy says of a write.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Judgement {
+    denials: Vec<Denial>,
+    annotations: KeysAndValues,
+}
+
+/// The audit annotation of a denial.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct FailureAnnotation<'a> {
+    message: &'a str,
+    policy: &'a str,
+    binding: &'a str,
+    expression_index: usize,
+    validation_actions: &'a [String],
+}
+
+/// The values of the audit annotations of policies, by policy and key.
+#[derive(Default)]
+struct Published<'p>(BTreeMap<(&'p str, String), Vec<String>>);
 
 /// A judgement that something is wrong.
 #[derive(Debug, PartialEq, Eq)]
 struct Denial {
     message: String,
     reason: String,
+    /// The place of the validation among those of the policy.
+    index: usize,
     /// True if it rejects the write, whatever the binding makes of denials.
     is_forced: bool,
 }
@@ -45,8 +82,9 @@ pub(in crate::write) fn validate(
     };
     let mut rejection: Option<Status> = None;
     let mut warnings = Vec::new();
+    let mut published = Published::default();
     for selected in select(&policies.validating, write, attempt, &attributes) {
-        let (policy, binding, denials) = match selected {
+        let (policy, binding, judgement) = match selected {
             Err(failed) => {
                 let what = if failed.binding.is_some() {
                     "binding"
@@ -55,32 +93,38 @@ pub(in crate::write) fn validate(
                 };
                 let why = format!("failed to configure {what}: {}", failed.why);
                 let denial = (!failed.policy.ignores_failure).then(|| Denial::forced(why));
-                (failed.policy, failed.binding, denial.into_iter().collect())
+                let judgement = Judgement::of(denial.into_iter().collect());
+                (failed.policy, failed.binding, judgement)
             }
             Ok(applied) => {
-                let denials = judge(write, attempt, &attributes, &applied)?;
-                (applied.policy, Some(applied.binding), denials)
+                let judgement = judge(write, attempt, &attributes, &applied)?;
+                (applied.policy, Some(applied.binding), judgement)
             }
         };
+        published.take(policy, judgement.annotations);
         let by = match binding {
             Some(binding) => format!("'{}' with binding '{}'", policy.name, binding.name),
             None => format!("'{}'", policy.name),
         };
-        for denial in denials {
-            let (denies, warns) =
-                binding.map_or((true, false), |binding| (binding.denies, binding.warns));
-            if warns && !denial.is_forced {
+        for denial in judgement.denials {
+            let follows =
+                |action| !denial.is_forced && binding.is_some_and(|binding| binding.has(action));
+            if let Some(binding) = binding.filter(|_| follows("Audit")) {
+                audit(write.author.audit, policy, binding, &denial);
+            }
+            if follows("Warn") {
                 warnings.push(format!(
                     "Validation failed for ValidatingAdmissionPolicy {by}: {}",
                     denial.message
                 ));
             }
-            if (denies || denial.is_forced) && rejection.is_none() {
+            if (follows("Deny") || denial.is_forced) && rejection.is_none() {
                 rejection = Some(rejected(write, &by, &denial));
             }
         }
     }
     attempt.warn(warnings);
+    published.publish(write.author.audit);
     rejection.map_or(Ok(()), |status| Err(status.into()))
 }
 
@@ -101,49 +145,59 @@ fn rejected(write: &Write<'_>, by: &str, denial: &Denial) -> Status {
     status
 }
 
-/// Returns what a policy finds wrong with a write.
+/// Annotates a denial in the audit event of the request.
+fn audit(annotations: &AuditAnnotations, policy: &Policy, binding: &Binding, denial: &Denial) {
+    let annotation = FailureAnnotation {
+        message: &denial.message,
+        policy: &policy.name,
+        binding: &binding.name,
+        expression_index: denial.index,
+        validation_actions: &binding.actions,
+    };
+    annotations.add_json(FAILURE, &[annotation]);
+}
+
+/// Returns what a policy says of a write.
 fn judge(
     write: &Write<'_>,
     attempt: &Attempt<'_, '_>,
     attributes: &Attributes,
     applied: &Applied<'_>,
-) -> Result<Vec<Denial>, Status> {
+) -> Result<Judgement, Status> {
     let policy = applied.policy;
-    let mut denials = Vec::new();
+    let mut judgement = Judgement::default();
     if applied.params.is_empty() {
-        return Ok(denials);
+        return Ok(judgement);
     }
     check_namespace(attempt, attributes)?;
     let seen = match in_version_of(write.target, &applied.invocation, attributes) {
         Ok(seen) => seen,
         Err(status) if !policy.ignores_failure => {
             let why = format!("failed to convert object version: {}", status.message);
-            denials.push(Denial::forced(format!(
-                "failed to configure binding: {why}"
-            )));
-            return Ok(denials);
+            let denial = Denial::forced(format!("failed to configure binding: {why}"));
+            return Ok(Judgement::of(vec![denial]));
         }
-        Err(_) => return Ok(denials),
+        Err(_) => return Ok(judgement),
     };
     let known = Known::new(attempt, &write.author, &seen, &applied.invocation);
     for params in &applied.params {
-        denials.extend(evaluate(policy, &known.with_params(params.as_ref())));
+        let said = evaluate(policy, &known.with_params(params.as_ref()));
+        judgement.denials.extend(said.denials);
+        judgement.annotations.extend(said.annotations);
     }
-    Ok(denials)
+    Ok(judgement)
 }
 
 /// Evaluates a policy with its parameters.
-fn evaluate(policy: &Policy, known: &Known) -> Vec<Denial> {
-    let failed = |why: String| {
-        let denial = (!policy.ignores_failure).then(|| Denial::failure(why));
-        denial.into_iter().collect::<Vec<_>>()
-    };
+fn evaluate(policy: &Policy, known: &Known) -> Judgement {
+    let failure = |why: String| (!policy.ignores_failure).then(|| Denial::failure(why));
+    let failed = |why| Judgement::of(failure(why).into_iter().collect());
     match policy
         .conditions
         .judge_with(&Inputs::new(known.without_namespace(), policy))
     {
         Match::Yes => {}
-        Match::No => return Vec::new(),
+        Match::No => return Judgement::default(),
         Match::Unknown(why) => return failed(why),
     }
     let inputs = Inputs::new(known.clone(), policy);
@@ -157,26 +211,29 @@ fn evaluate(policy: &Policy, known: &Known) -> Vec<Denial> {
     let messages = messages(&policy.validations, &inputs.again());
     let mut denials = Vec::new();
     for (index, (validation, outcome)) in policy.validations.iter().zip(outcomes).enumerate() {
-        match (outcome, &messages) {
-            (Err(why), _) => denials.extend(failed(why)),
-            (_, Err(OutOfBudget)) => {
-                denials.extend(failed(format!(
-                    "failed messageExpression: {}",
-                    OutOfBudget::message()
-                )));
-            }
-            (Ok(CelValue::Bool(true)), _) => {}
-            (Ok(_), Ok(messages)) => denials.push(validation.denial(messages[index].as_deref())),
-        }
+        let denial = match (outcome, &messages) {
+            (Err(why), _) => failure(why),
+            (_, Err(OutOfBudget)) => failure(format!(
+                "failed messageExpression: {}",
+                OutOfBudget::message()
+            )),
+            (Ok(CelValue::Bool(true)), _) => None,
+            (Ok(_), Ok(messages)) => Some(validation.denial(messages[index].as_deref())),
+        };
+        denials.extend(denial.map(|denial| Denial { index, ..denial }));
     }
     match annotate(&policy.annotations, &Inputs::new(known.clone(), policy)) {
-        Ok(errors) if !policy.ignores_failure => {
-            denials.extend(errors.into_iter().map(Denial::forced));
+        Ok((annotations, errors)) => {
+            if !policy.ignores_failure {
+                denials.extend(errors.into_iter().map(Denial::forced));
+            }
+            Judgement {
+                denials,
+                annotations,
+            }
         }
-        Ok(_) => {}
-        Err(OutOfBudget) => return failed(OutOfBudget::message().to_owned()),
+        Err(OutOfBudget) => failed(OutOfBudget::message().to_owned()),
     }
-    denials
 }
 
 /// Evaluates the messages of all validations.
@@ -198,12 +255,22 @@ fn messages(
     Ok(all)
 }
 
-/// Evaluates annotations, and returns the errors.
-fn annotate(annotations: &[Annotation], inputs: &Inputs<'_>) -> Result<Vec<String>, OutOfBudget> {
-    let mut errors = Vec::new();
+/// Evaluates annotations, and returns their keys and values, and the errors.
+fn annotate(
+    annotations: &[Annotation],
+    inputs: &Inputs<'_>,
+) -> Result<(KeysAndValues, Vec<String>), OutOfBudget> {
+    let (mut values, mut errors) = (Vec::new(), Vec::new());
     for annotation in annotations {
         match inputs.evaluate(&annotation.expression, &annotation.program)? {
-            Ok(CelValue::String(_) | CelValue::Null) => {}
+            Ok(CelValue::String(value)) => {
+                let value = value.trim();
+                if !value.is_empty() {
+                    let end = value.floor_char_boundary(ANNOTATION_MAX_BYTES);
+                    values.push((annotation.key.clone(), value[..end].to_owned()));
+                }
+            }
+            Ok(CelValue::Null) => {}
             Ok(_) => errors.push(format!(
                 "valueExpression '{}' resulted in unsupported return type. Return type must be either string or null.",
                 annotation.expression
@@ -211,7 +278,38 @@ fn annotate(annotations: &[Annotation], inputs: &Inputs<'_>) -> Result<Vec<Strin
             Err(why) => errors.push(why),
         }
     }
-    Ok(errors)
+    Ok((values, errors))
+}
+
+// === impl Judgement ===
+
+impl Judgement {
+    fn of(denials: Vec<Denial>) -> Self {
+        Self {
+            denials,
+            annotations: Vec::new(),
+        }
+    }
+}
+
+// === impl Published ===
+
+impl<'p> Published<'p> {
+    /// Takes the annotations of a policy, each value of a key once.
+    fn take(&mut self, policy: &'p Policy, annotations: KeysAndValues) {
+        for (key, value) in annotations {
+            let values = self.0.entry((&policy.name, key)).or_default();
+            if !values.contains(&value) {
+                values.push(value);
+            }
+        }
+    }
+
+    fn publish(self, annotations: &AuditAnnotations) {
+        for ((policy, key), values) in self.0 {
+            annotations.add(&format!("{policy}/{key}"), values.join(", "));
+        }
+    }
 }
 
 // === impl Denial ===
@@ -221,6 +319,7 @@ impl Denial {
         Self {
             message,
             reason: INVALID.to_owned(),
+            index: 0,
             is_forced: false,
         }
     }
@@ -254,6 +353,7 @@ impl Validation {
         Denial {
             message,
             reason: reason.to_owned(),
+            index: 0,
             is_forced: false,
         }
     }

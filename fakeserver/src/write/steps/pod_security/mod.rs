@@ -18,18 +18,21 @@ use tracing::debug;
 
 use self::{
     evaluation::evaluate,
-    policy::{Policy, is_policy_label},
+    policy::{LevelVersion, Policy, is_policy_label},
     shape::PodShape,
 };
 use super::{items, namespace_lifecycle};
 use crate::{
     kinds::core::{namespace, pod},
-    value::status::Status,
+    value::{audit_annotations::AuditAnnotations, status::Status},
     write::{Attempt, AttemptError, Write, admission::Operation, chain::Step},
 };
 
 pub(in crate::write) const STEP: Step = Step::validating("PodSecurity", validate);
 
+/// The keys of audit annotations: the policy that a pod was held to, and what it violates of the audited one.
+const ENFORCED: &str = "pod-security.kubernetes.io/enforce-policy";
+const VIOLATIONS: &str = "pod-security.kubernetes.io/audit-violations";
 /// The subresources of pods that do not change the parts of a pod that policies are about.
 const IGNORED_SUBRESOURCES: [&str; 8] = [
     "exec",
@@ -69,11 +72,15 @@ fn validate_pod(write: &Write<'_>, attempt: &mut Attempt<'_, '_>) -> Result<(), 
     {
         return Ok(());
     }
+    let audit = write.author.audit;
     let Some(policy) = policy_of_namespace(write, attempt) else {
+        audit.add(ENFORCED, LevelVersion::PRIVILEGED.to_string());
         return Ok(());
     };
+    audit.add(ENFORCED, policy.enforce.to_string());
     let pod = PodShape::new(&write.new);
     if let Some(violations) = evaluate(policy.enforce, &pod) {
+        annotate(&policy, &pod, audit);
         let why = format!(
             "violates PodSecurity \"{}\": {}",
             policy.enforce,
@@ -81,7 +88,7 @@ fn validate_pod(write: &Write<'_>, attempt: &mut Attempt<'_, '_>) -> Result<(), 
         );
         return Err(Status::forbidden(write.named(), &why, Vec::new()));
     }
-    warn(&policy, &pod, attempt);
+    warn(&policy, &pod, write.author.audit, attempt);
     Ok(())
 }
 
@@ -91,14 +98,36 @@ fn warn_of_template(write: &Write<'_>, pointer: &str, attempt: &mut Attempt<'_, 
     if let Some(template) = template
         && let Some(policy) = policy_of_namespace(write, attempt)
     {
-        warn(&policy, &PodShape::new(template), attempt);
+        warn(
+            &policy,
+            &PodShape::new(template),
+            write.author.audit,
+            attempt,
+        );
     }
 }
 
-fn warn(policy: &Policy, pod: &PodShape<'_>, attempt: &mut Attempt<'_, '_>) {
-    if evaluate(policy.audit, pod).is_some() {
+/// Annotates that a pod violates the audited policy.
+fn annotate(policy: &Policy, pod: &PodShape<'_>, audit: &AuditAnnotations) {
+    if let Some(violations) = evaluate(policy.audit, pod) {
         debug!(policy = %policy.audit, "a pod violates the audited policy of its namespace");
+        let told = format!(
+            "would violate PodSecurity \"{}\": {}",
+            policy.audit,
+            violations.details()
+        );
+        audit.add(VIOLATIONS, told);
     }
+}
+
+/// Warns of a pod that violates a policy, and annotates it.
+fn warn(
+    policy: &Policy,
+    pod: &PodShape<'_>,
+    audit: &AuditAnnotations,
+    attempt: &mut Attempt<'_, '_>,
+) {
+    annotate(policy, pod, audit);
     if let Some(violations) = evaluate(policy.warn, pod) {
         attempt.warn(vec![format!(
             "would violate PodSecurity \"{}\": {}",

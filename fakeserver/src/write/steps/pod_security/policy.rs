@@ -190,6 +190,12 @@ impl fmt::Display for Version {
 // === impl LevelVersion ===
 
 impl LevelVersion {
+    /// What holds without labels.
+    pub(super) const PRIVILEGED: Self = Self {
+        level: Level::Privileged,
+        version: Version::Latest,
+    };
+
     /// Returns whether pods that were admitted under `old` may violate this policy.
     pub(super) fn is_stricter(self, old: Self) -> bool {
         self != old
