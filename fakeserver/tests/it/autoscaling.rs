@@ -143,6 +143,13 @@ async fn a_target_that_is_not_there_is_told_once() {
     assert_eq!(able["message"], format!("{unable}{why}"));
     assert_eq!(able["status"], "False");
     assert_eq!(events(&api, "FailedGetScale").await, [why]);
+    let all = api.get(EVENTS).await.ok();
+    let mut told = all["items"].as_array().unwrap().iter();
+    let told = told
+        .find(|event| event["reason"] == "FailedGetScale")
+        .unwrap();
+    assert_eq!(told["count"], 6);
+    assert_ne!(told["firstTimestamp"], told["lastTimestamp"]);
 }
 
 #[tokio::test(start_paused = true)]
@@ -181,6 +188,65 @@ async fn metrics_without_values_are_unavailable_until_they_are_set() {
         now["currentMetrics"][0]["external"]["current"],
         json!({"value": "30"})
     );
+}
+
+#[tokio::test(start_paused = true)]
+async fn pods_of_two_autoscalers_are_scaled_by_none() {
+    let api = scaled("900m").await;
+    api.post(SCALERS, &autoscaler()).await.created();
+    let mut other = autoscaler();
+    other["metadata"]["name"] = json!("b");
+    seconds(31).await;
+    assert_eq!(replicas(&api).await, 4);
+    api.post(SCALERS, &other).await.created();
+    seconds(31).await;
+    let why = "pods by selector a=b are controlled by multiple HPAs: [default/a default/b]";
+    let now = status(&api).await;
+    let active = condition(&now, "ScalingActive");
+    assert_eq!(
+        json!([active["status"], active["reason"], active["message"]]),
+        json!(["False", "AmbiguousSelector", why])
+    );
+    assert!(now["currentMetrics"].is_null(), "{now}");
+    let told = events(&api, "AmbiguousSelector").await;
+    assert_eq!(told, [why; 2], "one for each of them");
+    assert_eq!(events(&api, "FailedComputeMetricsReplicas").await, [why; 2]);
+    api.delete(&format!("{SCALERS}/b")).await.ok();
+    seconds(16).await;
+    let now = status(&api).await;
+    assert_eq!(
+        condition(&now, "ScalingActive")["reason"],
+        "ValidMetricFound"
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_metric_without_a_value_keeps_its_place_among_the_others() {
+    let api = scaled("900m").await;
+    seconds(30).await;
+    let mut both = autoscaler();
+    let target = json!({"type": "AverageValue", "averageValue": "10"});
+    let external = json!({"metric": {"name": "queue"}, "target": target});
+    let metrics = both["spec"]["metrics"].as_array_mut().unwrap();
+    metrics.insert(0, json!({"type": "External", "external": external}));
+    api.post(SCALERS, &both).await.created();
+    seconds(16).await;
+    assert_eq!(replicas(&api).await, 4, "the other one scales up");
+    let now = status(&api).await;
+    assert_eq!(now["currentMetrics"][0], json!({"type": ""}));
+    assert_eq!(now["currentMetrics"][1]["type"], "Resource");
+    assert_eq!(
+        condition(&now, "ScalingActive")["reason"],
+        "ValidMetricFound"
+    );
+    assert_eq!(events(&api, "FailedGetExternalMetric").await.len(), 1);
+    let idle = json!({"spec": {"metrics": [{"type": "External", "external": external}]}});
+    api.merge(&format!("{SCALERS}/a"), &idle).await.ok();
+    seconds(16).await;
+    let told = events(&api, "FailedComputeMetricsReplicas").await;
+    let why = "invalid metrics (1 invalid out of 1), first error is: failed to get queue external metric value: failed to get \
+               queue external metric: unable to get external metric default/queue/nil: ";
+    assert!(told[0].starts_with(why), "{told:?}");
 }
 
 #[tokio::test(start_paused = true)]

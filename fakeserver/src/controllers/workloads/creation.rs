@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
+use jiff::Timestamp;
 use serde_json::{Value, json};
 
+use super::correlation::{Correlator, Told, Written};
 use crate::{
     controllers::{
         cluster::{Actor, Cluster},
@@ -107,7 +109,7 @@ impl Cluster<'_, '_> {
         reason: &str,
         message: &str,
     ) {
-        self.record_event(kind, object, "Normal", (reason, message));
+        self.record_event(kind, object, &Told::normal(reason, message), None);
     }
 
     /// Records an event about a failure.
@@ -118,18 +120,52 @@ impl Cluster<'_, '_> {
         reason: &str,
         message: &str,
     ) {
-        self.record_event(kind, object, "Warning", (reason, message));
+        self.record_event(kind, object, &Told::warning(reason, message), None);
     }
 
+    /// Records an event about `object` as `correlator` says: as a new one, as one more of one that is there, or not at all.
+    pub(super) fn correlated_event(
+        &mut self,
+        correlator: &mut Correlator,
+        kind: &ReconciledKind,
+        object: &Value,
+        told: &Told<'_>,
+    ) {
+        let uid = object["metadata"]["uid"].as_str().unwrap_or_default();
+        let Some(written) = correlator.observe(uid, told, self.now()) else {
+            return;
+        };
+        let namespace = object["metadata"]["namespace"].as_str();
+        let key = |name: &str| {
+            let resource = core::event::KIND.storage().clone();
+            ObjectKey::namespaced(resource, namespace.unwrap_or("default"), name)
+        };
+        let known = written.name.as_deref().map(key);
+        if let Some(known) = known.filter(|key| self.get(key).is_some()) {
+            let now = self.now_text();
+            self.update(&known, Actor::CONTROLLER_MANAGER, |event| {
+                event["count"] = json!(written.count);
+                event["message"] = json!(written.message);
+                event["lastTimestamp"] = json!(now);
+            });
+            return;
+        }
+        if let Some(name) = self.record_event(kind, object, told, Some(&written)) {
+            correlator.name(uid, &written, &name);
+        }
+    }
+
+    /// Creates an event, and returns its name unless a quota refuses it.
     fn record_event(
         &mut self,
         kind: &ReconciledKind,
         object: &Value,
-        event_type: &str,
-        (reason, message): (&str, &str),
-    ) {
+        told: &Told<'_>,
+        written: Option<&Written>,
+    ) -> Option<String> {
         let metadata = &object["metadata"];
         let now = self.now_text();
+        let first = written.map_or_else(|| now.clone(), |written| text_of(written.first));
         let manager = match kind.component {
             "kubelet" => "kubelet",
             "default-scheduler" => "kube-scheduler",
@@ -149,19 +185,26 @@ impl Cluster<'_, '_> {
                 "resourceVersion": metadata["resourceVersion"],
                 "uid": metadata["uid"],
             },
-            "reason": reason,
-            "message": message,
+            "reason": told.reason,
+            "message": written.map_or(told.message, |written| &written.message),
             "source": {"component": kind.component},
             "reportingComponent": kind.component,
             "reportingInstance": "",
-            "type": event_type,
-            "count": 1,
-            "firstTimestamp": now,
+            "type": told.event_type,
+            "count": written.map_or(1, |written| written.count),
+            "firstTimestamp": first,
             "lastTimestamp": now,
         });
         // An event that a quota refuses is lost: the refusal is not that of what the controller is about.
         let refusal = self.refusal.take();
-        self.create(core::event::KIND.storage(), Actor::new(manager), event);
+        let created = self.create(core::event::KIND.storage(), Actor::new(manager), event);
         self.refusal = refusal;
+        created.map(|event| event.name().to_owned())
     }
+}
+
+/// Returns a time as objects write it.
+fn text_of(time: Timestamp) -> String {
+    let seconds = Timestamp::from_second(time.as_second());
+    seconds.unwrap_or(time).to_string()
 }

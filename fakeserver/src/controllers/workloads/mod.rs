@@ -18,6 +18,7 @@
 
 mod stages;
 mod options;
+mod correlation;
 mod creation;
 mod objects;
 mod volume_rules;

@@ -83,17 +83,25 @@ impl Facts<'_> {
     fn resource(&self, source: &Value, container: Option<&str>) -> Result<Judged, Unavailable> {
         let (name, target) = (text(&source["name"]), &source["target"]);
         let (reason, part) = match container {
-            None => ("FailedGetResourceMetric", "resource"),
-            Some(_) => ("FailedGetContainerResourceMetric", "container"),
-        };
-        let unavailable = |why: String| Unavailable {
-            reason,
-            message: format!("failed to get {name} utilization: {why}"),
-            prefix: format!("failed to get {name} {part} metric value: "),
+            None => ("FailedGetResourceMetric", format!("{name} resource")),
+            Some(container) => {
+                let part = format!("{container} container");
+                ("FailedGetContainerResourceMetric", part)
+            }
         };
         let current = self.target.replicas;
         let average = milli(&target["averageValue"]);
         let needs_requests = average.is_none();
+        let what = if needs_requests {
+            "utilization"
+        } else {
+            "usage"
+        };
+        let unavailable = |why: String| Unavailable {
+            reason,
+            message: format!("failed to get {name} {what}: {why}"),
+            prefix: format!("failed to get {part} metric value: "),
+        };
         let samples = self
             .samples(name, container, needs_requests)
             .map_err(unavailable)?;
@@ -221,6 +229,11 @@ impl Facts<'_> {
         let described = &source["describedObject"];
         let (kind, object) = (text(&described["kind"]), text(&described["name"]));
         let namespace = text(&self.autoscaler["metadata"]["namespace"]);
+        let of_average = if source["target"]["averageValue"].is_null() {
+            String::new()
+        } else {
+            format!("failed to get {name} object metric: ")
+        };
         let value = self.value(name).map_err(|why| {
             let why = why.unwrap_or_else(|| NO_CUSTOM_METRICS.to_owned());
             Unavailable {
@@ -228,7 +241,7 @@ impl Facts<'_> {
                 message: format!(
                     "unable to get metric {name}: {kind} on {namespace} {object}/{why}"
                 ),
-                prefix: "failed to get object metric value: ".to_owned(),
+                prefix: format!("failed to get object metric value: {of_average}"),
             }
         })?;
         let (proposal, current) = self.of_value(value, &source["target"]);
@@ -249,6 +262,11 @@ impl Facts<'_> {
         let name = text(&source["metric"]["name"]);
         let namespace = text(&self.autoscaler["metadata"]["namespace"]);
         let selector = selector(source);
+        let part = if source["target"]["averageValue"].is_null() {
+            format!("external metric {name}")
+        } else {
+            format!("{name} external metric")
+        };
         let value = self.value(name).map_err(|why| {
             let why = why.unwrap_or_else(|| {
                 format!(
@@ -261,7 +279,9 @@ impl Facts<'_> {
                 message: format!(
                     "unable to get external metric {namespace}/{name}/{selector}: {why}"
                 ),
-                prefix: format!("failed to get {name} external metric value: "),
+                prefix: format!(
+                    "failed to get {name} external metric value: failed to get {part}: "
+                ),
             }
         })?;
         let (proposal, current) = self.of_value(value, &source["target"]);

@@ -18,7 +18,10 @@ use self::{
     metric::Facts,
     target::Target,
 };
-use super::objects::{Condition, ReconciledKind, set_condition};
+use super::{
+    correlation::{Correlator, Told},
+    objects::{Condition, ReconciledKind, set_condition},
+};
 use crate::{
     controllers::{
         cluster::{Actor, Cluster},
@@ -28,6 +31,7 @@ use crate::{
     },
     kinds::{autoscaling::horizontal_pod_autoscaler, table::cell::items},
     store::ObjectKey,
+    value::object::selectors::LabelSelector,
 };
 
 const KIND: ReconciledKind = ReconciledKind {
@@ -44,11 +48,22 @@ const PERIOD: Duration = Duration::from_secs(15);
 #[derive(Debug, Default)]
 pub(super) struct Autoscalers {
     histories: BTreeMap<ObjectKey, History>,
+    memory: Memory,
+}
+
+/// What looks at autoscalers leave for those that follow.
+#[derive(Debug, Default)]
+struct Memory {
+    events: Correlator,
+    /// The selectors of their targets.
+    selectors: BTreeMap<ObjectKey, LabelSelector>,
 }
 
 /// One look at an autoscaler.
 struct Look<'a, 'c, 't> {
     cluster: &'a mut Cluster<'c, 't>,
+    memory: &'a mut Memory,
+    key: &'a ObjectKey,
     autoscaler: &'a Value,
     status: Value,
     now: Timestamp,
@@ -63,6 +78,13 @@ struct Wish {
     metrics: Vec<Value>,
 }
 
+/// The reason why no number of replicas is wanted.
+struct Failed {
+    message: String,
+    /// The statuses of metrics, as far as they were measured.
+    metrics: Vec<Value>,
+}
+
 impl Controller for Autoscalers {
     fn name(&self) -> &'static str {
         "horizontal pod autoscalers"
@@ -72,16 +94,15 @@ impl Controller for Autoscalers {
         if !change.is_of(KIND.kind) {
             return;
         }
-        if change.after.is_some() {
-            due.add(change.key().clone(), PERIOD);
-        } else {
-            self.histories.remove(change.key());
+        match (&change.after, &change.before) {
+            (Some(_), _) => due.add(change.key().clone(), PERIOD),
+            (None, Some((stored, _))) => self.forget(change.key(), stored.uid()),
+            (None, None) => {}
         }
     }
 
     fn reconcile(&mut self, cluster: &mut Cluster<'_, '_>, key: &ObjectKey, due: &mut Due<'_>) {
         let Some(stored) = cluster.get(key) else {
-            self.histories.remove(key);
             return;
         };
         due.add(key.clone(), PERIOD);
@@ -90,6 +111,8 @@ impl Controller for Autoscalers {
         let history = self.histories.entry(key.clone()).or_default();
         let mut look = Look {
             cluster,
+            memory: &mut self.memory,
+            key,
             autoscaler: &autoscaler,
             status: autoscaler["status"].clone(),
             now,
@@ -98,6 +121,16 @@ impl Controller for Autoscalers {
         look.scale(history);
         let status = look.status;
         cluster.update(key, ACTOR.of_status(), |object| object["status"] = status);
+    }
+}
+
+// === impl Autoscalers ===
+
+impl Autoscalers {
+    fn forget(&mut self, key: &ObjectKey, uid: &str) {
+        self.histories.remove(key);
+        self.memory.selectors.remove(key);
+        self.memory.events.forget(uid);
     }
 }
 
@@ -117,9 +150,14 @@ impl Look<'_, '_, '_> {
         self.set("AbleToScale", true, ("SucceededGetScale", message));
         let (current, rules) = (target.replicas, Rules::of(spec));
         history.begin(current, self.now);
-        let Ok(wish) = self.wish(&target, &rules, history) else {
-            self.status["currentReplicas"] = json!(current);
-            return;
+        let wish = match self.wish(&target, &rules, history) {
+            Ok(wish) => wish,
+            Err(failed) => {
+                self.warn("FailedComputeMetricsReplicas", &failed.message);
+                self.status["currentReplicas"] = json!(current);
+                self.status["currentMetrics"] = told(failed.metrics);
+                return;
+            }
         };
         let mut desired = current;
         if wish.rescales {
@@ -129,27 +167,29 @@ impl Look<'_, '_, '_> {
                 format!("the HPA controller was able to update the target scale to {desired}");
             self.set("AbleToScale", true, ("SucceededRescale", &message));
             let message = format!("New size: {desired}; reason: {}", wish.reason);
-            self.cluster
-                .event(&KIND, self.autoscaler, "SuccessfulRescale", &message);
+            self.tell(&Told::normal("SuccessfulRescale", &message));
             history.scaled(desired - current, self.now);
             self.status["lastScaleTime"] = json!(self.now_text);
         }
         self.status["currentReplicas"] = json!(current);
         self.status["desiredReplicas"] = json!(desired);
-        self.status["currentMetrics"] = wish.metrics.into();
+        self.status["currentMetrics"] = told(wish.metrics);
     }
 
     fn has_no_target(&mut self, why: &str) {
         let message =
             format!("the HPA controller was unable to get the target's current scale: {why}");
-        if self.set("AbleToScale", false, ("FailedGetScale", &message)) {
-            self.cluster
-                .warning(&KIND, self.autoscaler, "FailedGetScale", why);
-        }
+        self.set("AbleToScale", false, ("FailedGetScale", &message));
+        self.warn("FailedGetScale", why);
     }
 
-    /// Returns the replicas that are wanted; the error is in the status already.
-    fn wish(&mut self, target: &Target, rules: &Rules, history: &mut History) -> Result<Wish, ()> {
+    /// Returns the replicas that are wanted; the condition for an error is set already.
+    fn wish(
+        &mut self,
+        target: &Target,
+        rules: &Rules,
+        history: &mut History,
+    ) -> Result<Wish, Failed> {
         let current = target.replicas;
         let mut wish = Wish {
             replicas: current,
@@ -195,22 +235,11 @@ impl Look<'_, '_, '_> {
         target: &Target,
         rules: &Rules,
         statuses: &mut Vec<Value>,
-    ) -> Result<(i64, String), ()> {
-        let selects = target.selects().map_err(|why| {
-            let (reason, message) = if target.selector.is_empty() {
-                let message = "the HPA target's scale is missing a selector";
-                ("SelectorRequired", message.to_owned())
-            } else {
-                ("InvalidSelector", why.clone())
-            };
-            if self.set("ScalingActive", false, ("InvalidSelector", &message)) {
-                self.cluster.warning(&KIND, self.autoscaler, reason, &why);
-            }
+    ) -> Result<(i64, String), Failed> {
+        let pods = self.selected(target).map_err(|message| Failed {
+            message,
+            metrics: Vec::new(),
         })?;
-        let namespace = self.autoscaler["metadata"]["namespace"].as_str();
-        let index = &self.cluster.index.pods;
-        let pods = index.selected(namespace.unwrap_or_default(), &selects);
-        let pods: Vec<Value> = pods.iter().map(|pod| pod.stored.to_value()).collect();
         let facts = Facts {
             autoscaler: self.autoscaler,
             target,
@@ -231,8 +260,14 @@ impl Look<'_, '_, '_> {
                         best = Some((judged.replicas, judged.name));
                     }
                 }
-                Err(failure) => failures.push(failure),
+                Err(failure) => {
+                    statuses.push(json!({"type": ""}));
+                    failures.push(failure);
+                }
             }
+        }
+        for failure in &failures {
+            self.warn(failure.reason, &failure.message);
         }
         let usable = best.filter(|(most, _)| failures.is_empty() || *most >= target.replicas);
         if let Some((most, name)) = usable {
@@ -241,27 +276,70 @@ impl Look<'_, '_, '_> {
             self.set("ScalingActive", true, ("ValidMetricFound", &message));
             return Ok((most, name));
         }
-        if let Some(first) = failures.first() {
-            let why = &first.message;
-            let message = format!("the HPA was unable to compute the replica count: {why}");
-            if self.set("ScalingActive", false, (first.reason, &message)) {
-                let (invalid, all) = (failures.len(), metrics.len());
-                let summary = format!(
-                    "invalid metrics ({invalid} invalid out of {all}), first error is: {}{why}",
-                    first.prefix
-                );
-                let (cluster, about) = (&mut *self.cluster, self.autoscaler);
-                cluster.warning(&KIND, about, first.reason, why);
-                cluster.warning(&KIND, about, "FailedComputeMetricsReplicas", &summary);
-            }
-        }
-        Err(())
+        let (reason, prefix, why) = match failures.first() {
+            Some(first) => (first.reason, &*first.prefix, &*first.message),
+            None => ("InvalidMetricSourceType", "", "no metrics"),
+        };
+        let message = format!("the HPA was unable to compute the replica count: {why}");
+        self.set("ScalingActive", false, (reason, &message));
+        let (invalid, all) = (failures.len(), metrics.len());
+        Err(Failed {
+            message: format!(
+                "invalid metrics ({invalid} invalid out of {all}), first error is: {prefix}{why}"
+            ),
+            metrics: std::mem::take(statuses),
+        })
     }
 
-    /// Sets a condition. Returns whether it is another one than before.
-    fn set(&mut self, kind: &str, is_true: bool, (reason, message): (&str, &str)) -> bool {
-        let conditions = |status: &Value| status["conditions"].clone();
-        let before = conditions(&self.status);
+    /// Returns the pods that the target selects. Those that others select too belong to none.
+    fn selected(&mut self, target: &Target) -> Result<Vec<Value>, String> {
+        let selects = target.selects().inspect_err(|why| {
+            let (reason, message) = if target.selector.is_empty() {
+                let message = "the HPA target's scale is missing a selector";
+                ("SelectorRequired", message)
+            } else {
+                ("InvalidSelector", &**why)
+            };
+            self.warn(reason, why);
+            self.set("ScalingActive", false, ("InvalidSelector", message));
+        })?;
+        let selectors = &mut self.memory.selectors;
+        selectors.insert(self.key.clone(), selects.clone());
+        let namespace = self.key.namespace().unwrap_or_default();
+        let pods = self.cluster.index.pods.selected(namespace, &selects);
+        let of_namespace = selectors
+            .iter()
+            .filter(|(key, _)| key.namespace() == self.key.namespace());
+        let selecting: Vec<String> = of_namespace
+            .filter(|(_, selects)| pods.iter().any(|pod| selects.matches(pod.stored.labels())))
+            .map(|(key, _)| format!("{namespace}/{}", key.name()))
+            .collect();
+        if selecting.len() > 1 {
+            let message = format!(
+                "pods by selector {} are controlled by multiple HPAs: [{}]",
+                target.selector,
+                selecting.join(" ")
+            );
+            self.warn("AmbiguousSelector", &message);
+            self.set("ScalingActive", false, ("AmbiguousSelector", &message));
+            return Err(message);
+        }
+        Ok(pods.iter().map(|pod| pod.stored.to_value()).collect())
+    }
+
+    /// Records an event about a failure.
+    fn warn(&mut self, reason: &str, message: &str) {
+        self.tell(&Told::warning(reason, message));
+    }
+
+    fn tell(&mut self, event: &Told<'_>) {
+        let events = &mut self.memory.events;
+        self.cluster
+            .correlated_event(events, &KIND, self.autoscaler, event);
+    }
+
+    /// Sets a condition.
+    fn set(&mut self, kind: &str, is_true: bool, (reason, message): (&str, &str)) {
         let condition = Condition {
             kind,
             is_true,
@@ -269,6 +347,13 @@ impl Look<'_, '_, '_> {
             message,
         };
         set_condition(&mut self.status, condition, &self.now_text, None);
-        conditions(&self.status) != before
     }
+}
+
+/// Returns the statuses of metrics as they are stored: null without any.
+fn told(metrics: Vec<Value>) -> Value {
+    if metrics.is_empty() {
+        return Value::Null;
+    }
+    metrics.into()
 }
