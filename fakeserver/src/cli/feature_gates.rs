@@ -12,14 +12,18 @@ const KNOWN: &str = include_str!("../../data/feature-gates.txt");
 const CBOR: &str = "CBORServingAndStorage";
 /// The gate of lists and watches of shards.
 const SHARDS: &str = "ShardedListAndWatch";
-/// The gate of everything that is in an alpha stage, these two among it.
+/// The gate of elections that the server holds.
+const ELECTIONS: &str = "CoordinatedLeaderElection";
+/// The gate of everything that is in an alpha stage, CBOR and shards among it.
 const ALL_ALPHA: &str = "AllAlpha";
+/// The gate of everything that is in a beta stage, elections among it.
+const ALL_BETA: &str = "AllBeta";
 
 #[derive(Debug, Args)]
 pub(super) struct FeatureGateOptions {
     /// Feature gates of kube-apiserver: a list of pairs, as in `CBORServingAndStorage=true`; can be repeated.
     ///
-    /// `CBORServingAndStorage` serves CBOR, `ShardedListAndWatch` selects by `shardSelector`. The others are known by name only.
+    /// `CBORServingAndStorage` serves CBOR, `ShardedListAndWatch` selects by `shardSelector`, `CoordinatedLeaderElection` serves lease candidates and elects leaders among them. The others are known by name only.
     #[arg(long, value_name = "LIST")]
     feature_gates: Vec<String>,
 }
@@ -49,17 +53,19 @@ impl FeatureGateOptions {
     ) -> Result<FakeServerBuilder, String> {
         let set =
             parse(&self.feature_gates).map_err(|error| format!("--feature-gates: {error}"))?;
-        for name in set
-            .keys()
-            .filter(|name| !matches!(name.as_str(), CBOR | SHARDS | ALL_ALPHA))
-        {
+        let has_effect =
+            |name: &str| [CBOR, SHARDS, ELECTIONS, ALL_ALPHA, ALL_BETA].contains(&name);
+        for name in set.keys().filter(|name| !has_effect(name)) {
             eprintln!("warning: the feature gate {name} has no effect here");
         }
-        let is_on = |gate| {
-            let value = set.get(gate).or_else(|| set.get(ALL_ALPHA));
+        let is_on = |gate, stage| {
+            let value = set.get(gate).or_else(|| set.get(stage));
             value.copied().unwrap_or_default()
         };
-        Ok(builder.with_cbor(is_on(CBOR)).with_shards(is_on(SHARDS)))
+        Ok(builder
+            .with_cbor(is_on(CBOR, ALL_ALPHA))
+            .with_shards(is_on(SHARDS, ALL_ALPHA))
+            .with_coordinated_leader_election(is_on(ELECTIONS, ALL_BETA)))
     }
 }
 

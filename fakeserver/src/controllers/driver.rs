@@ -23,6 +23,7 @@ use super::{
     flow_schemas::FlowSchemas,
     garbage_collector::GarbageCollector,
     index::{Index, Observed},
+    leader_election::LeaderElection,
     namespaces::Namespaces,
     policy_status,
     protection::Protection,
@@ -199,6 +200,9 @@ impl World {
         }
         if options.quota {
             controllers.push(Box::new(Quotas::default()));
+        }
+        if options.leader_election {
+            controllers.push(Box::new(LeaderElection::default()));
         }
         if options.service_accounts {
             let root = options.authority.as_ref().map(Authority::pem);

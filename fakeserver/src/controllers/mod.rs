@@ -29,6 +29,7 @@ mod namespaces;
 mod garbage_collector;
 mod protection;
 mod quota;
+mod leader_election;
 #[cfg(feature = "controllers")]
 mod cluster_role_aggregation;
 #[cfg_attr(not(feature = "controllers"), path = "service_accounts_off.rs")]

@@ -26,6 +26,8 @@ pub struct Controllers {
     pub(crate) garbage_collector: bool,
     pub(crate) namespaces: bool,
     pub(crate) quota: bool,
+    /// True if leaders are elected among lease candidates, which only some servers have.
+    pub(crate) leader_election: bool,
     pub(crate) service_accounts: bool,
     pub(crate) certificates: bool,
     /// The authority that signs certificates, and that clients trust.
@@ -47,6 +49,7 @@ impl Controllers {
             garbage_collector: false,
             namespaces: false,
             quota: false,
+            leader_election: false,
             service_accounts: false,
             certificates: false,
             authority: None,
@@ -75,6 +78,13 @@ impl Controllers {
     #[doc(alias = "resourcequota")]
     pub fn with_quota(mut self, is_on: bool) -> Self {
         self.quota = is_on;
+        self
+    }
+
+    /// Sets whether leaders are elected among lease candidates, on servers
+    /// [that have them](crate::FakeServerBuilder::with_coordinated_leader_election).
+    pub fn with_leader_election(mut self, is_on: bool) -> Self {
+        self.leader_election = is_on;
         self
     }
 
@@ -120,6 +130,7 @@ impl Default for Controllers {
             garbage_collector: true,
             namespaces: true,
             quota: false,
+            leader_election: true,
             service_accounts: false,
             certificates: false,
             authority: None,

@@ -73,7 +73,7 @@ pub(crate) use self::shard_selector_off::parse_shard_selector;
 use crate::value::resource::GroupResource;
 
 /// The built-in kinds.
-static KINDS: [&Kind; 67] = [
+static KINDS: [&Kind; 68] = [
     &core::binding::KIND,
     &core::component_status::KIND,
     &core::config_map::KIND,
@@ -119,6 +119,7 @@ static KINDS: [&Kind; 67] = [
     &scheduling::priority_class::KIND,
     &node::runtime_class::KIND,
     &coordination::lease::KIND,
+    &coordination::lease_candidate::KIND,
     &events::event::KIND,
     &certificates::certificate_signing_request::KIND,
     &admission::mutating_admission_policy::KIND,

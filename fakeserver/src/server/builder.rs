@@ -14,6 +14,7 @@ use super::{
     audit::AuditLog,
     beginning,
     error::with_sources,
+    feature_gates::FeatureGates,
     page::Page,
     requests::{REQUESTS_KEPT, Requests},
     security::Security,
@@ -33,7 +34,6 @@ use crate::{
         authorization::{Authorization, Authorizer},
         flow_control::FlowClassifier,
         openapi::DocumentsCache,
-        request::MediaTypes,
     },
     faults::Faults,
     kinds::certificates::authority::Authority,
@@ -87,8 +87,7 @@ pub struct FakeServerBuilder {
     #[cfg(feature = "cluster")]
     cluster: Option<ClusterOptions>,
     compresses: bool,
-    media_types: MediaTypes,
-    has_shards: bool,
+    pub(super) gates: FeatureGates,
 }
 
 // === impl FakeServerBuilder ===
@@ -298,23 +297,6 @@ impl FakeServerBuilder {
         self
     }
 
-    /// Serves CBOR as well, as kube-apiserver does with the feature gate `CBORServingAndStorage`. By default it does not.
-    ///
-    /// Without the feature `cbor` it has no effect.
-    #[doc(alias = "feature-gates")]
-    pub fn with_cbor(mut self, has_cbor: bool) -> Self {
-        self.media_types = MediaTypes::new(has_cbor);
-        self
-    }
-
-    /// Selects by the parameter `shardSelector` in lists and watches, as kube-apiserver does with the feature gate
-    /// `ShardedListAndWatch`. By default it does not: the parameter has no effect then, and lists say nothing about it.
-    #[doc(alias = "feature-gates")]
-    pub fn with_shards(mut self, has_shards: bool) -> Self {
-        self.has_shards = has_shards;
-        self
-    }
-
     /// Keeps objects compressed, each resource with a dictionary of its own: a large cluster takes a fraction of the memory
     /// then, while each write and each read of an object costs some microseconds more. By default it does so only with versions
     /// that were superseded, and with objects that were not written lately, once they are more than a gibibyte of JSON.
@@ -367,6 +349,7 @@ impl FakeServerBuilder {
         controllers.authority = self.authority.take();
         controllers.has_rules = self.security.authorization == Authorization::Rbac;
         controllers.registers_services = self.bootstraps;
+        controllers.leader_election &= self.gates.holds_elections;
         self.admission = self.admission.with_accounts(controllers.service_accounts);
         let tasks = TaskSet::new();
         let has_kubelets = controllers.workloads.is_some();
@@ -405,8 +388,8 @@ impl FakeServerBuilder {
                 backend,
                 faults: self.faults,
                 tally: Tally::default(),
-                media_types: self.media_types,
-                has_shards: self.has_shards,
+                media_types: self.gates.media_types,
+                has_shards: self.gates.has_shards,
                 has_metrics: has_kubelets,
                 inert: InertWarnings::default(),
                 tasks,
@@ -446,6 +429,7 @@ impl FakeServerBuilder {
         feeds.extend(self.trace.clone().map(|trace| Arc::new(trace) as _));
         Backend::new(seed, clock, compaction, buffer, containers, feeds, steps)
             .with_privileged_containers(self.allows_privileged)
+            .with_base(self.gates.registry())
     }
 }
 
@@ -480,8 +464,7 @@ impl Default for FakeServerBuilder {
             #[cfg(feature = "cluster")]
             cluster: None,
             compresses: false,
-            media_types: MediaTypes::default(),
-            has_shards: false,
+            gates: FeatureGates::default(),
         }
     }
 }

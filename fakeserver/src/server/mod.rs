@@ -8,6 +8,7 @@ mod bootstrap;
 mod audit;
 mod aggregator;
 mod assembly;
+mod feature_gates;
 mod builder;
 mod error;
 mod beginning;

@@ -35,6 +35,8 @@ const WAIT: Duration = Duration::from_millis(1);
 #[derive(Debug)]
 pub(crate) struct Backend {
     pub(crate) storage: Arc<Storage>,
+    /// The resources that exist without definitions.
+    pub(super) base: Arc<Registry>,
     /// Replaced as a whole under the lock of the storage.
     registry: Arc<ArcSwap<Registry>>,
     pub(crate) watchers: Arc<Watchers>,
@@ -77,12 +79,14 @@ impl Backend {
         sinks.extend(containers.clone().map(|containers| containers as _));
         sinks.extend(feeds);
         let sinks = Sinks(sinks);
-        let registry = Arc::new(ArcSwap::new(Registry::builtin()));
+        let base = Registry::builtin();
+        let registry = Arc::new(ArcSwap::new(Arc::clone(&base)));
         let known = Arc::clone(&registry);
         let fields =
             move |resource: &_, object: &_| known.load().selectable_values(resource, object);
         Self {
             storage: Arc::new(Storage::new(compaction, Box::new(fields), Arc::new(sinks))),
+            base,
             registry,
             watchers,
             containers,
@@ -104,6 +108,13 @@ impl Backend {
         self
     }
 
+    /// Serves the resources of `base` where there are no definitions.
+    pub(crate) fn with_base(mut self, base: Arc<Registry>) -> Self {
+        self.set_registry(Arc::clone(&base));
+        self.base = base;
+        self
+    }
+
     /// Returns the resources that exist now.
     pub(crate) fn registry(&self) -> Arc<Registry> {
         self.registry.load_full()
@@ -122,7 +133,7 @@ impl Backend {
         bootstrap: impl FnOnce(&mut Transaction<'_>),
     ) {
         self.storage.reset(foundation, |tx| {
-            self.set_registry(Registry::builtin());
+            self.set_registry(Arc::clone(&self.base));
             bootstrap(tx);
         });
     }

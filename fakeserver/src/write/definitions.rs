@@ -18,7 +18,6 @@ use crate::{
             CLEANUP_FINALIZER, Definition, GROUP, VERSION,
             conditions::{self, TakenNames},
         },
-        registry::Registry,
     },
     store::{ObjectKey, StoredObject, Transaction},
     value::{
@@ -146,7 +145,8 @@ fn serve(backend: &Backend, tx: &Transaction<'_>) {
             backend.watchers.end(old.resource());
         }
     }
-    backend.set_registry(Arc::new(Registry::with_definitions(definitions)));
+    let registry = backend.base.with_definitions(definitions);
+    backend.set_registry(Arc::new(registry));
 }
 
 /// Stores `crd` with another status, as the server's own controllers do.

@@ -32,6 +32,7 @@ mod bad_input;
 mod protobuf;
 mod cbor;
 mod shards;
+mod leader_election;
 mod representations;
 mod forms;
 mod limits;

@@ -93,7 +93,7 @@ pub(super) enum Subject {
 impl DocumentsCache {
     /// The documents of `registry`. They are kept until those of another are asked for.
     pub(crate) fn of(&self, registry: Arc<Registry>) -> Arc<Documents> {
-        if registry.definitions().is_empty() {
+        if registry.has_only_recorded() {
             return Arc::clone(&BUILTIN);
         }
         let mut latest = self.latest.lock().unwrap_or_else(PoisonError::into_inner);

@@ -18,7 +18,7 @@ fn parse(documents: &Documents, path: &str) -> Value {
 /// A registry with the custom resource `widgets.example.com`, whose objects have this schema.
 fn registry_with(schema: &Value) -> Arc<Registry> {
     let definition = definition_in("example.com", schema);
-    Arc::new(Registry::with_definitions(vec![definition]))
+    Arc::new(Registry::builtin().with_definitions(vec![definition]))
 }
 
 /// The definition of widgets in a group.
@@ -414,9 +414,9 @@ fn a_document_is_not_made_again_for_a_change_elsewhere() {
     let other = definition_in("other.com", &schema);
     let cache = DocumentsCache::default();
     let place = |documents: &Documents, path: &str| documents.v3(path).unwrap().json().as_ptr();
-    let first = Registry::with_definitions(vec![Arc::clone(&one)]);
+    let first = Registry::builtin().with_definitions(vec![Arc::clone(&one)]);
     let first = cache.of(Arc::new(first));
-    let both = Registry::with_definitions(vec![one, other]);
+    let both = Registry::builtin().with_definitions(vec![one, other]);
     let both = cache.of(Arc::new(both));
     let path = "apis/example.com/v1";
     assert_eq!(place(&first, path), place(&both, path));

@@ -3,6 +3,7 @@
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
+use super::check_strategy;
 use crate::{
     kinds::{
         Habits, Kind, Validation,
@@ -12,22 +13,29 @@ use crate::{
         edit::{remove, within},
         field::Field,
         findings::Findings,
-        names::qualified_name_problems,
     },
 };
 
 /// Leases.
-pub(crate) static KIND: Kind = Kind::new("coordination.k8s.io", "leases")
-    .habits(Habits {
-        creates_on_update: true,
-        requires_version: true,
-        checks_finalizers: false,
-        ..Habits::COMMON
-    })
+pub(crate) static KIND: Kind = leases()
     .prepare(|lease| prepare_update(&Value::Null, lease))
-    .prepare_update(prepare_update)
-    .validation(Validation::new(check, check_update))
-    .cells(cells);
+    .prepare_update(prepare_update);
+
+/// Leases of a server that holds elections: they have a strategy, and a preferred holder.
+pub(crate) static COORDINATED: Kind = leases().stored_as(&KIND);
+
+/// Returns the rules of both.
+const fn leases() -> Kind {
+    Kind::new("coordination.k8s.io", "leases")
+        .habits(Habits {
+            creates_on_update: true,
+            requires_version: true,
+            checks_finalizers: false,
+            ..Habits::COMMON
+        })
+        .validation(Validation::new(check, check_update))
+        .cells(cells)
+}
 
 // === Validation ===
 
@@ -51,12 +59,7 @@ pub(crate) fn check(lease: &Field<'_>, found: &mut Findings) {
     }
     found.non_negative(&spec.at("leaseTransitions"));
     let strategy = spec.at("strategy");
-    let place = strategy.called_within(&strategy, "strategy");
-    if strategy.text().contains('/') {
-        found.problems(&place, qualified_name_problems(strategy.text()));
-    } else {
-        found.optional_one_of(&place, &["OldestEmulationVersion"]);
-    }
+    check_strategy(&strategy, found);
     if spec.at("preferredHolder").has_text() && !strategy.has_text() {
         found.forbidden(
             &spec.at("preferredHolder"),

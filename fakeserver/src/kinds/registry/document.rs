@@ -6,17 +6,25 @@ use serde::Deserialize;
 
 use super::{Group, Version};
 use crate::{
-    kinds::{KindRef, ResourceType, Subresource, built_in, conversion::form_of},
+    kinds::{
+        Kind, KindRef, ResourceType, Subresource, built_in, conversion::form_of,
+        coordination::lease,
+    },
     value::resource::{GroupVersionKind, api_version},
 };
 
-/// The discovery of a kube-apiserver 1.36.2, `items` of `/api` and of `/apis`.
+/// The discovery of a kube-apiserver 1.36.2, `items` of `/api` and of `/apis`, and what a feature gate adds.
 const BUILTIN: &str = include_str!("../../../data/discovery.json");
+
+/// Finds the rules of a resource that discovery names.
+type Rules = fn(&str, &str) -> Option<&'static Kind>;
 
 #[derive(Deserialize)]
 struct Document {
     core: Vec<WireGroup>,
     groups: Vec<WireGroup>,
+    /// The versions that change if the server holds elections.
+    gated: Vec<WireGroup>,
 }
 
 #[derive(Deserialize)]
@@ -70,26 +78,40 @@ struct WireKind {
 
 /// The core group, then the others in the order of discovery.
 pub(super) fn builtin_groups() -> Vec<Group> {
-    let document: Document =
-        serde_json::from_str(BUILTIN).expect("the embedded discovery document is valid");
-    document
-        .core
-        .into_iter()
-        .chain(document.groups)
-        .map(WireGroup::into_group)
-        .collect()
+    let document = document();
+    let groups = document.core.into_iter().chain(document.groups);
+    groups.map(|group| group.into_group(built_in)).collect()
+}
+
+/// The same with what elections need that the server holds.
+pub(super) fn coordinated_groups() -> Vec<Group> {
+    let rules = |group: &str, plural: &str| match plural {
+        "leases" => Some(&lease::COORDINATED),
+        _ => built_in(group, plural),
+    };
+    let mut groups = builtin_groups();
+    for gated in document().gated {
+        let gated = gated.into_group(rules);
+        let known = groups.iter_mut().find(|group| group.name == gated.name);
+        known.expect("the group is built in").versions = gated.versions;
+    }
+    groups
+}
+
+fn document() -> Document {
+    serde_json::from_str(BUILTIN).expect("the embedded discovery document is valid")
 }
 
 // === impl WireGroup ===
 
 impl WireGroup {
-    fn into_group(self) -> Group {
+    fn into_group(self, rules: Rules) -> Group {
         let name = self.metadata.name;
         let versions = self.versions.into_iter().map(|version| Version {
             resources: version
                 .resources
                 .into_iter()
-                .map(|resource| Arc::new(resource.into_type(&name, &version.version)))
+                .map(|resource| Arc::new(resource.into_type(&name, &version.version, rules)))
                 .collect(),
             name: version.version,
         });
@@ -104,10 +126,13 @@ impl WireGroup {
 // === impl WireResource ===
 
 impl WireResource {
-    fn into_type(self, group: &Arc<str>, version: &Arc<str>) -> ResourceType {
+    fn into_type(self, group: &Arc<str>, version: &Arc<str>, rules: Rules) -> ResourceType {
+        let found = rules(group, &self.resource);
         ResourceType {
             form: form_of(&api_version(group, version), &self.response_kind.kind),
-            rules: rules_of(group, &self.resource),
+            rules: KindRef::BuiltIn(
+                found.expect("every resource of the embedded discovery has its kind"),
+            ),
             group: Arc::clone(group),
             version: Arc::clone(version),
             plural: self.resource,
@@ -129,12 +154,6 @@ impl WireResource {
                 .collect(),
         }
     }
-}
-
-/// Returns the rules of a resource that discovery names.
-fn rules_of(group: &str, plural: &str) -> KindRef {
-    let found = built_in(group, plural);
-    KindRef::BuiltIn(found.expect("every resource of the embedded discovery has its kind"))
 }
 
 impl From<WireKind> for GroupVersionKind {

@@ -31,6 +31,8 @@ pub(crate) struct Registry {
     /// The rules of what is stored, by where it is stored.
     by_storage: BTreeMap<GroupResource, KindRef>,
     definitions: Vec<Arc<Definition>>,
+    /// True if it has what elections need that the server holds.
+    is_coordinated: bool,
     /// The same with a group of which nothing is stored, once it is needed.
     extended: OnceLock<Arc<Registry>>,
 }
@@ -73,9 +75,22 @@ impl Registry {
         Arc::clone(builtin)
     }
 
-    /// The built-in resources and the custom ones of `definitions`, whose groups come last, by the alphabet.
-    pub(crate) fn with_definitions(definitions: Vec<Arc<Definition>>) -> Self {
-        let mut groups = Self::builtin().groups.clone();
+    /// The built-in resources with what elections need that the server holds: candidates, and leases that know of them.
+    pub(crate) fn coordinated() -> Arc<Self> {
+        static COORDINATED: OnceLock<Arc<Registry>> = OnceLock::new();
+        let coordinated = COORDINATED.get_or_init(|| {
+            let registry = Self::new(document::coordinated_groups(), Vec::new());
+            Arc::new(Self {
+                is_coordinated: true,
+                ..registry
+            })
+        });
+        Arc::clone(coordinated)
+    }
+
+    /// These resources, which are built in, and the custom ones of `definitions`, whose groups come last, by the alphabet.
+    pub(crate) fn with_definitions(&self, definitions: Vec<Arc<Definition>>) -> Self {
+        let mut groups = self.groups.clone();
         let builtin_count = groups.len();
         for resource in definitions.iter().flat_map(|own| own.served()) {
             add(&mut groups, resource);
@@ -88,7 +103,10 @@ impl Registry {
                 version.resources.sort_by(|a, b| a.plural.cmp(&b.plural));
             }
         }
-        Self::new(groups, definitions)
+        Self {
+            is_coordinated: self.is_coordinated,
+            ..Self::new(groups, definitions)
+        }
     }
 
     fn new(groups: Vec<Group>, definitions: Vec<Arc<Definition>>) -> Self {
@@ -113,6 +131,7 @@ impl Registry {
             groups,
             by_path,
             definitions,
+            is_coordinated: false,
             extended: OnceLock::new(),
         }
     }
@@ -130,14 +149,22 @@ impl Registry {
         let extended = self.extended.get_or_init(|| {
             let mut groups = self.groups.clone();
             groups.push(group());
-            Arc::new(Self::new(groups, self.definitions.clone()))
+            Arc::new(Self {
+                is_coordinated: self.is_coordinated,
+                ..Self::new(groups, self.definitions.clone())
+            })
         });
         Arc::clone(extended)
     }
 
     /// Returns whether it has the built-in resources and no others.
     pub(crate) fn is_builtin(&self) -> bool {
-        self.groups.len() == Self::builtin().groups.len() && self.definitions.is_empty()
+        self.groups.len() == Self::builtin().groups.len() && self.has_only_recorded()
+    }
+
+    /// Returns whether all that is stored is of resources that a real server has by default.
+    pub(crate) fn has_only_recorded(&self) -> bool {
+        self.definitions.is_empty() && !self.is_coordinated
     }
 
     /// The definitions behind the custom resources.

@@ -15,7 +15,10 @@ use crate::{
             taints::{check_label_key, check_taint},
         },
     },
-    value::{field::Field, findings::Findings, names::dns_label_problems},
+    value::{
+        field::Field, findings::Findings, names::dns_label_problems,
+        semantic_version::SemanticVersion,
+    },
 };
 
 const ATTRIBUTE: &str = "io.k8s.api.resource.v1.DeviceAttribute";
@@ -91,7 +94,7 @@ fn check_attribute(attribute: &Field<'_>, found: &mut Findings) {
             found.too_long(value, VALUE_MAX_BYTES);
         }
     }
-    if version.is_set() && !is_semantic_version(version.text()) {
+    if version.is_set() && SemanticVersion::parse(version.text()).is_none() {
         found.invalid(
             &version,
             "must be a string compatible with semver.org spec 2.0.0",
@@ -104,31 +107,6 @@ fn check_attribute(attribute: &Field<'_>, found: &mut Findings) {
         1 => {}
         _ => found.invalid_struct(attribute, ATTRIBUTE, "exactly one value must be specified"),
     }
-}
-
-/// Returns whether a text is a version of semver.org 2.0.0.
-fn is_semantic_version(text: &str) -> bool {
-    let is_number = |part: &str| {
-        let is_digits = !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
-        is_digits && (part == "0" || !part.starts_with('0'))
-    };
-    let is_build = |part: &str| {
-        let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-';
-        !part.is_empty() && part.bytes().all(is_allowed)
-    };
-    let is_release = |part: &str| {
-        is_number(part) || (is_build(part) && part.bytes().any(|byte| !byte.is_ascii_digit()))
-    };
-    let (text, build) = text
-        .split_once('+')
-        .map_or((text, None), |(text, build)| (text, Some(build)));
-    let (core, release) = text
-        .split_once('-')
-        .map_or((text, None), |(core, release)| (core, Some(release)));
-    core.split('.').count() == 3
-        && core.split('.').all(is_number)
-        && release.is_none_or(|release| release.split('.').all(is_release))
-        && build.is_none_or(|build| build.split('.').all(is_build))
 }
 
 /// Checks a set of counters and its name.
