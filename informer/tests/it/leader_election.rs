@@ -352,7 +352,7 @@ async fn run(troubles: Vec<(usize, Trouble, u64)>) {
         let stop = tasks.stop_token().clone();
         let compete = compete(elector, Arc::clone(shown));
         tasks.spawn(async move {
-            stop.run_until_cancelled(compete).await;
+            stop.run_until_cancelled(Box::pin(compete)).await;
         });
     }
     let leaders = || {
@@ -390,8 +390,14 @@ async fn run(troubles: Vec<(usize, Trouble, u64)>) {
     tasks.shutdown().await;
 }
 
+/// `SEEDS=10000` draws as often.
+fn cases() -> u32 {
+    let count = std::env::var("SEEDS").map_or(Ok(12), |count| count.parse());
+    count.expect("SEEDS is a number")
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 12, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: cases(), ..ProptestConfig::default() })]
 
     #[test]
     fn never_do_two_lead_at_once_and_in_peace_one_does(
