@@ -368,7 +368,8 @@ fn parse_bytes(text: &str) -> Result<KeptBytes, String> {
 }
 
 pub fn parse_controllers(text: &str) -> Result<Controllers, String> {
-    let mut controllers = Controllers::none();
+    // Elections are the API server's own, and have a feature gate.
+    let mut controllers = Controllers::none().with_leader_election(true);
     for name in text.split(',').map(str::trim) {
         controllers = match name {
             "none" => controllers,
@@ -400,7 +401,7 @@ mod tests {
 
     #[test]
     fn controllers_are_named_one_by_one_or_together() {
-        let none = Controllers::none();
+        let none = Controllers::none().with_leader_election(true);
         let both = Controllers::default();
         assert_eq!(parse_controllers("none"), Ok(none.clone()));
         assert_eq!(parse_controllers("default"), Ok(both.clone()));

@@ -15,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 use tracing::{debug, info, warn};
 
 use super::{
-    LeaderElectionOptions, LeaseLock,
+    LeaderElectionOptions, LeaseCandidate, LeaseLock,
     lease_lock::Held,
     machine::{Decision, Machine, Observation},
     record::Record,
@@ -30,6 +30,8 @@ pub(super) struct Candidate {
     machine: Machine,
     held: Option<Held>,
     random: ChaCha8Rng,
+    /// The candidate of a coordinated election: it stands no more before the lease is given back.
+    standing: Option<Box<LeaseCandidate>>,
     /// Until when this candidate leads, if it does not renew before.
     leads_until: watch::Sender<Instant>,
 }
@@ -37,7 +39,20 @@ pub(super) struct Candidate {
 /// The outcome of an attempt.
 enum Attempt {
     Leads,
-    Left { holder: String },
+    Left {
+        holder: String,
+    },
+    /// A coordinator wants another to lead.
+    HandsOver {
+        preferred: String,
+    },
+}
+
+/// The end of a leadership.
+enum End {
+    Lost,
+    /// The lease is still held, and is to be given back when the work has ended.
+    HandsOver,
 }
 
 // === impl Candidate ===
@@ -46,12 +61,20 @@ impl Candidate {
     pub(super) fn new(lock: LeaseLock, identity: &str, options: LeaderElectionOptions) -> Self {
         Self {
             machine: Machine::new(identity, &options),
+            standing: None,
             random: ChaCha8Rng::seed_from_u64(fnv1a(identity)),
             lock,
             options,
             held: None,
             leads_until: watch::Sender::new(Instant::now()),
         }
+    }
+
+    /// Leaves it to the server which candidate may take the lease.
+    pub(super) fn coordinated(mut self, candidate: LeaseCandidate) -> Self {
+        self.machine = self.machine.coordinated();
+        self.standing = Some(Box::new(candidate));
+        self
     }
 
     /// Takes over what was seen of the lease before, so that a wait for its end has begun then.
@@ -76,7 +99,7 @@ impl Candidate {
                 Ok(Attempt::Leads) => {
                     debug!(key = self.lock.key(), "the answer came after the deadline");
                 }
-                Ok(Attempt::Left { holder }) => {
+                Ok(Attempt::Left { holder } | Attempt::HandsOver { preferred: holder }) => {
                     debug!(key = self.lock.key(), holder, "another leads");
                 }
                 Err(error) if error.is_conflict() => {
@@ -102,16 +125,29 @@ impl Candidate {
             tokio::select! {
                 biased;
                 // Another task has seen that the deadline is over.
-                () = lost.cancelled() => {}
-                () = self.renew() => {}
+                () = lost.cancelled() => End::Lost,
+                end = self.renew() => end,
             }
         };
         let ended = stop.run_until_cancelled(leading).await;
         lost.cancel();
         match ended {
-            Some(()) => warn!(key = self.lock.key(), "no longer leading"),
-            None if gives_back.load(Ordering::Relaxed) => self.release().await,
+            Some(End::Lost) => {
+                warn!(key = self.lock.key(), "no longer leading");
+                return;
+            }
+            Some(End::HandsOver) => {
+                info!(key = self.lock.key(), "a better candidate is to lead");
+                // Until then, the work may go on.
+                stop.cancelled().await;
+            }
             None => {}
+        }
+        if gives_back.load(Ordering::Relaxed) {
+            if let Some(candidate) = &self.standing {
+                Box::pin(candidate.withdraw()).await;
+            }
+            self.release().await;
         }
     }
 
@@ -119,24 +155,28 @@ impl Candidate {
         u32::try_from(self.machine.transitions()).unwrap_or_default()
     }
 
-    /// Renews until the lease is lost.
-    async fn renew(&mut self) {
+    /// Renews until the lease is lost, or is to be handed over.
+    async fn renew(&mut self) -> End {
         loop {
             let next = Instant::now() + self.options.retry_period;
             let deadline = self.deadline();
             sleep_until(next.min(deadline)).await;
             if Instant::now() >= deadline {
                 // Nothing is sent any more: a write that took effect later would keep others waiting.
-                return;
+                return End::Lost;
             }
             match timeout_at(deadline, self.attempt()).await {
                 Ok(Ok(Attempt::Leads)) => {}
                 Ok(Ok(Attempt::Left { holder })) => {
                     debug!(key = self.lock.key(), holder, "another took the lease");
-                    return;
+                    return End::Lost;
+                }
+                Ok(Ok(Attempt::HandsOver { preferred })) => {
+                    debug!(key = self.lock.key(), preferred, "another is preferred");
+                    return End::HandsOver;
                 }
                 Ok(Err(error)) => debug!(key = self.lock.key(), %error, "cannot renew the lease"),
-                Err(_) => return,
+                Err(_) => return End::Lost,
             }
         }
     }
@@ -182,6 +222,7 @@ impl Candidate {
             }
         }
         let limit = self.options.request_timeout();
+        self.machine.on_asked(Instant::now());
         let found = timeout(limit, self.lock.get())
             .await
             .map_err(|_| AttemptError::NoAnswer)??;
@@ -196,6 +237,14 @@ impl Candidate {
             Decision::Leave { holder, left } => {
                 let left_ms = left.as_millis();
                 debug!(key = self.lock.key(), holder, left_ms, "the lease is held");
+                Ok(Attempt::Left { holder })
+            }
+            Decision::Await { holder } => Ok(Attempt::Left { holder }),
+            Decision::HandOver { preferred } => Ok(Attempt::HandsOver { preferred }),
+            Decision::GiveBack(record) => {
+                let written = timeout(limit, self.lock.write(self.held.as_ref(), &record)).await;
+                written.map_err(|_| AttemptError::NoAnswer)??;
+                let holder = String::new();
                 Ok(Attempt::Left { holder })
             }
         }

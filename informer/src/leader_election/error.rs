@@ -9,6 +9,9 @@ pub enum LeaderElectionError {
     /// The identity is empty, which in a lease means that it has no holder.
     #[error("a candidate needs an identity")]
     NoIdentity,
+    /// The version of a lease candidate is empty.
+    #[error("a lease candidate needs the version of its binary, as in 1.2.0")]
+    NoVersion,
     /// The lease must last for longer than the renew deadline, and that for longer than 1.2 retry periods; the lease lasts
     /// for a second at least.
     #[error(

@@ -12,7 +12,8 @@ use tokio::{sync::watch, time::Instant};
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    LeaderElectionError, LeaderElectionOptions, LeaseLock, driver::Candidate, machine::Observation,
+    LeaderElectionError, LeaderElectionOptions, LeaseCandidate, LeaseLock, driver::Candidate,
+    machine::Observation,
 };
 use crate::task::TaskSet;
 
@@ -23,6 +24,8 @@ pub struct LeaderElector {
     lock: LeaseLock,
     identity: String,
     options: LeaderElectionOptions,
+    /// Present if the server decides who leads.
+    candidate: Option<LeaseCandidate>,
 }
 
 /// Proof of leading, for as long as it [is held](Self::is_held). A task renews the lease behind it.
@@ -77,6 +80,27 @@ impl LeaderElector {
             lock,
             identity,
             options,
+            candidate: None,
+        })
+    }
+
+    /// An elector that leaves it to the API server which candidate leads, coordinated leader election (KEP-4355): it takes the lease
+    /// only when the server has granted it, and gives it up when the server prefers another. `candidate` stands from
+    /// [`acquire`](Self::acquire) on until the leadership ends.
+    ///
+    /// # Errors
+    ///
+    /// [`LeaderElectionError`], if the options do not go together.
+    #[doc(alias = "CoordinatedLeaderElection")]
+    pub fn coordinated(
+        candidate: LeaseCandidate,
+        options: LeaderElectionOptions,
+    ) -> Result<Self, LeaderElectionError> {
+        let lock = candidate.lock().clone();
+        let elector = Self::with_options(lock, candidate.identity(), options)?;
+        Ok(Self {
+            candidate: Some(candidate),
+            ..elector
         })
     }
 
@@ -98,14 +122,15 @@ impl LeaderElector {
 
     /// Does the same after the lease was seen: the wait for its end has begun then.
     pub(crate) async fn acquire_after(&self, seen: Option<Observation>) -> Leadership {
-        let mut candidate = Candidate::new(self.lock.clone(), &self.identity, self.options.clone());
+        let tasks = TaskSet::new();
+        let mut candidate = self.candidate_in(&tasks);
         if let Some(seen) = seen {
             candidate.remember(seen);
         }
         candidate.acquire().await;
         let leadership = Leadership {
             lost: CancellationToken::new(),
-            tasks: TaskSet::new(),
+            tasks,
             transitions: candidate.transitions(),
             leads_until: candidate.leads_until(),
             gives_back: Arc::new(AtomicBool::new(self.options.release_on_cancel)),
@@ -115,6 +140,17 @@ impl LeaderElector {
         let lead = candidate.lead(leadership.lost.clone(), stop, gives_back);
         leadership.tasks.spawn(lead);
         leadership
+    }
+
+    /// Creates the candidate. In a coordinated election it stands from now on, in a task of `tasks`.
+    fn candidate_in(&self, tasks: &TaskSet) -> Candidate {
+        let candidate = Candidate::new(self.lock.clone(), &self.identity, self.options.clone());
+        let Some(standing) = self.candidate.clone() else {
+            return candidate;
+        };
+        let (own, stop) = (standing.clone(), tasks.stop_token().clone());
+        tasks.spawn(async move { own.run(stop).await });
+        candidate.coordinated(standing)
     }
 
     /// The name of this candidate.

@@ -55,6 +55,11 @@ impl LeaseLock {
         self
     }
 
+    /// Returns the client, the namespace and the name.
+    pub(super) fn parts(&self) -> (kube::Client, &str, &str) {
+        (self.api.clone().into_client(), &self.namespace, &self.name)
+    }
+
     /// The name, as in `namespace/name`, for logs.
     pub(super) fn key(&self) -> String {
         format!("{}/{}", self.namespace, self.name)
@@ -104,7 +109,13 @@ fn put(lease: &mut DynamicObject, record: &Record) {
     }
     let spec = &mut lease.data["spec"];
     match spec {
-        Value::Object(spec) => spec.extend(record),
+        Value::Object(spec) => {
+            // Nothing is to be handed over any more.
+            if !record.contains_key("preferredHolder") {
+                spec.remove("preferredHolder");
+            }
+            spec.extend(record);
+        }
         other => *other = Value::Object(record),
     }
 }

@@ -7,6 +7,7 @@ use tokio::time::Instant;
 
 use super::{
     LeaderElectionOptions,
+    coordinated::{Claim, Coordinated},
     record::{Record, micro_time},
 };
 
@@ -20,6 +21,8 @@ pub(super) struct Machine {
     leads: bool,
     /// The records of writes since then that may have taken effect, or may still: no success was heard of.
     attempted: Vec<Record>,
+    /// Present if a coordinator grants the lease.
+    coordinated: Option<Coordinated>,
 }
 
 /// The lease, and since when it has said so. Its own times are another machine's, and are not looked at.
@@ -36,6 +39,12 @@ pub(super) enum Decision {
     Take(Record),
     /// Leave it to its holder, who has it for so much longer if it is not renewed.
     Leave { holder: String, left: Duration },
+    /// Wait for the coordinator, who has not granted the lease to this candidate.
+    Await { holder: String },
+    /// Give up the lease, which is this candidate's, to the one that the coordinator prefers.
+    HandOver { preferred: String },
+    /// Write this, which gives back a lease that this candidate does not lead by.
+    GiveBack(Record),
 }
 
 // === impl Machine ===
@@ -48,7 +57,14 @@ impl Machine {
             observed: None,
             leads: false,
             attempted: Vec::new(),
+            coordinated: None,
         }
+    }
+
+    /// Leaves it to a coordinator who may take the lease.
+    pub(super) fn coordinated(mut self) -> Self {
+        self.coordinated = Some(Coordinated::default());
+        self
     }
 
     /// Takes over what was seen of the lease before.
@@ -60,7 +76,14 @@ impl Machine {
     pub(super) fn renewal(&self, now: Instant, wall: Timestamp) -> Option<Record> {
         let observed = self.observed.as_ref().filter(|_| self.leads)?;
         let is_valid = now < observed.since + self.lease_duration;
-        is_valid.then(|| self.record_after(Some(&observed.record), wall))
+        is_valid.then(|| self.record_after(Some(&observed.record), now, wall))
+    }
+
+    /// A read of the lease begins.
+    pub(super) fn on_asked(&mut self, now: Instant) {
+        if let Some(coordinated) = &mut self.coordinated {
+            coordinated.on_asked(now);
+        }
     }
 
     /// The lease was read, or there is none.
@@ -70,8 +93,12 @@ impl Machine {
         wall: Timestamp,
         found: Option<Record>,
     ) -> Decision {
+        if let Some(coordinated) = &mut self.coordinated {
+            let claim = coordinated.on_read(&self.identity, now, found.as_ref());
+            return self.on_claim(claim, now, wall, found.unwrap_or_default());
+        }
         let Some(record) = found else {
-            return Decision::Take(self.record_after(None, wall));
+            return Decision::Take(self.record_after(None, now, wall));
         };
         let observed = Observation::after(self.observed.take(), now, record);
         let observed = self.observed.insert(observed);
@@ -87,8 +114,31 @@ impl Machine {
             }
             _ => {
                 let record = record.clone();
-                Decision::Take(self.record_after(Some(&record), wall))
+                Decision::Take(self.record_after(Some(&record), now, wall))
             }
+        }
+    }
+
+    /// Decides by the right to a lease that a coordinator grants.
+    fn on_claim(
+        &mut self,
+        claim: Claim,
+        now: Instant,
+        wall: Timestamp,
+        record: Record,
+    ) -> Decision {
+        let observed = Observation::after(self.observed.take(), now, record.clone());
+        self.observed = Some(observed);
+        // What was read can be written to next, without another read.
+        self.leads = claim == Claim::HandOver;
+        let holder = record.holder().unwrap_or_default().to_owned();
+        match claim {
+            Claim::Nothing => Decision::Await { holder },
+            Claim::Own => Decision::Take(self.record_after(Some(&record), now, wall)),
+            Claim::HandOver => Decision::HandOver {
+                preferred: record.preferred_holder.unwrap_or_default(),
+            },
+            Claim::Stale => Decision::GiveBack(without_holder(&record, wall)),
         }
     }
 
@@ -125,7 +175,8 @@ impl Machine {
     /// It has to be what this leadership has written, whatever the holder's name: the same candidate may lead again.
     pub(super) fn release_of(&self, found: &Record, wall: Timestamp) -> Option<Record> {
         let observed = self.observed.iter().map(|observed| &observed.record);
-        let is_known = observed.chain(&self.attempted).any(|own| own == found);
+        let mut known = observed.chain(&self.attempted);
+        let is_known = known.any(|own| own.is_same_term(found));
         let is_own = is_known && found.holder() == Some(&self.identity);
         is_own.then(|| without_holder(found, wall))
     }
@@ -136,7 +187,13 @@ impl Machine {
     }
 
     /// This candidate's lease, after one that said `before`.
-    fn record_after(&self, before: Option<&Record>, wall: Timestamp) -> Record {
+    fn record_after(&self, before: Option<&Record>, now: Instant, wall: Timestamp) -> Record {
+        let seconds = i32::try_from(self.lease_duration.as_secs()).unwrap_or(i32::MAX);
+        if let (Some(coordinated), Some(before)) = (&self.coordinated, before)
+            && let Some(record) = coordinated.record_after(&self.identity, seconds, before, now)
+        {
+            return record;
+        }
         let now = micro_time(wall);
         let is_renewal = before.is_some_and(|before| before.holder() == Some(&self.identity));
         let acquired = before.filter(|_| is_renewal);
@@ -146,13 +203,13 @@ impl Machine {
             Some(before) if is_renewal => before.transitions(),
             Some(before) => before.transitions().saturating_add(1),
         };
-        let seconds = i32::try_from(self.lease_duration.as_secs());
         Record {
             holder_identity: Some(self.identity.clone()),
-            lease_duration_seconds: Some(seconds.unwrap_or(i32::MAX)),
+            lease_duration_seconds: Some(seconds),
             acquire_time: Some(acquired.unwrap_or_else(|| now.clone())),
             renew_time: Some(now),
             lease_transitions: Some(transitions),
+            preferred_holder: before.and_then(|before| before.preferred_holder.clone()),
         }
     }
 }
@@ -188,5 +245,6 @@ fn without_holder(before: &Record, wall: Timestamp) -> Record {
         acquire_time: Some(micro_time(wall)),
         renew_time: Some(micro_time(wall)),
         lease_transitions: Some(before.transitions()),
+        preferred_holder: before.preferred_holder.clone(),
     }
 }

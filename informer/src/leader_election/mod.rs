@@ -37,6 +37,33 @@
 //! It does not fence: a leader that was stopped for longer than its lease, and wakes up, may send one more write before it
 //! notices. Writes that must not happen twice need preconditions, or [`Leadership::transitions`] as a token.
 //!
+//! # Coordinated leader election
+//!
+//! With [`LeaderElector::coordinated`] the API server decides who leads (KEP-4355): of the candidates that answer, the one that
+//! emulates the oldest version, so that an upgrade or a downgrade never lets a newer copy lead while an older one is there. It takes
+//! the feature gate `CoordinatedLeaderElection`, and `coordination.k8s.io/v1beta1`.
+//!
+//! ```no_run
+//! use informer::leader_election::{LeaderElectionOptions, LeaderElector, LeaseCandidate, LeaseLock};
+//!
+//! # async fn example(client: kube::Client) -> Result<(), Box<dyn std::error::Error>> {
+//! let lock = LeaseLock::new(client, "default", "my-controller");
+//! let candidate = LeaseCandidate::new(lock, "copy-1", env!("CARGO_PKG_VERSION"))?
+//!     .with_emulation_version("1.1.0");
+//! let elector = LeaderElector::coordinated(candidate, LeaderElectionOptions::default())?;
+//! let leadership = elector.acquire().await;
+//! # leadership.release().await;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! - A candidate never takes the lease by itself, however long ago it ran out.
+//! - When the server prefers another, the leadership is [lost](Leadership::lost) at once, and the lease is given back when the
+//!   leadership is released or dropped: the work may end before. Else it runs out.
+//! - What is said above of safety holds. The server compares the times in leases with its own clock; so they are written by the
+//!   server's, which candidates learn from grants and pings.
+//! - A leadership that ends in good order deletes its candidate, so that the server need not wait for its answer.
+//!
 //! # Where it differs from client-go
 //!
 //! | there | here |
@@ -46,14 +73,22 @@
 //! | callbacks for "started" and "stopped" leading | a [`Leadership`], which is held or lost, and ends when it is dropped |
 //! | the lease is handed over only if one asks for `ReleaseOnCancel` | it is, unless [disabled](LeaderElectionOptions::release_on_cancel) |
 //!
+//! | of coordinated elections: a leader that is to hand over stops renewing, and leads until its deadline | it has lost at once, and gives the lease back when its work has ended |
+//! | a holder whose grant has run out waits for ever for another one | it gives the lease back, and gets another one |
+//! | times are those of the candidate's clock, which has to agree with the server's to within five seconds | they are the server's |
+//! | `leaseTransitions` stay as they are | each grant that is taken up counts |
+//!
 //! `ConfigMap` and `Endpoints` locks, long gone from client-go, and its `MultiLock` for migrating from them, are not here.
 
 mod options;
 mod error;
 mod clock;
 mod record;
+mod coordinated;
 mod machine;
+mod candidacy;
 mod lease_lock;
+mod lease_candidate;
 mod leader_elector;
 mod driver;
 #[cfg(test)]
@@ -63,6 +98,7 @@ pub use self::{
     clock::WallClock,
     error::LeaderElectionError,
     leader_elector::{LeaderElector, Leadership},
+    lease_candidate::LeaseCandidate,
     lease_lock::LeaseLock,
     options::LeaderElectionOptions,
 };

@@ -15,6 +15,9 @@ pub(crate) struct Record {
     pub(crate) acquire_time: Option<String>,
     pub(crate) renew_time: Option<String>,
     pub(crate) lease_transitions: Option<i32>,
+    /// The candidate to whom a coordinator wants the lease to be handed over.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) preferred_holder: Option<String>,
 }
 
 // === impl Record ===
@@ -25,6 +28,21 @@ impl Record {
         self.holder_identity
             .as_deref()
             .filter(|holder| !holder.is_empty())
+    }
+
+    /// Returns the candidate to whom `identity` is to hand the lease over, if it is.
+    pub(super) fn preferred(&self, identity: &str) -> Option<&str> {
+        let preferred = self.preferred_holder.as_deref();
+        preferred.filter(|other| !other.is_empty() && *other != identity)
+    }
+
+    /// Returns whether it says the same, wishes of a coordinator aside.
+    pub(super) fn is_same_term(&self, other: &Self) -> bool {
+        let without_wish = |record: &Self| Self {
+            preferred_holder: None,
+            ..record.clone()
+        };
+        without_wish(self) == without_wish(other)
     }
 
     pub(crate) fn duration(&self) -> Duration {

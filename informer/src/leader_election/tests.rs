@@ -7,6 +7,7 @@ use tokio::time::Instant;
 
 use super::{
     LeaderElectionError, LeaderElectionOptions,
+    candidacy::{Candidacy, Seen, Step},
     machine::{Decision, Machine},
     record::{Record, micro_time},
 };
@@ -29,6 +30,15 @@ impl Play {
         }
     }
 
+    /// The same in a coordinated election.
+    fn coordinated() -> Self {
+        let play = Self::new();
+        Self {
+            machine: play.machine.coordinated(),
+            ..play
+        }
+    }
+
     fn read(&mut self, time: Duration, found: Option<Record>) -> Decision {
         self.machine.on_read(self.origin + time, wall(time), found)
     }
@@ -41,19 +51,42 @@ impl Play {
         self.machine.renewal(self.origin + time, wall(time))
     }
 
+    /// Reads a lease in an attempt that began a second before.
+    fn asked(&mut self, time: Duration, found: Option<Record>) -> Decision {
+        self.machine.on_asked(self.origin + time - S(1));
+        self.read(time, found)
+    }
+
     fn taken(&mut self, time: Duration, found: Option<Record>) -> Record {
         match self.read(time, found) {
             Decision::Take(record) => record,
-            decision @ Decision::Leave { .. } => panic!("{decision:?}"),
+            decision => panic!("{decision:?}"),
         }
     }
 
     fn left(&mut self, time: Duration, found: Option<Record>) -> Duration {
         match self.read(time, found) {
             Decision::Leave { left, .. } => left,
-            decision @ Decision::Take(_) => panic!("{decision:?}"),
+            decision => panic!("{decision:?}"),
         }
     }
+}
+
+/// A lease that the coordinator has granted at this second of its clock.
+fn granted_to(holder: &str, second: u64, transitions: Option<i32>) -> Record {
+    Record {
+        holder_identity: Some(holder.to_owned()),
+        lease_duration_seconds: Some(5),
+        acquire_time: None,
+        renew_time: Some(micro_time(wall(S(second)))),
+        lease_transitions: transitions,
+        preferred_holder: None,
+    }
+}
+
+fn awaited(holder: &str) -> Decision {
+    let holder = holder.to_owned();
+    Decision::Await { holder }
 }
 
 fn wall(time: Duration) -> Timestamp {
@@ -68,6 +101,7 @@ fn held_by(holder: &str, acquired: u64, renewed: u64, transitions: i32) -> Recor
         acquire_time: Some(micro_time(wall(S(acquired)))),
         renew_time: Some(micro_time(wall(S(renewed)))),
         lease_transitions: Some(transitions),
+        preferred_holder: None,
     }
 }
 
@@ -190,6 +224,169 @@ fn a_lease_is_given_back_after_a_renewal_of_unknown_outcome_but_not_that_of_a_la
     }
     for other in [held_by("me", 0, 4, 0), held_by("other", 2, 2, 1)] {
         assert_eq!(play.machine.release_of(&other, wall(S(3))), None);
+    }
+}
+
+#[test]
+fn a_coordinated_lease_is_left_alone_until_it_is_granted() {
+    let mut play = Play::coordinated();
+    assert_eq!(play.asked(S(1), None), awaited(""));
+    assert_eq!(play.asked(S(2), Some(held_by("", 1, 1, 0))), awaited(""));
+    let others = || Some(held_by("other", 1, 1, 0));
+    for second in [3, 4, 100] {
+        assert_eq!(play.asked(S(second), others()), awaited("other"));
+    }
+    assert_eq!(play.renewal(S(100)), None);
+}
+
+#[test]
+fn a_grant_is_taken_up_by_the_coordinators_clock() {
+    // It was granted after the read that began at 3 s did not show it, when the coordinator's clock said 1,000 s.
+    let mut play = Play::coordinated();
+    play.asked(S(4), Some(held_by("other", 1, 1, 6)));
+    let taken = play.asked(S(7), Some(granted_to("me", 1_000, Some(6))));
+    let own = |renewed| held_by("me", 1_004, renewed, 7);
+    assert_eq!(taken, Decision::Take(own(1_004)));
+    // The write may have failed, or may have taken effect all the same.
+    play.machine.on_write_begun(own(1_004));
+    let taken = play.asked(S(8), Some(granted_to("me", 1_000, Some(6))));
+    assert_eq!(taken, Decision::Take(own(1_005)));
+    play.machine.on_write_begun(own(1_005));
+    let taken = play.asked(S(9), Some(own(1_004)));
+    assert_eq!(taken, Decision::Take(own(1_006)));
+    play.written(S(9), own(1_006));
+    assert_eq!(play.renewal(S(11)), Some(own(1_008)));
+    assert_eq!(play.machine.transitions(), 7);
+    // The first leader of all.
+    let mut play = Play::coordinated();
+    play.asked(S(4), None);
+    let taken = play.asked(S(7), Some(granted_to("me", 1_000, None)));
+    assert_eq!(taken, Decision::Take(held_by("me", 1_004, 1_004, 0)));
+}
+
+#[test]
+fn a_grant_of_unknown_age_is_given_back() {
+    let given_back = |second, transitions| {
+        let mut record = held_by("", second, second, transitions);
+        record.lease_duration_seconds = Some(1);
+        Decision::GiveBack(record)
+    };
+    // After a restart under the same name.
+    for found in [granted_to("me", 1_000, Some(3)), held_by("me", 1, 2, 3)] {
+        let mut play = Play::coordinated();
+        assert_eq!(play.asked(S(2), Some(found)), given_back(2, 3));
+        // The next one is younger than that.
+        let taken = play.asked(S(4), Some(granted_to("me", 1_000, Some(3))));
+        assert_eq!(taken, Decision::Take(held_by("me", 1_003, 1_003, 4)));
+    }
+}
+
+#[test]
+fn a_leader_hands_over_to_the_candidate_that_the_coordinator_prefers() {
+    let mut play = Play::coordinated();
+    play.asked(S(1), None);
+    play.asked(S(2), Some(granted_to("me", 1_000, None)));
+    let mut own = held_by("me", 1_002, 1_002, 0);
+    play.written(S(2), own.clone());
+    // Itself, or nobody.
+    for preferred in ["me", ""] {
+        own.preferred_holder = Some(preferred.to_owned());
+        let taken = play.asked(S(4), Some(own.clone()));
+        assert_eq!(taken, Decision::Take(held_by("me", 1_002, 1_004, 0)));
+    }
+    own.preferred_holder = Some("better".to_owned());
+    let preferred = "better".to_owned();
+    let handed_over = Decision::HandOver { preferred };
+    assert_eq!(play.asked(S(4), Some(own.clone())), handed_over);
+    // It is given back when the work has ended, without another read.
+    let mut free = held_by("", 5, 5, 0);
+    free.lease_duration_seconds = Some(1);
+    free.preferred_holder = own.preferred_holder.clone();
+    assert_eq!(play.machine.release(wall(S(5))), Some(free.clone()));
+    assert_eq!(play.machine.release_of(&own, wall(S(5))), Some(free));
+}
+
+/// A candidate's step at a second of its own clock, which is `wall` seconds ahead of the time since it began.
+struct Stand {
+    candidacy: Candidacy,
+    origin: Instant,
+    ahead: u64,
+}
+
+// === impl Stand ===
+
+impl Stand {
+    fn new(ahead: u64) -> Self {
+        Self {
+            candidacy: Candidacy::default(),
+            origin: Instant::now(),
+            ahead,
+        }
+    }
+
+    fn step(&mut self, second: u64, seen: Option<Seen>) -> Step {
+        let now = self.origin + S(second);
+        self.candidacy.step(now, wall(S(second + self.ahead)), seen)
+    }
+
+    /// Returns the time that is written, and lets that succeed at once, when the server's clock says `server`.
+    fn written(&mut self, second: u64, seen: Option<Seen>, server: u64) -> Timestamp {
+        match self.step(second, seen) {
+            Step::Write { renewed } => {
+                let now = self.origin + S(second);
+                let server = Some(wall(S(server)));
+                self.candidacy.on_written(now, renewed, seen, server);
+                renewed
+            }
+            step @ Step::Rest { .. } => panic!("{step:?}"),
+        }
+    }
+
+    fn rests(&mut self, second: u64, seen: Seen) -> u64 {
+        match self.step(second, Some(seen)) {
+            Step::Rest { until } => (until - self.origin).as_secs(),
+            step @ Step::Write { .. } => panic!("{step:?}"),
+        }
+    }
+}
+
+fn pinged(second: u64) -> Seen {
+    let pinged = Some(wall(S(second)));
+    Seen { pinged }
+}
+
+const QUIET: Seen = Seen { pinged: None };
+const TICK: Duration = Duration::from_micros(1);
+
+#[test]
+fn a_candidate_is_made_anew_renewed_and_answers_each_ping_once() {
+    let mut stand = Stand::new(0);
+    assert_eq!(stand.written(1, None, 1), wall(S(1)));
+    assert_eq!(stand.rests(2, QUIET), 301);
+    assert_eq!(stand.written(10, Some(pinged(9)), 10), wall(S(10)));
+    assert_eq!(stand.rests(10, pinged(9)), 310);
+    assert_eq!(stand.written(11, Some(pinged(11)), 11), wall(S(11) + TICK));
+    assert_eq!(stand.written(311, Some(pinged(11)), 311), wall(S(311)));
+    assert_eq!(stand.written(312, None, 312), wall(S(312)));
+    // One that was there before is renewed first.
+    let mut again = Stand::new(0);
+    assert_eq!(again.written(1, Some(QUIET), 1), wall(S(1)));
+}
+
+#[test]
+fn a_candidate_whose_clock_is_wrong_writes_the_servers_time() {
+    for ahead in [50_000, 0] {
+        let mut stand = Stand::new(ahead);
+        // By the server's clock it is 10,000 s later.
+        assert_eq!(stand.written(1, None, 10_001), wall(S(1 + ahead)));
+        // That is corrected at once.
+        assert_eq!(stand.written(1, Some(QUIET), 10_001), wall(S(10_001)));
+        assert_eq!(stand.rests(2, QUIET), 301);
+        assert_eq!(
+            stand.written(12, Some(pinged(10_012)), 10_012),
+            wall(S(10_012) + TICK)
+        );
+        assert_eq!(stand.rests(12, pinged(10_012)), 312);
     }
 }
 

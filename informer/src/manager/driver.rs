@@ -265,6 +265,10 @@ impl Course {
             biased;
             () = lost(leadership.as_ref()) => {
                 join_all(controllers.into_iter().map(Running::abort)).await;
+                // One that is to be handed over is given back only now.
+                if let Some(leadership) = leadership {
+                    leadership.release().await;
+                }
                 return Err(ManagerError::LeadershipLost);
             }
             () = stop.cancelled() => {}

@@ -143,6 +143,7 @@ impl Membership {
             acquire_time: None,
             renew_time: Some(now),
             lease_transitions: None,
+            preferred_holder: None,
         };
         let limit = self.options.request_timeout();
         // If this is dropped or fails half-way, the lease is read before the next write.

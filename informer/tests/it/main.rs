@@ -42,6 +42,7 @@ mod factory;
 mod factory_generations;
 mod watch;
 mod leader_election;
+mod coordinated_election;
 mod controller_converges;
 mod catalogue;
 mod parity;

@@ -64,7 +64,7 @@ impl Options {
             Ok(names) => {
                 parse_controllers(&names).map_err(|error| format!("{CONTROLLERS}: {error}"))?
             }
-            Err(_) => Controllers::none(),
+            Err(_) => Controllers::none().with_leader_election(true),
         };
         Ok(Self {
             address,
