@@ -138,7 +138,7 @@ impl LeaseCandidate {
             while let Err(error) = informer.wait_for_cache_sync(SYNC_LIMIT).await {
                 warn!(
                     key = self.lock.key(), %error,
-                    "cannot read lease candidates, which the server has behind the gate CoordinatedLeaderElection"
+                    "cannot read lease candidates, which take the feature gate CoordinatedLeaderElection"
                 );
             }
             self.stand(&mut news).await;
@@ -199,7 +199,12 @@ impl LeaseCandidate {
                         continue;
                     }
                     Err(error) => {
-                        warn!(key = self.lock.key(), %error, "cannot write the lease candidate");
+                        let key = self.lock.key();
+                        if error.is_conflict() {
+                            debug!(key, "the server has just written the lease candidate");
+                        } else {
+                            warn!(key, %error, "cannot write the lease candidate");
+                        }
                         Instant::now() + RETRY
                     }
                 },
@@ -254,6 +259,15 @@ enum WriteError {
     Server(#[from] kube::Error),
     #[error("no answer in time")]
     NoAnswer,
+}
+
+// === impl WriteError ===
+
+impl WriteError {
+    /// Returns whether the server has written or created the object since it was read.
+    fn is_conflict(&self) -> bool {
+        matches!(self, Self::Server(kube::Error::Api(status)) if status.code == 409)
+    }
 }
 
 fn resource() -> ApiResource {
