@@ -345,11 +345,10 @@ impl FakeServerBuilder {
         let file = self.data_file.as_deref();
         let (data, kept) = file.map(DataFile::open).transpose()?.unzip();
         let kept = kept.flatten();
-        let mut controllers = mem::take(&mut self.controllers);
+        let mut controllers = self.gates.allowed(mem::take(&mut self.controllers));
         controllers.authority = self.authority.take();
         controllers.has_rules = self.security.authorization == Authorization::Rbac;
         controllers.registers_services = self.bootstraps;
-        controllers.leader_election &= self.gates.holds_elections;
         self.admission = self.admission.with_accounts(controllers.service_accounts);
         let tasks = TaskSet::new();
         let has_kubelets = controllers.workloads.is_some();

@@ -1,9 +1,9 @@
-//! What kube-apiserver does behind feature gates that are off by default.
+//! Features that kube-apiserver has behind gates that are off by default.
 
 use std::sync::Arc;
 
 use super::FakeServerBuilder;
-use crate::{edge::request::MediaTypes, kinds::registry::Registry};
+use crate::{controllers::Controllers, edge::request::MediaTypes, kinds::registry::Registry};
 
 /// The features that are on.
 #[derive(Clone, Debug, Default)]
@@ -16,6 +16,12 @@ pub(super) struct FeatureGates {
 // === impl FeatureGates ===
 
 impl FeatureGates {
+    /// Leaves out the controllers of features that are off.
+    pub(super) fn allowed(&self, controllers: Controllers) -> Controllers {
+        let holds_elections = controllers.leader_election && self.holds_elections;
+        controllers.with_leader_election(holds_elections)
+    }
+
     /// Returns the resources that are served without definitions.
     pub(super) fn registry(&self) -> Arc<Registry> {
         if self.holds_elections {
