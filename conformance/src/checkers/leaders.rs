@@ -7,7 +7,8 @@
 //!   with the next one until its own deadline, but no longer.
 //! - A leader is held until the renew deadline has passed since it *sent* its last successful write, and not a moment longer.
 //!   From then on it sends nothing.
-//! - It is lost before only if it reads that another candidate holds the lease, and then at once.
+//! - It is lost before only if it reads that another candidate holds the lease, or is to hold it next, and then at once;
+//!   where the server decides, also if it reads that nobody holds it, or that there is none.
 //! - The token fires in the moment in which the leadership is lost or given up.
 //!
 //! A machine that sleeps wakes up after a deadline at times: all this applies at the end of that moment.
@@ -51,6 +52,8 @@ pub fn check(trace: &Trace) -> Vec<Finding> {
 #[derive(Default)]
 struct Leaders {
     renew: Duration,
+    /// True if the server decides who leads.
+    is_coordinated: bool,
     /// The time at which each request was sent, and true for a write.
     sent: BTreeMap<usize, (Duration, bool)>,
     /// The last successful write of each candidacy: the time at which it was sent, and the lease in the answer.
@@ -68,8 +71,10 @@ struct Leaders {
 struct Leadership {
     /// The time at which its last successful write was sent.
     renewed: Duration,
-    /// The time at which it read that another candidate holds the lease.
+    /// The time at which it read that another candidate holds the lease, or is to.
     saw_other: Option<Duration>,
+    /// True if it read that there is no lease, where only the server makes one.
+    saw_none: bool,
     /// The time at which it was seen not to be held.
     is_over: Option<Duration>,
 }
@@ -128,6 +133,7 @@ impl Leaders {
     fn observe(&mut self, at: Duration, event: &ElectionEvent, is_waking: bool) -> Option<String> {
         match event {
             ElectionEvent::Begins { renew, .. } => self.renew = *renew,
+            ElectionEvent::IsCoordinated { .. } => self.is_coordinated = true,
             ElectionEvent::Asks {
                 candidacy,
                 request,
@@ -146,6 +152,15 @@ impl Leaders {
                 status: Some(200 | 201),
                 lease: Some(lease),
             } => self.answered(at, *candidacy, *request, lease),
+            ElectionEvent::Answered {
+                candidacy,
+                status: Some(404),
+                ..
+            } if self.is_coordinated => {
+                if let Some(leadership) = self.present.get_mut(candidacy) {
+                    leadership.saw_none = true;
+                }
+            }
             ElectionEvent::Stands { candidacy } => {
                 self.written.remove(candidacy);
             }
@@ -195,8 +210,7 @@ impl Leaders {
             }
         } else if let Some(leadership) = leadership
             && !is_write
-            && !lease.holder.is_empty()
-            && *lease.holder != *candidacy.name()
+            && (is_anothers(lease, candidacy) || (self.is_coordinated && lease.holder.is_empty()))
         {
             leadership.saw_other = Some(at);
         }
@@ -236,6 +250,7 @@ impl Leaders {
         let leadership = Leadership {
             renewed,
             saw_other: None,
+            saw_none: false,
             is_over: None,
         };
         self.present.insert(candidacy, leadership);
@@ -246,7 +261,8 @@ impl Leaders {
     fn lost(&mut self, at: Duration, candidacy: Candidacy) -> Option<String> {
         let deadline = self.deadline(candidacy);
         let leadership = self.present.remove(&candidacy)?;
-        let has_reason = leadership.saw_other.is_some() || deadline <= Some(at);
+        let saw_reason = leadership.saw_other.is_some() || leadership.saw_none;
+        let has_reason = saw_reason || deadline <= Some(at);
         (!has_reason).then(|| format!("{candidacy} has lost without a reason"))
     }
 
@@ -271,4 +287,12 @@ impl Leaders {
             _ => None,
         }
     }
+}
+
+/// Returns whether another candidate holds a lease, or is to hold it next.
+fn is_anothers(lease: &LeaseState, candidacy: Candidacy) -> bool {
+    let own = candidacy.name();
+    [&lease.holder, &lease.preferred]
+        .into_iter()
+        .any(|name| !name.is_empty() && **name != *own)
 }

@@ -37,6 +37,7 @@
 //! | [`leaks`] | no task, watch or body outlives its owner | both |
 //! | [`leaders`] | at most one candidate leads at a time, and only for as long as it could renew its lease | informer |
 //! | [`elections`] | candidates take and return a lease by the rules, and somebody leads soon | informer |
+//! | [`coordination`] | where the server decides, nobody takes a lease that was not granted, and one of the best leads in the end | informer |
 //! | [`factories`] | a factory shares its informers, runs them together, and takes them from one generation to the next | informer |
 //! | [`warnings`] | nothing unexpected is logged as a warning or an error | both |
 //! | [`liveness`] | a client is up to date again within a bound after each fault | informer |
@@ -87,6 +88,7 @@ pub mod hot_loops;
 pub mod leaks;
 pub mod leaders;
 pub mod elections;
+pub mod coordination;
 pub mod factories;
 pub mod warnings;
 pub mod liveness;
@@ -133,7 +135,7 @@ enum Check {
 }
 
 /// All checkers, in the order of their findings in reports.
-pub const CHECKERS: [Checker; 44] = [
+pub const CHECKERS: [Checker; 45] = [
     Checker::of_trace("hot_loops", hot_loops::check, occasions::REQUEST),
     Checker::of_model("convergence", convergence::check, occasions::RECOVERY),
     Checker::of_model("snapshots", snapshots::check, occasions::CACHED),
@@ -189,6 +191,7 @@ pub const CHECKERS: [Checker; 44] = [
     Checker::of_trace("leaks", leaks::check, occasions::INFORMER_STOPPED),
     Checker::of_trace("leaders", leaders::check, occasions::LEADS),
     Checker::of_trace("elections", elections::check, occasions::LEASE_CHANGED),
+    Checker::of_trace("coordination", coordination::check, occasions::SETTLED),
     Checker::of_trace("factories", factories::check, occasions::FACTORY),
     Checker::of_trace("warnings", warnings::check, occasions::RUN),
     Checker::of_model("liveness", liveness::check, occasions::FAULT_ENDS),

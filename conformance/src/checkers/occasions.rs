@@ -143,6 +143,9 @@ pub(super) const LEASE_CHANGED: Occasion = |seen| {
     )
 };
 
+pub(super) const SETTLED: Occasion =
+    |seen| matches!(seen, Observation::Election(ElectionEvent::Settled { .. }));
+
 pub(super) const FACTORY: Occasion = |seen| matches!(seen, Observation::Factory(_));
 
 pub(super) const RUN: Occasion = |seen| matches!(seen, Observation::Phase(Phase::Shutdown));

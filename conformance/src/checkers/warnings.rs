@@ -28,7 +28,12 @@ const GIVEN_UP: &str = "item given up after too many retries";
 /// The message about an object for which the function of an index fails.
 const NOT_INDEXED: &str = "object not indexed";
 /// The messages of candidates in an election: a failed attempt, and the end of a leadership.
-const OF_CANDIDATES: [&str; 2] = ["cannot reach for the lease", "no longer leading"];
+const OF_CANDIDATES: [&str; 4] = [
+    "cannot reach for the lease",
+    "no longer leading",
+    "cannot write the lease candidate",
+    "cannot read lease candidates, which take the feature gate CoordinatedLeaderElection",
+];
 
 /// Finds violations of the [module](self)'s invariant.
 pub fn check(trace: &Trace) -> Vec<Finding> {

@@ -8,7 +8,7 @@ use std::{
 
 use futures::FutureExt;
 use informer::leader_election::{
-    LeaderElectionOptions, LeaderElector, Leadership, LeaseLock, WallClock,
+    LeaderElectionOptions, LeaderElector, Leadership, LeaseCandidate, LeaseLock, WallClock,
 };
 use tokio::{sync::oneshot, time::Instant};
 
@@ -23,6 +23,9 @@ use crate::{
 
 /// The time of day at which a run begins, in seconds since 1970.
 const TIME_OF_DAY_S: i64 = 1_700_000_000;
+
+/// The version of all candidates, which emulate older ones.
+const BINARY_VERSION: &str = "1.100.0";
 
 /// A candidate that does not stand yet.
 pub(super) struct CandidateRun {
@@ -61,7 +64,16 @@ pub(super) fn elector(
     options.retry_period = Duration::from_millis(plan.retry_ms);
     options.clock = WallClock::simulated(u32::try_from(now).unwrap_or_default());
     let lock = LeaseLock::new(client, NAMESPACES[0], LEASE);
-    let elector = LeaderElector::with_options(lock, candidacy.name(), options);
+    let elector = if plan.is_coordinated {
+        let emulates = plan.candidates[candidacy.candidate].emulates;
+        let candidate = LeaseCandidate::new(lock, candidacy.name(), BINARY_VERSION)
+            .expect("a candidate has a name")
+            .with_emulation_version(format!("1.{emulates}.1"))
+            .with_clock(options.clock);
+        LeaderElector::coordinated(candidate, options)
+    } else {
+        LeaderElector::with_options(lock, candidacy.name(), options)
+    };
     elector.expect("the durations of a plan go together")
 }
 

@@ -24,6 +24,8 @@ const LEASE: &str = "election";
 const MEDDLER: &str = "meddler";
 /// The holder that never renews.
 const SOMEBODY: &str = "somebody";
+/// The time that the server takes to ask all candidates, to notice who does not answer, and to let a lease run out twice.
+const COORDINATION_MS: u64 = 90_000;
 /// The interval of looks for a leader at the end.
 const POLL_INTERVAL: Duration = Duration::from_millis(500);
 
@@ -101,6 +103,12 @@ impl Election {
             renew: Duration::from_millis(plan.renew_ms),
             retry: Duration::from_millis(plan.retry_ms),
         });
+        if plan.is_coordinated {
+            let versions = plan.candidates.iter();
+            self.record(ElectionEvent::IsCoordinated {
+                versions: versions.map(|candidate| candidate.emulates).collect(),
+            });
+        }
     }
 
     /// Starts a candidate, unless it stands. One that has released its leadership waits until that has ended.
@@ -200,14 +208,49 @@ impl Election {
     /// Waits until somebody leads, but no longer than an election without faults takes.
     pub(crate) async fn settle(&self) {
         let plan = &self.plan;
-        let limit_ms = 3 * plan.lease_ms + plan.renew_ms + 10 * plan.retry_ms;
+        let mut limit_ms = 3 * plan.lease_ms + plan.renew_ms + 10 * plan.retry_ms;
+        if plan.is_coordinated {
+            limit_ms += COORDINATION_MS;
+        }
         let until = Instant::now() + Duration::from_millis(limit_ms);
-        let is_led = || self.standing.values().any(Standing::leads);
-        while !self.standing.is_empty() && !is_led() && Instant::now() < until {
+        while !self.standing.is_empty() && !self.is_led() && Instant::now() < until {
             sleep(POLL_INTERVAL).await;
+        }
+        if plan.is_coordinated {
+            self.record(ElectionEvent::Settled {
+                standing: self.standing.keys().copied().collect(),
+                leading: self.leading().collect(),
+            });
         }
         self.note();
         self.observe();
+    }
+
+    /// Returns the number of candidates that watch what the server asks.
+    pub(crate) fn informer_count(&self) -> usize {
+        if self.plan.is_coordinated {
+            self.standing.len()
+        } else {
+            0
+        }
+    }
+
+    /// Returns the candidates that lead.
+    fn leading(&self) -> impl Iterator<Item = usize> {
+        let leading = self
+            .standing
+            .iter()
+            .filter(|(_, standing)| standing.leads());
+        leading.map(|(candidate, _)| *candidate)
+    }
+
+    /// Returns whether somebody leads; if the server decides, one of the best.
+    fn is_led(&self) -> bool {
+        let plan = &self.plan;
+        let version = |candidate: &usize| plan.candidates[*candidate].emulates;
+        let oldest = self.standing.keys().map(version).min();
+        let is_good = |candidate| !plan.is_coordinated || Some(version(&candidate)) == oldest;
+        self.leading().any(is_good)
     }
 
     /// Lets all candidates release their leaderships, one after the other, and waits for that.

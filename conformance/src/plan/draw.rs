@@ -5,8 +5,8 @@ use rand::{RngExt, rngs::ChaCha8Rng, seq::IndexedRandom};
 
 use super::{
     Action, HandlerPlan, Incident, IncidentKind, InformerPlan, NAMESPACES, Operation, Operator,
-    Plan, Profile, Resource, Selection, contents, controllers, drawn_election, drawn_factory,
-    drawn_faults, forms, handler_forms, pauses,
+    Plan, PlannedEncoding, Profile, Resource, Selection, contents, controllers, drawn_election,
+    drawn_factory, drawn_faults, forms, handler_forms, pauses,
     profile::Size,
     swarm::{Mishap, Rhythm, Swarm, pick},
 };
@@ -126,6 +126,7 @@ fn informer(rng: &mut ChaCha8Rng, resource: Resource, swarm: &Swarm, size: &Size
         page_size: pick(rng, &odds.page_sizes),
         streaming_lists: rng.random_bool(odds.streaming),
         watch_timeout_s: pick(rng, &odds.watch_timeouts_s),
+        encoding: PlannedEncoding::default(),
         compact: false,
         transforms: false,
         queue_max: rng

@@ -52,14 +52,30 @@ pub(super) fn draw(seed: Seed, safety_ms: u64) -> Option<Election> {
         return None;
     }
     let (lease_ms, renew_ms, retry_ms) = pick(rng, &durations(safety_ms));
-    Some(Election {
+    let election = Election {
         lease_ms,
         renew_ms,
         retry_ms,
+        is_coordinated: false,
         candidates: candidates(rng, safety_ms),
         meddlings: meddlings(rng, safety_ms),
         faults: faults(rng, safety_ms, lease_ms, renew_ms),
-    })
+    };
+    Some(coordinated(
+        &mut seed.stream("coordinated election"),
+        election,
+    ))
+}
+
+/// Lets the server decide in two fifths of the elections.
+fn coordinated(rng: &mut ChaCha8Rng, mut election: Election) -> Election {
+    election.is_coordinated = rng.random_bool(0.4);
+    if election.is_coordinated {
+        for candidate in &mut election.candidates {
+            candidate.emulates = rng.random_range(0..3);
+        }
+    }
+    election
 }
 
 /// Returns the durations of leases for runs of this length, with their renew deadlines and retry periods.
@@ -98,6 +114,7 @@ fn candidates(rng: &mut ChaCha8Rng, safety_ms: u64) -> Vec<CandidatePlan> {
         CandidatePlan {
             start_ms,
             clock_ahead_s,
+            emulates: 0,
             stop,
         }
     };

@@ -18,6 +18,9 @@ pub struct Election {
     pub renew_ms: u64,
     /// The pause between two attempts.
     pub retry_ms: u64,
+    /// True if the server decides who leads (coordinated leader election).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_coordinated: bool,
     /// The candidates.
     pub candidates: Vec<CandidatePlan>,
     /// The faults of their requests alone, in order of time. Those of a plan that hit all informers hit them, too.
@@ -38,6 +41,9 @@ pub struct CandidatePlan {
     /// The number of seconds by which its wall clock is ahead.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub clock_ahead_s: i64,
+    /// The minor version that it emulates: if the server decides, those with the oldest are the best.
+    #[serde(default, skip_serializing_if = "is_oldest")]
+    pub emulates: u32,
     /// Its end before that of the run, if it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stop: Option<CandidateStop>,
@@ -124,6 +130,7 @@ impl Election {
             lease_ms: 15_000,
             renew_ms: 10_000,
             retry_ms: 2_000,
+            is_coordinated: false,
             candidates: vec![CandidatePlan::default(); candidate_count],
             faults: Vec::new(),
             meddlings: Vec::new(),
@@ -180,4 +187,12 @@ impl CandidateFault {
 )]
 fn is_zero(seconds: &i64) -> bool {
     *seconds == 0
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde calls it with a reference"
+)]
+fn is_oldest(version: &u32) -> bool {
+    *version == 0
 }

@@ -5,7 +5,7 @@ use std::num::NonZero;
 use rand::RngExt;
 
 use super::{
-    InformerPlan, Operator,
+    InformerPlan, Operator, PlannedEncoding,
     swarm::{odds, pick},
 };
 use crate::seed::Seed;
@@ -16,7 +16,7 @@ const CHUNK_SIZES_BYTES: [usize; 3] = [3, 17, 200];
 /// The intervals in which indices are added and removed.
 const INDEX_EDITS_MS: [u64; 3] = [70, 900, 5_000];
 
-/// Draws which informers hold compact objects, which transform theirs, which select by a filter or by other operators than
+/// Draws which informers ask for protobuf or CBOR, which hold compact objects, which transform theirs, which select by a filter or by other operators than
 /// `=`, which refuse spoiled objects, which receive small chunks, and which have their indices edited: each by a stream of its own, and none in a third
 /// of all runs.
 pub(super) fn draw(seed: Seed, informers: &mut [InformerPlan]) {
@@ -25,6 +25,8 @@ pub(super) fn draw(seed: Seed, informers: &mut [InformerPlan]) {
         let share = odds(&mut rng, usual);
         move || rng.random_bool(share)
     };
+    let mut is_binary = is_drawn("binary encodings", 0.4);
+    let encodings = &mut seed.stream("encodings");
     let mut is_compact = is_drawn("compact", 0.3);
     let mut is_transforming = is_drawn("transforms", 0.3);
     let mut is_filtered = is_drawn("filters", 0.5);
@@ -40,6 +42,10 @@ pub(super) fn draw(seed: Seed, informers: &mut [InformerPlan]) {
             .then(|| pick(chunk_sizes, &CHUNK_SIZES_BYTES))
             .and_then(NonZero::new);
         informer.index_edit_ms = is_edited().then(|| pick(index_edits, &INDEX_EDITS_MS));
+        if is_binary() {
+            let binary = [PlannedEncoding::Protobuf, PlannedEncoding::Cbor];
+            informer.encoding = pick(encodings, &binary);
+        }
         informer.compact = is_compact();
         informer.transforms = is_transforming();
         if informer.selection.label.is_some() && is_odd() {

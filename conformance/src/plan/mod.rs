@@ -101,6 +101,9 @@ pub struct InformerPlan {
     pub streaming_lists: bool,
     /// The minimal duration of its watches; the maximal one is twice that.
     pub watch_timeout_s: u64,
+    /// The encoding in which it asks for objects.
+    #[serde(default, skip_serializing_if = "PlannedEncoding::is_json")]
+    pub encoding: PlannedEncoding,
     /// True if it holds its objects as compressed bytes.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub compact: bool,
@@ -124,6 +127,23 @@ pub struct InformerPlan {
     /// The controllers, each with a queue of its own.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub controllers: Vec<ControllerPlan>,
+}
+
+/// The encoding in which an informer asks for objects. The server may answer in JSON.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[expect(
+    clippy::exhaustive_enums,
+    reason = "complete by definition: those that API servers have"
+)]
+pub enum PlannedEncoding {
+    /// JSON.
+    #[default]
+    Json,
+    /// Protobuf, for built-in types and metadata.
+    Protobuf,
+    /// CBOR.
+    Cbor,
 }
 
 /// A time in which an informer makes no request.
@@ -274,6 +294,18 @@ impl Plan {
     }
 }
 
+// === impl PlannedEncoding ===
+
+impl PlannedEncoding {
+    #[expect(
+        clippy::trivially_copy_pass_by_ref,
+        reason = "serde calls it with a reference"
+    )]
+    fn is_json(&self) -> bool {
+        *self == Self::Json
+    }
+}
+
 // === impl InformerPlan ===
 
 impl InformerPlan {
@@ -285,6 +317,7 @@ impl InformerPlan {
             page_size: 500,
             streaming_lists: true,
             watch_timeout_s: 300,
+            encoding: PlannedEncoding::default(),
             compact: false,
             transforms: false,
             queue_max: None,

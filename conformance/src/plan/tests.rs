@@ -6,9 +6,9 @@ use proptest::{prelude::*, strategy::ValueTree};
 use super::{
     Action, Adapter, CandidateFault, CandidatePlan, CandidateStop, ControllerPlan, Election,
     FactoryAct, FactoryActKind, FactoryPlan, HandlerPlan, IncidentKind, InformerPlan, Meddling,
-    MeddlingKind, Operation, Operator, Plan, PlannedFault, Profile, QueueAction, QueueOperation,
-    QueueStop, Resource, Selection, StopKind, Tier, ViewPlan, drawn_faults::drawable,
-    shrink::Shrinker,
+    MeddlingKind, Operation, Operator, Plan, PlannedEncoding, PlannedFault, Profile, QueueAction,
+    QueueOperation, QueueStop, Resource, Selection, StopKind, Tier, ViewPlan,
+    drawn_faults::drawable, shrink::Shrinker,
 };
 use crate::seed::Seed;
 
@@ -90,6 +90,17 @@ fn plans_differ_in_kind() {
     assert!(informers().any(|informer| informer.selection.is_filtered));
     assert!(informers().any(|informer| informer.selection.is_strict));
     assert!(informers().any(|informer| informer.chunk_max_bytes.is_some()));
+    for encoding in [
+        PlannedEncoding::Json,
+        PlannedEncoding::Protobuf,
+        PlannedEncoding::Cbor,
+    ] {
+        assert!(informers().any(|informer| informer.encoding == encoding));
+    }
+    let elections = || plans.iter().filter_map(|plan| plan.election.as_ref());
+    for is_coordinated in [false, true] {
+        assert!(elections().any(|election| election.is_coordinated == is_coordinated));
+    }
     for operator in Operator::ALL {
         assert!(informers().any(|informer| informer.selection.operator == operator));
     }

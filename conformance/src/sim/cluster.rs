@@ -14,6 +14,8 @@ use crate::{
 /// The servers and the routes to them.
 pub(super) struct Cluster {
     seed: u64,
+    /// True if the server holds elections.
+    has_candidates: bool,
     recorder: Recorder,
     leader: Leader,
     /// The snapshot from which a restarted leader began, and the mode of the restart.
@@ -40,8 +42,12 @@ struct Replica {
 }
 
 /// Returns a server without objects of its own: every object of a run is one of its plan.
-fn empty(seed: u64) -> FakeServerBuilder {
-    FakeServer::builder().with_seed(seed).with_bootstrap(false)
+fn empty(seed: u64, has_candidates: bool) -> FakeServerBuilder {
+    FakeServer::builder()
+        .with_seed(seed)
+        .with_bootstrap(false)
+        .with_cbor(true)
+        .with_coordinated_leader_election(has_candidates)
 }
 
 // === impl Cluster ===
@@ -50,14 +56,18 @@ impl Cluster {
     /// Starts one server.
     pub(super) fn new(plan: &Plan, recorder: Recorder) -> Self {
         let (seed, fault_count) = (plan.seed.get(), plan.faults.len());
-        let mut leader = empty(seed).build();
+        let mut elections = plan.election.iter();
+        let has_candidates = elections.any(|election| election.is_coordinated);
+        let mut leader = empty(seed, has_candidates).build();
         let snapshot = plan.revision.map(|revision| {
             let snapshot = leader.snapshot().at_revision(revision);
-            leader = empty(seed).with_snapshot(snapshot.clone()).build();
+            let builder = empty(seed, has_candidates);
+            leader = builder.with_snapshot(snapshot.clone()).build();
             (snapshot, Restart::Keep)
         });
         Self {
             seed,
+            has_candidates,
             recorder,
             written: vec![(Instant::now(), leader.revision())],
             leader: Leader::new(leader),
@@ -236,7 +246,7 @@ impl Cluster {
     }
 
     fn builder(&self) -> FakeServerBuilder {
-        let builder = empty(self.seed);
+        let builder = empty(self.seed, self.has_candidates);
         match &self.snapshot {
             Some((snapshot, restart)) => builder
                 .with_snapshot(snapshot.clone())

@@ -17,7 +17,7 @@ use crate::{
     factory::{self, Factory},
     faults::FaultInjector,
     interleave::{Seam, Yields},
-    plan::{Plan, Resource, Selection},
+    plan::{Plan, PlannedEncoding, Resource, Selection},
     subjects::{Subject, SubjectParts, SubjectSet},
     trace::{Key, Observation, Phase, Recorder, State},
     transport::{RequestNumbers, Tap, Transport},
@@ -86,7 +86,8 @@ impl<S: Servers> World<S> {
             let (numbers, route) = (numbers.clone(), servers.open_route());
             let transport = Transport::new(route, informer, &name, numbers, recorder.clone())
                 .with_yields(yields.clone())
-                .with_chunk_max(informer_plan.chunk_max_bytes);
+                .with_chunk_max(informer_plan.chunk_max_bytes)
+                .with_protobuf(informer_plan.encoding == PlannedEncoding::Protobuf);
             let transport = transport.with_watch_speed(options.watch_speed);
             let (client, tap) = options.against.client(transport, rules.listen_gate());
             subjects.push((options.subject)(SubjectParts {
@@ -159,7 +160,8 @@ impl<S: Servers> World<S> {
             factory.settle(self.convergence_limit, members).await;
         }
         let of_factory = self.factory.as_ref().map_or(0, Factory::informer_count);
-        let running_count = self.subjects.running().count() + of_factory;
+        let of_election = self.election.as_ref().map_or(0, Election::informer_count);
+        let running_count = self.subjects.running().count() + of_factory + of_election;
         let has_noticed = || self.servers.open_watch_count() <= Some(running_count);
         self.pace.notice(has_noticed).await;
         self.record_open_watches(running_count);

@@ -12,7 +12,7 @@ use informer::{
     DecodeError, DeltaFifoOptions, Filter, Labels, Object, ResourceVersion, Scope, SharedInformer,
     SharedInformerBuilder, Snapshot, SyncPhase,
     compact::{Compact, CompactOptions},
-    http::{self, HttpListWatch},
+    http::{self, Encoding, HttpListWatch},
     reflector::{Phase, ReflectorOptions},
 };
 use k8s_openapi::api::core::v1::{ConfigMap, Node, Pod};
@@ -42,7 +42,7 @@ use super::{
 use crate::{
     bugs::{Bug, BuggyListWatch, BuggyStore},
     digest::{self, Digested},
-    plan::{ControllerPlan, HandlerPlan, InformerPlan, LABEL, Selection},
+    plan::{ControllerPlan, HandlerPlan, InformerPlan, LABEL, PlannedEncoding, Selection},
     task::TaskSet,
     trace::{CacheView, Key, Link, Member, Observation, Part, Recorder, State},
 };
@@ -120,6 +120,11 @@ where
     };
     let client = own_client(&parts);
     let mut list_watch = HttpListWatch::<K>::new_with(client.clone(), scope, dynamic_type);
+    list_watch = list_watch.with_encoding(match plan.encoding {
+        PlannedEncoding::Json => Encoding::Json,
+        PlannedEncoding::Protobuf => Encoding::Protobuf,
+        PlannedEncoding::Cbor => Encoding::Cbor,
+    });
     if let Some(selector) = plan.selection.served().label_selector() {
         list_watch = list_watch.with_labels(selector);
     }

@@ -340,7 +340,9 @@ impl<W: Write> Teller<W> {
     fn election(&mut self, at: Duration, event: &ElectionEvent) {
         let say = event.to_string();
         let (name, kind) = match event {
-            ElectionEvent::Status { .. } => return,
+            ElectionEvent::Status { .. }
+            | ElectionEvent::IsCoordinated { .. }
+            | ElectionEvent::Settled { .. } => return,
             ElectionEvent::Leads { candidacy, .. } => (candidacy.name(), EventKind::Lead { say }),
             ElectionEvent::Lost { candidacy }
             | ElectionEvent::GaveUp { candidacy }

@@ -34,6 +34,18 @@ pub enum ElectionEvent {
         /// The pause between two attempts.
         retry: Duration,
     },
+    /// The server decides who leads.
+    IsCoordinated {
+        /// The version that each candidate emulates: those with the oldest are the best.
+        versions: Vec<u32>,
+    },
+    /// The best candidate leads, or nothing has failed for as long as it needs to.
+    Settled {
+        /// The candidates that stand.
+        standing: Vec<usize>,
+        /// The candidates that lead.
+        leading: Vec<usize>,
+    },
     /// A fault of candidates begins.
     FaultBegins {
         /// Its place in the election's plan.
@@ -140,6 +152,8 @@ pub struct LeaseState {
     pub acquired: Arc<str>,
     /// The time of its last renewal, as text.
     pub renewed: Arc<str>,
+    /// The candidate that is to hold it next; empty if there is none.
+    pub preferred: Arc<str>,
 }
 
 // === impl Candidacy ===
@@ -176,6 +190,7 @@ impl LeaseState {
             transitions: number("leaseTransitions"),
             acquired: text("acquireTime"),
             renewed: text("renewTime"),
+            preferred: text("preferredHolder"),
         })
     }
 
@@ -200,7 +215,11 @@ impl Display for LeaseState {
             self.transitions,
             self.acquired,
             self.renewed
-        )
+        )?;
+        if self.preferred.is_empty() {
+            return Ok(());
+        }
+        write!(f, ", for \"{}\"", self.preferred)
     }
 }
 
@@ -218,6 +237,12 @@ impl Display for ElectionEvent {
                 seconds(*renew),
                 seconds(*retry)
             ),
+            Self::IsCoordinated { versions } => {
+                write!(f, "the server elects, candidates emulate {versions:?}")
+            }
+            Self::Settled { standing, leading } => {
+                write!(f, "at the end {standing:?} stand, and {leading:?} lead")
+            }
             Self::FaultBegins { fault, text, .. } => {
                 write!(f, "fault {fault} of candidates begins: {text}")
             }

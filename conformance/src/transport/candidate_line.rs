@@ -9,11 +9,11 @@ use std::{
     task::{Context, Poll},
 };
 
-use axum::Router;
+use axum::{Router, body::Body as AnswerBody};
 use bytes::Bytes;
-use futures::future::BoxFuture;
+use futures::{StreamExt, future::BoxFuture};
 use http::{HeaderValue, Request, Response, header};
-use http_body_util::{BodyExt, Full};
+use http_body_util::BodyExt;
 use kube::client::Body;
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
@@ -110,13 +110,16 @@ impl CandidateLine {
     fn send(
         &self,
         mut request: Request<Body>,
-    ) -> BoxFuture<'static, io::Result<Response<Full<Bytes>>>> {
+    ) -> BoxFuture<'static, io::Result<Response<AnswerBody>>> {
         if self.severed.is_cancelled() {
             let error = io::Error::from(io::ErrorKind::ConnectionReset);
             return Box::pin(ready(Err(error)));
         }
         let user_agent = self.user_agent.clone();
         request.headers_mut().insert(header::USER_AGENT, user_agent);
+        if request.uri().path().contains("/leasecandidates") {
+            return Box::pin(self.clone().pass_on(request));
+        }
         let pending = Pending::begin(self, request.method().as_str());
         let (answer, answered) = oneshot::channel();
         let line = self.clone();
@@ -135,8 +138,40 @@ impl CandidateLine {
             yields.pass(Seam::Request).await;
             let response = answered?;
             pending.answered(&response);
-            Ok(response.map(Full::new))
+            Ok(response.map(AnswerBody::from))
         })
+    }
+
+    /// Passes on a request that is not about the lease, with its answer as it comes: it may be a watch.
+    async fn pass_on(self, request: Request<Body>) -> io::Result<Response<AnswerBody>> {
+        let opened = async {
+            self.yields.pass(Seam::Request).await;
+            let (router, connection) = self.route.connect(true)?;
+            let answered = tokio::select! {
+                biased;
+                error = connection.broken() => Err(error),
+                Ok(response) = router.oneshot(request) => arrived(response),
+            };
+            Ok((answered?, connection))
+        };
+        let opened = tokio::select! {
+            biased;
+            () = self.severed.cancelled() => Err(io::Error::from(io::ErrorKind::ConnectionReset)),
+            opened = opened => opened,
+        };
+        let (response, connection): (Response<AnswerBody>, _) = opened?;
+        let severed = self.severed.clone();
+        let is_over = async move {
+            tokio::select! {
+                biased;
+                () = severed.cancelled() => {}
+                _ = connection.broken() => {}
+            }
+        };
+        Ok(response.map(|body| {
+            let parts = body.into_data_stream().take_until(Box::pin(is_over));
+            AnswerBody::from_stream(parts)
+        }))
     }
 
     fn carry_out(&self, task: impl Future<Output = ()> + Send + 'static) {
@@ -163,7 +198,7 @@ impl CandidateLine {
 }
 
 impl Service<Request<Body>> for CandidateLine {
-    type Response = Response<Full<Bytes>>;
+    type Response = Response<AnswerBody>;
     type Error = io::Error;
     type Future = BoxFuture<'static, io::Result<Self::Response>>;
 

@@ -3,6 +3,7 @@
 //! It changes nothing but the sizes of chunks and the timeouts of watches, with one exception: if requests come without end at one moment of
 //! simulated time, it stops answering, so that the run can end and report it.
 
+mod wire_form;
 mod observe;
 mod tap;
 mod route;
@@ -70,6 +71,8 @@ struct Line {
     chunk_max: Option<NonZero<usize>>,
     /// The divisor of the timeouts of watches.
     watch_speed: NonZeroU32,
+    /// True if the client may ask for protobuf.
+    has_protobuf: bool,
     meter: Mutex<Meter>,
 }
 
@@ -101,6 +104,7 @@ impl Transport {
                 yields: Yields::default(),
                 chunk_max: None,
                 watch_speed: NonZeroU32::MIN,
+                has_protobuf: false,
                 meter: Mutex::default(),
             }),
         }
@@ -139,6 +143,17 @@ impl Transport {
         self
     }
 
+    /// Lets the client ask for protobuf, which is struck from its requests otherwise.
+    ///
+    /// # Panics
+    ///
+    /// If there is another handle of this way already.
+    #[must_use]
+    pub fn with_protobuf(mut self, has_protobuf: bool) -> Self {
+        self.line_mut().has_protobuf = has_protobuf;
+        self
+    }
+
     fn line_mut(&mut self) -> &mut Line {
         Arc::get_mut(&mut self.line).expect("it is being made, and has no other handle")
     }
@@ -164,7 +179,9 @@ impl Transport {
         let line = Arc::clone(&self.line);
         let headers = request.headers_mut();
         headers.insert(header::USER_AGENT, line.user_agent.clone());
-        observe::refuse_protobuf(headers);
+        if !line.has_protobuf {
+            observe::refuse_protobuf(headers);
+        }
         let mut exchange = Exchange::begin(&line, request.method(), request.uri());
         if let Some(sooner) = observe::with_sooner_end(request.uri(), line.watch_speed) {
             *request.uri_mut() = sooner;

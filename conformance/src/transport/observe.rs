@@ -5,7 +5,7 @@ use std::{io, num::NonZeroU32, sync::Arc, time::Duration};
 use http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, header};
 use serde::Deserialize;
 
-use super::Line;
+use super::{Line, wire_form::WireForm};
 use crate::{
     plan::Resource,
     trace::{Ending, Key, Member, Observation, RequestKind, State},
@@ -24,7 +24,8 @@ pub(super) struct Exchange {
     is_watch: bool,
     wants_latest: bool,
     status: Option<u16>,
-    /// The incomplete line of a watch, or the body of a list or of a refusal so far.
+    form: WireForm,
+    /// The incomplete frame of a watch, or the body of a list or of a refusal so far.
     held: Vec<u8>,
     has_ended: bool,
 }
@@ -146,6 +147,7 @@ impl Exchange {
             is_watch,
             wants_latest,
             status: None,
+            form: WireForm::default(),
             held: Vec::new(),
             has_ended: false,
         }
@@ -163,6 +165,7 @@ impl Exchange {
             return self.called(Some(code));
         }
         self.status = Some(code);
+        self.form = WireForm::of(headers);
         let request = self.request;
         self.record(Observation::Answer {
             request,
@@ -195,14 +198,15 @@ impl Exchange {
             return;
         }
         self.held.extend_from_slice(data);
-        if self.status != Some(200) || !self.is_watch || !data.contains(&b'\n') {
+        let may_end = self.form != WireForm::Json || data.contains(&b'\n');
+        if self.status != Some(200) || !self.is_watch || !may_end {
             return;
         }
         let held = std::mem::take(&mut self.held);
         let mut rest = held.as_slice();
-        while let Some(end) = rest.iter().position(|byte| *byte == b'\n') {
-            self.event(&rest[..end]);
-            rest = &rest[end + 1..];
+        while let Some(frame) = self.form.frame(rest).filter(|_| !rest.is_empty()) {
+            self.event(frame.event.as_deref().unwrap_or_default());
+            rest = &rest[frame.size_bytes..];
         }
         self.held = rest.to_vec();
     }
@@ -272,7 +276,8 @@ impl Exchange {
 
     fn page(&self) {
         let request = self.request;
-        let observation = match serde_json::from_slice::<List<'_>>(&self.held) {
+        let body = self.form.document(&self.held).unwrap_or_default();
+        let observation = match serde_json::from_slice::<List<'_>>(&body) {
             Ok(list) => Observation::Page {
                 request,
                 revision: list.metadata.resource_version.parse().unwrap_or(0),
@@ -289,7 +294,8 @@ impl Exchange {
 
     /// Records the wait that a status asks for, which may differ from the header's.
     fn refusal(&self) {
-        let refusal: Refusal = serde_json::from_slice(&self.held).unwrap_or_default();
+        let body = self.form.document(&self.held).unwrap_or_default();
+        let refusal: Refusal = serde_json::from_slice(&body).unwrap_or_default();
         let seconds = refusal.details.unwrap_or_default().retry_after_seconds;
         if let Some(seconds) = seconds {
             self.record(Observation::AskedToWait {
@@ -353,8 +359,8 @@ fn parameter<'a>(query: &'a str, wanted: &str) -> Option<&'a str> {
         .map(|(_, value)| value)
 }
 
-/// Strikes protobuf from what a client accepts, as a server does that knows no protobuf: bodies have to be read on the way. A
-/// client that accepts nothing else is left alone.
+/// Strikes protobuf from what a client accepts, as a server does that knows no protobuf. A client that accepts nothing else is
+/// left alone.
 pub(super) fn refuse_protobuf(headers: &mut HeaderMap) {
     let Some(accepted) = headers.get(header::ACCEPT) else {
         return;

@@ -125,7 +125,10 @@ impl Vacancies {
                 }
                 return false;
             }
-            ElectionEvent::Status { .. } | ElectionEvent::GaveUp { .. } => return false,
+            ElectionEvent::Status { .. }
+            | ElectionEvent::GaveUp { .. }
+            | ElectionEvent::IsCoordinated { .. }
+            | ElectionEvent::Settled { .. } => return false,
         }
         true
     }

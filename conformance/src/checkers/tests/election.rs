@@ -33,6 +33,7 @@ fn lease(holder: &str, transitions: u64, acquired: u64, renewed: u64) -> LeaseSt
         transitions,
         acquired: time(acquired),
         renewed: time(renewed),
+        preferred: Arc::from(""),
     }
 }
 
@@ -175,7 +176,7 @@ impl<'a> Play<'a> {
 }
 
 fn check(tell: impl FnOnce(&mut Play<'_>), want: &[(&str, &str)]) {
-    let is_wanted = |checker: &str| ["leaders", "elections"].contains(&checker);
+    let is_wanted = |checker: &str| ["leaders", "elections", "coordination"].contains(&checker);
     check_by(is_wanted, |story| tell(&mut Play::begin(story)), &[], want);
 }
 
@@ -602,4 +603,91 @@ fn nobody_has_to_lead_while_something_fails() {
         },
         &[],
     );
+}
+
+/// A lease that the server has granted, without a time of acquisition.
+fn granted(holder: &str) -> LeaseState {
+    LeaseState {
+        acquired: Arc::from(""),
+        ..lease(holder, 0, 0, 0)
+    }
+}
+
+#[test]
+fn a_coordinated_lease_is_taken_up_by_the_one_to_whom_it_was_granted() {
+    let taken = |grant: &'static str| {
+        move |play: &mut Play<'_>| {
+            play.event(ElectionEvent::IsCoordinated {
+                versions: vec![0, 1],
+            });
+            play.changed(Some(granted(grant)));
+            play.stands(1);
+            play.reads(1);
+            play.writes(1, second(0, 1, 1));
+            play.leads(1);
+        }
+    };
+    check(taken("candidate-1"), &[]);
+    let found = ("coordination", "which was not granted");
+    check(taken("candidate-0"), &[found]);
+    check(taken(""), &[found]);
+}
+
+#[test]
+fn a_leader_that_is_to_hand_over_has_lost_at_once() {
+    let reads_and = |loses: bool| {
+        move |play: &mut Play<'_>| {
+            play.event(ElectionEvent::IsCoordinated {
+                versions: vec![1, 0],
+            });
+            play.changed(Some(granted("candidate-0")));
+            play.stands(0);
+            play.reads(0);
+            play.writes(0, first(0, 0, 0));
+            play.leads(0);
+            play.wait(2_000);
+            play.changed(Some(LeaseState {
+                preferred: Arc::from("candidate-1"),
+                ..first(0, 0, 0)
+            }));
+            play.reads(0);
+            if loses {
+                play.lost(0);
+            }
+            play.wait(1_000);
+        }
+    };
+    check(reads_and(true), &[]);
+    let found = ("leaders", "still leads, although it read of another");
+    check(reads_and(false), &[found]);
+}
+
+#[test]
+fn one_of_the_best_that_stand_leads_in_the_end() {
+    let settled = |standing: &'static [usize], leading: &'static [usize]| {
+        move |play: &mut Play<'_>| {
+            play.event(ElectionEvent::IsCoordinated {
+                versions: vec![2, 0, 0, 1],
+            });
+            let (standing, leading) = (standing.to_vec(), leading.to_vec());
+            play.event(ElectionEvent::Settled { standing, leading });
+        }
+    };
+    for (standing, leading) in [
+        (&[0, 1, 2, 3][..], &[2][..]),
+        (&[0, 1], &[1]),
+        (&[0, 3], &[3]),
+        (&[], &[]),
+    ] {
+        check(settled(standing, leading), &[]);
+    }
+    let found = ("coordination", "at the end");
+    for (standing, leading) in [
+        (&[0, 1][..], &[][..]),
+        (&[0, 1], &[0]),
+        (&[0, 3], &[0]),
+        (&[1, 2], &[1, 2]),
+    ] {
+        check(settled(standing, leading), &[found]);
+    }
 }

@@ -5,7 +5,7 @@ use super::{
     parts::{Part, simplify},
 };
 
-const CANDIDATE_OPTIONS: [fn(&mut CandidatePlan); 3] = [
+const CANDIDATE_OPTIONS: [fn(&mut CandidatePlan); 4] = [
     |candidate| candidate.stop = None,
     |candidate| {
         if let Some(stop) = &mut candidate.stop {
@@ -13,6 +13,7 @@ const CANDIDATE_OPTIONS: [fn(&mut CandidatePlan); 3] = [
         }
     },
     |candidate| candidate.clock_ahead_s = 0,
+    |candidate| candidate.emulates = 0,
 ];
 
 const FAULT_OPTIONS: [fn(&mut CandidateFault); 2] = [

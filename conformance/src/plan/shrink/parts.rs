@@ -5,7 +5,7 @@ use std::num::NonZero;
 use super::{
     super::{
         ControllerPlan, HandlerPlan, IncidentKind, InformerPlan, Interleaving, Operator, Plan,
-        PlannedFault, QueueStop, Resource,
+        PlannedEncoding, PlannedFault, QueueStop, Resource,
     },
     election, factory, moments,
 };
@@ -56,7 +56,7 @@ const FAULT_OPTIONS: [fn(&mut PlannedFault); 3] = [
     |fault| fault.informer = None,
 ];
 
-const INFORMER_OPTIONS: [fn(&mut InformerPlan); 15] = [
+const INFORMER_OPTIONS: [fn(&mut InformerPlan); 16] = [
     |informer| informer.selection.operator = Operator::default(),
     |informer| informer.index_edit_ms = None,
     |informer| informer.selection.namespace = None,
@@ -75,6 +75,7 @@ const INFORMER_OPTIONS: [fn(&mut InformerPlan); 15] = [
     |informer| informer.watch_timeout_s = 300,
     |informer| informer.streaming_lists = false,
     |informer| informer.compact = false,
+    |informer| informer.encoding = PlannedEncoding::Json,
 ];
 
 const HANDLER_OPTIONS: [fn(&mut HandlerPlan); 10] = [
