@@ -1,4 +1,4 @@
-//! What admission adds to the audit event of a request.
+//! Annotations that admission adds to the audit event of a request.
 
 use std::{
     collections::{BTreeMap, btree_map::Entry},

@@ -34,7 +34,7 @@ pub(crate) struct Request<'a> {
     pub(crate) has_shards: bool,
     /// The connection that it came by.
     pub(crate) connection: Connection,
-    /// What admission has to say for the audit log.
+    /// Annotations of admission for the audit log.
     pub(crate) audit: AuditAnnotations,
 }
 

@@ -68,7 +68,7 @@ pub(super) struct Progress {
     pub(super) restarts: usize,
     /// The warnings about the object as the last attempt has it.
     warnings: Vec<String>,
-    /// What admission has to say for the audit log.
+    /// Annotations of admission for the audit log.
     pub(super) audit: AuditAnnotations,
 }
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use jiff::{Timestamp, fmt::strtime, tz::TimeZone};
 
-use super::{Action, Outcome, Setting, machine::TEXT_MAX, test};
+use super::{Action, Outcome, Setting, machine::TEXT_MAX, test_command};
 use crate::containers::{files::FileError, log::OutputStream};
 
 /// The names of the commands, beside the shells.
@@ -46,7 +46,7 @@ pub(super) fn run(name: &str, arguments: &[String], setting: &Setting, now: Time
         "pwd" => line(&setting.folder),
         "seq" => sequence(arguments),
         "sleep" => sleep(arguments),
-        "[" | "test" => test::run(name, arguments, setting),
+        "[" | "test" => test_command::run(name, arguments, setting),
         "uptime" => uptime(arguments, setting, now),
         "false" => Outcome {
             code: 1,

@@ -63,7 +63,7 @@ enum Frame {
         words: Arc<[Word]>,
         /// The loop whose values they are; none if they are a command.
         of: Option<Arc<For>>,
-        /// What the first substitutions have printed.
+        /// The output of the first substitutions.
         printed: Vec<String>,
     },
     /// A substitution, which prints to `output`, and whose variables are its own.

@@ -8,7 +8,7 @@ mod grammar;
 mod arithmetic;
 mod expansion;
 mod machine;
-mod test;
+mod test_command;
 mod builtin;
 
 use std::time::Duration;

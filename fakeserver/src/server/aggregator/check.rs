@@ -20,7 +20,7 @@ const ANSWER_LIMIT: Duration = Duration::from_secs(5);
 
 /// Checks the API service of that name, writes its condition, and returns when it is to be checked again.
 ///
-/// What the server tells of the API is known before the condition says that it is available.
+/// Discovery and OpenAPI of the API are known before the condition says that it is available.
 ///
 /// # Cancel safety
 ///

@@ -80,7 +80,7 @@ pub(super) struct Binding {
     pub(super) policy: String,
     pub(super) criteria: Option<Criteria>,
     pub(super) params: Option<ParamRef>,
-    /// What follows from a denial: `Deny`, `Warn`, `Audit`.
+    /// The consequences of a denial: `Deny`, `Warn`, `Audit`.
     pub(super) actions: Vec<String>,
 }
 

@@ -35,7 +35,7 @@ const ANNOTATION_MAX_BYTES: usize = 10 * 1024;
 /// Keys and values of audit annotations.
 type KeysAndValues = Vec<(String, String)>;
 
-/// What a policy says of a write.
+/// The verdict of a policy on a write.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Judgement {
     denials: Vec<Denial>,

@@ -51,7 +51,7 @@ pub(super) struct Autoscalers {
     memory: Memory,
 }
 
-/// What looks at autoscalers leave for those that follow.
+/// State that looks at autoscalers leave for those that follow.
 #[derive(Debug, Default)]
 struct Memory {
     events: Correlator,

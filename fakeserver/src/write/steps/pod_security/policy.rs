@@ -190,7 +190,7 @@ impl fmt::Display for Version {
 // === impl LevelVersion ===
 
 impl LevelVersion {
-    /// What holds without labels.
+    /// The level that holds without labels.
     pub(super) const PRIVILEGED: Self = Self {
         level: Level::Privileged,
         version: Version::Latest,
