@@ -47,7 +47,10 @@ pub(crate) use self::{
     sources::{Entries, PodSources},
 };
 use crate::{
-    kinds::core::pod,
+    kinds::{
+        core::pod,
+        metrics::usage::{Amount, Scripted, ScriptedContainers},
+    },
     store::{Change, ChangeKind, ChangeSink, ObjectKey},
 };
 
@@ -78,11 +81,13 @@ pub(crate) struct ContainerOptions {
 /// The logs of a pod, by container.
 type PodLogs = BTreeMap<Box<str>, ContainerLogs>;
 
-/// The log of a container's present or last run, and that of the run before.
+/// The log and the usage of a container's present or last run, and the log of the run before.
 #[derive(Debug, Default)]
 struct ContainerLogs {
     current: Arc<SharedLog>,
     previous: Option<Arc<SharedLog>>,
+    /// What the present run uses from which time on, the earliest first, as far as stages say it.
+    usage: Vec<(Timestamp, Amount)>,
 }
 
 // === impl Containers ===
@@ -106,6 +111,7 @@ impl Containers {
     /// Begins the log of a container that starts. What it wrote before is the log of the previous run.
     pub(crate) fn start(&self, pod: &ObjectKey, container: &str) {
         self.with(pod, container, |logs| {
+            logs.usage.clear();
             if logs.current.is_ended() {
                 logs.previous = Some(std::mem::take(&mut logs.current));
             }
@@ -149,6 +155,32 @@ impl Containers {
                 Some(Arc::clone(&logs.current))
             }
         })
+    }
+
+    /// Sets what the present run of a container uses from which time on, the earliest first.
+    pub(crate) fn set_usage(
+        &self,
+        pod: &ObjectKey,
+        container: &str,
+        usage: Vec<(Timestamp, Amount)>,
+    ) {
+        self.with(pod, container, |logs| logs.usage = usage);
+    }
+
+    /// Returns what the containers of a pod use at a time, as far as stages say it.
+    pub(crate) fn usage(&self, pod: &ObjectKey, at: Timestamp) -> ScriptedContainers {
+        let all = self.lock();
+        let containers = all.get(pod).into_iter().flatten();
+        let now = |usage: &[(Timestamp, Amount)]| {
+            let mut scripted = Scripted::default();
+            let past = usage.iter().take_while(|(from, _)| *from <= at);
+            past.for_each(|(_, amount)| scripted.set(*amount));
+            scripted
+        };
+        containers
+            .filter(|(_, logs)| !logs.usage.is_empty())
+            .map(|(name, logs)| (name.clone(), now(&logs.usage)))
+            .collect()
     }
 
     /// Returns the outcome that a function of the user's has for a command.
@@ -270,6 +302,30 @@ mod tests {
         }
         assert_eq!(read(&containers, false).as_deref(), Some("third\n"));
         assert_eq!(read(&containers, true).as_deref(), Some("second\n"));
+    }
+
+    #[test]
+    fn usage_changes_with_time_and_ends_with_the_run() {
+        let containers =
+            Containers::of(true, ContainerOptions::default(), &CancellationToken::new()).unwrap();
+        let at = |seconds| Timestamp::from_second(seconds).unwrap();
+        let steps = [
+            (0, Amount::NanoCores(1)),
+            (5, Amount::Bytes(2)),
+            (9, Amount::NanoCores(3)),
+        ];
+        let steps = steps.map(|(second, amount)| (at(second), amount));
+        containers.set_usage(&key("p"), "c", steps.into());
+        let used = |second| {
+            let used = containers.usage(&key("p"), at(second));
+            used.get("c").map(|used| (used.nano_cores, used.bytes))
+        };
+        assert_eq!(used(4), Some((Some(1), None)));
+        assert_eq!(used(5), Some((Some(1), Some(2))));
+        assert_eq!(used(9), Some((Some(3), Some(2))));
+        assert!(containers.usage(&key("other"), at(9)).is_empty());
+        containers.start(&key("p"), "c");
+        assert_eq!(used(9), None);
     }
 
     #[tokio::test]

@@ -122,6 +122,13 @@ impl Controllers {
         self.service_accounts = true;
         self
     }
+
+    /// Returns whether `metrics.k8s.io` is served.
+    pub(crate) fn serves_metrics(&self) -> bool {
+        self.workloads
+            .as_ref()
+            .is_some_and(Workloads::serves_metrics)
+    }
 }
 
 impl Default for Controllers {

@@ -6,6 +6,15 @@ use super::controller::Controller;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Workloads {}
 
+// === impl Workloads ===
+
+impl Workloads {
+    /// Returns whether `metrics.k8s.io` is served.
+    pub(crate) fn serves_metrics(&self) -> bool {
+        match *self {}
+    }
+}
+
 /// Returns no controllers.
 pub(super) fn controllers(options: &Workloads) -> Vec<Box<dyn Controller>> {
     match *options {}

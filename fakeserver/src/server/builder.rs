@@ -352,6 +352,7 @@ impl FakeServerBuilder {
         self.admission = self.admission.with_accounts(controllers.service_accounts);
         let tasks = TaskSet::new();
         let has_kubelets = controllers.workloads.is_some();
+        let has_metrics = controllers.serves_metrics();
         let containers = Containers::of(has_kubelets, self.containers.clone(), tasks.stop_token());
         let controllers = ControllerManager::new(controllers);
         let from = kept.as_ref().or(self.snapshot.as_ref());
@@ -389,7 +390,7 @@ impl FakeServerBuilder {
                 tally: Tally::default(),
                 media_types: self.gates.media_types,
                 has_shards: self.gates.has_shards,
-                has_metrics: has_kubelets,
+                has_metrics,
                 inert: InertWarnings::default(),
                 tasks,
             },

@@ -14,7 +14,7 @@ use crate::{
         core::{self, pod::condition},
         metrics::{
             node_metrics, pod_metrics,
-            usage::{self, Usage},
+            usage::{self, ScriptedContainers, Usage},
         },
         table::cell::text,
     },
@@ -94,10 +94,20 @@ impl Measured {
             read.0
         };
         let pods = state(&core::pod::KIND);
-        let now = api.backend.clock.now_text();
+        let clock = &api.backend.clock;
+        let (at, now) = (clock.now(), clock.now_text());
+        let scripted = |pod: &StoredObject| {
+            let containers = api.backend.containers.as_ref();
+            containers.map_or_else(ScriptedContainers::new, |all| all.usage(pod.key(), at))
+        };
         match self {
-            Self::Pods => pods_of(&pods, selection, &now),
-            Self::Nodes => nodes_of(&state(&core::node::KIND), &pods, selection, &now),
+            Self::Pods => pods_of(&pods, scripted, selection, &now),
+            Self::Nodes => nodes_of(
+                &state(&core::node::KIND),
+                (&pods, scripted),
+                selection,
+                &now,
+            ),
         }
     }
 
@@ -118,14 +128,19 @@ impl Measured {
 }
 
 /// Returns the metrics of the selected pods that run.
-fn pods_of(pods: &Snapshot, selection: &Selection, now: &str) -> Measurements {
+fn pods_of(
+    pods: &Snapshot,
+    scripted: impl Fn(&StoredObject) -> ScriptedContainers,
+    selection: &Selection,
+    now: &str,
+) -> Measurements {
     let mut measured = Measurements::default();
     for stored in pods.objects(&selection.range, None) {
         if !selection.matches(stored) {
             continue;
         }
         let pod = stored.to_value();
-        match usage::of_pod(&pod) {
+        match usage::of_pod(&pod, &scripted(stored)) {
             Ok(containers) if containers.is_empty() => {}
             Ok(containers) => measured.items.push(pod_metrics::of(&pod, &containers, now)),
             Err(error) => measured.warnings.push(warning(stored, &error)),
@@ -135,12 +150,17 @@ fn pods_of(pods: &Snapshot, selection: &Selection, now: &str) -> Measurements {
 }
 
 /// Returns the metrics of the selected nodes that are ready.
-fn nodes_of(nodes: &Snapshot, pods: &Snapshot, selection: &Selection, now: &str) -> Measurements {
+fn nodes_of(
+    nodes: &Snapshot,
+    (pods, scripted): (&Snapshot, impl Fn(&StoredObject) -> ScriptedContainers),
+    selection: &Selection,
+    now: &str,
+) -> Measurements {
     let mut measured = Measurements::default();
     let mut by_node: BTreeMap<String, Vec<Usage>> = BTreeMap::new();
     for stored in pods.objects(&Range::of(None), None) {
         let pod = stored.to_value();
-        match usage::of_pod(&pod) {
+        match usage::of_pod(&pod, &scripted(stored)) {
             Ok(containers) => {
                 let node = by_node.entry(text(&pod["spec"]["nodeName"]).to_owned());
                 let used = containers.into_iter().map(|(_, usage)| usage);

@@ -1,6 +1,8 @@
 //! Usage: `metrics.k8s.io`, as the metrics server of a cluster has it.
 
-use fakeserver::{Controllers, Workloads};
+use std::time::Duration;
+
+use fakeserver::{Controllers, Stage, Workloads};
 use serde_json::{Value, json};
 
 use crate::support::{Api, PODS, pod, warnings};
@@ -171,4 +173,42 @@ async fn the_group_has_an_api_service_which_a_metrics_server_may_take_over() {
 
     let bare = Api::new();
     assert_eq!(bare.get(&path).await.code, 404);
+}
+
+#[tokio::test(start_paused = true)]
+async fn stages_let_usage_change_with_time() {
+    let stages = Stage::parse(
+        "{apiVersion: stages/v1, kind: Stage, metadata: {name: load}, spec: {next: {usage: [\
+         {cpu: 50m, memory: 64Mi}, {after: 60s, cpu: 2}]}}}",
+    );
+    let workloads = Workloads::default().with_stages(stages.unwrap());
+    let api = Api::with(Controllers::default().with_workloads(workloads));
+    let mut web = pod("web", "");
+    web["spec"].as_object_mut().unwrap().remove("nodeName");
+    api.post(PODS, &web).await.created();
+    api.settle().await;
+    let usage = async || {
+        let metrics = api.get(&format!("{OF_PODS}/web")).await.ok();
+        metrics["containers"][0]["usage"].clone()
+    };
+    assert_eq!(usage().await, json!({"cpu": "50m", "memory": "64Mi"}));
+    tokio::time::sleep(Duration::from_mins(1)).await;
+    assert_eq!(usage().await, json!({"cpu": "2", "memory": "64Mi"}));
+    let change = json!({"metadata": {"annotations": {"fakeserver/usage-cpu": "1"}}});
+    api.merge(&format!("{PODS}/web"), &change).await.ok();
+    assert_eq!(usage().await, json!({"cpu": "1", "memory": "64Mi"}));
+    let error = Stage::of_pods("s")
+        .with_cpu(Duration::ZERO, "much")
+        .unwrap_err();
+    assert!(error.to_string().contains("write a quantity"), "{error}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_cluster_may_have_no_metrics_server() {
+    let workloads = Workloads::default().with_metrics(false);
+    let api = Api::with(Controllers::default().with_workloads(workloads));
+    api.get(OF_PODS).await.refused_plainly(404);
+    let groups = api.get("/apis").await.ok();
+    let mut groups = groups["groups"].as_array().unwrap().iter();
+    assert!(groups.all(|group| group["name"] != "metrics.k8s.io"));
 }

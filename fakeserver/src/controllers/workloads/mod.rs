@@ -87,7 +87,7 @@ pub(super) fn controllers(options: &Workloads) -> Vec<Box<dyn Controller>> {
         Box::new(Jobs::new(options)),
         Box::new(CronJobs),
         Box::new(Disruption::default()),
-        Box::new(Autoscalers::default()),
+        Box::new(Autoscalers::new(options.serves_metrics())),
         Box::new(ServiceEndpoints::default()),
         Box::new(Volumes::new(options)),
         Box::new(EphemeralVolumes),

@@ -16,6 +16,7 @@ pub struct Workloads {
     pub(crate) restart_backoff: Duration,
     pub(crate) has_storage_class: bool,
     pub(crate) has_system_pods: bool,
+    pub(crate) has_metrics: bool,
     pub(crate) stages: Vec<Stage>,
 }
 
@@ -84,6 +85,19 @@ impl Workloads {
         self
     }
 
+    /// Sets whether `metrics.k8s.io` is served, as by the metrics server of a cluster. Without it autoscalers know no usage. The
+    /// default is true.
+    #[doc(alias = "metrics-server")]
+    pub fn with_metrics(mut self, are_served: bool) -> Self {
+        self.has_metrics = are_served;
+        self
+    }
+
+    /// Returns whether `metrics.k8s.io` is served.
+    pub(crate) fn serves_metrics(&self) -> bool {
+        self.has_metrics
+    }
+
     /// Adds stages, which say what becomes of pods and other objects. Of those that select the same container the first
     /// counts.
     pub fn with_stages(mut self, stages: impl IntoIterator<Item = Stage>) -> Self {
@@ -103,6 +117,7 @@ impl Default for Workloads {
             restart_backoff: Duration::from_secs(10),
             has_storage_class: true,
             has_system_pods: false,
+            has_metrics: true,
             stages: Vec::new(),
         }
     }

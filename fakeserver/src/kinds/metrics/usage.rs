@@ -1,7 +1,7 @@
 //! The usage of containers and nodes, as `metrics.k8s.io` reports it. No container runs here, so it is a share of what was
-//! requested, which the pod's uid and the container's name decide, or what the pod's annotations say.
+//! requested, which the pod's uid and the container's name decide, or what stages or the pod's annotations say.
 
-use std::fmt;
+use std::{collections::BTreeMap, fmt};
 
 use serde_json::{Value, json};
 
@@ -37,6 +37,25 @@ pub(crate) struct Usage {
     pub(crate) bytes: i64,
 }
 
+/// An amount of one resource that a container uses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Amount {
+    /// Processor time, in billionths of a core.
+    NanoCores(i64),
+    /// Memory.
+    Bytes(i64),
+}
+
+/// The amounts that stages say of a container.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Scripted {
+    pub(crate) nano_cores: Option<i64>,
+    pub(crate) bytes: Option<i64>,
+}
+
+/// The amounts that stages say, by container.
+pub(crate) type ScriptedContainers = BTreeMap<Box<str>, Scripted>;
+
 /// An annotation whose value is no amount.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct UsageError {
@@ -47,7 +66,12 @@ pub(crate) struct UsageError {
 }
 
 /// Returns the usage of each running container of a pod by name, in the order of its spec; empty unless the pod runs.
-pub(crate) fn of_pod(pod: &Value) -> Result<Vec<(&str, Usage)>, UsageError> {
+///
+/// Annotations count before what stages say.
+pub(crate) fn of_pod<'p>(
+    pod: &'p Value,
+    scripted: &ScriptedContainers,
+) -> Result<Vec<(&'p str, Usage)>, UsageError> {
     if pod["status"]["phase"] != "Running" {
         return Ok(Vec::new());
     }
@@ -56,7 +80,10 @@ pub(crate) fn of_pod(pod: &Value) -> Result<Vec<(&str, Usage)>, UsageError> {
     init.chain(items(&spec["containers"]))
         .filter_map(|container| Some((container, container["name"].as_str()?)))
         .filter(|(_, name)| is_running(&pod["status"], name))
-        .map(|(container, name)| Ok((name, of_container(pod, container, name)?)))
+        .map(|(container, name)| {
+            let scripted = scripted.get(name).copied().unwrap_or_default();
+            Ok((name, of_container(pod, container, name, scripted)?))
+        })
         .collect()
 }
 
@@ -68,11 +95,16 @@ pub(crate) fn of_node(pods: impl IntoIterator<Item = Usage>) -> Usage {
     })
 }
 
-fn of_container(pod: &Value, container: &Value, name: &str) -> Result<Usage, UsageError> {
+fn of_container(
+    pod: &Value,
+    container: &Value,
+    name: &str,
+    scripted: Scripted,
+) -> Result<Usage, UsageError> {
     let uid = pod["metadata"]["uid"].as_str().unwrap_or_default();
     let requests = &container["resources"]["requests"];
-    let amount = |annotation, resource: &str, scale, base| {
-        let set = annotated(pod, annotation, name, scale)?;
+    let amount = |annotation, resource: &str, scale, said: Option<i64>, base| {
+        let set = annotated(pod, annotation, name, scale)?.or(said);
         Ok(set.unwrap_or_else(|| {
             let requested = requests[resource]
                 .as_str()
@@ -83,8 +115,8 @@ fn of_container(pod: &Value, container: &Value, name: &str) -> Result<Usage, Usa
         }))
     };
     Ok(Usage {
-        nano_cores: amount(CPU, "cpu", NANO, BASE.nano_cores)?,
-        bytes: amount(MEMORY, "memory", 0, BASE.bytes)?,
+        nano_cores: amount(CPU, "cpu", NANO, scripted.nano_cores, BASE.nano_cores)?,
+        bytes: amount(MEMORY, "memory", 0, scripted.bytes, BASE.bytes)?,
     })
 }
 
@@ -139,6 +171,48 @@ fn canonical(amount: i64, suffix: &str) -> String {
         .map_or(text, |quantity: Quantity| quantity.to_string())
 }
 
+// === impl Amount ===
+
+impl Amount {
+    /// Reads an amount of processor time, such as `250m`.
+    ///
+    /// # Errors
+    ///
+    /// It is no quantity, or negative.
+    pub(crate) fn of_cpu(text: &str) -> Result<Self, String> {
+        amount(text, NANO, "250m or 2").map(Self::NanoCores)
+    }
+
+    /// Reads an amount of memory, such as `64Mi`.
+    ///
+    /// # Errors
+    ///
+    /// It is no quantity, or negative.
+    pub(crate) fn of_memory(text: &str) -> Result<Self, String> {
+        amount(text, 0, "64Mi or 1G").map(Self::Bytes)
+    }
+}
+
+fn amount(text: &str, scale: i64, such: &str) -> Result<i64, String> {
+    let quantity = text.parse::<Quantity>();
+    let quantity = quantity.ok().filter(|quantity| !quantity.is_negative());
+    let quantity =
+        quantity.ok_or_else(|| format!("{text:?} is no usage; write a quantity such as {such}"))?;
+    Ok(quantity.in_units_of(scale))
+}
+
+// === impl Scripted ===
+
+impl Scripted {
+    /// Sets the amount of a resource.
+    pub(crate) fn set(&mut self, amount: Amount) {
+        match amount {
+            Amount::NanoCores(amount) => self.nano_cores = Some(amount),
+            Amount::Bytes(amount) => self.bytes = Some(amount),
+        }
+    }
+}
+
 // === impl Usage ===
 
 impl Usage {
@@ -173,6 +247,10 @@ mod tests {
 
     use super::*;
 
+    fn said_nothing() -> ScriptedContainers {
+        ScriptedContainers::new()
+    }
+
     fn pod(annotations: &Value) -> Value {
         let running = json!({"running": {}});
         json!({
@@ -193,8 +271,8 @@ mod tests {
     #[test]
     fn a_running_container_uses_a_share_of_its_requests() {
         let pod = pod(&json!({}));
-        let usage = of_pod(&pod).unwrap();
-        assert_eq!(usage, of_pod(&pod.clone()).unwrap());
+        let usage = of_pod(&pod, &said_nothing()).unwrap();
+        assert_eq!(usage, of_pod(&pod.clone(), &said_nothing()).unwrap());
         let [("web", web), ("log", BASE)] = usage[..] else {
             panic!("{usage:?}");
         };
@@ -222,7 +300,8 @@ mod tests {
         let first = pod(&json!({}));
         let mut second = first.clone();
         second["metadata"]["uid"] = json!("b");
-        assert_ne!(of_pod(&first).unwrap()[0], of_pod(&second).unwrap()[0]);
+        let first = of_pod(&first, &said_nothing()).unwrap()[0];
+        assert_ne!(first, of_pod(&second, &said_nothing()).unwrap()[0]);
     }
 
     #[test]
@@ -237,11 +316,30 @@ mod tests {
             bytes: 64 << 20,
         };
         let pod = pod(&annotations);
-        let usage = of_pod(&pod).unwrap();
+        let usage = of_pod(&pod, &said_nothing()).unwrap();
         assert_eq!(
             usage,
             [("web", set(250_000_000)), ("log", set(2_000_000_000))]
         );
+    }
+
+    #[test]
+    fn what_stages_say_counts_after_annotations() {
+        let mut said = Scripted::default();
+        said.set(Amount::of_cpu("2").unwrap());
+        said.set(Amount::of_memory("1Ki").unwrap());
+        let scripted = ScriptedContainers::from([("log".into(), said)]);
+        let pod = pod(&json!({"fakeserver/usage-memory.log": "1Mi"}));
+        let usage = of_pod(&pod, &scripted).unwrap()[1];
+        let expected = Usage {
+            nano_cores: 2_000_000_000,
+            bytes: 1 << 20,
+        };
+        assert_eq!(usage, ("log", expected));
+        for wrong in ["much", "-1"] {
+            let error = Amount::of_memory(wrong).unwrap_err();
+            assert!(error.contains("such as 64Mi"), "{error}");
+        }
     }
 
     #[test]
@@ -252,7 +350,7 @@ mod tests {
         ] {
             let pod = pod(&json!({"fakeserver/usage-cpu.log": value}));
             assert_eq!(
-                of_pod(&pod).unwrap_err().to_string(),
+                of_pod(&pod, &said_nothing()).unwrap_err().to_string(),
                 format!(
                     "annotation fakeserver/usage-cpu.log: {value:?} is no usage: {cause}; write a quantity such as 250m or 64Mi"
                 )
@@ -264,7 +362,7 @@ mod tests {
     fn a_pod_that_does_not_run_uses_nothing() {
         let mut pod = pod(&json!({}));
         pod["status"]["phase"] = json!("Pending");
-        assert_eq!(of_pod(&pod), Ok(Vec::new()));
+        assert_eq!(of_pod(&pod, &said_nothing()), Ok(Vec::new()));
     }
 
     #[test]

@@ -12,7 +12,7 @@ use super::{
 use crate::{
     kinds::{
         core::pod::condition,
-        metrics::usage,
+        metrics::usage::{self, ScriptedContainers},
         table::cell::{items, text},
     },
     value::schema::Quantity,
@@ -27,6 +27,8 @@ const FIRST_READINESS: SignedDuration = SignedDuration::from_secs(30);
 /// The time over which usage is measured.
 const WINDOW: SignedDuration = SignedDuration::from_secs(15);
 
+const NO_RESOURCE_METRICS: &str = "unable to fetch metrics from resource metrics API: the server could not find the \
+                                   requested resource (get pods.metrics.k8s.io)";
 const NO_CUSTOM_METRICS: &str = "unable to fetch metrics from custom metrics API: no custom metrics API \
                                  (custom.metrics.k8s.io) registered";
 
@@ -37,6 +39,8 @@ pub(super) struct Facts<'a> {
     pub(super) target: &'a Target,
     /// The pods that the target selects.
     pub(super) pods: &'a [Value],
+    /// What stages say of the usage of each of them; none if nothing measures usage.
+    pub(super) scripted: Option<&'a [ScriptedContainers]>,
     pub(super) tolerance: Tolerance,
     pub(super) now: Timestamp,
 }
@@ -142,10 +146,14 @@ impl Facts<'_> {
         container: Option<&str>,
         needs_requests: bool,
     ) -> Result<Vec<Sample>, String> {
+        let scripted = self.scripted.ok_or_else(|| {
+            format!("unable to get metrics for resource {resource}: {NO_RESOURCE_METRICS}")
+        })?;
         let measured: Vec<_> = self
             .pods
             .iter()
-            .map(|pod| used(pod, resource, container))
+            .zip(scripted)
+            .map(|(pod, scripted)| used(pod, scripted, resource, container))
             .collect();
         if measured.iter().all(Option::is_none) {
             return Err(format!(
@@ -331,8 +339,13 @@ fn judged(proposal: Proposal, name: String, kind: &str, field: &str, shown: &Val
 }
 
 /// Returns what a pod uses of a resource, in thousandths: all its containers, or one.
-fn used(pod: &Value, resource: &str, container: Option<&str>) -> Option<i64> {
-    let containers = usage::of_pod(pod).ok()?;
+fn used(
+    pod: &Value,
+    scripted: &ScriptedContainers,
+    resource: &str,
+    container: Option<&str>,
+) -> Option<i64> {
+    let containers = usage::of_pod(pod, scripted).ok()?;
     let mut of = containers
         .iter()
         .filter(|(name, _)| container.is_none_or(|wanted| wanted == *name))

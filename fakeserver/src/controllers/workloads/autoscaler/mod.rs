@@ -29,7 +29,10 @@ use crate::{
         index::{Index, Observed},
         queue::Due,
     },
-    kinds::{autoscaling::horizontal_pod_autoscaler, table::cell::items},
+    kinds::{
+        autoscaling::horizontal_pod_autoscaler, metrics::usage::ScriptedContainers,
+        table::cell::items,
+    },
     store::ObjectKey,
     value::object::selectors::LabelSelector,
 };
@@ -45,8 +48,10 @@ const ACTOR: Actor = Actor::CONTROLLER_MANAGER;
 const PERIOD: Duration = Duration::from_secs(15);
 
 /// The controller of autoscalers.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Autoscalers {
+    /// True if the usage of pods is measured.
+    has_metrics: bool,
     histories: BTreeMap<ObjectKey, History>,
     memory: Memory,
 }
@@ -64,6 +69,7 @@ struct Look<'a, 'c, 't> {
     cluster: &'a mut Cluster<'c, 't>,
     memory: &'a mut Memory,
     key: &'a ObjectKey,
+    has_metrics: bool,
     autoscaler: &'a Value,
     status: Value,
     now: Timestamp,
@@ -113,6 +119,7 @@ impl Controller for Autoscalers {
             cluster,
             memory: &mut self.memory,
             key,
+            has_metrics: self.has_metrics,
             autoscaler: &autoscaler,
             status: autoscaler["status"].clone(),
             now,
@@ -127,6 +134,14 @@ impl Controller for Autoscalers {
 // === impl Autoscalers ===
 
 impl Autoscalers {
+    pub(super) fn new(has_metrics: bool) -> Self {
+        Self {
+            has_metrics,
+            histories: BTreeMap::new(),
+            memory: Memory::default(),
+        }
+    }
+
     fn forget(&mut self, key: &ObjectKey, uid: &str) {
         self.histories.remove(key);
         self.memory.selectors.remove(key);
@@ -240,10 +255,12 @@ impl Look<'_, '_, '_> {
             message,
             metrics: Vec::new(),
         })?;
+        let (pods, scripted): (Vec<_>, Vec<_>) = pods.into_iter().unzip();
         let facts = Facts {
             autoscaler: self.autoscaler,
             target,
             pods: &pods,
+            scripted: self.has_metrics.then_some(&*scripted),
             tolerance: rules.tolerance(),
             now: self.now,
         };
@@ -291,8 +308,9 @@ impl Look<'_, '_, '_> {
         })
     }
 
-    /// Returns the pods that the target selects. Those that others select too belong to none.
-    fn selected(&mut self, target: &Target) -> Result<Vec<Value>, String> {
+    /// Returns the pods that the target selects, and what stages say of their usage. Those that others select too belong to
+    /// none.
+    fn selected(&mut self, target: &Target) -> Result<Vec<(Value, ScriptedContainers)>, String> {
         let selects = target.selects().inspect_err(|why| {
             let (reason, message) = if target.selector.is_empty() {
                 let message = "the HPA target's scale is missing a selector";
@@ -324,7 +342,14 @@ impl Look<'_, '_, '_> {
             self.set("ScalingActive", false, ("AmbiguousSelector", &message));
             return Err(message);
         }
-        Ok(pods.iter().map(|pod| pod.stored.to_value()).collect())
+        let containers = self.cluster.backend.containers.as_ref();
+        let scripted = |key: &ObjectKey| {
+            containers.map_or_else(ScriptedContainers::new, |all| all.usage(key, self.now))
+        };
+        let pods = pods.iter();
+        Ok(pods
+            .map(|pod| (pod.stored.to_value(), scripted(pod.key())))
+            .collect())
     }
 
     /// Records an event about a failure.

@@ -17,6 +17,7 @@ use std::{
     time::Duration,
 };
 
+use jiff::Timestamp;
 use serde_json::Value;
 use tokio::time::Instant;
 
@@ -194,6 +195,7 @@ impl Kubelet {
             readiness: Readiness::After(Duration::ZERO),
             exit,
             lines: Vec::new(),
+            usage: Vec::new(),
         };
         let names = [&*container.name, &*container.image];
         let entropy = &cluster.backend.entropy;
@@ -334,7 +336,7 @@ fn address(number: u32) -> String {
     format!("10.{}.{c}.{d}", 128 | (b & 127))
 }
 
-/// Records what happened to containers, in events and in their logs.
+/// Records what happened to containers, in events, in their logs and in what they use.
 fn tell(cluster: &mut Cluster<'_, '_>, key: &ObjectKey, pod: &Value, happened: &[Happened]) {
     let metadata = &pod["metadata"];
     let [name, namespace, uid] = ["name", "namespace", "uid"].map(|field| text(&metadata[field]));
@@ -359,7 +361,7 @@ fn tell(cluster: &mut Cluster<'_, '_>, key: &ObjectKey, pod: &Value, happened: &
                 let message = "Readiness probe failed: a stage says that it is not ready";
                 cluster.warning(&POD, pod, "Unhealthy", message);
             }
-            What::Logged(_) | What::Ended(_) => {}
+            What::Uses(_) | What::Logged(_) | What::Ended(_) => {}
             What::BackedOff => {
                 let message = format!(
                     "Back-off restarting failed container {container} in pod {name}_{namespace}({uid})"
@@ -378,7 +380,7 @@ fn tell(cluster: &mut Cluster<'_, '_>, key: &ObjectKey, pod: &Value, happened: &
     }
 }
 
-/// Writes a line for a start or an end to the log of a container.
+/// Writes a line for a start or an end to the log of a container, and notes what it uses.
 fn log(cluster: &Cluster<'_, '_>, key: &ObjectKey, pod: &Value, container: &str, what: &What) {
     let Some(containers) = &cluster.backend.containers else {
         return;
@@ -391,6 +393,13 @@ fn log(cluster: &Cluster<'_, '_>, key: &ObjectKey, pod: &Value, container: &str,
             containers.start(key, container);
             let line = format!("container {container} of image {image} started");
             containers.write(key, container, out, now, &line);
+        }
+        What::Uses(steps) => {
+            let steps = steps.iter().map(|step| {
+                let from = now.checked_add(step.after).unwrap_or(Timestamp::MAX);
+                (from, step.amount)
+            });
+            containers.set_usage(key, container, steps.collect());
         }
         What::Logged(text) => containers.write(key, container, out, now, text),
         What::Ended(code) => {

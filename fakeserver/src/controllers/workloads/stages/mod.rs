@@ -13,11 +13,12 @@ use serde_json::Value;
 
 use self::select::Selector;
 pub(super) use self::{objects::ObjectStages, select::Selected};
+use crate::kinds::metrics::usage::Amount;
 
 /// A rule: what becomes of the pods, or of the objects of another kind, that it selects.
 ///
 /// A stage of pods says what their containers do: how long they take to start, whether their images can be pulled, whether
-/// they become ready, and how they end. The first stage that selects a container, and has not been [used up](Self::with_times)
+/// they become ready, what they log and use, and how they end. The first stage that selects a container, and has not been [used up](Self::with_times)
 /// by it, holds for its next start. What a stage does not say is as without it.
 ///
 /// A stage of another kind happens to each object that it selects, once: after a delay it changes the object's status, or
@@ -61,6 +62,7 @@ struct Next {
     readiness: Option<Readiness>,
     exit: Option<Exit>,
     lines: Vec<Line>,
+    usage: Vec<UsageStep>,
     status: Option<Value>,
     is_deleted: bool,
 }
@@ -85,6 +87,8 @@ pub(super) struct Script {
     pub(super) exit: Option<Exit>,
     /// The lines that it logs.
     pub(super) lines: Vec<Line>,
+    /// What it uses, the earliest first.
+    pub(super) usage: Vec<UsageStep>,
 }
 
 /// The time at which a container becomes ready.
@@ -100,6 +104,14 @@ pub(super) struct Line {
     /// The time from the start of the container.
     pub(super) after: Duration,
     pub(super) text: String,
+}
+
+/// A change of what a container uses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct UsageStep {
+    /// The time from the start of the container.
+    pub(super) after: Duration,
+    pub(super) amount: Amount,
 }
 
 /// The end of a container.
@@ -248,6 +260,29 @@ impl Stage {
         self
     }
 
+    /// Sets the processor time that a container uses so long after its start, until a later time that is set: a quantity
+    /// such as `250m` of cores. Metrics have it unless annotations of the pod say otherwise; a container that ran before the
+    /// server began uses what it does without a stage.
+    ///
+    /// # Errors
+    ///
+    /// The amount is no quantity, or negative.
+    pub fn with_cpu(self, after: Duration, amount: &str) -> Result<Self, StageError> {
+        let amount = Amount::of_cpu(amount);
+        self.with_usage(after, amount)
+    }
+
+    /// Sets the memory that a container uses so long after its start, until a later time that is set: a quantity such as
+    /// `64Mi`. The rest is as for [processor time](Self::with_cpu).
+    ///
+    /// # Errors
+    ///
+    /// The amount is no quantity, or negative.
+    pub fn with_memory(self, after: Duration, amount: &str) -> Result<Self, StageError> {
+        let amount = Amount::of_memory(amount);
+        self.with_usage(after, amount)
+    }
+
     /// Sets what the status of an object of another kind becomes: a JSON merge patch of it.
     pub fn with_status(mut self, status: Value) -> Self {
         self.next.status = Some(status);
@@ -258,6 +293,17 @@ impl Stage {
     pub fn with_deletion(mut self) -> Self {
         self.next.is_deleted = true;
         self
+    }
+
+    fn with_usage(
+        mut self,
+        after: Duration,
+        amount: Result<Amount, String>,
+    ) -> Result<Self, StageError> {
+        let amount = amount.map_err(|why| StageError::new(&self.name, why))?;
+        self.next.usage.push(UsageStep { after, amount });
+        self.next.usage.sort_by_key(|step| step.after);
+        Ok(self)
     }
 
     /// Returns whether it is about pods.
@@ -290,6 +336,7 @@ impl Stage {
             script.exit = Some(exit.clone());
         }
         script.lines.clone_from(&self.next.lines);
+        script.usage.clone_from(&self.next.usage);
         true
     }
 }
@@ -335,6 +382,7 @@ mod tests {
             readiness: Readiness::After(Duration::ZERO),
             exit: None,
             lines: Vec::new(),
+            usage: Vec::new(),
         }
     }
 

@@ -6,7 +6,8 @@ use jiff::SignedDuration;
 use serde::{Deserialize, Deserializer, de::Error as _};
 use serde_json::Value;
 
-use super::{Exit, Line, Next, Readiness, Stage, StageError, select::Selector};
+use super::{Exit, Line, Next, Readiness, Stage, StageError, UsageStep, select::Selector};
+use crate::kinds::metrics::usage::Amount;
 
 /// The type of the documents.
 const API_VERSION: &str = "stages/v1";
@@ -75,6 +76,7 @@ struct Then {
     ready: Option<Readiness>,
     exit: Option<Exits>,
     logs: Vec<Logs>,
+    usage: Vec<Uses>,
     status: Option<Value>,
     delete: bool,
 }
@@ -95,6 +97,17 @@ struct Logs {
     #[serde(default, deserialize_with = "duration")]
     after: Option<Duration>,
     text: String,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Uses {
+    #[serde(default, deserialize_with = "duration")]
+    after: Option<Duration>,
+    #[serde(default, deserialize_with = "cpu")]
+    cpu: Option<Amount>,
+    #[serde(default, deserialize_with = "memory")]
+    memory: Option<Amount>,
 }
 
 /// Reads the stages of a file.
@@ -123,6 +136,27 @@ fn parse_duration(text: &str) -> Result<Duration, String> {
     let parsed = text.parse::<SignedDuration>();
     let parsed = parsed.map_err(|_| format!("{text:?} is no duration; try `5s` or `200ms`"))?;
     Duration::try_from(parsed).map_err(|_| format!("{text:?} is negative"))
+}
+
+/// Reads an amount of processor time, also one that YAML takes for a number.
+fn cpu<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Amount>, D::Error> {
+    amount(deserializer, Amount::of_cpu)
+}
+
+/// Reads an amount of memory.
+fn memory<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Amount>, D::Error> {
+    amount(deserializer, Amount::of_memory)
+}
+
+fn amount<'de, D: Deserializer<'de>>(
+    deserializer: D,
+    read: impl Fn(&str) -> Result<Amount, String>,
+) -> Result<Option<Amount>, D::Error> {
+    let text = match Value::deserialize(deserializer)? {
+        Value::String(text) => text,
+        other => other.to_string(),
+    };
+    read(&text).map(Some).map_err(D::Error::custom)
 }
 
 /// Reads the time until a container is ready, or `never`.
@@ -188,6 +222,7 @@ fn misplaced(stage: &Stage) -> Option<String> {
         readiness,
         exit,
         lines,
+        usage,
         status,
         is_deleted,
     } = &stage.next;
@@ -196,16 +231,18 @@ fn misplaced(stage: &Stage) -> Option<String> {
         || readiness.is_some()
         || exit.is_some()
         || !lines.is_empty()
+        || !usage.is_empty()
         || stage.selector.container.is_some()
         || stage.selector.image.is_some();
     let of_objects = status.is_some() || *is_deleted;
     if stage.is_of_pods() && of_objects {
-        let why = "a stage of pods says what containers do: `pullError`, `ready`, `exit`, `logs`, `delay`; \
+        let why = "a stage of pods says what containers do: `pullError`, `ready`, `exit`, `logs`, `usage`, `delay`; \
                    the kubelet writes the status";
         return Some(why.to_owned());
     }
     if !stage.is_of_pods() && of_containers {
-        let why = "`times`, `pullError`, `ready`, `exit`, `logs`, and the selectors `container` and `image` are for pods";
+        let why = "`times`, `pullError`, `ready`, `exit`, `logs`, `usage`, and the selectors `container` and `image` are for \
+                   pods";
         return Some(why.to_owned());
     }
     if !stage.is_of_pods() && !of_objects {
@@ -244,6 +281,8 @@ impl Selects {
 
 impl Then {
     fn next(self, times: Option<u32>) -> Next {
+        let mut usage: Vec<UsageStep> = self.usage.into_iter().flat_map(Uses::steps).collect();
+        usage.sort_by_key(|step| step.after);
         Next {
             times,
             pull_error: self.pull_error,
@@ -254,6 +293,7 @@ impl Then {
                 reason: exit.reason,
             }),
             lines: self.logs.into_iter().map(Logs::line).collect(),
+            usage,
             status: self.status,
             is_deleted: self.delete,
         }
@@ -268,6 +308,16 @@ impl Logs {
             after: self.after.unwrap_or_default(),
             text: self.text,
         }
+    }
+}
+
+// === impl Uses ===
+
+impl Uses {
+    fn steps(self) -> impl Iterator<Item = UsageStep> {
+        let after = self.after.unwrap_or_default();
+        let amounts = [self.cpu, self.memory].into_iter().flatten();
+        amounts.map(move |amount| UsageStep { after, amount })
     }
 }
 
@@ -291,6 +341,9 @@ spec:
     logs:
     - text: booting
     - {after: 1s, text: out of memory}
+    usage:
+    - {after: 2s, cpu: 2}
+    - {cpu: 250m, memory: 64Mi}
 ---
 apiVersion: stages/v1
 kind: Stage
@@ -312,7 +365,11 @@ spec:
             .with_exit(Duration::from_secs(3), 1)
             .with_exit_reason("OOMKilled")
             .with_log(Duration::ZERO, "booting")
-            .with_log(Duration::from_secs(1), "out of memory");
+            .with_log(Duration::from_secs(1), "out of memory")
+            .with_cpu(Duration::from_secs(2), "2")
+            .and_then(|stage| stage.with_cpu(Duration::ZERO, "250m"))
+            .and_then(|stage| stage.with_memory(Duration::ZERO, "64Mi"))
+            .unwrap();
         let ready = Stage::of("ready", "example.com/v1", "Website")
             .with_delay(Duration::from_secs(2))
             .with_status(json!({"ready": true}));
@@ -327,7 +384,7 @@ spec:
         let recipes: Vec<&str> = blocks
             .filter_map(|block| block.split("```").next())
             .collect();
-        assert_eq!(recipes.len(), 7);
+        assert_eq!(recipes.len(), 8);
         for recipe in recipes {
             assert_eq!(parse(recipe).map(|stages| stages.len()), Ok(1), "{recipe}");
         }

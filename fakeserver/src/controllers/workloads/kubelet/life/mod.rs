@@ -12,7 +12,7 @@ use super::{
 use crate::controllers::workloads::{
     objects::text,
     pods::Phase,
-    stages::{Readiness, Script},
+    stages::{Readiness, Script, UsageStep},
 };
 
 /// The code of a container that did not end when it was told to.
@@ -51,6 +51,8 @@ pub(super) enum What {
     Started,
     /// It started, and is never ready.
     StartedUnready,
+    /// It uses this from its start on.
+    Uses(Vec<UsageStep>),
     /// It logged this.
     Logged(String),
     /// It ended with this code.
@@ -288,6 +290,7 @@ fn start(
     if at > now.at {
         return false;
     }
+    let mut usage = Vec::new();
     let what = if let Some(error) = script.pull_error {
         let message = format!("Failed to pull image \"{}\": {error}", container.image);
         container.state = State::waiting("ErrImagePull", error);
@@ -299,6 +302,7 @@ fn start(
         What::NotPulled(message)
     } else {
         let is_unready = script.readiness == Readiness::Never;
+        usage.clone_from(&script.usage);
         run(container, now, script);
         if is_unready {
             What::StartedUnready
@@ -307,6 +311,9 @@ fn start(
         }
     };
     happened.push(Happened::to(container, what));
+    if !usage.is_empty() {
+        happened.push(Happened::to(container, What::Uses(usage)));
+    }
     true
 }
 

@@ -80,6 +80,7 @@ fn script(exit: Option<(u64, i64)>) -> Script {
             reason: None,
         }),
         lines: Vec::new(),
+        usage: Vec::new(),
     }
 }
 
