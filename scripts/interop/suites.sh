@@ -39,6 +39,9 @@ is_checked_out() {
     return 1
 }
 
+# Further options of the server that `run_pytest` starts.
+OPTIONS=()
+
 # run_pytest NAME FOLDER MODULES ARGUMENTS...: runs pytest in FOLDER, with MODULES in front of what is installed, in a cluster in
 # which everything happens.
 run_pytest() {
@@ -47,7 +50,7 @@ run_pytest() {
     local python=$ROOT/$INSTALLED/$name/bin/python
     install_python "$INSTALLED/$name" "$SUITES/$name/requirements.txt"
     attempt "suite $name" env PYTHONPATH="$modules:$ROOT/$SUITES" PYTHONPYCACHEPREFIX="$ROOT/$INSTALLED/$name/cache" \
-        "$PROGRAMS/fakeserver" run --tls --controllers workloads --system-pods -- \
+        "$PROGRAMS/fakeserver" run --tls --controllers workloads --system-pods "${OPTIONS[@]}" -- \
         env --chdir "$folder" "$python" -m pytest -q -o addopts= -o asyncio_mode=auto --timeout 120 \
         -p no:cacheprovider -p no:unraisableexception \
         -p named_skips --named-skips "$ROOT/$SUITES/$name/skipped.txt" "$@"
@@ -57,6 +60,8 @@ run_pytest() {
 run_kr8s() {
     local source
     source=$(source_of kr8s 0.20.15)
+    # A test takes for granted that there is no metrics server, which has `pods`, too.
+    local -a OPTIONS=(--no-metrics)
     run_pytest kr8s "$source" "$ROOT/$SUITES/kr8s" -p pytest_kind kr8s/tests
 }
 

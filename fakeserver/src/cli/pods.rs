@@ -18,21 +18,33 @@ pub(super) struct PodOptions {
     /// It needs `--controllers workloads`, which runs pods.
     #[arg(long)]
     system_pods: bool,
+
+    /// Serve no `metrics.k8s.io`, as a cluster without a metrics server
+    ///
+    /// It needs `--controllers workloads`, which serves it.
+    #[arg(long)]
+    no_metrics: bool,
 }
 
 // === impl PodOptions ===
 
 impl PodOptions {
-    /// Adds the pods of the cluster itself to the controllers, if they are asked for.
+    /// Adds the pods of the cluster itself to the controllers, and leaves metrics out, if that is asked for.
     pub(super) fn controllers(&self, mut controllers: Controllers) -> Result<Controllers, String> {
-        if !self.system_pods {
-            return Ok(controllers);
-        }
-        let Some(workloads) = controllers.workloads.take() else {
-            let why = "--system-pods: no pod runs here; add `--controllers workloads`";
-            return Err(why.to_owned());
+        let flag = match (self.system_pods, self.no_metrics) {
+            (true, _) => "--system-pods",
+            (false, true) => "--no-metrics",
+            (false, false) => return Ok(controllers),
         };
-        Ok(controllers.with_workloads(workloads.with_system_pods(true)))
+        let Some(workloads) = controllers.workloads.take() else {
+            return Err(format!(
+                "{flag}: no pod runs here; add `--controllers workloads`"
+            ));
+        };
+        let workloads = workloads
+            .with_system_pods(self.system_pods)
+            .with_metrics(!self.no_metrics);
+        Ok(controllers.with_workloads(workloads))
     }
 
     pub(super) fn configure(

@@ -485,13 +485,13 @@ async fn stages_that_cannot_be_used_are_refused_at_the_start() {
 }
 
 #[tokio::test]
-async fn system_pods_without_what_runs_them_are_refused() {
-    let (code, _, said) = told(&["serve", "--listen", "127.0.0.1:0", "--system-pods"]).await;
-    assert_eq!(code, Some(1), "{said}");
-    assert!(
-        said.contains("--system-pods: no pod runs here; add `--controllers workloads`"),
-        "{said}"
-    );
+async fn options_of_pods_without_what_runs_them_are_refused() {
+    for flag in ["--system-pods", "--no-metrics"] {
+        let (code, _, said) = told(&["serve", "--listen", "127.0.0.1:0", flag]).await;
+        assert_eq!(code, Some(1), "{said}");
+        let why = format!("{flag}: no pod runs here; add `--controllers workloads`");
+        assert!(said.contains(&why), "{said}");
+    }
 }
 
 #[tokio::test]
