@@ -18,6 +18,9 @@ const SLICES: &str = "/apis/discovery.k8s.io/v1/namespaces/default/endpointslice
 const BUDGETS: &str = "/apis/policy/v1/namespaces/default/poddisruptionbudgets";
 const CLAIMS: &str = "/api/v1/namespaces/default/persistentvolumeclaims";
 const JOBS: &str = "/apis/batch/v1/namespaces/default/jobs";
+const DEVICE_GROUP: &str = "/apis/resource.k8s.io/v1";
+/// The number of devices, of which there are enough.
+const DEVICES: usize = 100;
 /// The kinds whose pods run for ever.
 const SETS: [&str; 4] = ["deployments", "statefulsets", "daemonsets", "replicasets"];
 /// The number of operations in an hour.
@@ -69,6 +72,10 @@ fn workload(plural: &str, name: &str, replicas: usize) -> Value {
     if plural != "daemonsets" {
         spec["replicas"] = json!(replicas);
     }
+    if plural == "deployments" {
+        let pods = &mut spec["template"]["spec"];
+        pods["resourceClaims"] = json!([{"name": "d", "resourceClaimTemplateName": "t"}]);
+    }
     if plural == "statefulsets" {
         spec["serviceName"] = json!(name);
         spec["volumeClaimTemplates"] = json!([{
@@ -94,6 +101,34 @@ impl Life {
             api: Api { server },
             random: ChaCha8Rng::seed_from_u64(seed),
             story: Vec::new(),
+        }
+    }
+
+    /// Makes devices that all nodes can use, and a template of claims for one of them.
+    async fn offer_devices(&self) {
+        let devices: Vec<Value> = (0..DEVICES)
+            .map(|number| json!({"name": format!("d-{number}")}))
+            .collect();
+        let pool = json!({"name": "p", "generation": 1, "resourceSliceCount": 1});
+        let request = json!({"name": "r", "exactly": {"deviceClassName": "any"}});
+        let spec = json!({"devices": {"requests": [request]}});
+        for (path, object) in [
+            (
+                format!("{DEVICE_GROUP}/deviceclasses"),
+                json!({"metadata": {"name": "any"}, "spec": {}}),
+            ),
+            (
+                format!("{DEVICE_GROUP}/resourceslices"),
+                json!({"metadata": {"name": "s"}, "spec": {
+                    "driver": "d.example.com", "allNodes": true, "pool": pool, "devices": devices,
+                }}),
+            ),
+            (
+                format!("{DEVICE_GROUP}/namespaces/default/resourceclaimtemplates"),
+                json!({"metadata": {"name": "t"}, "spec": {"spec": spec}}),
+            ),
+        ] {
+            self.api.post(&path, &object).await.created();
         }
     }
 
@@ -296,8 +331,34 @@ impl Life {
         for claim in self.items(CLAIMS).await {
             assert_eq!(text(&claim, "/status/phase"), "Bound", "{claim}");
         }
+        self.check_devices(&pods).await;
         self.check_services(&pods).await;
         self.check_budgets(&pods).await;
+    }
+
+    /// Checks that each claim of devices is that of a pod which is there, and has a device that no other has.
+    async fn check_devices(&self, pods: &[Value]) {
+        let mut wanted = BTreeSet::new();
+        for pod in pods {
+            let claims = pod["status"]["resourceClaimStatuses"].as_array();
+            for claim in claims.into_iter().flatten() {
+                wanted.insert((text(claim, "/resourceClaimName").to_owned(), name(pod)));
+            }
+            let refers = pod["spec"]["resourceClaims"].is_array();
+            assert_eq!(refers, claims.is_some(), "{pod} has no claim");
+        }
+        let path = format!("{DEVICE_GROUP}/namespaces/default/resourceclaims");
+        let claims = self.items(&path).await;
+        let reserved = claims.iter().map(|claim| {
+            let consumers = claim["status"]["reservedFor"].as_array();
+            assert_eq!(consumers.map(Vec::len), Some(1), "{claim}");
+            let pod = text(claim, "/status/reservedFor/0/name");
+            (name(claim).to_owned(), pod)
+        });
+        assert_eq!(reserved.collect::<BTreeSet<_>>(), wanted);
+        let device = "/status/allocation/devices/results/0/device";
+        let devices: BTreeSet<&str> = claims.iter().map(|claim| text(claim, device)).collect();
+        assert_eq!(devices.len(), claims.len(), "a device has two claims");
     }
 
     /// Checks that the slices of each service have its ready pods, and no others.
@@ -394,6 +455,7 @@ fn check_set(plural: &str, set: &Value, pods: &[Value], nodes: usize) {
 
 async fn live(seed: u64) {
     let mut life = Life::begin(seed);
+    life.offer_devices().await;
     for _ in 0..OPERATIONS {
         life.happen().await;
         let seconds = life.draw(120);

@@ -8,6 +8,7 @@ mod versions;
 mod patch;
 mod apply;
 mod delete;
+mod devices;
 mod garbage_collection;
 mod namespaces;
 mod workloads;

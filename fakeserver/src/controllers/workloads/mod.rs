@@ -10,6 +10,7 @@
 //! Service, and the pods that it selects ──► EndpointSlice, Endpoints
 //! HorizontalPodAutoscaler, and the usage of pods ──► scale of a workload
 //! PersistentVolumeClaim ◄──► PersistentVolume
+//! Pod, and ResourceClaimTemplate ──► ResourceClaim ──► scheduler (devices of ResourceSlices)
 //! Node ──► taints ──► evictions; pods of nodes that are gone go
 //! ```
 //!
@@ -22,6 +23,7 @@ mod correlation;
 mod creation;
 mod objects;
 mod volume_rules;
+mod pod_claims;
 pub(super) mod pods;
 mod revisions;
 mod selectors;
@@ -37,6 +39,7 @@ mod disruption;
 mod autoscaler;
 mod endpoints;
 mod volumes;
+mod resource_claims;
 mod nodes;
 mod system_pods;
 mod node_lifecycle;
@@ -60,6 +63,7 @@ use self::{
     nodes::NodeMaker,
     pod_gc::PodGarbageCollector,
     replica_set::ReplicaSets,
+    resource_claims::ResourceClaims,
     scheduler::Scheduler,
     stages::ObjectStages,
     stateful_set::StatefulSets,
@@ -91,6 +95,7 @@ pub(super) fn controllers(options: &Workloads) -> Vec<Box<dyn Controller>> {
         Box::new(ServiceEndpoints::default()),
         Box::new(Volumes::new(options)),
         Box::new(EphemeralVolumes),
+        Box::new(ResourceClaims::default()),
         Box::new(NodeLifecycle::default()),
         Box::new(TaintEviction),
         Box::new(PodGarbageCollector),

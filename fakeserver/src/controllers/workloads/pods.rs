@@ -10,6 +10,7 @@ use std::{
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::pod_claims::{Made, PodClaim, Reference};
 use crate::{
     controllers::meta::{Meta, OwnerReference},
     kinds::core,
@@ -50,6 +51,8 @@ pub(in crate::controllers) struct Pod {
     generations: [i64; 2],
     /// The conditions of others that have to be true before it is ready.
     pub(super) gates: Vec<Gate>,
+    /// The claims of devices that it refers to.
+    pub(super) device_claims: Vec<PodClaim>,
 }
 
 /// A readiness gate.
@@ -113,6 +116,7 @@ struct ReadSpec {
     hostname: String,
     subdomain: String,
     readiness_gates: Vec<Gate>,
+    resource_claims: Vec<Reference>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -127,6 +131,7 @@ struct ReadStatus {
     nominated_node_name: String,
     container_statuses: Vec<ReadContainer>,
     init_container_statuses: Vec<ReadContainer>,
+    resource_claim_statuses: Vec<Made>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -152,6 +157,7 @@ impl Pod {
         let ReadStatus {
             container_statuses,
             init_container_statuses,
+            resource_claim_statuses: made,
             ..
         } = read.status;
         let statuses = container_statuses
@@ -181,8 +187,9 @@ impl Pod {
             is_deleted: meta.is_deleted(),
             grace: Duration::from_secs(grace.unwrap_or_default()),
             ends: !matches!(&*read.spec.restart_policy, "" | "Always"),
-            gates: read.spec.readiness_gates,
             generations: [read.metadata.generation, read.status.observed_generation],
+            gates: read.spec.readiness_gates,
+            device_claims: PodClaim::of(read.spec.resource_claims, &made),
         }
     }
 

@@ -273,5 +273,7 @@ pub(super) fn by_crate(name: &str, is_member: bool, operands: &[Value]) -> Evalu
 
 /// Converts a text to the type that a function names, if it has its form.
 pub(crate) fn convert_text(function: &str, text: &str) -> Option<Value> {
-    convert(function, &string(text))?.ok()
+    let text = string(text);
+    let converted = convert(function, &text).and_then(Result::ok);
+    converted.or_else(|| by_crate(function, false, &[text]).ok())
 }

@@ -15,3 +15,6 @@ pub(crate) mod resource_claim_template;
 pub(crate) mod resource_slice;
 #[cfg(test)]
 mod tests;
+
+#[cfg(feature = "controllers")]
+pub(crate) use self::expression::DeviceSelector;

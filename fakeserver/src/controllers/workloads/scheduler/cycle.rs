@@ -6,6 +6,7 @@
 use std::{collections::BTreeSet, sync::Arc};
 
 use super::{
+    devices::{Devices, NoDevices},
     node::{Node, NodeInfo, pairs},
     node_affinity::{CONFLICT, UNMATCHED, UNNAMED},
     objects::Objects,
@@ -27,6 +28,7 @@ pub(super) struct Cycle<'a> {
     pub(super) pod: &'a UnscheduledPod,
     pub(super) namespaces: Namespaces,
     pub(super) volumes: Volumes,
+    pub(super) devices: Devices,
     pub(super) state: State,
 }
 
@@ -62,6 +64,13 @@ impl<'a> Cycle<'a> {
         }
         let is_used = |claim: &str| is_used(snapshot, &pod.info, claim);
         let volumes = Volumes::of(&pod.info, objects, is_used).map_err(refuse)?;
+        let devices = Devices::of(&pod.info, objects).map_err(|why| match why {
+            NoDevices::Unmade => FitError::Unready,
+            NoDevices::Refused(why) => FitError::Claims {
+                nodes: snapshot.len(),
+                why,
+            },
+        })?;
         let namespaces = namespaces(snapshot, pod, objects);
         let nodes = |name: &str| snapshot.node(name).map(|known| Arc::clone(&known.node));
         let (anti, groups) = (&snapshot.anti_affinities, &snapshot.groups);
@@ -75,6 +84,7 @@ impl<'a> Cycle<'a> {
             pod,
             namespaces,
             volumes,
+            devices,
             state,
         })
     }
@@ -87,6 +97,7 @@ impl<'a> Cycle<'a> {
     pub(super) fn choose(&self) -> Result<&'a NodeInfo, Diagnosis> {
         let mut diagnosis = Diagnosis {
             nodes: self.snapshot.len(),
+            has_claims: self.devices.is_some(),
             ..Diagnosis::default()
         };
         let nominated = self.snapshot.node(&self.pod.nominated);
@@ -165,6 +176,7 @@ impl<'a> Cycle<'a> {
             .or_else(|| self.volumes.reject(&node.node))
             .or_else(|| state.spread.reject(pod, &node.node))
             .or_else(|| state.affinity.reject(pod, &node.node, &self.namespaces))
+            .or_else(|| self.devices.reject(&node.node))
     }
 
     /// Adds a pod on a node to a state, or takes it away.

@@ -14,8 +14,8 @@
 //!
 //! - Of the nodes that take a pod it is the one with the fewest pods, unless the pod has preferences; upstream scores each.
 //! - A node whose status offers nothing takes any pods up to their number.
-//! - A pod is bound at once; upstream waits for its claims. Storage capacities, limits of drivers and device claims are not
-//!   looked at, nor are the features that nodes declare and groups of pods.
+//! - A pod is bound at once; upstream waits for its claims. Storage capacities and limits of drivers are not looked at, nor are
+//!   the features that nodes declare and groups of pods.
 //! - Pods that wait for the same are looked at one by one, so that the message of the later ones may be five minutes old.
 
 mod rejection;
@@ -29,6 +29,7 @@ mod groups;
 mod pod_affinity;
 mod spread;
 mod volumes;
+mod devices;
 mod pod;
 mod node;
 mod snapshot;
@@ -47,6 +48,7 @@ use tokio::time::Instant;
 
 use self::{
     cycle::{Cycle, reject_locally},
+    devices::Reservation,
     objects::Objects,
     pod::{PodInfo, UnscheduledPod},
     preemption::{Budget, NoPreemption, Victims, preempt},
@@ -67,7 +69,7 @@ use crate::{
         index::{Index, Observed},
         queue::Due,
     },
-    kinds::{core, policy, storage},
+    kinds::{core, policy, resource, storage},
     store::ObjectKey,
 };
 
@@ -83,7 +85,14 @@ pub(super) struct Scheduler {
 /// A node for a pod, and what has to be written for its claims.
 struct Placement {
     node: Arc<str>,
+    claims: Claims,
+}
+
+/// The writes for the claims of a pod that has got a node.
+#[derive(Debug, Default)]
+struct Claims {
     bindings: Vec<Binding>,
+    reservations: Vec<Reservation>,
 }
 
 /// The result of a look at a pod that fits nowhere.
@@ -264,7 +273,10 @@ impl Scheduler {
         match cycle.choose() {
             Ok(node) => Ok(Placement {
                 node: Arc::clone(&node.node.name),
-                bindings: cycle.volumes.bindings(&node.node),
+                claims: Claims {
+                    bindings: cycle.volumes.bindings(&node.node),
+                    reservations: cycle.devices.reservations(&node.node),
+                },
             }),
             Err(diagnosis) => {
                 let budgets = objects.list(&policy::pod_disruption_budget::KIND);
@@ -300,8 +312,8 @@ impl Scheduler {
         };
         match result {
             Ok(placement) => {
-                let Placement { node, bindings } = placement;
-                status::bind(cluster, key, &value, &node, &bindings);
+                let Placement { node, claims } = placement;
+                status::bind(cluster, key, &value, &node, &claims);
                 self.assumed.insert(key.clone(), Arc::clone(&pod.info));
             }
             Err(failure) => self.fail(cluster, &value, &pod, *failure, due),
@@ -326,15 +338,17 @@ impl Scheduler {
             Some(victims) => Some(&*victims.node),
             None => outcome.is_hopeless.then_some(""),
         };
-        let told = status::fail(
-            cluster,
-            key,
-            value,
-            &outcome,
-            nominated,
-            self.queue.told(key),
-        );
-        self.queue.set_told(key, told);
+        if error != FitError::Unready {
+            let told = status::fail(
+                cluster,
+                key,
+                value,
+                &outcome,
+                nominated,
+                self.queue.told(key),
+            );
+            self.queue.set_told(key, told);
+        }
         if let Some(victims) = &victims {
             let lower = status::outranked(self.snapshot.nominated(&victims.node), &pod.info);
             status::clear_nominations(cluster, &lower);
@@ -359,6 +373,9 @@ impl Controller for Scheduler {
         let is_of_volumes = change.is_of(&core::persistent_volume_claim::KIND)
             || change.is_of(&core::persistent_volume::KIND)
             || change.is_of(&storage::storage_class::KIND);
+        let is_of_devices = change.is_of(&resource::resource_claim::KIND)
+            || change.is_of(&resource::resource_slice::KIND)
+            || change.is_of(&resource::device_class::KIND);
         if change.is_of(&core::pod::KIND) {
             self.observe_pod(change, index, due);
         } else if change.is_of(&core::node::KIND) {
@@ -369,6 +386,9 @@ impl Controller for Scheduler {
             self.wake(due, |class| {
                 class.pod.info.may_use_volume(namespace, key.name())
             });
+        } else if is_of_devices {
+            self.snapshot.touch();
+            self.wake(due, |class| !class.pod.info.device_claims.is_empty());
         } else if change.is_of(&core::namespace::KIND) {
             self.snapshot.touch();
             self.wake(due, |class| class.waits_for_others);

@@ -15,7 +15,10 @@ use super::{
     volumes::ClaimUse,
 };
 use crate::{
-    controllers::workloads::objects::{number, text},
+    controllers::workloads::{
+        objects::{number, text},
+        pod_claims::PodClaim,
+    },
     kinds::core::{self, pod::condition},
     store::ObjectKey,
     value::object::Pairs,
@@ -44,6 +47,8 @@ pub(super) struct PodInfo {
     /// The required terms, each shared by all pods that have it.
     pub(super) anti_affinity: Vec<Arc<AffinityTerm>>,
     pub(super) claims: Vec<ClaimUse>,
+    /// The claims of devices that it refers to.
+    pub(super) device_claims: Vec<PodClaim>,
 }
 
 /// A pod without a node, and what it requires and prefers.
@@ -99,6 +104,7 @@ impl PodInfo {
             ports: HostPort::all(spec),
             anti_affinity: anti.collect(),
             claims: ClaimUse::all(pod),
+            device_claims: PodClaim::all(pod),
             labels,
         }
     }
@@ -210,6 +216,11 @@ pub(super) fn class(pod: &Value, info: &PodInfo) -> Arc<str> {
     for field in fields {
         class.push(' ');
         class.push_str(&field.to_string());
+    }
+    if !info.device_claims.is_empty() {
+        // Its claims are its own, or may have devices of which there is one.
+        class.push(' ');
+        class.push_str(&info.uid);
     }
     class.into()
 }

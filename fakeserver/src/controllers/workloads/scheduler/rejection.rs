@@ -20,6 +20,13 @@ pub(super) struct Rejection {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum FitError {
     NoNodes,
+    /// A claim of devices is not there. Nobody is told.
+    Unready,
+    /// Something about the claims of devices keeps the pod from all nodes.
+    Claims {
+        nodes: usize,
+        why: String,
+    },
     /// Something about the pod keeps it from all nodes.
     Pod {
         nodes: usize,
@@ -36,6 +43,8 @@ pub(super) struct Diagnosis {
     pub(super) rejections: BTreeMap<Arc<str>, Rejection>,
     /// The reason against the nodes without a rejection of their own.
     pub(super) others: Reason,
+    /// True if the pod has claims of devices.
+    pub(super) has_claims: bool,
 }
 
 // === impl Rejection ===
@@ -65,13 +74,23 @@ impl FitError {
     pub(super) fn message(&self, preemption: &str) -> String {
         match self {
             Self::NoNodes => "no nodes available to schedule pods".to_owned(),
+            Self::Unready => String::new(),
+            Self::Claims { nodes, why } => format!(
+                "0/{nodes} nodes are available: {why}. no new claims to deallocate, preemption: 0/{nodes} nodes are available: \
+                 {nodes} Preemption is not helpful for scheduling."
+            ),
             // The plugin of device claims, which comes before preemption, has not seen such a pod.
             Self::Pod { nodes, why } => format!("0/{nodes} nodes are available: {why}. not found"),
             Self::Nodes(diagnosis) if preemption.is_empty() => diagnosis.message(),
-            Self::Nodes(diagnosis) => format!(
-                "{} no new claims to deallocate, preemption: {preemption}",
-                diagnosis.message()
-            ),
+            Self::Nodes(diagnosis) => {
+                let claims = if diagnosis.has_claims {
+                    "still not schedulable"
+                } else {
+                    "no new claims to deallocate"
+                };
+                let nodes = diagnosis.message();
+                format!("{nodes} {claims}, preemption: {preemption}")
+            }
         }
     }
 

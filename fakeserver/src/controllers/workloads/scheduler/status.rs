@@ -3,6 +3,8 @@
 use serde_json::{Value, json};
 
 use super::{
+    Claims,
+    devices::Reservation,
     pod::PodInfo,
     preemption::Victims,
     queue::{FLUSHED_AFTER, Outcome, Told},
@@ -13,6 +15,7 @@ use crate::{
         cluster::{Actor, Cluster},
         workloads::{
             objects::{generation, text},
+            resource_claims::{FINALIZER, claim_key, is_reserved_for, reserve},
             volume_rules::{BY_CONTROLLER, SELECTED_NODE},
         },
     },
@@ -45,10 +48,13 @@ pub(super) fn bind(
     key: &ObjectKey,
     pod: &Value,
     node: &str,
-    bindings: &[Binding],
+    claims: &Claims,
 ) {
-    for binding in bindings {
+    for binding in &claims.bindings {
         bind_claim(cluster, key, binding, node);
+    }
+    for reservation in &claims.reservations {
+        reserve_claim(cluster, pod, reservation);
     }
     let now = cluster.now_text();
     let mut bound = pod.clone();
@@ -104,6 +110,30 @@ fn bind_claim(cluster: &mut Cluster<'_, '_>, pod: &ObjectKey, binding: &Binding,
             });
         }
     }
+}
+
+/// Reserves a claim for a pod, and gives it its devices if it has none.
+fn reserve_claim(cluster: &mut Cluster<'_, '_>, pod: &Value, reservation: &Reservation) {
+    let metadata = &pod["metadata"];
+    let key = claim_key(text(&metadata["namespace"]), &reservation.claim);
+    if reservation.allocation.is_some() {
+        cluster.update(&key, ACTOR, |claim| {
+            let finalizers = &mut claim["metadata"]["finalizers"];
+            match finalizers.as_array_mut() {
+                Some(all) if all.iter().any(|name| name == FINALIZER) => {}
+                Some(all) => all.push(json!(FINALIZER)),
+                None => *finalizers = json!([FINALIZER]),
+            }
+        });
+    }
+    cluster.update(&key, ACTOR.of_status(), |claim| {
+        if let Some(allocation) = &reservation.allocation {
+            claim["status"]["allocation"] = allocation.clone();
+        }
+        if !is_reserved_for(claim, text(&metadata["uid"])) {
+            reserve(claim, pod);
+        }
+    });
 }
 
 /// Tells that a pod fits nowhere: as a condition, and as an event. `nominated` is the node that is cleared for it now.

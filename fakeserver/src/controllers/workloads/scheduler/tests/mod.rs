@@ -21,14 +21,14 @@ use crate::kinds::Kind;
 const NOW: &str = "2026-01-01T01:00:00Z";
 
 /// A cluster as the scheduler sees it.
-struct Fixture {
+pub(super) struct Fixture {
     scheduler: Scheduler,
-    objects: Stored,
+    pub(super) objects: Stored,
 }
 
 /// Objects by plural, namespace and name.
 #[derive(Default)]
-struct Stored(BTreeMap<(String, String, String), Value>);
+pub(super) struct Stored(BTreeMap<(String, String, String), Value>);
 
 impl Objects for Stored {
     fn get(&self, kind: &'static Kind, namespace: Option<&str>, name: &str) -> Option<Value> {
@@ -59,7 +59,7 @@ impl Fixture {
     }
 
     /// Nodes `a`, `b` and so on, each in a zone of its own, with two processors and room for three pods.
-    fn of_nodes(count: u8) -> Self {
+    pub(super) fn of_nodes(count: u8) -> Self {
         let nodes: Vec<Value> = (0..count)
             .map(|number| {
                 let name = char::from(b'a' + number).to_string();
@@ -75,7 +75,7 @@ impl Fixture {
         Self::new(&nodes)
     }
 
-    fn with(mut self, kind: &'static Kind, object: Value) -> Self {
+    pub(super) fn with(mut self, kind: &'static Kind, object: Value) -> Self {
         let name = |field: &str| {
             let name = object["metadata"][field].as_str();
             name.unwrap_or_default().to_owned()
@@ -104,14 +104,14 @@ impl Fixture {
         placed.map_err(|failure| failure.outcome.message)
     }
 
-    fn attempt(&self, pod: &Value) -> Result<String, Box<Failure>> {
+    pub(super) fn attempt(&self, pod: &Value) -> Result<String, Box<Failure>> {
         let pod = UnscheduledPod::of(pod);
         let placed = self.scheduler.place(&pod, &self.objects, NOW);
         placed.map(|placement| placement.node.to_string())
     }
 
     /// Returns the reasons of the nodes against a pod.
-    fn reasons(&self, pod: &Value) -> String {
+    pub(super) fn reasons(&self, pod: &Value) -> String {
         let message = self.place(pod).unwrap_err();
         let (_, reasons) = message.split_once(": ").unwrap();
         let (reasons, _) = reasons.split_once(". ").unwrap_or((reasons, ""));
@@ -128,7 +128,7 @@ fn node(name: &str, labels: Value, allocatable: Value) -> Value {
 }
 
 /// A pod with these labels, and these fields in its specification.
-fn pod(name: &str, labels: Value, spec: Value) -> Value {
+pub(super) fn pod(name: &str, labels: Value, spec: Value) -> Value {
     json!({
         "metadata": {"name": name, "namespace": "default", "uid": name, "labels": labels},
         "spec": spec,

@@ -160,7 +160,7 @@ fn a_claim_that_waits_gets_a_volume_that_is_there_or_a_new_one() {
         let placed = cluster.scheduler.place(&pod, &cluster.objects, super::NOW);
         let placed = placed.map_err(|failure| failure.outcome.message);
         let placed = placed.unwrap();
-        (placed.node.to_string(), placed.bindings)
+        (placed.node.to_string(), placed.claims.bindings)
     };
     let right = Binding::Volume {
         volume: "right".to_owned(),
