@@ -86,7 +86,7 @@ type PodLogs = BTreeMap<Box<str>, ContainerLogs>;
 struct ContainerLogs {
     current: Arc<SharedLog>,
     previous: Option<Arc<SharedLog>>,
-    /// What the present run uses from which time on, the earliest first, as far as stages say it.
+    /// The amounts that the present run uses, each from a time on, the earliest first, as far as stages say them.
     usage: Vec<(Timestamp, Amount)>,
 }
 

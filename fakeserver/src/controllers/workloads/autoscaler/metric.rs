@@ -39,7 +39,7 @@ pub(super) struct Facts<'a> {
     pub(super) target: &'a Target,
     /// The pods that the target selects.
     pub(super) pods: &'a [Value],
-    /// What stages say of the usage of each of them; none if nothing measures usage.
+    /// The amounts that each of them uses by its stages; none if nothing measures usage.
     pub(super) scripted: Option<&'a [ScriptedContainers]>,
     pub(super) tolerance: Tolerance,
     pub(super) now: Timestamp,

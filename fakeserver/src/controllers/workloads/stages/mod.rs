@@ -87,7 +87,7 @@ pub(super) struct Script {
     pub(super) exit: Option<Exit>,
     /// The lines that it logs.
     pub(super) lines: Vec<Line>,
-    /// What it uses, the earliest first.
+    /// The amounts that it uses, the earliest first.
     pub(super) usage: Vec<UsageStep>,
 }
 

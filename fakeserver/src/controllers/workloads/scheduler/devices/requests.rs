@@ -39,7 +39,7 @@ pub(super) struct Request {
     pub(super) has_admin_access: bool,
     pub(super) tolerations: Vec<Toleration>,
     spec: Value,
-    /// Whether each device of each pool is selected, or why that is not known.
+    /// True for each device of each pool that is selected; an error if that is not known.
     matches: Vec<Vec<Result<bool, String>>>,
 }
 
