@@ -72,7 +72,7 @@ impl Line {
         let (host, port, is_tls) = match address {
             Address::InProcess(router) => {
                 let kind = LineKind::InProcess(router.clone());
-                return Ok((Self { authority, kind }, std::future::pending().boxed()));
+                return Ok((Self { authority, kind }, std::future::ready(()).boxed()));
             }
             Address::Socket { host, port, is_tls } => (host, *port, *is_tls),
         };
