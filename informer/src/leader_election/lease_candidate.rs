@@ -21,7 +21,10 @@ use super::{
     candidacy::{Candidacy, Seen, Step},
     record::micro_time,
 };
-use crate::{HandlerFuncs, Scope, SharedInformer, http::HttpListWatch};
+use crate::{
+    HandlerFuncs, Scope, SharedInformer, entropy::fnv1a, http::HttpListWatch,
+    reflector::ReflectorOptions,
+};
 
 /// The time limit of a request, within which an answer to the server counts.
 const REQUEST_LIMIT: Duration = Duration::from_secs(5);
@@ -166,8 +169,14 @@ impl LeaseCandidate {
         let scope = Scope::Namespace(namespace.to_owned());
         let list_watch = HttpListWatch::new_with(client, scope, &resource())
             .with_fields(format!("metadata.name={}", self.identity));
+        // Candidates spread by their names, as their electors do.
+        let options = ReflectorOptions {
+            seed: Some(fnv1a(&self.identity)),
+            ..ReflectorOptions::default()
+        };
         let informer = SharedInformer::builder(list_watch)
             .with_name("lease candidate")
+            .with_options(options)
             .build();
         let informer = informer
             .inspect_err(|error| warn!(%error, "cannot watch lease candidates"))
