@@ -2,10 +2,14 @@
 
 use std::sync::Arc;
 
+use jiff::Timestamp;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use crate::store::{Change, ChangeSink};
+use crate::{
+    kinds::metrics::usage::ScriptedContainers,
+    store::{Change, ChangeSink, ObjectKey},
+};
 
 /// The containers of a server's pods, of which there are none.
 #[derive(Debug)]
@@ -30,6 +34,11 @@ impl Containers {
 
     /// Returns nothing, since there are no pods.
     pub(crate) fn has_backends(&self) -> bool {
+        match *self {}
+    }
+
+    /// Returns nothing, since there are no pods.
+    pub(crate) fn usage(&self, _: &ObjectKey, _: Timestamp) -> ScriptedContainers {
         match *self {}
     }
 

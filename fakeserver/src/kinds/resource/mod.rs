@@ -3,6 +3,9 @@
 mod names;
 #[cfg_attr(not(feature = "cel"), path = "expression_off.rs")]
 mod expression;
+#[cfg(feature = "controllers")]
+#[cfg_attr(not(feature = "cel"), path = "device_selector_off.rs")]
+mod device_selector;
 mod configuration;
 mod taints;
 mod requests;
@@ -17,4 +20,4 @@ pub(crate) mod resource_slice;
 mod tests;
 
 #[cfg(feature = "controllers")]
-pub(crate) use self::expression::DeviceSelector;
+pub(crate) use self::device_selector::DeviceSelector;
