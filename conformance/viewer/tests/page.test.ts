@@ -173,9 +173,11 @@ test("the scale is time or revision", () =>
   on(async (page) => {
     const time = await width(page);
     await page.keyboard.press("s");
+    await settled(page);
     assert.match((await page.locator("#scale").textContent()) ?? "", /revision/u);
     assert.notEqual(await width(page), time);
     await page.locator("#scale").click();
+    await settled(page);
     assert.match((await page.locator("#scale").textContent()) ?? "", /time/u);
   }));
 
