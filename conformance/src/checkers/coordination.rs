@@ -6,7 +6,8 @@
 //! - Once nothing fails, one of the candidates that emulate the oldest version leads, among those that stand, and no other:
 //!   those that have crashed are passed over, and a leader hands over to a better one.
 //!
-//! Writes of others are exempt.
+//! Writes of others are exempt. If one of them deletes the lease, its holder's next write makes it anew: an API server creates
+//! leases that are to be updated.
 
 use std::collections::BTreeSet;
 
@@ -18,6 +19,8 @@ pub fn check(trace: &Trace) -> Vec<Finding> {
     let mut findings = Vec::new();
     let mut versions: Option<&[u32]> = None;
     let meddled = meddled(trace);
+    // The holder of a lease that others have deleted.
+    let mut bereft = None;
     for (number, (_, observation)) in trace.timed().enumerate() {
         let Observation::Election(event) = observation else {
             continue;
@@ -31,11 +34,16 @@ pub fn check(trace: &Trace) -> Vec<Finding> {
                 ElectionEvent::LeaseChanged {
                     revision,
                     before,
-                    after: Some(after),
+                    after,
                 },
                 Some(_),
-            ) if !meddled.contains(revision) => {
-                let is_seized = is_seized(before.as_ref(), after);
+            ) => {
+                let before = before.as_ref().or(bereft.take());
+                if after.is_none() {
+                    bereft = before.filter(|_| meddled.contains(revision));
+                }
+                let after = after.as_ref().filter(|_| !meddled.contains(revision));
+                let is_seized = after.is_some_and(|after| is_seized(before, after));
                 is_seized.then(|| format!("{event}, which was not granted"))
             }
             (ElectionEvent::Settled { standing, leading }, Some(versions)) => {

@@ -634,6 +634,27 @@ fn a_coordinated_lease_is_taken_up_by_the_one_to_whom_it_was_granted() {
 }
 
 #[test]
+fn a_lease_that_others_delete_is_made_anew_by_its_holder_alone() {
+    let deleted = |by: usize, lease: fn(u64, u64, u64) -> LeaseState| {
+        move |play: &mut Play<'_>| {
+            play.event(ElectionEvent::IsCoordinated {
+                versions: vec![0, 1],
+            });
+            play.changed(Some(granted("candidate-0")));
+            play.stands(0);
+            play.reads(0);
+            play.writes(0, first(0, 0, 0));
+            play.leads(0);
+            play.meddled("Delete", None);
+            play.writes(by, lease(0, 0, 1));
+        }
+    };
+    check(deleted(0, first), &[]);
+    let found = ("coordination", "which was not granted");
+    check(deleted(1, second), &[found]);
+}
+
+#[test]
 fn a_leader_that_is_to_hand_over_has_lost_at_once() {
     let reads_and = |loses: bool| {
         move |play: &mut Play<'_>| {
