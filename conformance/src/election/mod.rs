@@ -24,8 +24,9 @@ const LEASE: &str = "election";
 const MEDDLER: &str = "meddler";
 /// The holder that never renews.
 const SOMEBODY: &str = "somebody";
-/// The time that the server takes to ask all candidates, to notice who does not answer, and to let a lease run out twice.
-const COORDINATION_MS: u64 = 90_000;
+/// The time that the server takes to ask all candidates, to notice who does not answer, and to let a lease run out twice, after
+/// the five minutes for which it may have asked a candidate to wait.
+const COORDINATION_MS: u64 = 420_000;
 /// The interval of looks for a leader at the end.
 const POLL_INTERVAL: Duration = Duration::from_millis(500);
 
