@@ -4,7 +4,6 @@ pub(crate) mod revision;
 pub(crate) mod go_text;
 pub(crate) mod status;
 pub(crate) mod names;
-pub(crate) mod semantic_version;
 pub(crate) mod similar;
 pub(crate) mod pattern;
 pub(crate) mod resource;

@@ -3,14 +3,12 @@
 use std::time::Duration;
 
 use jiff::Timestamp;
+use semver::Version;
 use serde_json::Value;
 
-use crate::{
-    kinds::{
-        coordination::OLDEST_EMULATION_VERSION,
-        table::{age, cell::text},
-    },
-    value::semantic_version::SemanticVersion,
+use crate::kinds::{
+    coordination::{self, OLDEST_EMULATION_VERSION},
+    table::{age, cell::text},
 };
 
 /// The time in which candidates answer a ping, and for which their answer counts.
@@ -22,8 +20,8 @@ pub(super) const CANDIDATE_DURATION: Duration = Duration::from_mins(30);
 #[derive(Clone, Debug)]
 pub(super) struct Candidate {
     pub(super) name: String,
-    emulation: Option<SemanticVersion>,
-    binary: Option<SemanticVersion>,
+    emulation: Option<Version>,
+    binary: Option<Version>,
     strategy: String,
     created: Option<Timestamp>,
     pinged: Option<Timestamp>,
@@ -68,7 +66,7 @@ pub(super) enum Change {
 impl Candidate {
     pub(super) fn of(object: &Value) -> Self {
         let spec = &object["spec"];
-        let version = |field: &str| SemanticVersion::parse(text(&spec[field]));
+        let version = |field: &str| coordination::version(text(&spec[field]));
         Self {
             name: text(&object["metadata"]["name"]).to_owned(),
             emulation: version("emulationVersion"),
@@ -115,7 +113,7 @@ impl Candidate {
     }
 
     /// The best is the first: the one with the oldest emulated version, then with the oldest binary, then the oldest object.
-    fn rank(&self) -> Option<(&SemanticVersion, &SemanticVersion, Option<Timestamp>)> {
+    fn rank(&self) -> Option<(&Version, &Version, Option<Timestamp>)> {
         Some((
             self.emulation.as_ref()?,
             self.binary.as_ref()?,

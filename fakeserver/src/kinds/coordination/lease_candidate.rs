@@ -1,17 +1,21 @@
 //! Lease candidates: those who would lead, in elections that the server holds.
 
 use jiff::Timestamp;
+use semver::Version;
 use serde_json::{Value, json};
 
-use super::{OLDEST_EMULATION_VERSION, check_strategy};
+use super::{OLDEST_EMULATION_VERSION, check_strategy, version};
 use crate::{
     kinds::{
         Habits, Kind, Validation,
         formats::config_key_problems,
         table::cell::{Cells, age, name, text},
     },
-    value::{field::Field, findings::Findings, semantic_version::SemanticVersion},
+    value::{field::Field, findings::Findings},
 };
+
+/// The version of a field that says none.
+const NO_VERSION: Version = Version::new(0, 0, 0);
 
 /// Lease candidates. They are served if the server holds elections.
 pub(crate) static KIND: Kind = Kind::new("coordination.k8s.io", "leasecandidates")
@@ -34,11 +38,11 @@ fn check(candidate: &Field<'_>, found: &mut Findings) {
         found.required(&lease_name, "");
     }
     let (emulation, binary) = (spec.at("emulationVersion"), spec.at("binaryVersion"));
-    let emulated = version(&emulation, found);
+    let emulated = checked_version(&emulation, found);
     if !binary.has_text() {
         found.required(&binary, "");
     }
-    let built = version(&binary, found);
+    let built = checked_version(&binary, found);
     if binary.has_text() && emulation.has_text() && built < emulated {
         found.invalid(
             &binary,
@@ -50,7 +54,7 @@ fn check(candidate: &Field<'_>, found: &mut Findings) {
         found.required(&strategy, "");
         return;
     }
-    if strategy.text() == OLDEST_EMULATION_VERSION && emulated == SemanticVersion::default() {
+    if strategy.text() == OLDEST_EMULATION_VERSION && emulated == NO_VERSION {
         found.required(
             &emulation,
             "must be specified when `strategy` is 'OldestEmulationVersion'",
@@ -60,12 +64,12 @@ fn check(candidate: &Field<'_>, found: &mut Findings) {
 }
 
 /// Returns the version that a field says; 0.0.0 if it says nothing, or no version.
-fn version(field: &Field<'_>, found: &mut Findings) -> SemanticVersion {
-    let version = SemanticVersion::parse(field.text());
+fn checked_version(field: &Field<'_>, found: &mut Findings) -> Version {
+    let version = version(field.text());
     if field.has_text() && version.is_none() {
         found.invalid(field, "must be a valid semantic version");
     }
-    version.unwrap_or_default()
+    version.unwrap_or(NO_VERSION)
 }
 
 fn check_update(old: &Field<'_>, new: &Field<'_>, found: &mut Findings) {

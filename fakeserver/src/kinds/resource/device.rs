@@ -15,10 +15,7 @@ use crate::{
             taints::{check_label_key, check_taint},
         },
     },
-    value::{
-        field::Field, findings::Findings, names::dns_label_problems,
-        semantic_version::SemanticVersion,
-    },
+    value::{field::Field, findings::Findings, names::dns_label_problems},
 };
 
 const ATTRIBUTE: &str = "io.k8s.api.resource.v1.DeviceAttribute";
@@ -94,7 +91,7 @@ fn check_attribute(attribute: &Field<'_>, found: &mut Findings) {
             found.too_long(value, VALUE_MAX_BYTES);
         }
     }
-    if version.is_set() && SemanticVersion::parse(version.text()).is_none() {
+    if version.is_set() && semver::Version::parse(version.text()).is_err() {
         found.invalid(
             &version,
             "must be a string compatible with semver.org spec 2.0.0",
