@@ -11,7 +11,7 @@ use super::{
 use crate::{
     kinds::{
         ResourceType, Subresource,
-        registry::{Group, Registry, Version},
+        registry::{Registry, Version},
     },
     value::resource::GroupVersionKind,
 };
@@ -97,58 +97,27 @@ struct ResponseKind<'a> {
 
 /// `/api`.
 pub(super) fn core<'a>(registry: &'a Registry, hidden: &Hidden) -> GroupList<'a> {
-    GroupList::of(registry, hidden, |group| group.name.is_empty())
+    let core = registry.group("").map(MergedGroup::local);
+    groups(core.as_slice(), hidden)
 }
 
 /// `/apis`.
-pub(super) fn groups<'a>(registry: &'a Registry, hidden: &Hidden) -> GroupList<'a> {
-    GroupList::of(registry, hidden, |group| !group.name.is_empty())
-}
-
-/// `/apis`, with the groups of other servers.
-pub(super) fn merged_groups<'a>(groups: &[MergedGroup<'a>], hidden: &Hidden) -> GroupList<'a> {
+pub(super) fn groups<'a>(groups: &[MergedGroup<'a>], hidden: &Hidden) -> GroupList<'a> {
     let groups = groups.iter();
-    GroupList::new(
-        groups
-            .map(|group| AggregatedGroup::merged(group, hidden))
+    GroupList {
+        kind: "APIGroupDiscoveryList",
+        api_version: "apidiscovery.k8s.io/v2",
+        metadata: Empty {},
+        items: groups
+            .map(|group| AggregatedGroup::of(group, hidden))
             .collect(),
-    )
-}
-
-// === impl GroupList ===
-
-impl<'a> GroupList<'a> {
-    fn of(registry: &'a Registry, hidden: &Hidden, is_in: fn(&Group) -> bool) -> Self {
-        let groups = registry.groups().iter().filter(|group| is_in(group));
-        Self::new(
-            groups
-                .map(|group| AggregatedGroup::of(group, hidden))
-                .collect(),
-        )
-    }
-
-    fn new(items: Vec<AggregatedGroup<'a>>) -> Self {
-        Self {
-            kind: "APIGroupDiscoveryList",
-            api_version: "apidiscovery.k8s.io/v2",
-            metadata: Empty {},
-            items,
-        }
     }
 }
+
+// === impl AggregatedGroup ===
 
 impl<'a> AggregatedGroup<'a> {
-    fn of(group: &'a Group, hidden: &Hidden) -> Self {
-        let versions = group.versions.iter();
-        Self {
-            metadata: Name { name: &group.name },
-            versions: versions
-                .map(|version| AnyVersion::local(&group.name, version, hidden))
-                .collect(),
-        }
-    }
-
-    fn merged(group: &MergedGroup<'a>, hidden: &Hidden) -> Self {
+    fn of(group: &MergedGroup<'a>, hidden: &Hidden) -> Self {
         let versions = group.versions.iter();
         let of = |version: &MergedVersion<'a>| match version {
             MergedVersion::Local(version) => AnyVersion::local(group.name, version, hidden),

@@ -45,8 +45,13 @@ struct Document {
 static AGGREGATED_CORE: LazyLock<Document> =
     LazyLock::new(|| Document::new(&aggregated::core(&Registry::builtin(), &Hidden::new())));
 /// The groups of a server without custom resources.
-static AGGREGATED_GROUPS: LazyLock<Document> =
-    LazyLock::new(|| Document::new(&aggregated::groups(&Registry::builtin(), &Hidden::new())));
+static AGGREGATED_GROUPS: LazyLock<Document> = LazyLock::new(|| {
+    let (registry, remote) = (Registry::builtin(), Remote::default());
+    Document::new(&aggregated::groups(
+        &remote.merged(&registry),
+        &Hidden::new(),
+    ))
+});
 
 /// The part of a real server that gives a document: they have other media types, and other ways to refuse some.
 #[derive(Clone, Copy)]
@@ -92,16 +97,10 @@ pub(crate) fn serve(
             }
         }
         ApiPath::Groups => groups(known, headers, is_pretty),
-        ApiPath::Group(name) if known.remote.has_group(name) => {
+        ApiPath::Group(name) => {
             let group = known.remote.merged_group(registry, name)?;
             document(headers, Server::Aggregator, is_pretty, || {
-                to_bytes(&plain::one_merged_group(&group))
-            })
-        }
-        ApiPath::Group(name) => {
-            let group = registry.group(name)?;
-            document(headers, Server::Aggregator, is_pretty, || {
-                to_bytes(&plain::one_group(group))
+                to_bytes(&plain::one_group(&group))
             })
         }
         ApiPath::Version { group, version } => {
@@ -136,19 +135,13 @@ pub(crate) fn serve(
 fn groups(known: &Known<'_>, headers: &HeaderMap, is_pretty: bool) -> Result<Response, Status> {
     let (registry, server) = (known.registry, Server::Aggregator);
     let hidden = known.hidden(|group| !group.name.is_empty());
-    if !known.remote.versions.is_empty() {
-        let groups = known.remote.merged(registry);
-        let aggregated = Document::new(&aggregated::merged_groups(&groups, &hidden));
-        let plain = || to_bytes(&plain::merged_groups(&groups));
-        return versions(headers, server, is_pretty, &aggregated, plain);
+    let groups = known.remote.merged(registry);
+    let plain = || to_bytes(&plain::groups(&groups));
+    if registry.is_builtin() && hidden.is_empty() && known.remote.versions.is_empty() {
+        return versions(headers, server, is_pretty, &AGGREGATED_GROUPS, plain);
     }
-    let plain = || to_bytes(&plain::groups(registry));
-    if registry.is_builtin() && hidden.is_empty() {
-        versions(headers, server, is_pretty, &AGGREGATED_GROUPS, plain)
-    } else {
-        let aggregated = Document::new(&aggregated::groups(registry, &hidden));
-        versions(headers, server, is_pretty, &aggregated, plain)
-    }
+    let aggregated = Document::new(&aggregated::groups(&groups, &hidden));
+    versions(headers, server, is_pretty, &aggregated, plain)
 }
 
 /// Returns whether a path has a route, which goes by the method. Other handlers answer any.

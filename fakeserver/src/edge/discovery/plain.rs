@@ -137,34 +137,16 @@ pub(super) fn core_versions<'a>(registry: &'a Registry, host: &'a str) -> CoreVe
 }
 
 /// `/apis`.
-pub(super) fn groups(registry: &Registry) -> GroupList<'_> {
+pub(super) fn groups<'a>(groups: &[MergedGroup<'a>]) -> GroupList<'a> {
     GroupList {
         kind: "APIGroupList",
         api_version: "v1",
-        groups: named(registry).map(GroupNames::of).collect(),
-    }
-}
-
-/// `/apis`, with the groups of other servers.
-pub(super) fn merged_groups<'a>(groups: &[MergedGroup<'a>]) -> GroupList<'a> {
-    GroupList {
-        kind: "APIGroupList",
-        api_version: "v1",
-        groups: groups.iter().map(GroupNames::merged).collect(),
-    }
-}
-
-/// `/apis/<group>`, with the versions of other servers.
-pub(super) fn one_merged_group<'a>(group: &MergedGroup<'a>) -> OneGroup<'a> {
-    OneGroup {
-        kind: "APIGroup",
-        api_version: "v1",
-        group: GroupNames::merged(group),
+        groups: groups.iter().map(GroupNames::of).collect(),
     }
 }
 
 /// `/apis/<group>`.
-pub(super) fn one_group(group: &Group) -> OneGroup<'_> {
+pub(super) fn one_group<'a>(group: &MergedGroup<'a>) -> OneGroup<'a> {
     OneGroup {
         kind: "APIGroup",
         api_version: "v1",
@@ -256,25 +238,13 @@ fn texts(texts: &[std::sync::Arc<str>]) -> Vec<&str> {
 // === impl GroupNames ===
 
 impl<'a> GroupNames<'a> {
-    fn merged(group: &MergedGroup<'a>) -> Self {
+    fn of(group: &MergedGroup<'a>) -> Self {
         let names = |version: &MergedVersion<'a>| VersionNames {
             group_version: api_version(group.name, version.name()),
             version: version.name(),
         };
         Self {
             name: group.name,
-            versions: group.versions.iter().map(names).collect(),
-            preferred_version: group.versions.first().map(names),
-        }
-    }
-
-    fn of(group: &'a Group) -> Self {
-        let names = |version: &'a Version| VersionNames {
-            group_version: api_version(&group.name, &version.name),
-            version: &version.name,
-        };
-        Self {
-            name: &group.name,
             versions: group.versions.iter().map(names).collect(),
             preferred_version: group.versions.first().map(names),
         }

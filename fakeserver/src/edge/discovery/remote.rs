@@ -49,11 +49,6 @@ pub(super) enum MergedVersion<'a> {
 // === impl Remote ===
 
 impl Remote {
-    /// Returns whether a version of a group is served by another server.
-    pub(super) fn has_group(&self, group: &str) -> bool {
-        self.versions.iter().any(|version| version.group == group)
-    }
-
     /// Returns all groups but the core one, in the order of discovery. A version of another server takes the place of a local
     /// one.
     pub(super) fn merged<'a>(&'a self, registry: &'a Registry) -> Vec<MergedGroup<'a>> {
@@ -64,8 +59,7 @@ impl Remote {
             .iter()
             .filter(|group| !group.name.is_empty());
         for (place, group) in local.enumerate() {
-            let versions = group.versions.iter().map(MergedVersion::Local);
-            groups.insert(&group.name, versions.collect());
+            groups.insert(&group.name, MergedGroup::local(group).versions);
             places.insert(&group.name, place);
         }
         for remote in self
@@ -154,6 +148,18 @@ impl Remote {
                     version: 15,
                 })
             }
+        }
+    }
+}
+
+// === impl MergedGroup ===
+
+impl<'a> MergedGroup<'a> {
+    /// Returns a group of this server, with its own versions.
+    pub(super) fn local(group: &'a Group) -> Self {
+        Self {
+            name: &group.name,
+            versions: group.versions.iter().map(MergedVersion::Local).collect(),
         }
     }
 }
