@@ -20,6 +20,7 @@ use super::{
 use crate::{
     edge::{
         authentication::spoken_protocols,
+        forwarding::passed,
         request::{ApiPath, Query, REQUEST_LIMIT},
         response::timed_out,
     },
@@ -28,19 +29,6 @@ use crate::{
     write::webhook::Trust,
 };
 
-/// Headers that are of one connection, and those that only this server reads.
-const KEPT_BACK: [HeaderName; 10] = [
-    header::AUTHORIZATION,
-    header::CONNECTION,
-    header::HOST,
-    header::PROXY_AUTHENTICATE,
-    header::PROXY_AUTHORIZATION,
-    header::TE,
-    header::TRAILER,
-    header::TRANSFER_ENCODING,
-    header::UPGRADE,
-    HeaderName::from_static("keep-alive"),
-];
 /// The beginnings of the names of headers that say who asks. Only this server may say so.
 const OF_USERS: [&str; 2] = ["x-remote-", "impersonate-"];
 /// The beginning of the names of headers that each server puts on its own answers.
@@ -115,7 +103,9 @@ fn request(parts: &Parts, user: &UserInfo, body: Body) -> Request<Body> {
         target.as_str().parse().unwrap_or_default()
     });
     let headers = request.headers_mut();
-    *headers = passed(&parts.headers);
+    *headers = passed(&parts.headers, |name| {
+        OF_USERS.iter().any(|beginning| name.starts_with(beginning))
+    });
     if let Some(host) = parts.headers.get(header::HOST) {
         headers.insert("x-forwarded-host", host.clone());
     }
@@ -172,13 +162,6 @@ fn escaped(key: &str) -> String {
     escaped
 }
 
-/// Returns the headers of a request that go on to the other server.
-fn passed(headers: &HeaderMap) -> HeaderMap {
-    without(headers, |name| {
-        OF_USERS.iter().any(|beginning| name.starts_with(beginning))
-    })
-}
-
 /// Lets a request ask for a WebSocket, as its client does, without the token that may stand among its protocols.
 fn upgrade(headers: &mut HeaderMap, said: &HeaderMap) {
     headers.insert(header::CONNECTION, HeaderValue::from_static("Upgrade"));
@@ -199,29 +182,9 @@ fn answered(mut answer: Response) -> Response {
         answer.extensions_mut().insert(tunnel);
         return answer;
     }
-    let headers = without(answer.headers(), |name| name.starts_with(OF_FLOWS));
+    let headers = passed(answer.headers(), |name| name.starts_with(OF_FLOWS));
     *answer.headers_mut() = headers;
     answer
-}
-
-/// Returns headers without those of one connection, those that it names, and those that are `private`.
-fn without(headers: &HeaderMap, is_private: impl Fn(&str) -> bool) -> HeaderMap {
-    let said = headers.get_all(header::CONNECTION).iter();
-    let of_connection: Vec<String> = said
-        .filter_map(|value| value.to_str().ok())
-        .flat_map(|value| value.split(','))
-        .map(|name| name.trim().to_ascii_lowercase())
-        .collect();
-    let mut kept = HeaderMap::with_capacity(headers.len());
-    for (name, value) in headers {
-        let is_kept = !KEPT_BACK.contains(name)
-            && !is_private(name.as_str())
-            && !of_connection.iter().any(|said| said == name.as_str());
-        if is_kept {
-            kept.append(name, value.clone());
-        }
-    }
-    kept
 }
 
 /// Returns whether the head of an answer may take as long as it likes.

@@ -4,7 +4,7 @@ use axum::{
     body::Body,
     response::{IntoResponse, Response},
 };
-use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri, header};
+use http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, header};
 use hyper::client::conn::http1;
 use hyper_util::rt::TokioIo;
 use serde_json::Value;
@@ -13,6 +13,7 @@ use tokio::net::TcpStream;
 use super::super::unanswered;
 use crate::{
     containers::Containers,
+    edge::forwarding::passed,
     kinds::{
         Kind,
         core::{endpoints, pod, service},
@@ -22,18 +23,6 @@ use crate::{
     verbs::{Api, Request, Verb},
 };
 
-/// Headers that are of one connection, and those that only this server reads.
-const KEPT_BACK: [HeaderName; 9] = [
-    header::AUTHORIZATION,
-    header::CONNECTION,
-    header::HOST,
-    header::PROXY_AUTHENTICATE,
-    header::PROXY_AUTHORIZATION,
-    header::TE,
-    header::TRAILER,
-    header::TRANSFER_ENCODING,
-    header::UPGRADE,
-];
 /// The number of slashes before the path that is forwarded.
 const SLASHES: usize = 8;
 
@@ -71,7 +60,7 @@ pub(in super::super) async fn serve(
     let mut forwarded = http::Request::new(body);
     *forwarded.method_mut() = method(verb);
     *forwarded.uri_mut() = forwarded_uri(&request.uri, rest);
-    *forwarded.headers_mut() = passed(request.headers);
+    *forwarded.headers_mut() = passed(request.headers, |_| false);
     let host = HeaderValue::try_from(&address).map_err(|error| unreachable(&error.to_string()))?;
     forwarded.headers_mut().insert(header::HOST, host);
     if let Ok(uri) = HeaderValue::try_from(path) {
@@ -91,7 +80,7 @@ pub(in super::super) async fn serve(
     let (head, body) = answer.into_parts();
     let mut response = Response::new(Body::new(body));
     *response.status_mut() = head.status;
-    *response.headers_mut() = passed(&head.headers);
+    *response.headers_mut() = passed(&head.headers, |_| false);
     relocate(response.headers_mut(), prefix);
     Ok(response)
 }
@@ -187,15 +176,6 @@ fn forwarded_uri(uri: &Uri, path: &str) -> Uri {
     };
     // It is a part of a path that was one.
     target.parse().unwrap_or_default()
-}
-
-/// Returns the headers that go through a proxy.
-fn passed(headers: &HeaderMap) -> HeaderMap {
-    let mut passed = headers.clone();
-    for name in KEPT_BACK {
-        passed.remove(name);
-    }
-    passed
 }
 
 /// Lets a redirection of the pod lead to the pod through the proxy.
