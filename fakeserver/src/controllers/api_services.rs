@@ -16,7 +16,10 @@ use super::{
 };
 use crate::{
     kinds::{
-        apiregistration::api_service,
+        apiregistration::{
+            api_service::{self, AUTO_MANAGED},
+            availability::Availability,
+        },
         table::cell::{items, text},
     },
     store::{ObjectKey, StoredObject},
@@ -24,8 +27,8 @@ use crate::{
 };
 
 const SERVER: Actor = Actor::new("kube-apiserver");
-/// The label of API services that the server makes, and its value on those that it updates and deletes.
-const MANAGED: (&str, &str) = ("kube-aggregator.kubernetes.io/automanaged", "true");
+/// The value of the label of API services that the server makes, on those that it updates and deletes.
+const MANAGED: &str = "true";
 const GROUP_PRIORITY: i64 = 1_000;
 const VERSION_PRIORITY: i64 = 100;
 
@@ -112,32 +115,22 @@ fn spec_of(name: &str) -> Option<Value> {
 
 /// Tells whether the server updates and deletes an API service: those of users have no such label.
 fn is_managed(service: &StoredObject) -> bool {
-    let (label, value) = MANAGED;
-    service.labels().get(label) == Some(value)
+    service.labels().get(AUTO_MANAGED) == Some(MANAGED)
 }
 
 fn create(cluster: &mut Cluster<'_, '_>, key: &ObjectKey, spec: &Value) {
     let Some(resource) = cluster.resource_type(key.resource()) else {
         return;
     };
-    let (label, value) = MANAGED;
     let service = json!({
-        "metadata": {"name": key.name(), "labels": {label: value}},
+        "metadata": {"name": key.name(), "labels": {AUTO_MANAGED: MANAGED}},
         "spec": spec,
     });
     let uid = cluster.backend.entropy.uid().to_string();
     let now = cluster.now_text();
     let created = written::created(&resource, SERVER, service, &uid, &now, |_| {});
     cluster.tx.put(key, created);
-    let status = json!({
-        "conditions": [{
-            "type": "Available",
-            "status": "True",
-            "lastTransitionTime": now,
-            "reason": "Local",
-            "message": "Local APIServices are always available",
-        }],
-    });
+    let status = Availability::local().applied(&Value::Null, &now);
     cluster.update(key, SERVER.of_status(), |service| {
         service["status"] = status;
     });

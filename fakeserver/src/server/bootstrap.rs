@@ -116,7 +116,7 @@ pub(super) fn bootstrap_metrics(backend: &Backend, tx: &mut Transaction<'_>) {
     let service = json!({
         "metadata": {
             "name": name,
-            "labels": {"kube-aggregator.kubernetes.io/automanaged": "onstart"},
+            "labels": {api_service::AUTO_MANAGED: "onstart"},
         },
         "spec": {
             "group": metrics::GROUP,

@@ -18,6 +18,8 @@ use crate::{
     },
 };
 
+/// The label of API services that the server makes.
+pub(crate) const AUTO_MANAGED: &str = "kube-aggregator.kubernetes.io/automanaged";
 /// The port of a service that names none.
 pub(super) const PORT: u16 = 443;
 const GROUP_PRIORITY_MAX: i64 = 20_000;

@@ -3,6 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::remote::{AVAILABLE, RemoteApi};
+use crate::kinds::{core::pod::condition, table::cell::items};
 
 /// The condition `Available` of an API service.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -75,7 +76,7 @@ impl Availability {
             return Some(Self::not("EndpointsNotFound", message));
         }
         let has_endpoint = |slice: &Value| {
-            let mut endpoints = items(&slice["endpoints"]);
+            let mut endpoints = items(&slice["endpoints"]).iter();
             endpoints.any(is_ready) && port_number(slice, port).is_some()
         };
         if !slices.iter().any(has_endpoint) {
@@ -89,12 +90,7 @@ impl Availability {
     /// Returns the status with this condition at `now`; the time of the last transition is kept if there was none.
     pub(crate) fn applied(&self, status: &Value, now: &str) -> Value {
         let word = if self.is_available { "True" } else { "False" };
-        let mut conditions: Vec<Value> = items(&status["conditions"]).cloned().collect();
-        let known = conditions
-            .iter()
-            .position(|condition| condition["type"] == AVAILABLE);
-        let since = known
-            .map(|at| &conditions[at])
+        let since = condition::find(status, AVAILABLE)
             .filter(|known| known["status"] == word)
             .and_then(|known| known["lastTransitionTime"].as_str())
             .unwrap_or(now);
@@ -105,8 +101,12 @@ impl Availability {
             "reason": self.reason,
             "message": self.message,
         });
-        match known {
-            Some(at) => conditions[at] = condition,
+        let mut conditions = items(&status["conditions"]).to_vec();
+        match conditions
+            .iter_mut()
+            .find(|known| known["type"] == AVAILABLE)
+        {
+            Some(known) => *known = condition,
             None => conditions.push(condition),
         }
         let mut status = status.as_object().cloned().unwrap_or_else(Map::new);
@@ -138,7 +138,8 @@ pub(crate) fn places(api: &RemoteApi, service: &Value, slices: &[Value]) -> Vec<
         let Some(port) = port_number(slice, name) else {
             return Vec::new();
         };
-        let endpoints = items(&slice["endpoints"]).filter(|endpoint| is_ready(endpoint));
+        let endpoints = items(&slice["endpoints"]).iter();
+        let endpoints = endpoints.filter(|endpoint| is_ready(endpoint));
         endpoints
             .filter_map(|endpoint| place(endpoint, port))
             .collect()
@@ -150,7 +151,7 @@ pub(crate) fn places(api: &RemoteApi, service: &Value, slices: &[Value]) -> Vec<
 pub(crate) fn mirrored(endpoints: &Value) -> Vec<Value> {
     let slice = |subset: &Value| {
         let of = |field: &str, is_ready: bool| -> Vec<Value> {
-            let addresses = items(&subset[field]);
+            let addresses = items(&subset[field]).iter();
             let endpoint = |address: &Value| {
                 json!({
                     "addresses": [address["ip"]],
@@ -164,7 +165,7 @@ pub(crate) fn mirrored(endpoints: &Value) -> Vec<Value> {
         all.extend(of("notReadyAddresses", false));
         json!({"endpoints": all, "ports": subset["ports"]})
     };
-    items(&endpoints["subsets"]).map(slice).collect()
+    items(&endpoints["subsets"]).iter().map(slice).collect()
 }
 
 fn place(endpoint: &Value, port: u16) -> Option<Place> {
@@ -178,14 +179,14 @@ fn place(endpoint: &Value, port: u16) -> Option<Place> {
 
 /// Returns the name of a port of a service, which is empty if it has none.
 fn port_name(service: &Value, number: u16) -> Option<&str> {
-    let mut ports = items(&service["spec"]["ports"]);
+    let mut ports = items(&service["spec"]["ports"]).iter();
     let port = ports.find(|port| port["port"] == number)?;
     Some(port["name"].as_str().unwrap_or_default())
 }
 
 /// Returns the number that a port has in an endpoint slice.
 fn port_number(slice: &Value, name: &str) -> Option<u16> {
-    let mut ports = items(&slice["ports"]);
+    let mut ports = items(&slice["ports"]).iter();
     let port = ports.find(|port| {
         port["name"].as_str().unwrap_or_default() == name && !port["port"].is_null()
     })?;
@@ -195,8 +196,4 @@ fn port_number(slice: &Value, name: &str) -> Option<u16> {
 /// Returns whether an endpoint is ready, as one is of which it is not said.
 fn is_ready(endpoint: &Value) -> bool {
     endpoint["conditions"]["ready"] != false
-}
-
-fn items(value: &Value) -> impl Iterator<Item = &Value> {
-    value.as_array().into_iter().flatten()
 }

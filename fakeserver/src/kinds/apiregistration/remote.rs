@@ -4,6 +4,7 @@ use base64::{Engine as _, engine::general_purpose::STANDARD};
 use serde_json::Value;
 
 use super::api_service::PORT;
+use crate::kinds::core::pod::condition;
 
 /// The group that describes the others: no service takes it over.
 const OWN_GROUP: &str = "apiregistration.k8s.io";
@@ -115,7 +116,6 @@ impl Priorities {
 
 /// Returns whether a stored API service has the condition of one that is available.
 pub(crate) fn is_available(service: &Value) -> bool {
-    let conditions = service["status"]["conditions"].as_array();
-    let mut conditions = conditions.into_iter().flatten();
-    conditions.any(|condition| condition["type"] == AVAILABLE && condition["status"] == "True")
+    let known = condition::find(&service["status"], AVAILABLE);
+    known.is_some_and(|known| known["status"] == "True")
 }

@@ -4,7 +4,6 @@ use axum::Router;
 use http::{Uri, uri::Scheme};
 use serde_json::Value;
 
-use super::SERVICE_NAME;
 use crate::{
     kinds::{
         Kind,
@@ -144,7 +143,8 @@ fn slices(view: View<'_>, reference: &ServiceReference) -> Vec<Value> {
     let range = Range::Namespace((&*reference.namespace).into());
     let stored = view.snapshot(endpoint_slice::KIND.storage());
     let objects = stored.objects(&range, None);
-    let own = objects.filter(|slice| slice.labels().get(SERVICE_NAME) == Some(&*reference.name));
+    let own = objects
+        .filter(|slice| slice.labels().get(endpoint_slice::SERVICE_NAME) == Some(&*reference.name));
     let slices: Vec<Value> = own.map(|slice| slice.to_value()).collect();
     if !slices.is_empty() {
         return slices;

@@ -51,8 +51,8 @@ use crate::{
     write::Backend,
 };
 
-/// The label of an endpoint slice that names its service.
-const SERVICE_NAME: &str = "kubernetes.io/service-name";
+/// The time for a connection and its keys, as an API server has it.
+const CONNECT_LIMIT: Duration = Duration::from_secs(30);
 
 /// The APIs of other servers, kept with each change of the store.
 ///
@@ -182,11 +182,8 @@ fn service_of<'a>(key: &'a ObjectKey, object: &'a StoredObject) -> Option<&'a st
     if resource == service::KIND.storage() || resource == endpoints::KIND.storage() {
         Some(key.name())
     } else if resource == endpoint_slice::KIND.storage() {
-        object.labels().get(SERVICE_NAME)
+        object.labels().get(endpoint_slice::SERVICE_NAME)
     } else {
         None
     }
 }
-
-/// The time for a connection and its keys, as an API server has it.
-const CONNECT_LIMIT: Duration = Duration::from_secs(30);

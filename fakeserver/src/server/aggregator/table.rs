@@ -7,12 +7,12 @@ use std::{
 
 use super::learned::Learned;
 use crate::{
-    kinds::apiregistration::remote::{self, RemoteApi},
+    kinds::apiregistration::{
+        api_service::AUTO_MANAGED,
+        remote::{self, RemoteApi},
+    },
     store::StoredObject,
 };
-
-/// The label of API services that the server makes, which have their condition from the beginning.
-const MANAGED: &str = "kube-aggregator.kubernetes.io/automanaged";
 
 /// The APIs, and those whose availability has to be checked.
 #[derive(Debug)]
@@ -97,7 +97,8 @@ impl Table {
             self.dirty.remove(name);
             return false;
         };
-        let is_managed = after.labels().get(MANAGED).is_some();
+        // Those that the server makes have their condition from the beginning.
+        let is_managed = after.labels().get(AUTO_MANAGED).is_some();
         if is_managed && !names_service(after) && !self.apis.contains_key(name) {
             return false;
         }

@@ -42,8 +42,6 @@ const ENDPOINTS: ReconciledKind = ReconciledKind {
     api_version: "v1",
     component: "endpoint-slice-mirroring-controller",
 };
-/// The label by which a slice names its service.
-const SERVICE_NAME: &str = "kubernetes.io/service-name";
 const HEADLESS: &str = "service.kubernetes.io/headless";
 /// The label by which endpoints say who has written them.
 const MANAGED_BY: &str = "endpoints.kubernetes.io/managed-by";
@@ -72,7 +70,11 @@ impl Controller for ServiceEndpoints {
         } else if change.is_of(ENDPOINTS.kind) {
             due.add(SERVICE.key(key.namespace(), key.name()), COALESCED);
         } else if change.is_of(&discovery::endpoint_slice::KIND) {
-            if let Some(service) = change.subject().labels().get(SERVICE_NAME) {
+            if let Some(service) = change
+                .subject()
+                .labels()
+                .get(discovery::endpoint_slice::SERVICE_NAME)
+            {
                 due.add(SERVICE.key(key.namespace(), service), COALESCED);
             }
         } else if change.is_of(&core::pod::KIND) {

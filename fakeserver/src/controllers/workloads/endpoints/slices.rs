@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::{
     super::objects::{ReconciledKind, text},
-    ACTOR, CHANGED_AT, HEADLESS, SERVICE_NAME,
+    ACTOR, CHANGED_AT, HEADLESS,
     addresses::{Endpoint, Group},
     is_headless,
 };
@@ -103,7 +103,10 @@ impl Owner<'_> {
     fn labels(&self) -> Map<String, Value> {
         let metadata = &self.object["metadata"];
         let mut labels = metadata["labels"].as_object().cloned().unwrap_or_default();
-        labels.insert(SERVICE_NAME.to_owned(), metadata["name"].clone());
+        labels.insert(
+            discovery::endpoint_slice::SERVICE_NAME.to_owned(),
+            metadata["name"].clone(),
+        );
         labels.insert(MANAGED_BY.to_owned(), json!(self.manager));
         if is_headless(self.object) {
             labels.insert(HEADLESS.to_owned(), json!(""));

@@ -19,6 +19,10 @@ use crate::{
 
 const HOSTNAME: &str = "kubernetes.io/hostname";
 
+/// The label by which a slice names its service.
+#[doc(alias = "LabelServiceName")]
+pub(crate) const SERVICE_NAME: &str = "kubernetes.io/service-name";
+
 /// Endpoint slices.
 pub(crate) static KIND: Kind = Kind::new("discovery.k8s.io", "endpointslices")
     .habits(Habits {
