@@ -181,8 +181,8 @@ impl FakeServer {
         self.backend().webhooks.serve(host, webhooks);
     }
 
-    /// Sends what the server asks the webhooks at `host`, and what it forwards to an aggregated API server there, as [`serve_webhooks`](Self::serve_webhooks) names it, to the
-    /// scheme, host and port of `to`: `https`, or `http` without TLS.
+    /// Sends what the server asks the webhooks at `host`, as [`serve_webhooks`](Self::serve_webhooks) names it, and what it
+    /// forwards to an aggregated API server there, to the scheme, host and port of `to`: `https`, or `http` without TLS.
     ///
     /// The certificate has to be that of `host`, as it would be in a cluster.
     pub fn redirect_webhooks(&self, host: &str, to: Uri) {

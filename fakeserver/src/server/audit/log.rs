@@ -24,8 +24,8 @@ const BEGINNING: &[u8] = br#"{"kind":"Event","apiVersion":"audit.k8s.io/"#;
 /// first such loss is warned of. Clones write to the same log.
 ///
 /// Two things are as far as they are known here: the bodies of requests and answers are kept if they are JSON or YAML and at most
-/// 8 MiB long, and annotations tell the decision of the authorizer without
-/// its reason. Admission adds those of webhooks, validating policies and pod security.
+/// 8 MiB long, and annotations tell the decision of the authorizer without its reason. Admission adds those of webhooks,
+/// validating policies and pod security.
 ///
 /// # Examples
 ///
