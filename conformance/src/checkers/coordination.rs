@@ -19,8 +19,8 @@ pub fn check(trace: &Trace) -> Vec<Finding> {
     let mut findings = Vec::new();
     let mut versions: Option<&[u32]> = None;
     let meddled = meddled(trace);
-    // The holder of a lease that others have deleted.
-    let mut bereft = None;
+    // The lease that others have deleted, until it is made anew.
+    let mut deleted = None;
     for (number, (_, observation)) in trace.timed().enumerate() {
         let Observation::Election(event) = observation else {
             continue;
@@ -38,9 +38,10 @@ pub fn check(trace: &Trace) -> Vec<Finding> {
                 },
                 Some(_),
             ) => {
-                let before = before.as_ref().or(bereft.take());
+                let deleted_before = deleted.take();
+                let before = before.as_ref().or(deleted_before);
                 if after.is_none() {
-                    bereft = before.filter(|_| meddled.contains(revision));
+                    deleted = before.filter(|_| meddled.contains(revision));
                 }
                 let after = after.as_ref().filter(|_| !meddled.contains(revision));
                 let is_seized = after.is_some_and(|after| is_seized(before, after));
