@@ -1,15 +1,11 @@
 //! Coordinated leader election: the server decides which candidate leads.
 
-use std::{
-    sync::{Arc, Mutex},
-    time::Duration,
-};
+use std::time::Duration;
 
 use fakeserver::{
     FakeServer,
-    faults::{Fault, Filter, ServerError},
+    faults::{Fault, Filter},
 };
-use http::StatusCode;
 use informer::{
     controller::{Controller, Runnable},
     leader_election::{
@@ -17,7 +13,6 @@ use informer::{
         LeaseLock, WallClock,
     },
     manager::{Manager, ManagerError},
-    stages::TaskSet,
     workqueue::Action,
 };
 use k8s_openapi::api::{
@@ -28,6 +23,8 @@ use kube::{Api, ResourceExt, api::ListParams};
 use proptest::prelude::*;
 use tokio::time::{Instant, sleep, timeout};
 use tokio_util::sync::CancellationToken;
+
+use crate::support::{RIVALS, Rivals, Shown, TroubleOf, cases, trouble};
 
 const S: fn(u64) -> Duration = Duration::from_secs;
 /// The time at which servers begin, in seconds since 1970.
@@ -236,27 +233,8 @@ async fn a_manager_hands_over_to_a_better_one() {
     assert_eq!(spec(&server).holder_identity.as_deref(), Some("old"));
 }
 
-/// One step of a run: a candidate, a trouble, and its duration in seconds.
-#[derive(Clone, Copy, Debug)]
-enum Trouble {
-    Hangs,
-    Fails,
-    Leaves,
-    Nothing,
-}
-
-fn trouble() -> impl Strategy<Value = (usize, Trouble, u64)> {
-    let kind = prop_oneof![
-        Just(Trouble::Hangs),
-        Just(Trouble::Fails),
-        Just(Trouble::Leaves),
-        Just(Trouble::Nothing),
-    ];
-    (0..3_usize, kind, 1..30_u64)
-}
-
 /// Leads again and again, and shows what it holds.
-async fn compete(elector: LeaderElector, shown: Arc<Mutex<Option<Leadership>>>) {
+async fn compete(elector: LeaderElector, shown: Shown) {
     loop {
         let leadership = elector.acquire().await;
         let token = leadership.token();
@@ -269,65 +247,21 @@ async fn compete(elector: LeaderElector, shown: Arc<Mutex<Option<Leadership>>>) 
     }
 }
 
-async fn run(skews: [i64; 3], troubles: Vec<(usize, Trouble, u64)>) {
+async fn run(skews: [i64; 3], troubles: Vec<TroubleOf>) {
     let server = server();
-    let tasks = TaskSet::new();
-    let names = ["a", "b", "c"];
     let versions = ["1.7.0", "1.8.0", "1.9.0"];
-    let shown: Vec<Arc<Mutex<Option<Leadership>>>> = names.iter().map(|_| Arc::default()).collect();
-    for (place, shown) in shown.iter().enumerate() {
-        let elector = elector(&server, names[place], versions[place], skews[place]);
-        let stop = tasks.stop_token().clone();
-        let compete = compete(elector, Arc::clone(shown));
-        tasks.spawn(async move {
-            stop.run_until_cancelled(Box::pin(compete)).await;
-        });
-    }
-    let leaders = || {
-        let held = |slot: &Arc<Mutex<Option<Leadership>>>| {
-            let slot = slot.lock().unwrap();
-            slot.as_ref().is_some_and(Leadership::is_held)
-        };
-        let leaders = shown.iter().zip(names).filter(|(slot, _)| held(slot));
-        leaders.map(|(_, name)| name).collect::<Vec<_>>()
-    };
-    for (who, trouble, seconds) in troubles {
-        let filter = Filter::any().client(names[who]);
-        let code = StatusCode::INTERNAL_SERVER_ERROR;
-        let _guard = match trouble {
-            Trouble::Hangs => Some(server.faults().install(Fault::Hang.rule().matching(filter))),
-            Trouble::Fails => {
-                let rule = ServerError::new(code).rule().matching(filter);
-                Some(server.faults().install(rule))
-            }
-            Trouble::Leaves => {
-                let leadership = shown[who].lock().unwrap().take();
-                if let Some(leadership) = leadership {
-                    leadership.release().await;
-                }
-                None
-            }
-            Trouble::Nothing => None,
-        };
-        for _ in 0..seconds * 4 {
-            sleep(Duration::from_millis(250)).await;
-            let leaders = leaders();
-            assert!(leaders.len() <= 1, "{leaders:?} lead at once");
-        }
-    }
+    let rivals = Rivals::start(server.clone(), |place, shown| {
+        let elector = elector(&server, RIVALS[place], versions[place], skews[place]);
+        compete(elector, shown)
+    });
+    rivals.suffer(troubles).await;
     sleep(S(120)).await;
-    assert_eq!(leaders(), ["a"], "in peace the best one leads");
-    tasks.shutdown().await;
+    assert_eq!(rivals.leaders(), ["a"], "in peace the best one leads");
+    rivals.stop().await;
 }
 
 fn skew() -> impl Strategy<Value = i64> {
     prop_oneof![Just(0), -20..20_i64, -43_200..43_200_i64]
-}
-
-/// `SEEDS=10000` draws as often.
-fn cases() -> u32 {
-    let count = std::env::var("SEEDS").map_or(Ok(12), |count| count.parse());
-    count.expect("SEEDS is a number")
 }
 
 proptest! {

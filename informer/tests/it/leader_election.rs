@@ -1,25 +1,21 @@
 //! Of several candidates one leads, under faults of the leader and of the server.
 
-use std::{
-    sync::{Arc, Mutex},
-    time::Duration,
-};
+use std::time::Duration;
 
 use fakeserver::{
     FakeServer,
     faults::{Fault, Filter, LostAnswer, ServerError, SlowWebhook},
 };
 use http::StatusCode;
-use informer::{
-    leader_election::{
-        LeaderElectionError, LeaderElectionOptions, LeaderElector, Leadership, LeaseLock, WallClock,
-    },
-    stages::TaskSet,
+use informer::leader_election::{
+    LeaderElectionError, LeaderElectionOptions, LeaderElector, Leadership, LeaseLock, WallClock,
 };
 use k8s_openapi::api::coordination::v1::{Lease, LeaseSpec};
 use kube::{Api, api::PostParams};
 use proptest::prelude::*;
 use tokio::time::{Instant, advance, sleep, timeout};
+
+use crate::support::{RIVALS, Rivals, Shown, TroubleOf, cases, trouble};
 
 const S: fn(u64) -> Duration = Duration::from_secs;
 /// 2026-01-01T00:00:00Z
@@ -313,27 +309,8 @@ async fn a_candidate_has_a_name() {
     assert_eq!(candidate(&server, "a").identity(), "a");
 }
 
-/// One step of a run: a candidate, a fault, and its duration in seconds.
-#[derive(Clone, Copy, Debug)]
-enum Trouble {
-    Hangs,
-    Fails,
-    Leaves,
-    Nothing,
-}
-
-fn trouble() -> impl Strategy<Value = (usize, Trouble, u64)> {
-    let kind = prop_oneof![
-        Just(Trouble::Hangs),
-        Just(Trouble::Fails),
-        Just(Trouble::Leaves),
-        Just(Trouble::Nothing),
-    ];
-    (0..3_usize, kind, 1..30_u64)
-}
-
 /// Leads again and again, and shows what it holds.
-async fn compete(elector: LeaderElector, shown: Arc<Mutex<Option<Leadership>>>) {
+async fn compete(elector: LeaderElector, shown: Shown) {
     loop {
         let leadership = elector.acquire().await;
         let token = leadership.token();
@@ -342,58 +319,15 @@ async fn compete(elector: LeaderElector, shown: Arc<Mutex<Option<Leadership>>>) 
     }
 }
 
-async fn run(troubles: Vec<(usize, Trouble, u64)>) {
+async fn run(troubles: Vec<TroubleOf>) {
     let server = FakeServer::builder().build();
-    let tasks = TaskSet::new();
-    let names = ["a", "b", "c"];
-    let shown: Vec<Arc<Mutex<Option<Leadership>>>> = names.iter().map(|_| Arc::default()).collect();
-    for (name, shown) in names.iter().zip(&shown) {
-        let elector = candidate(&server, name);
-        let stop = tasks.stop_token().clone();
-        let compete = compete(elector, Arc::clone(shown));
-        tasks.spawn(async move {
-            stop.run_until_cancelled(Box::pin(compete)).await;
-        });
-    }
-    let leaders = || {
-        let held = |slot: &&Arc<Mutex<Option<Leadership>>>| {
-            let slot = slot.lock().unwrap();
-            slot.as_ref().is_some_and(Leadership::is_held)
-        };
-        shown.iter().filter(held).count()
-    };
-    for (who, trouble, seconds) in troubles {
-        let filter = Filter::any().client(names[who]);
-        let code = StatusCode::INTERNAL_SERVER_ERROR;
-        let _guard = match trouble {
-            Trouble::Hangs => Some(server.faults().install(Fault::Hang.rule().matching(filter))),
-            Trouble::Fails => {
-                let rule = ServerError::new(code).rule().matching(filter);
-                Some(server.faults().install(rule))
-            }
-            Trouble::Leaves => {
-                let leadership = shown[who].lock().unwrap().take();
-                if let Some(leadership) = leadership {
-                    leadership.release().await;
-                }
-                None
-            }
-            Trouble::Nothing => None,
-        };
-        for _ in 0..seconds * 4 {
-            sleep(Duration::from_millis(250)).await;
-            assert!(leaders() <= 1, "two lead at once");
-        }
-    }
+    let rivals = Rivals::start(server.clone(), |place, shown| {
+        compete(candidate(&server, RIVALS[place]), shown)
+    });
+    rivals.suffer(troubles).await;
     sleep(S(30)).await;
-    assert_eq!(leaders(), 1, "in peace one leads");
-    tasks.shutdown().await;
-}
-
-/// `SEEDS=10000` draws as often.
-fn cases() -> u32 {
-    let count = std::env::var("SEEDS").map_or(Ok(12), |count| count.parse());
-    count.expect("SEEDS is a number")
+    assert_eq!(rivals.leaders().len(), 1, "in peace one leads");
+    rivals.stop().await;
 }
 
 proptest! {

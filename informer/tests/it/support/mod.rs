@@ -9,6 +9,7 @@ mod config_maps;
 mod front;
 mod only_namespaces;
 mod recorder;
+mod rivals;
 
 pub(crate) use self::{
     config_maps::{ConfigMaps, number_of, numbered},
@@ -18,5 +19,6 @@ pub(crate) use self::{
     model::{ListFault, ModelServer, WatchFault},
     only_namespaces::only_namespaces,
     recorder::Recorded,
+    rivals::{RIVALS, Rivals, Shown, TroubleOf, cases, trouble},
     server::{Answer, Server, added, config_map, empty_list, list, status},
 };
