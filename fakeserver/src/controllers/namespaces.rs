@@ -2,6 +2,7 @@
 //!
 //! It begins shortly after the deletion, so that clients see the namespace terminating. Pods go first, and other objects
 //! once there are no pods. Objects with finalizers stay until their finalizers are removed, and the namespace stays with them.
+//! It stays, too, while an API of another server is not available, which may have something in it.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -20,7 +21,13 @@ use super::{
     queue::Due,
 };
 use crate::{
-    kinds::core,
+    kinds::{
+        apiregistration::{
+            api_service,
+            remote::{self, RemoteApi},
+        },
+        core,
+    },
     store::{ObjectKey, Range, StoredObject},
     write::{
         Backend,
@@ -30,7 +37,7 @@ use crate::{
 
 /// The minimum time for which a deleted namespace keeps its contents.
 const EMPTIED_AFTER: Duration = Duration::from_secs(1);
-/// The delay after a deletion in a namespace, in which others may follow.
+/// The delay after a deletion in a namespace, or a change of an API service, in which others may follow.
 const LOOKED_AT_AFTER: Duration = Duration::from_millis(20);
 
 /// The finalizer that every namespace has.
@@ -74,6 +81,12 @@ impl Controller for Namespaces {
                 self.terminating.remove(key.name());
             } else if self.terminating.insert(key.name().to_owned()) {
                 due.add(key.clone(), EMPTIED_AFTER);
+            }
+            return;
+        }
+        if change.is_of(&api_service::KIND) {
+            for name in &self.terminating {
+                due.add(key(name), LOOKED_AT_AFTER);
             }
             return;
         }
@@ -128,28 +141,45 @@ fn empty(cluster: &mut Cluster<'_, '_>, key: &ObjectKey, has_kubelets: bool) {
         delete_all(cluster.tx, found, &now);
     }
     if !cluster.tx.list(pods, Some(key.name())).is_empty() {
-        report(cluster, key, &[], &now);
+        let unknown = undiscovered(cluster);
+        report(cluster, key, &conditions(&[], &unknown), &now);
         return;
     }
     let others = cluster.tx.list_namespace(key.name());
     delete_all(cluster.tx, others, &now);
     let left = cluster.tx.list_namespace(key.name());
-    if left.is_empty() {
+    let unknown = undiscovered(cluster);
+    if left.is_empty() && unknown.is_empty() {
         cluster.update(key, Actor::CONTROLLER_MANAGER, |namespace| {
             if let Some(finalizers) = namespace["spec"]["finalizers"].as_array_mut() {
                 finalizers.retain(|finalizer| finalizer != FINALIZER);
             }
         });
     } else {
-        report(cluster, key, &left, &now);
+        report(cluster, key, &conditions(&left, &unknown), &now);
     }
 }
 
+/// Returns the versions of groups that other servers have and that are not available, in the order of their names.
+fn undiscovered(cluster: &Cluster<'_, '_>) -> Vec<String> {
+    let services = cluster.tx.list(api_service::KIND.storage(), None);
+    let remote = services
+        .iter()
+        .filter(|stored| remote::may_be_remote(&stored.json()))
+        .map(|stored| stored.to_value())
+        .filter(|service| !remote::is_available(service));
+    let mut versions: Vec<String> = remote
+        .filter_map(|service| Some(RemoteApi::parse(&service)?.group_version()))
+        .collect();
+    versions.sort_unstable();
+    versions
+}
+
 /// Writes the conditions of a namespace. While there are pods, a real server writes those of one whose contents are gone.
-fn report(cluster: &mut Cluster<'_, '_>, key: &ObjectKey, left: &[Arc<StoredObject>], now: &str) {
+fn report(cluster: &mut Cluster<'_, '_>, key: &ObjectKey, rows: &[[String; 4]], now: &str) {
     let status = Actor::CONTROLLER_MANAGER.of_status();
     cluster.update(key, status, |namespace| {
-        set_conditions(namespace, &conditions(left), now);
+        set_conditions(namespace, rows, now);
     });
 }
 
@@ -157,8 +187,9 @@ fn key(name: &str) -> ObjectKey {
     ObjectKey::cluster(core::namespace::KIND.storage().clone(), name)
 }
 
-/// Returns the conditions of the remaining contents of a namespace: type, status, reason and message of each.
-fn conditions(left: &[Arc<StoredObject>]) -> Vec<[String; 4]> {
+/// Returns the conditions of a namespace by its remaining contents, and by the versions of groups that are not available:
+/// type, status, reason and message of each.
+fn conditions(left: &[Arc<StoredObject>], unknown: &[String]) -> Vec<[String; 4]> {
     let mut by_resource: BTreeMap<String, usize> = BTreeMap::new();
     let mut by_finalizer: BTreeMap<String, usize> = BTreeMap::new();
     for object in left {
@@ -211,19 +242,31 @@ fn conditions(left: &[Arc<StoredObject>]) -> Vec<[String; 4]> {
             ),
         ])
     };
-    let [discovery, parsing, deletion] = successes();
-    vec![discovery, parsing, deletion, remaining, finalizers]
+    let [parsing, deletion] = successes();
+    vec![discovery(unknown), parsing, deletion, remaining, finalizers]
 }
 
-/// Returns the conditions that tell of failures, of which there are none.
-fn successes() -> [[String; 4]; 3] {
+/// Returns the condition that tells which versions of groups could not be asked.
+fn discovery(unknown: &[String]) -> [String; 4] {
+    const TYPE: &str = "NamespaceDeletionDiscoveryFailure";
+    if unknown.is_empty() {
+        let message = "All resources successfully discovered";
+        return row([TYPE, "False", "ResourcesDiscovered", message]);
+    }
+    let each = unknown
+        .iter()
+        .map(|version| format!("{version}: stale GroupVersion discovery: {version}"));
+    let message = format!(
+        "Discovery failed for some groups, {} failing: unable to retrieve the complete list of server APIs: {}",
+        unknown.len(),
+        each.collect::<Vec<_>>().join(", ")
+    );
+    row([TYPE, "True", "DiscoveryFailed", &message])
+}
+
+/// Returns the other conditions that tell of failures, of which there are none.
+fn successes() -> [[String; 4]; 2] {
     [
-        row([
-            "NamespaceDeletionDiscoveryFailure",
-            "False",
-            "ResourcesDiscovered",
-            "All resources successfully discovered",
-        ]),
         row([
             "NamespaceDeletionGroupVersionParsingFailure",
             "False",

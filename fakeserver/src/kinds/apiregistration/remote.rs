@@ -68,13 +68,23 @@ impl RemoteApi {
         })
     }
 
+    /// Returns the version as objects name it.
+    pub(crate) fn group_version(&self) -> String {
+        if self.group.is_empty() {
+            self.version.clone()
+        } else {
+            format!("{}/{}", self.group, self.version)
+        }
+    }
+
     /// Returns the path of the version, below which the other server answers.
     pub(crate) fn path(&self) -> String {
-        if self.group.is_empty() {
-            format!("/api/{}", self.version)
+        let root = if self.group.is_empty() {
+            "/api"
         } else {
-            format!("/apis/{}/{}", self.group, self.version)
-        }
+            "/apis"
+        };
+        format!("{root}/{}", self.group_version())
     }
 
     /// Returns whether requests for a path go to the other server. The legacy group has its list of versions there, too.
@@ -112,6 +122,11 @@ impl Priorities {
             version: spec["versionPriority"].as_i64().unwrap_or_default(),
         }
     }
+}
+
+/// Returns whether an API service may name a service, without parsing it: most are those that the server makes.
+pub(crate) fn may_be_remote(json: &[u8]) -> bool {
+    memchr::memmem::find(json, b"\"service\"").is_some()
 }
 
 /// Returns whether a stored API service has the condition of one that is available.

@@ -99,7 +99,8 @@ impl Table {
         };
         // Those that the server makes have their condition from the beginning.
         let is_managed = after.labels().get(AUTO_MANAGED).is_some();
-        if is_managed && !names_service(after) && !self.apis.contains_key(name) {
+        let is_remote = remote::may_be_remote(&after.json());
+        if is_managed && !is_remote && !self.apis.contains_key(name) {
             return false;
         }
         let object = after.to_value();
@@ -148,11 +149,6 @@ impl Table {
             change(&mut known.learned);
         }
     }
-}
-
-/// Returns whether an API service may name a service, without parsing it: most are those that the server makes.
-fn names_service(stored: &StoredObject) -> bool {
-    memchr::memmem::find(&stored.json(), b"\"service\"").is_some()
 }
 
 impl Default for Table {
