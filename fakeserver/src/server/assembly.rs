@@ -9,7 +9,8 @@ use super::{
     aggregator::Aggregator,
     audit::AuditLog,
     bootstrap::{
-        bootstrap_accounts, bootstrap_metrics, bootstrap_namespaces, bootstrap_roles, foundation,
+        bootstrap_accounts, bootstrap_namespaces, bootstrap_optional_versions, bootstrap_roles,
+        foundation,
     },
     page::Page,
     requests::Requests,
@@ -121,9 +122,7 @@ impl Server {
                     if self.has_rules() {
                         bootstrap_roles(backend, tx);
                     }
-                    if self.api.has_metrics {
-                        bootstrap_metrics(backend, tx);
-                    }
+                    bootstrap_optional_versions(backend, tx, self.api.has_metrics);
                 },
             );
         } else {
@@ -135,15 +134,13 @@ impl Server {
     /// Restores the contents of `snapshot`: serves its definitions, and resumes the controllers.
     pub(super) fn restore(&self, snapshot: &Snapshot, restart: Restart) {
         write::restore(self.backend(), snapshot, restart);
-        if self.bootstraps && (self.has_rules() || self.api.has_metrics) {
-            // The state may come from a server without rules, or without usage.
+        if self.bootstraps {
+            // The state may come from a server without rules, or without versions that this one has.
             let Ok(()) = self.backend().storage.transact(|tx| {
                 if self.has_rules() {
                     bootstrap_roles(self.backend(), tx);
                 }
-                if self.api.has_metrics {
-                    bootstrap_metrics(self.backend(), tx);
-                }
+                bootstrap_optional_versions(self.backend(), tx, self.api.has_metrics);
                 Ok::<_, Infallible>(())
             });
         }

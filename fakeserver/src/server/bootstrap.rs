@@ -8,7 +8,7 @@ use crate::{
     controllers::written::{self, Actor, resource_type},
     kinds::{
         Kind,
-        apiregistration::{api_service, availability::Availability},
+        apiregistration::{api_service, availability::Availability, remote::Priorities},
         core::{namespace, service::range::ServiceRange, service_account},
         initial_objects, initial_uid, metrics,
         rbac::{
@@ -24,8 +24,32 @@ use crate::{
 /// The namespaces that a server makes for itself, in its order.
 const NAMESPACES: [&str; 4] = ["kube-system", "kube-public", "kube-node-lease", "default"];
 
-/// The priorities that a metrics server has for its group and version.
-const METRICS_PRIORITY: u32 = 100;
+/// A version of a group that not every server has.
+struct OptionalVersion {
+    group: &'static str,
+    version: &'static str,
+    priorities: Priorities,
+}
+
+/// The usage of nodes and pods, with the priorities that a metrics server has.
+const METRICS: OptionalVersion = OptionalVersion {
+    group: metrics::GROUP,
+    version: metrics::VERSION,
+    priorities: Priorities {
+        group: 100,
+        version: 100,
+    },
+};
+
+/// The candidates of leader elections.
+const CANDIDATES: OptionalVersion = OptionalVersion {
+    group: "coordination.k8s.io",
+    version: "v1beta1",
+    priorities: Priorities {
+        group: 16_500,
+        version: 13,
+    },
+};
 
 /// The foundation that was asked for last, its time, and its range of services.
 static LATEST: Mutex<Option<(String, ServiceRange, Arc<Foundation>)>> = Mutex::new(None);
@@ -100,11 +124,33 @@ pub(super) fn bootstrap_accounts(backend: &Backend, tx: &mut Transaction<'_>) {
     }
 }
 
-/// Writes the API service of the usage of nodes and pods, unless it is there. It is local, until somebody names a service that
-/// has it, such as that of a metrics server.
-pub(super) fn bootstrap_metrics(backend: &Backend, tx: &mut Transaction<'_>) {
+/// Writes the API services of the versions that not every server has, unless they are there. They are local, until somebody
+/// names a service that has them, such as that of a metrics server.
+pub(super) fn bootstrap_optional_versions(
+    backend: &Backend,
+    tx: &mut Transaction<'_>,
+    has_metrics: bool,
+) {
+    if has_metrics {
+        bootstrap_version(backend, tx, &METRICS);
+    }
+    let registry = backend.registry();
+    if registry
+        .version(CANDIDATES.group, CANDIDATES.version)
+        .is_some()
+    {
+        bootstrap_version(backend, tx, &CANDIDATES);
+    }
+}
+
+fn bootstrap_version(backend: &Backend, tx: &mut Transaction<'_>, optional: &OptionalVersion) {
+    let OptionalVersion {
+        group,
+        version,
+        priorities,
+    } = optional;
     let resource = api_service::KIND.storage();
-    let name = format!("{}.{}", metrics::VERSION, metrics::GROUP);
+    let name = format!("{version}.{group}");
     let key = ObjectKey::cluster(resource.clone(), &name);
     let Some(known) = resource_type(&backend.registry(), resource) else {
         return;
@@ -119,10 +165,10 @@ pub(super) fn bootstrap_metrics(backend: &Backend, tx: &mut Transaction<'_>) {
             "labels": {api_service::AUTO_MANAGED: "onstart"},
         },
         "spec": {
-            "group": metrics::GROUP,
-            "version": metrics::VERSION,
-            "groupPriorityMinimum": METRICS_PRIORITY,
-            "versionPriority": METRICS_PRIORITY,
+            "group": group,
+            "version": version,
+            "groupPriorityMinimum": priorities.group,
+            "versionPriority": priorities.version,
         },
     });
     let uid = initial_uid([resource.group(), resource.resource(), "", &name]);

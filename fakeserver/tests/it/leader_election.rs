@@ -63,6 +63,15 @@ async fn renew(api: &Api, path: &str, seconds: u64) {
 }
 
 #[tokio::test(start_paused = true)]
+async fn the_version_of_candidates_has_an_api_service() {
+    let path = "/apis/apiregistration.k8s.io/v1/apiservices/v1beta1.coordination.k8s.io";
+    let service = api().get(path).await.ok();
+    assert_eq!(service["spec"]["groupPriorityMinimum"], 16_500);
+    assert_eq!(service["status"]["conditions"][0]["reason"], "Local");
+    Api::new().get(path).await.refused(404);
+}
+
+#[tokio::test(start_paused = true)]
 async fn candidates_are_no_resource_and_leases_have_no_strategy_unless_that_is_asked_for() {
     let api = Api::new();
     assert_eq!(api.get(CANDIDATES).await.code, 404);
