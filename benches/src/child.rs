@@ -9,7 +9,7 @@ use tokio::{
     time::timeout,
 };
 
-use crate::process::{Usage, usage_of};
+use crate::process::{Usage, reset_peak_of, usage_of};
 
 /// The time limit for a process's next line.
 const DEADLINE: Duration = Duration::from_mins(10);
@@ -53,7 +53,16 @@ impl Child {
 
     /// Returns its usage, as the operating system reports it.
     pub(crate) fn usage(&self) -> Result<Usage, Box<dyn Error>> {
+        usage_of(self.pid()?)
+    }
+
+    /// Forgets how much memory it had up to now.
+    pub(crate) fn reset_peak(&self) -> Result<(), Box<dyn Error>> {
+        reset_peak_of(self.pid()?)
+    }
+
+    fn pid(&self) -> Result<i32, Box<dyn Error>> {
         let pid = self.process.id().ok_or("the process has ended")?;
-        usage_of(pid.try_into()?)
+        Ok(pid.try_into()?)
     }
 }

@@ -8,6 +8,7 @@ mod curves;
 mod fan_out;
 mod feed;
 mod figures;
+mod forms;
 mod job;
 mod latency;
 mod load;

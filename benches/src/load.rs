@@ -11,7 +11,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::{
-    job::Job, program::Program, serve::ServerProcess, task::on_one_thread, wire::Connection,
+    job::Job,
+    program::Program,
+    serve::ServerProcess,
+    task::on_one_thread,
+    wire::{Connection, JSON},
 };
 
 const PODS: &str = "/api/v1/namespaces/default/pods";
@@ -87,7 +91,7 @@ async fn create_all(url: &str, connections: u32, count: u32) -> Result<Created, 
 pub(crate) async fn list(server: &ServerProcess) -> Result<(Duration, u64), Box<dyn Error>> {
     let mut connection = Connection::open(&server.contents.url).await?;
     let start = Instant::now();
-    let length = connection.skim("/api/v1/pods").await?;
+    let length = connection.skim("/api/v1/pods", JSON).await?;
     if length < server.contents.json_bytes {
         return Err("the list is shorter than its items".into());
     }

@@ -40,6 +40,11 @@ pub(crate) fn reset_peak() -> Result<(), Box<dyn Error>> {
     Ok(fs::write("/proc/self/clear_refs", "5")?)
 }
 
+/// The same of another process of this user.
+pub(crate) fn reset_peak_of(pid: i32) -> Result<(), Box<dyn Error>> {
+    Ok(fs::write(format!("/proc/{pid}/clear_refs"), "5")?)
+}
+
 fn of(process: &Process) -> Result<Usage, Box<dyn Error>> {
     let stat = process.stat()?;
     let ticks = stat.utime + stat.stime;

@@ -47,6 +47,11 @@ impl Program {
     pub(crate) fn usage(&self) -> Result<Usage, Box<dyn Error>> {
         self.child.usage()
     }
+
+    /// Forgets how much memory it had up to now.
+    pub(crate) fn reset_peak(&self) -> Result<(), Box<dyn Error>> {
+        self.child.reset_peak()
+    }
 }
 
 /// Returns the path of the program: beside this one, where cargo puts both.

@@ -73,6 +73,10 @@ pub(crate) enum Side {
     KubeRuntimePaged,
     /// `kube_runtime::reflector`, streaming list.
     KubeRuntimeStreaming,
+    /// An informer of client-go, a program of its own; needs `--client-go`
+    ClientGo,
+    /// The same, protobuf.
+    ClientGoProtobuf,
 }
 
 /// A cache of one side, which is filled in the background.
@@ -120,6 +124,16 @@ impl Side {
                 let config = watcher::Config::default().streaming_lists();
                 Ok(kube_runtime(client, config))
             }
+            Self::ClientGo | Self::ClientGoProtobuf => Err("client-go has no cache here".into()),
+        }
+    }
+
+    /// Returns the encoding that the program of client-go is to ask for; `None` for a side of this program.
+    pub(crate) fn encoding_of_client_go(self) -> Option<&'static str> {
+        match self {
+            Self::ClientGo => Some("json"),
+            Self::ClientGoProtobuf => Some("protobuf"),
+            _ => None,
         }
     }
 
@@ -146,6 +160,8 @@ impl Side {
             Self::CompactPagedCbor => "informer compact, CBOR, paged list",
             Self::KubeRuntimePaged => "kube-runtime reflector, paged list",
             Self::KubeRuntimeStreaming => "kube-runtime reflector, streaming list",
+            Self::ClientGo => "client-go",
+            Self::ClientGoProtobuf => "client-go, protobuf",
         }
     }
 
@@ -157,9 +173,9 @@ impl Side {
         }
     }
 
-    /// Returns whether it asks for JSON.
-    pub(crate) fn asks_for_json(self) -> bool {
-        self.encoding() == Encoding::Json
+    /// Returns whether it is a side of this program that asks for JSON.
+    pub(crate) fn is_default(self) -> bool {
+        self.encoding() == Encoding::Json && self.encoding_of_client_go().is_none()
     }
 
     fn encoding(self) -> Encoding {

@@ -2,17 +2,19 @@
 
 use std::{
     error::Error,
-    path::PathBuf,
+    path::{Path, PathBuf},
+    process::Stdio,
     time::{Duration, Instant},
 };
 
 use clap::{Args, ValueEnum};
 use fakeserver::cli::output::OutputArgs;
 use serde::{Deserialize, Serialize};
-use tokio::time::sleep;
+use tokio::{process::Command, time::sleep};
 
 use crate::{
     answer::Answer,
+    child::Child,
     job::Job,
     process,
     progress::progress_bar,
@@ -41,6 +43,9 @@ pub(crate) struct Options {
     /// Which sides run, by commas; all that ask for JSON unless told.
     #[arg(long, value_delimiter = ',')]
     pub(crate) sides: Vec<Side>,
+    /// The program that scripts/peers.sh has built, for the sides of client-go
+    #[arg(long, value_name = "PROGRAM")]
+    pub(crate) client_go: Option<PathBuf>,
     /// Makes each answer to a list once, before the first round, and repeats it from then on
     #[arg(long)]
     pub(crate) recorded: bool,
@@ -74,6 +79,7 @@ impl Default for Options {
             pods: vec![10_000],
             rounds: 3,
             sides: Vec::new(),
+            client_go: None,
             recorded: false,
             results: None,
             output: OutputArgs::default(),
@@ -142,7 +148,7 @@ async fn measure_sides(
     server: &Contents,
 ) -> Result<Vec<(Side, Vec<Measured>)>, Box<dyn Error>> {
     let is_asked = |side: &&Side| {
-        options.sides.contains(side) || (options.sides.is_empty() && side.asks_for_json())
+        options.sides.contains(side) || (options.sides.is_empty() && side.is_default())
     };
     let sides = Side::value_variants().iter().filter(is_asked);
     let mut measured: Vec<(Side, Vec<Measured>)> = sides.map(|side| (*side, Vec::new())).collect();
@@ -152,12 +158,7 @@ async fn measure_sides(
     let progress = progress_bar(runs, "syncing, runs");
     for round in 0..rounds {
         for (side, results) in &mut measured {
-            let job = Job::Sync {
-                side: *side,
-                url: server.url.clone(),
-                pods: server.answer.objects,
-            };
-            let result: Measured = job.outcome().await?;
+            let result = measure_side(*side, server, options.client_go.as_deref()).await?;
             if result.answer != server.answer {
                 return Err(format!("{}: the cache differs from the server", side.title()).into());
             }
@@ -169,6 +170,28 @@ async fn measure_sides(
     }
     progress.finish_and_clear();
     Ok(measured)
+}
+
+/// Syncs an empty cache of one side in a process of its own.
+async fn measure_side(
+    side: Side,
+    server: &Contents,
+    client_go: Option<&Path>,
+) -> Result<Measured, Box<dyn Error>> {
+    let Some(encoding) = side.encoding_of_client_go() else {
+        let job = Job::Sync {
+            side,
+            url: server.url.clone(),
+            pods: server.answer.objects,
+        };
+        return job.outcome().await;
+    };
+    let program = client_go.ok_or("client-go needs --client-go PROGRAM, see scripts/peers.sh")?;
+    let mut command = Command::new(program);
+    command.args([&server.url, encoding]).stdin(Stdio::null());
+    let started = Child::start(&mut command);
+    let started = started.map_err(|error| format!("{}: {error}", program.display()))?;
+    started.outcome().await
 }
 
 fn row(pods: u32, server: &Contents, side: Side, measured: &[Measured]) -> Row {

@@ -14,6 +14,8 @@ use tokio::net::TcpStream;
 
 use crate::task::TaskSet;
 
+pub(crate) const JSON: &str = "application/json";
+
 /// One connection.
 pub(crate) struct Connection {
     host: String,
@@ -49,11 +51,23 @@ impl Connection {
         path: &str,
         body: Bytes,
     ) -> Result<Response<Incoming>, Box<dyn Error>> {
+        self.send_as(JSON, method, path, body).await
+    }
+
+    /// The same; the answer is to be of this media type.
+    async fn send_as(
+        &mut self,
+        accept: &str,
+        method: &str,
+        path: &str,
+        body: Bytes,
+    ) -> Result<Response<Incoming>, Box<dyn Error>> {
         let request = Request::builder()
             .method(method)
             .uri(path)
             .header(header::HOST, &self.host)
-            .header(header::CONTENT_TYPE, "application/json")
+            .header(header::ACCEPT, accept)
+            .header(header::CONTENT_TYPE, JSON)
             .body(Full::new(body))?;
         self.sender.ready().await?;
         let response = self.sender.send_request(request).await?;
@@ -77,9 +91,10 @@ impl Connection {
         Ok(response.into_body().collect().await?.to_bytes())
     }
 
-    /// The same, and drops it as it comes; gives how long it was.
-    pub(crate) async fn skim(&mut self, path: &str) -> Result<u64, Box<dyn Error>> {
-        let mut body = self.send("GET", path, Bytes::new()).await?.into_body();
+    /// Reads the answer to a GET of this media type, and drops it as it comes; gives how long it was.
+    pub(crate) async fn skim(&mut self, path: &str, accept: &str) -> Result<u64, Box<dyn Error>> {
+        let response = self.send_as(accept, "GET", path, Bytes::new()).await?;
+        let mut body = response.into_body();
         let mut length = 0;
         while let Some(frame) = body.frame().await {
             if let Ok(data) = frame?.into_data() {

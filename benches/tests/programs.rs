@@ -59,6 +59,43 @@ fn sync_runs_the_sides_that_are_asked_for() {
     assert_eq!(ran.collect::<Vec<_>>(), [&"informer typed, paged list"]);
 }
 
+/// A stand-in for the program of client-go: it syncs nothing.
+#[test]
+#[cfg(unix)]
+fn a_peer_that_holds_something_else_is_told() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempfile::tempdir().unwrap();
+    let peer = folder.path().join("peer");
+    let measured = r#"{"sync":{"secs":1,"nanos":0},"cpu":{"secs":1,"nanos":0},"resident_bytes":1,"peak_bytes":1,"heap_bytes":1,"answer":{"objects":0,"digest":""}}"#;
+    fs::write(&peer, format!("#!/bin/sh\necho '{measured}'\n")).unwrap();
+    fs::set_permissions(&peer, fs::Permissions::from_mode(0o700)).unwrap();
+    let run = |arguments: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_benches"));
+        command.args([
+            "sync",
+            "--pods",
+            "5",
+            "--rounds",
+            "1",
+            "--sides",
+            "client-go",
+        ]);
+        let output = command.args(arguments).output().unwrap();
+        assert!(!output.status.success());
+        String::from_utf8(output.stderr).unwrap()
+    };
+    let stderr = run(&["--client-go", peer.to_str().unwrap()]);
+    assert!(
+        stderr.contains("client-go: the cache differs from the server"),
+        "{stderr}"
+    );
+    let stderr = run(&[]);
+    assert!(
+        stderr.contains("--client-go PROGRAM, see scripts/peers.sh"),
+        "{stderr}"
+    );
+}
+
 #[test]
 fn workloads_waits_for_all_pods() {
     let output = Command::new(env!("CARGO_BIN_EXE_benches"))
@@ -119,10 +156,10 @@ fn a_relist_of_each_side_is_measured() {
 }
 
 #[test]
-fn figures_measures_every_part_but_relists() {
+fn figures_measures_parts_in_a_small_cluster() {
     build_fakeserver();
     check_figures(
-        "sync,updates,reads,latency,server,memory",
+        "sync,encodings,updates,reads,latency,server,forms,memory",
         &[
             "sync of 60 pods, compact: resident a pod",
             "updates to 3 handlers on one core, typed",
@@ -133,6 +170,8 @@ fn figures_measures_every_part_but_relists() {
             "list of 60 pods over loopback",
             "events to 3 watchers",
             "creates over 8 connections",
+            "sync of 60 pods in protobuf, typed: processor time, of that in JSON",
+            "list of 60 pods as a table: memory meanwhile",
             "60 pods after 0 min of 1000 writes/s, resident, compressed",
         ],
     );
