@@ -1,6 +1,6 @@
 //! Cluster roles with an aggregation rule: they get the rules of the roles that it selects.
 
-use std::{collections::BTreeSet, time::Duration};
+use std::{collections::BTreeMap, time::Duration};
 
 use serde_json::{Value, json};
 
@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     kinds::{rbac::cluster_role, table::cell::items},
-    store::ObjectKey,
+    store::{ObjectKey, StoredObject},
     value::object::{Pairs, selectors::LabelSelector, selectors::print_label_selector},
 };
 
@@ -21,8 +21,8 @@ const ACTOR: Actor = Actor::new("clusterrole-aggregation-controller");
 /// The controller that writes the rules.
 #[derive(Debug, Default)]
 pub(super) struct ClusterRoleAggregation {
-    /// The roles with an aggregation rule.
-    aggregated: BTreeSet<ObjectKey>,
+    /// The roles with an aggregation rule, and whose rules they get.
+    aggregated: BTreeMap<ObjectKey, Vec<LabelSelector>>,
 }
 
 impl Controller for ClusterRoleAggregation {
@@ -37,12 +37,18 @@ impl Controller for ClusterRoleAggregation {
         let key = change.key();
         self.aggregated.remove(key);
         if let Some((stored, _)) = &change.after
-            && stored.to_value()["aggregationRule"].is_object()
+            && let Some(selectors) = aggregation_of(stored)
         {
-            self.aggregated.insert(key.clone());
+            self.aggregated.insert(key.clone(), selectors);
+            due.add(key.clone(), Duration::ZERO);
         }
-        for aggregated in &self.aggregated {
-            due.add(aggregated.clone(), Duration::ZERO);
+        let versions = [&change.before, &change.after].into_iter().flatten();
+        for (version, _) in versions {
+            for (aggregated, selectors) in &self.aggregated {
+                if selects(selectors, version.labels()) {
+                    due.add(aggregated.clone(), Duration::ZERO);
+                }
+            }
         }
     }
 
@@ -51,14 +57,12 @@ impl Controller for ClusterRoleAggregation {
             return;
         };
         let role = stored.to_value();
-        let selectors = selectors(items(&role["aggregationRule"]["clusterRoleSelectors"]));
+        let selectors = selectors(&role);
         let all = cluster.tx.list(cluster_role::KIND.storage(), None);
-        let is_selected =
-            |labels: &Pairs| selectors.iter().any(|selector| selector.matches(labels));
         // Few are: reading the others would take most of the start of a server.
         let others: Vec<(&Pairs, Value)> = all
             .iter()
-            .filter(|other| other.key() != key && is_selected(other.labels()))
+            .filter(|other| other.key() != key && selects(&selectors, other.labels()))
             .map(|other| (other.labels(), other.to_value()))
             .collect();
         let rules = union(&selectors, &others);
@@ -68,12 +72,24 @@ impl Controller for ClusterRoleAggregation {
     }
 }
 
-/// Parses selectors. What is none is left out, and selects nothing.
-fn selectors(selectors: &[Value]) -> Vec<LabelSelector> {
-    let parsed = selectors
-        .iter()
-        .map(|selector| LabelSelector::parse(&print_label_selector(selector)));
+/// Returns the selectors of a stored role's aggregation rule; `None` if it has none, as most, which are not parsed.
+fn aggregation_of(stored: &StoredObject) -> Option<Vec<LabelSelector>> {
+    memchr::memmem::find(&stored.json(), b"\"aggregationRule\"")?;
+    let role = stored.to_value();
+    role["aggregationRule"]
+        .is_object()
+        .then(|| selectors(&role))
+}
+
+/// Parses the selectors of a role's aggregation rule. What is none is left out, and selects nothing.
+fn selectors(role: &Value) -> Vec<LabelSelector> {
+    let selectors = items(&role["aggregationRule"]["clusterRoleSelectors"]).iter();
+    let parsed = selectors.map(|selector| LabelSelector::parse(&print_label_selector(selector)));
     parsed.filter_map(Result::ok).collect()
+}
+
+fn selects(selectors: &[LabelSelector], labels: &Pairs) -> bool {
+    selectors.iter().any(|selector| selector.matches(labels))
 }
 
 /// Returns the rules of the roles that the selectors select, in the order of selectors, then of roles, each once.
@@ -114,7 +130,8 @@ mod tests {
             (&c, role(&["delete"])),
         ];
         let verbs = |given: &[Value]| {
-            let all = union(&selectors(given), &roles);
+            let role = json!({"aggregationRule": {"clusterRoleSelectors": given}});
+            let all = union(&selectors(&role), &roles);
             let verbs = all
                 .iter()
                 .map(|rule| rule["verbs"][0].as_str().unwrap().to_owned());

@@ -44,6 +44,12 @@ async fn a_role_has_the_rules_of_those_that_it_selects() {
     assert_eq!(ours["operation"], "Apply");
     assert_eq!(ours["fieldsV1"], json!({"f:rules": {}}));
 
+    // A role counts as long as it is selected.
+    for (label, expected) in [(Value::Null, json!(before)), (json!("true"), json!(all))] {
+        let labels = json!({"metadata": {"labels": {TO_VIEW: label}}});
+        api.merge(&format!("{ROLES}/widgets"), &labels).await.ok();
+        assert_eq!(rules(&api, "view").await, expected);
+    }
     api.delete(&format!("{ROLES}/widgets")).await.ok();
     assert_eq!(rules(&api, "view").await, before);
     // A role that is written by a client gets its rules back.
