@@ -46,6 +46,8 @@ enum Attempt {
     HandsOver {
         preferred: String,
     },
+    /// The coordinator has granted the lease to this candidate, which does not lead by that grant: the record gives it back.
+    Stale(Record),
 }
 
 /// The end of a leadership.
@@ -102,6 +104,7 @@ impl Candidate {
                 Ok(Attempt::Left { holder } | Attempt::HandsOver { preferred: holder }) => {
                     debug!(key = self.lock.key(), holder, "another leads");
                 }
+                Ok(Attempt::Stale(record)) => self.refuse(&record).await,
                 Err(error) if error.is_conflict() => {
                     debug!(key = self.lock.key(), "another was faster");
                 }
@@ -175,6 +178,12 @@ impl Candidate {
                     debug!(key = self.lock.key(), preferred, "another is preferred");
                     return End::HandsOver;
                 }
+                // The term that this candidate led by is over. It ends before the lease is given back: that takes time, and
+                // the next one may lead as soon as the grant has expired.
+                Ok(Ok(Attempt::Stale(_))) => {
+                    debug!(key = self.lock.key(), "the lease was granted anew");
+                    return End::Lost;
+                }
                 Ok(Err(error)) => debug!(key = self.lock.key(), %error, "cannot renew the lease"),
                 Err(_) => return End::Lost,
             }
@@ -241,12 +250,22 @@ impl Candidate {
             }
             Decision::Await { holder } => Ok(Attempt::Left { holder }),
             Decision::HandOver { preferred } => Ok(Attempt::HandsOver { preferred }),
-            Decision::GiveBack(record) => {
-                let written = timeout(limit, self.lock.write(self.held.as_ref(), &record)).await;
-                written.map_err(|_| AttemptError::NoAnswer)??;
-                let holder = String::new();
-                Ok(Attempt::Left { holder })
+            Decision::GiveBack(record) => Ok(Attempt::Stale(record)),
+        }
+    }
+
+    /// Gives back a lease that this candidate does not lead by. If that fails, the lease is read again.
+    async fn refuse(&self, record: &Record) {
+        let limit = self.options.request_timeout();
+        match timeout(limit, self.lock.write(self.held.as_ref(), record)).await {
+            Ok(Ok(_)) => debug!(key = self.lock.key(), "gave an old grant back"),
+            Ok(Err(error)) => {
+                debug!(key = self.lock.key(), %error, "cannot give an old grant back");
             }
+            Err(_) => debug!(
+                key = self.lock.key(),
+                "no answer to giving an old grant back"
+            ),
         }
     }
 
