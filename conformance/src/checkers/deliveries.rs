@@ -158,6 +158,9 @@ impl Deliveries {
             is_initial,
             is_watch,
         };
+        if is_watch {
+            self.of(informer).watch(&asked.revision);
+        }
         self.requests.insert(request, asked);
     }
 
@@ -225,6 +228,16 @@ impl Delivered {
         self.expired_at = None;
         self.set(at, version);
         true
+    }
+
+    /// Takes a watch from a version. If that is the one before a list, the list was a probe, and has brought nothing into the
+    /// cache.
+    fn watch(&mut self, from: &str) {
+        let before = self.before_look.take();
+        if let Some(before) = before.filter(|before| before.to_string() == from) {
+            self.version = Some(before);
+            self.settled = self.settled.min(self.version);
+        }
     }
 
     fn change(&mut self, at: Duration, version: u64) {

@@ -36,16 +36,25 @@ impl Story {
     }
 
     fn relisted(&mut self) {
+        self.relisted_at(6);
+    }
+
+    /// Adds a list of one page.
+    fn relisted_at(&mut self, revision: u64) {
         let request = self.asked_for_list("6");
         self.answered(request, 200);
-        self.paged(request, false, vec![member(A, "a", 5)]);
+        self.paged_at(revision, request, false, vec![member(A, "a", 5)]);
     }
 
     /// Adds a complete page.
     fn paged(&mut self, request: usize, has_more: bool, members: Vec<Member>) {
+        self.paged_at(6, request, has_more, members);
+    }
+
+    fn paged_at(&mut self, revision: u64, request: usize, has_more: bool, members: Vec<Member>) {
         self.push(Observation::Page {
             request,
-            revision: 6,
+            revision,
             has_more,
             members,
         });
@@ -196,6 +205,21 @@ fn a_look_at_the_version_is_no_state() {
         },
         &[],
     );
+    let newer = |from| {
+        move |story: &mut Story| {
+            story.told_well_and_ended();
+            let quiet = story.watch(6);
+            story.wait(600_000);
+            story.end(quiet, Ending::Dropped);
+            story.relisted_at(9);
+            story.watch(from);
+            story.wait(1_000);
+        }
+    };
+    check(newer(6), &[]);
+    // Whoever goes on from the list has taken it in.
+    let is_old = "cache 0 stands at 6, although the server had sent 9";
+    check(newer(9), &[("freshness", is_old)]);
 }
 
 #[test]
