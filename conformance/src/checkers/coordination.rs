@@ -6,10 +6,11 @@
 //! - Once nothing fails, one of the candidates that emulate the oldest version leads, among those that stand, and no other:
 //!   those that have crashed are passed over, and a leader hands over to a better one.
 //!
-//! Writes of others are exempt. If one of them deletes the lease, its holder's next write makes it anew: an API server creates
-//! leases that are to be updated.
+//! Writes of others are exempt. If one of them deletes the lease, the next write of one who has held it makes it anew: an API
+//! server creates leases that are to be updated. One from whom they have taken it may not know of that until its deadline, before
+//! which the end is not judged.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, time::Duration};
 
 use super::Finding;
 use crate::trace::{ElectionEvent, LeaseState, Observation, Trace};
@@ -17,44 +18,89 @@ use crate::trace::{ElectionEvent, LeaseState, Observation, Trace};
 /// Finds violations of the [module](self)'s invariant.
 pub fn check(trace: &Trace) -> Vec<Finding> {
     let mut findings = Vec::new();
-    let mut versions: Option<&[u32]> = None;
-    let meddled = meddled(trace);
-    // The lease that others have deleted, until it is made anew.
-    let mut deleted = None;
-    for (number, (_, observation)) in trace.timed().enumerate() {
-        let Observation::Election(event) = observation else {
-            continue;
-        };
-        let text = match (event, versions) {
-            (ElectionEvent::IsCoordinated { versions: told }, _) => {
-                versions = Some(told);
+    let mut coordination = Coordination {
+        meddled: meddled(trace),
+        ..Coordination::default()
+    };
+    for (number, (at, observation)) in trace.timed().enumerate() {
+        if let Observation::Election(event) = observation {
+            let text = coordination.observe(at, event);
+            findings.extend(text.map(|text| Finding::at(number, text)));
+        }
+    }
+    findings
+}
+
+/// The lease so far.
+#[derive(Default)]
+struct Coordination<'a> {
+    /// The versions that the candidates emulate; `None` unless the server decides who leads.
+    versions: Option<&'a [u32]>,
+    renew: Duration,
+    /// The revisions that others wrote.
+    meddled: BTreeSet<u64>,
+    /// The time of the last one.
+    meddled_at: Option<Duration>,
+    lease: Option<&'a LeaseState>,
+    /// True if others have deleted the lease.
+    is_deleted: bool,
+    /// The holders of the lease and their times of acquisition.
+    terms: BTreeSet<(&'a str, &'a str)>,
+}
+
+// === impl Coordination ===
+
+impl<'a> Coordination<'a> {
+    fn observe(&mut self, at: Duration, event: &'a ElectionEvent) -> Option<String> {
+        match event {
+            ElectionEvent::Begins { renew, .. } => {
+                self.renew = *renew;
                 None
             }
-            (
-                ElectionEvent::LeaseChanged {
-                    revision,
-                    before,
-                    after,
-                },
-                Some(_),
-            ) => {
-                let deleted_before = deleted.take();
-                let before = before.as_ref().or(deleted_before);
-                if after.is_none() {
-                    deleted = before.filter(|_| meddled.contains(revision));
-                }
-                let after = after.as_ref().filter(|_| !meddled.contains(revision));
-                let is_seized = after.is_some_and(|after| is_seized(before, after));
+            ElectionEvent::IsCoordinated { versions } => {
+                self.versions = Some(versions);
+                None
+            }
+            ElectionEvent::LeaseChanged {
+                revision, after, ..
+            } if self.versions.is_some() => {
+                let is_seized = self.change(at, *revision, after.as_ref());
                 is_seized.then(|| format!("{event}, which was not granted"))
             }
-            (ElectionEvent::Settled { standing, leading }, Some(versions)) => {
+            ElectionEvent::Settled { standing, leading } => {
+                let versions = self.versions.filter(|_| !self.is_unsettled(at))?;
                 end(versions, standing, leading)
             }
             _ => None,
-        };
-        findings.extend(text.map(|text| Finding::at(number, text)));
+        }
     }
-    findings
+
+    /// Takes a change of the lease. Returns whether a candidate has taken what the lease did not name it for: only candidates
+    /// write a time of acquisition.
+    fn change(&mut self, at: Duration, revision: u64, after: Option<&'a LeaseState>) -> bool {
+        let before = std::mem::replace(&mut self.lease, after);
+        if self.meddled.contains(&revision) {
+            self.meddled_at = Some(at);
+            self.is_deleted = after.is_none();
+            return false;
+        }
+        let was_deleted = std::mem::take(&mut self.is_deleted);
+        let Some(after) = after.filter(|after| !after.holder.is_empty()) else {
+            return false;
+        };
+        if after.acquired.is_empty() {
+            return false;
+        }
+        let is_new = self.terms.insert((&after.holder, &after.acquired));
+        let goes_on = was_deleted && !is_new;
+        !goes_on && before.is_none_or(|before| before.holder != after.holder)
+    }
+
+    /// Returns whether others have written to the lease so shortly before that a leader may not know of it yet.
+    fn is_unsettled(&self, at: Duration) -> bool {
+        self.meddled_at
+            .is_some_and(|meddled| at < meddled + self.renew)
+    }
 }
 
 /// Returns whether the server decides who leads.
@@ -75,12 +121,6 @@ fn meddled(trace: &Trace) -> BTreeSet<u64> {
         _ => None,
     });
     meddled.collect()
-}
-
-/// Returns whether a candidate has taken what the lease did not name it for: only candidates write a time of acquisition.
-fn is_seized(before: Option<&LeaseState>, after: &LeaseState) -> bool {
-    let held_before = before.map_or("", |before| &before.holder);
-    !after.holder.is_empty() && !after.acquired.is_empty() && *after.holder != *held_before
 }
 
 /// Describes an end in which not one of the best leads.

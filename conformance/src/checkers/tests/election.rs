@@ -652,6 +652,55 @@ fn a_lease_that_others_delete_is_made_anew_by_its_holder_alone() {
     check(deleted(0, first), &[]);
     let found = ("coordination", "which was not granted");
     check(deleted(1, second), &[found]);
+    // It may not have read yet that others had cleared the lease before.
+    let cleared = |acquired: u64| {
+        move |play: &mut Play<'_>| {
+            play.event(ElectionEvent::IsCoordinated {
+                versions: vec![0, 1],
+            });
+            play.changed(Some(granted("candidate-0")));
+            play.stands(0);
+            play.reads(0);
+            play.writes(0, first(0, 0, 0));
+            play.leads(0);
+            play.meddled("Clear", Some(lease("", 0, 0, 0)));
+            play.meddled("Delete", None);
+            play.writes(0, first(0, acquired, 1));
+        }
+    };
+    check(cleared(0), &[]);
+    check(cleared(1), &[found]);
+}
+
+#[test]
+fn a_leader_may_not_know_of_what_others_wrote_before_its_deadline() {
+    let seized = |later: u64| {
+        move |play: &mut Play<'_>| {
+            play.event(ElectionEvent::IsCoordinated {
+                versions: vec![0, 0],
+            });
+            play.changed(Some(granted("candidate-0")));
+            play.stands(0);
+            play.reads(0);
+            play.writes(0, first(0, 0, 0));
+            play.leads(0);
+            play.meddled("Seize", Some(lease("somebody", 0, 0, 0)));
+            play.changed(Some(granted("candidate-1")));
+            play.stands(1);
+            play.reads(1);
+            play.writes(1, second(1, 1, 1));
+            play.leads(1);
+            play.wait(later);
+            let (standing, leading) = (vec![0, 1], vec![0, 1]);
+            play.event(ElectionEvent::Settled { standing, leading });
+        }
+    };
+    check(seized(9_000), &[]);
+    let late = [
+        ("leaders", "still leads after its deadline"),
+        ("coordination", "at the end"),
+    ];
+    check(seized(11_000), &late);
 }
 
 #[test]
