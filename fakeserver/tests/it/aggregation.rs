@@ -223,43 +223,6 @@ async fn discovery_has_the_group_in_its_place() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_namespace_does_not_end_while_an_api_is_not_available() {
-    let api = Api::new();
-    let nowhere = api_service("example.com", "nowhere");
-    api.post(API_SERVICES, &nowhere).await.created();
-    let other = api_service("a.org", "nowhere");
-    api.post(API_SERVICES, &other).await.created();
-    let namespace = json!({"metadata": {"name": "n"}});
-    api.post("/api/v1/namespaces", &namespace).await.created();
-    let maps = "/api/v1/namespaces/n/configmaps";
-    let map = json!({"metadata": {"name": "a"}});
-    api.post(maps, &map).await.created();
-    api.delete("/api/v1/namespaces/n").await.ok();
-    tokio::time::sleep(Duration::from_mins(1)).await;
-
-    api.get(&format!("{maps}/a")).await.refused(404);
-    let stays = api.get("/api/v1/namespaces/n").await.ok();
-    let told = &stays["status"]["conditions"][0];
-    assert_eq!(told["type"], "NamespaceDeletionDiscoveryFailure");
-    assert_eq!(told["status"], "True");
-    assert_eq!(told["reason"], "DiscoveryFailed");
-    assert_eq!(
-        told["message"],
-        "Discovery failed for some groups, 2 failing: unable to retrieve the complete list of server APIs: \
-         a.org/v1: stale GroupVersion discovery: a.org/v1, \
-         example.com/v1: stale GroupVersion discovery: example.com/v1"
-    );
-
-    let paths = ["example.com", "a.org"].map(|group| format!("{API_SERVICES}/v1.{group}"));
-    api.delete(&paths[0]).await.ok();
-    tokio::time::sleep(Duration::from_secs(1)).await;
-    api.get("/api/v1/namespaces/n").await.ok();
-    api.delete(&paths[1]).await.ok();
-    tokio::time::sleep(Duration::from_secs(1)).await;
-    api.get("/api/v1/namespaces/n").await.refused(404);
-}
-
-#[tokio::test(start_paused = true)]
 async fn openapi_has_the_documents_of_the_group() {
     let backend = widgets_of("example.com").await;
     let front = front_of(backend.server.router()).await;

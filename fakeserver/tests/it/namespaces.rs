@@ -85,6 +85,48 @@ async fn a_namespace_waits_for_the_finalizers_of_its_contents() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_namespace_does_not_end_while_an_api_is_not_available() {
+    let api = with_namespace("n").await;
+    let services = "/apis/apiregistration.k8s.io/v1/apiservices";
+    for group in ["example.com", "a.org"] {
+        let service = json!({
+            "metadata": {"name": format!("v1.{group}")},
+            "spec": {
+                "group": group, "version": "v1", "groupPriorityMinimum": 2000, "versionPriority": 10,
+                "service": {"namespace": "default", "name": "nowhere"}, "insecureSkipTLSVerify": true,
+            },
+        });
+        api.post(services, &service).await.created();
+    }
+    let maps = "/api/v1/namespaces/n/configmaps";
+    let map = json!({"metadata": {"name": "a"}});
+    api.post(maps, &map).await.created();
+    api.delete("/api/v1/namespaces/n").await.ok();
+    tokio::time::sleep(Duration::from_mins(1)).await;
+
+    api.get(&format!("{maps}/a")).await.refused(404);
+    let stays = api.get("/api/v1/namespaces/n").await.ok();
+    let told = &stays["status"]["conditions"][0];
+    assert_eq!(told["type"], "NamespaceDeletionDiscoveryFailure");
+    assert_eq!(told["status"], "True");
+    assert_eq!(told["reason"], "DiscoveryFailed");
+    assert_eq!(
+        told["message"],
+        "Discovery failed for some groups, 2 failing: unable to retrieve the complete list of server APIs: \
+         a.org/v1: stale GroupVersion discovery: a.org/v1, \
+         example.com/v1: stale GroupVersion discovery: example.com/v1"
+    );
+
+    let paths = ["example.com", "a.org"].map(|group| format!("{services}/v1.{group}"));
+    api.delete(&paths[0]).await.ok();
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    api.get("/api/v1/namespaces/n").await.ok();
+    api.delete(&paths[1]).await.ok();
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    api.get("/api/v1/namespaces/n").await.refused(404);
+}
+
+#[tokio::test(start_paused = true)]
 async fn pods_go_before_all_else() {
     let api = with_namespace("n").await;
     let [pods, maps] =
