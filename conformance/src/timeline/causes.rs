@@ -1,4 +1,4 @@
-//! The events that led to another one: of the same object, and of the same informer.
+//! The events that led to another one: of the same object and the same informer, or of the same election.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,6 +15,8 @@ pub(super) struct Causes {
     objects: BTreeMap<String, BTreeSet<usize>>,
     /// The informer of each actor that is one, or its handler.
     informers: BTreeMap<usize, usize>,
+    /// Whom each actor of an election concerns.
+    election: BTreeMap<usize, Concerned>,
 }
 
 /// An event that may have led to another one.
@@ -23,6 +25,15 @@ struct Known {
     step: Step,
     objects: Vec<usize>,
     informer: Option<usize>,
+    /// Whom an event of an election concerns.
+    election: Option<Concerned>,
+}
+
+/// The candidates that an event of an election is about.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Concerned {
+    One(usize),
+    All,
 }
 
 /// The steps of an object from the server to a handler.
@@ -52,6 +63,16 @@ impl Causes {
         self.informers.insert(actor, informer);
     }
 
+    /// Remembers the candidate that an actor is.
+    pub(super) fn is_candidate(&mut self, actor: usize, candidate: usize) {
+        self.election.insert(actor, Concerned::One(candidate));
+    }
+
+    /// Remembers an actor that concerns all candidates.
+    pub(super) fn is_of_election(&mut self, actor: usize) {
+        self.election.insert(actor, Concerned::All);
+    }
+
     /// Remembers a change of the server.
     pub(super) fn changed(&mut self, number: usize, object: usize) {
         self.known.push(Known {
@@ -59,6 +80,7 @@ impl Causes {
             step: Step::Changed,
             objects: vec![object],
             informer: None,
+            election: None,
         });
     }
 
@@ -71,6 +93,7 @@ impl Causes {
                 .collect()
         };
         let mut actor = event.actor;
+        let election = actor.and_then(|actor| self.election.get(&actor).copied());
         let (step, objects) = match &event.kind {
             EventKind::Fault { hits, .. } => {
                 actor = *hits;
@@ -84,6 +107,11 @@ impl Causes {
             }
             EventKind::Notified { object, .. } => (Step::Notified, vec![*object]),
             EventKind::Request { .. } => (Step::Asked, Vec::new()),
+            EventKind::Answer { .. } if election.is_some() => (Step::Delivered, Vec::new()),
+            EventKind::Lead { .. } | EventKind::Follow { .. } => (Step::Believed, Vec::new()),
+            EventKind::Note { .. } if election == Some(Concerned::All) => {
+                (Step::Changed, Vec::new())
+            }
             _ => return,
         };
         let own = actor.and_then(|actor| self.informers.get(&actor));
@@ -94,6 +122,7 @@ impl Causes {
             step,
             objects,
             informer: own.or(asker).copied(),
+            election,
         });
     }
 
@@ -130,6 +159,9 @@ impl Causes {
         asker: impl Fn(usize) -> Option<usize>,
     ) -> Vec<usize> {
         let end = at.unwrap_or(usize::MAX);
+        if let Some(concerned) = candidates_of(finding) {
+            return self.of_election(end, concerned);
+        }
         let shown = self.known.iter().rev().find(|known| known.number == end);
         let mut objects = self.named(finding);
         if objects.is_empty() {
@@ -140,8 +172,13 @@ impl Causes {
             );
         }
         let informer = informer_of(finding, asker).or(shown.and_then(|known| known.informer));
+        if objects.is_empty() && informer.is_none() {
+            // Whatever came last has nothing to do with it.
+            return Vec::new();
+        }
         let mut led = BTreeMap::new();
-        for known in self.known.iter().rev().filter(|known| known.number < end) {
+        let known = self.known.iter().rev();
+        for known in known.filter(|known| known.number < end && known.election.is_none()) {
             let is_of_informer =
                 informer.is_none() || known.informer.is_none() || known.informer == informer;
             let is_of_object = match known.step {
@@ -154,6 +191,21 @@ impl Causes {
             }
             if led.len() == LED_MAX {
                 break;
+            }
+        }
+        let led: BTreeSet<usize> = led.into_values().collect();
+        led.into_iter().collect()
+    }
+
+    /// Returns the last of each step of an election: of the lease and of one candidate, or of all.
+    fn of_election(&self, end: usize, concerned: Concerned) -> Vec<usize> {
+        let mut led = BTreeMap::new();
+        for known in self.known.iter().rev().filter(|known| known.number < end) {
+            let Some(whose) = known.election else {
+                continue;
+            };
+            if [whose, concerned].contains(&Concerned::All) || whose == concerned {
+                led.entry(known.step).or_insert(known.number);
             }
         }
         let led: BTreeSet<usize> = led.into_values().collect();
@@ -180,6 +232,19 @@ impl Causes {
             .flat_map(|(_, objects)| objects.iter().copied())
             .collect()
     }
+}
+
+/// Returns the candidates that a finding is about, if it is about an election.
+fn candidates_of(finding: &str) -> Option<Concerned> {
+    let mut words = finding.split(' ').skip_while(|word| *word != "candidate");
+    if words.next().is_some() {
+        // A candidacy is told as its candidate and its number, as in 2.1.
+        let number = words.next().and_then(|word| word.split('.').next());
+        let number = number.and_then(|number| number.parse().ok());
+        return Some(number.map_or(Concerned::All, Concerned::One));
+    }
+    let is_of_all = |word: &str| ["lease", "candidates", "leads"].contains(&word);
+    finding.split(' ').any(is_of_all).then_some(Concerned::All)
 }
 
 /// Returns the informer that a finding is about.

@@ -6,6 +6,8 @@
 mod teller;
 mod wire;
 mod controllers;
+mod elections;
+mod factories;
 mod caches;
 mod causes;
 

@@ -12,7 +12,7 @@ use super::{caches::Caches, causes::Causes};
 use crate::{
     checkers::{self, Violation},
     plan::{Resource, SPOILED, Selection},
-    trace::{CacheView, ElectionEvent, FactoryEvent, Heard, Member, Notified, Observation, Sink},
+    trace::{CacheView, Heard, Member, Notified, Observation, Sink},
     tracefile::{
         Broken, Event, EventKind, Followed, Header, Mirrored, ObjectName, Role, Standstill, Truth,
         Writer, Written,
@@ -335,47 +335,6 @@ impl<W: Write> Teller<W> {
             initial,
         };
         self.say(at, actor, kind);
-    }
-
-    fn election(&mut self, at: Duration, event: &ElectionEvent) {
-        let say = event.to_string();
-        let (name, kind) = match event {
-            ElectionEvent::Status { .. }
-            | ElectionEvent::IsCoordinated { .. }
-            | ElectionEvent::Settled { .. } => return,
-            ElectionEvent::Leads { candidacy, .. } => (candidacy.name(), EventKind::Lead { say }),
-            ElectionEvent::Lost { candidacy }
-            | ElectionEvent::GaveUp { candidacy }
-            | ElectionEvent::Stops { candidacy, .. } => {
-                (candidacy.name(), EventKind::Follow { say })
-            }
-            ElectionEvent::Stands { candidacy }
-            | ElectionEvent::Asks { candidacy, .. }
-            | ElectionEvent::Answered { candidacy, .. } => (candidacy.name(), EventKind::note(say)),
-            ElectionEvent::LeaseChanged { .. } | ElectionEvent::Meddled { .. } => {
-                ("lease".to_owned(), EventKind::note(say))
-            }
-            _ => ("election".to_owned(), EventKind::note(say)),
-        };
-        let role = if name.starts_with("candidate") {
-            Role::Candidate
-        } else {
-            Role::Harness
-        };
-        let actor = self.writer.actor(&name, role, None);
-        self.say(at, actor, kind);
-    }
-
-    /// Tells of the factory, without contents of caches.
-    fn factory(&mut self, at: Duration, event: &FactoryEvent) {
-        if matches!(
-            event,
-            FactoryEvent::Cached { .. } | FactoryEvent::Wanted { .. }
-        ) {
-            return;
-        }
-        let actor = self.writer.actor("factory", Role::Client, None);
-        self.say(at, actor, EventKind::note(event.to_string()));
     }
 }
 

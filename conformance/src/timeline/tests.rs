@@ -2,13 +2,13 @@
 
 use fakeserver::faults::Fault;
 
-use super::{LiveFile, timeline};
+use super::{LiveFile, Teller, timeline};
 use crate::{
     checkers,
     plan::{Action, InformerPlan, Operation, Plan, PlannedFault, Profile, Resource, Tier},
     seed::Seed,
     sim::{self, RunOptions},
-    trace::Trace,
+    trace::{Sink as _, Trace},
     tracefile::{Event, EventKind, Header, State, TraceFile},
 };
 
@@ -61,6 +61,39 @@ fn what_only_the_end_shows_is_told_where_it_was_judged() {
         mark.trim_start(),
         ">>>  ^ first broken: convergence: cache 0 lacks one/configmap-0"
     );
+}
+
+#[test]
+fn a_promise_of_an_election_is_led_to_by_the_lease_and_the_candidate() {
+    let plan = include_str!("../../regressions/granted-anew-to-its-leader.json");
+    let outcome = sim::run(&Plan::from_text(plan).unwrap(), &RunOptions::default());
+    let led = |finding: &str| {
+        let violation = checkers::Violation {
+            checker: "leaders",
+            finding: checkers::Finding::at(outcome.trace.records().len() - 1, finding),
+        };
+        let mut teller = Teller::new(Vec::new(), &Header::new("an election"));
+        for record in outcome.trace.records() {
+            teller.observed(record.at, &record.observation);
+        }
+        let written = teller.finish(&[violation]).unwrap();
+        let file = TraceFile::read(str::from_utf8(&written).unwrap()).unwrap();
+        let causes = file.broken[0].causes.iter();
+        let actors = causes.map(|cause| file.actor_name(file.events[*cause].actor).to_owned());
+        actors.collect::<Vec<_>>()
+    };
+    let of_one = led("candidate 0 still leads");
+    assert!(
+        of_one.iter().any(|actor| actor == "candidate-0"),
+        "{of_one:?}"
+    );
+    assert!(of_one.iter().any(|actor| actor == "lease"), "{of_one:?}");
+    assert!(
+        !of_one.iter().any(|actor| actor == "candidate-1"),
+        "{of_one:?}"
+    );
+    let of_nothing = led("something is wrong");
+    assert_eq!(of_nothing, [""; 0]);
 }
 
 #[test]

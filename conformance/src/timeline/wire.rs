@@ -63,14 +63,14 @@ impl<W: Write> Teller<W> {
                 EventKind::note(format!("sends on {request}: no event"))
             }
             Observation::Refused { request } => end(*request, Ending::Refused),
-            Observation::Ended { request, ending } => match ending {
-                Ended::Clean => end(*request, Ending::Clean),
-                Ended::Broken => end(*request, Ending::Broken),
-                Ended::Dropped => {
+            Observation::Ended { request, ending } => {
+                let kind = end(*request, end_of(*ending));
+                if *ending == Ended::Dropped {
                     let client = self.informer(self.asker(*request));
-                    return self.say(at, client, end(*request, Ending::Dropped));
+                    return self.say(at, client, kind);
                 }
-            },
+                kind
+            }
             _ => return,
         };
         self.say(at, self.server, kind);
@@ -121,6 +121,14 @@ impl<W: Write> Teller<W> {
             object: self.object(informer, &member.key, &member.state.uid),
             revision: member.state.revision,
         }
+    }
+}
+
+pub(super) const fn end_of(ending: Ended) -> Ending {
+    match ending {
+        Ended::Clean => Ending::Clean,
+        Ended::Broken => Ending::Broken,
+        Ended::Dropped => Ending::Dropped,
     }
 }
 
