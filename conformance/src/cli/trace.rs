@@ -8,7 +8,7 @@ use std::{
 };
 
 use clap::Args as ClapArgs;
-use fakeserver::cli::output::OutputArgs;
+use fakeserver::cli::output::{OutputArgs, check_apart};
 
 use super::{
     say,
@@ -16,7 +16,7 @@ use super::{
 };
 use crate::{
     trace::seconds,
-    tracefile::{Filter, State, TraceFile, diff, perfetto, text},
+    tracefile::{EventKind, Filter, State, TraceFile, diff, perfetto, text},
 };
 
 #[derive(Debug, ClapArgs)]
@@ -76,9 +76,14 @@ impl Args {
 
     /// Returns false if the runs that are compared differ.
     fn read(&self) -> Result<bool, String> {
-        let files = [&self.perfetto, &self.html].into_iter().flatten();
-        self.output.check(files.map(PathBuf::as_path))?;
+        let written = [&self.perfetto, &self.html].into_iter().flatten();
+        let written = written.map(PathBuf::as_path);
+        let given = [Some(&self.file), self.reference.as_ref()];
+        let given = given.into_iter().flatten().map(PathBuf::as_path);
+        check_apart(given, written.clone())?;
+        self.output.check(written)?;
         let file = open(&self.file)?;
+        self.check_filter(&file)?;
         if let Some(other) = &self.diff {
             let parting = diff(&file, &open(other)?);
             say(parting.as_deref().unwrap_or("the runs are equal\n"));
@@ -107,6 +112,46 @@ impl Args {
         Ok(true)
     }
 
+    /// Fails if no event can pass the options that choose some.
+    fn check_filter(&self, file: &TraceFile) -> Result<(), String> {
+        if let (Some(from), Some(to)) = (self.from, self.to)
+            && from > to
+        {
+            let (from, to) = (seconds(from), seconds(to));
+            return Err(format!("there is no time from {from} s to {to} s"));
+        }
+        let of = |given: &[String], known: &dyn Fn(&str) -> bool| {
+            given.iter().find(|name| !known(name)).cloned()
+        };
+        let mut actors: Vec<&str> = file.actors.iter().map(|actor| &*actor.name).collect();
+        actors.push("run");
+        let is_actor = |name: &str| actors.iter().any(|actor| actor.starts_with(name));
+        if let Some(name) = of(&self.actor, &is_actor) {
+            let all = actors.join(", ");
+            return Err(format!(
+                "no actor's name begins with {name:?}; there are: {all}"
+            ));
+        }
+        if let Some(name) = of(&self.kind, &|name| EventKind::NAMES.contains(&name)) {
+            let all = EventKind::NAMES.join(", ");
+            return Err(format!(
+                "there are no events of the kind {name:?}; there are: {all}"
+            ));
+        }
+        let titles = 0..file.objects.len();
+        let titles: Vec<String> = titles.map(|object| file.object_title(object)).collect();
+        let is_object = |name: &str| titles.iter().any(|title| title.contains(name));
+        match of(&self.object, &is_object) {
+            Some(name) => Err(format!(
+                "no object's name contains {name:?}; {} has {} objects, such as {}",
+                self.file.display(),
+                titles.len(),
+                titles.first().map_or("none", |title| title)
+            )),
+            None => Ok(()),
+        }
+    }
+
     fn filter(&self) -> Filter {
         let mut filter = Filter::default();
         filter.actors.clone_from(&self.actor);
@@ -127,11 +172,7 @@ impl Args {
         for client in &state.clients {
             writeln!(text, "{} at {}", client.actor, version(client.revision)).expect(WRITES);
             for belief in &client.objects {
-                let sign = if belief.believed == belief.truth {
-                    "="
-                } else {
-                    "≠"
-                };
+                let sign = sign(belief.believed, belief.truth);
                 let (believed, truth) = (version(belief.believed), version(belief.truth));
                 writeln!(
                     text,
@@ -142,6 +183,17 @@ impl Args {
             }
         }
         text
+    }
+}
+
+/// Returns the sign of a belief beside the truth, as the page has it.
+fn sign(believed: Option<u64>, truth: Option<u64>) -> &'static str {
+    match (believed, truth) {
+        _ if believed == truth => "=",
+        (None, _) => "−",
+        (_, None) => "+",
+        _ if believed < truth => "≠",
+        _ => "!",
     }
 }
 

@@ -1,6 +1,7 @@
 //! The options of commands that write traces, and the header of a trace.
 
 use std::{
+    fmt::Display,
     fs,
     path::{Path, PathBuf},
 };
@@ -191,9 +192,16 @@ fn beside(file: &Path, number: usize) -> PathBuf {
     file.with_extension(ending)
 }
 
-/// Reads the text of a file.
+/// Reads the text of a trace, without the part of a character that it may end with if the run was killed.
 pub(super) fn read(file: &Path) -> Result<String, String> {
-    fs::read_to_string(file).map_err(|error| format!("cannot read {}: {error}", file.display()))
+    let told = |error: &dyn Display| format!("cannot read {}: {error}", file.display());
+    let mut bytes = fs::read(file).map_err(|error| told(&error))?;
+    if let Err(error) = std::str::from_utf8(&bytes)
+        && error.error_len().is_none()
+    {
+        bytes.truncate(error.valid_up_to());
+    }
+    String::from_utf8(bytes).map_err(|error| told(&error))
 }
 
 fn cannot_write(file: &Path, error: &std::io::Error) -> String {

@@ -302,6 +302,29 @@ impl Event {
 // === impl EventKind ===
 
 impl EventKind {
+    /// The names of all kinds that this version knows.
+    pub const NAMES: [&str; 19] = [
+        "phase",
+        "operation",
+        "change",
+        "request",
+        "answer",
+        "page",
+        "frame",
+        "bookmark",
+        "end",
+        "mirror",
+        "belief",
+        "notified",
+        "start",
+        "stop",
+        "fault",
+        "heal",
+        "lead",
+        "follow",
+        "note",
+    ];
+
     /// Creates words about an actor.
     pub fn note(say: impl Into<String>) -> Self {
         Self::Note {

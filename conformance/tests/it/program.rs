@@ -222,8 +222,26 @@ fn figures_and_traces_are_written_where_told() {
             .unwrap()
             .starts_with("<!doctype html>")
     );
-    let refused = conformance(&["trace", json.to_str().unwrap()]);
-    assert_eq!(refused.status.code(), Some(2));
+    let refused = |arguments: &[&str]| {
+        let output = conformance(arguments);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+        String::from_utf8(output.stderr).unwrap()
+    };
+    refused(&["trace", json.to_str().unwrap()]);
+    let known = refused(&["trace", trace, "--kind", "phrase"]);
+    assert!(known.contains("phase, operation"), "{known}");
+    let known = refused(&["trace", trace, "--actor", "nobody"]);
+    assert!(known.contains("server, workload"), "{known}");
+    let read = refused(&["trace", trace, "--perfetto", trace, "--force"]);
+    assert!(read.contains("is read, and cannot be written to"), "{read}");
+    let out = folder.join("out").display().to_string();
+    let twice = refused(&["replay", "1", "--trace", &out, "--html", &out]);
+    assert!(twice.contains("is to be written twice"), "{twice}");
+    // A run that was killed may end within a character.
+    let mut bytes = std::fs::read(trace).unwrap();
+    bytes.extend_from_slice(b"{\"t\":1,\"k\":\"note\",\"say\":\"\xc3");
+    std::fs::write(&out, bytes).unwrap();
+    assert!(conformance(&["trace", &out]).status.success());
     std::fs::remove_dir_all(folder).unwrap();
 }
 

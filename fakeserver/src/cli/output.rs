@@ -1,10 +1,11 @@
 //! Output files that command-line options name.
 
 use std::{
+    collections::BTreeSet,
     fs::{self, File, Metadata},
     io::{self, ErrorKind, Write as _},
     os::unix::fs::FileTypeExt,
-    path::Path,
+    path::{Path, PathBuf},
 };
 
 use clap::Args;
@@ -22,9 +23,15 @@ pub struct OutputArgs {
 // === impl OutputArgs ===
 
 impl OutputArgs {
-    /// Fails if one of the files cannot be written. A program calls it before it begins its work.
+    /// Fails if one of the files cannot be written, or is named twice. A program calls it before it begins its work.
     pub fn check<'a>(self, files: impl IntoIterator<Item = &'a Path>) -> Result<(), String> {
+        let mut named = BTreeSet::new();
         for file in files {
+            // Anything may go to a pipe or a terminal, in turns.
+            let is_file = fs::metadata(file).map_or(true, |old| old.is_file());
+            if is_file && !named.insert(place_of(file)) {
+                return Err(format!("{} is to be written twice", file.display()));
+            }
             match fs::metadata(file) {
                 Ok(old) => self.check_old(&old).map_err(|error| told(file, &error))?,
                 Err(error) if error.kind() == ErrorKind::NotFound => check_folder(file)?,
@@ -62,6 +69,37 @@ impl OutputArgs {
             return Err(io::Error::new(ErrorKind::AlreadyExists, why));
         }
         Ok(())
+    }
+}
+
+/// Fails if a file that is read is to be replaced, which would be lost.
+pub fn check_apart<'a>(
+    inputs: impl IntoIterator<Item = &'a Path>,
+    outputs: impl IntoIterator<Item = &'a Path>,
+) -> Result<(), String> {
+    let inputs: BTreeSet<PathBuf> = inputs.into_iter().map(place_of).collect();
+    let mut outputs = outputs.into_iter();
+    match outputs.find(|output| inputs.contains(&place_of(output))) {
+        Some(output) => Err(format!(
+            "{} is read, and cannot be written to",
+            output.display()
+        )),
+        None => Ok(()),
+    }
+}
+
+/// Returns the path of a file, whether it is there or not, by whatever name it was given.
+fn place_of(file: &Path) -> PathBuf {
+    if let Ok(place) = file.canonicalize() {
+        return place;
+    }
+    let folder = file
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty());
+    let folder = folder.unwrap_or(Path::new(".")).canonicalize();
+    match (folder, file.file_name()) {
+        (Ok(folder), Some(name)) => folder.join(name),
+        _ => file.to_owned(),
     }
 }
 
@@ -117,6 +155,24 @@ mod tests {
         FORCED.check([&*file]).unwrap();
         FORCED.write(&file, b"second").unwrap();
         assert_eq!(fs::read(&file).unwrap(), b"second");
+    }
+
+    #[test]
+    fn a_file_is_written_once_and_not_while_it_is_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let (one, other) = (folder.path().join("one"), folder.path().join("other"));
+        let again = folder.path().join("./one");
+        FORCED.check([&*one, &*other]).unwrap();
+        let refused = FORCED.check([&*one, &*other, &*again]).unwrap_err();
+        assert!(refused.ends_with("one is to be written twice"), "{refused}");
+        let null = Path::new("/dev/null");
+        FORCED.check([null, null]).unwrap();
+
+        check_apart([&*one], [&*other]).unwrap();
+        fs::write(&one, "x").unwrap();
+        symlink(&one, &other).unwrap();
+        let refused = check_apart([&*one], [&*other]).unwrap_err();
+        assert!(refused.contains("other is read"), "{refused}");
     }
 
     #[test]
