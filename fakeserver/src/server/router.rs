@@ -188,6 +188,10 @@ fn elsewhere(server: &Server, parts: &Parts, path: &ApiPath) -> Option<aggregato
 async fn controlled(server: &Server, parts: &Parts, action: &str, body: Body) -> Response {
     match action.strip_prefix("page") {
         Some(below) => page::serve(server, parts, below),
+        None if page::is_of_other_site(&parts.uri, &parts.headers) => {
+            let why = "/_control answers no page of another site\n";
+            (StatusCode::FORBIDDEN, why).into_response()
+        }
         None => control::handle(server, &parts.method, action, body).await,
     }
 }

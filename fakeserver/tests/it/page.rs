@@ -391,3 +391,18 @@ async fn the_number_of_open_pages_is_limited() {
     assert_eq!(code, 1013);
     assert!(reason.contains("too many pages"), "{reason}");
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_page_of_another_site_controls_nothing() {
+    let api = Api::new();
+    for (origin, code) in [
+        ("http://127.0.0.1:8001", 204),
+        ("http://127.0.0.1:9", 403),
+        ("http://evil.example", 403),
+        ("null", 403),
+    ] {
+        let headers = [("host", "127.0.0.1:8001"), ("origin", origin)];
+        let answer = api.send("POST", "/_control/reset", &headers, "").await;
+        assert_eq!(answer.code, code, "{origin}");
+    }
+}

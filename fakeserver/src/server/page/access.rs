@@ -64,17 +64,24 @@ impl Page {
 
 /// Returns the reason why a request does not get the page, or its socket if `is_socket`, if there is one.
 pub(super) fn refusal(uri: &Uri, headers: &HeaderMap, is_socket: bool) -> Option<&'static str> {
-    let host = host(uri, headers).filter(is_own);
-    let Some(host) = host else {
+    if host(uri, headers).filter(is_own).is_none() {
         return Some("the page is reached by an IP address or as localhost, not by other names");
-    };
-    let Some(origin) = headers.get(header::ORIGIN) else {
+    }
+    if !headers.contains_key(header::ORIGIN) {
         return is_socket.then_some("the socket is for the page, which tells its origin");
+    }
+    is_of_other_site(uri, headers).then_some("the page answers no other site")
+}
+
+/// Returns whether a browser sends a request for a page of another site. Clients that are no browsers tell no origin.
+pub(in crate::server) fn is_of_other_site(uri: &Uri, headers: &HeaderMap) -> bool {
+    let Some(origin) = headers.get(header::ORIGIN) else {
+        return false;
     };
     let origin = origin.to_str().ok();
     let origin = origin.and_then(|origin| origin.parse::<Uri>().ok());
-    let is_same = origin.is_some_and(|origin| origin.authority() == Some(&host));
-    (!is_same).then_some("the page answers no other site")
+    let origin = origin.as_ref().and_then(Uri::authority);
+    origin.is_none() || origin != host(uri, headers).as_ref()
 }
 
 /// Returns the host that a request names: in its target over HTTP/2, in its header else.

@@ -17,7 +17,7 @@ mod document;
 mod session;
 
 pub(super) use self::{
-    access::Page,
+    access::{Page, is_of_other_site},
     document::{LiveFeed, serve},
     session::run,
 };
