@@ -127,7 +127,7 @@ export class App {
   }
 
   open(opened: Opened | undefined): void {
-    this.opened = opened;
+    this.opened = opened === undefined || opened.isReference ? opened : { ...opened, object: this.run.known(opened.object) };
     this.changed();
   }
 

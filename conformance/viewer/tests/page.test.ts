@@ -257,6 +257,10 @@ test("lanes have names, and the keyboard alone reaches them", () =>
     await page.keyboard.press("Enter");
     await settled(page);
     assert.ok(await page.locator("#object").isVisible());
+    const lane = (): Promise<string | null | undefined> => page.evaluate(() => document.activeElement?.getAttribute("data-lane"));
+    await page.keyboard.press("Escape");
+    await settled(page);
+    assert.match((await lane()) ?? "", /^object/u);
     const roles = await page.locator("[role=toolbar], [role=status], [role=region], [role=complementary]").count();
     assert.ok(roles >= 5);
   }));
@@ -286,6 +290,18 @@ test("light and dark differ, and what is printed has no tools", () =>
     assert.equal(await ground(), "rgb(255, 255, 255)");
     assert.ok(!(await page.locator(".tools").isVisible()));
     assert.ok(await page.locator("#promise").isVisible());
+    // All lanes are on paper, not those that a screen has room for.
+    const [shown, whole] = await page.locator("#chart, #lanes-inner").evaluateAll((parts) => parts.map((it) => it.clientHeight));
+    assert.equal(shown, whole);
+  }));
+
+test("the broken promise is in view on a narrow screen, too", () =>
+  on(async (page) => {
+    for (const size of [{ width: 900, height: 700 }, { width: 400, height: 800 }]) {
+      await page.setViewportSize(size);
+      const box = await page.locator("#promise .says").boundingBox();
+      assert.ok(box !== null && box.y >= 0 && box.y + box.height <= size.height, JSON.stringify([size, box]));
+    }
   }));
 
 test("nothing of a trace is HTML or script, and nothing is asked of the network", async () => {
@@ -333,5 +349,6 @@ test("the file of a killed run is shown as far as it goes", async () => {
   await on(async (page) => {
     assert.match((await page.locator("#notes").textContent()) ?? "", /ended before its trace was complete/u);
     assert.match(await now(page), /event \d+ of/u);
+    assert.equal(await page.locator("#promise h2").textContent(), "No verdict");
   }, target);
 });

@@ -29,7 +29,8 @@ export function compare(run: Run, actor: number, event: number): Row[] {
     const truth = version !== undefined && run.isMirrored(actor, object, event) ? version.revision : undefined;
     if (truth === undefined && belief === undefined) continue;
     const difference = differ(truth, belief);
-    const since = difference === "equal" ? undefined : ceasedToBeTrue(run, object, belief, event);
+    const changed = difference === "equal" ? undefined : ceasedToBeTrue(run, object, belief, event);
+    const since = changed === undefined ? undefined : notBefore(run, changed, run.mirroredSince(actor, object, event));
     rows.push({
       object,
       truth,
@@ -66,6 +67,16 @@ function ceasedToBeTrue(
     since = version;
   }
   return since;
+}
+
+/** The later of a change and the beginning of a mirror: before that, a client could not be wrong. */
+function notBefore(
+  run: Run,
+  change: { event: number; revision: number },
+  mirror: number | undefined,
+): { event: number; revision: number } {
+  if (mirror === undefined || mirror <= change.event) return change;
+  return { event: mirror, revision: run.revisionAt(mirror) };
 }
 
 /** From an event on, a client was so far behind. */

@@ -29,6 +29,8 @@ export interface Lane {
   kind: LaneKind;
   id: string;
   name: string;
+  /** The whole name, if that is longer. */
+  title?: string;
   depth: number;
   rows: number;
   actor?: number;
@@ -244,7 +246,9 @@ function objects(run: Run): Lane[] {
     lanes.push({
       kind: "object",
       id: `object ${object}`,
-      name: objectName(run, object),
+      // Groups take the room that names need.
+      name: objectName(run, object).replace(/^(\w+)\.\S+/, "$1"),
+      title: objectName(run, object),
       depth,
       rows: 1,
       object,

@@ -139,16 +139,32 @@ export class Run {
     return [...new Set([...this.beliefs.keys(), ...this.mirrors.keys()])].sort((one, other) => one - other);
   }
 
+  /** The object itself, or if nothing is known of it, another one of its name that the server had. */
+  known(object: number): number {
+    if ((this.versions[object] ?? []).length > 0) return object;
+    const line = this.objects[object];
+    const namesake = this.objects.findLast((other) =>
+      other.resource === line?.resource && other.namespace === line.namespace && other.name === line.name
+      && (this.versions[other.object] ?? []).length > 0,
+    );
+    return namesake?.object ?? object;
+  }
+
   /** Whether a client mirrored an object, as the server had it, by an event. */
   isMirrored(actor: number, object: number, number: number): boolean {
+    return this.mirroredSince(actor, object, number) !== undefined;
+  }
+
+  /** The event since which a client mirrored an object, as the server had it by an event. */
+  mirroredSince(actor: number, object: number, number: number): number | undefined {
     const line = this.objects[object];
-    if (line === undefined) return false;
-    return (this.mirrors.get(actor) ?? []).some((mirror) =>
+    if (line === undefined) return undefined;
+    return (this.mirrors.get(actor) ?? []).find((mirror) =>
       mirror.event <= number && number < mirror.until
       && mirror.resource === line.resource
       && (mirror.namespace === undefined || mirror.namespace === line.namespace)
       && mirror.matches(this.labels(object, number)),
-    );
+    )?.event;
   }
 
   private labels(object: number, number: number): Labels {

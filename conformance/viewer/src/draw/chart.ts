@@ -92,22 +92,23 @@ export class Chart {
   /** Shades what faults hit, with lines that need no colour. */
   private bands(scene: Scene, theme: Theme, shown: readonly Placed[]): void {
     const { context } = this;
-    for (const { mark, actor } of scene.bands) {
-      const [left, right] = [x(scene, mark.from), Math.max(x(scene, mark.to), x(scene, mark.from) + 2)];
-      if (right < 0 || left > scene.width) continue;
-      for (const { lane, top, height } of shown) {
-        if (lane.kind === "faults" || (actor !== undefined && lane.actor !== actor)) continue;
-        const y = top - scene.scroll + AXIS;
-        context.globalAlpha = 0.07;
-        context.fillStyle = theme.looks.fault;
-        context.fillRect(left, y, right - left, height);
-        context.globalAlpha = 1;
-      }
-      context.strokeStyle = theme.looks.fault;
-      context.setLineDash([2, 4]);
-      for (const edge of [left, right]) this.line(edge, AXIS, edge, scene.height);
-      context.setLineDash([]);
+    const spans = scene.bands
+      .map(({ mark, actor }) => ({ actor, left: x(scene, mark.from), right: Math.max(x(scene, mark.to), x(scene, mark.from) + 2) }))
+      .filter(({ left, right }) => right >= 0 && left <= scene.width);
+    context.globalAlpha = 0.08;
+    context.fillStyle = theme.looks.fault;
+    for (const { lane, top, height } of shown) {
+      if (lane.kind === "faults") continue;
+      const own = spans.filter(({ actor }) => actor === undefined || lane.actor === actor);
+      for (const { left, right } of union(own)) context.fillRect(left, top - scene.scroll + AXIS, right - left, height);
     }
+    context.globalAlpha = 1;
+    context.strokeStyle = theme.looks.fault;
+    context.setLineDash([2, 4]);
+    for (const { left, right } of spans) {
+      for (const edge of [left, right]) this.line(edge, AXIS, edge, scene.height);
+    }
+    context.setLineDash([]);
   }
 
   private lane(scene: Scene, theme: Theme, placed: Placed): void {
@@ -173,6 +174,12 @@ export class Chart {
       if (mark.look === "refused" || mark.look === "failed") this.cross(theme.text, Math.min(right, from + width), top, height);
     }
     if (width > 44 && mark.look !== "watch") this.label(theme, mark, from, top, width);
+  }
+
+  /** Writes a text from a place on, or as far right as there is room for it. */
+  private inside(scene: Scene, text: string, left: number, y: number): void {
+    const last = scene.width - this.context.measureText(text).width - 2;
+    this.context.fillText(text, Math.min(left, last), y);
   }
 
   /** Writes as much of a label as there is room for; to clip it would take longer than all else. */
@@ -309,9 +316,9 @@ export class Chart {
       context.fillStyle = theme.line;
       context.fillRect(left, 0, 1, AXIS);
       context.fillStyle = theme.text;
-      context.fillText(scene.scale === "revision" ? `rev ${label}` : label, left + 4, 11);
+      this.inside(scene, scene.scale === "revision" ? `rev ${label}` : label, left + 4, 11);
       context.fillStyle = theme.faint;
-      context.fillText(this.other(scene, place), left + 4, 28);
+      this.inside(scene, this.other(scene, place), left + 4, 28);
     }
   }
 
@@ -352,4 +359,20 @@ function x(scene: Scene, event: number): number {
 
 function toX({ window, width }: Scene, place: number): number {
   return ((place - window.from) / (window.to - window.from)) * width;
+}
+
+interface Span {
+  left: number;
+  right: number;
+}
+
+/** What any of these covers, each part once: several that overlap look like one. */
+function union(spans: readonly Span[]): Span[] {
+  const parts: Span[] = [];
+  for (const { left, right } of [...spans].sort((one, other) => one.left - other.left)) {
+    const last = parts.at(-1);
+    if (last !== undefined && left <= last.right) last.right = Math.max(last.right, right);
+    else parts.push({ left, right });
+  }
+  return parts;
 }

@@ -128,7 +128,7 @@ export class ChartView {
       "class": `lane ${lane.kind}`,
       "data-lane": lane.id,
       "aria-label": described(app, lane),
-      "title": lane.name,
+      "title": lane.title ?? lane.name,
     });
     const isOpen = lane.object !== undefined && app.opened?.object === lane.object;
     if (isOpen) name.setAttribute("aria-expanded", "true");

@@ -36,7 +36,7 @@ export class ObjectView {
     this.shown = state;
     this.drawer.hidden = opened === undefined;
     if (opened === undefined) {
-      if (this.returnTo instanceof HTMLElement) this.returnTo.focus();
+      this.giveFocusBack();
       return;
     }
     if (!wasOpen) this.returnTo = document.activeElement;
@@ -51,6 +51,15 @@ export class ObjectView {
     const bar = el("header", { class: "row" }, el("h2", {}, objectName(run, opened.object)), ...this.steps(run, opened.object, place), legend(names), close);
     this.drawer.replaceChildren(bar, this.comparison(sides, names));
     if (!wasOpen) close.focus();
+  }
+
+  /** Focuses what was focused before the object was opened; a lane's name may have been made anew since. */
+  private giveFocusBack(): void {
+    const before = this.returnTo;
+    if (!(before instanceof HTMLElement)) return;
+    const { lane } = before.dataset;
+    const anew = before.isConnected || lane === undefined ? null : document.querySelector(`[data-lane="${CSS.escape(lane)}"]`);
+    (anew instanceof HTMLElement ? anew : before).focus();
   }
 
   private sides(run: Run, object: number, place: number): [Side, Side] {

@@ -2,9 +2,19 @@
 
 import type { App } from "../app.js";
 import { seconds } from "../core/axis.js";
+import type { Run } from "../core/run.js";
 import { actorName, words } from "../core/words.js";
 import type { ChartView } from "./chart.js";
 import { button, byId, el } from "./dom.js";
+
+/** What is said of a run without a broken promise, why, and how it looks. */
+function verdictOf(run: Run): [string, string, "kept" | "unknown"] {
+  if (!run.isComplete) return ["No verdict", "The run was ended before it was judged.", "unknown"];
+  if (run.header.program?.startsWith("fakeserver") === true) {
+    return ["No promises were checked", "It is the trace of a server, which judges nobody.", "unknown"];
+  }
+  return ["Every promise was kept", "", "kept"];
+}
 
 export class PromiseView {
   private readonly section = byId("promise");
@@ -32,8 +42,9 @@ export class PromiseView {
     const { broken } = app.run;
     const promise = broken[app.promise];
     if (promise === undefined) {
-      this.section.replaceChildren(el("h2", {}, "Every promise was kept"));
-      this.section.classList.add("kept");
+      const [verdict, why, look] = verdictOf(app.run);
+      this.section.replaceChildren(el("h2", {}, verdict), el("p", { class: "expected" }, why));
+      this.section.classList.add(look);
       return;
     }
     const heading = el("h2", {}, el("span", { "class": "wrong", "aria-hidden": "true" }, "✗ "), `Broken: ${promise.broken}`);
