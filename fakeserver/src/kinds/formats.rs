@@ -175,6 +175,14 @@ pub(crate) fn check_driver_name(field: &Field<'_>, found: &mut Findings) {
     found.problems(field, subdomain_problems(&field.text().to_lowercase()));
 }
 
+/// Returns whether [`check_driver_name`] accepts a name.
+#[cfg(feature = "controllers")]
+pub(crate) fn is_driver_name(name: &str) -> bool {
+    !name.is_empty()
+        && name.len() <= DRIVER_NAME_MAX_BYTES
+        && subdomain_problems(&name.to_lowercase()).is_empty()
+}
+
 pub(crate) fn check_qualified(field: &Field<'_>, found: &mut Findings) {
     found.problems(field, qualified_name_problems(field.text()));
 }

@@ -32,7 +32,7 @@ mod policies;
 pub use self::plugins::{AdmissionPlugins, AdmissionPluginsError};
 #[cfg(feature = "controllers")]
 pub(crate) use self::steps::{
-    admit_created, complete_by_ranges, complete_priority,
+    admit_created, complete_by_ranges, complete_priority, complete_protection,
     default_storage_class::complete as complete_class,
     service_account::complete as complete_account,
 };

@@ -140,6 +140,55 @@ async fn a_volume_is_made_for_a_claim_of_a_class_and_goes_with_it() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_volume_that_was_made_can_be_changed() {
+    let api = api();
+    // The class `standard` is there before another one.
+    api.get(CLASSES).await.ok();
+    api.settle().await;
+    let mut local = class("local", "Immediate");
+    local["provisioner"] = json!("rancher.io/local-path");
+    api.post(CLASSES, &local).await.created();
+    for (class, source, field, value) in [
+        ("standard", "csi", "driver", "volumes.fakeserver"),
+        ("local", "hostPath", "type", "DirectoryOrCreate"),
+    ] {
+        api.post(CLAIMS, &claim(class, class)).await.created();
+        api.settle().await;
+        let volume = get(&api, CLAIMS, class).await["spec"]["volumeName"].clone();
+        let path = format!("{VOLUMES}/{}", volume.as_str().unwrap());
+        let change = json!({
+            "metadata": {"labels": {"a": "b"}},
+            "spec": {"persistentVolumeReclaimPolicy": "Retain"},
+        });
+        let changed = api.merge(&path, &change).await.ok();
+        assert_eq!(changed["spec"][source][field], value, "{changed}");
+        assert_eq!(changed["spec"]["persistentVolumeReclaimPolicy"], "Retain");
+        api.delete(&format!("{CLAIMS}/{class}")).await.ok();
+        api.settle().await;
+        assert_eq!(api.get(&path).await.ok()["status"]["phase"], "Released");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_volume_that_was_made_is_protected_while_it_is_bound() {
+    let api = api();
+    api.post(CLAIMS, &claim("c", "standard")).await.created();
+    api.settle().await;
+    let volume = get(&api, CLAIMS, "c").await["spec"]["volumeName"].clone();
+    let path = format!("{VOLUMES}/{}", volume.as_str().unwrap());
+    let deleted = api.delete(&path).await.ok();
+    let finalizers = &deleted["metadata"]["finalizers"];
+    assert_eq!(*finalizers, json!(["kubernetes.io/pv-protection"]));
+    sleep(Duration::from_mins(1)).await;
+    let terminating = api.get(&path).await.ok();
+    assert_eq!(terminating["status"]["phase"], "Bound", "{terminating}");
+    assert_eq!(get(&api, CLAIMS, "c").await["status"]["phase"], "Bound");
+    api.delete(&format!("{CLAIMS}/c")).await.ok();
+    api.settle().await;
+    api.get(&path).await.refused(404);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_claim_that_lost_its_volume_is_lost() {
     let api = api();
     api.post(VOLUMES, &volume("v", "3Gi", "Delete"))

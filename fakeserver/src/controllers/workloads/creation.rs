@@ -68,6 +68,7 @@ impl Cluster<'_, '_> {
         }
         let complete = |object: &mut Value| {
             write::complete_by_ranges(backend, tx, rules, key.namespace(), object);
+            write::complete_protection(backend, rules, object);
             if rules.is(&core::pod::KIND) {
                 write::complete_account(backend, tx, object);
             }

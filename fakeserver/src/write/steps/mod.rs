@@ -65,6 +65,14 @@ pub(crate) fn complete_by_ranges(
     }
 }
 
+/// Gives a new volume or claim of a controller the finalizer that protects it while it is in use.
+#[cfg(feature = "controllers")]
+pub(crate) fn complete_protection(backend: &Backend, kind: &Kind, object: &mut Value) {
+    if backend.steps.has(&storage_object_in_use_protection::STEP) {
+        storage_object_in_use_protection::protect(kind, object);
+    }
+}
+
 /// Gives a new pod of a controller the priority of its class.
 ///
 /// # Errors

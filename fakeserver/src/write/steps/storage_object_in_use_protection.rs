@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use crate::{
     kinds::{
+        Kind,
         core::{persistent_volume, persistent_volume_claim},
         storage::volume_attributes_class,
     },
@@ -13,6 +14,13 @@ use crate::{
         deletion::{CLAIM_PROTECTION, CLASS_PROTECTION, VOLUME_PROTECTION},
     },
 };
+
+/// The kinds that are protected, and their finalizers.
+static PROTECTED: [(&Kind, &str); 3] = [
+    (&persistent_volume_claim::KIND, CLAIM_PROTECTION),
+    (&persistent_volume::KIND, VOLUME_PROTECTION),
+    (&volume_attributes_class::KIND, CLASS_PROTECTION),
+];
 
 pub(in crate::write) const STEP: Step =
     Step::mutating("StorageObjectInUseProtection", |write, _| {
@@ -24,13 +32,19 @@ fn admit(write: &mut Write<'_>) {
     if write.is_import() {
         return;
     }
-    for (kind, finalizer) in [
-        (&persistent_volume_claim::KIND, CLAIM_PROTECTION),
-        (&persistent_volume::KIND, VOLUME_PROTECTION),
-        (&volume_attributes_class::KIND, CLASS_PROTECTION),
-    ] {
+    for (kind, finalizer) in PROTECTED {
         if write.creates(kind) {
             add_finalizer(&mut write.new, finalizer);
+        }
+    }
+}
+
+/// Gives a new object of a controller the finalizer of its kind, if it has one.
+#[cfg(feature = "controllers")]
+pub(crate) fn protect(kind: &Kind, object: &mut Value) {
+    for (protected, finalizer) in PROTECTED {
+        if kind.is(protected) {
+            add_finalizer(object, finalizer);
         }
     }
 }

@@ -19,7 +19,7 @@ pub(super) use self::ephemeral::EphemeralVolumes;
 
 use self::{
     binding::{Around, Candidate, ClaimStep, Told, VolumeStep, claim_step, volume_step},
-    provisioning::{ask, name_of, provisioned, reference, wanted_size},
+    provisioning::{STANDARD_PROVISIONER, ask, name_of, provisioned, reference, wanted_size},
 };
 use super::{
     objects::{ReconciledKind, selector, text},
@@ -266,12 +266,12 @@ impl Controller for Volumes {
         let Some(object) = cluster.get(key).map(|stored| stored.to_value()) else {
             return;
         };
-        if is_deleted(&object) {
-            return;
-        }
         if key.resource() == CLAIM.kind.storage() {
-            self.reconcile_claim(cluster, key, &object);
+            if !is_deleted(&object) {
+                self.reconcile_claim(cluster, key, &object);
+            }
         } else {
+            // A deleted volume is protected until it is released.
             reconcile_volume(cluster, key, &object);
         }
     }
@@ -304,7 +304,7 @@ fn set_class(cluster: &mut Cluster<'_, '_>, key: &ObjectKey, claim: &Value) -> b
 fn make_class(cluster: &mut Cluster<'_, '_>) {
     let class = json!({
         "metadata": {"name": STANDARD, "annotations": {IS_DEFAULT: "true"}},
-        "provisioner": "fakeserver/volumes",
+        "provisioner": STANDARD_PROVISIONER,
         "allowVolumeExpansion": true,
     });
     cluster.create(storage::storage_class::KIND.storage(), ACTOR, class);

@@ -3,7 +3,15 @@
 use serde_json::{Value, json};
 
 use super::binding::PROVISIONED_BY;
-use crate::controllers::workloads::{objects::text, volume_rules::is_large_enough};
+use crate::{
+    controllers::workloads::{objects::text, volume_rules::is_large_enough},
+    kinds::formats::is_driver_name,
+};
+
+/// The provisioner of the class that is made where there is none, a name that CSI drivers can have.
+pub(super) const STANDARD_PROVISIONER: &str = "volumes.fakeserver";
+/// The folder of volumes whose provisioner is no CSI driver.
+const FOLDER: &str = "/var/lib/fakeserver/volumes";
 
 /// The annotations by which a claim names its provisioner.
 const PROVISIONERS: [&str; 2] = [
@@ -39,11 +47,17 @@ pub(super) fn provisioned(claim: &Value, class: &Value) -> Value {
             "capacity": {"storage": spec["resources"]["requests"]["storage"]},
             "accessModes": spec["accessModes"],
             "claimRef": reference(claim),
-            "csi": {"driver": provisioner, "volumeHandle": name},
             "persistentVolumeReclaimPolicy": class["reclaimPolicy"],
             "storageClassName": class["metadata"]["name"],
         },
     });
+    // Names with a slash are those of provisioners without a driver, which mostly make folders.
+    if is_driver_name(text(provisioner)) {
+        volume["spec"]["csi"] = json!({"driver": provisioner, "volumeHandle": name});
+    } else {
+        let path = format!("{FOLDER}/{name}");
+        volume["spec"]["hostPath"] = json!({"path": path, "type": "DirectoryOrCreate"});
+    }
     let optional = [
         ("volumeMode", &spec["volumeMode"]),
         (
@@ -87,16 +101,28 @@ mod tests {
             "spec": {"accessModes": ["ReadWriteOnce"], "volumeMode": "Block",
                 "resources": {"requests": {"storage": "3Gi"}}},
         });
-        let class = json!({"metadata": {"name": "fast"}, "provisioner": "example.com/disks",
+        let class = json!({"metadata": {"name": "fast"}, "provisioner": "disks.example.com",
             "reclaimPolicy": "Retain", "mountOptions": ["ro"]});
         let volume = provisioned(&claim, &class);
         assert_eq!(volume["metadata"]["name"], "pvc-1-2");
         assert_eq!(volume["spec"]["capacity"], json!({"storage": "3Gi"}));
         assert_eq!(volume["spec"]["claimRef"]["uid"], "1-2");
-        assert_eq!(volume["spec"]["csi"]["driver"], "example.com/disks");
+        assert_eq!(volume["spec"]["csi"]["driver"], "disks.example.com");
         assert_eq!(volume["spec"]["persistentVolumeReclaimPolicy"], "Retain");
         assert_eq!(volume["spec"]["volumeMode"], "Block");
         assert_eq!(volume["spec"]["mountOptions"], json!(["ro"]));
+    }
+
+    #[test]
+    fn a_provisioner_that_can_be_no_driver_makes_folders() {
+        assert!(is_driver_name(STANDARD_PROVISIONER));
+        let claim = json!({"metadata": {"namespace": "n", "name": "c", "uid": "1-2"}});
+        let class = json!({"metadata": {"name": "local"}, "provisioner": "rancher.io/local-path"});
+        let volume = provisioned(&claim, &class);
+        let path = "/var/lib/fakeserver/volumes/pvc-1-2";
+        let folder = json!({"path": path, "type": "DirectoryOrCreate"});
+        assert_eq!(volume["spec"]["hostPath"], folder);
+        assert_eq!(volume["spec"]["csi"], Value::Null);
     }
 
     #[test]
