@@ -23,6 +23,7 @@ use super::{
     flow_schemas::FlowSchemas,
     garbage_collector::GarbageCollector,
     index::{Index, Observed},
+    kept_objects::KeptObjects,
     leader_election::LeaderElection,
     namespaces::Namespaces,
     policy_status,
@@ -189,8 +190,9 @@ impl World {
             Box::new(Protection::default()),
             Box::new(FlowSchemas::default()),
         ];
-        if options.registers_services {
+        if let Some(services) = options.founded {
             controllers.push(Box::new(ApiServices::default()));
+            controllers.push(Box::new(KeptObjects::new(services)));
         }
         if options.namespaces {
             controllers.push(Box::new(Namespaces::new(options.workloads.is_some())));

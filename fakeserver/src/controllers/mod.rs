@@ -25,6 +25,7 @@ mod manager;
 mod definitions;
 mod api_services;
 mod flow_schemas;
+mod kept_objects;
 mod namespaces;
 mod garbage_collector;
 mod protection;

@@ -1,7 +1,7 @@
 //! The selection of a server's controllers.
 
 use super::Workloads;
-use crate::kinds::certificates::authority::Authority;
+use crate::kinds::{certificates::authority::Authority, core::service::range::ServiceRange};
 
 /// Which controllers work in a server: by default those without which deletions do not end.
 ///
@@ -34,9 +34,9 @@ pub struct Controllers {
     pub(crate) authority: Option<Authority>,
     /// True if the stored roles and bindings decide about rights.
     pub(crate) has_rules: bool,
-    /// True if the versions of definitions have API services, as those of built-in groups have in a cluster that is not
-    /// empty at first.
-    pub(crate) registers_services: bool,
+    /// The range of the addresses of services, in a cluster that is not empty at first. The server keeps its own objects
+    /// then, and the versions of definitions have API services, as those of built-in groups have.
+    pub(crate) founded: Option<ServiceRange>,
     pub(crate) workloads: Option<Workloads>,
 }
 
@@ -54,7 +54,7 @@ impl Controllers {
             certificates: false,
             authority: None,
             has_rules: false,
-            registers_services: false,
+            founded: None,
             workloads: None,
         }
     }
@@ -142,7 +142,7 @@ impl Default for Controllers {
             certificates: false,
             authority: None,
             has_rules: false,
-            registers_services: false,
+            founded: None,
             workloads: None,
         }
     }

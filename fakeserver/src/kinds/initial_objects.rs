@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
 use super::{Kind, built_in, core::service::range::ServiceRange};
+use crate::value::resource::GroupResource;
 
 /// The objects, one a line, with marks for what differs from server to server.
 static LINES: LazyLock<String> = LazyLock::new(|| {
@@ -41,6 +42,24 @@ pub(crate) fn initial_objects(now: &str, services: ServiceRange) -> Vec<(&'stati
             .replace(&quoted(&embedded.first()), &quoted(&services.first()));
     }
     text.lines().map(read).collect()
+}
+
+/// Returns the object of that resource, namespace (empty for one of the cluster) and name as [`initial_objects`] has it, if
+/// there is one.
+pub(crate) fn initial_object(
+    resource: &GroupResource,
+    (namespace, name): (&str, &str),
+    now: &str,
+    services: ServiceRange,
+) -> Option<Value> {
+    let mut objects = initial_objects(now, services).into_iter();
+    let found = objects.find(|(kind, object)| {
+        let metadata = &object["metadata"];
+        kind.storage() == resource
+            && metadata["namespace"].as_str().unwrap_or_default() == namespace
+            && metadata["name"] == name
+    });
+    found.map(|(_, object)| object)
 }
 
 fn read(line: &str) -> (&'static Kind, Value) {

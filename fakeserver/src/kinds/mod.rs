@@ -60,7 +60,7 @@ mod tests;
 
 pub(crate) use self::{
     habits::{Habits, KeptByStatus, MetadataRechecks, Removal},
-    initial_objects::{initial_objects, uid_of as initial_uid},
+    initial_objects::{initial_object, initial_objects, uid_of as initial_uid},
     kind::{Accepted, Kind, KindRef, Validation, Verdict},
     resource_type::{ResourceType, Subresource},
     selectable_field::{SelectableField, SelectableFields},

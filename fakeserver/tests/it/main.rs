@@ -15,6 +15,7 @@ mod workloads;
 mod containers;
 mod jobs;
 mod nodes;
+mod kept_objects;
 mod volumes;
 mod logs;
 mod streams;

@@ -3,6 +3,7 @@
 use std::{collections::BTreeMap, future::Future};
 
 use axum::body::Body;
+use fakeserver::FakeServer;
 use proptest::{prelude::*, sample::Index};
 use serde_json::{Value, json};
 use tokio::runtime::{Builder, Runtime};
@@ -449,8 +450,13 @@ proptest! {
     #[test]
     fn the_api_does_what_a_map_with_a_log_does(steps in proptest::collection::vec(step(), 1..60)) {
         runtime().block_on(async {
-            let api = Api::new();
-            api.delete("/api/v1/namespaces/kube-system/configmaps").await.ok();
+            // No other config map is there, and no controller creates one.
+            let server = FakeServer::builder().with_bootstrap(false).build();
+            let api = Api { server };
+            for key in [Key(0), Key(3)] {
+                let namespace = json!({"metadata": {"name": key.namespace()}});
+                api.post("/api/v1/namespaces", &namespace).await.created();
+            }
             let mut model = Model::new(api.server.revision());
             for step in &steps {
                 take(&api, &mut model, step).await;
