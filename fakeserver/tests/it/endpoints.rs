@@ -118,6 +118,43 @@ async fn a_service_has_the_addresses_of_its_ready_pods() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_service_keeps_its_slice_when_endpoints_come_and_go() {
+    let api = api();
+    api.post(SERVICES, &service("s")).await.created();
+    sleep(Duration::from_secs(1)).await;
+    let uid = async || {
+        let mut found = slices(&api, "s").await;
+        assert_eq!(found.len(), 1);
+        found.remove(0)["metadata"]["uid"].clone()
+    };
+    let first = uid().await;
+    deployed(&api).await;
+    assert_eq!(uid().await, first);
+    let path = format!("{DEPLOYMENTS}/d");
+    let scale = json!({"spec": {"replicas": 0}});
+    api.merge(&path, &scale).await.ok();
+    sleep(Duration::from_secs(40)).await;
+    let empty = slices(&api, "s").await.remove(0);
+    assert_eq!(empty["metadata"]["uid"], first);
+    assert!(
+        empty["endpoints"].is_null() && empty["ports"].is_null(),
+        "{empty}"
+    );
+    // Another port is another slice upstream, too, but for the one that is given up.
+    let ports = json!([{"name": "other", "port": 81, "targetPort": 9090}]);
+    api.merge(&format!("{SERVICES}/s"), &json!({"spec": {"ports": ports}}))
+        .await
+        .ok();
+    api.merge(&path, &json!({"spec": {"replicas": 1}}))
+        .await
+        .ok();
+    sleep(Duration::from_secs(5)).await;
+    let moved = slices(&api, "s").await.remove(0);
+    assert_eq!(moved["metadata"]["uid"], first);
+    assert_eq!(moved["ports"][0]["port"], 9090);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_pod_that_stops_leaves_the_endpoints_before_it_goes() {
     let api = api();
     deployed(&api).await;

@@ -11,13 +11,19 @@ use super::{
     is_headless,
 };
 use crate::{
-    controllers::cluster::Cluster, kinds::discovery, store::ObjectKey, write::deletion::Wanted,
+    controllers::cluster::Cluster,
+    kinds::discovery,
+    store::ObjectKey,
+    write::deletion::{Wanted, is_deleted},
 };
 
 /// The label by which a slice names its controller.
 const MANAGED_BY: &str = "endpointslice.kubernetes.io/managed-by";
 /// The largest number of endpoints in a slice.
 const ENDPOINTS_MAX: usize = 100;
+
+/// The type of the addresses of all slices, which does not change.
+const ADDRESS_TYPE: &str = "IPv4";
 
 /// The owner of slices: a service, or endpoints that a user has written.
 pub(super) struct Owner<'a> {
@@ -30,30 +36,42 @@ pub(super) struct Owner<'a> {
 type Contents = (Value, Value);
 
 /// Writes the slices of an owner. Without endpoints there is one, which has none.
+///
+/// A slice that is not wanted any more becomes one that is, so that watchers see no moment with both or with none.
 pub(super) fn write_slices(cluster: &mut Cluster<'_, '_>, owner: &Owner<'_>, groups: &[Group]) {
     let mut wanted = contents(groups);
     let labels = owner.labels();
     let mut spare = Vec::new();
     let mut kept: BTreeMap<ObjectKey, Contents> = BTreeMap::new();
     for key in owner.slices(cluster) {
-        let Some(slice) = cluster.get(&key).map(|slice| slice.to_value()) else {
+        let slice = cluster.get(&key).map(|slice| slice.to_value());
+        let Some(slice) = slice.filter(|slice| !is_deleted(slice)) else {
             continue;
         };
         let ports = slice.get("ports").cloned().unwrap_or_default();
         match wanted.iter().position(|(wanted, _)| *wanted == ports) {
             Some(place) => drop(kept.insert(key, wanted.remove(place))),
-            None => spare.push(key),
+            None => spare.push((key, slice["addressType"] == ADDRESS_TYPE)),
         }
     }
+    spare.retain(|(key, is_of_type)| {
+        if !is_of_type || wanted.is_empty() {
+            return true;
+        }
+        kept.insert(key.clone(), wanted.remove(0));
+        false
+    });
     let now = cluster.now_text();
-    for (key, (_, endpoints)) in kept {
+    for (key, (ports, endpoints)) in kept {
         cluster.update(&key, ACTOR, |slice| {
             let is_same = slice.get("endpoints").unwrap_or(&Value::Null) == &endpoints
+                && slice.get("ports").unwrap_or(&Value::Null) == &ports
                 && slice["metadata"]["labels"] == json!(labels);
             if !is_same {
                 slice["metadata"]["labels"] = json!(labels);
                 slice["metadata"]["annotations"][CHANGED_AT] = json!(now);
                 slice["endpoints"] = endpoints;
+                slice["ports"] = ports;
             }
         });
     }
@@ -67,14 +85,14 @@ pub(super) fn write_slices(cluster: &mut Cluster<'_, '_>, owner: &Owner<'_>, gro
                 "annotations": {CHANGED_AT: now},
                 "ownerReferences": [owner.kind.owner_reference(owner.object)],
             },
-            "addressType": "IPv4",
+            "addressType": ADDRESS_TYPE,
             "endpoints": endpoints,
             "ports": ports,
         });
         let storage = discovery::endpoint_slice::KIND.storage();
         cluster.create(storage, ACTOR, slice);
     }
-    for key in spare {
+    for (key, _) in spare {
         cluster.delete(&key, Wanted::default());
     }
 }
