@@ -39,6 +39,12 @@ pub(super) enum Hole {
     Zone,
     Number,
     Pods,
+    /// The type of machine that a node is, and what it has, altogether and for pods.
+    InstanceType,
+    Cpu,
+    Memory,
+    AllocatableCpu,
+    AllocatableMemory,
     /// A list of JSON.
     List,
     Kind,

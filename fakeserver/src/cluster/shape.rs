@@ -5,7 +5,7 @@ use rand::RngExt;
 use super::{
     options::ClusterOptions,
     prototypes::{ENDPOINTS_PER_SLICE, PodPhase, Profile},
-    world::{App, Cron, Daemon, Job, Namespace, Node, Owner, ReplicaSet, Slice, World},
+    world::{App, Cron, Daemon, Job, Machine, Namespace, Node, Owner, ReplicaSet, Slice, World},
 };
 
 const TEAMS: [&str; 16] = [
@@ -45,7 +45,9 @@ const PODS_PER_DAEMON: u32 = 8;
 /// The world of these options at `now`, in seconds.
 pub(super) fn found(options: &ClusterOptions, seed: u64, now: i64) -> World {
     let average = options.pods.div_ceil(options.nodes);
-    let mut world = World::empty(seed, 110.max(average + average / 2));
+    let at_most = average + average / 2;
+    let machine = Machine::with_room_for(at_most);
+    let mut world = World::empty(seed, 110.max(at_most), machine);
     // Some more are there while deployments are rolled out.
     world
         .pods

@@ -26,8 +26,13 @@ pub(super) struct World {
     pub(super) pods: Places<Pod>,
     /// The number of pods that fit on a node.
     pub(super) pods_per_node: u32,
+    pub(super) machine: Machine,
     pub(super) random: ChaCha8Rng,
 }
+
+/// The size of all machines of a cluster: a number of machines of the smallest size, each with 16 processors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Machine(u32);
 
 /// Things that come and go, each under a number that is given to another one afterwards.
 #[derive(Debug)]
@@ -164,7 +169,7 @@ pub(super) struct Pod {
 
 impl World {
     /// A world with nothing in it.
-    pub(super) fn empty(seed: u64, pods_per_node: u32) -> Self {
+    pub(super) fn empty(seed: u64, pods_per_node: u32, machine: Machine) -> Self {
         let mut random = ChaCha8Rng::seed_from_u64(seed);
         random.set_stream(STREAM);
         Self {
@@ -176,6 +181,7 @@ impl World {
             jobs: Places::default(),
             pods: Places::default(),
             pods_per_node,
+            machine,
             random,
         }
     }
@@ -298,6 +304,39 @@ impl World {
         }
         let number = best.unwrap_or_else(|| self.below(count));
         u32::try_from(number).expect("there are as many nodes as a number of 32 bits says")
+    }
+}
+
+// === impl Machine ===
+
+impl Machine {
+    /// What all pods request of a processor, and what a machine of the smallest size has for them, in thousandths.
+    const POD_CPU: u64 = 350;
+    const ALLOCATABLE_CPU: u64 = 15_890;
+
+    /// Returns the size of machines that have room for `pods` pods each.
+    pub(super) fn with_room_for(pods: u32) -> Self {
+        let needed = u64::from(pods) * Self::POD_CPU;
+        let count = needed.div_ceil(Self::ALLOCATABLE_CPU).next_power_of_two();
+        Self(u32::try_from(count).unwrap_or(u32::MAX))
+    }
+
+    /// Returns the name of the size.
+    pub(super) fn name(self) -> String {
+        format!("m6i.{}xlarge", u64::from(self.0) * 4)
+    }
+
+    /// Returns the processors and the memory of a machine, and those of them that are for pods.
+    pub(super) fn resources(self) -> [[String; 2]; 2] {
+        let count = u64::from(self.0);
+        let (cpu, memory) = (count * 16, count * 64_930_124);
+        [
+            [cpu.to_string(), format!("{memory}Ki")],
+            [
+                format!("{}m", cpu * 1_000 - 110),
+                format!("{}Ki", memory - 2_096_640),
+            ],
+        ]
     }
 }
 

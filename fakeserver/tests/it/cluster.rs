@@ -311,6 +311,41 @@ async fn it_lives_and_stays_whole() {
     assert!(lost.count() >= 3, "nodes were lost");
 }
 
+#[test]
+fn nodes_take_pods() {
+    let server = server(3, Churn::default());
+    for node in objects(&server, "", "nodes") {
+        assert!(node["spec"]["taints"].is_null(), "{node}");
+        assert_eq!(node["status"]["allocatable"]["cpu"], "15890m");
+    }
+}
+
+#[test]
+fn nodes_are_as_large_as_their_pods_need() {
+    for (nodes, pods) in [(12, 300), (2, 1_000), (1, 110)] {
+        let cluster = ClusterOptions::new(nodes, pods);
+        let server = FakeServer::builder().with_cluster(cluster).build();
+        let mut requested: BTreeMap<String, u64> = BTreeMap::new();
+        for pod in objects(&server, "", "pods") {
+            if text(&pod, "/status/phase") != "Succeeded" {
+                // Of both containers of each pod.
+                *requested
+                    .entry(text(&pod, "/spec/nodeName").to_owned())
+                    .or_default() += 350;
+            }
+        }
+        for node in objects(&server, "", "nodes") {
+            let cpu = text(&node, "/status/allocatable/cpu").trim_end_matches('m');
+            let name = text(&node, "/metadata/name");
+            let requested = requested.get(name).copied().unwrap_or_default();
+            assert!(
+                requested <= cpu.parse().unwrap(),
+                "{name}: {requested}m of {cpu}m"
+            );
+        }
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_watcher_sees_an_unbroken_history() {
     let server = server(3, Churn::new(100));

@@ -97,6 +97,8 @@ impl Printer<'_, '_> {
         let [range, host] = addresses(number);
         let (id, digest) = (format!("{number:017x}"), hex(node.uid, 1));
         let pods = world.pods_per_node.to_string();
+        let machine = world.machine.name();
+        let [[cpu, memory], [for_pods, memory_for_pods]] = world.machine.resources();
         let values = Values::new().with_all([
             (Hole::Name, &*node.name),
             (Hole::Uid, &uids[0]),
@@ -111,6 +113,11 @@ impl Printer<'_, '_> {
             (Hole::Number, &id),
             (Hole::Digest, &digest),
             (Hole::Pods, &pods),
+            (Hole::InstanceType, &machine),
+            (Hole::Cpu, &cpu),
+            (Hole::Memory, &memory),
+            (Hole::AllocatableCpu, &for_pods),
+            (Hole::AllocatableMemory, &memory_for_pods),
         ]);
         let key = ObjectKey::cluster(core::node::KIND.storage().clone(), &node.name);
         let stencil = match node.lost {

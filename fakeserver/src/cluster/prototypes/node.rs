@@ -22,7 +22,7 @@ pub(super) fn ready(registry: &Registry) -> Draft<'_> {
                 "kubernetes.io/arch": "amd64",
                 "kubernetes.io/hostname": name,
                 "kubernetes.io/os": "linux",
-                "node.kubernetes.io/instance-type": "m6i.4xlarge",
+                "node.kubernetes.io/instance-type": Hole::InstanceType.text(),
                 "topology.kubernetes.io/region": "eu-central-1",
                 "topology.kubernetes.io/zone": Hole::Zone.text(),
             },
@@ -38,6 +38,12 @@ pub(super) fn ready(registry: &Registry) -> Draft<'_> {
             node["spec"]["podCIDRs"] = json!([range]);
         })
         .update(KUBELET.of_status(), Hole::Ready, report)
+        .update(CONTROLLER_MANAGER, Hole::Ready, |node| {
+            // The taint of nodes that are not ready, which all have at first.
+            if let Some(spec) = node["spec"].as_object_mut() {
+                spec.remove("taints");
+            }
+        })
 }
 
 /// A node whose kubelet is not heard of any more.
@@ -92,8 +98,8 @@ pub(super) fn lease(registry: &Registry) -> Draft<'_> {
 /// Sets the status that the kubelet reports of its node.
 fn report(node: &mut Value) {
     let status = &mut node["status"];
-    status["capacity"] = sizes("16", "64930124Ki");
-    status["allocatable"] = sizes("15890m", "62833484Ki");
+    status["capacity"] = sizes(Hole::Cpu, Hole::Memory);
+    status["allocatable"] = sizes(Hole::AllocatableCpu, Hole::AllocatableMemory);
     let pressures = [
         (
             "MemoryPressure",
@@ -147,13 +153,13 @@ fn report(node: &mut Value) {
     status["images"] = images.collect();
 }
 
-fn sizes(cpu: &str, memory: &str) -> Value {
+fn sizes(cpu: Hole, memory: Hole) -> Value {
     json!({
-        "cpu": cpu,
+        "cpu": cpu.text(),
         "ephemeral-storage": "101430960Ki",
         "hugepages-1Gi": "0",
         "hugepages-2Mi": "0",
-        "memory": memory,
+        "memory": memory.text(),
         "pods": Hole::Pods.text(),
     })
 }
