@@ -2,6 +2,9 @@
 
 use serde_json::Value;
 
+#[cfg(feature = "controllers")]
+use crate::store::{ObjectKey, Transaction};
+
 use super::{Attempt, Source, Write, admission::Operation};
 use crate::{
     kinds::{
@@ -53,6 +56,37 @@ pub(super) fn allocate(attempt: &Attempt<'_, '_>, write: &mut Write<'_>) -> Resu
         .map_err(|problem| match problem {
             Problem::Refused(error) => write.target.invalid(&name, &[error]),
             Problem::Full => Status::internal("failed to allocate a nodePort: range is full"),
+        })
+}
+
+/// Gives a new service of a controller the addresses and ports that it needs.
+///
+/// # Errors
+///
+/// It asks for something that is not free, or nothing is free. The text says what.
+#[cfg(feature = "controllers")]
+pub(crate) fn allocate_created(
+    tx: &Transaction<'_>,
+    key: &ObjectKey,
+    service: &mut Value,
+) -> Result<(), String> {
+    if !Allocator::concerns(None, service) {
+        return Ok(());
+    }
+    let all = tx.list(service::KIND.storage(), None);
+    let others = all.iter().filter(|other| other.key() != key);
+    let cidrs = tx.list(service_cidr::KIND.storage(), None);
+    let allocator = Allocator::new(
+        cidrs.iter().map(|cidr| cidr.to_value()),
+        others.map(|other| other.to_value()),
+        seed(&service["metadata"]["uid"]),
+        true,
+    );
+    allocator
+        .fill(None, service)
+        .map_err(|problem| match problem {
+            Problem::Refused(error) => error.to_string(),
+            Problem::Full => "all node ports are taken".to_owned(),
         })
 }
 

@@ -36,6 +36,8 @@ pub(crate) use self::steps::{
     default_storage_class::complete as complete_class,
     service_account::complete as complete_account,
 };
+#[cfg(feature = "controllers")]
+pub(crate) use self::allocation::allocate_created;
 pub(crate) use self::{
     attempt::{Attempt, AttemptError},
     author::{Author, manager},

@@ -210,6 +210,9 @@ async fn the_cluster_s_own_pods_run_if_they_are_asked_for() {
     let endpoints = api.get(dns).await.ok();
     let addresses = &endpoints["subsets"][0]["addresses"];
     assert_eq!(addresses.as_array().map(Vec::len), Some(2), "{endpoints}");
+    let service = "/api/v1/namespaces/kube-system/services/kube-dns";
+    let service = api.get(service).await.ok();
+    assert_eq!(service["spec"]["clusterIPs"], json!(["10.0.0.10"]));
 
     // What is static comes back; what is not is the user's.
     let etcd = format!("{SYSTEM}/etcd-node-0");

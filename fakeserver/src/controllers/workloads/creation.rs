@@ -74,7 +74,13 @@ impl Cluster<'_, '_> {
             }
         };
         let now = self.now_text();
-        let object = written::created(&resource_type, actor, object, &uid, &now, complete);
+        let mut object = written::created(&resource_type, actor, object, &uid, &now, complete);
+        if rules.is(&core::service::KIND)
+            && let Err(why) = write::allocate_created(tx, &key, &mut object)
+        {
+            self.refusal = Some(why);
+            return None;
+        }
         let admitted = write::admit_created(backend, self.tx, &resource_type, &key, &object);
         if let Err(status) = admitted {
             self.refusal = Some(status.message);

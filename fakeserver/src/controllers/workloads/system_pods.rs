@@ -3,7 +3,7 @@
 //! A deployment, a daemon set and a service are created when the controllers start, and are the user's from then on. The pods
 //! of the control plane are static: they come back when they are deleted, as kubelets mirror them, and go with their node.
 
-use std::time::Duration;
+use std::{net::Ipv4Addr, time::Duration};
 
 use serde_json::{Value, json};
 
@@ -13,9 +13,13 @@ use crate::{
         cluster::{Actor, Cluster},
         controller::Controller,
         index::{Index, Observed},
+        kept_objects::{is_address_taken, service_range},
         queue::Due,
     },
-    kinds::{apps, core},
+    kinds::{
+        apps,
+        core::{self, service::range::ServiceRange},
+    },
     store::{ObjectKey, StoredObject},
     write,
 };
@@ -74,7 +78,10 @@ impl Controller for SystemPods {
         if !self.has_begun {
             self.has_begun = true;
             cluster.create(apps::deployment::KIND.storage(), KUBEADM, dns());
-            cluster.create(core::service::KIND.storage(), KUBEADM, dns_service());
+            let address = service_range(cluster, ServiceRange::DEFAULT).of_dns();
+            let address = address.filter(|address| !is_address_taken(cluster, *address));
+            let service = dns_service(address);
+            cluster.create(core::service::KIND.storage(), KUBEADM, service);
             cluster.create(apps::daemon_set::KIND.storage(), KUBEADM, proxy());
         }
         let nodes = cluster.tx.list(core::node::KIND.storage(), None);
@@ -178,8 +185,9 @@ fn dns() -> Value {
     })
 }
 
-fn dns_service() -> Value {
-    json!({
+/// Returns the service of the name server. Without an address it gets any.
+fn dns_service(address: Option<Ipv4Addr>) -> Value {
+    let mut service = json!({
         "metadata": {
             "name": "kube-dns",
             "namespace": NAMESPACE,
@@ -197,7 +205,11 @@ fn dns_service() -> Value {
                 {"name": "metrics", "port": 9153, "protocol": "TCP", "targetPort": 9153},
             ],
         },
-    })
+    });
+    if let Some(address) = address {
+        service["spec"]["clusterIP"] = json!(address.to_string());
+    }
+    service
 }
 
 fn proxy() -> Value {

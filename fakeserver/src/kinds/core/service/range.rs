@@ -28,6 +28,13 @@ impl ServiceRange {
     pub(crate) fn first(self) -> Ipv4Addr {
         Ipv4Addr::from_bits(self.net.to_bits() + 1)
     }
+
+    /// Returns the address that clusters give their name service, the tenth, if the range has so many.
+    #[cfg(feature = "controllers")]
+    pub(crate) fn of_dns(self) -> Option<Ipv4Addr> {
+        let has_room = 1_u64 << (32 - self.bits) > 10;
+        has_room.then(|| Ipv4Addr::from_bits(self.net.to_bits() + 10))
+    }
 }
 
 impl std::fmt::Display for ServiceRange {
