@@ -155,6 +155,45 @@ async fn a_service_keeps_its_slice_when_endpoints_come_and_go() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn each_address_of_a_service_has_an_object() {
+    let api = api();
+    let addresses = "/apis/networking.k8s.io/v1/ipaddresses";
+    let made = api.post(SERVICES, &service("s")).await.created();
+    let mut headless = service("h");
+    headless["spec"]["clusterIP"] = json!("None");
+    api.post(SERVICES, &headless).await.created();
+    sleep(Duration::from_secs(1)).await;
+    let address = made["spec"]["clusterIP"].as_str().unwrap();
+    let path = format!("{addresses}/{address}");
+    let object = api.get(&path).await.ok();
+    let parent = json!({"resource": "services", "namespace": "default", "name": "s"});
+    assert_eq!(object["spec"]["parentRef"], parent);
+    let labels = json!({
+        "ipaddress.kubernetes.io/ip-family": "IPv4",
+        "ipaddress.kubernetes.io/managed-by": "ipallocator.k8s.io",
+    });
+    assert_eq!(object["metadata"]["labels"], labels);
+    assert_eq!(items(&api, addresses).await.len(), 2);
+    // It comes back while its service is there.
+    api.delete(&path).await.ok();
+    sleep(Duration::from_secs(1)).await;
+    let again = api.get(&path).await.ok();
+    assert_ne!(again["metadata"]["uid"], object["metadata"]["uid"]);
+    // The next service of the address takes it over.
+    api.delete(&format!("{SERVICES}/s")).await.ok();
+    let mut next = service("next");
+    next["spec"]["clusterIP"] = json!(address);
+    api.post(SERVICES, &next).await.created();
+    sleep(Duration::from_secs(1)).await;
+    let taken = api.get(&path).await.ok();
+    assert_eq!(taken["spec"]["parentRef"]["name"], "next");
+    api.delete(&format!("{SERVICES}/next")).await.ok();
+    sleep(Duration::from_secs(1)).await;
+    api.get(&path).await.refused(404);
+    assert_eq!(items(&api, addresses).await.len(), 1);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_pod_that_stops_leaves_the_endpoints_before_it_goes() {
     let api = api();
     deployed(&api).await;

@@ -38,6 +38,7 @@ mod cron_job;
 mod disruption;
 mod autoscaler;
 mod endpoints;
+mod service_addresses;
 mod volumes;
 mod resource_claims;
 mod nodes;
@@ -65,6 +66,7 @@ use self::{
     replica_set::ReplicaSets,
     resource_claims::ResourceClaims,
     scheduler::Scheduler,
+    service_addresses::ServiceAddresses,
     stages::ObjectStages,
     stateful_set::StatefulSets,
     system_pods::SystemPods,
@@ -93,6 +95,7 @@ pub(super) fn controllers(options: &Workloads) -> Vec<Box<dyn Controller>> {
         Box::new(Disruption::default()),
         Box::new(Autoscalers::new(options.serves_metrics())),
         Box::new(ServiceEndpoints::default()),
+        Box::new(ServiceAddresses::default()),
         Box::new(Volumes::new(options)),
         Box::new(EphemeralVolumes),
         Box::new(ResourceClaims::default()),

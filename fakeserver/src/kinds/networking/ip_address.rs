@@ -1,9 +1,14 @@
 //! IP addresses.
 
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
 use crate::{
     kinds::{
-        Habits, Kind, MetadataRechecks, Validation, addresses::canonical_ip_problems,
+        Habits, Kind, MetadataRechecks, Validation,
+        addresses::canonical_ip_problems,
         formats::check_subdomain,
+        table::cell::{Cells, NONE, name, text},
     },
     value::{field::Field, findings::Findings, names::path_segment_problems},
 };
@@ -15,7 +20,8 @@ pub(crate) static KIND: Kind = Kind::new("networking.k8s.io", "ipaddresses")
         ..Habits::COMMON
     })
     .names(canonical_ip_problems)
-    .validation(Validation::new(check, check_update));
+    .validation(Validation::new(check, check_update))
+    .cells(cells);
 
 // === Validation ===
 
@@ -49,4 +55,28 @@ fn check_update(old: &Field<'_>, new: &Field<'_>, found: &mut Findings) {
             found.invalid(&parent, "field is immutable");
         }
     }
+}
+
+// === Cells ===
+
+fn cells(address: &Value, _now: Timestamp) -> Cells {
+    vec![json!(name(address)), json!(parent(address))]
+}
+
+/// Returns the parent of an address: its resource with its group, its namespace if it has one, and its name.
+fn parent(address: &Value) -> String {
+    let parent = &address["spec"]["parentRef"];
+    if parent.is_null() {
+        return NONE.to_owned();
+    }
+    let resource = match (text(&parent["resource"]), text(&parent["group"])) {
+        (resource, "") => resource.to_owned(),
+        (resource, group) => format!("{resource}.{group}"),
+    };
+    let place = [&parent["namespace"], &parent["name"]].map(text);
+    let place = place.into_iter().filter(|part| !part.is_empty());
+    let parts: Vec<String> = std::iter::once(resource.to_lowercase())
+        .chain(place.map(str::to_owned))
+        .collect();
+    parts.join("/")
 }

@@ -1,9 +1,13 @@
 //! Ranges of service addresses.
 
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
 use crate::{
     kinds::{
         Habits, KeptByStatus, Kind, Validation,
         addresses::{check_canonical_cidr, parse_cidr},
+        table::cell::{Cells, age, items, name, text},
     },
     value::{field::Field, findings::Findings},
 };
@@ -16,7 +20,8 @@ pub(crate) static KIND: Kind = Kind::new("networking.k8s.io", "servicecidrs")
         kept_by_status: KeptByStatus::ALL,
         ..Habits::COMMON
     })
-    .validation(Validation::new(check, check_update));
+    .validation(Validation::new(check, check_update))
+    .cells(cells);
 
 // === Validation ===
 
@@ -58,4 +63,15 @@ fn check_update(old: &Field<'_>, new: &Field<'_>, found: &mut Findings) {
         }
         _ => found.invalid(&is, "field is immutable"),
     }
+}
+
+// === Cells ===
+
+fn cells(cidr: &Value, now: Timestamp) -> Cells {
+    let ranges: Vec<&str> = items(&cidr["spec"]["cidrs"]).iter().map(text).collect();
+    vec![
+        json!(name(cidr)),
+        json!(ranges.join(",")),
+        json!(age(cidr, now)),
+    ]
 }
