@@ -1,8 +1,8 @@
 //! Nodes that fail, are tainted, or go, and the pods on them.
 
-use std::time::Duration;
+use std::{collections::BTreeSet, time::Duration};
 
-use fakeserver::{Controllers, Workloads};
+use fakeserver::{Controllers, FakeServer, Workloads};
 use serde_json::{Value, json};
 use tokio::time::sleep;
 
@@ -213,6 +213,11 @@ async fn the_cluster_s_own_pods_run_if_they_are_asked_for() {
     let service = "/api/v1/namespaces/kube-system/services/kube-dns";
     let service = api.get(service).await.ok();
     assert_eq!(service["spec"]["clusterIPs"], json!(["10.0.0.10"]));
+    // Pods of the network of a node have its address.
+    let host = node["status"]["addresses"][0]["address"].clone();
+    let etcd = api.get(&format!("{SYSTEM}/etcd-node-0")).await.ok();
+    assert_eq!(etcd["status"]["hostIP"], host);
+    assert_eq!(etcd["status"]["podIPs"], json!([{"ip": host}]));
 
     // What is static comes back; what is not is the user's.
     let etcd = format!("{SYSTEM}/etcd-node-0");
@@ -225,4 +230,70 @@ async fn the_cluster_s_own_pods_run_if_they_are_asked_for() {
     api.delete(&format!("{NODES}/node-0")).await.ok();
     sleep(Duration::from_mins(2)).await;
     assert_eq!(statics().await, expected("node-1"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_node_gets_labels_an_address_and_events_when_it_is_registered() {
+    let api = deployed().await;
+    api.post(NODES, &json!({"metadata": {"name": "bare"}}))
+        .await
+        .created();
+    api.settle().await;
+    let list = api.get(NODES).await.ok();
+    let nodes = list["items"].as_array().unwrap();
+    let addresses: BTreeSet<&str> = nodes
+        .iter()
+        .map(|node| node["status"]["addresses"][0]["address"].as_str().unwrap())
+        .collect();
+    assert_eq!(addresses.len(), 3, "{addresses:?}");
+    let labels = json!({
+        "kubernetes.io/arch": "amd64",
+        "kubernetes.io/hostname": "bare",
+        "kubernetes.io/os": "linux",
+    });
+    let bare = api.get(&format!("{NODES}/bare")).await.ok();
+    assert_eq!(bare["metadata"]["labels"], labels);
+    assert_eq!(taints(&api, "bare").await, Vec::<String>::new());
+    let events = "/api/v1/namespaces/default/events?fieldSelector=involvedObject.name=bare";
+    let events = api.get(events).await.ok();
+    let events = events["items"].as_array().unwrap().iter();
+    let told: BTreeSet<String> = events
+        .map(|event| {
+            let [reason, component] = [&event["reason"], &event["source"]["component"]]
+                .map(|text| text.as_str().unwrap());
+            format!("{component} {reason}")
+        })
+        .collect();
+    let expected = [
+        "kubelet NodeReady",
+        "kubelet Starting",
+        "node-controller RegisteredNode",
+    ];
+    assert!(told.iter().eq(expected.iter()), "{told:?}");
+    for pod in pods(&api).await {
+        let path = format!("{NODES}/{}", pod["spec"]["nodeName"].as_str().unwrap());
+        let node = api.get(&path).await.ok();
+        let address = &node["status"]["addresses"][0]["address"];
+        assert_eq!(pod["status"]["hostIP"], *address);
+        assert_ne!(pod["status"]["podIP"], *address);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_node_that_says_that_it_is_not_ready_stays_so() {
+    let api = deployed().await;
+    set_ready(&api, "node-1", "Unknown").await;
+    // The controllers begin anew with what is stored.
+    let server = FakeServer::builder()
+        .with_controllers(Controllers::default().with_workloads(Workloads::default()))
+        .with_snapshot(api.server.snapshot());
+    let api = Api {
+        server: server.build(),
+    };
+    api.get(NODES).await.ok();
+    api.settle().await;
+    let node = api.get(&format!("{NODES}/node-1")).await.ok();
+    let conditions = node["status"]["conditions"].as_array().unwrap().iter();
+    let mut ready = conditions.filter(|condition| condition["type"] == "Ready");
+    assert_eq!(ready.next().unwrap()["status"], "Unknown");
 }

@@ -1,10 +1,10 @@
-//! Nodes: created for a cluster without any, and kept ready.
+//! Nodes: created for a cluster without any, and registered with labels, addresses and a status.
 
-use std::time::Duration;
+use std::{collections::BTreeMap, net::Ipv4Addr, time::Duration};
 
 use serde_json::{Value, json};
 
-use super::objects::{has_condition, text};
+use super::objects::{ReconciledKind, text};
 use crate::{
     controllers::{
         Workloads,
@@ -18,6 +18,15 @@ use crate::{
 };
 
 const KUBELET: Actor = Actor::new("kubelet");
+/// The kind that events of kubelets about nodes are about.
+const NODE: ReconciledKind = ReconciledKind {
+    kind: &core::node::KIND,
+    name: "Node",
+    api_version: "v1",
+    component: "kubelet",
+};
+/// The first address of nodes that have none, in a range that neither services nor pods have by default.
+const FIRST_ADDRESS: Ipv4Addr = Ipv4Addr::new(172, 18, 0, 2);
 /// The key under which the nodes of an empty cluster are looked after. No node can have that name.
 const ALL: &str = "";
 /// The taint of a node that is not ready.
@@ -30,33 +39,71 @@ pub(super) const UNSCHEDULABLE: &str = "node.kubernetes.io/unschedulable";
 pub(super) const CONTROL_PLANE: &str = "node-role.kubernetes.io/control-plane";
 
 /// Registers nodes, and reports their status.
+///
+/// # Memory
+///
+/// An entry for each node.
 #[derive(Debug)]
 pub(super) struct NodeMaker {
     options: Workloads,
-    count: usize,
+    /// The nodes that are there, and their internal addresses of version 4.
+    nodes: BTreeMap<String, Option<Ipv4Addr>>,
+    /// The address that is tried first for the next node without one.
+    next_address: Ipv4Addr,
 }
 
 // === impl NodeMaker ===
 
 impl NodeMaker {
     pub(super) fn new(options: Workloads) -> Self {
-        Self { options, count: 0 }
+        Self {
+            options,
+            nodes: BTreeMap::new(),
+            next_address: FIRST_ADDRESS,
+        }
+    }
+
+    /// Returns an address that no node has.
+    fn free_address(&mut self) -> Ipv4Addr {
+        let is_taken = |address| self.nodes.values().any(|known| *known == Some(address));
+        let mut address = self.next_address;
+        while is_taken(address) {
+            address = following(address);
+        }
+        self.next_address = following(address);
+        address
+    }
+
+    /// Registers a node without a status as its kubelet does when it starts.
+    fn register(&mut self, cluster: &mut Cluster<'_, '_>, key: &ObjectKey) {
+        let now = cluster.now_text();
+        let pods = self.options.pods_per_node;
+        cluster.update(key, KUBELET, set_labels);
+        let known = self.nodes.get(key.name()).copied().flatten();
+        let address = known.unwrap_or_else(|| self.free_address());
+        let registered = cluster.update(key, KUBELET.of_status(), |node| {
+            report(node, pods, address, &now);
+        });
+        let Some(node) = registered.map(|stored| stored.to_value()) else {
+            return;
+        };
+        cluster.event(&NODE, &node, "Starting", "Starting kubelet.");
+        let name = key.name();
+        let message = format!("Node {name} status is now: NodeReady");
+        cluster.event(&NODE, &node, "NodeReady", &message);
+        let controller = ReconciledKind {
+            component: "node-controller",
+            ..NODE
+        };
+        let message = format!("Node {name} event: Registered Node {name} in Controller");
+        cluster.event(&controller, &node, "RegisteredNode", &message);
     }
 
     fn make(&self, cluster: &mut Cluster<'_, '_>) {
         for number in 0..self.options.node_count {
             let name = format!("node-{number}");
-            let mut node = json!({
-                "metadata": {
-                    "name": name,
-                    "labels": {
-                        "kubernetes.io/arch": "amd64",
-                        "kubernetes.io/hostname": name,
-                        "kubernetes.io/os": "linux",
-                    },
-                },
-                "spec": {},
-            });
+            let mut node = json!({"metadata": {"name": name}, "spec": {}});
+            set_labels(&mut node);
             if self.options.has_system_pods && number == 0 {
                 node["metadata"]["labels"][CONTROL_PLANE] = json!("");
             }
@@ -71,7 +118,7 @@ impl Controller for NodeMaker {
     }
 
     fn started(&mut self, due: &mut Due<'_>) {
-        if self.count == 0 {
+        if self.nodes.is_empty() {
             due.add(
                 ObjectKey::cluster(core::node::KIND.storage().clone(), ALL),
                 Duration::ZERO,
@@ -83,30 +130,54 @@ impl Controller for NodeMaker {
         if !change.is_of(&core::node::KIND) {
             return;
         }
-        match (&change.before, &change.after) {
-            (None, Some(_)) => {
-                self.count += 1;
-                due.add(change.key().clone(), Duration::ZERO);
-            }
-            (Some(_), None) => self.count = self.count.saturating_sub(1),
-            _ => {}
+        let name = change.key().name();
+        let Some((after, _)) = &change.after else {
+            self.nodes.remove(name);
+            return;
+        };
+        let address = internal_address(&after.to_value()).parse().ok();
+        self.nodes.insert(name.to_owned(), address);
+        if change.before.is_none() {
+            due.add(change.key().clone(), Duration::ZERO);
         }
     }
 
     fn reconcile(&mut self, cluster: &mut Cluster<'_, '_>, key: &ObjectKey, _due: &mut Due<'_>) {
         if key.name() == ALL {
-            if self.count == 0 {
+            if self.nodes.is_empty() {
                 self.make(cluster);
             }
             return;
         }
-        let now = cluster.now_text();
-        let pods = self.options.pods_per_node;
-        cluster.update(key, KUBELET.of_status(), |node| {
-            if !has_condition(&node["status"], "Ready") {
-                report(node, pods, &now);
-            }
-        });
+        let node = cluster.get(key).map(|stored| stored.to_value());
+        // One that says that it is not ready is left so.
+        if node.is_some_and(|node| ready_status(&node).is_empty()) {
+            self.register(cluster, key);
+        }
+    }
+}
+
+/// Returns the address after another one, leaving out those that no machine has: the first and the last of 256.
+fn following(address: Ipv4Addr) -> Ipv4Addr {
+    let next = Ipv4Addr::from_bits(address.to_bits().wrapping_add(1));
+    match next.octets() {
+        [_, _, _, 0 | 255] => following(next),
+        _ => next,
+    }
+}
+
+/// Sets the labels that a node has from its kubelet, unless it has them.
+fn set_labels(node: &mut Value) {
+    let name = node["metadata"]["name"].clone();
+    let labels = &mut node["metadata"]["labels"];
+    for (label, value) in [
+        ("kubernetes.io/arch", json!("amd64")),
+        ("kubernetes.io/hostname", name),
+        ("kubernetes.io/os", json!("linux")),
+    ] {
+        if labels[label].is_null() {
+            labels[label] = value;
+        }
     }
 }
 
@@ -123,7 +194,7 @@ fn sizes(pods: u32) -> Value {
 }
 
 /// Writes the status of a node that runs pods. What it says already stays.
-fn report(node: &mut Value, pods: u32, now: &str) {
+fn report(node: &mut Value, pods: u32, address: Ipv4Addr, now: &str) {
     let name = node["metadata"]["name"].clone();
     let status = &mut node["status"];
     let sizes = sizes(pods);
@@ -134,7 +205,7 @@ fn report(node: &mut Value, pods: u32, now: &str) {
     }
     if status["addresses"].is_null() {
         status["addresses"] = json!([
-            {"type": "InternalIP", "address": "10.0.0.1"},
+            {"type": "InternalIP", "address": address.to_string()},
             {"type": "Hostname", "address": name},
         ]);
     }
@@ -190,10 +261,75 @@ fn report(node: &mut Value, pods: u32, now: &str) {
     ]);
 }
 
+/// Returns the address by which pods on a node name it: an internal one, or else an external one; empty without either.
+pub(super) fn host_address(node: &Value) -> &str {
+    match internal_address(node) {
+        "" => address(node, "ExternalIP"),
+        internal => internal,
+    }
+}
+
+fn internal_address(node: &Value) -> &str {
+    address(node, "InternalIP")
+}
+
+/// Returns the first address of a type; empty without one.
+fn address<'a>(node: &'a Value, kind: &str) -> &'a str {
+    let addresses = node["status"]["addresses"].as_array();
+    let mut addresses = addresses.into_iter().flatten();
+    let found = addresses.find(|address| address["type"] == kind);
+    found.map_or("", |address| text(&address["address"]))
+}
+
 /// Returns the status of the condition that says whether a node is ready; empty without one.
 pub(super) fn ready_status(node: &Value) -> &str {
     let conditions = node["status"]["conditions"].as_array();
     let mut conditions = conditions.into_iter().flatten();
     let ready = conditions.find(|condition| condition["type"] == "Ready");
     ready.map_or("", |ready| text(&ready["status"]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_node_has_an_address_of_its_own() {
+        let mut nodes = NodeMaker::new(Workloads::default());
+        let taken = Ipv4Addr::new(172, 18, 0, 3);
+        nodes.nodes.insert("loaded".to_owned(), Some(taken));
+        let given = [0; 300].map(|_| nodes.free_address());
+        let distinct: std::collections::BTreeSet<Ipv4Addr> = given.into_iter().collect();
+        assert_eq!(distinct.len(), given.len());
+        assert_eq!(given[0], FIRST_ADDRESS);
+        assert!(!distinct.contains(&taken));
+        assert!(given.iter().all(|it| !matches!(it.octets()[3], 0 | 255)));
+    }
+
+    #[test]
+    fn a_pod_names_its_node_by_an_internal_address_first() {
+        let address = |kind: &str, text: &str| json!({"type": kind, "address": text});
+        let external = address("ExternalIP", "203.0.113.7");
+        let mut node = json!({"status": {"addresses": [address("Hostname", "n"), external]}});
+        assert_eq!(host_address(&node), "203.0.113.7");
+        node["status"]["addresses"][0] = address("InternalIP", "10.9.8.7");
+        assert_eq!(host_address(&node), "10.9.8.7");
+        assert_eq!(host_address(&json!({})), "");
+    }
+
+    #[test]
+    fn labels_that_a_node_has_stay() {
+        let mut node = json!({"metadata": {
+            "name": "n",
+            "labels": {"kubernetes.io/arch": "arm64", "zone": "a"},
+        }});
+        set_labels(&mut node);
+        let labels = json!({
+            "kubernetes.io/arch": "arm64",
+            "kubernetes.io/hostname": "n",
+            "kubernetes.io/os": "linux",
+            "zone": "a",
+        });
+        assert_eq!(node["metadata"]["labels"], labels);
+    }
 }

@@ -12,10 +12,7 @@ mod life;
 mod needs;
 mod status;
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    time::Duration,
-};
+use std::{collections::BTreeMap, time::Duration};
 
 use jiff::Timestamp;
 use serde_json::Value;
@@ -26,9 +23,10 @@ use self::{
     container::{Container, Role},
     life::{Blocked, Happened, Life, Now, What},
     needs::{Lack, NEEDED, unconfigured, unmounted},
+    status::Addresses,
 };
 use super::{
-    nodes::ready_status,
+    nodes::{host_address, ready_status},
     objects::{ReconciledKind, text},
     pods::{Phase, Pod},
     stages::{Exit, Readiness, Script, Selected, direct},
@@ -73,8 +71,8 @@ pub(super) struct Kubelet {
     stages: Vec<Selected>,
     /// The number of pods that were started: the last part of their addresses.
     started: u32,
-    /// The nodes that are there and ready.
-    ready: BTreeSet<String>,
+    /// The nodes that are there and ready, and their addresses.
+    ready: BTreeMap<String, String>,
     lives: BTreeMap<ObjectKey, Life>,
     /// The pods that need something that is not there, and what that was last.
     blocked: BTreeMap<ObjectKey, Lack>,
@@ -91,7 +89,7 @@ impl Kubelet {
             stages: stages.map(Selected::new).collect(),
             options,
             started: 0,
-            ready: BTreeSet::new(),
+            ready: BTreeMap::new(),
             lives: BTreeMap::new(),
             blocked: BTreeMap::new(),
             going: BTreeMap::new(),
@@ -101,10 +99,13 @@ impl Kubelet {
     /// Takes a change of a node in. Its pods go on when it becomes ready.
     fn observe_node(&mut self, change: &Observed<'_>, index: &Index, due: &mut Due<'_>) {
         let name = change.key().name();
-        let after = change.after.as_ref();
-        if after.is_none_or(|(node, _)| ready_status(&node.to_value()) != "True") {
+        let after = change.after.as_ref().map(|(node, _)| node.to_value());
+        let Some(node) = after.filter(|node| ready_status(node) == "True") else {
             self.ready.remove(name);
-        } else if self.ready.insert(name.to_owned()) {
+            return;
+        };
+        let address = host_address(&node).to_owned();
+        if self.ready.insert(name.to_owned(), address).is_none() {
             for pod in index.pods.assigned_to(name) {
                 if !pod.is_finished() || pod.is_deleted {
                     due.add(pod.key().clone(), Duration::ZERO);
@@ -241,10 +242,13 @@ impl Kubelet {
         if pod.address.is_empty() && life.phase() != Phase::Pending {
             self.started = self.started.wrapping_add(1);
         }
-        let address = address(self.started);
+        let addresses = Addresses {
+            host: self.ready.get(&pod.node).map_or("", String::as_str),
+            pod: &address(self.started),
+        };
         let gates = &pod.gates;
         cluster.update(pod.key(), ACTOR.of_status(), |pod| {
-            status::write(pod, life, gates, &address, now);
+            status::write(pod, life, gates, addresses, now);
         });
     }
 
@@ -319,7 +323,7 @@ impl Controller for Kubelet {
         let Some(pod) = cluster.index.pods.get(key).cloned() else {
             return;
         };
-        if !self.ready.contains(&pod.node) {
+        if !self.ready.contains_key(&pod.node) {
             return;
         }
         if pod.is_deleted {

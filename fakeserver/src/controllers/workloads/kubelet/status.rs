@@ -15,8 +15,23 @@ use crate::{
     kinds::core::pod::condition::{PodCondition, find},
 };
 
+/// The addresses of a pod.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Addresses<'a> {
+    /// That of its node; empty if that has none.
+    pub(super) host: &'a str,
+    /// Its own, unless it has that of its node.
+    pub(super) pod: &'a str,
+}
+
 /// Writes the status of a pod.
-pub(super) fn write(pod: &mut Value, life: &Life, gates: &[Gate], address: &str, now: &str) {
+pub(super) fn write(
+    pod: &mut Value,
+    life: &Life,
+    gates: &[Gate],
+    addresses: Addresses<'_>,
+    now: &str,
+) {
     let phase = life.phase();
     let specs = pod["spec"].clone();
     let uid = text(&pod["metadata"]["uid"]).to_owned();
@@ -45,16 +60,33 @@ pub(super) fn write(pod: &mut Value, life: &Life, gates: &[Gate], address: &str,
     if status["startTime"].is_null() {
         status["startTime"] = json!(now);
     }
-    status["hostIP"] = json!("10.0.0.1");
-    status["hostIPs"] = json!([{"ip": "10.0.0.1"}]);
-    if phase != Phase::Pending && status["podIP"].is_null() {
-        status["podIP"] = json!(address);
-        status["podIPs"] = json!([{"ip": address}]);
-    }
+    addresses.write(status, &specs, phase);
     if life.is_past_deadline {
         status["reason"] = json!("DeadlineExceeded");
         let why = "Pod was active on the node longer than the specified deadline";
         status["message"] = json!(why);
+    }
+}
+
+// === impl Addresses ===
+
+impl Addresses<'_> {
+    /// Sets the addresses in the status of a pod. One of the node's network has that of the node from the beginning.
+    fn write(self, status: &mut Value, spec: &Value, phase: Phase) {
+        let Self { host, pod } = self;
+        if !host.is_empty() {
+            status["hostIP"] = json!(host);
+            status["hostIPs"] = json!([{"ip": host}]);
+        }
+        let address = match phase {
+            _ if spec["hostNetwork"] == true => host,
+            Phase::Pending => "",
+            _ => pod,
+        };
+        if status["podIP"].is_null() && !address.is_empty() {
+            status["podIP"] = json!(address);
+            status["podIPs"] = json!([{"ip": address}]);
+        }
     }
 }
 
