@@ -121,7 +121,8 @@ struct ServerOptions {
     /// `certificates`, `quota`, `service-accounts` and `workloads`; or `none`.
     ///
     /// `service-accounts` makes the service account `default` in every namespace, and by `--tls` the config map
-    /// `kube-root-ca.crt`. It turns on the admission plugin `ServiceAccount`.
+    /// `kube-root-ca.crt`; it writes tokens into secrets of the type `kubernetes.io/service-account-token`. It turns on the
+    /// admission plugin `ServiceAccount`.
     ///
     /// `quota` counts the usage of resource quotas, which limit nothing without it.
     ///

@@ -33,6 +33,8 @@ mod quota;
 mod leader_election;
 #[cfg(feature = "controllers")]
 mod cluster_role_aggregation;
+#[cfg(feature = "controllers")]
+mod service_account_tokens;
 #[cfg_attr(not(feature = "controllers"), path = "service_accounts_off.rs")]
 mod service_accounts;
 #[cfg_attr(not(feature = "tls"), path = "certificates_off.rs")]

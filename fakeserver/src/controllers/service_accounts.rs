@@ -10,6 +10,7 @@ use super::{
     index::{Index, Observed},
     meta::Meta,
     queue::Due,
+    service_account_tokens::ServiceAccountTokens,
 };
 use crate::{
     kinds::core::{config_map, namespace, service_account},
@@ -30,9 +31,13 @@ struct ServiceAccounts {
     root_certificate: Option<String>,
 }
 
-/// Returns the controllers: one.
+/// Returns the controllers: that of the accounts, and that of tokens in secrets.
 pub(super) fn controller(root_certificate: Option<String>) -> Vec<Box<dyn Controller>> {
-    vec![Box::new(ServiceAccounts { root_certificate })]
+    let tokens = ServiceAccountTokens::new(root_certificate.clone());
+    vec![
+        Box::new(ServiceAccounts { root_certificate }),
+        Box::new(tokens),
+    ]
 }
 
 // === impl ServiceAccounts ===

@@ -384,7 +384,7 @@ impl FakeServerBuilder {
             },
             data,
             api: Api {
-                authenticator: self.security.authenticator(&backend.entropy),
+                authenticator: self.security.authenticator(&backend),
                 backend,
                 faults: self.faults,
                 tally: Tally::default(),

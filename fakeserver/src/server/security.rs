@@ -7,7 +7,7 @@ use crate::{
         authentication::{Authenticator, StaticTokens, TokenSigner},
         authorization::Authorization,
     },
-    entropy::Entropy,
+    write::Backend,
 };
 
 /// The security of a server: tokens, anonymous access, and authorization.
@@ -26,13 +26,18 @@ pub(super) struct Security {
 // === impl Security ===
 
 impl Security {
-    /// Returns the authenticator of a server that draws its key from `entropy`, unless one was given.
-    pub(super) fn authenticator(self, entropy: &Entropy) -> Authenticator {
+    /// Returns the authenticator of a server, which draws its key from the entropy of `backend` unless one was given.
+    /// Controllers sign as it does.
+    pub(super) fn authenticator(self, backend: &Backend) -> Authenticator {
+        let entropy = &backend.entropy;
         let token_key = self.token_key.unwrap_or_else(|| entropy.token_key());
         let signer = TokenSigner::new(token_key);
         #[cfg(feature = "tls")]
         let signer = signer.with_keys(self.account_keys);
-        Authenticator::new(self.tokens, signer, self.serves_anonymous)
+        let authenticator = Authenticator::new(self.tokens, signer, self.serves_anonymous);
+        #[cfg(feature = "controllers")]
+        backend.set_signer(authenticator.shared_signer());
+        authenticator
     }
 }
 

@@ -37,7 +37,7 @@ pub(crate) use self::steps::{
     service_account::complete as complete_account,
 };
 #[cfg(feature = "controllers")]
-pub(crate) use self::allocation::allocate_created;
+pub(crate) use self::{allocation::allocate_created, backend::ClaimsSigner};
 pub(crate) use self::{
     attempt::{Attempt, AttemptError},
     author::{Author, manager},

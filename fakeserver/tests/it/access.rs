@@ -1,6 +1,7 @@
 //! Access: tokens, rules, impersonation, reviews.
 
-use fakeserver::{Authorization, FakeServer, FakeServerBuilder, UserInfo};
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use fakeserver::{Authorization, Controllers, FakeServer, FakeServerBuilder, UserInfo};
 use http::StatusCode;
 use serde_json::{Value, json};
 
@@ -215,6 +216,77 @@ async fn fault_rules_see_also_what_is_forbidden() {
     );
     drop(guard);
     get(&api, JANE, PODS).await.refused(403);
+}
+
+/// A secret for the token of an account.
+fn token_secret(name: &str, account: &str) -> Value {
+    json!({
+        "metadata": {
+            "name": name,
+            "annotations": {"kubernetes.io/service-account.name": account},
+        },
+        "type": "kubernetes.io/service-account-token",
+    })
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_secret_gets_a_token_that_ends_with_it() {
+    let controllers = Controllers::default().with_service_accounts(true);
+    let builder = builder().with_authorization(Authorization::Rbac);
+    let api = Api {
+        server: builder.with_controllers(controllers).build(),
+    };
+    let secrets = "/api/v1/namespaces/default/secrets";
+    let accounts = "/api/v1/namespaces/default/serviceaccounts";
+    let robot = json!({"metadata": {"name": "robot"}});
+    let robot = post(&api, ADMIN, accounts, &robot).await.created();
+    for name in ["first", "second"] {
+        let secret = token_secret(name, "robot");
+        post(&api, ADMIN, secrets, &secret).await.created();
+    }
+    let orphan = token_secret("orphan", "nobody");
+    post(&api, ADMIN, secrets, &orphan).await.created();
+    api.settle().await;
+    let orphan = format!("{secrets}/orphan");
+    get(&api, ADMIN, &orphan).await.refused(404);
+    let path = format!("{secrets}/first");
+    let secret = get(&api, ADMIN, &path).await.ok();
+    let uid = &secret["metadata"]["annotations"]["kubernetes.io/service-account.uid"];
+    assert_eq!(*uid, robot["metadata"]["uid"]);
+    let decoded = |secret: &Value, entry: &str| {
+        let text = secret["data"][entry].as_str().unwrap();
+        String::from_utf8(STANDARD.decode(text).unwrap()).unwrap()
+    };
+    assert_eq!(decoded(&secret, "namespace"), "default");
+    let second = get(&api, ADMIN, &format!("{secrets}/second")).await.ok();
+    let bearers = [&secret, &second].map(|secret| format!("Bearer {}", decoded(secret, "token")));
+    let who = format!("{AUTHENTICATION}/selfsubjectreviews");
+    for bearer in &bearers {
+        let robot = ("authorization", bearer.as_str());
+        let me = post(&api, robot, &who, &json!({})).await.created();
+        let user = &me["status"]["userInfo"];
+        assert_eq!(user["username"], "system:serviceaccount:default:robot");
+        get(&api, robot, PODS).await.refused(403);
+    }
+    let reviews = format!("{AUTHENTICATION}/tokenreviews");
+    let review = json!({"spec": {"token": decoded(&secret, "token")}});
+    let review = post(&api, ADMIN, &reviews, &review).await.created();
+    assert_eq!(review["status"]["authenticated"], true);
+    // The token ends with its secret, and the secret with its account.
+    api.send("DELETE", &path, &[ADMIN], "").await.ok();
+    let [first, second] = bearers;
+    get(&api, ("authorization", &first), "/version")
+        .await
+        .refused(401);
+    get(&api, ("authorization", &second), "/version").await.ok();
+    let account = format!("{accounts}/robot");
+    api.send("DELETE", &account, &[ADMIN], "").await.ok();
+    get(&api, ("authorization", &second), "/version")
+        .await
+        .refused(401);
+    api.settle().await;
+    let path = format!("{secrets}/second");
+    get(&api, ADMIN, &path).await.refused(404);
 }
 
 #[tokio::test]

@@ -5,18 +5,23 @@ use std::sync::Arc;
 use http::{HeaderMap, header};
 use jiff::Timestamp;
 
-use super::{AuthenticationError, StaticTokens, TokenSigner, subprotocol};
+use super::{
+    AuthenticationError, StaticTokens, TokenSigner, service_account::SecretClaims, subprotocol,
+};
 use crate::{
-    kinds::core::service_account,
+    kinds::{
+        Kind,
+        core::{secret, service_account},
+    },
     store::{ObjectKey, Storage, StoredObject},
-    value::user::UserInfo,
+    value::{schema::encode_base64, user::UserInfo},
 };
 
 /// Finds out who makes a request.
 #[derive(Debug)]
 pub(crate) struct Authenticator {
     tokens: StaticTokens,
-    signer: TokenSigner,
+    signer: Arc<TokenSigner>,
     /// The user of requests without credentials, if those are served.
     anonymous: Option<Arc<UserInfo>>,
 }
@@ -45,13 +50,19 @@ impl Authenticator {
     pub(crate) fn new(tokens: StaticTokens, signer: TokenSigner, serves_anonymous: bool) -> Self {
         Self {
             tokens,
-            signer,
+            signer: Arc::new(signer),
             anonymous: serves_anonymous.then(|| Arc::new(UserInfo::anonymous())),
         }
     }
 
     pub(crate) fn signer(&self) -> &TokenSigner {
         &self.signer
+    }
+
+    /// Returns the signer for those who sign besides requests.
+    #[cfg(feature = "controllers")]
+    pub(crate) fn shared_signer(&self) -> Arc<TokenSigner> {
+        Arc::clone(&self.signer)
     }
 
     /// Authenticates a request with these headers, at `now`.
@@ -86,16 +97,11 @@ impl Authenticator {
         now: Timestamp,
     ) -> Result<TokenUser, AuthenticationError> {
         if let Some(user) = self.tokens.user(token) {
-            // Tokens that say no audience are for the API.
-            let own = self.signer.audiences().iter();
-            let own: Vec<String> = own.filter(|own| audiences.contains(own)).cloned().collect();
-            if own.is_empty() {
-                return Err(AuthenticationError::InvalidToken);
-            }
-            return Ok(TokenUser {
-                user: Arc::clone(user),
-                audiences: own,
-            });
+            return self.for_api(Arc::clone(user), audiences);
+        }
+        if let Some(claims) = self.signer.verify_of_secret(token) {
+            let user = user_of_secret(&claims, token, storage)?;
+            return self.for_api(Arc::new(user), audiences);
         }
         let claims = self.signer.verify(token);
         let claims = claims.ok_or(AuthenticationError::InvalidToken)?;
@@ -113,6 +119,39 @@ impl Authenticator {
             audiences,
         })
     }
+
+    /// Returns a user whose token names no audience, and is for the API.
+    fn for_api(
+        &self,
+        user: Arc<UserInfo>,
+        audiences: &[String],
+    ) -> Result<TokenUser, AuthenticationError> {
+        let own = self.signer.audiences().iter();
+        let audiences: Vec<String> = own.filter(|own| audiences.contains(own)).cloned().collect();
+        if audiences.is_empty() {
+            return Err(AuthenticationError::InvalidToken);
+        }
+        Ok(TokenUser { user, audiences })
+    }
+}
+
+/// Returns the user of a token that a secret has.
+fn user_of_secret(
+    claims: &SecretClaims,
+    token: &str,
+    storage: &Storage,
+) -> Result<UserInfo, AuthenticationError> {
+    let get = |kind: &Kind, name: &str| {
+        let key = ObjectKey::namespaced(kind.storage().clone(), &claims.namespace, name);
+        storage.view(|view| view.get(&key).map(Arc::clone))
+    };
+    let account = get(&service_account::KIND, &claims.account);
+    let secret = get(&secret::KIND, &claims.secret).map(|secret| secret.to_value());
+    let token = encode_base64(token.as_bytes());
+    let is_in_secret = secret.is_some_and(|secret| {
+        secret["data"]["token"] == token && secret["metadata"]["deletionTimestamp"].is_null()
+    });
+    claims.user(account.as_deref().map(StoredObject::uid), is_in_secret)
 }
 
 /// The token that a request brings. What is no bearer token is not looked at.

@@ -2,15 +2,17 @@
 
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use jiff::Timestamp;
-use serde::Deserialize;
+use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use super::AuthenticationError;
 #[cfg(feature = "tls")]
 use super::ServiceAccountKeys;
+#[cfg(feature = "controllers")]
+use crate::write::ClaimsSigner;
 
-use crate::value::user::UserInfo;
+use crate::{kinds::core::secret::LEGACY_ISSUER, value::user::UserInfo};
 
 /// The issuer of tokens, and their audience if they do not name one, unless others are configured.
 pub(super) const ISSUER: &str = "https://kubernetes.default.svc.cluster.local";
@@ -38,6 +40,20 @@ pub(super) struct Claims {
     jti: String,
     #[serde(rename = "kubernetes.io")]
     private: PrivateClaims,
+}
+
+/// The claims of a token in a secret.
+#[derive(Debug, Deserialize)]
+pub(super) struct SecretClaims {
+    iss: String,
+    #[serde(rename = "kubernetes.io/serviceaccount/namespace")]
+    pub(super) namespace: String,
+    #[serde(rename = "kubernetes.io/serviceaccount/secret.name")]
+    pub(super) secret: String,
+    #[serde(rename = "kubernetes.io/serviceaccount/service-account.name")]
+    pub(super) account: String,
+    #[serde(rename = "kubernetes.io/serviceaccount/service-account.uid")]
+    uid: String,
 }
 
 #[derive(Debug, Deserialize)]
@@ -110,14 +126,24 @@ impl TokenSigner {
 
     /// Returns the claims of `token`, if it was signed here.
     pub(super) fn verify(&self, token: &str) -> Option<Claims> {
+        let claims: Claims = self.claims(token)?;
+        self.issuers.contains(&claims.iss).then_some(claims)
+    }
+
+    /// Returns the claims of `token`, if it is one of a secret and was signed here.
+    pub(super) fn verify_of_secret(&self, token: &str) -> Option<SecretClaims> {
+        let claims: SecretClaims = self.claims(token)?;
+        (claims.iss == LEGACY_ISSUER).then_some(claims)
+    }
+
+    fn claims<C: DeserializeOwned>(&self, token: &str) -> Option<C> {
         let (signed, signature) = token.rsplit_once('.')?;
         let signature = URL_SAFE_NO_PAD.decode(signature).ok()?;
         if !self.has_signed(token) && signature != self.signature(signed) {
             return None;
         }
         let (_, claims) = signed.split_once('.')?;
-        let claims: Claims = serde_json::from_slice(&URL_SAFE_NO_PAD.decode(claims).ok()?).ok()?;
-        self.issuers.contains(&claims.iss).then_some(claims)
+        serde_json::from_slice(&URL_SAFE_NO_PAD.decode(claims).ok()?).ok()
     }
 
     /// Returns true if a key of a file has signed the token.
@@ -142,6 +168,30 @@ impl std::fmt::Debug for TokenSigner {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         // Not the key.
         f.debug_struct("TokenSigner").finish_non_exhaustive()
+    }
+}
+
+#[cfg(feature = "controllers")]
+impl ClaimsSigner for TokenSigner {
+    fn sign(&self, claims: &Value) -> String {
+        Self::sign(self, claims)
+    }
+}
+
+// === impl SecretClaims ===
+
+impl SecretClaims {
+    /// Returns the user of the token, if the account has the uid `uid` and the secret still has the token.
+    pub(super) fn user(
+        &self,
+        uid: Option<&str>,
+        is_in_secret: bool,
+    ) -> Result<UserInfo, AuthenticationError> {
+        if uid != Some(self.uid.as_str()) || !is_in_secret {
+            return Err(AuthenticationError::Invalidated);
+        }
+        let user = UserInfo::service_account(&self.namespace, &self.account);
+        Ok(user.with_uid(&self.uid).authenticated())
     }
 }
 

@@ -18,7 +18,15 @@ use crate::{
     },
 };
 
-const ACCOUNT: &str = "kubernetes.io/service-account.name";
+/// The type of secrets with a token of a service account.
+pub(crate) const ACCOUNT_TOKEN: &str = "kubernetes.io/service-account-token";
+/// The annotation of such a secret that names the account.
+pub(crate) const ACCOUNT_NAME: &str = "kubernetes.io/service-account.name";
+/// The annotation of such a secret with the uid of the account.
+#[cfg(feature = "controllers")]
+pub(crate) const ACCOUNT_UID: &str = "kubernetes.io/service-account.uid";
+/// The issuer of tokens in secrets.
+pub(crate) const LEGACY_ISSUER: &str = "kubernetes/serviceaccount";
 
 const REDACTED: &str = "<secret contents redacted>";
 
@@ -68,8 +76,8 @@ pub(crate) fn check(secret: &Field<'_>, found: &mut Findings) {
         }
     };
     match secret.at("type").text() {
-        "kubernetes.io/service-account-token" => {
-            let account = secret.at("metadata").at("annotations").key(ACCOUNT);
+        ACCOUNT_TOKEN => {
+            let account = secret.at("metadata").at("annotations").key(ACCOUNT_NAME);
             if !account.has_text() {
                 found.required(&account, "");
             }
