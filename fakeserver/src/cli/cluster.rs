@@ -5,7 +5,7 @@ use std::time::Duration;
 use clap::Args;
 use jiff::SignedDuration;
 
-use crate::{Churn, ClusterOptions, FakeServerBuilder};
+use crate::{Churn, ClusterOptions, Controllers, FakeServerBuilder};
 
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Simulated cluster")]
@@ -55,6 +55,17 @@ struct Mix {
 // === impl ClusterArguments ===
 
 impl ClusterArguments {
+    /// Checks that no other controllers run the workloads of the cluster.
+    pub(super) fn check(&self, controllers: &Controllers) -> Result<(), String> {
+        match self.nodes {
+            Some(nodes) if controllers.workloads.is_some() => Err(format!(
+                "--nodes {nodes}: a simulated cluster runs its workloads itself; leave out `--nodes` to let \
+                 `--controllers workloads` run yours on nodes that you create, or leave out `workloads`"
+            )),
+            _ => Ok(()),
+        }
+    }
+
     pub(super) fn configure(&self, builder: FakeServerBuilder) -> FakeServerBuilder {
         let Some(nodes) = self.nodes else {
             return builder;

@@ -323,7 +323,9 @@ impl ServerOptions {
             let workloads = workloads.ok_or("--stages needs `--controllers workloads`")?;
             controllers = controllers.with_workloads(workloads.with_stages(stages));
         }
-        self.pods.controllers(controllers)
+        let controllers = self.pods.controllers(controllers)?;
+        self.cluster.check(&controllers)?;
+        Ok(controllers)
     }
 }
 
@@ -371,7 +373,11 @@ fn parse_bytes(text: &str) -> Result<KeptBytes, String> {
 pub fn parse_controllers(text: &str) -> Result<Controllers, String> {
     // Elections are the API server's own, and have a feature gate.
     let mut controllers = Controllers::none().with_leader_election(true);
-    for name in text.split(',').map(str::trim) {
+    let names: Vec<&str> = text.split(',').map(str::trim).collect();
+    if names.len() > 1 && names.contains(&"none") {
+        return Err("`none` is with no other name; leave it or the others out".to_owned());
+    }
+    for name in names {
         controllers = match name {
             "none" => controllers,
             "default" => controllers
@@ -388,7 +394,8 @@ pub fn parse_controllers(text: &str) -> Result<Controllers, String> {
             "certificates" => controllers.with_certificates(true),
             _ => {
                 return Err(format!(
-                    "no controller {name:?}; try `default`, `workloads` or `none`"
+                    "no controller {name:?}; try `default`, `workloads` or `none`, or some of `garbage-collector`, \
+                     `namespaces`, `certificates`, `quota` and `service-accounts`"
                 ));
             }
         };
@@ -421,6 +428,9 @@ mod tests {
                 .with_quota(true)
                 .with_service_accounts(true))
         );
-        assert!(parse_controllers("kubelet").is_err());
+        for (text, told) in [("kubelet", "`certificates`"), ("none,workloads", "`none`")] {
+            let error = parse_controllers(text).unwrap_err();
+            assert!(error.contains(told), "{error}");
+        }
     }
 }

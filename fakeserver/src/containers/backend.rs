@@ -2,6 +2,8 @@
 
 use std::{fmt, str::FromStr};
 
+use crate::value::names::{label_value_problems, qualified_name_problems};
+
 /// An address of the user's that stands for the pods with a label: connections to any port of such a pod reach it.
 ///
 /// It is written as `LABEL=VALUE=HOST:PORT`.
@@ -53,7 +55,9 @@ impl FromStr for PodBackend {
         let (host, port) = address.rsplit_once(':').ok_or_else(wrong)?;
         let port: u16 = port.parse().map_err(|_| wrong())?;
         let is_address = !host.is_empty() && !host.contains(['/', '=']) && port != 0;
-        if label.is_empty() || !is_address {
+        let is_label =
+            qualified_name_problems(label).is_empty() && label_value_problems(value).is_empty();
+        if !is_label || !is_address {
             return Err(wrong());
         }
         Ok(Self {
@@ -93,6 +97,8 @@ mod tests {
             "app=web=:80",
             "app=web=127.0.0.1:0",
             "app=web=http://127.0.0.1:80",
+            "a b=web=127.0.0.1:80",
+            "app=w b=127.0.0.1:80",
         ] {
             let error = wrong.parse::<PodBackend>().unwrap_err();
             assert!(error.to_string().contains("try `app=web="), "{error}");

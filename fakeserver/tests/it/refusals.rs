@@ -182,7 +182,11 @@ const OPTIONS: &[Refusal] = &[
     (
         "serve --controllers kubelet",
         2,
-        &["kubelet", "try `default`, `workloads` or `none`"],
+        &[
+            "kubelet",
+            "try `default`, `workloads` or `none`",
+            "`certificates`, `quota`",
+        ],
     ),
     (
         "serve --feature-gates Magic=true",
@@ -206,6 +210,16 @@ const OPTIONS: &[Refusal] = &[
     ),
     ("serve --pods 10", 2, &["--nodes <COUNT>"]),
     ("serve --nodes 0", 2, &["--nodes", "1..=32000"]),
+    (
+        "serve --nodes 3 --controllers workloads",
+        1,
+        &["--nodes 3", "leave out `workloads`"],
+    ),
+    (
+        "serve --controllers none,workloads",
+        2,
+        &["--controllers", "`none`"],
+    ),
     (
         "serve --nodes 1 --churn-mix rollouts=many",
         2,
