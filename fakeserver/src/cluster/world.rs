@@ -310,8 +310,9 @@ impl World {
 // === impl Machine ===
 
 impl Machine {
-    /// What all pods request of a processor, and what a machine of the smallest size has for them, in thousandths.
+    /// The processor time that every pod requests, in thousandths of a processor.
     const POD_CPU: u64 = 350;
+    /// The processor time that a machine of the smallest size has for pods, in the same unit.
     const ALLOCATABLE_CPU: u64 = 15_890;
 
     /// Returns the size of machines that have room for `pods` pods each.

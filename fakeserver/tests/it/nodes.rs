@@ -9,6 +9,7 @@ use tokio::time::sleep;
 use crate::support::{Api, DEPLOYMENTS, PODS, deployment};
 
 const NODES: &str = "/api/v1/nodes";
+const SYSTEM: &str = "/api/v1/namespaces/kube-system/pods";
 const STATIC_PODS: [&str; 4] = [
     "etcd",
     "kube-apiserver",
@@ -158,8 +159,24 @@ async fn a_cordoned_node_has_the_taint_until_it_is_not() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn the_cluster_s_own_pods_and_services_have_addresses() {
+    let workloads = Workloads::default().with_system_pods(true);
+    let api = Api::with(Controllers::default().with_workloads(workloads));
+    api.get(NODES).await.ok();
+    sleep(Duration::from_secs(10)).await;
+    let service = "/api/v1/namespaces/kube-system/services/kube-dns";
+    let service = api.get(service).await.ok();
+    assert_eq!(service["spec"]["clusterIPs"], json!(["10.0.0.10"]));
+    // Pods of the network of a node have its address.
+    let node = api.get(&format!("{NODES}/node-0")).await.ok();
+    let host = node["status"]["addresses"][0]["address"].clone();
+    let etcd = api.get(&format!("{SYSTEM}/etcd-node-0")).await.ok();
+    assert_eq!(etcd["status"]["hostIP"], host);
+    assert_eq!(etcd["status"]["podIPs"], json!([{"ip": host}]));
+}
+
+#[tokio::test(start_paused = true)]
 async fn the_cluster_s_own_pods_run_if_they_are_asked_for() {
-    const SYSTEM: &str = "/api/v1/namespaces/kube-system/pods";
     let api_with = |workloads| Api::with(Controllers::default().with_workloads(workloads));
     let named = async |api: &Api| -> Vec<String> {
         let list = api.get(SYSTEM).await.ok();
@@ -210,14 +227,6 @@ async fn the_cluster_s_own_pods_run_if_they_are_asked_for() {
     let endpoints = api.get(dns).await.ok();
     let addresses = &endpoints["subsets"][0]["addresses"];
     assert_eq!(addresses.as_array().map(Vec::len), Some(2), "{endpoints}");
-    let service = "/api/v1/namespaces/kube-system/services/kube-dns";
-    let service = api.get(service).await.ok();
-    assert_eq!(service["spec"]["clusterIPs"], json!(["10.0.0.10"]));
-    // Pods of the network of a node have its address.
-    let host = node["status"]["addresses"][0]["address"].clone();
-    let etcd = api.get(&format!("{SYSTEM}/etcd-node-0")).await.ok();
-    assert_eq!(etcd["status"]["hostIP"], host);
-    assert_eq!(etcd["status"]["podIPs"], json!([{"ip": host}]));
 
     // What is static comes back; what is not is the user's.
     let etcd = format!("{SYSTEM}/etcd-node-0");

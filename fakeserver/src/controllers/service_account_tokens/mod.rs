@@ -4,6 +4,8 @@
 //! authority, and the uid of its account; it goes when the account does, or when there is none of that name and uid. The
 //! token ends with the secret.
 
+mod claims;
+
 use std::{
     collections::{BTreeMap, BTreeSet},
     time::Duration,
@@ -11,6 +13,7 @@ use std::{
 
 use serde_json::{Value, json};
 
+use self::claims::claims;
 use super::{
     cluster::{Actor, Cluster},
     controller::Controller,
@@ -20,7 +23,7 @@ use super::{
 use crate::{
     kinds::{
         core::{
-            secret::{self, ACCOUNT_NAME, ACCOUNT_TOKEN, ACCOUNT_UID, LEGACY_ISSUER},
+            secret::{self, ACCOUNT_NAME, ACCOUNT_TOKEN, ACCOUNT_UID},
             service_account,
         },
         table::cell::text,
@@ -177,20 +180,6 @@ fn fill(secret: &mut Value, account: &Value, token: Option<&str>, certificate: O
     }
 }
 
-/// Returns the claims of the token of a secret. It has no end.
-fn claims(secret: &Value, account: &Value) -> Value {
-    let (secret, account) = (&secret["metadata"], &account["metadata"]);
-    let [namespace, name] = ["namespace", "name"].map(|field| text(&account[field]));
-    json!({
-        "iss": LEGACY_ISSUER,
-        "kubernetes.io/serviceaccount/namespace": namespace,
-        "kubernetes.io/serviceaccount/secret.name": secret["name"],
-        "kubernetes.io/serviceaccount/service-account.name": name,
-        "kubernetes.io/serviceaccount/service-account.uid": account["uid"],
-        "sub": format!("system:serviceaccount:{namespace}:{name}"),
-    })
-}
-
 fn encoded(text: &str) -> String {
     encode_base64(text.as_bytes())
 }
@@ -227,14 +216,5 @@ mod tests {
         assert_eq!(step(&secret, Some(&next), Some("pem")), Step::Delete);
         secret["metadata"]["deletionTimestamp"] = json!("2026-01-01T00:00:00Z");
         assert_eq!(step(&secret, None, None), Step::Nothing);
-    }
-
-    #[test]
-    fn the_token_names_its_secret_and_its_account() {
-        let account = json!({"metadata": {"namespace": "n", "name": "robot", "uid": "u"}});
-        let claims = claims(&secret(&json!({})), &account);
-        assert_eq!(claims["sub"], "system:serviceaccount:n:robot");
-        assert_eq!(claims["kubernetes.io/serviceaccount/secret.name"], "s");
-        assert!(claims["exp"].is_null());
     }
 }
