@@ -16,6 +16,7 @@ mod containers;
 mod jobs;
 mod nodes;
 mod kept_objects;
+mod written_objects;
 mod volumes;
 mod logs;
 mod streams;
