@@ -26,7 +26,7 @@ function start(): void {
   const promise = new PromiseView(app, chart);
   const toolbar = new Toolbar(app, () => chart.restyle());
   new InstantView(app);
-  new ObjectView(app);
+  new ObjectView(app, (lane) => chart.focusLane(lane));
   new EventsView(app);
   listenToKeys({ app, chart, promise, toolbar });
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => chart.restyle());

@@ -156,7 +156,16 @@ export class ChartView {
     const current = (document.activeElement as HTMLElement | null)?.dataset.lane;
     const place = placed.findIndex(({ lane }) => lane.id === current);
     const next = placed[place < 0 ? 0 : Math.min(Math.max(place + by, 0), placed.length - 1)];
-    if (next === undefined) return;
+    if (next !== undefined) this.focusOn(next);
+  }
+
+  /** Focuses the name of a lane, if it is shown. */
+  focusLane(id: string): void {
+    const placed = this.app.placed.find(({ lane }) => lane.id === id);
+    if (placed !== undefined) this.focusOn(placed);
+  }
+
+  private focusOn(next: Placed): void {
     const room = this.scroller.clientHeight - AXIS;
     if (next.top < this.scroller.scrollTop) this.scroller.scrollTop = next.top;
     if (next.top + next.height > this.scroller.scrollTop + room) this.scroller.scrollTop = next.top + next.height - room;

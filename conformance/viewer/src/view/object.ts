@@ -23,7 +23,10 @@ export class ObjectView {
   private shown = "";
   private returnTo: Element | null = null;
 
-  constructor(private readonly app: App) {
+  constructor(
+    private readonly app: App,
+    private readonly focusLane: (lane: string) => void,
+  ) {
     app.listen(() => this.draw());
   }
 
@@ -57,9 +60,8 @@ export class ObjectView {
   private giveFocusBack(): void {
     const before = this.returnTo;
     if (!(before instanceof HTMLElement)) return;
-    const { lane } = before.dataset;
-    const anew = before.isConnected || lane === undefined ? null : document.querySelector(`[data-lane="${CSS.escape(lane)}"]`);
-    (anew instanceof HTMLElement ? anew : before).focus();
+    if (before.dataset.lane === undefined) before.focus();
+    else this.focusLane(before.dataset.lane);
   }
 
   private sides(run: Run, object: number, place: number): [Side, Side] {

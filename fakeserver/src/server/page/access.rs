@@ -64,7 +64,7 @@ impl Page {
 
 /// Returns the reason why a request does not get the page, or its socket if `is_socket`, if there is one.
 pub(super) fn refusal(uri: &Uri, headers: &HeaderMap, is_socket: bool) -> Option<&'static str> {
-    if host(uri, headers).filter(is_own).is_none() {
+    if host(uri, headers).is_none_or(|host| !is_own(&host)) {
         return Some("the page is reached by an IP address or as localhost, not by other names");
     }
     if !headers.contains_key(header::ORIGIN) {
