@@ -76,9 +76,9 @@ pub enum CampaignError {
     /// A run cannot begin.
     #[error(transparent)]
     Run(#[from] RunError),
-    /// A rule is wrong.
+    /// A step or a rule is wrong.
     #[error("{0}")]
-    Rule(String),
+    Workload(String),
     /// There is no field that can be changed.
     #[error(
         "nothing can be changed: the workload applies no object of a definition whose `spec` has a schema"
@@ -154,7 +154,8 @@ impl Campaign {
             check_in_cluster().await.map_err(CampaignError::InCluster)?;
         }
         let kinds = setup.within(kinds_of(&setup)).await?;
-        let rules = Rules::compile(&workload, &kinds).map_err(CampaignError::Rule)?;
+        check_kinds(&workload, &kinds).map_err(CampaignError::Workload)?;
+        let rules = Rules::compile(&workload, &kinds).map_err(CampaignError::Workload)?;
         Ok(Self {
             setup,
             workload,

@@ -1,6 +1,7 @@
 //! One run from its server to what is left of it.
 
 use std::{
+    collections::BTreeMap,
     io,
     path::{Path, PathBuf},
     sync::Arc,
@@ -8,7 +9,7 @@ use std::{
 };
 
 use fakeserver::{
-    CelExpression, Certificates, Clock, Controllers, FakeServer, Workloads,
+    CelExpression, CelInput, Certificates, Clock, Controllers, FakeServer, Workloads,
     cli::parse_controllers,
     faults::{FaultSpec, RuleGuard},
 };
@@ -105,10 +106,10 @@ pub enum RunError {
         source: io::Error,
     },
     /// An expression of the workload is wrong.
-    #[error("step {place}: {reason}")]
+    #[error("{place}: {reason}")]
     Expression {
-        /// The step, from 1.
-        place: usize,
+        /// The step, and its file if it is from one.
+        place: String,
         /// The mistake.
         reason: String,
     },
@@ -295,13 +296,26 @@ pub(super) fn server(
 pub(super) fn compiled(workload: &Workload) -> Result<Vec<Option<CelExpression>>, RunError> {
     let steps = workload.steps.iter().enumerate();
     steps
+    let compile = |text: &str| {
+        let compiled = CelExpression::compile(text, &["object", "now"]);
+        let compiled = compiled.map_err(|error| error.to_string())?;
+        let now = CelInput::Timestamp(Clock::wall().now_text());
+        let inputs = BTreeMap::from([("object", CelInput::Json(Value::Null)), ("now", now)]);
+        // It fails where it needs an object.
+        match compiled.evaluate(&inputs) {
+            Ok(Value::Bool(_)) | Err(_) => Ok(compiled),
+            Ok(value) => Err(format!("`until` is {value}, but has to be true or false")),
+        }
+    };
         .map(|(place, step)| match &step.action {
-            Action::Wait { until, .. } => CelExpression::compile(until, &["object", "now"])
-                .map(Some)
-                .map_err(|error| RunError::Expression {
-                    place: place + 1,
-                    reason: error.to_string(),
-                }),
+            Action::Wait { until, .. } => {
+                compile(until)
+                    .map(Some)
+                    .map_err(|reason| RunError::Expression {
+                        place: workload.step_named(place),
+                        reason,
+                    })
+            }
             _ => Ok(None),
         })
         .collect()

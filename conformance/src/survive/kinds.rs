@@ -120,6 +120,22 @@ impl ServedKinds {
         all.find(|served| served.kind == kind && served.group == group && served.version == version)
     }
 
+    /// Finds the kind of an object. The error says that it is not served.
+    pub(super) fn find(&self, object: &ObjectRef) -> Result<&ServedKind, String> {
+        let ObjectRef {
+            api_version, kind, ..
+        } = object;
+        self.of(api_version, kind).ok_or_else(|| {
+            format!("the server has no {api_version} {kind}; --crds names the files of definitions")
+        })
+    }
+
+    /// Returns whether a resource can be listed in some version.
+    pub(super) fn has(&self, resource: &str, group: &str) -> bool {
+        let mut resources = self.resources.iter();
+        resources.any(|kind| kind.resource == resource && kind.group == group)
+    }
+
     /// Returns each resource once, in its preferred version.
     pub(super) fn resources(&self) -> &[Arc<ServedKind>] {
         &self.resources

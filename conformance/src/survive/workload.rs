@@ -1,6 +1,10 @@
 //! The steps of a user, and the rules that hold meanwhile: `survive.yaml`.
 
-use std::{io, path::PathBuf, time::Duration};
+use std::{
+    io,
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -19,6 +23,9 @@ pub struct Workload {
     /// The rules of the user.
     #[serde(default)]
     pub rules: Vec<Rule>,
+    /// The file of the steps, which errors name.
+    #[serde(skip)]
+    pub file: Option<PathBuf>,
 }
 
 /// A step and its name in reports.
@@ -87,6 +94,9 @@ pub struct Rule {
     pub when: When,
     /// The expression, in CEL.
     pub expression: String,
+    /// Its file, which errors name.
+    #[serde(skip)]
+    pub file: Option<PathBuf>,
 }
 
 /// The times at which a rule has to be true.
@@ -152,6 +162,7 @@ impl Workload {
             steps: Vec::new(),
             replicas: one(),
             rules: Vec::new(),
+            file: None,
         }
     }
 
@@ -228,6 +239,7 @@ impl Workload {
             name: name.to_owned(),
             when,
             expression: expression.to_owned(),
+            file: None,
         });
         self
     }
@@ -237,6 +249,11 @@ impl Workload {
     pub fn with_replicas(mut self, count: usize) -> Self {
         self.replicas = count;
         self
+    }
+
+    /// Returns the words for a step, by its place from 0.
+    pub(super) fn step_named(&self, place: usize) -> String {
+        named(self.file.as_deref(), &format!("step {}", place + 1))
     }
 
     /// Returns the longest quiet that a step waits for.
@@ -255,6 +272,22 @@ impl Default for Workload {
     }
 }
 
+// === impl Rule ===
+
+impl Rule {
+    /// Returns the words for it.
+    pub(super) fn named(&self) -> String {
+        named(self.file.as_deref(), &format!("rule {:?}", self.name))
+    }
+}
+
+fn named(file: Option<&Path>, part: &str) -> String {
+    match file {
+        Some(file) => format!("{}: {part}", file.display()),
+        None => part.to_owned(),
+    }
+}
+
 // === impl PatchType ===
 
 impl PatchType {
@@ -269,6 +302,16 @@ impl PatchType {
 // === impl Action ===
 
 impl Action {
+    /// Returns the object that it names, if it names one.
+    pub(super) fn object(&self) -> Option<&ObjectRef> {
+        match self {
+            Self::Patch { object, .. }
+            | Self::Delete { object, .. }
+            | Self::Wait { object, .. } => Some(object),
+            Self::Apply(_) | Self::Quiet(_) => None,
+        }
+    }
+
     /// Returns whether it changes the cluster.
     pub fn is_change(&self) -> bool {
         !matches!(self, Self::Wait { .. } | Self::Quiet(_))

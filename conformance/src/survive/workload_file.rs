@@ -109,6 +109,7 @@ impl Workload {
             steps,
             replicas: written.replicas,
             rules: rules(path, written.rules)?,
+            file: Some(path.to_owned()),
         })
     }
 
@@ -151,6 +152,7 @@ fn rules(path: &Path, written: Vec<WrittenRule>) -> Result<Vec<Rule>, WorkloadEr
             name: rule.name,
             when,
             expression,
+            file: Some(path.to_owned()),
         });
     }
     Ok(rules)

@@ -53,13 +53,7 @@ impl World {
 
     /// Returns the path of an object. The error names a kind that is not served.
     pub(super) fn path(&self, object: &ObjectRef) -> Result<String, String> {
-        let kind = self.kinds.of(&object.api_version, &object.kind);
-        let kind = kind.ok_or_else(|| {
-            format!(
-                "the server has no {} {}; --crds names the files of definitions",
-                object.api_version, object.kind
-            )
-        })?;
+        let kind = self.kinds.find(object)?;
         let namespace = namespace_of(kind.is_namespaced, &object.namespace);
         Ok(kind.path(namespace, &object.name))
     }

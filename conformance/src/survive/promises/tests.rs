@@ -103,6 +103,7 @@ impl Run {
             steps: Vec::new(),
             replicas: 1,
             rules: self.rules.clone(),
+            file: None,
         };
         let rules = Rules::compile(&workload, &self.kinds).unwrap();
         let findings = check(&Case {
@@ -257,14 +258,71 @@ async fn only_the_holder_of_the_lease_writes() {
     assert_eq!(run.found(), []);
 }
 
-#[tokio::test]
-async fn rules_hold_at_every_revision_or_in_the_end() {
-    let mut run = Run::new().await;
-    let rule = |name: &str, when, expression: &str| Rule {
+fn rule(name: &str, when: When, expression: &str) -> Rule {
+    Rule {
         name: name.to_owned(),
         when,
         expression: expression.to_owned(),
+        file: None,
+    }
+}
+
+#[tokio::test]
+async fn rules_hold_before_the_first_step_and_where_there_are_no_objects() {
+    let mut run = Run::new().await;
+    run.rules = vec![
+        rule("some", When::Always, "pods.size() > 0"),
+        rule("never", When::Always, "1 == 2"),
+        rule(
+            "few",
+            When::Always,
+            "resources['deployments.apps'].size() <= 1",
+        ),
+        rule(
+            "none",
+            When::Eventually,
+            "resources['deployments.apps'].size() == 0",
+        ),
+    ];
+    let found: Vec<String> = run.found().into_iter().map(|(_, text)| text).collect();
+    assert_eq!(
+        found,
+        [
+            "some: before the first step it is false",
+            "never: before the first step it is false",
+        ]
+    );
+}
+
+#[tokio::test]
+async fn mistakes_in_rules_are_told_before_a_run() {
+    let run = Run::new().await;
+    let told = |expression: &str| {
+        let mut workload = Workload::new().rule("mine", When::Always, expression);
+        workload.rules[0].file = Some(PathBuf::from("rules.yaml"));
+        Rules::compile(&workload, &run.kinds).unwrap_err()
     };
+    for (expression, expected) in [
+        ("pods.size()", "it is 0, but has to be true or false"),
+        (
+            "resources['podz'].size() == 0",
+            "`resources` has no \"podz\"",
+        ),
+        (
+            "resources.deployments.size() == 0",
+            "`resources` has no \"deployments\"",
+        ),
+        ("podz.size() == 0", "undeclared reference"),
+    ] {
+        let error = told(expression);
+        assert!(error.starts_with("rules.yaml: rule \"mine\": "), "{error}");
+        assert!(error.contains(expected), "{error}");
+    }
+}
+
+#[tokio::test]
+async fn rules_hold_at_every_revision_or_in_the_end() {
+    let mut run = Run::new().await;
     let count = |limit: usize| {
         format!("configmaps.filter(m, m.metadata.namespace == 'default').size() <= {limit}")
     };
