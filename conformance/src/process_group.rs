@@ -1,14 +1,29 @@
-//! The process group of a child, which ends with its owner.
+//! The processes of a child, which end with their owner.
 
-use std::{io, process::Stdio};
+use std::{
+    ffi::{OsStr, OsString},
+    io,
+    os::unix::ffi::OsStrExt as _,
+    process::Stdio,
+};
 
-use rustix::process::{Pid, Signal, kill_process_group};
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use tokio::process::Child;
 
-/// The process group of a child and its descendants. Dropping it kills them.
+/// Kills the group `$0` and the processes with the variable `$1`, if it is not empty, when the input ends: its sender is gone.
+const GUARD: &str = r#"read -r _
+kill -s KILL -- "-$0"
+[ -z "$1" ] || grep -lsxzF -- "$1" /proc/[0-9]*/environ | while IFS=/ read -r _ _ id _; do kill -s KILL "$id"; done"#;
+
+/// The number of times that processes with the mark are looked for, since one may have made another meanwhile.
+const ROUNDS_MAX: usize = 100;
+
+/// The process group of a child, and its descendants in other groups that have its mark. Dropping it kills them.
 #[derive(Debug)]
 pub(crate) struct ProcessGroup {
     id: Pid,
+    /// The variable by which descendants are known that have left the group, as it stands in their environment.
+    mark: OsString,
     /// Kills the child even if this program exits without dropping anything.
     _guard: Child,
 }
@@ -16,17 +31,18 @@ pub(crate) struct ProcessGroup {
 // === impl ProcessGroup ===
 
 impl ProcessGroup {
-    /// Takes over the group that the process `id` leads.
+    /// Takes over the group that the process `id` leads, and the processes with the variable `mark`, `NAME=VALUE`, in their
+    /// environment. Without a mark, and where there is no `/proc`, descendants that leave the group are not known.
     ///
     /// # Errors
     ///
     /// No guard can be started; the group is killed.
-    pub(crate) fn new(id: Pid) -> io::Result<Self> {
+    pub(crate) fn new(id: Pid, mark: Option<OsString>) -> io::Result<Self> {
+        let mark = mark.unwrap_or_default();
         let guard = tokio::process::Command::new("sh")
-            .arg("-c")
-            // The input ends when the sender is gone.
-            .arg("read -r _; kill -s KILL -- \"-$0\"")
+            .args(["-c", GUARD])
             .arg(id.as_raw_nonzero().to_string())
+            .arg(&mark)
             .process_group(0)
             .stdin(Stdio::piped())
             .stdout(Stdio::null())
@@ -34,7 +50,11 @@ impl ProcessGroup {
             .kill_on_drop(true)
             .spawn();
         match guard {
-            Ok(guard) => Ok(Self { id, _guard: guard }),
+            Ok(guard) => Ok(Self {
+                id,
+                mark,
+                _guard: guard,
+            }),
             Err(error) => {
                 let _ = kill_process_group(id, Signal::KILL);
                 Err(error)
@@ -42,19 +62,54 @@ impl ProcessGroup {
         }
     }
 
-    /// Sends a signal to all processes of the group.
-    ///
-    /// # Errors
-    ///
-    /// None of them is left.
-    pub(crate) fn signal(&self, signal: Signal) -> io::Result<()> {
-        Ok(kill_process_group(self.id, signal)?)
+    /// Sends a signal to all processes of the group, and to those with the mark.
+    pub(crate) fn signal(&self, signal: Signal) {
+        // The group may be empty. Its number is not reused while a member lives, nor soon after.
+        let _ = kill_process_group(self.id, signal);
+        for id in marked(&self.mark) {
+            let _ = kill_process(id, signal);
+        }
+    }
+
+    /// Kills all of them, those too that are started meanwhile.
+    pub(crate) fn kill(&self) {
+        for _ in 0..ROUNDS_MAX {
+            self.signal(Signal::KILL);
+            if marked(&self.mark).is_empty() {
+                return;
+            }
+            std::thread::yield_now();
+        }
     }
 }
 
 impl Drop for ProcessGroup {
     fn drop(&mut self) {
-        // The group may be empty. Its number is not reused while a member lives, nor soon after.
-        let _ = kill_process_group(self.id, Signal::KILL);
+        self.kill();
     }
+}
+
+/// Returns the processes with a variable in their environment; none if it is empty.
+#[cfg(target_os = "linux")]
+fn marked(mark: &OsStr) -> Vec<Pid> {
+    if mark.is_empty() {
+        return Vec::new();
+    }
+    let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    let has_mark = |id: &Pid| {
+        let environment = std::fs::read(format!("/proc/{}/environ", id.as_raw_nonzero()));
+        let environment = environment.unwrap_or_default();
+        let mut variables = environment.split(|byte| *byte == 0);
+        variables.any(|variable| variable == mark.as_bytes())
+    };
+    entries
+        .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+        .filter_map(Pid::from_raw)
+        .filter(has_mark)
+        .collect()
+}
+
+#[cfg(not(target_os = "linux"))]
+fn marked(_: &OsStr) -> Vec<Pid> {
+    Vec::new()
 }

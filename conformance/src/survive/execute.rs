@@ -26,6 +26,7 @@ use super::{
     frozen::{CutRule, FreezeRule, MergeRule},
     history::History,
     kinds::ServedKinds,
+    output::Output,
     paused,
     places::Places,
     plan::{Perturbation, Plan},
@@ -178,7 +179,7 @@ pub(super) async fn run(
         recorder,
     ));
     let _rules = install(&run, plan);
-    let started = Started::of(&run, setup, replica_count, circumstances, folder).await?;
+    let mut started = Started::of(&run, setup, replica_count, circumstances, folder).await?;
     let began = Instant::now();
     let course = Course {
         run: &run,
@@ -188,8 +189,9 @@ pub(super) async fn run(
     };
     perform(&run, &course, setup.run_limit).await;
     let took = began.elapsed();
-    drop(started.replicas);
+    started.replicas.shutdown().await;
     run.stop_tasks().await;
+    let output = started.end_output()?;
     run.recorder.end_telling().map_err(no_trace_file)?;
     let identities = run.recorder.identities();
     let outcome = Outcome {
@@ -200,7 +202,7 @@ pub(super) async fn run(
             .into_iter()
             .map(|of_replica| of_replica.into_iter().collect())
             .collect(),
-        output: started.output,
+        output,
         panics: paused::take_panics(),
         now: clock.now_text(),
         took,
@@ -349,7 +351,7 @@ fn install(run: &Run, plan: &Plan) -> Vec<RuleGuard> {
 /// The replicas that run.
 struct Started {
     replicas: TaskSet,
-    output: Vec<PathBuf>,
+    output: Vec<Output>,
     /// The ways of commands to the server.
     _taps: Vec<Tap>,
 }
@@ -379,6 +381,7 @@ impl Started {
                     let tap = tap.map_err(failed("port"))?;
                     let places = Places::make(folder, replica, tap.address, certificates).await;
                     let places = places.map_err(failed("folder or port"))?;
+                    run.beside(places.output.clone().read());
                     output.push(places.output.clone());
                     taps.push(tap);
                     let readiness = setup.readiness.clone();
@@ -401,6 +404,18 @@ impl Started {
             output,
             _taps: taps,
         })
+    }
+
+    /// Completes the files of the output, and returns them.
+    fn end_output(&self) -> Result<Vec<PathBuf>, RunError> {
+        let mut files = Vec::new();
+        for output in &self.output {
+            let what = "file for the output";
+            let ended = output.end();
+            ended.map_err(|source| RunError::System { what, source })?;
+            files.push(output.path().to_owned());
+        }
+        Ok(files)
     }
 }
 

@@ -27,6 +27,7 @@ mod frozen;
 mod history;
 mod end_state;
 mod world;
+mod output;
 mod places;
 mod running;
 mod line;

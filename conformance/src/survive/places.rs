@@ -13,6 +13,8 @@ use fakeserver::Certificates;
 use serde_json::json;
 use tokio::{net::TcpListener, process::Command};
 
+use super::output::Output;
+
 /// Puts the folder `$1` where pods have their service account, in the mount namespace of this process, and becomes the command
 /// that follows.
 const IN_CLUSTER: &str = "set -e
@@ -25,13 +27,16 @@ mount --bind \"$1\" \"$at\"
 shift
 exec \"$@\"";
 
+/// The variable with the working folder, by which the processes of a replica are known.
+const WORKDIR: &str = "SURVIVE_WORKDIR";
+
 /// The places of one replica.
 #[derive(Clone, Debug)]
 pub(super) struct Places {
     pub(super) server: String,
     pub(super) kubeconfig: PathBuf,
     pub(super) workdir: PathBuf,
-    pub(super) output: PathBuf,
+    pub(super) output: Output,
     /// A free port, for probes and metrics.
     pub(super) port: u16,
     address: SocketAddr,
@@ -89,7 +94,7 @@ impl Places {
             server,
             kubeconfig,
             workdir,
-            output: own.join("output.log"),
+            output: Output::to_file(&own.join("output.log"))?,
             port: free_port().await?,
             address,
             account,
@@ -116,8 +121,16 @@ impl Places {
                 command
             }
         };
-        command.env("SURVIVE_WORKDIR", &self.workdir);
+        command.env(WORKDIR, &self.workdir);
         command
+    }
+
+    /// Returns the variable that the processes of this replica alone have in their environment.
+    pub(super) fn mark(&self) -> OsString {
+        let mut mark = OsString::from(WORKDIR);
+        mark.push("=");
+        mark.push(&self.workdir);
+        mark
     }
 
     fn fill(&self, argument: &OsString) -> OsString {

@@ -1,6 +1,6 @@
 //! A command in any language, and its process.
 
-use std::{ffi::OsString, fs::File, io, process::Stdio, time::Duration};
+use std::{ffi::OsString, io, path::PathBuf, process::Stdio, time::Duration};
 
 use rustix::process::{Pid, Signal};
 use tokio::{process::Child, time::timeout};
@@ -18,6 +18,8 @@ pub struct SubjectCommand {
     pub program: OsString,
     /// Its arguments. `{server}`, `{kubeconfig}`, `{workdir}` and `{port}` are replaced in them.
     pub arguments: Vec<OsString>,
+    /// The folder in which it is started; that of this process if there is none.
+    pub folder: Option<PathBuf>,
 }
 
 /// A process of a command.
@@ -30,21 +32,23 @@ pub(super) struct Process {
 
 impl SubjectCommand {
     pub(super) fn start(&self, places: &Places) -> io::Result<Process> {
-        let output = File::options()
-            .create(true)
-            .append(true)
-            .open(&places.output)?;
-        let mut child = places
-            .command(&self.program, &self.arguments)
+        let mut command = places.command(&self.program, &self.arguments);
+        command
             .process_group(0)
             .stdin(Stdio::null())
-            .stdout(output.try_clone()?)
-            .stderr(output)
-            .kill_on_drop(true)
-            .spawn()?;
+            .stdout(places.output.writer()?)
+            .stderr(places.output.writer()?)
+            .kill_on_drop(true);
+        if let Some(folder) = &self.folder {
+            command.current_dir(folder);
+        }
+        let mut child = command.spawn().map_err(|error| {
+            let program = self.program.display();
+            io::Error::new(error.kind(), format!("{program}: {error}"))
+        })?;
         let id = child.id().and_then(|id| i32::try_from(id).ok());
         let id = id.and_then(Pid::from_raw);
-        let group = ProcessGroup::new(id.expect("it has not been waited for"));
+        let group = ProcessGroup::new(id.expect("it has not been waited for"), Some(places.mark()));
         match group {
             Ok(group) => Ok(Process { child, group }),
             Err(error) => {
@@ -62,23 +66,21 @@ impl Running for Process {
     }
 
     fn stop(&mut self) {
-        let _ = self.group.signal(Signal::STOP);
+        self.group.signal(Signal::STOP);
     }
 
     fn wake(&mut self) {
-        let _ = self.group.signal(Signal::CONT);
+        self.group.signal(Signal::CONT);
     }
 
     async fn kill(&mut self) {
-        let _ = self.group.signal(Signal::KILL);
+        self.group.kill();
         let _ = timeout(ENDING, self.child.wait()).await;
     }
 
     async fn end(&mut self) {
-        let _ = self.group.signal(Signal::TERM);
-        if timeout(ENDING, self.child.wait()).await.is_err() {
-            let _ = self.group.signal(Signal::KILL);
-            let _ = self.child.wait().await;
-        }
+        self.group.signal(Signal::TERM);
+        let _ = timeout(ENDING, self.child.wait()).await;
+        self.kill().await;
     }
 }

@@ -33,7 +33,8 @@ impl Readiness {
         let url = self.url.as_deref().map(|url| places.filled(url));
         loop {
             let says_so = self.output.as_ref().is_some_and(|pattern| {
-                fs::read_to_string(&places.output).is_ok_and(|text| pattern.is_match(&text))
+                fs::read(places.output.path())
+                    .is_ok_and(|text| pattern.is_match(&String::from_utf8_lossy(&text)))
             });
             let answers = match &url {
                 Some(url) => probe(url).await,

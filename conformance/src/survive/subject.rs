@@ -71,7 +71,10 @@ pub(super) async fn supervise<R: Running>(
                 return;
             }
         };
-        match until_ended(&mut running, replica, &recorder, &mut orders).await {
+        let is_planned = until_ended(&mut running, replica, &recorder, &mut orders).await;
+        // What it has started ends with it.
+        drop(running);
+        match is_planned {
             Some(is_planned) => {
                 if !is_planned {
                     restarts += 1;
@@ -97,7 +100,7 @@ async fn until_ended(
     loop {
         match next(running, orders).await {
             Happening::Exit(how) => {
-                recorder.ended(replica, how, false);
+                recorder.ended(replica, format!("ended by itself: {how}"), false);
                 return Some(false);
             }
             Happening::Order(Order::Sleep(time)) => {
@@ -146,6 +149,7 @@ impl Subject {
         Self::Command(SubjectCommand {
             program: program.into(),
             arguments: arguments.into_iter().map(Into::into).collect(),
+            folder: None,
         })
     }
 

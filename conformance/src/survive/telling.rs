@@ -126,7 +126,7 @@ impl Telling {
             } => {
                 let say = match is_planned {
                     true => format!("{how}, by the plan"),
-                    false => format!("ended: {how}"),
+                    false => how.clone(),
                 };
                 let actor = replica(number);
                 self.replicas[*number].shown = Shown::default();

@@ -46,7 +46,7 @@ fn told(event: &Event, trace: &RunTrace) -> String {
             ..
         } => match is_planned {
             true => format!("replica {replica} {how}, by the plan"),
-            false => format!("replica {replica} ended: {how}"),
+            false => format!("replica {replica} {how}"),
         },
         Event::Stopped { replica, time } => {
             format!("replica {replica} is stopped for {time:?}")

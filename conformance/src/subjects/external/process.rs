@@ -163,7 +163,7 @@ impl Running {
             .spawn()?;
         let id = child.id().and_then(|id| i32::try_from(id).ok());
         let id = id.and_then(Pid::from_raw);
-        let group = ProcessGroup::new(id.expect("it has not been waited for"))?;
+        let group = ProcessGroup::new(id.expect("it has not been waited for"), None)?;
         let output = child.stdout.take().expect("its output is piped");
         Ok(Self {
             input: child.stdin.take().expect("its input is piped"),

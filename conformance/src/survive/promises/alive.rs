@@ -29,7 +29,7 @@ pub(super) fn check(case: &Case<'_>) -> Vec<Finding> {
             if stopped.remove(replica) {
                 continue;
             }
-            let text = format!("replica {replica} ended by itself: {how}");
+            let text = format!("replica {replica} {how}");
             findings.push(Finding::new(Promise::Alive, text).at(*at));
         }
     }

@@ -226,7 +226,7 @@ async fn an_end_counts_unless_the_plan_caused_it() {
     let ended = |is_planned| Event::Ended {
         replica: 0,
         incarnation: 0,
-        how: "exit status: 1".to_owned(),
+        how: "ended by itself: exit status: 1".to_owned(),
         is_planned,
     };
     let at = Duration::from_millis(1);
