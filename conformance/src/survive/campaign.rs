@@ -196,7 +196,7 @@ impl Campaign {
                 // A process that has ended is the cause of the rest.
                 let ended = found.iter().find(|it| it.promise == Promise::Alive);
                 return Err(CampaignError::NoReference {
-                    reason: ended.unwrap_or(failed).text.clone(),
+                    reason: ended.unwrap_or(failed).text.clone() + &unserved(&outcome.trace),
                     output: outcome.output.first().cloned().unwrap_or_default(),
                     timeline: timeline(&outcome.trace, &found),
                 });
@@ -415,6 +415,28 @@ async fn kinds_of(setup: &Setup) -> Result<ServedKinds, RunError> {
     server.shutdown().await;
     Ok(kinds)
 }
+/// Returns the words for the resources that a subject asked for in vain.
+fn unserved(trace: &RunTrace) -> String {
+    match trace.unserved.as_slice() {
+        [] => String::new(),
+        names => format!(
+            "; it asked for {}, which the server does not have: --crds names the files of definitions",
+            names.join(", ")
+        ),
+    }
+}
+
+/// Fails if a step names an object of a kind that is not served.
+fn check_kinds(workload: &Workload, kinds: &ServedKinds) -> Result<(), String> {
+    for (place, step) in workload.steps.iter().enumerate() {
+        if let Some(object) = step.action.object() {
+            let found = kinds.find(object);
+            found.map_err(|reason| format!("{}: {reason}", workload.step_named(place)))?;
+        }
+    }
+    Ok(())
+}
+
 
 /// Returns the outcome of runs in this process, which wait on clocks of their own alone.
 pub(super) fn at_once<T>(runs: impl Future<Output = T>) -> T {

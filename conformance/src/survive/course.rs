@@ -41,7 +41,11 @@ impl Course<'_> {
     /// Goes through the steps, and waits in the end until nothing is written any more.
     pub(super) async fn perform(&self) {
         let run = self.run;
-        run.until(READY_WITHIN, || run.recorder.is_ready()).await;
+        if !run.until(READY_WITHIN, || run.recorder.is_ready()).await {
+            let reason = self.not_ready(READY_WITHIN);
+            run.recorder.note(Event::StepFailed { place: 0, reason });
+            return;
+        }
         let mut is_cut = false;
         for (place, step) in self.workload.steps.iter().enumerate() {
             // What came between two changes that are seen as one is left out.
@@ -206,9 +210,24 @@ impl Course<'_> {
         {
             return Ok(());
         }
+        if !run.recorder.is_ready() {
+            return Err(self.not_ready(QUIET_WITHIN));
+        }
         Err(format!(
             "the subject was not quiet for {time:?} within {QUIET_WITHIN:?}"
         ))
+    }
+
+    /// Tells of a subject that was not ready in time.
+    fn not_ready(&self, within: Duration) -> String {
+        let all = match self.workload.replicas {
+            1 => "the subject",
+            _ => "one of the subject's replicas",
+        };
+        format!(
+            "{all} made no watch or write within {within:?} of its start; if it is ready without, --ready-output or --ready-url \
+             tells when"
+        )
     }
 
     /// Sends a request as the user, after which the subject has something to do.

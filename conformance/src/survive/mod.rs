@@ -68,7 +68,7 @@ pub use self::{
     process::SubjectCommand,
     readiness::Readiness,
     reference::Reference,
-    report::{Report, escaped, junit},
+    report::{Report, counted, escaped, junit},
     strategies::{objects, workloads},
     subject::Subject,
     survey::Survey,

@@ -42,6 +42,7 @@ struct Inner {
     replicas: Vec<ReplicaState>,
     watched: BTreeSet<String>,
     listed_from_cache: BTreeSet<String>,
+    unserved: BTreeSet<String>,
     /// The leases that the subject writes.
     leases: BTreeSet<Place>,
     in_flight: usize,
@@ -109,6 +110,7 @@ impl Recorder {
                     .collect(),
                 watched: BTreeSet::new(),
                 listed_from_cache: BTreeSet::new(),
+                unserved: BTreeSet::new(),
                 leases: BTreeSet::new(),
                 in_flight: 0,
                 active_at: started,
@@ -232,6 +234,11 @@ impl Recorder {
         }
         let telling = inner.telling.as_mut()?;
         Some(telling.asked(at, replica, query))
+    }
+
+    /// Takes a request for a resource that the server does not have.
+    pub(super) fn not_served(&self, resource: String) {
+        self.lock().unserved.insert(resource);
     }
 
     /// Takes a write, and returns its number and what is done about it.
@@ -419,6 +426,7 @@ impl Recorder {
         let mut trace = inner.trace.clone();
         trace.watched = inner.watched.iter().cloned().collect();
         trace.listed_from_cache = inner.listed_from_cache.iter().cloned().collect();
+        trace.unserved = inner.unserved.iter().cloned().collect();
         trace
     }
 

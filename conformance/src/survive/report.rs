@@ -61,6 +61,7 @@ struct JsonReference<'a> {
     masked: Vec<String>,
     findings: &'a [Finding],
 }
+    unserved: &'a [String],
 
 #[derive(Serialize)]
 struct JsonRun<'a> {
@@ -116,6 +117,7 @@ impl Report {
                 masked: masked(reference),
                 findings: &reference.findings,
             },
+                unserved: &reference.trace.unserved,
             planned: self.planned_count,
             runs: verdicts
                 .map(|(place, verdict)| JsonRun {
@@ -158,10 +160,10 @@ impl fmt::Display for Report {
         };
         writeln!(
             f,
-            "{:22}{} writes, {} objects, quiet after {:.1} s; {equality}",
+            "{:22}{}, {}, quiet after {:.1} s; {equality}",
             "reference",
-            reference.writes.len(),
-            reference.end.object_count(),
+            counted(reference.writes.len(), "write"),
+            counted(reference.end.object_count(), "object"),
             reference.took.as_secs_f64(),
         )?;
         for field in masked(reference).iter().take(MASKED_TOLD) {
@@ -169,6 +171,14 @@ impl fmt::Display for Report {
         }
         for finding in &reference.findings {
             writeln!(f, "{:22}FAILS without perturbation: {finding}", "")?;
+        if reference.writes.is_empty() {
+            let warning = "WARNING: the subject wrote nothing that changes the state: nothing can fail at a write of it";
+            writeln!(f, "{:22}{warning}", "")?;
+        }
+        for resource in &reference.trace.unserved {
+            let hint = "--crds names the files of definitions";
+            writeln!(f, "{:22}not served, but asked for: {resource}; {hint}", "")?;
+        }
         }
         for ((_, name), line) in self.lines() {
             write!(f, "{name:22}{} of {} survive", line.survived, line.total)?;
@@ -184,20 +194,24 @@ impl fmt::Display for Report {
         if idle > 0 {
             writeln!(
                 f,
-                "{:22}{idle} plans, whose writes did not come",
-                "said nothing"
+                "{:22}{}, whose writes did not come",
+                "said nothing",
+                counted(idle, "plan")
             )?;
         }
         let (failed, total) = (self.failed_count(), self.verdicts.len());
         if total < self.planned_count {
             writeln!(
                 f,
-                "{:22}{total} of {} plans",
-                "only run", self.planned_count
+                "{:22}{total} of {}",
+                "only run",
+                counted(self.planned_count, "plan")
             )?;
         }
-        match failed {
-            0 => writeln!(f, "{total} plans keep every promise"),
+        match (failed, total) {
+            (_, 0) => writeln!(f, "no plan was run"),
+            (0, 1) => writeln!(f, "1 plan keeps every promise"),
+            (0, _) => writeln!(f, "{total} plans keep every promise"),
             _ => writeln!(f, "{failed} of {total} plans break a promise"),
         }
     }
@@ -205,6 +219,14 @@ impl fmt::Display for Report {
 
 /// Returns the line that a plan belongs to.
 fn line_of(plan: &Plan) -> (Family, &'static str) {
+/// Returns a number of things: `1 plan`, `2 plans`.
+pub fn counted(count: usize, thing: &str) -> String {
+    match count {
+        1 => format!("1 {thing}"),
+        _ => format!("{count} {thing}s"),
+    }
+}
+
     let name = match (plan.family, plan.perturbations.first()) {
         (Family::Crash, Some(Perturbation::Crash { twice: true, .. })) => "crash twice",
         (Family::Crash, Some(Perturbation::Crash { side, .. })) => match side {

@@ -157,6 +157,8 @@ pub struct RunTrace {
     pub watched: Vec<String>,
     /// The resources that the subject listed from the server's cache (`resourceVersion=0`).
     pub listed_from_cache: Vec<String>,
+    /// The resources that it asked for and that the server does not have.
+    pub unserved: Vec<String>,
     /// The time of the restart at the end: after it, nothing should be written.
     pub restarted_at: Option<Duration>,
 }

@@ -205,6 +205,7 @@ impl Way {
         let connection = parts.extensions.get::<Connection>().cloned();
         let response = self.forward(parts, body).await;
         read.answered(response.status());
+        self.note_unserved(facts, response.status());
         if response.status() != StatusCode::OK {
             return response;
         }
@@ -295,6 +296,7 @@ impl Way {
         }
         let response = self.forward(parts, Body::from(body)).await;
         let (head, body) = response.into_parts();
+        self.note_unserved(facts, head.status);
         let body = body
             .collect()
             .await
@@ -327,6 +329,14 @@ impl Way {
             run.stop_after_answer(self.replica);
         }
         Response::from_parts(head, Body::from(body))
+    }
+
+    /// Notes a resource that the server does not have.
+    fn note_unserved(&self, facts: &RequestFacts, status: StatusCode) {
+        let (resource, group) = (&facts.resource, &facts.group);
+        if status == StatusCode::NOT_FOUND && !self.run.world.kinds.has(resource, group) {
+            self.run.recorder.not_served(full_name(resource, group));
+        }
     }
 
     /// Reads a write's identity and what the server has there.
