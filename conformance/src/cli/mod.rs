@@ -14,8 +14,9 @@ mod server;
 mod proxy;
 mod columns;
 mod score;
-mod survive_pages;
 mod survive_report;
+mod survive_pages;
+mod survive_replay;
 mod survive;
 mod subject;
 mod report;
@@ -187,8 +188,8 @@ Examples:
   conformance survive --workload survive.yaml --families crash,stale -- python3 operator.py
   conformance survive --workload survive.yaml --plans 500 --seed 7 -- ./my-operator
   conformance survive --replay survive-report/0007.json      one plan of a report again
-Exit status: 0 if every plan keeps every promise, 1 if one does not, 2 if the subject cannot be run through the workload, or the
-command line is wrong.";
+Exit status: 0 if every plan keeps every promise, 1 if one does not (also with --accept),
+2 if the subject does not get through the workload, the command line is wrong, or the runs end early without a broken promise.";
 
 const SUBJECT_EXAMPLES: &str = "\
 Examples:

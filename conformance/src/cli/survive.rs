@@ -10,30 +10,27 @@ use std::{
 };
 
 use clap::Args as ClapArgs;
-use fakeserver::Certificates;
-use serde::{Deserialize, Serialize};
 use tokio::runtime::Builder;
 use tokio_util::sync::CancellationToken;
 
 use super::{
     finish_on, progress_bar, say,
     signals::Signals,
-    survive_pages::{Pages, write_traced},
-    survive_report::{REPORT, check_report, empty_report},
+    survive_pages::Pages,
+    survive_replay::{Replay, Surroundings, setup, without_reference},
+    survive_report::{ReportFolder, write},
     traced::TraceArgs,
 };
 use crate::{
     call::whole,
     survive::{
-        Acceptance, Accepted, CONTROLLERS, Campaign, CampaignError, Choice, Family, Plan,
-        Readiness, Report, Setup, Subject, TRACE, Verdict, Workload, controllers, junit, timeline,
+        Acceptance, Accepted, CONTROLLERS, Campaign, CampaignError, Choice, Family, Report, TRACE,
+        Verdict, Workload, controllers, counted, junit, timeline,
     },
 };
 
-/// The number of lines that are shown of the output of a subject that does not get through the workload.
-const OUTPUT_LINES: usize = 10;
-/// The longest time of a run.
-const RUN_LIMIT: Duration = Duration::from_mins(5);
+/// The file with the output of a subject that does not get through the workload.
+const OUTPUT: &str = "0000.log";
 
 #[derive(Debug, ClapArgs)]
 pub(super) struct Args {
@@ -81,13 +78,13 @@ pub(super) struct Args {
     /// it in a browser, and a file to replay it.
     #[arg(long, value_name = "DIR", default_value = "survive-report")]
     report: PathBuf,
-    /// Replace a report folder that holds other files, too.
+    /// Write to a report folder that holds other files, too: those of the same names are replaced.
     #[arg(long)]
     force: bool,
     /// Accept what is found, for this reason, in the file beside the workload that later runs read.
     #[arg(long, value_name = "REASON", conflicts_with = "replay")]
     accept: Option<String>,
-    /// Run the plan of a file of the report again.
+    /// Run the plan of a file of the report again, in the folder in which the subject was started.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["workload", "crds", "rules", "plans", "families"])]
     replay: Option<PathBuf>,
     #[command(flatten)]
@@ -96,30 +93,6 @@ pub(super) struct Args {
     /// `{port}`, a free port, are replaced.
     #[arg(last = true, value_name = "COMMAND")]
     command: Vec<OsString>,
-}
-
-/// A plan of a report, with all that is needed to run it again.
-#[derive(Debug, Serialize, Deserialize)]
-struct Replay {
-    command: Vec<String>,
-    #[serde(flatten)]
-    surroundings: Surroundings,
-    workload: Workload,
-    /// The texts of the definitions' files.
-    definitions: Vec<String>,
-    plan: Plan,
-}
-
-/// The surroundings of the subject, as options say.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-struct Surroundings {
-    controllers: String,
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    in_cluster: bool,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    ready_output: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    ready_url: Option<String>,
 }
 
 // === impl Args ===
@@ -147,7 +120,12 @@ impl Args {
     async fn survive(&self, stop: &CancellationToken) -> Result<bool, String> {
         let temporary = Temporary::make()?;
         if let Some(file) = &self.replay {
-            let replay = self.replay(file, temporary.path());
+            let mut replay = Replay::read(file)?;
+            if !self.command.is_empty() {
+                replay.set_command(&self.command);
+            }
+            replay.surroundings = replay.surroundings.changed_by(self.surroundings());
+            let replay = replay.run(file, temporary.path(), &self.files);
             let outcome = stop.run_until_cancelled(replay).await;
             return outcome.unwrap_or_else(|| Err("interrupted".to_owned()));
         }
@@ -165,18 +143,20 @@ impl Args {
         if let Some(rules) = &self.rules {
             workload.add_rules(rules).map_err(|error| whole(&error))?;
         }
-        check_report(&self.report, self.force)?;
         let accepted_file = path.with_extension("accepted.json");
         let accepted = Accepted::read(&accepted_file)?;
         let setup = setup(&self.command, &self.crds, &self.surroundings())?;
+        let replay = Replay::new(&self.command, self.surroundings(), &workload, &self.crds)?;
         let campaign = Campaign::new(setup, workload).await;
-        let campaign = campaign.map_err(|error| whole(&error))?;
-        empty_report(&self.report)?;
+        let mut campaign = campaign.map_err(|error| whole(&error))?;
+        // What becomes of the files meanwhile makes no difference to the runs.
+        campaign.set_definitions(replay.write_definitions(temporary.path())?);
+        let report_folder = ReportFolder::lock(&self.report, self.force)?;
         let choice = self.choice(temporary.path(), stop);
         let survey = campaign.survey(&choice, &accepted, self.generate);
         let survey = stop.run_until_cancelled(survey).await;
         let survey = survey.ok_or("interrupted before there was a reference")?;
-        let survey = survey.map_err(|error| self.without_reference(&error))?;
+        let survey = survey.map_err(|error| told_and_kept(&error, &report_folder))?;
         let bar = progress_bar(survey.plans.len(), "plans");
         let told = |verdict: &Verdict| {
             if let Some(finding) = verdict.findings.first() {
@@ -184,35 +164,23 @@ impl Args {
             }
             bar.inc(1);
         };
-        let report = campaign.judge(survey, &choice, &accepted, told).await;
-        let report = report.map_err(|error| whole(&error))?;
+        let mut report = campaign.judge(survey, &choice, &accepted, told).await;
         bar.finish_and_clear();
         if let Some(reason) = &self.accept {
             accept(&accepted_file, accepted, &report.verdicts, reason)?;
         }
         let reference = temporary.path().join("reference-1").join(TRACE);
-        let is_good = self.tell(&campaign, report, &reference)?;
-        if is_good && stop.is_cancelled() {
-            return Err("interrupted: the plans that were not run may break a promise".to_owned());
-        }
-        Ok(is_good)
-    }
-
-    /// Tells why there is no reference, and keeps the subject's output.
-    fn without_reference(&self, error: &CampaignError) -> String {
-        let told = whole(error);
-        let CampaignError::NoReference { output, .. } = error else {
-            return told;
-        };
-        let kept = self.report.join("0000.log");
-        match fs::copy(output, &kept) {
-            Ok(0) => format!("{told}\nit has put out nothing"),
-            Ok(_) => format!(
-                "{told}\n{}\nits output: {}",
-                last_lines(&kept),
-                kept.display()
-            ),
-            Err(_) => told,
+        tell(&report_folder, &replay, &mut report, &reference)?;
+        match report.failure.take() {
+            Some(error) if report.is_good() => Err(whole(&error)),
+            Some(error) => {
+                eprintln!("error: {}", whole(&error));
+                Ok(false)
+            }
+            None if report.is_good() && stop.is_cancelled() => {
+                Err("interrupted: the plans that were not run may break a promise".to_owned())
+            }
+            None => Ok(report.is_good()),
         }
     }
 
@@ -241,150 +209,69 @@ impl Args {
             stop: stop.clone(),
         }
     }
+}
 
-    /// Writes the report and prints it. Returns whether all promises were kept.
-    fn tell(
-        &self,
-        campaign: &Campaign,
-        mut report: Report,
-        reference: &Path,
-    ) -> Result<bool, String> {
-        let mut replays = BTreeMap::new();
-        let mut pages = Pages::begin(&self.report, reference)?;
-        let definitions = texts(&self.crds)?;
-        for (place, verdict) in report.verdicts.iter().enumerate() {
-            if verdict.findings.is_empty() {
-                continue;
-            }
-            let name = format!("{:04}", place + 1);
-            let replay = Replay {
-                command: self
-                    .command
-                    .iter()
-                    .map(|it| it.display().to_string())
-                    .collect(),
-                surroundings: self.surroundings(),
-                workload: campaign.workload().clone(),
-                definitions: definitions.clone(),
-                plan: verdict.plan.clone(),
-            };
-            let text = serde_json::to_string_pretty(&replay).expect("plain values");
-            let file = self.report.join(format!("{name}.json"));
-            write(&file, &text)?;
-            replays.insert(place, file);
-            let told = timeline(&verdict.trace, &verdict.findings);
-            write(&self.report.join(format!("{name}.txt")), &told)?;
-            pages.add(&name, verdict)?;
-            let output = verdict.folder.join("replica-0").join("output.log");
-            if let Ok(output) = fs::read(&output) {
-                let file = self.report.join(format!("{name}.log"));
-                fs::write(&file, output)
-                    .map_err(|error| format!("cannot write {}: {error}", file.display()))?;
-            }
-        }
-        pages.end()?;
-        report.replays = replays;
-        write(&self.report.join(REPORT), &report.json())?;
-        write(&self.report.join("junit.xml"), &junit(&report.verdicts))?;
-        say(&report.to_string());
-        if let Some(file) = report.replays.values().next() {
-            say(&format!(
-                "each replays: conformance survive --replay {}; what happened is in the files of the same name\n",
-                file.display()
-            ));
-        }
-        Ok(report.is_good())
+/// Tells why there is no reference, and keeps the subject's output beside an earlier report.
+fn told_and_kept(error: &CampaignError, report: &ReportFolder) -> String {
+    let told = without_reference(error);
+    let CampaignError::NoReference { output, .. } = error else {
+        return told;
+    };
+    let Ok(output) = fs::read(output) else {
+        return told;
+    };
+    if output.is_empty() {
+        return told;
     }
+    let kept = report.begin().and_then(|files| {
+        files.write(OUTPUT, output)?;
+        files.add()
+    });
+    match kept {
+        Ok(()) => format!("{told}\nits output: {}", report.file(OUTPUT).display()),
+        Err(error) => format!("{told}\n{error}"),
+    }
+}
 
-    async fn replay(&self, file: &Path, folder: &Path) -> Result<bool, String> {
-        let text = fs::read_to_string(file)
-            .map_err(|error| format!("cannot read {}: {error}", file.display()))?;
-        let replay: Replay = serde_json::from_str(&text)
-            .map_err(|error| format!("{} is no file of a report: {error}", file.display()))?;
-        let mut definitions = Vec::new();
-        for (place, text) in replay.definitions.iter().enumerate() {
-            let path = folder.join(format!("definitions-{place}.yaml"));
-            write(&path, text)?;
-            definitions.push(path);
-        }
-        let command: Vec<OsString> = match self.command.as_slice() {
-            [] => replay.command.iter().map(OsString::from).collect(),
-            given => given.to_vec(),
-        };
-        if command.is_empty() {
-            return Err(format!("{} has no command", file.display()));
-        }
-        let surroundings = replay.surroundings.changed_by(self);
-        let setup = setup(&command, &definitions, &surroundings)?;
-        let campaign = Campaign::new(setup, replay.workload).await;
-        let campaign = campaign.map_err(|error| whole(&error))?;
-        let reference = campaign.reference(folder).await;
-        let reference = reference.map_err(|error| whole(&error))?;
-        let folder = folder.join("replay");
-        let verdict = campaign.verdict(&reference, replay.plan, &folder);
-        let verdict = Box::pin(verdict).await.map_err(|error| whole(&error))?;
-        let line = format!("conformance survive --replay {}", file.display());
-        write_traced(&self.files, &verdict, line)?;
-        say(&format!("{}\n", verdict.plan));
-        say(&timeline(&verdict.trace, &verdict.findings));
-        for finding in &verdict.findings {
-            say(&format!("{finding}\n"));
-        }
+/// Writes the report and prints it.
+fn tell(
+    folder: &ReportFolder,
+    replay: &Replay,
+    report: &mut Report,
+    reference: &Path,
+) -> Result<(), String> {
+    let mut replays = BTreeMap::new();
+    let files = folder.begin()?;
+    let mut pages = Pages::begin(&files, reference)?;
+    for (place, verdict) in report.verdicts.iter().enumerate() {
         if verdict.findings.is_empty() {
-            say("every promise was kept\n");
+            continue;
         }
-        Ok(verdict.findings.is_empty())
-    }
-}
-
-// === impl Surroundings ===
-
-impl Surroundings {
-    /// Returns those of a report as options change them.
-    fn changed_by(self, args: &Args) -> Self {
-        let given = args.surroundings();
-        Self {
-            controllers: self.controllers,
-            in_cluster: self.in_cluster || given.in_cluster,
-            ready_output: given.ready_output.or(self.ready_output),
-            ready_url: given.ready_url.or(self.ready_url),
+        let name = format!("{:04}", place + 1);
+        let file = format!("{name}.json");
+        files.write(&file, replay.text(&verdict.plan))?;
+        replays.insert(place, files.file(&file));
+        let told = timeline(&verdict.trace, &verdict.findings);
+        files.write(&format!("{name}.txt"), told)?;
+        pages.add(&name, verdict)?;
+        let output = verdict.folder.join("replica-0").join("output.log");
+        if let Ok(output) = fs::read(&output) {
+            files.write(&format!("{name}.log"), output)?;
         }
     }
-}
-
-fn setup(
-    command: &[OsString],
-    definitions: &[PathBuf],
-    surroundings: &Surroundings,
-) -> Result<Setup, String> {
-    let (program, arguments) = command.split_first().expect("it was checked before");
-    let output = surroundings.ready_output.as_deref().map(regex::Regex::new);
-    let output = output.transpose().map_err(|error| error.to_string())?;
-    let certificates = surroundings
-        .in_cluster
-        .then(|| Certificates::new(["127.0.0.1"]));
-    Ok(Setup {
-        subject: Subject::command(program, arguments),
-        definitions: definitions.to_vec(),
-        objects: Vec::new(),
-        controllers: controllers(&surroundings.controllers)?,
-        readiness: Readiness {
-            output,
-            url: surroundings.ready_url.clone(),
-        },
-        certificates: certificates.transpose().map_err(|error| whole(&error))?,
-        run_limit: RUN_LIMIT,
-    })
-}
-
-/// Returns the last lines of an output, indented.
-fn last_lines(file: &Path) -> String {
-    let text = fs::read(file).unwrap_or_default();
-    let text = String::from_utf8_lossy(&text);
-    let lines: Vec<&str> = text.lines().collect();
-    let shown = &lines[lines.len().saturating_sub(OUTPUT_LINES)..];
-    let indented: Vec<String> = shown.iter().map(|line| format!("  {line}")).collect();
-    indented.join("\n")
+    pages.end()?;
+    report.replays = replays;
+    files.write("report.json", report.json())?;
+    files.write("junit.xml", junit(&report.verdicts))?;
+    files.replace()?;
+    say(&report.to_string());
+    if let Some(file) = report.replays.values().next() {
+        say(&format!(
+            "each replays: conformance survive --replay {}; what happened is in the files of the same name\n",
+            file.display()
+        ));
+    }
+    Ok(())
 }
 
 fn checked_url(text: &str) -> Result<String, String> {
@@ -428,36 +315,11 @@ fn accept(
     let text = serde_json::to_string_pretty(&accepted).expect("plain values");
     write(file, &text)?;
     say(&format!(
-        "accepted from now on, in {}: {} findings\n",
+        "accepted from now on, in {}: {}\n",
         file.display(),
-        accepted.findings.len()
+        counted(accepted.findings.len(), "finding")
     ));
     Ok(())
-}
-
-/// Returns the texts of files, and of the files in folders.
-fn texts(paths: &[PathBuf]) -> Result<Vec<String>, String> {
-    let mut texts = Vec::new();
-    for path in paths {
-        let failed = |error| format!("cannot read {}: {error}", path.display());
-        if path.is_dir() {
-            let entries = fs::read_dir(path).map_err(failed)?;
-            let mut inside: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
-            inside.sort();
-            inside.retain(|path| {
-                let extension = path.extension().and_then(|extension| extension.to_str());
-                path.is_dir() || matches!(extension, Some("yaml" | "yml" | "json"))
-            });
-            texts.extend(self::texts(&inside)?);
-        } else {
-            texts.push(fs::read_to_string(path).map_err(failed)?);
-        }
-    }
-    Ok(texts)
-}
-
-fn write(file: &Path, text: &str) -> Result<(), String> {
-    fs::write(file, text).map_err(|error| format!("cannot write {}: {error}", file.display()))
 }
 
 /// The folder of the runs, which is removed in the end.

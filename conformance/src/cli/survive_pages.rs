@@ -1,15 +1,12 @@
 //! The traces and the pages of a report of `survive`.
 
-use std::{
-    fmt::Write as _,
-    fs,
-    path::{Path, PathBuf},
-};
+use std::{fmt::Write as _, fs, path::Path};
 
 use fakeserver::cli::output::OutputArgs;
 
 use super::{
     say,
+    survive_report::NewFiles,
     traced::{TraceArgs, read},
 };
 use crate::{
@@ -18,13 +15,13 @@ use crate::{
 };
 
 /// The trace of the run without perturbation, in the report.
-pub(super) const REFERENCE: &str = "reference.jsonl";
+const REFERENCE: &str = "reference.jsonl";
 /// The page that links the others.
-pub(super) const INDEX: &str = "index.html";
+const INDEX: &str = "index.html";
 
 /// The traces and pages of a report.
-pub(super) struct Pages {
-    folder: PathBuf,
+pub(super) struct Pages<'a> {
+    files: &'a NewFiles<'a>,
     reference: String,
     /// The rows of the index.
     rows: String,
@@ -58,16 +55,16 @@ pub(super) fn write_traced(
 
 // === impl Pages ===
 
-impl Pages {
+impl<'a> Pages<'a> {
     /// Keeps the trace of the reference.
-    pub(super) fn begin(folder: &Path, reference: &Path) -> Result<Self, String> {
+    pub(super) fn begin(files: &'a NewFiles<'a>, reference: &Path) -> Result<Self, String> {
         let reference = read(reference)?;
         let pages = Self {
-            folder: folder.to_owned(),
+            files,
             reference,
             rows: String::new(),
         };
-        pages.write(REFERENCE, &pages.reference)?;
+        pages.files.write(REFERENCE, &pages.reference)?;
         Ok(pages)
     }
 
@@ -77,15 +74,13 @@ impl Pages {
             // The run has no folder of its own left: its trace is told by the timeline.
             return Ok(());
         };
-        let replay = self.folder.join(format!("{name}.json"));
+        let replay = self.files.file(&format!("{name}.json"));
         let replay = format!("conformance survive --replay {}", replay.display());
         let trace = with_findings(&trace, Some(replay), &verdict.findings)
             .map_err(|error| format!("the trace of {name}: {error}"))?;
-        self.write(&format!("{name}.jsonl"), &trace)?;
-        self.write(
-            &format!("{name}.html"),
-            &page(&trace, Some(&self.reference)),
-        )?;
+        self.files.write(&format!("{name}.jsonl"), &trace)?;
+        let page = page(&trace, Some(&self.reference));
+        self.files.write(&format!("{name}.html"), page)?;
         let plan = escaped(&verdict.plan.to_string());
         let found: Vec<String> = verdict.findings.iter().map(ToString::to_string).collect();
         let found = escaped(&found.join("\n"));
@@ -112,11 +107,6 @@ impl Pages {
              vertical-align: top; padding: 2px 12px 2px 0; white-space: pre-line }}</style></head>\n\
              <body><h1>survive</h1>\n{body}\n</body></html>\n"
         );
-        self.write(INDEX, &index)
-    }
-
-    fn write(&self, name: &str, text: &str) -> Result<(), String> {
-        let file = self.folder.join(name);
-        fs::write(&file, text).map_err(|error| format!("cannot write {}: {error}", file.display()))
+        self.files.write(INDEX, index)
     }
 }

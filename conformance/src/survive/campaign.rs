@@ -164,6 +164,11 @@ impl Campaign {
         })
     }
 
+    /// Sets the files and folders of definitions, which say what those before them said.
+    pub fn set_definitions(&mut self, definitions: Vec<PathBuf>) {
+        self.setup.definitions = definitions;
+    }
+
     /// Returns the workload.
     pub fn workload(&self) -> &Workload {
         &self.workload
@@ -210,11 +215,7 @@ impl Campaign {
     }
 
     /// Runs plans side by side, and tells `watch` of each verdict as it comes. Plans that were not run in time, or until the campaign
-    /// was stopped, have none.
-    ///
-    /// # Errors
-    ///
-    /// A run cannot begin.
+    /// was stopped, have none. If a run cannot begin, no other one does, and the failure is beside the verdicts before it.
     ///
     /// # Cancel safety
     ///
@@ -225,7 +226,7 @@ impl Campaign {
         plans: Vec<Plan>,
         choice: &Choice,
         mut watch: impl FnMut(&Verdict),
-    ) -> Result<Vec<Verdict>, CampaignError> {
+    ) -> (Vec<Verdict>, Option<CampaignError>) {
         let deadline = choice.limit.map(|limit| Instant::now() + limit);
         let is_over = || deadline.is_some_and(|deadline| Instant::now() >= deadline);
         let one = async |(number, plan): &(usize, Plan)| {
@@ -263,7 +264,14 @@ impl Campaign {
             done.sort_by_key(|(number, _)| *number);
             done.into_iter().map(|(_, verdict)| verdict).collect()
         };
-        done.into_iter().filter_map(Result::transpose).collect()
+        let (mut verdicts, mut failure) = (Vec::new(), None);
+        for verdict in done {
+            match verdict {
+                Ok(verdict) => verdicts.extend(verdict),
+                Err(error) => failure = failure.or(Some(error)),
+            }
+        }
+        (verdicts, failure)
     }
 
     /// Returns the number of runs at once: those of a function never wait.
@@ -315,7 +323,7 @@ impl Campaign {
     ///
     /// # Errors
     ///
-    /// A run cannot begin.
+    /// A run cannot begin; the verdict is then the smallest one so far.
     ///
     /// # Cancel safety
     ///
@@ -323,8 +331,8 @@ impl Campaign {
     pub async fn shrink(
         &self,
         reference: &Reference,
-        mut verdict: Verdict,
-    ) -> Result<Verdict, CampaignError> {
+        verdict: &mut Verdict,
+    ) -> Result<(), CampaignError> {
         let mut place = 0;
         while verdict.plan.perturbations.len() > 1 && place < verdict.plan.perturbations.len() {
             let mut plan = verdict.plan.clone();
@@ -336,12 +344,12 @@ impl Campaign {
                 known.any(|known| known.promise == finding.promise)
             };
             if smaller.findings.iter().any(is_same) {
-                verdict = smaller;
+                *verdict = smaller;
             } else {
                 place += 1;
             }
         }
-        Ok(verdict)
+        Ok(())
     }
 
     async fn run(
@@ -407,14 +415,6 @@ impl Campaign {
     }
 }
 
-/// Returns the kinds that the server of a run serves.
-async fn kinds_of(setup: &Setup) -> Result<ServedKinds, RunError> {
-    let circumstances = Circumstances::Usual;
-    let server = execute::server(setup, circumstances, circumstances.clock(&setup.subject))?;
-    let kinds = ServedKinds::read(&server.router()).await;
-    server.shutdown().await;
-    Ok(kinds)
-}
 /// Returns the words for the resources that a subject asked for in vain.
 fn unserved(trace: &RunTrace) -> String {
     match trace.unserved.as_slice() {
@@ -437,6 +437,14 @@ fn check_kinds(workload: &Workload, kinds: &ServedKinds) -> Result<(), String> {
     Ok(())
 }
 
+/// Returns the kinds that the server of a run serves.
+async fn kinds_of(setup: &Setup) -> Result<ServedKinds, RunError> {
+    let circumstances = Circumstances::Usual;
+    let server = execute::server(setup, circumstances, circumstances.clock(&setup.subject))?;
+    let kinds = ServedKinds::read(&server.router()).await;
+    server.shutdown().await;
+    Ok(kinds)
+}
 
 /// Returns the outcome of runs in this process, which wait on clocks of their own alone.
 pub(super) fn at_once<T>(runs: impl Future<Output = T>) -> T {

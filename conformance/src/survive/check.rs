@@ -296,8 +296,10 @@ impl Check {
         if let Some(plan) = chosen {
             survey.plans = vec![plan];
         }
-        let report = campaign.judge(survey, &choice, &accepted, |_| {}).await;
-        let mut report = report?;
+        let mut report = campaign.judge(survey, &choice, &accepted, |_| {}).await;
+        if let Some(failure) = report.failure.take() {
+            return Err(failure.into());
+        }
         if let Some(traces) = &traces {
             traces.keep(&campaign, &mut report, folder, replay).await?;
         }

@@ -296,8 +296,6 @@ pub(super) fn server(
 
 /// Compiles the expressions of the steps.
 pub(super) fn compiled(workload: &Workload) -> Result<Vec<Option<CelExpression>>, RunError> {
-    let steps = workload.steps.iter().enumerate();
-    steps
     let compile = |text: &str| {
         let compiled = CelExpression::compile(text, &["object", "now"]);
         let compiled = compiled.map_err(|error| error.to_string())?;
@@ -309,6 +307,8 @@ pub(super) fn compiled(workload: &Workload) -> Result<Vec<Option<CelExpression>>
             Ok(value) => Err(format!("`until` is {value}, but has to be true or false")),
         }
     };
+    let steps = workload.steps.iter().enumerate();
+    steps
         .map(|(place, step)| match &step.action {
             Action::Wait { until, .. } => {
                 compile(until)

@@ -9,7 +9,7 @@ use std::{
 use serde::Serialize;
 
 use super::{
-    campaign::Verdict,
+    campaign::{CampaignError, Verdict},
     finding::Finding,
     plan::{Family, Perturbation, Plan, Side},
     reference::Reference,
@@ -29,6 +29,8 @@ pub struct Report {
     pub verdicts: Vec<Verdict>,
     /// The number of plans that were chosen, with those that were not run.
     pub planned_count: usize,
+    /// The failure to begin a run, after which no other one was begun.
+    pub failure: Option<CampaignError>,
     /// The files by which failures are replayed, by the place of the verdict.
     pub replays: BTreeMap<usize, PathBuf>,
     /// The trace files of failures that a Rust test keeps, by the place of the verdict.
@@ -59,9 +61,9 @@ struct JsonReference<'a> {
     objects: usize,
     seconds: f64,
     masked: Vec<String>,
+    unserved: &'a [String],
     findings: &'a [Finding],
 }
-    unserved: &'a [String],
 
 #[derive(Serialize)]
 struct JsonRun<'a> {
@@ -115,9 +117,9 @@ impl Report {
                 objects: reference.end.object_count(),
                 seconds: reference.took.as_secs_f64(),
                 masked: masked(reference),
+                unserved: &reference.trace.unserved,
                 findings: &reference.findings,
             },
-                unserved: &reference.trace.unserved,
             planned: self.planned_count,
             runs: verdicts
                 .map(|(place, verdict)| JsonRun {
@@ -169,8 +171,6 @@ impl fmt::Display for Report {
         for field in masked(reference).iter().take(MASKED_TOLD) {
             writeln!(f, "{:22}masked: {field}", "")?;
         }
-        for finding in &reference.findings {
-            writeln!(f, "{:22}FAILS without perturbation: {finding}", "")?;
         if reference.writes.is_empty() {
             let warning = "WARNING: the subject wrote nothing that changes the state: nothing can fail at a write of it";
             writeln!(f, "{:22}{warning}", "")?;
@@ -179,6 +179,8 @@ impl fmt::Display for Report {
             let hint = "--crds names the files of definitions";
             writeln!(f, "{:22}not served, but asked for: {resource}; {hint}", "")?;
         }
+        for finding in &reference.findings {
+            writeln!(f, "{:22}FAILS without perturbation: {finding}", "")?;
         }
         for ((_, name), line) in self.lines() {
             write!(f, "{name:22}{} of {} survive", line.survived, line.total)?;
@@ -217,8 +219,6 @@ impl fmt::Display for Report {
     }
 }
 
-/// Returns the line that a plan belongs to.
-fn line_of(plan: &Plan) -> (Family, &'static str) {
 /// Returns a number of things: `1 plan`, `2 plans`.
 pub fn counted(count: usize, thing: &str) -> String {
     match count {
@@ -227,6 +227,8 @@ pub fn counted(count: usize, thing: &str) -> String {
     }
 }
 
+/// Returns the line that a plan belongs to.
+fn line_of(plan: &Plan) -> (Family, &'static str) {
     let name = match (plan.family, plan.perturbations.first()) {
         (Family::Crash, Some(Perturbation::Crash { twice: true, .. })) => "crash twice",
         (Family::Crash, Some(Perturbation::Crash { side, .. })) => match side {

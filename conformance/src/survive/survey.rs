@@ -48,10 +48,7 @@ impl Campaign {
     }
 
     /// Runs the plans, tells `watch` of each verdict as it comes, leaves out what is accepted, and makes those that fail smaller.
-    ///
-    /// # Errors
-    ///
-    /// A run cannot begin.
+    /// If a run cannot begin, the report tells of those before.
     ///
     /// # Cancel safety
     ///
@@ -62,27 +59,29 @@ impl Campaign {
         choice: &Choice,
         accepted: &Accepted,
         watch: impl FnMut(&Verdict),
-    ) -> Result<Report, CampaignError> {
+    ) -> Report {
         let Survey { reference, plans } = survey;
         let planned_count = plans.len();
         let mut verdicts = Vec::new();
-        let all = self.verdicts(&reference, plans, choice, watch).await?;
+        let (all, mut failure) = self.verdicts(&reference, plans, choice, watch).await;
         for mut verdict in all {
             accepted.apply(&mut verdict);
             let is_large = verdict.plan.perturbations.len() > 1;
-            if !verdict.findings.is_empty() && is_large && !choice.stop.is_cancelled() {
-                verdict = self.shrink(&reference, verdict).await?;
+            let is_over = choice.stop.is_cancelled() || failure.is_some();
+            if !verdict.findings.is_empty() && is_large && !is_over {
+                failure = self.shrink(&reference, &mut verdict).await.err();
             }
             verdicts.push(verdict);
         }
-        Ok(Report {
+        Report {
             reference,
             verdicts,
             planned_count,
+            failure,
             replays: BTreeMap::new(),
             traces: BTreeMap::new(),
             reference_trace: None,
-        })
+        }
     }
 }
 

@@ -329,3 +329,112 @@ async fn a_check_within_a_runtime_says_what_to_do() {
     let text = report.unwrap_err().to_string();
     assert!(text.contains("call it in a plain #[test]"), "{text}");
 }
+
+/// Returns the command that tries a script of a shell, with a workload of its own, in a folder.
+fn trying(folder: &Path, workload: &str, script: &str) -> Command {
+    fs::write(folder.join("survive.yaml"), workload).unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_conformance"));
+    command
+        .current_dir(folder)
+        .args(["survive", "--workload", "survive.yaml"])
+        .args(["--", "sh", "-c", script]);
+    command
+}
+
+const ONE_MAP: &str =
+    "steps: [{apply: {apiVersion: v1, kind: ConfigMap, metadata: {name: source}}}]";
+
+#[test]
+fn a_run_that_fails_keeps_the_earlier_report() {
+    let Some(operator) = operator("database") else {
+        return;
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let report = folder.path().join("survive-report");
+    let first = crashing("database", &report)
+        .args(["--plans", "1", "--"])
+        .args(operator)
+        .output()
+        .unwrap();
+    assert!(first.status.code().is_some_and(|code| code < 2));
+    let read = || fs::read(report.join("report.json")).unwrap();
+    let kept = read();
+    let failed = trying(folder.path(), ONE_MAP, "exit 7").output().unwrap();
+    assert_eq!(failed.status.code(), Some(2));
+    assert_eq!(read(), kept);
+
+    // One that another run has is refused at once.
+    let locked = fs::File::open(&report).unwrap();
+    locked.try_lock().unwrap();
+    let refused = trying(folder.path(), ONE_MAP, "exit 7").output().unwrap();
+    let text = String::from_utf8(refused.stderr).unwrap();
+    assert_eq!(refused.status.code(), Some(2), "{text}");
+    assert!(text.contains("another run writes its report"), "{text}");
+    assert_eq!(read(), kept);
+}
+
+/// It leaves its process group, and outlives the shell that started it.
+#[cfg(target_os = "linux")]
+#[test]
+fn no_descendant_of_a_command_is_left() {
+    let folder = tempfile::tempdir().unwrap();
+    let ids = folder.path().join("ids");
+    let script = format!(
+        "setsid sh -c 'echo $$ >>{ids}; exec sleep 4321' & sleep 0.2; exit 7",
+        ids = ids.display()
+    );
+    let output = trying(folder.path(), ONE_MAP, &script).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    let ids = fs::read_to_string(ids).unwrap();
+    assert!(ids.lines().count() >= 4, "{ids}");
+    for id in ids.lines() {
+        let command = fs::read(format!("/proc/{id}/cmdline")).unwrap_or_default();
+        let command = String::from_utf8_lossy(&command);
+        assert!(!command.contains("4321"), "{id} is left");
+    }
+}
+
+#[test]
+fn mistakes_are_told_before_a_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let told = |workload: &str| {
+        let output = trying(folder.path(), workload, "sleep 60")
+            .output()
+            .unwrap();
+        assert_eq!(output.status.code(), Some(2));
+        String::from_utf8(output.stderr).unwrap()
+    };
+    for (workload, expected) in [
+        (
+            "steps: [{wait: {object: v1 Databasee a, until: 'true'}}]",
+            "survive.yaml: step 1: the server has no v1 Databasee",
+        ),
+        (
+            "steps: [{wait: {object: v1 Pod a, until: 'object.'}}]",
+            "survive.yaml: step 1: ",
+        ),
+        (
+            "{steps: [{quiet: 1s}], rules: [{name: x, always: 'podz.size() == 0'}]}",
+            "survive.yaml: rule \"x\": ",
+        ),
+    ] {
+        let text = told(workload);
+        assert!(text.contains(expected), "{text}");
+    }
+    assert!(!folder.path().join("survive-report").exists());
+}
+
+#[test]
+fn a_program_that_is_not_there_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("survive.yaml"), ONE_MAP).unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_conformance"))
+        .current_dir(folder.path())
+        .args(["survive", "--workload", "survive.yaml", "--", "./nonexist"])
+        .output()
+        .unwrap();
+    let text = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{text}");
+    let expected = "replica 0 cannot be started: ./nonexist: No such file or directory";
+    assert!(text.contains(expected), "{text}");
+}
