@@ -188,8 +188,9 @@ Examples:
   conformance survive --workload survive.yaml --families crash,stale -- python3 operator.py
   conformance survive --workload survive.yaml --plans 500 --seed 7 -- ./my-operator
   conformance survive --replay survive-report/0007.json      one plan of a report again
-Exit status: 0 if every plan keeps every promise, 1 if one does not (also with --accept),
-2 if the subject does not get through the workload, the command line is wrong, or the runs end early without a broken promise.";
+Exit status: 0 if every plan keeps every promise, 1 if one does not (also with --accept), 2 if the
+subject does not get through the workload, the command line is wrong, or the runs end early without
+a broken promise.";
 
 const SUBJECT_EXAMPLES: &str = "\
 Examples:

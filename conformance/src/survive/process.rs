@@ -84,3 +84,34 @@ impl Running for Process {
         self.kill().await;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::{
+        fs,
+        net::{Ipv4Addr, SocketAddr},
+    };
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_command_is_started_in_its_folder() {
+        let (runs, own) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let address = SocketAddr::from((Ipv4Addr::LOCALHOST, 1));
+        let places = Places::make(runs.path(), 0, address, None).await.unwrap();
+        fs::write(own.path().join("operator"), "pwd").unwrap();
+        let command = SubjectCommand {
+            program: "sh".into(),
+            arguments: vec!["operator".into()],
+            folder: Some(own.path().to_owned()),
+        };
+        let mut process = command.start(&places).unwrap();
+        assert_eq!(process.ended().await, "exit status: 0");
+        places.output.end().unwrap();
+        let said = fs::read_to_string(places.output.path()).unwrap();
+        assert_eq!(
+            said.trim(),
+            own.path().canonicalize().unwrap().to_str().unwrap()
+        );
+    }
+}
