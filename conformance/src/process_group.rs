@@ -3,7 +3,6 @@
 use std::{
     ffi::{OsStr, OsString},
     io,
-    os::unix::ffi::OsStrExt as _,
     process::Stdio,
 };
 
@@ -92,6 +91,8 @@ impl Drop for ProcessGroup {
 /// Returns the processes with a variable in their environment; none if it is empty.
 #[cfg(target_os = "linux")]
 fn marked(mark: &OsStr) -> Vec<Pid> {
+    use std::os::unix::ffi::OsStrExt as _;
+
     if mark.is_empty() {
         return Vec::new();
     }

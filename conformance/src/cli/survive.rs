@@ -146,9 +146,10 @@ impl Args {
         let accepted_file = path.with_extension("accepted.json");
         let accepted = Accepted::read(&accepted_file)?;
         let setup = setup(&self.command, &self.crds, &self.surroundings())?;
-        let replay = Replay::new(&self.command, self.surroundings(), &workload, &self.crds)?;
         let campaign = Campaign::new(setup, workload).await;
         let mut campaign = campaign.map_err(|error| whole(&error))?;
+        let (surroundings, workload) = (self.surroundings(), campaign.workload());
+        let replay = Replay::new(&self.command, surroundings, workload, &self.crds)?;
         // What becomes of the files meanwhile makes no difference to the runs.
         campaign.set_definitions(replay.write_definitions(temporary.path())?);
         let report_folder = ReportFolder::lock(&self.report, self.force)?;
@@ -174,7 +175,7 @@ impl Args {
         match report.failure.take() {
             Some(error) if report.is_good() => Err(whole(&error)),
             Some(error) => {
-                eprintln!("error: {}", whole(&error));
+                eprintln!("{}", whole(&error));
                 Ok(false)
             }
             None if report.is_good() && stop.is_cancelled() => {

@@ -224,10 +224,8 @@ impl Course<'_> {
             1 => "the subject",
             _ => "one of the subject's replicas",
         };
-        format!(
-            "{all} made no watch or write within {within:?} of its start; if it is ready without, --ready-output or --ready-url \
-             tells when"
-        )
+        let readiness = self.run.recorder.readiness();
+        format!("within {within:?} of its start {all} {readiness}")
     }
 
     /// Sends a request as the user, after which the subject has something to do.

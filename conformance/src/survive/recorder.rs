@@ -58,6 +58,9 @@ struct Inner {
 /// The quiet after a write that did not succeed, or a watch that was refused: the next attempt may come late.
 const UNSETTLED_QUIET: Duration = Duration::from_secs(12);
 
+/// The number of resources without a definition that are kept.
+const UNSERVED_MAX: usize = 20;
+
 /// The present process of a replica.
 #[derive(Debug)]
 struct ReplicaState {
@@ -238,7 +241,10 @@ impl Recorder {
 
     /// Takes a request for a resource that the server does not have.
     pub(super) fn not_served(&self, resource: String) {
-        self.lock().unserved.insert(resource);
+        let unserved = &mut self.lock().unserved;
+        if unserved.len() < UNSERVED_MAX {
+            unserved.insert(resource);
+        }
     }
 
     /// Takes a write, and returns its number and what is done about it.
@@ -389,6 +395,14 @@ impl Recorder {
         let inner = self.lock();
         let mut replicas = inner.replicas.iter();
         replicas.all(|state| state.is_running && state.is_ready)
+    }
+
+    /// Tells what a replica that is not ready has not done.
+    pub(super) fn readiness(&self) -> &'static str {
+        if self.is_ready_by_reads {
+            return "made no request";
+        }
+        "made no watch or write (if it is ready without, --ready-output or --ready-url tells when)"
     }
 
     /// Counts a replica as ready.

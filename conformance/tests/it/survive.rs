@@ -438,3 +438,31 @@ fn a_program_that_is_not_there_is_named() {
     let expected = "replica 0 cannot be started: ./nonexist: No such file or directory";
     assert!(text.contains(expected), "{text}");
 }
+
+/// Asks for a resource without a definition, and writes nothing.
+async fn idle(client: Client) {
+    loop {
+        let request = http::Request::get("/apis/example.org/v1/things").body(Vec::new());
+        let _ = client.request::<Value>(request.unwrap()).await;
+        sleep(Duration::from_secs(1)).await;
+    }
+}
+
+#[test]
+fn a_subject_that_does_nothing_is_told() {
+    let source = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "source"}});
+    let workload = Workload::new().apply(&source).quiet(Duration::from_secs(1));
+    let check = |subject| survive::check(subject).steps(workload.clone()).plans(1);
+    let report = check(Subject::function(idle)).report().unwrap();
+    let text = report.to_string();
+    assert!(
+        text.contains("WARNING: the subject wrote nothing"),
+        "{text}"
+    );
+    assert!(text.contains("asked for: things.example.org;"), "{text}");
+
+    let never = check(Subject::function(|_| std::future::pending::<()>()));
+    let text = never.report().unwrap_err().to_string();
+    let expected = "within 60s of its start the subject made no request";
+    assert!(text.contains(expected), "{text}");
+}
