@@ -191,3 +191,30 @@ async fn a_stage_says_what_each_run_of_a_container_logs() {
     assert_eq!(log(&api, "previous=true").await, whole);
     assert_eq!(log(&api, "").await, begun, "the second run begins anew");
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_container_that_waits_for_its_next_run_shows_its_last_one() {
+    let stage = Stage::of_pods("crash")
+        .with_log(Duration::ZERO, "booting")
+        .with_exit(Duration::from_secs(1), 1);
+    let workloads = Workloads::default().with_stages([stage]);
+    let api = Api::with(Controllers::default().with_workloads(workloads));
+    let mut pod = pod("p", "");
+    pod["spec"]["initContainers"] = json!([{"name": "before", "image": "i"}]);
+    api.post(PODS, &pod).await.created();
+    // It starts at 1 s and 2 s, and waits from 3 s to 13 s.
+    sleep(Duration::from_secs(5)).await;
+    let status = api.get(&format!("{PODS}/p")).await.ok()["status"].take();
+    let before = &status["initContainerStatuses"][0];
+    assert_eq!(before["state"]["waiting"]["reason"], "CrashLoopBackOff");
+    let whole =
+        "container before of image i started\nbooting\ncontainer before ended with exit code 1\n";
+    let timed = log(&api, "container=before&timestamps=true").await;
+    assert!(timed.starts_with("2026-01-01T00:00:02"), "{timed}");
+    for query in ["", "&follow=true", "&previous=true"] {
+        let shown = log(&api, &format!("container=before{query}")).await;
+        assert_eq!(shown, whole, "{query}");
+    }
+    let previous = log(&api, "container=before&previous=true&timestamps=true").await;
+    assert_eq!(previous, timed);
+}

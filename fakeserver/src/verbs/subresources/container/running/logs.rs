@@ -11,7 +11,7 @@ use http::header;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
-use super::status::log_problem;
+use super::status::{is_between_runs, log_problem};
 use crate::{
     containers::{Containers, LogSelection},
     value::{
@@ -116,6 +116,7 @@ pub(super) fn serve(
     if let Some(problem) = log_problem(pod, container, is_previous) {
         return Err(Status::bad_request(problem));
     }
+    let is_previous = is_previous && !is_between_runs(pod, container);
     let backend = &api.backend;
     let key = request.target.key(request.target.name());
     let log = backend.storage.view(|view| {

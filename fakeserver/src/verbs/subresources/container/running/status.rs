@@ -20,6 +20,14 @@ pub(super) fn is_running(pod: &Value, container: &str) -> bool {
     status.is_some_and(|status| !status["state"]["running"].is_null())
 }
 
+/// Returns whether a container waits for its next run: its log is that of its last run, which is also the previous one.
+pub(super) fn is_between_runs(pod: &Value, container: &str) -> bool {
+    let status = status_of(pod, container);
+    status.is_some_and(|status| {
+        status["state"]["waiting"].is_object() && !status["lastState"]["terminated"].is_null()
+    })
+}
+
 /// Returns the reason why a container has no log, in the words of a kubelet.
 pub(super) fn log_problem(pod: &Value, container: &str, is_previous: bool) -> Option<String> {
     let name = pod["metadata"]["name"].as_str().unwrap_or_default();
@@ -41,7 +49,8 @@ pub(super) fn log_problem(pod: &Value, container: &str, is_previous: bool) -> Op
     }
     let is_started = !state["running"].is_null()
         || has_id(&state["terminated"])
-        || (!state["terminated"].is_null() && has_id(&last["terminated"]));
+        // One that waits for its next run shows the last one.
+        || has_id(&last["terminated"]);
     if is_started {
         return None;
     }
@@ -96,6 +105,10 @@ mod tests {
         assert_eq!(problem(&running, false), None);
         let ended = state(json!({"terminated": {"containerID": "x"}}));
         assert_eq!(problem(&ended, false), None);
+        let last = json!({"terminated": {"containerID": "x"}});
+        let waiting = json!({"waiting": {"reason": "CrashLoopBackOff"}});
+        let crashed = json!([{"name": "c", "state": waiting, "lastState": last}]);
+        assert_eq!(problem(&crashed, false), None);
     }
 
     #[test]
