@@ -71,6 +71,12 @@ impl Logged {
             None => response,
         }
     }
+
+    /// Notes an answer that accepts a WebSocket. The request ends when the body is dropped that comes with the answer.
+    pub(super) fn switch(self, accepted: Response) -> (Response, Body) {
+        let (parts, body) = self.answer(accepted).into_parts();
+        (Response::from_parts(parts, Body::empty()), body)
+    }
 }
 
 // === impl Access ===

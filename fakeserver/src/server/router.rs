@@ -53,15 +53,15 @@ pub(super) fn router(server: Arc<Server>) -> Router {
 async fn handle(State(server): State<Arc<Server>>, request: Request) -> Response {
     let (mut parts, body) = request.into_parts();
     let handshake = Handshake::of(&mut parts);
-    let response = respond(&server, &parts, body).await;
+    let (response, logged) = respond(&server, &parts, body).await;
     match handshake {
-        Some(handshake) => handshake.answer(&server, response),
-        None => response,
+        Some(handshake) => handshake.answer(&server, response, logged),
+        None => logged.answer(response),
     }
 }
 
-/// Answers a request: authenticates and authorizes it, logs it, and carries it out.
-pub(super) async fn respond(server: &Arc<Server>, parts: &Parts, body: Body) -> Response {
+/// Answers a request: authenticates and authorizes it, and carries it out. The logs are to be told what goes out of the answer.
+pub(super) async fn respond(server: &Arc<Server>, parts: &Parts, body: Body) -> (Response, Logged) {
     let query = Query::parse(parts.uri.query());
     let admitted =
         check_time_limit(parts, &query).and_then(|()| access::admit(server, parts, &query));
@@ -71,7 +71,7 @@ pub(super) async fn respond(server: &Arc<Server>, parts: &Parts, body: Body) -> 
         Ok(requester) => requester,
         Err(mut refused) => {
             refused.extensions_mut().insert(envelope::Unclassified);
-            return logged.answer(*refused);
+            return (*refused, logged);
         }
     };
     let storage = &server.backend().storage;
@@ -81,7 +81,7 @@ pub(super) async fn respond(server: &Arc<Server>, parts: &Parts, body: Body) -> 
     response
         .headers_mut()
         .extend(classification.into_iter().flatten());
-    logged.answer(response)
+    (response, logged)
 }
 
 /// Refuses a time limit that is no duration, whatever is asked for.

@@ -32,7 +32,7 @@ use tracing::debug;
 
 #[cfg(feature = "controllers")]
 use super::streams;
-use super::{assembly::Server, page};
+use super::{assembly::Server, logging::Logged, page};
 #[cfg(feature = "controllers")]
 use crate::containers::PendingSession;
 use crate::{
@@ -107,30 +107,37 @@ impl Handshake {
         })
     }
 
-    /// Sends the events of `response` as messages. What is no stream of events goes out as it is.
-    pub(super) fn answer(self, server: &Arc<Server>, response: Response) -> Response {
+    /// Sends the events of `response` as messages. What is no stream of events goes out as it is. What goes out is logged.
+    pub(super) fn answer(
+        self,
+        server: &Arc<Server>,
+        response: Response,
+        logged: Logged,
+    ) -> Response {
         #[cfg(feature = "controllers")]
         if let Some(session) = response.extensions().get::<PendingSession>()
             && let Some(session) = session.take()
         {
-            return streams::begin(self, server, session);
+            return streams::begin(self, server, session, logged);
         }
         if let Some(tunnel) = response.extensions().get::<Tunnel>()
             && let Some(other) = tunnel.take()
         {
-            self.join(server, other);
+            let (response, open) = logged.switch(response);
+            self.join(server, other, open);
             return response;
         }
         if let Some(page::LiveFeed(parts)) = response.extensions().get() {
-            return self.feed(server, parts.clone());
+            return logged.answer(self.feed(server, parts.clone()));
         }
         if response.extensions().get::<EventStream>().is_none() {
-            return response;
+            return logged.answer(response);
         }
         let accepted = match self.accept() {
             Ok(accepted) => accepted,
-            Err(refusal) => return refusal.into_response(),
+            Err(refusal) => return logged.answer(refusal.into_response()),
         };
+        let (accepted, open) = logged.switch(accepted);
         let content_type = response.headers().get(header::CONTENT_TYPE);
         let is_text = content_type.is_some_and(|kind| kind == "application/json");
         let stop = server.api.tasks.stop_token().clone();
@@ -143,12 +150,14 @@ impl Handshake {
                 }
             };
             stop.run_until_cancelled(serving).await;
+            drop(open);
         });
         accepted
     }
 
-    /// Joins the connection with that of another server, which has accepted the WebSocket, until one of them ends.
-    fn join(self, server: &Arc<Server>, other: OnUpgrade) {
+    /// Joins the connection with that of another server, which has accepted the WebSocket, until one of them ends. `open` is
+    /// dropped then.
+    fn join(self, server: &Arc<Server>, other: OnUpgrade, open: Body) {
         let stop = server.api.tasks.stop_token().clone();
         server.api.tasks.spawn(async move {
             let serving = async {
@@ -160,6 +169,7 @@ impl Handshake {
                 }
             };
             stop.run_until_cancelled(serving).await;
+            drop(open);
         });
     }
 

@@ -16,13 +16,13 @@ use crate::support::{Api, CONFIG_MAPS, PODS};
 
 /// A log in memory.
 #[derive(Clone, Default)]
-struct Lines(Arc<Mutex<Vec<u8>>>);
+pub(crate) struct Lines(Arc<Mutex<Vec<u8>>>);
 
 // === impl Lines ===
 
 impl Lines {
     /// Returns the events since the last time.
-    fn take(&self) -> Vec<Value> {
+    pub(crate) fn take(&self) -> Vec<Value> {
         let bytes = std::mem::take(&mut *self.0.lock().unwrap());
         let lines = bytes
             .split(|byte| *byte == b'\n')
@@ -59,7 +59,7 @@ fn logged(builder: FakeServerBuilder, rules: &str) -> (Api, Lines) {
 }
 
 /// The stages of events with their levels and codes.
-fn stages(events: &[Value]) -> Vec<String> {
+pub(crate) fn stages(events: &[Value]) -> Vec<String> {
     let tell = |event: &Value| {
         let code = &event["responseStatus"]["code"];
         let text = |field: &str| event[field].as_str().unwrap().to_owned();

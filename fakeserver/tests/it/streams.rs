@@ -4,7 +4,8 @@ use std::{collections::BTreeMap, net::SocketAddr, time::Duration};
 
 use bytes::Bytes;
 use fakeserver::{
-    Authorization, Controllers, ExecOutput, FakeServer, FakeServerBuilder, UserInfo, Workloads,
+    AuditLog, AuditPolicy, Authorization, Controllers, ExecOutput, FakeServer, FakeServerBuilder,
+    UserInfo, Workloads,
 };
 use futures::{SinkExt, StreamExt};
 use http_body_util::{BodyExt, Empty};
@@ -21,7 +22,10 @@ use tokio_tungstenite::{
 };
 use tokio_util::sync::CancellationToken;
 
-use crate::support::{Api, PODS, pod};
+use crate::{
+    audit::{Lines, stages},
+    support::{Api, PODS, pod},
+};
 
 const SERVICES: &str = "/api/v1/namespaces/default/services";
 const V4: &str = "v4.channel.k8s.io";
@@ -646,4 +650,37 @@ async fn proxies_of_pods_and_services_reach_the_process() {
             is_gone && String::from_utf8_lossy(&body).contains("error trying to reach service: ")
         })
         .await;
+}
+
+#[tokio::test]
+async fn a_session_is_logged_as_a_switch_of_protocols_until_its_end() {
+    let lines = Lines::default();
+    let policy =
+        "{apiVersion: audit.k8s.io/v1, kind: Policy, omitStages: [RequestReceived], rules: [
+        {level: Request, resources: [{resources: [pods/exec, pods/portforward]}]}, {level: None}]}";
+    let log = AuditLog::to_writer(lines.clone(), AuditPolicy::parse(policy).unwrap());
+    let served = Served::of(builder().with_audit_log(log)).await;
+    lines.take();
+    let told = |verb: &str, stage: &str, code: u16| format!("{verb} Request {stage} {code}");
+    let mut socket = served.exec("command=cat&stdin=1", V5).await;
+    let started = [told("get", "ResponseStarted", 101)];
+    assert_eq!(stages(&lines.take()), started);
+    socket.close(None).await.unwrap();
+    let mut events = Vec::new();
+    let mut has_ended = async || {
+        events.extend(stages(&lines.take()));
+        !events.is_empty()
+    };
+    served.until(&mut has_ended).await;
+    assert_eq!(events, [told("get", "ResponseComplete", 101)]);
+
+    let forward = format!("{PODS}/p/portforward?ports=80");
+    let _forward = served.open(&forward, V4).await.unwrap();
+    assert_eq!(stages(&lines.take()), started);
+    // One that is refused is as before.
+    let refused = served
+        .open(&format!("{PODS}/none/exec?command=id"), V5)
+        .await;
+    assert_eq!(refused.unwrap_err().0, 404);
+    assert!(stages(&lines.take()).contains(&told("get", "ResponseComplete", 404)));
 }

@@ -145,12 +145,13 @@ impl Audited {
         let status = response.status();
         self.status = Some(status);
         let kind = text(response.headers().get(header::CONTENT_TYPE));
-        if self.is_long && status.is_success() {
+        let is_met = status.is_success() || status == StatusCode::SWITCHING_PROTOCOLS;
+        if self.is_long && is_met {
             self.take_bodies(None);
             self.write(Stage::ResponseStarted);
         }
         let is_whole = self.decision.level == Level::RequestResponse;
-        let is_kept = is_whole && !self.is_long || self.is_deletion || !status.is_success();
+        let is_kept = is_whole && !self.is_long || self.is_deletion || !is_met;
         let kept = match is_kept {
             true => Kept::of(&kind),
             false if self.is_long => Kept::nothing(),

@@ -265,7 +265,9 @@ impl Session {
         parts.method = asked.method;
         parts.uri =
             Uri::try_from(asked.path).expect("paths of controls have no special characters");
-        Box::pin(router::respond(server, &parts, Body::from(asked.body))).await
+        let responding = router::respond(server, &parts, Body::from(asked.body));
+        let (response, logged) = Box::pin(responding).await;
+        logged.answer(response)
     }
 }
 

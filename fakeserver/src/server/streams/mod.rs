@@ -17,6 +17,7 @@ use axum::response::{IntoResponse, Response};
 use self::channels::Protocol;
 use super::{
     assembly::Server,
+    logging::Logged,
     websocket::{Handshake, Refusal, switching},
 };
 use crate::containers::{LogFollower, Session, Work};
@@ -37,19 +38,24 @@ enum Spoken {
 }
 
 /// Accepts the connection of a session, and serves it in a task of the server.
-pub(super) fn begin(handshake: Handshake, server: &Arc<Server>, session: Session) -> Response {
+pub(super) fn begin(
+    handshake: Handshake,
+    server: &Arc<Server>,
+    session: Session,
+    logged: Logged,
+) -> Response {
     let key = match handshake.key() {
         Ok(key) => key,
-        Err(refusal) => return refusal.into_response(),
+        Err(refusal) => return logged.answer(refusal.into_response()),
     };
     let Some(spoken) = choose(&handshake, &session.work) else {
-        return Refusal::NoProtocol.into_response();
+        return logged.answer(Refusal::NoProtocol.into_response());
     };
     let name = match spoken {
         Spoken::Channels(protocol) => protocol.name(),
         Spoken::Tunnel => Some(TUNNEL),
     };
-    let accepted = switching(key, name);
+    let (accepted, open) = logged.switch(switching(key, name));
     let stop = server.api.tasks.stop_token().clone();
     let clock = server.backend().clock;
     server.api.tasks.spawn(async move {
@@ -71,6 +77,7 @@ pub(super) fn begin(handshake: Handshake, server: &Arc<Server>, session: Session
             }
         };
         stop.run_until_cancelled(serving).await;
+        drop(open);
     });
     accepted
 }
