@@ -71,6 +71,15 @@ impl Node {
             && !repel(&self.taints, &tolerations)
     }
 
+    /// Returns whether a pod of this specification that is here may stay, though none may come: its labels, and taints that
+    /// evict.
+    pub(in crate::controllers::workloads) fn keeps(&self, spec: &Value) -> bool {
+        let tolerations = Toleration::all(spec);
+        let mut taints = self.taints.iter().filter(|taint| taint.evicts());
+        RequiredNodes::of(spec).include(self)
+            && taints.all(|taint| taint.is_tolerated(&tolerations))
+    }
+
     /// Returns whether the node is cordoned, and that keeps a pod with these tolerations away.
     pub(super) fn is_closed_to(&self, tolerations: &[Toleration]) -> bool {
         self.is_unschedulable && !Taint::unschedulable().is_tolerated(tolerations)

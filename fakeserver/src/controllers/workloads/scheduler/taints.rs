@@ -54,6 +54,11 @@ impl Taint {
         matches!(&*self.effect, "NoSchedule" | "NoExecute")
     }
 
+    /// Returns whether pods that do not tolerate it have to go.
+    pub(super) fn evicts(&self) -> bool {
+        self.effect == "NoExecute"
+    }
+
     /// Returns whether pods that do not tolerate it should be somewhere else, if they can.
     pub(super) fn is_preference(&self) -> bool {
         self.effect == "PreferNoSchedule"

@@ -1,5 +1,7 @@
 //! Daemon sets: one pod on every node that takes it.
 
+mod rollout;
+
 use std::{
     collections::{BTreeMap, BTreeSet},
     sync::Arc,
@@ -9,11 +11,12 @@ use std::{
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
+use self::rollout::{ByNode, Changes, Rollout, by_age};
 use super::{
     nodes::UNSCHEDULABLE,
     objects::{
         BURST, COALESCED, ReconciledKind, claim, count, count_available, enqueue_owners, hash,
-        look_again, number, part, selector, text,
+        look_again, number, selector, text,
     },
     pods::Pod,
     revisions::record,
@@ -110,21 +113,32 @@ impl Controller for DaemonSets {
         let used: Vec<String> = pods.iter().map(|pod| revision(pod.label(HASH))).collect();
         let used: Vec<&str> = used.iter().map(String::as_str).collect();
         record(cluster, &KIND, &set, &revision(&hash), &used);
-        let mut by_node: BTreeMap<String, Vec<Arc<Pod>>> = BTreeMap::new();
+        let mut by_node = ByNode::new();
         for pod in pods {
             by_node.entry(target(&pod)).or_default().push(pod);
         }
-        let accepting = self
-            .nodes
-            .values()
-            .filter(|node| node.accepts(&template["spec"]));
-        let wanted: BTreeSet<String> = accepting.map(|node| node.name.to_string()).collect();
-        let created = place(cluster, &set, &template, &wanted, &by_node);
-        replace(cluster, &set, &hash, &wanted, &by_node);
-        if created == BURST {
+        for pods in by_node.values_mut().filter(|pods| pods.len() > 1) {
+            pods.sort_by(by_age);
+        }
+        let spec = &template["spec"];
+        let nodes = |fits: &dyn Fn(&Node) -> bool| -> BTreeSet<String> {
+            let fitting = self.nodes.values().filter(|node| fits(node));
+            fitting.map(|node| node.name.to_string()).collect()
+        };
+        let wanted = nodes(&|node| node.accepts(spec));
+        let kept = nodes(&|node| node.keeps(spec));
+        let now = cluster.now();
+        let rollout = Rollout::of(&set, &hash, count(wanted.len()), now);
+        let placed = rollout.placed(&wanted, &kept, &by_node);
+        // Pods are replaced where they are as they should be.
+        let changes = if placed.is_empty() {
+            rollout.replaced(&wanted, &by_node)
+        } else {
+            placed
+        };
+        if carry_out(cluster, &set, &template, &changes) == BURST {
             due.add(key.clone(), Duration::ZERO);
         }
-        let now = cluster.now();
         let next = report(cluster, key, &hash, &wanted, &by_node, now);
         look_again(key, next, now, due);
     }
@@ -156,17 +170,15 @@ fn target(pod: &Pod) -> String {
     text(&terms[0]["matchFields"][0]["values"][0]).to_owned()
 }
 
-/// Creates pods where they lack, and deletes them where none should be. Returns how many were created.
-fn place(
+/// Creates and deletes pods. Returns how many were created.
+fn carry_out(
     cluster: &mut Cluster<'_, '_>,
     set: &Value,
     template: &Value,
-    wanted: &BTreeSet<String>,
-    by_node: &BTreeMap<String, Vec<Arc<Pod>>>,
+    changes: &Changes,
 ) -> usize {
-    let lacking = wanted.iter().filter(|node| !by_node.contains_key(*node));
     let mut created = 0;
-    for node in lacking.take(BURST) {
+    for node in changes.created.iter().take(BURST) {
         let mut pod = KIND.pod(set, template);
         let name = text(&set["metadata"]["name"]);
         pod["metadata"]["generateName"] = json!(format!("{name}-"));
@@ -178,46 +190,12 @@ fn place(
         }
         created += 1;
     }
-    for (node, pods) in by_node {
-        // One that has ended makes room for another.
-        let kept = usize::from(wanted.contains(node));
-        let (ended, going): (Vec<_>, Vec<_>) = pods.iter().partition(|pod| pod.is_finished());
-        let surplus = going.into_iter().skip(kept).chain(ended);
-        for pod in surplus.filter(|pod| !pod.is_deleted) {
-            cluster.delete(pod.key(), Wanted::default());
-        }
+    for pod in &changes.deleted {
+        cluster.delete(pod.key(), Wanted::default());
+        let message = format!("Deleted pod: {}", pod.name());
+        cluster.event(&KIND, set, "SuccessfulDelete", &message);
     }
     created
-}
-
-/// Deletes pods of older templates, as many at a time as may be unavailable.
-fn replace(
-    cluster: &mut Cluster<'_, '_>,
-    set: &Value,
-    hash: &str,
-    wanted: &BTreeSet<String>,
-    by_node: &BTreeMap<String, Vec<Arc<Pod>>>,
-) {
-    let strategy = &set["spec"]["updateStrategy"];
-    if strategy["type"] == "OnDelete" {
-        return;
-    }
-    let total = count(wanted.len());
-    let allowed = part(&strategy["rollingUpdate"]["maxUnavailable"], total, true).max(1);
-    let up = |node: &&String| {
-        let pods = by_node.get(*node);
-        pods.is_some_and(|pods| pods.iter().any(|pod| pod.is_active() && pod.is_ready))
-    };
-    let down = total - count(wanted.iter().filter(up).count());
-    let mut may_go = allowed - down;
-    let current = by_node.iter().filter(|(node, _)| wanted.contains(*node));
-    for pod in current.flat_map(|(_, pods)| pods) {
-        let is_old = pod.is_active() && pod.label(HASH) != hash;
-        if is_old && (may_go > 0 || !pod.is_ready) {
-            may_go -= i64::from(pod.is_ready);
-            cluster.delete(pod.key(), Wanted::default());
-        }
-    }
 }
 
 /// Writes the status. Returns when it changes by itself.
@@ -226,7 +204,7 @@ fn report(
     key: &ObjectKey,
     hash: &str,
     wanted: &BTreeSet<String>,
-    by_node: &BTreeMap<String, Vec<Arc<Pod>>>,
+    by_node: &ByNode,
     now: Timestamp,
 ) -> Option<Timestamp> {
     let mut next = None;
