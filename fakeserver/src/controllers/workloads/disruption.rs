@@ -9,6 +9,7 @@ use super::{
     deployment::KIND as DEPLOYMENT,
     objects::{
         Condition, ReconciledKind, count, look_again, number, part, selector, set_condition, text,
+        truth,
     },
     pods::Pod,
     replica_set::KIND as REPLICA_SET,
@@ -213,7 +214,7 @@ fn report(budget: &mut Value, sum: &Result<Sum, String>, disrupted: Map<String, 
             let is_true = sum.allowed() > 0;
             Condition {
                 kind: "DisruptionAllowed",
-                is_true,
+                status: truth(is_true),
                 reason: if is_true {
                     "SufficientPods"
                 } else {
@@ -224,7 +225,7 @@ fn report(budget: &mut Value, sum: &Result<Sum, String>, disrupted: Map<String, 
         }
         Err(why) => Condition {
             kind: "DisruptionAllowed",
-            is_true: false,
+            status: "False",
             reason: "SyncFailed",
             message: why,
         },

@@ -181,9 +181,15 @@ pub(crate) fn hash(template: &Value, collisions: i64) -> String {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Condition<'a> {
     pub(super) kind: &'a str,
-    pub(super) is_true: bool,
+    /// `True`, `False` or `Unknown`.
+    pub(super) status: &'a str,
     pub(super) reason: &'a str,
     pub(super) message: &'a str,
+}
+
+/// Returns the status of a condition that holds or does not.
+pub(super) fn truth(holds: bool) -> &'static str {
+    if holds { "True" } else { "False" }
 }
 
 /// Sets a condition. Its time of transition stays while its status does.
@@ -195,7 +201,7 @@ pub(super) fn set_condition(
     now: &str,
     updated: Option<&str>,
 ) {
-    let truth = if condition.is_true { "True" } else { "False" };
+    let truth = condition.status;
     let mut conditions = status["conditions"].as_array().cloned().unwrap_or_default();
     let at = conditions
         .iter()

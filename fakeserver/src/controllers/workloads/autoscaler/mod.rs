@@ -20,7 +20,7 @@ use self::{
 };
 use super::{
     correlation::{Correlator, Told},
-    objects::{Condition, ReconciledKind, set_condition},
+    objects::{Condition, ReconciledKind, set_condition, truth},
 };
 use crate::{
     controllers::{
@@ -367,7 +367,7 @@ impl Look<'_, '_, '_> {
     fn set(&mut self, kind: &str, is_true: bool, (reason, message): (&str, &str)) {
         let condition = Condition {
             kind,
-            is_true,
+            status: truth(is_true),
             reason,
             message,
         };

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use self::{
     rollout::{Rollout, Set, revision_of},
-    status::set_status,
+    status::{set_pause, set_status},
 };
 use super::{
     objects::{COALESCED, ReconciledKind, adopt, enqueue_owners, hash, number, selector, text},
@@ -83,6 +83,7 @@ impl Controller for Deployments {
             return;
         }
         self.adopt(cluster, &deployment);
+        note_pause(cluster, key);
         let mut sets = sets(cluster, &deployment);
         let current = place_of_current(&sets, &deployment).map(|at| sets.remove(at));
         let rollout = Rollout::of(&deployment);
@@ -132,6 +133,14 @@ impl Deployments {
             }
         }
     }
+}
+
+/// Notes in the status of a deployment that it is paused, or goes on.
+fn note_pause(cluster: &mut Cluster<'_, '_>, key: &ObjectKey) {
+    let now = cluster.now();
+    cluster.update(key, ACTOR.of_status(), |deployment| {
+        set_pause(deployment, now);
+    });
 }
 
 /// The replica sets of a deployment, the oldest first.

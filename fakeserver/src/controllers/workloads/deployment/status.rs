@@ -17,6 +17,11 @@ use crate::controllers::workloads::{
 /// The field of a condition that tells when anything of it was last changed.
 const UPDATED: &str = "lastUpdateTime";
 const PROGRESSING: &str = "Progressing";
+/// The reasons of the condition while the deployment is paused, and from then on until there is progress.
+const PAUSED: &str = "DeploymentPaused";
+const RESUMED: &str = "DeploymentResumed";
+/// The deadline that stands for none.
+const NO_DEADLINE: i64 = i32::MAX as i64;
 
 /// Writes the status of a deployment, and its revision. Returns after which time it has to be looked at in any case.
 pub(super) fn set_status(
@@ -56,13 +61,39 @@ pub(super) fn set_status(
     copy_failure(status, failures.find_map(|set| set.failure.as_ref()));
     let is_complete =
         updated == rollout.wanted && replicas == rollout.wanted && available >= rollout.wanted;
-    let own = own?;
+    let own = own.filter(|_| !rollout.is_paused)?;
     let is_further = progress(status) != before;
     set_progress(status, &own.name, is_complete, is_further, &now_text);
-    if is_complete || rollout.is_paused {
+    if is_complete {
         return None;
     }
     expire(status, &own.name, deadline?, now)
+}
+
+/// Tells that a deployment is paused, or goes on, unless its roll-out has been given up or has no deadline.
+#[doc(alias = "checkPausedConditions")]
+pub(super) fn set_pause(deployment: &mut Value, now: Timestamp) {
+    let is_paused = deployment["spec"]["paused"] == true;
+    let deadline = deployment["spec"]["progressDeadlineSeconds"].as_i64();
+    if deadline.is_none_or(|deadline| deadline >= NO_DEADLINE) {
+        return;
+    }
+    let status = &mut deployment["status"];
+    let reason = progressing(status).map(|condition| text(&condition["reason"]).to_owned());
+    let (reason, message) = match reason.as_deref() {
+        Some("ProgressDeadlineExceeded") => return,
+        Some(PAUSED) if !is_paused => (RESUMED, "Deployment is resumed"),
+        Some(PAUSED) => return,
+        _ if is_paused => (PAUSED, "Deployment is paused"),
+        _ => return,
+    };
+    let condition = Condition {
+        kind: PROGRESSING,
+        status: "Unknown",
+        reason,
+        message,
+    };
+    set_condition(status, condition, &in_seconds(now), Some(UPDATED));
 }
 
 /// Returns the counts that show progress of a roll-out.
@@ -80,14 +111,14 @@ fn availability(is_available: bool) -> Condition<'static> {
     if is_available {
         Condition {
             kind: "Available",
-            is_true: true,
+            status: "True",
             reason: "MinimumReplicasAvailable",
             message: "Deployment has minimum availability.",
         }
     } else {
         Condition {
             kind: "Available",
-            is_true: false,
+            status: "False",
             reason: "MinimumReplicasUnavailable",
             message: "Deployment does not have minimum availability.",
         }
@@ -119,7 +150,7 @@ fn set_progress(status: &mut Value, set: &str, is_complete: bool, is_further: bo
     };
     let condition = Condition {
         kind: PROGRESSING,
-        is_true: true,
+        status: "True",
         reason,
         message,
     };
@@ -132,7 +163,7 @@ fn set_progress(status: &mut Value, set: &str, is_complete: bool, is_further: bo
 /// Fails a roll-out that made no progress within `deadline` seconds, or returns the time until then.
 fn expire(status: &mut Value, set: &str, deadline: i64, now: Timestamp) -> Option<Duration> {
     let condition = progressing(status)?;
-    if condition["status"] != "True" || condition["reason"] != "ReplicaSetUpdated" {
+    if !matches!(text(&condition["reason"]), "ReplicaSetUpdated" | RESUMED) {
         return None;
     }
     let since: Timestamp = text(&condition[UPDATED]).parse().ok()?;
@@ -145,7 +176,7 @@ fn expire(status: &mut Value, set: &str, deadline: i64, now: Timestamp) -> Optio
     let message = format!("ReplicaSet \"{set}\" has timed out progressing.");
     let condition = Condition {
         kind: PROGRESSING,
-        is_true: false,
+        status: "False",
         reason: "ProgressDeadlineExceeded",
         message: &message,
     };

@@ -19,7 +19,7 @@ use self::{
 };
 use super::{
     objects::{
-        BURST, Condition, ReconciledKind, enqueue_owners, has_condition, set_condition, text,
+        BURST, Condition, ReconciledKind, enqueue_owners, has_condition, set_condition, text, truth,
     },
     pods::Pod,
 };
@@ -434,7 +434,7 @@ fn set(
 ) {
     let condition = Condition {
         kind,
-        is_true,
+        status: truth(is_true),
         reason,
         message,
     };
