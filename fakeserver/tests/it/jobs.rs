@@ -271,6 +271,7 @@ async fn a_job_that_is_active_for_too_long_fails() {
         conditions(&done),
         ["FailureTarget DeadlineExceeded", "Failed DeadlineExceeded"]
     );
+    assert_eq!(count(&done, "failed"), 1, "the pod that ran counts: {done}");
     assert!(pods(&api).await.is_empty());
 }
 

@@ -158,7 +158,8 @@ impl Jobs {
             Verdict::Suspended | Verdict::Complete(_) | Verdict::Failed(_) => 0,
         };
         if tally.active > wanted {
-            remove(cluster, job, pods, &mut tally, wanted);
+            let is_failed = matches!(decided, Verdict::Failed(_));
+            remove(cluster, job, pods, &mut tally, (wanted, is_failed));
         } else if pause.is_zero() {
             create(cluster, job, &tally, wanted);
         } else {
@@ -340,13 +341,14 @@ fn set_index(pod: &mut Value, job: &str, index: i64) {
     }
 }
 
-/// Deletes active pods until as many are left as are wanted, those of least use first. They do not count as failures.
+/// Deletes active pods until as many are left as are wanted, those of least use first. They count as failures only if the
+/// job has failed.
 fn remove(
     cluster: &mut Cluster<'_, '_>,
     job: &Value,
     pods: &[Arc<Pod>],
     tally: &mut Tally,
-    wanted: i64,
+    (wanted, is_failed): (i64, bool),
 ) {
     let surplus = usize::try_from(tally.active - wanted).unwrap_or_default();
     let mut active: Vec<&Arc<Pod>> = pods.iter().filter(|pod| pod.is_active()).collect();
@@ -359,6 +361,7 @@ fn remove(
         tally.active -= 1;
         tally.ready -= i64::from(pod.is_ready);
         tally.terminating += 1;
+        tally.failed += i64::from(is_failed);
     }
 }
 
