@@ -252,7 +252,10 @@ fn create(cluster: &mut Cluster<'_, '_>, set: &Value, number: i64, version: &Ver
             object["metadata"]["labels"] = labels.clone();
         }
         let claims = core::persistent_volume_claim::KIND.storage();
-        cluster.create(claims, ACTOR, object);
+        if cluster.create(claims, ACTOR, object).is_some() {
+            let message = format!("create Claim {claim} Pod {name} in StatefulSet {owner} success");
+            cluster.event(&KIND, set, "SuccessfulCreate", &message);
+        }
         if let Some(why) = &cluster.refusal {
             let message = format!(
                 "create Claim {claim} for Pod {name} in StatefulSet {owner} failed error: {why}"
