@@ -82,6 +82,15 @@ impl CelExpression {
         self.program.uses(variable)
     }
 
+    /// Returns whether its value may be true or false, as far as its type is known.
+    #[cfg(feature = "controllers")]
+    pub(crate) fn may_be_bool(&self) -> bool {
+        matches!(
+            self.program.output(),
+            Type::Bool | Type::Dyn | Type::Variable(_)
+        )
+    }
+
     /// Evaluates the expression.
     ///
     /// # Errors

@@ -34,7 +34,14 @@ pub(in crate::controllers::workloads) struct Selected {
 /// Compiles an expression over `object`.
 #[cfg(feature = "cel")]
 pub(super) fn compile(expression: &str) -> Result<CelExpression, String> {
-    CelExpression::compile(expression, &["object"]).map_err(|error| error.to_string())
+    let compiled = CelExpression::compile(expression, &["object"]);
+    let compiled = compiled.map_err(|error| error.to_string())?;
+    if !compiled.may_be_bool() {
+        return Err(format!(
+            "expression {expression:?} is neither true nor false: compare what it gives with something"
+        ));
+    }
+    Ok(compiled)
 }
 
 fn group_of(api_version: &str) -> &str {
