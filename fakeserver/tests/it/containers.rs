@@ -100,11 +100,11 @@ async fn a_container_that_crashes_is_restarted_with_a_growing_pause() {
     assert_eq!(crashed["status"]["phase"], "Running");
     let status = &crashed["status"]["containerStatuses"][0];
     assert_eq!(status["lastState"]["terminated"]["exitCode"], 3);
+    let uid = crashed["metadata"]["uid"].as_str().unwrap();
     assert_eq!(
         status["state"]["waiting"]["message"],
-        "back-off 40s restarting failed container=c"
+        format!("back-off 40s restarting failed container=c pod=p_default({uid})")
     );
-    let uid = crashed["metadata"]["uid"].as_str().unwrap();
     let told = told(&api, "p").await;
     let back_off =
         format!("BackOff: Back-off restarting failed container c in pod p_default({uid})");

@@ -30,6 +30,8 @@ pub(super) struct Told<'a> {
     pub(super) event_type: &'a str,
     pub(super) reason: &'a str,
     pub(super) message: &'a str,
+    /// The part of the object that it is about; empty for the whole.
+    pub(super) field_path: &'a str,
 }
 
 /// An event that is to be written.
@@ -43,8 +45,8 @@ pub(super) struct Written {
     id: EventId,
 }
 
-/// The type and the reason of an event, and its message unless it stands for others.
-type EventId = (String, String, Option<String>);
+/// The part of the object, the type and the reason of an event, and its message unless it stands for others.
+type EventId = (String, String, String, Option<String>);
 
 #[derive(Debug, Default)]
 struct AboutObject {
@@ -82,6 +84,7 @@ impl<'a> Told<'a> {
             event_type: "Normal",
             reason,
             message,
+            field_path: "",
         }
     }
 
@@ -89,9 +92,13 @@ impl<'a> Told<'a> {
     pub(super) fn warning(reason: &'a str, message: &'a str) -> Self {
         Self {
             event_type: "Warning",
-            reason,
-            message,
+            ..Self::normal(reason, message)
         }
+    }
+
+    /// Says which part of the object it is about.
+    pub(super) fn at(self, field_path: &'a str) -> Self {
+        Self { field_path, ..self }
     }
 }
 
@@ -146,6 +153,7 @@ impl AboutObject {
     /// Returns the message of an event, and which event it is, once there are many like it the same for all.
     fn aggregated(&mut self, told: &Told<'_>, now: Timestamp) -> (String, EventId) {
         let (event_type, reason) = (told.event_type.to_owned(), told.reason.to_owned());
+        let part = told.field_path.to_owned();
         let key = (event_type.clone(), reason.clone());
         let similar = self.similar.entry(key).or_insert(Similar {
             messages: BTreeSet::new(),
@@ -158,11 +166,11 @@ impl AboutObject {
         similar.messages.insert(told.message.to_owned());
         if similar.messages.len() < SIMILAR_MAX {
             let message = told.message.to_owned();
-            return (message.clone(), (event_type, reason, Some(message)));
+            return (message.clone(), (part, event_type, reason, Some(message)));
         }
         similar.messages.pop_first();
         let message = format!("{COMBINED}{}", told.message);
-        (message, (event_type, reason, None))
+        (message, (part, event_type, reason, None))
     }
 
     fn forget_oldest(&mut self) {
@@ -281,7 +289,7 @@ mod tests {
             correlator.0[UID]
                 .known
                 .keys()
-                .all(|(_, reason, _)| *reason != "r0")
+                .all(|(_, _, reason, _)| *reason != "r0")
         );
     }
 }

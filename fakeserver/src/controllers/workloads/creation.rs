@@ -5,7 +5,10 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::correlation::{Correlator, Told, Written};
+use super::{
+    correlation::{Correlator, Told, Written},
+    objects::text,
+};
 use crate::{
     controllers::{
         cluster::{Actor, Cluster},
@@ -179,7 +182,12 @@ impl Cluster<'_, '_> {
             _ => Actor::CONTROLLER_MANAGER.manager,
         };
         let name = metadata["name"].as_str().unwrap_or_default();
-        let event = json!({
+        // Which of the machines it was.
+        let host = match kind.component {
+            "kubelet" => text(&object["spec"]["nodeName"]),
+            _ => "",
+        };
+        let mut event = json!({
             "metadata": {
                 "name": format!("{name}.{:016x}", self.tx.revision()),
                 "namespace": metadata["namespace"].as_str().unwrap_or("default"),
@@ -196,12 +204,18 @@ impl Cluster<'_, '_> {
             "message": written.map_or(told.message, |written| &written.message),
             "source": {"component": kind.component},
             "reportingComponent": kind.component,
-            "reportingInstance": "",
+            "reportingInstance": host,
             "type": told.event_type,
             "count": written.map_or(1, |written| written.count),
             "firstTimestamp": first,
             "lastTimestamp": now,
         });
+        if !host.is_empty() {
+            event["source"]["host"] = json!(host);
+        }
+        if !told.field_path.is_empty() {
+            event["involvedObject"]["fieldPath"] = json!(told.field_path);
+        }
         // An event that a quota refuses is lost: the refusal is not that of what the controller is about.
         let refusal = self.refusal.take();
         let created = self.create(core::event::KIND.storage(), Actor::new(manager), event);

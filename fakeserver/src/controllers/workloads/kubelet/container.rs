@@ -5,12 +5,14 @@ use std::{collections::VecDeque, time::Duration};
 use serde_json::Value;
 use tokio::time::Instant;
 
-use super::fields::ContainerField;
+use super::{fields::ContainerField, probes::Failures};
 use crate::controllers::workloads::{
     objects::{number, text},
-    stages::{Exit, Readiness, Script},
+    stages::{Exit, ProbeKind, Script},
 };
 
+/// The reason of a container that is to start.
+pub(super) const CREATING: &str = "ContainerCreating";
 /// The longest back-off, in units of the first one: 5 minutes for one of 10 s.
 const BACKOFFS_MAX: u32 = 30;
 
@@ -32,6 +34,24 @@ pub(super) enum Restart {
     Always,
     OnFailure,
     Never,
+}
+
+/// A rule by which a container starts again whatever its policy is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct RestartRule {
+    codes: Vec<i64>,
+    /// True if it is about the codes that are listed, false if about all others.
+    is_listed: bool,
+}
+
+/// A probe that fails.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Failing {
+    pub(super) kind: ProbeKind,
+    pub(super) at: Instant,
+    pub(super) period: Duration,
+    /// The number of failures after which the container is killed; `None` if it is not.
+    pub(super) left: Option<u32>,
 }
 
 /// The state of a container.
@@ -64,6 +84,7 @@ pub(super) struct Container {
     pub(super) image: String,
     pub(super) role: Role,
     policy: Restart,
+    rules: Vec<RestartRule>,
     pub(super) state: State,
     /// Its end before the last start.
     pub(super) last: Option<Ended>,
@@ -75,13 +96,22 @@ pub(super) struct Container {
     /// The number of ends one after the other that were followed by a restart.
     pub(super) crashes: u32,
     pub(super) is_ready: bool,
+    /// True if it runs and its startup probe has succeeded.
+    pub(super) has_started_up: bool,
+    /// True if the image is being pulled for the next start.
+    pub(super) is_pulling: bool,
     /// The end that its script says.
     pub(super) exit: Option<Exit>,
     pub(super) ran_from: Option<Instant>,
     pub(super) starts_at: Option<Instant>,
     /// The time at which a failed pull begins to wait for the next.
     pub(super) turns_at: Option<Instant>,
+    pub(super) starts_up_at: Option<Instant>,
     pub(super) ready_at: Option<Instant>,
+    /// The next failure of its readiness probe, while it is not ready.
+    pub(super) unready: Option<Failing>,
+    /// The next failure of a probe for which it is killed.
+    pub(super) failing: Option<Failing>,
     pub(super) ends_at: Option<Instant>,
     /// The lines that it is to log, the next one first.
     pub(super) lines: VecDeque<(Instant, String)>,
@@ -106,6 +136,61 @@ impl Restart {
     }
 }
 
+// === impl RestartRule ===
+
+impl RestartRule {
+    /// Reads those of a container.
+    fn all_of(container: &Value) -> Vec<Self> {
+        let rules = container["restartPolicyRules"].as_array();
+        let rules = rules.into_iter().flatten();
+        rules
+            .filter(|rule| rule["action"] == "Restart")
+            .map(|rule| {
+                let codes = rule["exitCodes"]["values"].as_array();
+                Self {
+                    codes: codes
+                        .into_iter()
+                        .flatten()
+                        .filter_map(Value::as_i64)
+                        .collect(),
+                    is_listed: rule["exitCodes"]["operator"] == "In",
+                }
+            })
+            .collect()
+    }
+
+    fn is_about(&self, code: i64) -> bool {
+        self.codes.contains(&code) == self.is_listed
+    }
+}
+
+// === impl Failing ===
+
+impl Failing {
+    /// Creates that of a container that starts now.
+    fn from(failures: Failures, now: Instant) -> Self {
+        let Failures {
+            kind,
+            first,
+            period,
+            limit,
+        } = failures;
+        Self {
+            kind,
+            at: now + first,
+            period,
+            left: limit,
+        }
+    }
+
+    /// Goes on to the next failure after this one. False if it was the last.
+    pub(super) fn pass(&mut self, now: Instant) -> bool {
+        self.at = now + self.period;
+        self.left = self.left.map(|left| left.saturating_sub(1));
+        self.left != Some(0)
+    }
+}
+
 // === impl State ===
 
 impl State {
@@ -124,7 +209,7 @@ impl State {
         }
         match state.get("terminated") {
             Some(ended) => Self::Ended(Ended::of(ended)),
-            None => Self::waiting("ContainerCreating", ""),
+            None => Self::waiting(CREATING, ""),
         }
     }
 }
@@ -154,11 +239,12 @@ impl Container {
             .flatten()
             .find(|status| status["name"] == container["name"]);
         let own = own.unwrap_or(&Value::Null);
-        let own_policy = match role {
-            Role::Sidecar => Restart::Always,
-            Role::Ephemeral => Restart::Never,
+        let own_policy = match (role, container["restartPolicy"].as_str()) {
+            (Role::Sidecar, _) => Restart::Always,
+            (Role::Ephemeral, _) => Restart::Never,
+            (_, Some(own)) => Restart::of(own),
             // One that has succeeded has done its work, whatever the policy of the pod.
-            Role::Init if policy == Restart::Always => Restart::OnFailure,
+            (Role::Init, None) if policy == Restart::Always => Restart::OnFailure,
             _ => policy,
         };
         let last = own["lastState"].get("terminated").map(Ended::of);
@@ -168,6 +254,7 @@ impl Container {
             image: text(&container["image"]).to_owned(),
             role,
             policy: own_policy,
+            rules: RestartRule::all_of(container),
             state: State::of(&own["state"]),
             last,
             restart_count,
@@ -175,11 +262,16 @@ impl Container {
             pulls: 0,
             crashes: 0,
             is_ready: own["ready"] == true,
+            has_started_up: own["started"] == true,
+            is_pulling: false,
             exit: None,
             ran_from: None,
             starts_at: None,
             turns_at: None,
+            starts_up_at: None,
             ready_at: None,
+            unready: None,
+            failing: None,
             ends_at: None,
             lines: VecDeque::new(),
         };
@@ -197,18 +289,21 @@ impl Container {
         let lines = script.lines.into_iter();
         self.lines = lines.map(|line| (now + line.after, line.text)).collect();
         self.lines.make_contiguous().sort_by_key(|(at, _)| *at);
-        self.is_ready = script.readiness == Readiness::After(Duration::ZERO);
-        self.ready_at = match script.readiness {
-            Readiness::After(time) if !self.is_ready => Some(now + time),
-            _ => None,
+        (self.has_started_up, self.starts_up_at) = script.startup.from(now);
+        // Nobody asks whether one that was added is ready.
+        (self.is_ready, self.ready_at) = match self.role {
+            Role::Ephemeral => (false, None),
+            _ => script.readiness.from(now),
         };
+        self.unready = script.unready.map(|failures| Failing::from(failures, now));
+        self.failing = script.failures.map(|failures| Failing::from(failures, now));
     }
 
-    /// Returns whether it ends by itself where no stage says so. `ends` says that of its pod.
-    pub(super) fn ends(&self, ends: bool) -> bool {
+    /// Returns whether it ends by itself where no stage says so.
+    pub(super) fn ends(&self) -> bool {
         match self.role {
             Role::Init => true,
-            Role::Main => ends,
+            Role::Main => self.policy != Restart::Always,
             Role::Sidecar | Role::Ephemeral => false,
         }
     }
@@ -222,8 +317,11 @@ impl Container {
         !matches!(self.state, State::Waiting { .. }) || self.last.is_some()
     }
 
-    /// Returns whether a container of this policy starts again after that end.
+    /// Returns whether it starts again after that end.
     pub(super) fn restarts_after(&self, code: i64) -> bool {
+        if self.rules.iter().any(|rule| rule.is_about(code)) {
+            return true;
+        }
         match self.policy {
             Restart::Always => true,
             Restart::OnFailure => code != 0,
@@ -247,7 +345,7 @@ impl Container {
     pub(super) fn lets_others_start(&self) -> bool {
         match self.role {
             Role::Init => self.has_ended_for_good() && !self.has_failed(),
-            Role::Sidecar => self.has_started(),
+            Role::Sidecar => self.has_started() && (self.has_started_up || !self.is_running()),
             Role::Main | Role::Ephemeral => true,
         }
     }
@@ -268,7 +366,11 @@ impl Container {
         self.state = State::Ended(ended);
         self.tries += 1;
         self.is_ready = false;
+        self.has_started_up = false;
+        self.starts_up_at = None;
         self.ready_at = None;
+        self.unready = None;
+        self.failing = None;
         self.ends_at = None;
         self.lines.clear();
     }
@@ -286,9 +388,15 @@ impl Container {
     pub(super) fn times(&self, may_start: bool) -> impl Iterator<Item = Instant> {
         let start = self.starts_at.filter(|_| may_start);
         let line = self.lines.front().map(|(at, _)| *at);
-        [start, self.turns_at, self.ready_at, self.ends_at, line]
-            .into_iter()
-            .flatten()
+        let probes = [self.unready, self.failing].map(|probe| probe.map(|failing| failing.at));
+        let changes = [
+            self.turns_at,
+            self.starts_up_at,
+            self.ready_at,
+            self.ends_at,
+        ];
+        let all = [start, line].into_iter().chain(probes).chain(changes);
+        all.flatten()
     }
 }
 

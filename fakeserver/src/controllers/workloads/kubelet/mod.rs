@@ -6,33 +6,37 @@
 //!
 //! A kubelet whose node is not ready does nothing, as if it could not reach the API server.
 
+mod command;
+mod image;
 mod container;
 mod fields;
+mod probes;
 mod life;
 mod needs;
 mod status;
+mod tell;
 
 use std::{collections::BTreeMap, time::Duration};
 
-use jiff::Timestamp;
 use serde_json::Value;
 use tokio::time::Instant;
 
-pub(super) use self::life::KILLED;
 use self::{
-    container::{Container, Role},
-    life::{Blocked, Happened, Life, Now, What},
+    container::{CREATING, Container, Role},
+    life::{Blocked, INVALID_IMAGE, Life, Now},
     needs::{Lack, NEEDED, unconfigured, unmounted},
     status::Addresses,
+    tell::hook_time,
 };
+pub(super) use self::{life::KILLED, probes::Failures};
 use super::{
+    correlation::{Correlator, Told},
     nodes::{host_address, ready_status},
     objects::{ReconciledKind, text},
     pods::{Phase, Pod},
-    stages::{Exit, Readiness, Script, Selected, direct},
+    stages::{Exit, Script, Selected, direct},
 };
 use crate::{
-    containers::OutputStream,
     controllers::{
         Workloads,
         cluster::{Actor, Cluster},
@@ -63,8 +67,7 @@ const REMOVED_AFTER: Duration = Duration::from_millis(100);
 /// # Memory
 ///
 /// Some hundred bytes for each pod that is starting, is to end by itself or to log something, waits for something, or is going,
-/// besides the lines. A pod that runs
-/// for ever has none.
+/// besides the lines, and the events of those. A pod that runs for ever has none. Up to 100 names of images for each node.
 #[derive(Debug)]
 pub(super) struct Kubelet {
     options: Workloads,
@@ -78,6 +81,10 @@ pub(super) struct Kubelet {
     blocked: BTreeMap<ObjectKey, Lack>,
     /// The times at which deleted pods take their next step.
     going: BTreeMap<ObjectKey, Instant>,
+    /// The events of pods that go on.
+    events: Correlator,
+    /// The images that were pulled to each node.
+    images: BTreeMap<String, BTreeSet<String>>,
 }
 
 // === impl Kubelet ===
@@ -93,12 +100,17 @@ impl Kubelet {
             lives: BTreeMap::new(),
             blocked: BTreeMap::new(),
             going: BTreeMap::new(),
+            events: Correlator::default(),
+            images: BTreeMap::new(),
         }
     }
 
     /// Takes a change of a node in. Its pods go on when it becomes ready.
     fn observe_node(&mut self, change: &Observed<'_>, index: &Index, due: &mut Due<'_>) {
         let name = change.key().name();
+        if change.after.is_none() {
+            self.images.remove(name);
+        }
         let after = change.after.as_ref().map(|(node, _)| node.to_value());
         let Some(node) = after.filter(|node| ready_status(node) == "True") else {
             self.ready.remove(name);
@@ -126,6 +138,9 @@ impl Kubelet {
         }
         let Some(pod) = pod.filter(|pod| !pod.is_finished() || pod.is_deleted) else {
             self.lives.remove(key);
+            if let Some((before, _)) = &change.before {
+                self.events.forget(before.uid());
+            }
             return;
         };
         let is_new = change.before.is_none() || pod.phase == Phase::Pending;
@@ -152,23 +167,32 @@ impl Kubelet {
         let unmounted = unmounted(cluster, &value);
         let happened = life.advance(now, &mut |container| match &unmounted {
             Some(_) => Err(Blocked {
-                reason: "ContainerCreating",
+                reason: CREATING,
                 message: String::new(),
             }),
-            None => match unconfigured(cluster, &value, &container.name) {
+            None => match blocked(cluster, &value, container) {
                 Some(blocked) => Err(blocked),
                 None => Ok(self.script(cluster, pod, &value, container)),
             },
         });
-        self.note_needs(cluster, key, &value, &life, unmounted);
+        self.note_needs(cluster, key, &value, &life, unmounted.as_ref());
         self.write(cluster, pod, &life, &text);
-        tell(cluster, key, &value, &happened);
+        if pod.started.is_empty() {
+            self.check_annotation(cluster, pod, &value);
+        }
+        if life.is_past_deadline {
+            self.tell_of_deadline(cluster, &value);
+        }
+        self.tell(cluster, key, &value, &happened);
+        self.note_images(pod, &happened);
         if let Some(next) = life.next() {
             due.add(key.clone(), next - now.at);
         }
         // One that runs for ever is known from its status.
         if life.next().is_some() || self.blocked.contains_key(key) {
             self.lives.insert(key.clone(), life);
+        } else {
+            self.events.forget(pod.stored.uid());
         }
     }
 
@@ -181,23 +205,23 @@ impl Kubelet {
         container: &Container,
     ) -> Script {
         let options = &self.options;
-        let code = text(&value["metadata"]["annotations"][EXIT_CODE]);
-        let exit = container.ends(pod.ends).then(|| match container.role {
-            Role::Main => Exit {
+        let spec = fields::container(&value["spec"], &container.name).unwrap_or(&Value::Null);
+        let exit = match container.role {
+            Role::Ephemeral => ephemeral_exit(spec),
+            _ if !container.ends() => None,
+            Role::Main => Some(Exit {
                 after: options.pod_run,
-                code: code.parse().unwrap_or_default(),
+                code: exit_code(value).and_then(Result::ok).unwrap_or_default(),
                 reason: None,
-            },
-            _ => Exit::default(),
-        });
-        let mut script = Script {
-            start_after: options.pod_start,
-            pull_error: None,
-            readiness: Readiness::After(Duration::ZERO),
-            exit,
-            lines: Vec::new(),
-            usage: Vec::new(),
+            }),
+            _ => Some(Exit::default()),
         };
+        let mut script = Script {
+            is_pulled: self.is_pulled(pod, spec),
+            exit,
+            ..Script::starting(options.pod_start)
+        };
+        probes::set_times(spec, &mut script);
         let names = [&*container.name, &*container.image];
         let entropy = &cluster.backend.entropy;
         direct(
@@ -208,34 +232,22 @@ impl Kubelet {
             || entropy.fraction(),
             &mut script,
         );
+        probes::set_failures(spec, &mut script);
         script
     }
 
-    /// Notes whether a pod needs something that is not there, and tells of it once.
-    fn note_needs(
-        &mut self,
-        cluster: &mut Cluster<'_, '_>,
-        key: &ObjectKey,
-        pod: &Value,
-        life: &Life,
-        unmounted: Option<Lack>,
-    ) {
-        let lacks = match unmounted {
-            Some(lack) => Some(("FailedMount", lack)),
-            None => life
-                .lacks()
-                .map(|why| ("Failed", Lack::Missing(format!("Error: {why}")))),
+    /// Tells of an annotation for the exit code of a pod that is none, or does nothing.
+    fn check_annotation(&mut self, cluster: &mut Cluster<'_, '_>, pod: &Pod, value: &Value) {
+        let why = match exit_code(value) {
+            Some(Err(why)) => why,
+            Some(Ok(_)) if !pod.ends => format!(
+                "annotation {EXIT_CODE} does nothing to containers that always restart: set restartPolicy OnFailure or \
+                 Never, or let a stage end them"
+            ),
+            _ => return,
         };
-        let Some((reason, lack)) = lacks else {
-            self.blocked.remove(key);
-            return;
-        };
-        if self.blocked.get(key) != Some(&lack) {
-            if let Lack::Missing(why) = &lack {
-                cluster.warning(&POD, pod, reason, why);
-            }
-            self.blocked.insert(key.clone(), lack);
-        }
+        let told = Told::warning("InvalidAnnotation", &why);
+        cluster.correlated_event(&mut self.events, &POD, value, &told);
     }
 
     fn write(&mut self, cluster: &mut Cluster<'_, '_>, pod: &Pod, life: &Life, now: &str) {
@@ -256,35 +268,35 @@ impl Kubelet {
     fn stop(&mut self, cluster: &mut Cluster<'_, '_>, pod: &Pod, due: &mut Due<'_>) {
         let key = pod.key();
         let now = Instant::now();
-        let (stop, grace) = (self.options.pod_stop.min(pod.grace), pod.grace);
+        let value = pod.stored.to_value();
         let is_running = pod.phase == Phase::Running;
+        let takes = self.options.pod_stop + hook_time(&value);
         let first = if pod.is_finished() {
             REMOVED_AFTER
         } else {
-            stop
+            takes.min(pod.grace)
         };
         if is_running && !self.going.contains_key(key) {
-            tell_of_stop(cluster, pod);
+            self.tell_of_stop(cluster, &value);
         }
         let at = *self.going.entry(key.clone()).or_insert(now + first);
         if at > now {
             due.add(key.clone(), at - now);
         } else if is_running {
             // One that was to end by itself has not done its work.
-            let is_killed = pod.ends || self.options.pod_stop > grace;
+            let is_killed = pod.ends || takes > pod.grace;
             let code = if is_killed { KILLED } else { 0 };
             let text = cluster.now_text();
             let now = Now {
                 at: now,
                 text: &text,
             };
-            let value = pod.stored.to_value();
             let life = self.lives.remove(key);
             let mut life =
                 life.unwrap_or_else(|| Life::of(&value, self.options.restart_backoff, now));
             let happened = life.stop(now, code);
             self.write(cluster, pod, &life, &text);
-            tell(cluster, key, &value, &happened);
+            self.tell(cluster, key, &value, &happened);
             self.going.insert(key.clone(), now.at + REMOVED_AFTER);
             due.add(key.clone(), REMOVED_AFTER);
         } else {
@@ -334,97 +346,45 @@ impl Controller for Kubelet {
     }
 }
 
+/// Returns the code that an annotation of a pod says, or why it is none; nothing without the annotation.
+fn exit_code(pod: &Value) -> Option<Result<i64, String>> {
+    let code = pod["metadata"]["annotations"].get(EXIT_CODE)?;
+    let parsed = text(code).parse::<u8>().map(i64::from);
+    Some(parsed.map_err(|_| {
+        format!(
+            "annotation {EXIT_CODE} is {code}, and no code from 0 to 255: the containers end with 0"
+        )
+    }))
+}
+
+/// Returns the end of a container that was added to a pod, if its command tells it.
+fn ephemeral_exit(spec: &Value) -> Option<Exit> {
+    let course = command::course([&spec["command"], &spec["args"]]);
+    course
+        .filter(|course| course.time < command::FOREVER)
+        .map(|course| Exit {
+            after: course.time,
+            code: course.code,
+            reason: None,
+        })
+}
+
+/// Returns why a container cannot be created.
+fn blocked(cluster: &Cluster<'_, '_>, pod: &Value, container: &Container) -> Option<Blocked> {
+    let image = &container.image;
+    if let Some(why) = image::problem(image) {
+        return Some(Blocked {
+            reason: INVALID_IMAGE,
+            message: format!(
+                "Failed to apply default image tag \"{image}\": couldn't parse image name \"{image}\": {why}"
+            ),
+        });
+    }
+    unconfigured(cluster, pod, &container.name)
+}
+
 /// The address of the pod that was started as that one.
 fn address(number: u32) -> String {
     let [_, b, c, d] = number.to_be_bytes();
     format!("10.{}.{c}.{d}", 128 | (b & 127))
-}
-
-/// Records what happened to containers, in events, in their logs and in what they use.
-fn tell(cluster: &mut Cluster<'_, '_>, key: &ObjectKey, pod: &Value, happened: &[Happened]) {
-    let metadata = &pod["metadata"];
-    let [name, namespace, uid] = ["name", "namespace", "uid"].map(|field| text(&metadata[field]));
-    for Happened { container, what } in happened {
-        log(cluster, key, pod, container, what);
-        match what {
-            What::Started => {
-                cluster.event(
-                    &POD,
-                    pod,
-                    "Started",
-                    &format!("Started container {container}"),
-                );
-            }
-            What::StartedUnready => {
-                cluster.event(
-                    &POD,
-                    pod,
-                    "Started",
-                    &format!("Started container {container}"),
-                );
-                let message = "Readiness probe failed: a stage says that it is not ready";
-                cluster.warning(&POD, pod, "Unhealthy", message);
-            }
-            What::Uses(_) | What::Logged(_) | What::Ended(_) => {}
-            What::BackedOff => {
-                let message = format!(
-                    "Back-off restarting failed container {container} in pod {name}_{namespace}({uid})"
-                );
-                cluster.warning(&POD, pod, "BackOff", &message);
-            }
-            What::NotPulled(why) => {
-                cluster.warning(&POD, pod, "Failed", why);
-                cluster.warning(&POD, pod, "Failed", "Error: ErrImagePull");
-            }
-            What::PullBackedOff(why) => {
-                cluster.event(&POD, pod, "BackOff", why);
-                cluster.warning(&POD, pod, "Failed", "Error: ImagePullBackOff");
-            }
-        }
-    }
-}
-
-/// Writes a line for a start or an end to the log of a container, and notes what it uses.
-fn log(cluster: &Cluster<'_, '_>, key: &ObjectKey, pod: &Value, container: &str, what: &What) {
-    let Some(containers) = &cluster.backend.containers else {
-        return;
-    };
-    let (out, now) = (OutputStream::Stdout, cluster.now());
-    match what {
-        What::Started | What::StartedUnready => {
-            let spec = fields::container(&pod["spec"], container);
-            let image = spec.map_or("", |spec| text(&spec["image"]));
-            containers.start(key, container);
-            let line = format!("container {container} of image {image} started");
-            containers.write(key, container, out, now, &line);
-        }
-        What::Uses(steps) => {
-            let steps = steps.iter().map(|step| {
-                let from = now.checked_add(step.after).unwrap_or(Timestamp::MAX);
-                (from, step.amount)
-            });
-            containers.set_usage(key, container, steps.collect());
-        }
-        What::Logged(text) => containers.write(key, container, out, now, text),
-        What::Ended(code) => {
-            let stream = if *code == 0 {
-                out
-            } else {
-                OutputStream::Stderr
-            };
-            let line = format!("container {container} ended with exit code {code}");
-            containers.write(key, container, stream, now, &line);
-            containers.end(key, container);
-        }
-        What::BackedOff | What::NotPulled(_) | What::PullBackedOff(_) => {}
-    }
-}
-
-/// Records that the containers of a pod are told to end.
-fn tell_of_stop(cluster: &mut Cluster<'_, '_>, pod: &Pod) {
-    let value = pod.stored.to_value();
-    for container in value["spec"]["containers"].as_array().into_iter().flatten() {
-        let message = format!("Stopping container {}", text(&container["name"]));
-        cluster.event(&POD, &value, "Killing", &message);
-    }
 }

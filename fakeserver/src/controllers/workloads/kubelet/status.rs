@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{
-    container::{Container, Ended, Role, State},
+    container::{CREATING, Container, Ended, Role, State},
     fields::{self, ContainerField},
     life::Life,
 };
@@ -23,6 +23,10 @@ pub(super) struct Addresses<'a> {
     /// Its own, unless it has that of its node.
     pub(super) pod: &'a str,
 }
+
+/// The message of a pod that has been active for as long as it may.
+pub(super) const PAST_DEADLINE: &str =
+    "Pod was active on the node longer than the specified deadline";
 
 /// Writes the status of a pod.
 pub(super) fn write(
@@ -44,13 +48,14 @@ pub(super) fn write(
     if let Some(generation) = generation {
         status["observedGeneration"] = json!(generation);
     }
+    let has_inits = fields::containers(&specs).any(|(field, _)| field == ContainerField::Init);
     for field in ContainerField::ALL {
         let all = life.containers.iter();
         let of_field = all.filter(|it| ContainerField::of(it.role) == field);
         let written: Vec<Value> = of_field
             .map(|container| {
                 let spec = fields::container(&specs, &container.name);
-                status_of(container, spec.unwrap_or(&Value::Null), &uid)
+                status_of(container, spec.unwrap_or(&Value::Null), &uid, has_inits)
             })
             .collect();
         if !written.is_empty() {
@@ -63,8 +68,7 @@ pub(super) fn write(
     addresses.write(status, &specs, phase);
     if life.is_past_deadline {
         status["reason"] = json!("DeadlineExceeded");
-        let why = "Pod was active on the node longer than the specified deadline";
-        status["message"] = json!(why);
+        status["message"] = json!(PAST_DEADLINE);
     }
 }
 
@@ -90,7 +94,8 @@ impl Addresses<'_> {
     }
 }
 
-fn status_of(container: &Container, spec: &Value, uid: &str) -> Value {
+/// Returns the status of a container of the pod of that uid. `has_inits` says whether the pod has init containers.
+fn status_of(container: &Container, spec: &Value, uid: &str, has_inits: bool) -> Value {
     let Container { name, image, .. } = container;
     let (image_id, id) = if container.has_started() {
         (format!("fake://{image}"), format!("fake://{uid}/{name}"))
@@ -98,6 +103,9 @@ fn status_of(container: &Container, spec: &Value, uid: &str) -> Value {
         (String::new(), String::new())
     };
     let state = match &container.state {
+        State::Waiting {
+            reason: CREATING, ..
+        } if has_inits => json!({"waiting": {"reason": "PodInitializing"}}),
         State::Waiting { reason, message } if message.is_empty() => {
             json!({"waiting": {"reason": reason}})
         }
@@ -119,11 +127,16 @@ fn status_of(container: &Container, spec: &Value, uid: &str) -> Value {
         "image": image,
         "imageID": image_id,
         "ready": container.is_ready || has_succeeded,
-        "started": is_running,
+        "started": is_running && container.has_started_up,
         "restartCount": container.restart_count,
         "state": state,
         "lastState": last,
     });
+    if container.role == Role::Ephemeral
+        && let Some(fields) = status.as_object_mut()
+    {
+        fields.remove("started");
+    }
     if !id.is_empty() {
         status["containerID"] = json!(id);
     }
@@ -154,7 +167,7 @@ struct Condition {
     message: String,
 }
 
-fn own_conditions(status: &Value, life: &Life, gates: &[Gate]) -> [Condition; 4] {
+fn own_conditions(status: &Value, life: &Life, gates: &[Gate]) -> [Condition; 5] {
     let phase = life.phase();
     let ended = match phase {
         Phase::Succeeded => "PodCompleted",
@@ -199,6 +212,7 @@ fn own_conditions(status: &Value, life: &Life, gates: &[Gate]) -> [Condition; 4]
         initialized,
         ready,
         readiness("ContainersReady"),
+        Condition::met("PodScheduled", ""),
     ]
 }
 

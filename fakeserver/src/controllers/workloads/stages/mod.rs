@@ -3,6 +3,7 @@
 //! They are kwok's in spirit: one selects objects, waits, and says what comes next. Of a pod that is not a status but what
 //! its containers do, since the kubelet knows what follows from that.
 
+mod script;
 mod select;
 mod objects;
 mod yaml;
@@ -12,7 +13,11 @@ use std::{fmt, time::Duration};
 use serde_json::Value;
 
 use self::select::Selector;
-pub(super) use self::{objects::ObjectStages, select::Selected};
+pub(super) use self::{
+    objects::ObjectStages,
+    script::{Exit, FailingProbe, Line, ProbeKind, Readiness, Script, UsageStep},
+    select::Selected,
+};
 use crate::kinds::metrics::usage::Amount;
 
 /// A rule: what becomes of the pods, or of the objects of another kind, that it selects.
@@ -60,6 +65,7 @@ struct Next {
     times: Option<u32>,
     pull_error: Option<String>,
     readiness: Option<Readiness>,
+    failing: Option<FailingProbe>,
     exit: Option<Exit>,
     lines: Vec<Line>,
     usage: Vec<UsageStep>,
@@ -74,52 +80,6 @@ pub struct StageError {
     /// The place: the number of the document, and the name of the stage if it has one.
     place: String,
     why: String,
-}
-
-/// The course of a container from its start.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Script {
-    pub(super) start_after: Duration,
-    /// The reason why its image cannot be pulled.
-    pub(super) pull_error: Option<String>,
-    pub(super) readiness: Readiness,
-    /// Its end, if it ends by itself.
-    pub(super) exit: Option<Exit>,
-    /// The lines that it logs.
-    pub(super) lines: Vec<Line>,
-    /// The amounts that it uses, the earliest first.
-    pub(super) usage: Vec<UsageStep>,
-}
-
-/// The time at which a container becomes ready.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Readiness {
-    After(Duration),
-    Never,
-}
-
-/// A part of a container's log.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Line {
-    /// The time from the start of the container.
-    pub(super) after: Duration,
-    pub(super) text: String,
-}
-
-/// A change of what a container uses.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct UsageStep {
-    /// The time from the start of the container.
-    pub(super) after: Duration,
-    pub(super) amount: Amount,
-}
-
-/// The end of a container.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Exit {
-    pub(super) after: Duration,
-    pub(super) code: i64,
-    pub(super) reason: Option<String>,
 }
 
 // === impl Stage ===
@@ -223,6 +183,23 @@ impl Stage {
     /// Sets the time from the start of a container until it is ready; `None` if it never is.
     pub fn with_readiness(mut self, after: Option<Duration>) -> Self {
         self.next.readiness = Some(after.map_or(Readiness::Never, Readiness::After));
+        self
+    }
+
+    /// Lets the liveness probe of a container fail from so long after its start: it is killed when the probe has failed as
+    /// often as its `failureThreshold` says, and starts again by the policy of its pod. One without such a probe has one with
+    /// the defaults of its fields.
+    pub fn with_failing_liveness(mut self, after: Duration) -> Self {
+        let kind = ProbeKind::Liveness;
+        self.next.failing = Some(FailingProbe { kind, after });
+        self
+    }
+
+    /// Lets the startup probe of a container fail from its start: it has not started, and is killed as by a
+    /// [failing liveness probe](Self::with_failing_liveness).
+    pub fn with_failing_startup(mut self) -> Self {
+        let (kind, after) = (ProbeKind::Startup, Duration::ZERO);
+        self.next.failing = Some(FailingProbe { kind, after });
         self
     }
 
@@ -331,7 +308,10 @@ impl Stage {
         script.pull_error.clone_from(&self.next.pull_error);
         if let Some(readiness) = self.next.readiness {
             script.readiness = readiness;
+            script.startup = Readiness::After(Duration::ZERO);
+            script.is_told_ready = true;
         }
+        script.failing = self.next.failing;
         if let Some(exit) = &self.next.exit {
             script.exit = Some(exit.clone());
         }
@@ -376,14 +356,7 @@ mod tests {
     use super::*;
 
     fn script() -> Script {
-        Script {
-            start_after: Duration::from_secs(1),
-            pull_error: None,
-            readiness: Readiness::After(Duration::ZERO),
-            exit: None,
-            lines: Vec::new(),
-            usage: Vec::new(),
-        }
+        Script::starting(Duration::from_secs(1))
     }
 
     #[test]

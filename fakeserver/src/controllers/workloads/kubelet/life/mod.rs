@@ -1,28 +1,29 @@
 //! The life of a pod's containers: a state machine that is told the time and a script, and says what happened.
 
+mod steps;
+
 use std::time::Duration;
 
 use serde_json::Value;
 use tokio::time::Instant;
 
+use self::steps::{is_due, resume, run_on, start};
 use super::{
-    container::{Container, Restart, Role, State, backoff},
+    container::{Container, Restart, Role, State},
     fields::containers,
 };
 use crate::controllers::workloads::{
     objects::text,
     pods::Phase,
-    stages::{Readiness, Script, UsageStep},
+    stages::{ProbeKind, Script, UsageStep},
 };
 
 /// The code of a container that did not end when it was told to.
 pub(in crate::controllers::workloads) const KILLED: i64 = 137;
 /// The reason of a container that refers to something that is not there.
 pub(super) const CONFIG_ERROR: &str = "CreateContainerConfigError";
-/// The time after which a container that ran has not crashed in a row.
-const STABLE_AFTER: Duration = Duration::from_mins(10);
-/// The time between a failed pull and the state that says when it is tried again.
-const CALMED_AFTER: Duration = Duration::from_secs(1);
+/// The reason of a container whose image has a name that is none.
+pub(super) const INVALID_IMAGE: &str = "InvalidImageName";
 
 /// The containers of a pod, as their kubelet knows them.
 #[derive(Clone, Debug, PartialEq)]
@@ -34,35 +35,61 @@ pub(super) struct Life {
     pub(super) is_past_deadline: bool,
     /// True if its containers were told to end.
     is_stopped: bool,
+    pausing: Pausing,
+}
+
+/// The pauses before containers start again.
+#[derive(Clone, Debug, PartialEq)]
+struct Pausing {
     /// The time of the first back-off, which each restart doubles.
-    first_backoff: Duration,
+    first: Duration,
+    /// The pod, as messages call it.
+    pod: String,
+}
+
+/// A container that cannot be created.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Lacking<'a> {
+    pub(super) container: &'a str,
+    pub(super) role: Role,
+    pub(super) reason: &'static str,
+    pub(super) message: &'a str,
 }
 
 /// Something that happened to a container, of which events tell.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Happened {
     pub(super) container: String,
+    pub(super) role: Role,
     pub(super) what: What,
 }
 
 /// The kind of thing that happened.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum What {
+    /// The pull of this image has begun.
+    Pulling(String),
+    /// This image was pulled, which took so long.
+    Pulled(String, Duration),
+    /// This image was there.
+    Present(String),
     Started,
-    /// It started, and is never ready.
-    StartedUnready,
     /// It uses this from its start on.
     Uses(Vec<UsageStep>),
     /// It logged this.
     Logged(String),
     /// It ended with this code.
     Ended(i64),
-    /// It is restarted after a pause.
-    BackedOff,
+    /// It is restarted after a pause, in the pod that is called so.
+    BackedOff(String),
     /// Its image could not be pulled, for this reason.
     NotPulled(String),
     /// The pull waits for its next try, as this message says.
     PullBackedOff(String),
+    /// A probe of it has failed.
+    Unhealthy(ProbeKind),
+    /// It is killed for this probe.
+    Killed(ProbeKind),
 }
 
 /// Says what a container does from its next start, or why it cannot start.
@@ -94,16 +121,25 @@ impl Life {
             deadline: limit.map(|seconds| now.at + Duration::from_secs(seconds)),
             is_past_deadline: false,
             is_stopped: false,
-            first_backoff,
+            pausing: Pausing {
+                first: first_backoff,
+                pod: called(pod),
+            },
         };
         life.take_in(pod, now);
         life
     }
 
-    /// Adds the containers of the specification that it does not know, which are ephemeral ones after the beginning.
+    /// Adds the containers of the specification that it does not know, which are ephemeral ones after the beginning. Those that
+    /// wait take over an image that has changed.
     pub(super) fn take_in(&mut self, pod: &Value, now: Now<'_>) {
         let spec = &pod["spec"];
         let policy = Restart::of(text(&spec["restartPolicy"]));
+        for (container, (_, wanted)) in self.containers.iter_mut().zip(containers(spec)) {
+            if matches!(container.state, State::Waiting { .. }) {
+                text(&wanted["image"]).clone_into(&mut container.image);
+            }
+        }
         let known = self.containers.len();
         for (field, container) in containers(spec).skip(known) {
             let role = field.role_of(container);
@@ -150,15 +186,20 @@ impl Life {
         happened
     }
 
-    /// Returns what a container lacks that cannot be created.
-    pub(super) fn lacks(&self) -> Option<&str> {
+    /// Returns a container that cannot be created.
+    pub(super) fn lacks(&self) -> Option<Lacking<'_>> {
         self.containers
             .iter()
             .find_map(|container| match &container.state {
                 State::Waiting {
-                    reason: CONFIG_ERROR,
+                    reason: reason @ (CONFIG_ERROR | INVALID_IMAGE),
                     message,
-                } => Some(&**message),
+                } => Some(Lacking {
+                    container: &container.name,
+                    role: container.role,
+                    reason,
+                    message,
+                }),
                 _ => None,
             })
     }
@@ -182,9 +223,8 @@ impl Life {
         happened: &mut Vec<Happened>,
     ) -> bool {
         let may_start = self.may_start(number);
-        let first_backoff = self.first_backoff;
+        let pausing = &self.pausing;
         let container = &mut self.containers[number];
-        let is_due = |at: Option<Instant>| at.is_some_and(|at| at <= now.at);
         if let Some(text) = container.next_line(now.at) {
             happened.push(Happened::to(container, What::Logged(text)));
             return true;
@@ -192,31 +232,20 @@ impl Life {
         match &container.state {
             State::Running { .. } if container.ran_from.is_none() => {
                 resume(container, now, director);
+                true
             }
-            State::Running { .. } if is_due(container.ends_at) => {
-                let exit = container.exit.clone().unwrap_or_default();
-                container.end(exit.code, exit.reason.as_deref(), now.text);
-                happened.push(Happened::to(container, What::Ended(exit.code)));
-                if container.restarts_after(exit.code) && restart(container, now, first_backoff) {
-                    happened.push(Happened::to(container, What::BackedOff));
-                }
-            }
-            State::Running { .. } if is_due(container.ready_at) => {
-                container.ready_at = None;
-                container.is_ready = true;
-            }
-            State::Running { .. } => return false,
-            State::Waiting { .. } if is_due(container.turns_at) => {
+            State::Running { .. } => run_on(container, now, pausing, happened),
+            State::Waiting { .. } if is_due(container.turns_at, now) => {
                 container.turns_at = None;
                 let message = format!("Back-off pulling image \"{}\"", container.image);
                 container.state = State::waiting("ImagePullBackOff", message.clone());
                 happened.push(Happened::to(container, What::PullBackedOff(message)));
+                true
             }
-            State::Ended(_) if container.starts_at.is_none() => return false,
-            _ if !may_start => return false,
-            _ => return start(container, now, first_backoff, director, happened),
+            State::Ended(_) if container.starts_at.is_none() => false,
+            _ if !may_start => false,
+            _ => start(container, now, pausing.first, director, happened),
         }
-        true
     }
 
     /// Returns whether a container need not wait for others.
@@ -266,111 +295,34 @@ impl Life {
     }
 }
 
-/// Starts a container whose time has come, or tries to; or sets that time. False if it has to wait.
-fn start(
-    container: &mut Container,
-    now: Now<'_>,
-    first_backoff: Duration,
-    director: &mut Director<'_>,
-    happened: &mut Vec<Happened>,
-) -> bool {
-    let script = match director(container) {
-        Ok(script) => script,
-        Err(blocked) => {
-            container.starts_at = None;
-            container.state = State::waiting(blocked.reason, blocked.message);
-            return false;
-        }
-    };
-    let Some(at) = container.starts_at else {
-        container.starts_at = Some(now.at + script.start_after);
-        container.state = State::waiting("ContainerCreating", "");
-        return true;
-    };
-    if at > now.at {
-        return false;
-    }
-    let mut usage = Vec::new();
-    let what = if let Some(error) = script.pull_error {
-        let message = format!("Failed to pull image \"{}\": {error}", container.image);
-        container.state = State::waiting("ErrImagePull", error);
-        container.turns_at = Some(now.at + CALMED_AFTER);
-        container.pulls += 1;
-        container.tries += 1;
-        let pause = backoff(first_backoff, container.pulls);
-        container.starts_at = Some(now.at + CALMED_AFTER + pause);
-        What::NotPulled(message)
-    } else {
-        let is_unready = script.readiness == Readiness::Never;
-        usage.clone_from(&script.usage);
-        run(container, now, script);
-        if is_unready {
-            What::StartedUnready
-        } else {
-            What::Started
-        }
-    };
-    happened.push(Happened::to(container, what));
-    if !usage.is_empty() {
-        happened.push(Happened::to(container, What::Uses(usage)));
-    }
-    true
+/// Returns the name of a pod in messages of kubelets.
+fn called(pod: &Value) -> String {
+    let metadata = &pod["metadata"];
+    let [name, namespace, uid] = ["name", "namespace", "uid"].map(|field| text(&metadata[field]));
+    format!("{name}_{namespace}({uid})")
 }
 
-/// Lets a container run.
-fn run(container: &mut Container, now: Now<'_>, script: Script) {
-    if container.has_started() {
-        container.restart_count += 1;
+/// Returns a duration as Go prints it.
+pub(super) fn go_duration(duration: Duration) -> String {
+    let seconds = duration.as_secs();
+    if duration < Duration::from_secs(1) && !duration.is_zero() {
+        return format!("{}ms", duration.as_secs_f64() * 1e3);
     }
-    if let State::Ended(ended) = &container.state {
-        container.last = Some(ended.clone());
+    let [hours, minutes] = [seconds / 3_600, seconds / 60 % 60];
+    let rest = duration.as_secs_f64() % 60.0;
+    match (hours, minutes) {
+        (0, 0) => format!("{rest}s"),
+        (0, _) => format!("{minutes}m{rest}s"),
+        _ => format!("{hours}h{minutes}m{rest}s"),
     }
-    container.state = State::Running {
-        since: now.text.to_owned(),
-    };
-    container.starts_at = None;
-    container.turns_at = None;
-    container.pulls = 0;
-    container.follow(now.at, script);
 }
 
-/// Continues with a container of which the status says that it runs.
-fn resume(container: &mut Container, now: Now<'_>, director: &mut Director<'_>) {
-    let was_ready = container.is_ready;
-    match director(container) {
-        Ok(script) => {
-            container.follow(now.at, script);
-            // It has logged them when it started.
-            container.lines.clear();
-        }
-        Err(_) => container.ran_from = Some(now.at),
-    }
-    container.is_ready |= was_ready;
-}
+// === impl Lacking ===
 
-/// Has a container that ended start again, at once for the first time, and after a growing pause for the others. True if
-/// there is a pause.
-fn restart(container: &mut Container, now: Now<'_>, first_backoff: Duration) -> bool {
-    let ran = container.ran_from.map(|from| now.at - from);
-    if ran.is_some_and(|ran| ran >= STABLE_AFTER) {
-        container.crashes = 0;
+impl Lacking<'_> {
+    pub(super) fn is_invalid_image(self) -> bool {
+        self.reason == INVALID_IMAGE
     }
-    let pause = match container.crashes {
-        0 => Duration::ZERO,
-        crashes => backoff(first_backoff, crashes),
-    };
-    container.crashes += 1;
-    container.starts_at = Some(now.at + pause);
-    if pause.is_zero() {
-        return false;
-    }
-    if let State::Ended(ended) = &container.state {
-        container.last = Some(ended.clone());
-    }
-    let (seconds, name) = (pause.as_secs(), &container.name);
-    let message = format!("back-off {seconds}s restarting failed container={name}");
-    container.state = State::waiting("CrashLoopBackOff", message);
-    true
 }
 
 // === impl Happened ===
@@ -379,6 +331,7 @@ impl Happened {
     fn to(container: &Container, what: What) -> Self {
         Self {
             container: container.name.clone(),
+            role: container.role,
             what,
         }
     }

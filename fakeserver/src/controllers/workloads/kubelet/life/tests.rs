@@ -43,7 +43,10 @@ impl Told {
             };
             let happened = self.life.advance(now, &mut |it| Ok(direct(it)));
             let seconds_in = (self.at - self.begin).as_secs();
-            for Happened { container, what } in happened {
+            for Happened {
+                container, what, ..
+            } in happened
+            {
                 if what == What::Started {
                     self.starts.push((seconds_in, container));
                 }
@@ -71,16 +74,12 @@ fn pod() -> Value {
 /// Ends that long after the start with this code, or never.
 fn script(exit: Option<(u64, i64)>) -> Script {
     Script {
-        start_after: Duration::ZERO,
-        pull_error: None,
-        readiness: Readiness::After(Duration::ZERO),
         exit: exit.map(|(seconds, code)| Exit {
             after: Duration::from_secs(seconds),
             code,
             reason: None,
         }),
-        lines: Vec::new(),
-        usage: Vec::new(),
+        ..Script::starting(Duration::ZERO)
     }
 }
 

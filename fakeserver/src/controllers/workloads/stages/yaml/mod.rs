@@ -6,11 +6,30 @@ use jiff::SignedDuration;
 use serde::{Deserialize, Deserializer, de::Error as _};
 use serde_json::Value;
 
-use super::{Exit, Line, Next, Readiness, Stage, StageError, UsageStep, select::Selector};
-use crate::kinds::metrics::usage::Amount;
+use super::{
+    Exit, FailingProbe, Line, Next, ProbeKind, Readiness, Stage, StageError, UsageStep,
+    select::Selector,
+};
+use crate::{
+    kinds::metrics::usage::Amount,
+    value::names::{label_value_problems, qualified_name_problems},
+};
 
 /// The type of the documents.
 const API_VERSION: &str = "stages/v1";
+/// The group of the stages of kwok, which this server does not take.
+const KWOK: &str = "kwok.x-k8s.io/";
+const OF_KWOK: &str = "a stage of kwok has to be rewritten: this server's say what containers do, as stages.md of its \
+                       documentation shows, and are of `stages/v1`";
+/// The highest exit code.
+const CODE_MAX: i64 = 255;
+
+/// A document of any type.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct Header {
+    api_version: String,
+}
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -38,6 +57,7 @@ struct Spec {
     delay: Option<Duration>,
     #[serde(default, deserialize_with = "duration")]
     jitter: Option<Duration>,
+    #[serde(default, deserialize_with = "times")]
     times: Option<u32>,
     next: Then,
 }
@@ -74,6 +94,7 @@ struct Then {
     pull_error: Option<String>,
     #[serde(deserialize_with = "readiness")]
     ready: Option<Readiness>,
+    failing_probe: Option<Fails>,
     exit: Option<Exits>,
     logs: Vec<Logs>,
     usage: Vec<Uses>,
@@ -83,10 +104,18 @@ struct Then {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
+struct Fails {
+    kind: ProbeKind,
+    #[serde(default, deserialize_with = "duration")]
+    after: Option<Duration>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Exits {
     #[serde(default, deserialize_with = "duration")]
     after: Option<Duration>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "code")]
     code: u8,
     reason: Option<String>,
 }
@@ -113,11 +142,41 @@ struct Uses {
 /// Reads the stages of a file.
 pub(super) fn parse(text: &str) -> Result<Vec<Stage>, StageError> {
     let documents = serde_saphyr::from_multiple::<Document>(text);
-    let documents = documents.map_err(|error| StageError::new("stages", error))?;
-    let stages = documents.into_iter().enumerate();
-    stages
-        .map(|(number, document)| document.stage(number))
-        .collect()
+    let documents = documents.map_err(|error| {
+        let why = if is_of_kwok(text) {
+            format!("{OF_KWOK}: {error}")
+        } else {
+            error.to_string()
+        };
+        StageError::new("stages", why)
+    })?;
+    if documents.is_empty() {
+        let why = "there is none: give documents of the kind `Stage`, or leave the file out";
+        return Err(StageError::new("stages", why));
+    }
+    let mut stages: Vec<Stage> = Vec::with_capacity(documents.len());
+    for (number, document) in documents.into_iter().enumerate() {
+        let stage = document.stage(number)?;
+        if let Some(other) = stages.iter().position(|known| known.name == stage.name) {
+            let why = format!("document {} has this name already: give another", other + 1);
+            return Err(StageError::new(place(number, &stage.name), why));
+        }
+        stages.push(stage);
+    }
+    Ok(stages)
+}
+
+/// Returns whether a document of a file is a stage of kwok.
+fn is_of_kwok(text: &str) -> bool {
+    let headers = serde_saphyr::from_multiple::<Header>(text).unwrap_or_default();
+    headers
+        .iter()
+        .any(|header| header.api_version.starts_with(KWOK))
+}
+
+/// Returns the place of a stage in its file.
+fn place(number: usize, name: &str) -> String {
+    format!("stages, document {}, {name:?}", number + 1)
 }
 
 fn any() -> String {
@@ -136,6 +195,25 @@ fn parse_duration(text: &str) -> Result<Duration, String> {
     let parsed = text.parse::<SignedDuration>();
     let parsed = parsed.map_err(|_| format!("{text:?} is no duration; try `5s` or `200ms`"))?;
     Duration::try_from(parsed).map_err(|_| format!("{text:?} is negative"))
+}
+
+/// Reads a number of starts.
+fn times<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u32>, D::Error> {
+    let Some(number) = Option::<i64>::deserialize(deserializer)? else {
+        return Ok(None);
+    };
+    let times = u32::try_from(number).ok().filter(|times| *times > 0);
+    let wrong = || {
+        format!("times: {number} is no number of starts: give 1 or more, or leave it out for all")
+    };
+    times.map(Some).ok_or_else(|| D::Error::custom(wrong()))
+}
+
+/// Reads an exit code.
+fn code<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u8, D::Error> {
+    let number = i64::deserialize(deserializer)?;
+    let wrong = || format!("code: {number} is no exit code: give 0 to {CODE_MAX}");
+    u8::try_from(number).map_err(|_| D::Error::custom(wrong()))
 }
 
 /// Reads an amount of processor time, also one that YAML takes for a number.
@@ -165,9 +243,11 @@ fn readiness<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Readin
         match Option::<String>::deserialize(deserializer)?.as_deref() {
             None => None,
             Some("never") => Some(Readiness::Never),
-            Some(text) => Some(Readiness::After(
-                parse_duration(text).map_err(D::Error::custom)?,
-            )),
+            Some(text) => {
+                let time = parse_duration(text);
+                let wrong = |why| D::Error::custom(format!("ready: {why}, or `never`"));
+                Some(Readiness::After(time.map_err(wrong)?))
+            }
         },
     )
 }
@@ -186,17 +266,18 @@ impl Default for ResourceRef {
 impl Document {
     fn stage(self, number: usize) -> Result<Stage, StageError> {
         let name = self.metadata.name;
-        let error = |why: String| {
-            let place = format!("stages, document {}, {name:?}", number + 1);
-            StageError::new(place, why)
-        };
+        let error = |why: String| StageError::new(place(number, &name), why);
         if (&*self.api_version, &*self.kind) != (API_VERSION, "Stage") {
             let (api_version, kind) = (&self.api_version, &self.kind);
+            if api_version.starts_with(KWOK) {
+                return Err(error(OF_KWOK.to_owned()));
+            }
             return Err(error(format!(
                 "it is a {kind:?} of {api_version:?}; a stage is a `Stage` of `{API_VERSION}`"
             )));
         }
         let spec = self.spec;
+        spec.selector.check().map_err(error)?;
         if let Some(expression) = &spec.selector.expression {
             check(expression).map_err(error)?;
         }
@@ -220,6 +301,7 @@ fn misplaced(stage: &Stage) -> Option<String> {
         times,
         pull_error,
         readiness,
+        failing,
         exit,
         lines,
         usage,
@@ -229,6 +311,7 @@ fn misplaced(stage: &Stage) -> Option<String> {
     let of_containers = times.is_some()
         || pull_error.is_some()
         || readiness.is_some()
+        || failing.is_some()
         || exit.is_some()
         || !lines.is_empty()
         || !usage.is_empty()
@@ -236,13 +319,13 @@ fn misplaced(stage: &Stage) -> Option<String> {
         || stage.selector.image.is_some();
     let of_objects = status.is_some() || *is_deleted;
     if stage.is_of_pods() && of_objects {
-        let why = "a stage of pods says what containers do: `pullError`, `ready`, `exit`, `logs`, `usage`, `delay`; \
+        let why = "a stage of pods says what containers do: `pullError`, `ready`, `failingProbe`, `exit`, `logs`, `usage`, `delay`; \
                    the kubelet writes the status";
         return Some(why.to_owned());
     }
     if !stage.is_of_pods() && of_containers {
-        let why = "`times`, `pullError`, `ready`, `exit`, `logs`, `usage`, and the selectors `container` and `image` are for \
-                   pods";
+        let why = "`times`, `pullError`, `ready`, `failingProbe`, `exit`, `logs`, `usage`, and the selectors `container` and \
+                   `image` are for pods";
         return Some(why.to_owned());
     }
     if !stage.is_of_pods() && !of_objects {
@@ -264,6 +347,27 @@ fn check(_: &str) -> Result<(), String> {
 // === impl Selects ===
 
 impl Selects {
+    /// Checks that there can be what it selects.
+    fn check(&self) -> Result<(), String> {
+        for (key, value) in &self.match_labels {
+            if let Some(why) = qualified_name_problems(key).first() {
+                return Err(format!("matchLabels: {key:?} is no key of a label: {why}"));
+            }
+            if let Some(why) = label_value_problems(value).first() {
+                return Err(format!(
+                    "matchLabels: {value:?} is no value of a label: {why}"
+                ));
+            }
+        }
+        let name = self.owner.as_ref().map_or("", |owner| &owner.name);
+        if name.strip_suffix('*').unwrap_or(name).contains('*') {
+            return Err(format!(
+                "owner: name {name:?}: `*` stands for any text at the end only"
+            ));
+        }
+        Ok(())
+    }
+
     fn selector(self, resource: ResourceRef) -> Selector {
         Selector {
             namespace: self.namespace,
@@ -287,6 +391,10 @@ impl Then {
             times,
             pull_error: self.pull_error,
             readiness: self.ready,
+            failing: self.failing_probe.map(|fails| FailingProbe {
+                kind: fails.kind,
+                after: fails.after.unwrap_or_default(),
+            }),
             exit: self.exit.map(|exit| Exit {
                 after: exit.after.unwrap_or_default(),
                 code: exit.code.into(),
@@ -322,108 +430,4 @@ impl Uses {
 }
 
 #[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-
-    const CRASH_LOOP: &str = "
-apiVersion: stages/v1
-kind: Stage
-metadata: {name: crash-loop}
-spec:
-  selector: {matchLabels: {app: web}, image: '*/web:*'}
-  delay: 500ms
-  times: 2
-  next:
-    ready: never
-    exit: {after: 3s, code: 1, reason: OOMKilled}
-    logs:
-    - text: booting
-    - {after: 1s, text: out of memory}
-    usage:
-    - {after: 2s, cpu: 2}
-    - {cpu: 250m, memory: 64Mi}
----
-apiVersion: stages/v1
-kind: Stage
-metadata: {name: ready}
-spec:
-  resourceRef: {apiVersion: example.com/v1, kind: Website}
-  delay: 2s
-  next: {status: {ready: true}}
-";
-
-    #[test]
-    fn a_file_says_what_the_builder_says() {
-        let crash_loop = Stage::of_pods("crash-loop")
-            .with_label("app", "web")
-            .with_image("*/web:*")
-            .with_delay(Duration::from_millis(500))
-            .with_times(2)
-            .with_readiness(None)
-            .with_exit(Duration::from_secs(3), 1)
-            .with_exit_reason("OOMKilled")
-            .with_log(Duration::ZERO, "booting")
-            .with_log(Duration::from_secs(1), "out of memory")
-            .with_cpu(Duration::from_secs(2), "2")
-            .and_then(|stage| stage.with_cpu(Duration::ZERO, "250m"))
-            .and_then(|stage| stage.with_memory(Duration::ZERO, "64Mi"))
-            .unwrap();
-        let ready = Stage::of("ready", "example.com/v1", "Website")
-            .with_delay(Duration::from_secs(2))
-            .with_status(json!({"ready": true}));
-        assert_eq!(parse(CRASH_LOOP), Ok(vec![crash_loop, ready]));
-    }
-
-    #[test]
-    #[cfg(feature = "cel")]
-    fn the_recipes_of_the_page_are_stages() {
-        let page = include_str!("../../../../docs/stages.md");
-        let blocks = page.split("```yaml\n").skip(1);
-        let recipes: Vec<&str> = blocks
-            .filter_map(|block| block.split("```").next())
-            .collect();
-        assert_eq!(recipes.len(), 8);
-        for recipe in recipes {
-            assert_eq!(parse(recipe).map(|stages| stages.len()), Ok(1), "{recipe}");
-        }
-    }
-
-    #[test]
-    fn a_file_that_is_wrong_is_told_so() {
-        for (from, to, told) in [
-            (
-                "kind: Stage\nmetadata: {name: ready}",
-                "kind: Pod\nmetadata: {name: ready}",
-                "document 2, \"ready\": it is a \"Pod\"",
-            ),
-            ("delay: 2s", "delay: soon", "\"soon\" is no duration"),
-            ("delay: 2s", "delay: -2s", "negative"),
-            ("times: 2", "time: 2", "time"),
-            (
-                "next: {status: {ready: true}}",
-                "next: {}",
-                "it says nothing",
-            ),
-            (
-                "ready: never",
-                "status: {phase: Failed}",
-                "the kubelet writes the status",
-            ),
-            ("ready: true}}", "ready: true}, ready: 1s}", "are for pods"),
-            (
-                "ready: true}}",
-                "ready: true}, logs: [{text: a}]}",
-                "are for pods",
-            ),
-            ("text: booting", "after: 1s", "text"),
-        ] {
-            assert!(CRASH_LOOP.contains(from), "{from}");
-            let told_here = parse(&CRASH_LOOP.replacen(from, to, 1))
-                .unwrap_err()
-                .to_string();
-            assert!(told_here.contains(told), "{told_here}");
-        }
-    }
-}
+mod tests;

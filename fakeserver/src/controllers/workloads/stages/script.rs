@@ -1,0 +1,141 @@
+//! What a container does, from one start to the next.
+
+use std::time::Duration;
+
+use serde::Deserialize;
+use tokio::time::Instant;
+
+use crate::{controllers::workloads::kubelet::Failures, kinds::metrics::usage::Amount};
+
+/// The course of a container from its start.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::controllers::workloads) struct Script {
+    pub(in crate::controllers::workloads) start_after: Duration,
+    /// True if its image is not there.
+    pub(in crate::controllers::workloads) is_pulled: bool,
+    /// The reason why its image cannot be pulled.
+    pub(in crate::controllers::workloads) pull_error: Option<String>,
+    /// The time at which it has started up.
+    pub(in crate::controllers::workloads) startup: Readiness,
+    pub(in crate::controllers::workloads) readiness: Readiness,
+    /// True if a stage says when it is ready.
+    pub(in crate::controllers::workloads) is_told_ready: bool,
+    /// The probe that a stage lets fail.
+    pub(in crate::controllers::workloads) failing: Option<FailingProbe>,
+    /// The failures of its probe of readiness while it is not ready, of which events tell.
+    pub(in crate::controllers::workloads) unready: Option<Failures>,
+    /// The failures of a probe for which it is killed.
+    pub(in crate::controllers::workloads) failures: Option<Failures>,
+    /// Its end, if it ends by itself.
+    pub(in crate::controllers::workloads) exit: Option<Exit>,
+    /// The lines that it logs.
+    pub(in crate::controllers::workloads) lines: Vec<Line>,
+    /// The amounts that it uses, the earliest first.
+    pub(in crate::controllers::workloads) usage: Vec<UsageStep>,
+}
+
+/// The time at which a container becomes ready.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::controllers::workloads) enum Readiness {
+    After(Duration),
+    Never,
+}
+
+/// A probe that fails from a time on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::controllers::workloads) struct FailingProbe {
+    pub(in crate::controllers::workloads) kind: ProbeKind,
+    /// The time from the start of the container.
+    pub(in crate::controllers::workloads) after: Duration,
+}
+
+/// The kind of a probe.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "camelCase")]
+pub(in crate::controllers::workloads) enum ProbeKind {
+    Liveness,
+    #[serde(skip)]
+    Readiness,
+    Startup,
+}
+
+/// A part of a container's log.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::controllers::workloads) struct Line {
+    /// The time from the start of the container.
+    pub(in crate::controllers::workloads) after: Duration,
+    pub(in crate::controllers::workloads) text: String,
+}
+
+/// A change of what a container uses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::controllers::workloads) struct UsageStep {
+    /// The time from the start of the container.
+    pub(in crate::controllers::workloads) after: Duration,
+    pub(in crate::controllers::workloads) amount: Amount,
+}
+
+/// The end of a container.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(in crate::controllers::workloads) struct Exit {
+    pub(in crate::controllers::workloads) after: Duration,
+    pub(in crate::controllers::workloads) code: i64,
+    pub(in crate::controllers::workloads) reason: Option<String>,
+}
+
+// === impl Script ===
+
+impl Script {
+    /// Creates that of a container that starts after a time, is ready at once, and runs for ever.
+    pub(in crate::controllers::workloads) fn starting(after: Duration) -> Self {
+        Self {
+            start_after: after,
+            is_pulled: true,
+            pull_error: None,
+            startup: Readiness::After(Duration::ZERO),
+            readiness: Readiness::After(Duration::ZERO),
+            is_told_ready: false,
+            failing: None,
+            unready: None,
+            failures: None,
+            exit: None,
+            lines: Vec::new(),
+            usage: Vec::new(),
+        }
+    }
+}
+
+// === impl Readiness ===
+
+impl Readiness {
+    /// Returns whether a container that starts now is so at once, and else from when on, if ever.
+    pub(in crate::controllers::workloads) fn from(self, now: Instant) -> (bool, Option<Instant>) {
+        match self {
+            Self::After(Duration::ZERO) => (true, None),
+            Self::After(time) => (false, Some(now + time)),
+            Self::Never => (false, None),
+        }
+    }
+}
+
+// === impl ProbeKind ===
+
+impl ProbeKind {
+    /// Returns its name in events.
+    pub(in crate::controllers::workloads) fn name(self) -> &'static str {
+        match self {
+            Self::Liveness => "Liveness",
+            Self::Readiness => "Readiness",
+            Self::Startup => "Startup",
+        }
+    }
+
+    /// Returns the field of a container that has it.
+    pub(in crate::controllers::workloads) fn field(self) -> &'static str {
+        match self {
+            Self::Liveness => "livenessProbe",
+            Self::Readiness => "readinessProbe",
+            Self::Startup => "startupProbe",
+        }
+    }
+}
