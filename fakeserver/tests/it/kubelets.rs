@@ -6,7 +6,7 @@ use fakeserver::{Controllers, Stage, Workloads};
 use serde_json::{Value, json};
 use tokio::time::sleep;
 
-use crate::support::{Api, PODS, pod};
+use crate::support::{Api, DEPLOYMENTS, PODS, deployment, pod};
 
 const EVENTS: &str = "/api/v1/namespaces/default/events";
 
@@ -495,5 +495,48 @@ async fn an_annotation_that_is_no_exit_code_or_does_nothing_is_told() {
         let told: Vec<&String> = told.collect();
         assert_eq!(told.len(), 1, "{told:?}");
         assert!(told[0].contains(why), "{told:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_event_of_a_controller_is_as_if_a_client_had_created_it() {
+    let api = api([]);
+    let mut set = deployment("d");
+    set["spec"]["template"]["spec"]["nodeSelector"] = json!({"disk": "ssd"});
+    api.post(DEPLOYMENTS, &set).await.created();
+    api.post(PODS, &pod("p", "")).await.created();
+    api.settle().await;
+    let events = api.get(EVENTS).await.ok()["items"].take();
+    let events = events.as_array().unwrap();
+    let reasons: Vec<&Value> = events.iter().map(|event| &event["reason"]).collect();
+    for reason in [
+        "ScalingReplicaSet",
+        "FailedScheduling",
+        "Scheduled",
+        "Started",
+    ] {
+        assert!(reasons.contains(&&json!(reason)), "{reasons:?}");
+    }
+    for (number, event) in events.iter().enumerate() {
+        let manager = event["metadata"]["managedFields"][0]["manager"]
+            .as_str()
+            .unwrap();
+        let mut copy = event.clone();
+        copy["metadata"] = json!({"name": format!("copy-{number}")});
+        let headers = [
+            ("content-type", "application/json"),
+            ("user-agent", manager),
+        ];
+        let answer = api.send("POST", EVENTS, &headers, copy.to_string()).await;
+        let mut created = answer.created();
+        for field in ["apiVersion", "kind"] {
+            created.as_object_mut().unwrap().remove(field);
+        }
+        for field in ["name", "uid", "resourceVersion", "creationTimestamp"] {
+            created["metadata"][field] = event["metadata"][field].clone();
+        }
+        let time = &event["metadata"]["managedFields"][0]["time"];
+        created["metadata"]["managedFields"][0]["time"] = time.clone();
+        assert_eq!(created, *event);
     }
 }

@@ -76,7 +76,7 @@ impl Step<'_, '_, '_> {
         if !self.turn(pod, PodPhase::Running) {
             return;
         }
-        self.tell(pod, ("kubelet", "Started", "Started container app"));
+        self.tell(pod, ("kubelet", "Started", "Container started"));
         match self.owner(pod) {
             Some(Owner::Set { app, .. }) => {
                 crate::cluster::shape::add_endpoint(self.world, app, pod.number);
@@ -136,7 +136,7 @@ impl Step<'_, '_, '_> {
             pod.restarts += 1;
         }
         if self.turn(pod, PodPhase::Running) {
-            self.tell(pod, ("kubelet", "Started", "Started container app"));
+            self.tell(pod, ("kubelet", "Started", "Container started"));
             self.endpoint_changed(pod);
         }
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::{
     correlation::{Correlator, Told, Written},
@@ -16,11 +16,14 @@ use crate::{
         meta::Meta,
         written,
     },
-    kinds::core,
+    kinds::{ResourceType, core},
     store::{ObjectKey, StoredObject},
     value::resource::GroupResource,
     write,
 };
+
+/// The times of an event that are written also where there are none.
+const UNSET: [&str; 3] = ["eventTime", "firstTimestamp", "lastTimestamp"];
 
 // === impl Cluster ===
 
@@ -41,11 +44,7 @@ impl Cluster<'_, '_> {
         let prefix = object["metadata"]["generateName"].as_str().unwrap_or("");
         let prefix = prefix.to_owned();
         let namespace = object["metadata"]["namespace"].as_str().map(str::to_owned);
-        let terminates = |name: &String| {
-            let found = self.tx.get(&write::namespace_key(name));
-            found.is_some_and(|namespace| Meta::of(&namespace).is_deleted())
-        };
-        if namespace.as_ref().is_some_and(terminates) {
+        if namespace.as_ref().is_some_and(|it| self.terminates(it)) {
             return None;
         }
         let key = |name: &str| ObjectKey::new(resource.clone(), namespace.as_deref(), name);
@@ -84,12 +83,65 @@ impl Cluster<'_, '_> {
             self.refusal = Some(why);
             return None;
         }
-        let admitted = write::admit_created(backend, self.tx, &resource_type, &key, &object);
+        self.put_admitted(&resource_type, &key, object)
+    }
+
+    /// Returns whether a namespace is going away.
+    fn terminates(&self, namespace: &str) -> bool {
+        let found = self.tx.get(&write::namespace_key(namespace));
+        found.is_some_and(|namespace| Meta::of(&namespace).is_deleted())
+    }
+
+    /// Stores a new object, if limit ranges and quotas allow it.
+    fn put_admitted(
+        &mut self,
+        resource_type: &ResourceType,
+        key: &ObjectKey,
+        object: Value,
+    ) -> Option<Arc<StoredObject>> {
+        let admitted = write::admit_created(self.backend, self.tx, resource_type, key, &object);
         if let Err(status) = admitted {
             self.refusal = Some(status.message);
             return None;
         }
-        Some(self.tx.put(&key, object))
+        Some(self.tx.put(key, object))
+    }
+
+    /// Creates an event with a name as [`create`](Self::create) would, in a fraction of its time: of an event it is known what
+    /// the schema and the record of managers make of it. Pods have six before they are ready.
+    pub(super) fn create_event(
+        &mut self,
+        manager: &'static str,
+        mut event: Value,
+    ) -> Option<Arc<StoredObject>> {
+        let storage = core::event::KIND.storage();
+        let resource_type = self.resource_type(storage)?;
+        let metadata = &event["metadata"];
+        let namespace = metadata["namespace"].as_str()?;
+        let key = ObjectKey::namespaced(storage.clone(), namespace, metadata["name"].as_str()?);
+        if self.terminates(namespace) || self.tx.get(&key).is_some() {
+            return None;
+        }
+        for field in UNSET {
+            event.as_object_mut()?.entry(field).or_insert(Value::Null);
+        }
+        if let Some(about) = event["involvedObject"].as_object_mut() {
+            about.retain(|_, value| !value.is_null());
+        }
+        let now = self.now_text();
+        let record = json!([{
+            "apiVersion": "v1",
+            "fieldsType": "FieldsV1",
+            "fieldsV1": owned(&event),
+            "manager": manager,
+            "operation": "Update",
+            "time": now,
+        }]);
+        let metadata = &mut event["metadata"];
+        metadata["managedFields"] = record;
+        metadata["uid"] = json!(self.backend.entropy.uid().to_string());
+        metadata["creationTimestamp"] = json!(now);
+        self.put_admitted(&resource_type, &key, event)
     }
 
     /// Creates a pod that `owner` manages, and records an event about that.
@@ -218,10 +270,30 @@ impl Cluster<'_, '_> {
         }
         // An event that a quota refuses is lost: the refusal is not that of what the controller is about.
         let refusal = self.refusal.take();
-        let created = self.create(core::event::KIND.storage(), Actor::new(manager), event);
+        let created = self.create_event(manager, event);
         self.refusal = refusal;
         created.map(|event| event.name().to_owned())
     }
+}
+
+/// Returns the fields of an event that its writer owns: those that say something. `source` has fields of its own, all others
+/// are owned as a whole.
+fn owned(event: &Value) -> Value {
+    let says = |value: &Value| {
+        !value.is_null() && value != "" && value.as_object().is_none_or(|all| !all.is_empty())
+    };
+    let members = |value: &Value| {
+        let all = value.as_object().into_iter().flatten();
+        let all = all.filter(|(_, value)| says(value));
+        let all = all.map(|(field, _)| (format!("f:{field}"), json!({})));
+        all.collect::<Map<String, Value>>()
+    };
+    let mut fields = members(event);
+    fields.remove("f:metadata");
+    if let Some(source) = fields.get_mut("f:source") {
+        *source = members(&event["source"]).into();
+    }
+    fields.into()
 }
 
 /// Returns a time as objects write it.

@@ -296,7 +296,7 @@ impl Event<'_> {
         }
         // An event that a quota refuses is lost: the refusal is not that of the pod.
         let refusal = cluster.refusal.take();
-        let created = cluster.create(core::event::KIND.storage(), ACTOR, event);
+        let created = cluster.create_event(ACTOR.manager, event);
         cluster.refusal = refusal;
         created.map(|event| event.key().clone())
     }
