@@ -1,4 +1,4 @@
-//! What kubelets tell, and when: events, probes, hooks, restarts by rules, images that have no name.
+//! Kubelets: their events, probes, hooks, restarts by rules, images that have no name.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! What happened to containers, told: in events, in their logs and in what they use.
+//! Words for the course of containers: their events, their logs and what they use.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! What a container does, from one start to the next.
+//! The course of a container, from one start to the next.
 
 use std::time::Duration;
 
