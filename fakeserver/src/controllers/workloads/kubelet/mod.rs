@@ -16,7 +16,10 @@ mod needs;
 mod status;
 mod tell;
 
-use std::{collections::BTreeMap, time::Duration};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    time::Duration,
+};
 
 use serde_json::Value;
 use tokio::time::Instant;
