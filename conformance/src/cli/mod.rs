@@ -108,8 +108,8 @@ Examples:
   conformance --json report.json       the figures as JSON, too
   conformance --html pages             a page of each failing run, for a browser, in this folder
   conformance replay 7                 one seed again
-Exit status: 0 if every check held, 1 if one did not, 2 if the command line is wrong, 3 if --require-coverage found something
-that did not occur.";
+Exit status: 0 if every check held, 1 if one did not, 2 if the command line is wrong or a signal ended it, 3 if --require-coverage
+found something that did not occur.";
 
 const REPLAY_EXAMPLES: &str = "\
 Examples:

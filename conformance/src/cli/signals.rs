@@ -1,11 +1,67 @@
 //! The signals that ask a program to stop.
 
-use tokio::signal::unix::{Signal, SignalKind, signal};
+use std::{
+    process,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    thread,
+};
+
+use tokio::{
+    runtime::Builder,
+    signal::unix::{Signal, SignalKind, signal},
+};
+
+/// The exit status of a program that a second signal ends at once.
+const ENDED: i32 = 130;
 
 /// The signals that ask to stop.
 pub(super) struct Signals {
     interrupt: Signal,
     terminate: Signal,
+}
+
+/// A flag that is set when the process is asked to stop, for programs without a runtime.
+#[derive(Clone, Debug, Default)]
+pub(super) struct StopFlag(Arc<AtomicBool>);
+
+// === impl StopFlag ===
+
+impl StopFlag {
+    /// Listens from now on, on a thread that ends with the process. A second signal ends the process at once. Where signals
+    /// cannot be taken over, they end it as always.
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "people send signals, and no run sees them"
+    )]
+    pub(super) fn listen() -> Self {
+        let flag = Self::default();
+        let Ok(runtime) = Builder::new_current_thread().enable_io().build() else {
+            return flag;
+        };
+        let Ok(mut signals) = ({
+            let _guard = runtime.enter();
+            Signals::listen()
+        }) else {
+            return flag;
+        };
+        let set = flag.clone();
+        drop(thread::spawn(move || {
+            runtime.block_on(async {
+                signals.recv().await;
+                set.0.store(true, Ordering::Relaxed);
+                signals.recv().await;
+                process::exit(ENDED);
+            });
+        }));
+        flag
+    }
+
+    pub(super) fn is_set(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
 }
 
 // === impl Signals ===

@@ -11,6 +11,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use super::{
     replay::read,
     report, say,
+    signals::StopFlag,
     steer::{SteerArgs, Steered},
     threads::ThreadArgs,
     traced::TraceFolders,
@@ -99,10 +100,13 @@ impl Args {
         let limits = self.limits();
         let first = self.seed.unwrap_or_else(fresh);
         let end = first.saturating_add(limits.seeds.unwrap_or(u64::MAX));
-        say(&self.title(first, end - 1));
         let clock = Clock::start(limits.time);
+        say(&self.title(first, end - 1));
         let (report, steered) = self.run_seeds(first..end, &clock);
-        if report.is_good()
+        if clock.stop.is_set() {
+            let seconds = clock.elapsed().as_secs();
+            say(&format!("ended by a signal after {seconds} s\n"));
+        } else if report.is_good()
             && limits
                 .seeds
                 .is_some_and(|count| report.summary.run_count < count)
@@ -127,6 +131,9 @@ impl Args {
             }
         {
             eprintln!("{error}");
+            return ExitCode::from(2);
+        }
+        if report.is_good() && clock.stop.is_set() {
             return ExitCode::from(2);
         }
         self.status(&report)
@@ -258,6 +265,8 @@ fn progress_bar(length: Option<u64>) -> ProgressBar {
 struct Clock {
     began: std::time::Instant,
     limit: Option<Duration>,
+    /// Set when somebody does not want to wait any more.
+    stop: StopFlag,
 }
 
 // === impl Clock ===
@@ -271,6 +280,7 @@ impl Clock {
         Self {
             began: std::time::Instant::now(),
             limit,
+            stop: StopFlag::listen(),
         }
     }
 
@@ -279,7 +289,7 @@ impl Clock {
     }
 
     fn is_over(&self) -> bool {
-        self.limit.is_some_and(|limit| self.elapsed() >= limit)
+        self.stop.is_set() || self.limit.is_some_and(|limit| self.elapsed() >= limit)
     }
 }
 

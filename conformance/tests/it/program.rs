@@ -1,6 +1,9 @@
 //! The command line: its output and its exit status.
 
-use std::process::{Command, Output};
+use std::{
+    io::{BufRead as _, BufReader, Read as _},
+    process::{Command, Output, Stdio},
+};
 
 use conformance::{
     plan::{Plan, PlannedFault},
@@ -179,6 +182,32 @@ fn a_run_is_told_line_by_line() {
         "{text}"
     );
     assert!(!text.contains("first broken"), "{text}");
+}
+
+#[test]
+fn a_signal_ends_a_long_run_with_its_figures() {
+    let mut running = Command::new(env!("CARGO_BIN_EXE_conformance"))
+        .args(["--minutes", "10", "--profile", "small"])
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut said = BufReader::new(running.stdout.take().unwrap());
+    let mut first = String::new();
+    said.read_line(&mut first).unwrap();
+    assert!(first.starts_with("seeds from"), "{first}");
+    let interrupt = ["-INT", &running.id().to_string()].map(str::to_owned);
+    assert!(
+        Command::new("kill")
+            .args(interrupt)
+            .status()
+            .unwrap()
+            .success()
+    );
+    let mut rest = String::new();
+    said.read_to_string(&mut rest).unwrap();
+    assert!(rest.starts_with("ended by a signal after"), "{rest}");
+    assert!(rest.contains("seeds a second"), "{rest}");
+    assert_eq!(running.wait().unwrap().code(), Some(2));
 }
 
 #[test]
