@@ -84,7 +84,10 @@ fn objects(file: &TraceFile) -> BTreeMap<usize, Value> {
         match state {
             NewState::New(value) => drop(objects.insert(*object, value.clone())),
             NewState::Merge(patch) => json_patch::merge(objects.get_mut(object).unwrap(), patch),
-            NewState::Patch(_) => panic!("a server writes no JSON patches"),
+            NewState::Patch(steps) => {
+                let steps: json_patch::Patch = serde_json::from_value(steps.clone()).unwrap();
+                json_patch::patch(objects.get_mut(object).unwrap(), &steps).unwrap();
+            }
             NewState::Gone(_) => drop(objects.remove(object)),
         }
         if let Some(value) = objects.get_mut(object) {
@@ -171,7 +174,7 @@ async fn the_changes_of_a_trace_lead_to_what_the_server_has() {
         matches!(
             &event.kind,
             EventKind::Change {
-                state: NewState::Merge(_),
+                state: NewState::Merge(_) | NewState::Patch(_),
                 ..
             }
         )

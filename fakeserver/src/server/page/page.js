@@ -253,6 +253,9 @@ const openObject = (/** @type {(Place & {name: string}) | null} */ object) => {
   shown = object;
   send({ object });
   if (object === null) showObject(null);
+  else if (socket?.readyState !== WebSocket.OPEN) {
+    showObject({ ...object, yaml: "Not connected: it is shown when the server is back.", managers: [] });
+  }
   showTable();
 };
 

@@ -1,10 +1,23 @@
-//! Differences of two versions of an object as merge patches.
+//! Differences of two versions of an object: the shorter one of a merge patch and a JSON patch.
 
 use serde_json::{Map, Value};
 
+use super::line::NewState;
+
+/// Returns the difference that leads from `before` to `after`. Lists, such as managed fields, are whole in a merge patch, and
+/// go item by item in a JSON patch (RFC 6902).
+pub(super) fn delta(before: &Value, after: &Value) -> NewState {
+    let patch = json_patch::diff(before, after);
+    let patch = serde_json::to_value(patch).expect("a patch is JSON");
+    match merge_patch(before, after) {
+        Some(merge) if merge.to_string().len() <= patch.to_string().len() => NewState::Merge(merge),
+        _ => NewState::Patch(patch),
+    }
+}
+
 /// Returns the merge patch (RFC 7386) that leads from `before` to `after`; `None` if no merge patch does, since it cannot set
 /// a member to null.
-pub(super) fn merge_patch(before: &Value, after: &Value) -> Option<Value> {
+fn merge_patch(before: &Value, after: &Value) -> Option<Value> {
     let (Value::Object(before), Value::Object(after)) = (before, after) else {
         return (!has_null(after)).then(|| after.clone());
     };
@@ -49,6 +62,24 @@ mod tests {
         let patch = json!({"a": {"c": [null], "d": {"f": 3}}, "e": null});
         assert_eq!(merge_patch(&before, &after), Some(patch));
         assert_eq!(merge_patch(&after, &after), Some(json!({})));
+    }
+
+    #[test]
+    fn the_shorter_form_is_taken() {
+        let long = "a long text that stays as it is, in a list of which one item changes";
+        let (before, after) = (json!({"a": [long, 1]}), json!({"a": [long, 2]}));
+        let NewState::Patch(steps) = delta(&before, &after) else {
+            panic!("a merge patch has the whole list");
+        };
+        let mut patched = before.clone();
+        let steps: json_patch::Patch = serde_json::from_value(steps).unwrap();
+        json_patch::patch(&mut patched, &steps).unwrap();
+        assert_eq!(patched, after);
+        let short = delta(&json!({"a": 1}), &json!({"a": 2}));
+        assert!(matches!(short, NewState::Merge(_)), "{short:?}");
+        // Only a JSON patch can set null.
+        let null = delta(&json!({"a": 1}), &json!({"a": null}));
+        assert!(matches!(null, NewState::Patch(_)), "{null:?}");
     }
 
     #[test]

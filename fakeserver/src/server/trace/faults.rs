@@ -2,8 +2,10 @@
 
 use std::collections::BTreeSet;
 
+use serde_json::Value;
+
 use super::TraceLog;
-use crate::faults::Faults;
+use crate::faults::{FaultSpec, Faults};
 
 /// Adds to the trace which faults are installed and removed, for ever. A second call for a trace does nothing.
 ///
@@ -24,10 +26,23 @@ pub(in crate::server) async fn follow(log: TraceLog, faults: Faults) {
             log.heal(*gone);
         }
         for fault in installed.iter().filter(|fault| !known.contains(&fault.id)) {
-            let spec = serde_json::to_string(&fault.spec);
-            log.fault(fault.id, &spec.expect("a spec is JSON"));
+            log.fault(fault.id, &words(&fault.spec));
         }
         known = now;
         changed.await;
+    }
+}
+
+/// Returns the name of a fault, and its parameters if it has some.
+fn words(spec: &FaultSpec) -> String {
+    let mut spec = serde_json::to_value(spec).expect("a spec is JSON");
+    let name = spec["fault"].take();
+    let name = name.as_str().unwrap_or_default();
+    if let Some(members) = spec.as_object_mut() {
+        members.retain(|_, value| !value.is_null());
+    }
+    match &spec {
+        Value::Object(members) if !members.is_empty() => format!("{name} {spec}"),
+        _ => name.to_owned(),
     }
 }

@@ -95,6 +95,8 @@ pub(super) enum NewState {
     New(Value),
     /// The difference to the version before as a merge patch, without the version.
     Merge(Value),
+    /// The difference as a JSON patch, likewise.
+    Patch(Value),
     /// There is no object any more.
     Gone(bool),
 }

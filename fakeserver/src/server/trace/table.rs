@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::{
-    delta::merge_patch,
+    delta::delta,
     line::{ActorLine, End, Event, EventKind, Header, NewState, ObjectLine},
 };
 use crate::{
@@ -117,8 +117,8 @@ impl Table {
                 known.revision == before.revision() && before.uid() == after.uid()
             })
         });
-        let patch = before.and_then(|before| {
-            merge_patch(
+        let difference = before.map(|before| {
+            delta(
                 &unversioned(self::shown(before, name)),
                 &unversioned(shown.clone()),
             )
@@ -129,7 +129,7 @@ impl Table {
         };
         let known = Traced { number, revision };
         self.objects.insert(after.uid().to_owned(), known);
-        let state = patch.map_or(NewState::New(shown), NewState::Merge);
+        let state = difference.unwrap_or(NewState::New(shown));
         self.changed(micros, number, revision, state);
     }
 
