@@ -5,14 +5,16 @@ use std::{
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
+        mpsc,
     },
-    thread,
 };
 
 use tokio::{
     runtime::Builder,
     signal::unix::{Signal, SignalKind, signal},
 };
+
+use crate::task::detach_threads;
 
 /// The exit status of a program that a second signal ends at once.
 const ENDED: i32 = 130;
@@ -32,30 +34,25 @@ pub(super) struct StopFlag(Arc<AtomicBool>);
 impl StopFlag {
     /// Listens from now on, on a thread that ends with the process. A second signal ends the process at once. Where signals
     /// cannot be taken over, they end it as always.
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "people send signals, and no run sees them"
-    )]
     pub(super) fn listen() -> Self {
         let flag = Self::default();
-        let Ok(runtime) = Builder::new_current_thread().enable_io().build() else {
-            return flag;
-        };
-        let Ok(mut signals) = ({
-            let _guard = runtime.enter();
-            Signals::listen()
-        }) else {
-            return flag;
-        };
-        let set = flag.clone();
-        drop(thread::spawn(move || {
+        let (set, (ready, is_ready)) = (flag.clone(), mpsc::channel());
+        detach_threads(1, move || {
+            let Ok(runtime) = Builder::new_current_thread().enable_io().build() else {
+                return;
+            };
             runtime.block_on(async {
+                let signals = Signals::listen();
+                let _ = ready.send(());
+                let Ok(mut signals) = signals else { return };
                 signals.recv().await;
                 set.0.store(true, Ordering::Relaxed);
                 signals.recv().await;
                 process::exit(ENDED);
             });
-        }));
+        });
+        // No answer means that it does not listen.
+        let _ = is_ready.recv();
         flag
     }
 

@@ -35,11 +35,10 @@ pub(in crate::server) async fn follow(log: TraceLog, faults: Faults) {
 
 /// Returns the name of a fault, and its parameters if it has some.
 fn words(spec: &FaultSpec) -> String {
+    let name = spec.fault.name();
     let mut spec = serde_json::to_value(spec).expect("a spec is JSON");
-    let name = spec["fault"].take();
-    let name = name.as_str().unwrap_or_default();
     if let Some(members) = spec.as_object_mut() {
-        members.retain(|_, value| !value.is_null());
+        members.retain(|member, value| member != "fault" && !value.is_null());
     }
     match &spec {
         Value::Object(members) if !members.is_empty() => format!("{name} {spec}"),
