@@ -1,6 +1,6 @@
 //! Trace files: written, read, cut off, wrong, and large.
 
-use std::{fs, path::Path, time::Duration};
+use std::{collections::BTreeSet, fs, path::Path, time::Duration};
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -21,6 +21,11 @@ fn example() -> TraceFile {
 fn every_line_of_the_example_is_read_and_written_alike() {
     let file = example();
     assert_eq!((file.events.len(), file.unknown_count), (33, 2));
+    let kinds: BTreeSet<&str> = file.events.iter().map(|event| event.kind.name()).collect();
+    let known = EventKind::NAMES
+        .into_iter()
+        .chain([EventKind::Unknown.name()]);
+    assert_eq!(kinds, known.collect());
     let written = file
         .events
         .iter()

@@ -167,6 +167,16 @@ impl<'a> Play<'a> {
         self.reads(1);
     }
 
+    /// Lets the first candidate stand and lead by a grant of the server, where the candidates emulate these versions.
+    fn first_is_granted(&mut self, versions: Vec<u32>) {
+        self.event(ElectionEvent::IsCoordinated { versions });
+        self.changed(Some(granted("candidate-0")));
+        self.stands(0);
+        self.reads(0);
+        self.writes(0, first(0, 0, 0));
+        self.leads(0);
+    }
+
     /// Lets the second candidate take the lease that the first one has not renewed since the beginning.
     fn second_takes(&mut self) {
         self.reads(1);
@@ -637,14 +647,7 @@ fn a_coordinated_lease_is_taken_up_by_the_one_to_whom_it_was_granted() {
 fn a_lease_that_others_delete_is_made_anew_by_its_holder_alone() {
     let deleted = |by: usize, lease: fn(u64, u64, u64) -> LeaseState| {
         move |play: &mut Play<'_>| {
-            play.event(ElectionEvent::IsCoordinated {
-                versions: vec![0, 1],
-            });
-            play.changed(Some(granted("candidate-0")));
-            play.stands(0);
-            play.reads(0);
-            play.writes(0, first(0, 0, 0));
-            play.leads(0);
+            play.first_is_granted(vec![0, 1]);
             play.meddled("Delete", None);
             play.writes(by, lease(0, 0, 1));
         }
@@ -655,14 +658,7 @@ fn a_lease_that_others_delete_is_made_anew_by_its_holder_alone() {
     // It may not have read yet that others had cleared the lease before.
     let cleared = |acquired: u64| {
         move |play: &mut Play<'_>| {
-            play.event(ElectionEvent::IsCoordinated {
-                versions: vec![0, 1],
-            });
-            play.changed(Some(granted("candidate-0")));
-            play.stands(0);
-            play.reads(0);
-            play.writes(0, first(0, 0, 0));
-            play.leads(0);
+            play.first_is_granted(vec![0, 1]);
             play.meddled("Clear", Some(lease("", 0, 0, 0)));
             play.meddled("Delete", None);
             play.writes(0, first(0, acquired, 1));
@@ -676,14 +672,7 @@ fn a_lease_that_others_delete_is_made_anew_by_its_holder_alone() {
 fn a_leader_may_not_know_of_what_others_wrote_before_its_deadline() {
     let seized = |later: u64| {
         move |play: &mut Play<'_>| {
-            play.event(ElectionEvent::IsCoordinated {
-                versions: vec![0, 0],
-            });
-            play.changed(Some(granted("candidate-0")));
-            play.stands(0);
-            play.reads(0);
-            play.writes(0, first(0, 0, 0));
-            play.leads(0);
+            play.first_is_granted(vec![0, 0]);
             play.meddled("Seize", Some(lease("somebody", 0, 0, 0)));
             play.changed(Some(granted("candidate-1")));
             play.stands(1);
@@ -707,14 +696,7 @@ fn a_leader_may_not_know_of_what_others_wrote_before_its_deadline() {
 fn a_leader_that_is_to_hand_over_has_lost_at_once() {
     let reads_and = |loses: bool| {
         move |play: &mut Play<'_>| {
-            play.event(ElectionEvent::IsCoordinated {
-                versions: vec![1, 0],
-            });
-            play.changed(Some(granted("candidate-0")));
-            play.stands(0);
-            play.reads(0);
-            play.writes(0, first(0, 0, 0));
-            play.leads(0);
+            play.first_is_granted(vec![1, 0]);
             play.wait(2_000);
             play.changed(Some(LeaseState {
                 preferred: Arc::from("candidate-1"),
