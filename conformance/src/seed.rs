@@ -29,7 +29,7 @@ impl Seed {
     /// change the runs of known seeds.
     pub fn stream(self, name: &str) -> ChaCha8Rng {
         let mut generator = ChaCha8Rng::seed_from_u64(self.0);
-        generator.set_stream(fnv1a(name));
+        generator.set_stream(fnv1a(name.as_bytes()));
         generator
     }
 }
@@ -41,9 +41,9 @@ impl fmt::Display for Seed {
 }
 
 /// FNV-1a: stable, unlike the hashers of libraries.
-pub(crate) fn fnv1a(text: &str) -> u64 {
-    text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+pub(crate) fn fnv1a(bytes: &[u8]) -> u64 {
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3)
     })
 }
 

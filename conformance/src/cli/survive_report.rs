@@ -9,6 +9,8 @@ use std::{
 use serde::{Deserialize, Serialize};
 use tempfile::TempDir;
 
+use crate::seed::fnv1a;
+
 /// The file that tells which files of the folder are the report's.
 const LIST: &str = "survive-files.json";
 /// The writer that it names.
@@ -213,12 +215,7 @@ impl List {
 /// Returns the digest of a file: its length and its FNV-1a hash. `None` if it cannot be read.
 fn digest_of(path: &Path) -> Option<String> {
     let content = fs::read(path).ok()?;
-    let hash = content
-        .iter()
-        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-            (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
-        });
-    Some(format!("{}-{hash:016x}", content.len()))
+    Some(format!("{}-{:016x}", content.len(), fnv1a(&content)))
 }
 
 /// Writes a file of a report.

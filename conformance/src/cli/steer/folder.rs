@@ -137,7 +137,7 @@ fn write(path: &Path, plan: &Plan) -> Result<(), String> {
 }
 
 fn name_of(kind: &str, plan: &Plan) -> String {
-    format!("{kind}-{:016x}.json", fnv1a(&plan.to_text()))
+    format!("{kind}-{:016x}.json", fnv1a(plan.to_text().as_bytes()))
 }
 
 #[cfg(test)]

@@ -15,6 +15,8 @@ use crate::survive::{
 
 /// The variable with the lists of all resources, by their names with groups.
 const RESOURCES: &str = "resources";
+/// The beginning of the error of a key that a map does not have.
+const NO_KEY: &str = "no such key: ";
 
 /// The compiled rules.
 #[derive(Debug, Default)]
@@ -25,9 +27,6 @@ pub(in super::super) struct Rules {
     /// The names of all resources, with their groups.
     resources: BTreeSet<String>,
 }
-
-/// The beginning of the error of a key that a map does not have.
-const NO_KEY: &str = "no such key: ";
 
 /// The objects of each resource, by uid.
 type State = BTreeMap<String, BTreeMap<String, Found>>;
