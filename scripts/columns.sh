@@ -15,6 +15,9 @@ readonly SPEED=5 CONVERGE_WITHIN=130
 readonly EXTERNAL=$PWD/conformance/external
 readonly BUILT=$PWD/${CARGO_TARGET_DIR:-target}/columns
 
+# shellcheck source=scripts/client_go.sh
+. scripts/client_go.sh
+
 skip() { echo "columns: $1: SKIPPED, $2"; }
 
 # record NAME COMMAND
@@ -30,17 +33,11 @@ record() {
 }
 
 run_client-go() {
-    command -v go >/dev/null || { skip client-go "there is no go on this machine"; return; }
-    local program=$BUILT/client-go/informer-under-test
-    mkdir -p "$BUILT/client-go"
-    if [ -n "${CLIENT_GO_DIR:-}" ]; then
-        (cd "$CLIENT_GO_DIR" && go build -mod=vendor -o "$program" "$EXTERNAL/go/main.go")
-    else
-        cp "$EXTERNAL/go/"* "$BUILT/client-go"
-        if ! (cd "$BUILT/client-go" && go mod tidy && go build -o "$program" .) >"$BUILT/client-go/log" 2>&1; then
-            skip client-go "its modules cannot be had, see $BUILT/client-go/log; CLIENT_GO_DIR can name a module that vendors them"
-            return
-        fi
+    local program=$BUILT/client-go/informer-under-test why
+    if ! why=$(build_client_go "$EXTERNAL/go" "$program"); then
+        [ -n "$why" ] || return 1
+        skip client-go "$why"
+        return
     fi
     record client-go "$program"
 }

@@ -6,9 +6,11 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
+# shellcheck source=scripts/client_go.sh
+. scripts/client_go.sh
+
 readonly SOURCES=$PWD/benches/peers/go
-readonly BUILT=$PWD/${CARGO_TARGET_DIR:-target}/peers/client-go
-readonly PROGRAM=$BUILT/client-go-peer
+readonly PROGRAM=$PWD/${CARGO_TARGET_DIR:-target}/peers/client-go/client-go-peer
 
 case ${1:-} in
 '') ;;
@@ -21,18 +23,8 @@ case ${1:-} in
     exit 2
     ;;
 esac
-if ! command -v go >/dev/null; then
-    echo "peers: client-go: there is no go on this machine" >&2
+if ! why=$(build_client_go "$SOURCES" "$PROGRAM"); then
+    echo "peers: client-go: ${why:-it does not compile}" >&2
     exit 1
-fi
-mkdir -p "$BUILT"
-if [ -n "${CLIENT_GO_DIR:-}" ]; then
-    (cd "$CLIENT_GO_DIR" && go build -mod=vendor -o "$PROGRAM" "$SOURCES/main.go")
-else
-    cp "$SOURCES/"* "$BUILT"
-    if ! (cd "$BUILT" && go mod tidy && go build -o "$PROGRAM" .) >"$BUILT/log" 2>&1; then
-        echo "peers: client-go: its modules cannot be had, see $BUILT/log; CLIENT_GO_DIR can name a module that vendors them" >&2
-        exit 1
-    fi
 fi
 echo "$PROGRAM"
