@@ -1,6 +1,6 @@
 //! The view of the store that controllers read and write through: in a transaction, by the rules of a client's writes.
 
-use std::sync::Arc;
+use std::{net::Ipv4Addr, sync::Arc};
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -9,7 +9,11 @@ pub(super) use super::written::{Actor, shown};
 
 use super::{index::Index, meta::OwnerReference, written};
 use crate::{
-    kinds::ResourceType,
+    kinds::{
+        ResourceType,
+        core::service::{self, range::ServiceRange},
+        networking::service_cidr,
+    },
     store::{ObjectKey, StoredObject, Transaction},
     value::resource::GroupResource,
     write::{
@@ -17,6 +21,9 @@ use crate::{
         deletion::{self, Wanted, is_finished},
     },
 };
+
+/// The name of the object that has the range of the addresses of services.
+const SERVICE_RANGE: &str = "kubernetes";
 
 /// An owner that an object names.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,6 +62,22 @@ impl Cluster<'_, '_> {
     /// The type of a resource, in the version that the server prefers.
     pub(super) fn resource_type(&self, resource: &GroupResource) -> Option<Arc<ResourceType>> {
         written::resource_type(&self.backend.registry(), resource)
+    }
+
+    /// Returns the range of the addresses of services that the server's own object has, or else `otherwise`.
+    pub(super) fn service_range(&self, otherwise: ServiceRange) -> ServiceRange {
+        let key = ObjectKey::cluster(service_cidr::KIND.storage().clone(), SERVICE_RANGE);
+        let stored = self.get(&key).map(|stored| stored.to_value());
+        let range = stored.and_then(|cidr| cidr["spec"]["cidrs"][0].as_str()?.parse().ok());
+        range.unwrap_or(otherwise)
+    }
+
+    /// Returns whether a service has the address.
+    pub(super) fn has_service_at(&self, address: Ipv4Addr) -> bool {
+        let address = address.to_string();
+        let services = self.tx.list(service::KIND.storage(), None);
+        let mut services = services.iter().map(|service| service.to_value());
+        services.any(|service| service["spec"]["clusterIP"] == *address)
     }
 
     /// Returns the key of the owner that an object in `namespace` names.

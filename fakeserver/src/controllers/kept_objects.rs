@@ -5,7 +5,7 @@
 //! is the average. What a real server creates only when it starts stays deleted: roles, priority classes, and API services of
 //! built-in groups.
 
-use std::{collections::BTreeSet, net::Ipv4Addr, time::Duration};
+use std::{collections::BTreeSet, time::Duration};
 
 use serde_json::{Value, json};
 
@@ -24,14 +24,13 @@ use crate::{
         discovery::endpoint_slice,
         flowcontrol::{flow_schema, priority_level_configuration},
         initial_object,
-        networking::service_cidr,
     },
     store::ObjectKey,
     write::namespace_key,
 };
 
 const SERVER: Actor = Actor::new("kube-apiserver");
-/// The name of the service of the API, and of the range that its address is in.
+/// The name of the service of the API.
 const KUBERNETES: &str = "kubernetes";
 /// The time after which the service of the API and its endpoints come back.
 const SERVICE_AFTER: Duration = Duration::from_secs(5);
@@ -115,14 +114,6 @@ pub(super) struct KeptObjects {
     missing: BTreeSet<ObjectKey>,
 }
 
-/// Returns the range of the addresses of services that the server's own object has, or else `otherwise`.
-pub(super) fn service_range(cluster: &Cluster<'_, '_>, otherwise: ServiceRange) -> ServiceRange {
-    let key = ObjectKey::cluster(service_cidr::KIND.storage().clone(), KUBERNETES);
-    let stored = cluster.get(&key).map(|stored| stored.to_value());
-    let range = stored.and_then(|cidr| cidr["spec"]["cidrs"][0].as_str()?.parse().ok());
-    range.unwrap_or(otherwise)
-}
-
 /// Returns the rule by which an object is kept, if it is.
 fn rule_of(key: &ObjectKey) -> Option<&'static Kept> {
     KEPT.iter().find(|kept| {
@@ -138,14 +129,6 @@ fn has_place(cluster: &Cluster<'_, '_>, key: &ObjectKey) -> bool {
         let namespace = cluster.get(&namespace_key(name));
         namespace.is_some_and(|namespace| !Meta::of(&namespace).is_deleted())
     })
-}
-
-/// Returns whether a service has the address.
-pub(super) fn is_address_taken(cluster: &Cluster<'_, '_>, address: Ipv4Addr) -> bool {
-    let address = address.to_string();
-    let services = cluster.tx.list(service::KIND.storage(), None);
-    let mut services = services.iter().map(|service| service.to_value());
-    services.any(|service| service["spec"]["clusterIP"] == *address)
 }
 
 // === impl Kept ===
@@ -201,9 +184,9 @@ impl KeptObjects {
                 |_| {},
             ));
         }
-        let services = service_range(cluster, self.services);
+        let services = cluster.service_range(self.services);
         let is_service = key.resource() == service::KIND.storage();
-        if is_service && is_address_taken(cluster, services.first()) {
+        if is_service && cluster.has_service_at(services.first()) {
             return None;
         }
         let mut object = initial_object(

@@ -1,9 +1,11 @@
 //! Allocates the addresses and ports of services.
 
+use std::sync::Arc;
+
 use serde_json::Value;
 
 #[cfg(feature = "controllers")]
-use crate::store::{ObjectKey, Transaction};
+use crate::store::Transaction;
 
 use super::{Attempt, Source, Write, admission::Operation};
 use crate::{
@@ -15,7 +17,8 @@ use crate::{
         },
         networking::service_cidr,
     },
-    value::status::Status,
+    store::{ObjectKey, StoredObject},
+    value::{resource::GroupResource, status::Status},
 };
 
 /// Gives a service the addresses and ports that it needs and does not have, a port for health checks among them.
@@ -42,15 +45,8 @@ pub(super) fn allocate(attempt: &Attempt<'_, '_>, write: &mut Write<'_>) -> Resu
         return Ok(());
     }
     let own = write.target.key(&name);
-    let all = attempt.list(service::KIND.storage(), None);
-    let others = all.iter().filter(|other| other.key() != &own);
-    let cidrs = attempt.list(service_cidr::KIND.storage(), None);
-    let allocator = Allocator::new(
-        cidrs.iter().map(|cidr| cidr.to_value()),
-        others.map(|other| other.to_value()),
-        seed(&object["metadata"]["uid"]),
-        write.source != Source::Import,
-    );
+    let list = |resource: &GroupResource| attempt.list(resource, None);
+    let allocator = allocator(list, &own, object, write.source != Source::Import);
     allocator
         .fill(old, object)
         .map_err(|problem| match problem {
@@ -73,21 +69,33 @@ pub(crate) fn allocate_created(
     if !Allocator::concerns(None, service) {
         return Ok(());
     }
-    let all = tx.list(service::KIND.storage(), None);
-    let others = all.iter().filter(|other| other.key() != key);
-    let cidrs = tx.list(service_cidr::KIND.storage(), None);
-    let allocator = Allocator::new(
-        cidrs.iter().map(|cidr| cidr.to_value()),
-        others.map(|other| other.to_value()),
-        seed(&service["metadata"]["uid"]),
-        true,
-    );
+    let list = |resource: &GroupResource| tx.list(resource, None);
+    let allocator = allocator(list, key, service, true);
     allocator
         .fill(None, service)
         .map_err(|problem| match problem {
             Problem::Refused(error) => error.to_string(),
             Problem::Full => "all node ports are taken".to_owned(),
         })
+}
+
+/// Returns the allocator for the service at `own`, beside all others that `list` has. It refuses what is not free if it is
+/// `strict`.
+fn allocator(
+    list: impl Fn(&GroupResource) -> Vec<Arc<StoredObject>>,
+    own: &ObjectKey,
+    service: &Value,
+    strict: bool,
+) -> Allocator {
+    let all = list(service::KIND.storage());
+    let others = all.iter().filter(|other| other.key() != own);
+    let cidrs = list(service_cidr::KIND.storage());
+    Allocator::new(
+        cidrs.iter().map(|cidr| cidr.to_value()),
+        others.map(|other| other.to_value()),
+        seed(&service["metadata"]["uid"]),
+        strict,
+    )
 }
 
 /// Returns a number that differs between objects, and not between runs: it follows from the uid, which is random.

@@ -13,7 +13,6 @@ use crate::{
         cluster::{Actor, Cluster},
         controller::Controller,
         index::{Index, Observed},
-        kept_objects::{is_address_taken, service_range},
         queue::Due,
     },
     kinds::{
@@ -78,8 +77,8 @@ impl Controller for SystemPods {
         if !self.has_begun {
             self.has_begun = true;
             cluster.create(apps::deployment::KIND.storage(), KUBEADM, dns());
-            let address = service_range(cluster, ServiceRange::DEFAULT).of_dns();
-            let address = address.filter(|address| !is_address_taken(cluster, *address));
+            let address = cluster.service_range(ServiceRange::DEFAULT).of_dns();
+            let address = address.filter(|address| !cluster.has_service_at(*address));
             let service = dns_service(address);
             cluster.create(core::service::KIND.storage(), KUBEADM, service);
             cluster.create(apps::daemon_set::KIND.storage(), KUBEADM, proxy());
