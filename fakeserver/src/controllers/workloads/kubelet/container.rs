@@ -5,10 +5,10 @@ use std::{collections::VecDeque, time::Duration};
 use serde_json::Value;
 use tokio::time::Instant;
 
-use super::{fields::ContainerField, probes::Failures};
+use super::fields::ContainerField;
 use crate::controllers::workloads::{
     objects::{number, text},
-    stages::{Exit, ProbeKind, Script},
+    stages::{Exit, Failures, ProbeKind, Script},
 };
 
 /// The reason of a container that is to start.

@@ -24,6 +24,7 @@ use std::{
 use serde_json::Value;
 use tokio::time::Instant;
 
+pub(super) use self::life::KILLED;
 use self::{
     container::{CREATING, Container, Role},
     life::{Blocked, INVALID_IMAGE, Life, Now},
@@ -31,7 +32,6 @@ use self::{
     status::Addresses,
     tell::hook_time,
 };
-pub(super) use self::{life::KILLED, probes::Failures};
 use super::{
     correlation::{Correlator, Told},
     nodes::{host_address, ready_status},

@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::command::FOREVER;
-use crate::controllers::workloads::stages::{FailingProbe, ProbeKind, Readiness, Script};
+use crate::controllers::workloads::stages::{FailingProbe, Failures, ProbeKind, Readiness, Script};
 
 /// The times and the counts of a probe.
 #[derive(Clone, Copy, Debug)]
@@ -15,17 +15,6 @@ struct Probe {
     period: Duration,
     successes: u32,
     failures: u32,
-}
-
-/// The failures of a probe of a container that starts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::controllers::workloads) struct Failures {
-    pub(in crate::controllers::workloads) kind: ProbeKind,
-    /// The time from the start of the container to the first one.
-    pub(in crate::controllers::workloads) first: Duration,
-    pub(in crate::controllers::workloads) period: Duration,
-    /// The number after which the container is killed; `None` if it is not.
-    pub(in crate::controllers::workloads) limit: Option<u32>,
 }
 
 /// Sets when a container has started up and is ready, as its probes have it.

@@ -15,7 +15,7 @@ use serde_json::Value;
 use self::select::Selector;
 pub(super) use self::{
     objects::ObjectStages,
-    script::{Exit, FailingProbe, Line, ProbeKind, Readiness, Script, UsageStep},
+    script::{Exit, FailingProbe, Failures, Line, ProbeKind, Readiness, Script, UsageStep},
     select::Selected,
 };
 use crate::kinds::metrics::usage::Amount;

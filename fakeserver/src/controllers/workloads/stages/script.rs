@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde::Deserialize;
 use tokio::time::Instant;
 
-use crate::{controllers::workloads::kubelet::Failures, kinds::metrics::usage::Amount};
+use crate::kinds::metrics::usage::Amount;
 
 /// The course of a container from its start.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,6 +47,17 @@ pub(in crate::controllers::workloads) struct FailingProbe {
     pub(in crate::controllers::workloads) kind: ProbeKind,
     /// The time from the start of the container.
     pub(in crate::controllers::workloads) after: Duration,
+}
+
+/// The failures of a probe of a container that starts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::controllers::workloads) struct Failures {
+    pub(in crate::controllers::workloads) kind: ProbeKind,
+    /// The time from the start of the container to the first one.
+    pub(in crate::controllers::workloads) first: Duration,
+    pub(in crate::controllers::workloads) period: Duration,
+    /// The number after which the container is killed; `None` if it is not.
+    pub(in crate::controllers::workloads) limit: Option<u32>,
 }
 
 /// The kind of a probe.

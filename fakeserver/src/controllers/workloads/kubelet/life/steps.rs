@@ -26,7 +26,7 @@ pub(super) fn run_on(
     pausing: &Pausing,
     happened: &mut Vec<Happened>,
 ) -> bool {
-    let is_due_probe = |probe: Option<Failing>| is_due(probe.map(|failing| failing.at), now);
+    let fails = |probe: &Failing| probe.at <= now.at;
     if is_due(container.ends_at, now) {
         let exit = container.exit.clone().unwrap_or_default();
         end(container, &exit, now, pausing, happened);
@@ -38,11 +38,11 @@ pub(super) fn run_on(
         container.is_ready = true;
     } else if container.is_ready && container.unready.is_some() {
         container.unready = None;
-    } else if let Some(mut failing) = container.unready.filter(|it| is_due_probe(Some(*it))) {
+    } else if let Some(mut failing) = container.unready.filter(fails) {
         failing.pass(now.at);
         container.unready = Some(failing);
         happened.push(Happened::to(container, What::Unhealthy(failing.kind)));
-    } else if let Some(mut failing) = container.failing.filter(|it| is_due_probe(Some(*it))) {
+    } else if let Some(mut failing) = container.failing.filter(fails) {
         let goes_on = failing.pass(now.at);
         container.failing = Some(failing);
         happened.push(Happened::to(container, What::Unhealthy(failing.kind)));
@@ -102,7 +102,6 @@ pub(super) fn start(
         return false;
     }
     pull(container, script.is_pulled, happened);
-    let mut usage = Vec::new();
     let image = container.image.clone();
     container.is_pulling = false;
     if let Some(error) = script.pull_error {
@@ -121,12 +120,12 @@ pub(super) fn start(
             What::Present(image)
         };
         happened.push(Happened::to(container, what));
-        usage.clone_from(&script.usage);
+        let usage = script.usage.clone();
         run(container, now, script);
         happened.push(Happened::to(container, What::Started));
-    }
-    if !usage.is_empty() {
-        happened.push(Happened::to(container, What::Uses(usage)));
+        if !usage.is_empty() {
+            happened.push(Happened::to(container, What::Uses(usage)));
+        }
     }
     true
 }
