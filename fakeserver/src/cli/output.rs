@@ -27,12 +27,13 @@ impl OutputArgs {
     pub fn check<'a>(self, files: impl IntoIterator<Item = &'a Path>) -> Result<(), String> {
         let mut named = BTreeSet::new();
         for file in files {
+            let old = fs::metadata(file);
             // Anything may go to a pipe or a terminal, in turns.
-            let is_file = fs::metadata(file).map_or(true, |old| old.is_file());
+            let is_file = old.as_ref().map_or(true, Metadata::is_file);
             if is_file && !named.insert(place_of(file)) {
                 return Err(format!("{} is to be written twice", file.display()));
             }
-            match fs::metadata(file) {
+            match old {
                 Ok(old) => self.check_old(&old).map_err(|error| told(file, &error))?,
                 Err(error) if error.kind() == ErrorKind::NotFound => check_folder(file)?,
                 Err(error) => return Err(told(file, &error)),

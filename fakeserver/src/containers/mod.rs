@@ -37,7 +37,7 @@ pub use self::{
     exec::{ExecOutput, ExecRequest},
 };
 pub(crate) use self::{
-    command::{Action, Program, Setting},
+    command::{Action, Program, Setting, slept},
     exec::ExecHandler,
     follower::LogFollower,
     log::OutputStream,

@@ -190,7 +190,7 @@ impl World {
             Box::new(Protection::default()),
             Box::new(FlowSchemas::default()),
         ];
-        if let Some(services) = options.founded {
+        if let Some(services) = options.bootstrapped {
             controllers.push(Box::new(ApiServices::default()));
             controllers.push(Box::new(KeptObjects::new(services)));
         }

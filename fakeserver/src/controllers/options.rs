@@ -36,7 +36,7 @@ pub struct Controllers {
     pub(crate) has_rules: bool,
     /// The range of the addresses of services, in a cluster that is not empty at first. The server keeps its own objects
     /// then, and the versions of definitions have API services, as those of built-in groups have.
-    pub(crate) founded: Option<ServiceRange>,
+    pub(crate) bootstrapped: Option<ServiceRange>,
     pub(crate) workloads: Option<Workloads>,
 }
 
@@ -54,7 +54,7 @@ impl Controllers {
             certificates: false,
             authority: None,
             has_rules: false,
-            founded: None,
+            bootstrapped: None,
             workloads: None,
         }
     }
@@ -143,7 +143,7 @@ impl Default for Controllers {
             certificates: false,
             authority: None,
             has_rules: false,
-            founded: None,
+            bootstrapped: None,
             workloads: None,
         }
     }

@@ -348,7 +348,7 @@ impl FakeServerBuilder {
         let mut controllers = self.gates.allowed(mem::take(&mut self.controllers));
         controllers.authority = self.authority.take();
         controllers.has_rules = self.security.authorization == Authorization::Rbac;
-        controllers.founded = self.bootstraps.then_some(self.services);
+        controllers.bootstrapped = self.bootstraps.then_some(self.services);
         self.admission = self.admission.with_accounts(controllers.service_accounts);
         let tasks = TaskSet::new();
         let has_kubelets = controllers.workloads.is_some();

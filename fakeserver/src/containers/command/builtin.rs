@@ -217,13 +217,30 @@ fn list(arguments: &[String], setting: &Setting) -> Outcome {
     outcome
 }
 
-/// The time is the sum of all arguments; a number without a unit is of seconds.
 fn sleep(arguments: &[String]) -> Outcome {
-    let mut seconds = 0.0;
     if arguments.is_empty() {
         return Outcome::failed("sleep: missing operand\n", 1);
     }
-    for argument in arguments {
+    match slept(arguments) {
+        Ok(time) => Outcome {
+            actions: vec![Action::Sleep(time)],
+            ..Outcome::default()
+        },
+        Err(argument) => {
+            let error = format!("sleep: invalid time interval '{argument}'\n");
+            Outcome::failed(&error, 1)
+        }
+    }
+}
+
+/// Returns the time that `sleep` takes: the sum of its arguments, of which a number without a unit is of seconds.
+///
+/// # Errors
+///
+/// An argument that is no time, as it is.
+pub(crate) fn slept(arguments: &[impl AsRef<str>]) -> Result<Duration, &str> {
+    let mut seconds = 0.0;
+    for argument in arguments.iter().map(AsRef::as_ref) {
         if argument == "infinity" {
             seconds = f64::INFINITY;
             continue;
@@ -238,15 +255,11 @@ fn sleep(arguments: &[String]) -> Outcome {
         };
         let time = number.parse::<f64>().unwrap_or(f64::NAN) * unit;
         if time.is_nan() || time < 0.0 {
-            return Outcome::failed(&format!("sleep: invalid time interval '{argument}'\n"), 1);
+            return Err(argument);
         }
         seconds += time;
     }
-    let time = Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX);
-    Outcome {
-        actions: vec![Action::Sleep(time)],
-        ..Outcome::default()
-    }
+    Ok(Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX))
 }
 
 /// The numbers are whole ones: `seq LAST`, `seq FIRST LAST` or `seq FIRST STEP LAST`.

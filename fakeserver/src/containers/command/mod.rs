@@ -16,6 +16,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use jiff::Timestamp;
 
+pub(crate) use self::builtin::slept;
 use self::{
     builtin::{COMMANDS, base_name},
     grammar::{ParseError, parse},

@@ -13,7 +13,7 @@ use crate::{
         index::{Index, Observed},
         queue::Due,
     },
-    kinds::core,
+    kinds::core::{self, pod::condition},
     store::ObjectKey,
 };
 
@@ -283,9 +283,7 @@ fn address<'a>(node: &'a Value, kind: &str) -> &'a str {
 
 /// Returns the status of the condition that says whether a node is ready; empty without one.
 pub(super) fn ready_status(node: &Value) -> &str {
-    let conditions = node["status"]["conditions"].as_array();
-    let mut conditions = conditions.into_iter().flatten();
-    let ready = conditions.find(|condition| condition["type"] == "Ready");
+    let ready = condition::find(&node["status"], "Ready");
     ready.map_or("", |ready| text(&ready["status"]))
 }
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::controllers::workloads::objects::text;
+use crate::{containers::slept, controllers::workloads::objects::text};
 
 /// The time of a command that never ends.
 pub(super) const FOREVER: Duration = Duration::from_secs(u32::MAX as u64);
@@ -64,7 +64,7 @@ fn of_script(script: &str) -> Option<Course> {
 fn of_command(words: &[&str]) -> Option<Course> {
     let (name, arguments) = words.split_first()?;
     let (time, code) = match program(name) {
-        "sleep" => (slept(arguments)?, 0),
+        "sleep" if !arguments.is_empty() => (slept(arguments).ok()?.min(FOREVER), 0),
         "true" | ":" | "echo" | "printf" | "date" | "hostname" | "pwd" | "uptime" | "env" => {
             (Duration::ZERO, 0)
         }
@@ -72,29 +72,6 @@ fn of_command(words: &[&str]) -> Option<Course> {
         _ => return None,
     };
     Some(Course { time, code })
-}
-
-/// Returns the sum of the times that `sleep` waits.
-fn slept(times: &[&str]) -> Option<Duration> {
-    let mut all = times.iter().map(|time| {
-        if *time == "infinity" {
-            return Some(FOREVER);
-        }
-        let (number, unit) = match time.char_indices().next_back()? {
-            (at, 's') => (&time[..at], 1.0),
-            (at, 'm') => (&time[..at], 60.0),
-            (at, 'h') => (&time[..at], 3_600.0),
-            (at, 'd') => (&time[..at], 86_400.0),
-            _ => (*time, 1.0),
-        };
-        let seconds = number.parse::<f64>().ok()? * unit;
-        let time = Duration::try_from_secs_f64(seconds.max(0.0));
-        Some(time.unwrap_or(FOREVER).min(FOREVER))
-    });
-    let first = all.next()??;
-    all.try_fold(first, |sum, time| {
-        Some(sum.saturating_add(time?).min(FOREVER))
-    })
 }
 
 #[cfg(test)]
