@@ -3,11 +3,13 @@
 use std::{
     fmt::Display,
     fs,
+    io::{self, ErrorKind, Read as _},
     path::{Path, PathBuf},
 };
 
 use clap::Args;
 use fakeserver::cli::output::OutputArgs;
+use flate2::read::MultiGzDecoder;
 
 use super::say;
 use crate::{
@@ -17,10 +19,13 @@ use crate::{
     tracefile::{Header, page},
 };
 
+/// The bytes that a file compressed by gzip begins with.
+const GZIP_MAGIC: &[u8] = &[0x1f, 0x8b];
+
 /// The files of one run.
 #[derive(Clone, Debug, Default, Args)]
 pub(super) struct TraceArgs {
-    /// Write the trace of the run to this file; `conformance trace FILE` reads it.
+    /// Write the trace of the run to this file, compressed by a name that ends in `.gz`; `conformance trace FILE` reads it.
     #[arg(long, value_name = "FILE")]
     pub(super) trace: Option<PathBuf>,
     /// Write a page that shows the run to this file, for a browser; it needs no network.
@@ -192,10 +197,13 @@ fn beside(file: &Path, number: usize) -> PathBuf {
     file.with_extension(ending)
 }
 
-/// Reads the text of a trace, without the part of a character that it may end with if the run was killed.
+/// Reads the text of a trace, compressed or not, without the part of a character that it may end with if the run was killed.
 pub(super) fn read(file: &Path) -> Result<String, String> {
     let told = |error: &dyn Display| format!("cannot read {}: {error}", file.display());
     let mut bytes = fs::read(file).map_err(|error| told(&error))?;
+    if bytes.starts_with(GZIP_MAGIC) {
+        bytes = unpacked(&bytes).map_err(|error| told(&error))?;
+    }
     if let Err(error) = std::str::from_utf8(&bytes)
         && error.error_len().is_none()
     {
@@ -204,6 +212,15 @@ pub(super) fn read(file: &Path) -> Result<String, String> {
     String::from_utf8(bytes).map_err(|error| told(&error))
 }
 
-fn cannot_write(file: &Path, error: &std::io::Error) -> String {
+/// Unpacks a file, up to the place where it ends without an end if the run was killed.
+fn unpacked(packed: &[u8]) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    match MultiGzDecoder::new(packed).read_to_end(&mut bytes) {
+        Err(error) if error.kind() != ErrorKind::UnexpectedEof => Err(error),
+        _ => Ok(bytes),
+    }
+}
+
+fn cannot_write(file: &Path, error: &io::Error) -> String {
     format!("cannot write {}: {error}", file.display())
 }

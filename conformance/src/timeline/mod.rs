@@ -12,13 +12,14 @@ mod caches;
 mod causes;
 
 use std::{
-    fs::File,
     io::{self, Write},
     path::Path,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
 pub use self::teller::Teller;
+use fakeserver::cli::output;
+
 use crate::{
     checkers::Violation,
     trace::{SharedSink, Sink as _, Trace},
@@ -27,7 +28,7 @@ use crate::{
 
 /// A trace file that is written while a run goes on.
 #[derive(Clone)]
-pub struct LiveFile(Arc<Mutex<Teller<File>>>);
+pub struct LiveFile(Arc<Mutex<Teller<Box<dyn Write + Send>>>>);
 
 /// Formats the events of a trace and marks the broken promises.
 pub fn timeline(trace: &Trace, violations: &[Violation]) -> String {
@@ -47,13 +48,13 @@ pub fn timeline(trace: &Trace, violations: &[Violation]) -> String {
 // === impl LiveFile ===
 
 impl LiveFile {
-    /// Creates the file, or replaces it.
+    /// Creates the file, or replaces it. By a name that ends in `.gz` it is compressed.
     ///
     /// # Errors
     ///
     /// The file cannot be created.
     pub fn create(path: &Path, header: &Header) -> io::Result<Self> {
-        let teller = Teller::new(File::create(path)?, header);
+        let teller = Teller::new(output::create(path)?, header);
         Ok(Self(Arc::new(Mutex::new(teller))))
     }
 

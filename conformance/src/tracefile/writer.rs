@@ -15,7 +15,7 @@ use super::{
     header::{Actor, Header, ObjectName, Role},
 };
 
-/// Writes a trace file. Each line reaches `W` by one write, so that the file of a run that is killed ends with a whole
+/// Writes a trace file. Each line reaches `W` by one write and is flushed, so that the file of a run that is killed ends with a whole
 /// line.
 ///
 /// The first failure is kept, and told by [`finish`](Self::finish).
@@ -173,6 +173,7 @@ impl<W: Write> Writer<W> {
         }
         let mut bytes = serde_json::to_vec(line).expect("lines have string keys only");
         bytes.push(b'\n');
-        self.failure = self.out.write_all(&bytes).err();
+        let written = self.out.write_all(&bytes);
+        self.failure = written.and_then(|()| self.out.flush()).err();
     }
 }

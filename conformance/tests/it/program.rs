@@ -275,6 +275,39 @@ fn figures_and_traces_are_written_where_told() {
 }
 
 #[test]
+fn a_compressed_trace_reads_like_another_one_up_to_where_it_was_cut() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let (plain, packed, cut) = (path("t.jsonl"), path("t.jsonl.gz"), path("cut.jsonl.gz"));
+    for trace in [&plain, &packed] {
+        let run = conformance(&["replay", "1", "--profile", "small", "--trace", trace]);
+        assert!(run.status.success());
+    }
+    let read = |trace: &str| {
+        let output = conformance(&["trace", trace]);
+        assert!(output.status.success());
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let whole = read(&plain);
+    assert_eq!(read(&packed), whole);
+    let mut bytes = std::fs::read(&packed).unwrap();
+    assert!(bytes.len() * 4 < std::fs::read(&plain).unwrap().len());
+    bytes.truncate(bytes.len() / 2);
+    std::fs::write(&cut, &bytes).unwrap();
+    let part = read(&cut);
+    let line_count = part.lines().count();
+    assert!(line_count * 3 > whole.lines().count() && line_count < whole.lines().count());
+
+    // What was changed since is no trace.
+    bytes[300..400].fill(0xff);
+    std::fs::write(&cut, &bytes).unwrap();
+    let refused = conformance(&["trace", &cut]);
+    assert_eq!(refused.status.code(), Some(2));
+    let message = String::from_utf8(refused.stderr).unwrap();
+    assert!(message.contains("cannot read"), "{message}");
+}
+
+#[test]
 fn score_writes_the_trace_of_each_plan_of_a_scenario() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();

@@ -3,12 +3,13 @@
 use std::{
     collections::BTreeSet,
     fs::{self, File, Metadata},
-    io::{self, ErrorKind, Write as _},
+    io::{self, ErrorKind, Write},
     os::unix::fs::FileTypeExt,
     path::{Path, PathBuf},
 };
 
 use clap::Args;
+use flate2::{Compression, write::GzEncoder};
 
 /// Options of files with results.
 ///
@@ -71,6 +72,22 @@ impl OutputArgs {
         }
         Ok(())
     }
+}
+
+/// Creates a file that grows while a program runs, or replaces it. By a name that ends in `.gz` it is compressed, and can be
+/// read up to the last flush if the program is killed.
+///
+/// # Errors
+///
+/// The file cannot be created.
+pub fn create(file: &Path) -> io::Result<Box<dyn Write + Send>> {
+    let created = File::create(file)?;
+    let is_compressed = file.extension().is_some_and(|ending| ending == "gz");
+    Ok(if is_compressed {
+        Box::new(GzEncoder::new(created, Compression::default()))
+    } else {
+        Box::new(created)
+    })
 }
 
 /// Fails if a file that is read is to be replaced, which would be lost.

@@ -1,16 +1,16 @@
 //! The trace of a server.
 
-use std::{fs::File, path::PathBuf};
+use std::path::PathBuf;
 
 use clap::Args;
 
-use super::output::OutputArgs;
+use super::output::{OutputArgs, create};
 use crate::{FakeServerBuilder, TraceLog};
 
 #[derive(Debug, Args)]
 pub(super) struct TraceOptions {
     /// Write a trace of the server while it runs: requests by client, changes of objects, and faults, which
-    /// `conformance trace FILE` shows.
+    /// `conformance trace FILE` shows. It is compressed by a name that ends in `.gz`.
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
 
@@ -32,15 +32,17 @@ impl TraceOptions {
         self.output
             .check([&**path])
             .map_err(|error| wrong(&error))?;
-        let file = File::create(path);
-        let file = file.map_err(|error| format!("--trace {}: {error}", path.display()))?;
+        let file = create(path).map_err(|error| format!("--trace {}: {error}", path.display()))?;
         Ok(builder.with_trace(TraceLog::to_writer(file, "a server")))
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::io::Read as _;
+
     use clap::Parser;
+    use flate2::read::GzDecoder;
 
     use super::*;
     use crate::FakeServer;
@@ -73,6 +75,17 @@ mod tests {
             trace.starts_with("{\"format\":\"conformance-trace\""),
             "{trace}"
         );
+        assert!(trace.ends_with("{\"end\":0}\n"), "{trace}");
+    }
+
+    #[test]
+    fn a_name_that_ends_in_gz_compresses() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("trace.jsonl.gz");
+        drop(build(&["--trace", path.to_str().unwrap()]).unwrap());
+        let mut trace = String::new();
+        let file = std::fs::File::open(&path).unwrap();
+        GzDecoder::new(file).read_to_string(&mut trace).unwrap();
         assert!(trace.ends_with("{\"end\":0}\n"), "{trace}");
     }
 }
