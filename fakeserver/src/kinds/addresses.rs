@@ -38,6 +38,26 @@ pub(crate) fn parse_cidr(text: &str) -> Option<(IpAddr, u32)> {
     (bits <= bits_of(address)).then_some((address, bits))
 }
 
+/// Returns whether a range contains another range, or an address.
+#[cfg(feature = "controllers")]
+pub(crate) fn cidr_contains(range: &str, inner: &str) -> bool {
+    let whole = |address| Range {
+        address,
+        prefix_bits: bits_of(address),
+    };
+    let inner = Range::parse(inner).or_else(|| parse_ip(inner).map(whole));
+    let (Some(range), Some(inner)) = (Range::parse(range), inner) else {
+        return false;
+    };
+    let first = Range {
+        address: inner.address,
+        prefix_bits: range.prefix_bits,
+    };
+    range.address.is_ipv4() == inner.address.is_ipv4()
+        && range.prefix_bits <= inner.prefix_bits
+        && first.network() == range.network()
+}
+
 /// Checks an address of a field that is older than the rule that addresses are canonical.
 pub(crate) fn check_ip(field: &Field<'_>, found: &mut Findings) {
     for problem in ip_problems(field.text()) {
@@ -255,6 +275,29 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[cfg(feature = "controllers")]
+    #[test]
+    fn a_range_contains_ranges_and_addresses() {
+        for (range, inner) in [
+            ("10.0.0.0/24", "10.0.0.255"),
+            ("10.0.0.0/24", "10.0.0.0/24"),
+            ("10.0.0.0/8", "10.1.0.0/16"),
+            ("0.0.0.0/0", "1.2.3.4"),
+            ("fd00::/64", "fd00::7"),
+        ] {
+            assert!(cidr_contains(range, inner), "{range} {inner}");
+        }
+        for (range, inner) in [
+            ("10.0.0.0/24", "10.0.1.0"),
+            ("10.0.0.0/24", "10.0.0.0/16"),
+            ("::/0", "10.0.0.1"),
+            ("10.0.0.0", "10.0.0.0"),
+            ("10.0.0.0/24", "x"),
+        ] {
+            assert!(!cidr_contains(range, inner), "{range} {inner}");
+        }
+    }
 
     fn found(check: fn(&Field<'_>, &mut Findings), text: &str) -> Vec<String> {
         let (value, mut found) = (json!(text), Findings::default());

@@ -17,7 +17,7 @@ pub(crate) mod cel;
 pub(crate) mod expression;
 #[cfg(not(feature = "cel"))]
 mod shard_selector_off;
-mod addresses;
+pub(crate) mod addresses;
 pub(crate) mod formats;
 mod resource_names;
 pub(crate) mod metadata;

@@ -17,10 +17,9 @@ use crate::{
             remote::{RemoteApi, ServiceReference},
         },
         core::service,
-        networking::service_cidr,
     },
     store::ObjectKey,
-    write::{Backend, Outcome, Target},
+    write::{Backend, Outcome},
 };
 
 /// The number of clients and kinds that are remembered. Further ones are not warned.
@@ -36,29 +35,18 @@ pub(super) fn inert_warning(api: &Api, request: &Request<'_>, outcome: &Outcome)
         return None;
     };
     let target = &request.target;
-    if !target.subresource().is_empty() || !is_concerned(target) {
+    if !target.subresource().is_empty() || !target.rules().is(&api_service::KIND) {
         return None;
     }
-    let warning = warning(api, target, &object.to_value())?;
+    let warning = warning(api, &object.to_value())?;
     let agent = header_text(request.headers, header::USER_AGENT);
     let user = request.requester.user.name();
     let is_new = api.inert.give(&target.resource.kind, agent, user);
     is_new.then_some(warning)
 }
 
-/// Returns whether objects of the kind may be inert.
-fn is_concerned(target: &Target) -> bool {
-    let rules = target.rules();
-    rules.is(&api_service::KIND) || rules.is(&service_cidr::KIND)
-}
-
-/// Returns the warning about an object of a concerned kind.
-fn warning(api: &Api, target: &Target, object: &Value) -> Option<String> {
-    if target.rules().is(&service_cidr::KIND) {
-        return Some(
-            "fakeserver: addresses of services are not taken from service CIDRs".to_owned(),
-        );
-    }
+/// Returns the warning about an API service.
+fn warning(api: &Api, object: &Value) -> Option<String> {
     let remote = RemoteApi::parse(object)?;
     let (namespace, name) = (&remote.service.namespace, &remote.service.name);
     is_unreachable(&api.backend, &remote.service).then(|| {

@@ -6,7 +6,7 @@ use fakeserver::{Controllers, Workloads};
 use serde_json::{Value, json};
 use tokio::time::sleep;
 
-use crate::support::{Api, DEPLOYMENTS, PODS, deployment};
+use crate::support::{Api, DEPLOYMENTS, PODS, deployment, warnings};
 
 const SERVICES: &str = "/api/v1/namespaces/default/services";
 const ENDPOINTS: &str = "/api/v1/namespaces/default/endpoints";
@@ -191,6 +191,52 @@ async fn each_address_of_a_service_has_an_object() {
     sleep(Duration::from_secs(1)).await;
     api.get(&path).await.refused(404);
     assert_eq!(items(&api, addresses).await.len(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_range_of_addresses_ends_after_the_last_of_them() {
+    let api = api();
+    let cidrs = "/apis/networking.k8s.io/v1/servicecidrs";
+    let more = json!({"metadata": {"name": "more"}, "spec": {"cidrs": ["10.96.0.0/16"]}});
+    let created = api.post(cidrs, &more).await;
+    assert!(warnings(&created).is_empty());
+    let mut asks = service("s");
+    asks["spec"]["clusterIP"] = json!("10.96.0.7");
+    api.post(SERVICES, &asks).await.created();
+    sleep(Duration::from_secs(1)).await;
+    let path = format!("{cidrs}/more");
+    let ready = api.get(&path).await.ok();
+    assert_eq!(
+        ready["metadata"]["finalizers"],
+        json!(["networking.k8s.io/service-cidr-finalizer"])
+    );
+    let condition = &ready["status"]["conditions"][0];
+    assert_eq!(condition["message"], "Kubernetes Service CIDR is ready");
+
+    api.delete(&path).await.ok();
+    sleep(Duration::from_mins(1)).await;
+    let leaving = api.get(&path).await.ok();
+    let condition = &leaving["status"]["conditions"][0];
+    assert_eq!(
+        (
+            &condition["type"],
+            &condition["status"],
+            &condition["reason"]
+        ),
+        (&json!("Ready"), &json!("False"), &json!("Terminating"))
+    );
+    asks["metadata"]["name"] = json!("other");
+    asks["spec"]["clusterIP"] = json!("10.96.0.8");
+    api.post(SERVICES, &asks).await.refused(422);
+
+    api.delete(&format!("{SERVICES}/s")).await.ok();
+    sleep(Duration::from_secs(1)).await;
+    api.get(&path).await.refused(404);
+    // The first range is the server's, and it has an address.
+    api.delete(&format!("{cidrs}/kubernetes")).await.ok();
+    sleep(Duration::from_mins(1)).await;
+    let kept = api.get(&format!("{cidrs}/kubernetes")).await.ok();
+    assert_eq!(kept["status"]["conditions"][0]["reason"], "Terminating");
 }
 
 #[tokio::test(start_paused = true)]

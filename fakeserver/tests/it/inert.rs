@@ -5,7 +5,6 @@ use serde_json::{Value, json};
 use crate::support::{Answer, Api, warnings};
 
 const API_SERVICES: &str = "/apis/apiregistration.k8s.io/v1/apiservices";
-const SERVICE_CIDRS: &str = "/apis/networking.k8s.io/v1/servicecidrs";
 
 fn api_service(group: &str) -> Value {
     json!({
@@ -27,10 +26,6 @@ async fn service(api: &Api) {
     });
     let path = "/api/v1/namespaces/metrics/services";
     api.post(path, &service).await.created();
-}
-
-fn service_cidr() -> Value {
-    json!({"metadata": {"name": "more"}, "spec": {"cidrs": ["10.96.0.0/16"]}})
 }
 
 async fn post(api: &Api, agent: &str, path: &str, object: &Value) -> Answer {
@@ -55,11 +50,6 @@ async fn a_client_is_warned_once_of_each_kind() {
     assert!(warnings(&again).is_empty());
     let other = post(&api, "b", API_SERVICES, &api_service("example.net")).await;
     assert_eq!(warnings(&other), [not_forwarded]);
-    let cidr = post(&api, "a", SERVICE_CIDRS, &service_cidr()).await;
-    assert_eq!(
-        warnings(&cidr),
-        ["299 - \"fakeserver: addresses of services are not taken from service CIDRs\""]
-    );
 
     api.server.reset();
     service(&api).await;

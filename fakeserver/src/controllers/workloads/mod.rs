@@ -39,6 +39,7 @@ mod disruption;
 mod autoscaler;
 mod endpoints;
 mod service_addresses;
+mod service_cidrs;
 mod volumes;
 mod resource_claims;
 mod nodes;
@@ -67,6 +68,7 @@ use self::{
     resource_claims::ResourceClaims,
     scheduler::Scheduler,
     service_addresses::ServiceAddresses,
+    service_cidrs::ServiceCidrs,
     stages::ObjectStages,
     stateful_set::StatefulSets,
     system_pods::SystemPods,
@@ -96,6 +98,7 @@ pub(super) fn controllers(options: &Workloads) -> Vec<Box<dyn Controller>> {
         Box::new(Autoscalers::new(options.serves_metrics())),
         Box::new(ServiceEndpoints::default()),
         Box::new(ServiceAddresses::default()),
+        Box::new(ServiceCidrs::default()),
         Box::new(Volumes::new(options)),
         Box::new(EphemeralVolumes),
         Box::new(ResourceClaims::default()),

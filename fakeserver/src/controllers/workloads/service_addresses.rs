@@ -18,16 +18,16 @@ use crate::{
         index::{Index, Observed},
         queue::Due,
     },
-    kinds::{core::service, networking::ip_address},
+    kinds::{
+        core::service,
+        networking::ip_address::{self, ALLOCATOR, MANAGED_BY},
+    },
     store::{ObjectKey, StoredObject},
     write::deletion::Wanted,
 };
 
 const SERVER: Actor = Actor::new("kube-apiserver");
 const FAMILY: &str = "ipaddress.kubernetes.io/ip-family";
-/// The label of the addresses that the server allocates.
-const MANAGED_BY: &str = "ipaddress.kubernetes.io/managed-by";
-const ALLOCATOR: &str = "ipallocator.k8s.io";
 
 /// The controller of the addresses of services.
 ///

@@ -13,6 +13,12 @@ use crate::{
     value::{field::Field, findings::Findings, names::path_segment_problems},
 };
 
+/// The label of the addresses that the server allocates.
+#[cfg(feature = "controllers")]
+pub(crate) const MANAGED_BY: &str = "ipaddress.kubernetes.io/managed-by";
+#[cfg(feature = "controllers")]
+pub(crate) const ALLOCATOR: &str = "ipallocator.k8s.io";
+
 /// IP addresses. Their names are the addresses.
 pub(crate) static KIND: Kind = Kind::new("networking.k8s.io", "ipaddresses")
     .habits(Habits {
