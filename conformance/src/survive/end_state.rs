@@ -222,10 +222,17 @@ impl Names {
             if let Some(uid) = metadata["uid"].as_str() {
                 names.insert(uid.to_owned(), "<uid>".to_owned());
             }
-            if let (Some(name), Some(beginning)) =
-                (metadata["name"].as_str(), metadata["generateName"].as_str())
-            {
+            let Some(name) = metadata["name"].as_str() else {
+                continue;
+            };
+            if let Some(beginning) = metadata["generateName"].as_str() {
                 names.insert(name.to_owned(), format!("{beginning}*"));
+            } else if value["kind"] == "IPAddress" {
+                // It has the name of an address that the server has drawn for a service.
+                names.insert(name.to_owned(), "<address>".to_owned());
+            } else if let Some((beginning, _)) = split_uid(name) {
+                // A volume is called after the claim that it was made for.
+                names.insert(name.to_owned(), format!("{beginning}<uid>"));
             }
         }
         Self(names)
@@ -287,11 +294,18 @@ impl Names {
         if text.starts_with(ACCOUNT_VOLUME) {
             return format!("{ACCOUNT_VOLUME}*");
         }
-        if text.len() == 36 && text.split('-').count() == 5 {
-            return "<uid>".to_owned();
+        match split_uid(text) {
+            Some(("", _)) => "<uid>".to_owned(),
+            _ => text.to_owned(),
         }
-        text.to_owned()
     }
+}
+
+/// Returns what stands before the uid that a text ends with, and the uid.
+fn split_uid(text: &str) -> Option<(&str, &str)> {
+    let (beginning, end) = text.split_at_checked(text.len().checked_sub(36)?)?;
+    let lengths = end.split('-').map(str::len);
+    (lengths.eq([8, 4, 4, 4, 12])).then_some((beginning, end))
 }
 
 /// Returns whether a field counts, or is given out by the server in the order of requests.
@@ -363,6 +377,26 @@ mod tests {
     fn runs_are_equal_but_for_names_times_and_uids() {
         let ours = state(&[pod("web-abcde", "1", "Running")]);
         let theirs = state(&[pod("web-fghij", "2", "Running")]);
+        assert_eq!(ours.differences(&theirs, &Mask::default()), []);
+    }
+
+    #[test]
+    fn names_of_volumes_and_addresses_are_drawn_by_the_server() {
+        let drawn = |uid: &str, address: &str| {
+            let volume = json!({"metadata": {"name": format!("pvc-{uid}"), "uid": "1"}});
+            let claim = json!({
+                "metadata": {"name": "data", "namespace": "shop", "uid": uid},
+                "spec": {"volumeName": format!("pvc-{uid}")},
+            });
+            let address = json!({"kind": "IPAddress", "metadata": {"name": address, "uid": "3"}});
+            state(&[
+                ("persistentvolumes", volume),
+                ("persistentvolumeclaims", claim),
+                ("ipaddresses.networking.k8s.io", address),
+            ])
+        };
+        let ours = drawn("7c9e6679-7425-40de-944b-e07fc1f90ae7", "10.0.0.17");
+        let theirs = drawn("16fd2706-8baf-433b-82eb-8c7fada847da", "10.0.9.1");
         assert_eq!(ours.differences(&theirs, &Mask::default()), []);
     }
 
