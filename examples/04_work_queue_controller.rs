@@ -44,23 +44,35 @@ const LIMIT: Duration = Duration::from_mins(1);
 type AnyError = Box<dyn Error + Send + Sync>;
 
 /// Returns a controller that keeps each copy as its source is.
+///
+/// It follows sources and copies: a source that was deleted while nobody worked is missed by its copy, and a copy that somebody else
+/// has deleted comes back. Both have the same name, and whichever has changed, the source's content is what counts.
 fn mirror(identity: &'static str) -> Runnable {
     Controller::<ConfigMap>::new("mirror")
         .with_workers(3)
-        .reconcile(move |ctx: Context<ConfigMap>, key| async move {
-            let Some(source) = ctx.object() else {
-                let copies: Api<ConfigMap> = Api::namespaced(ctx.client().clone(), TARGET);
-                if copies.get_opt(key.name()).await?.is_some() {
-                    copies.delete(key.name(), &DeleteParams::default()).await?;
-                }
-                return Ok(Action::AwaitChange);
-            };
-            let mut copy = config_map(key.name(), source.get().data.clone().into_iter().flatten());
-            copy.metadata.namespace = Some(TARGET.to_owned());
-            ctx.apply(&copy).await?;
-            println!("{identity}: {key} is in place");
-            Ok::<_, kube::Error>(Action::AwaitChange)
-        })
+        .reconcile(move |ctx, key| async move { reconcile(&ctx, identity, key.name()).await })
+}
+
+async fn reconcile(
+    ctx: &Context<ConfigMap>,
+    identity: &str,
+    name: &str,
+) -> Result<Action, AnyError> {
+    let maps = ctx.lister::<ConfigMap>()?;
+    let Ok(source) = maps.namespaced(SOURCE)?.get(name) else {
+        // What has the name and is no copy is somebody else's.
+        if maps.namespaced(TARGET)?.get(name).is_ok() {
+            let copies: Api<ConfigMap> = Api::namespaced(ctx.client().clone(), TARGET);
+            copies.delete(name, &DeleteParams::default()).await?;
+        }
+        return Ok(Action::AwaitChange);
+    };
+    let mut copy = config_map(name, source.get().data.clone().into_iter().flatten());
+    copy.metadata.namespace = Some(TARGET.to_owned());
+    copy.metadata.labels = Some([("mirror".to_owned(), "copy".to_owned())].into());
+    ctx.apply(&copy).await?;
+    println!("{identity}: {name} is in place");
+    Ok(Action::AwaitChange)
 }
 
 /// Waits until this copy leads, works until `stop` or until it leads no longer, and leaves in good order.
@@ -71,9 +83,10 @@ async fn run_copy(
 ) -> Result<(), AnyError> {
     // Of all copies of the program the one that holds the Lease `default/mirror` works. The others wait with warm caches.
     let lock = LeaseLock::new(client.clone(), SOURCE, "mirror");
-    let labelled = Selectors::everything().with_labels(&"mirror=yes".parse()?);
-    let factory = SharedInformerFactory::new(client.clone());
-    let factory = factory.with_namespace(SOURCE).with_selectors(labelled);
+    let labelled = Selectors::everything().with_labels(&"mirror in (yes, copy)".parse()?);
+    let factory = SharedInformerFactory::new(client.clone())
+        .with_namespaces([SOURCE, TARGET])
+        .with_selectors(labelled);
     Manager::new(client)
         .with_factory(&factory)
         .with_leader_election(LeaderElector::new(lock, identity)?)
@@ -176,5 +189,44 @@ fn config_map(name: &str, data: impl IntoIterator<Item = (String, String)>) -> C
         },
         data: Some(data.into_iter().collect()),
         ..ConfigMap::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use conformance::survive::{self, Subject, Workload};
+    use serde_json::json;
+
+    use super::*;
+
+    const A: &str = "v1 ConfigMap default/a";
+    const COPY: &str = "v1 ConfigMap kube-public/a";
+    const QUIET: Duration = Duration::from_secs(1);
+
+    #[test]
+    fn copies_are_as_their_sources_whatever_happens() {
+        let copies = Subject::replica_function(|client, replica| {
+            run_copy(
+                client,
+                ["copy-1", "copy-2"][replica],
+                CancellationToken::new(),
+            )
+        });
+        let metadata =
+            |name: &str| json!({"name": name, "namespace": "default", "labels": {"mirror": "yes"}});
+        let map = |name: &str| json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata(name), "data": {"value": "1"}});
+        let workload = Workload::new()
+            .with_replicas(2)
+            .apply(&map("a"))
+            .apply(&map("b"))
+            .wait(COPY, "object.data.value == '1'")
+            .quiet(QUIET)
+            .patch(A, json!({"data": {"value": "2"}}))
+            .wait(COPY, "object.data.value == '2'")
+            .quiet(QUIET)
+            .delete(A)
+            .wait(COPY, "object == null")
+            .quiet(QUIET);
+        survive::check(copies).steps(workload).plans(40).run();
     }
 }

@@ -99,3 +99,46 @@ async fn main() -> Result<(), AnyError> {
     assert!(without > REPLICAS);
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use conformance::survive::{self, Check, Family, Subject, When, Workload};
+    use informer::manager::Manager;
+    use tokio_util::sync::CancellationToken;
+
+    use super::*;
+
+    /// Lets the controller work while its reads are old, its answers are lost, and it is killed.
+    fn check(has_gate: bool) -> Check {
+        let controller = Subject::function(move |client| async move {
+            let manager = Manager::new(client).with_controller(replicas(has_gate));
+            manager.run(CancellationToken::new()).await
+        });
+        let map = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "web", "namespace": "default"}});
+        let quiet = Duration::from_secs(1);
+        let workload = Workload::new()
+            .apply(&map)
+            .quiet(quiet)
+            .patch("v1 ConfigMap default/web", json!({"data": {"value": "1"}}))
+            .quiet(quiet)
+            .patch("v1 ConfigMap default/web", json!({"data": {"value": "2"}}))
+            .quiet(quiet)
+            .rule(
+                "three pods",
+                When::Eventually,
+                "pods.filter(p, p.metadata.namespace == 'default').size() == 3",
+            );
+        survive::check(controller).steps(workload)
+    }
+
+    #[test]
+    fn with_the_gate_no_pod_is_too_many() {
+        check(true).plans(20).run();
+    }
+
+    #[test]
+    #[should_panic = "three pods"]
+    fn without_the_gate_some_are() {
+        check(false).families([Family::Stale]).run();
+    }
+}
