@@ -12,10 +12,11 @@ use conformance::{
     survive::{self, CampaignError, Check, CheckError, Family, Subject, When, Workload},
     tracefile::TraceFile,
 };
-use k8s_openapi::api::core::v1::ConfigMap;
+use fakeserver::{Controllers, Workloads};
+use k8s_openapi::api::{apps::v1::Deployment, core::v1::ConfigMap};
 use kube::{
     Api, Client,
-    api::{ListParams, PostParams},
+    api::{ListParams, Patch, PatchParams, PostParams},
 };
 use serde_json::{Value, json};
 use tokio::time::sleep;
@@ -203,6 +204,70 @@ fn a_plan_determines_a_run_to_the_byte() {
     let first = traces();
     assert!(first.len() > 10);
     assert_eq!(first, traces());
+}
+
+const WEB: &str = "apps/v1 Deployment default/web";
+
+/// Asks for a deployment while there is none, whatever is refused or lost.
+async fn deploying(client: Client) {
+    let apps: Api<Deployment> = Api::default_namespaced(client);
+    let containers = json!([{"name": "web", "image": "example.com/web:1"}]);
+    let web = json!({
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": {"name": "web"},
+        "spec": {
+            "replicas": 2,
+            "selector": {"matchLabels": {"app": "web"}},
+            "template": {"metadata": {"labels": {"app": "web"}}, "spec": {"containers": containers}},
+        },
+    });
+    let params = PatchParams::apply("subject").force();
+    loop {
+        if let Ok(None) = apps.get_opt("web").await {
+            drop(apps.patch("web", &params, &Patch::Apply(&web)).await);
+        }
+        sleep(Duration::from_secs(1)).await;
+    }
+}
+
+/// Leaves what the subject asks for to the server's controllers, and what becomes of the rest.
+#[test]
+fn the_controllers_of_the_server_are_not_blamed() {
+    let claim = |name: &str| {
+        json!({
+            "apiVersion": "v1",
+            "kind": "PersistentVolumeClaim",
+            "metadata": {"name": name, "namespace": "default"},
+            "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}},
+        })
+    };
+    let service = json!({
+        "apiVersion": "v1",
+        "kind": "Service",
+        "metadata": {"name": "web", "namespace": "default"},
+        "spec": {"selector": {"app": "web"}, "ports": [{"port": 80}]},
+    });
+    let quiet = Duration::from_secs(5);
+    let workload = Workload::new()
+        .apply(&service)
+        .apply(&claim("disk"))
+        .apply(&claim("spare"))
+        .wait(WEB, "object.status.availableReplicas == 2")
+        .quiet(quiet)
+        .patch(WEB, json!({"metadata": {"annotations": {"seen": "1"}}}))
+        .delete("v1 PersistentVolumeClaim default/disk")
+        .quiet(quiet)
+        .rule(
+            "two pods are ready",
+            When::Eventually,
+            "pods.filter(p, p.metadata.namespace == 'default' && p.status.phase == 'Running').size() == 2",
+        );
+    survive::check(Subject::function(deploying))
+        .controllers(Controllers::default().with_workloads(Workloads::default()))
+        .steps(workload)
+        .plans(30)
+        .run();
 }
 
 async fn panicking(_: Client) {
