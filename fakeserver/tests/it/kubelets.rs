@@ -540,3 +540,18 @@ async fn an_event_of_a_controller_is_as_if_a_client_had_created_it() {
         assert_eq!(created, *event);
     }
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_pod_gets_an_address_that_no_other_one_has() {
+    let api = api([]);
+    let mut known = pod("known", "");
+    known["spec"]["nodeName"] = json!("elsewhere");
+    api.post(PODS, &known).await.created();
+    let status = json!({"status": {"phase": "Running", "podIP": "10.128.0.1"}});
+    api.merge(&format!("{PODS}/known/status"), &status)
+        .await
+        .ok();
+    api.post(PODS, &pod("p", "")).await.created();
+    api.settle().await;
+    assert_eq!(get(&api, "p").await["status"]["podIP"], "10.128.0.2");
+}

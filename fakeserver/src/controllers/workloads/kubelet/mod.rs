@@ -18,6 +18,7 @@ mod tell;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
+    net::Ipv4Addr,
     time::Duration,
 };
 
@@ -75,8 +76,8 @@ const REMOVED_AFTER: Duration = Duration::from_millis(100);
 pub(super) struct Kubelet {
     options: Workloads,
     stages: Vec<Selected>,
-    /// The number of pods that were started: the last part of their addresses.
-    started: u32,
+    /// The number of the last address that a pod has got, or the highest one that pods had at the beginning.
+    addressed: u32,
     /// The nodes that are there and ready, and their addresses.
     ready: BTreeMap<String, String>,
     lives: BTreeMap<ObjectKey, Life>,
@@ -98,7 +99,7 @@ impl Kubelet {
         Self {
             stages: stages.map(Selected::new).collect(),
             options,
-            started: 0,
+            addressed: 0,
             ready: BTreeMap::new(),
             lives: BTreeMap::new(),
             blocked: BTreeMap::new(),
@@ -132,6 +133,10 @@ impl Kubelet {
     fn observe_pod(&mut self, change: &Observed<'_>, index: &Index, due: &mut Due<'_>) {
         let key = change.key();
         let pod = index.pods.get(key);
+        // One that was loaded has an address that this kubelet has not given out.
+        if let Some(taken) = pod.and_then(|pod| address_number(&pod.address)) {
+            self.addressed = self.addressed.max(taken);
+        }
         let is_over = pod.is_none_or(|pod| pod.is_finished() || pod.is_deleted);
         if is_over {
             self.blocked.remove(key);
@@ -255,11 +260,11 @@ impl Kubelet {
 
     fn write(&mut self, cluster: &mut Cluster<'_, '_>, pod: &Pod, life: &Life, now: &str) {
         if pod.address.is_empty() && life.phase() != Phase::Pending {
-            self.started = self.started.wrapping_add(1);
+            self.addressed = self.addressed.wrapping_add(1);
         }
         let addresses = Addresses {
             host: self.ready.get(&pod.node).map_or("", String::as_str),
-            pod: &address(self.started),
+            pod: &address(self.addressed),
         };
         let gates = &pod.gates;
         cluster.update(pod.key(), ACTOR.of_status(), |pod| {
@@ -386,8 +391,14 @@ fn blocked(cluster: &Cluster<'_, '_>, pod: &Value, container: &Container) -> Opt
     unconfigured(cluster, pod, &container.name)
 }
 
-/// The address of the pod that was started as that one.
+/// Returns the address of a number.
 fn address(number: u32) -> String {
     let [_, b, c, d] = number.to_be_bytes();
     format!("10.{}.{c}.{d}", 128 | (b & 127))
+}
+
+/// Returns the number of an address, if it is one of those that kubelets give out.
+fn address_number(address: &str) -> Option<u32> {
+    let [a, b, c, d] = address.parse::<Ipv4Addr>().ok()?.octets();
+    (a == 10 && b >= 128).then(|| u32::from_be_bytes([0, b & 127, c, d]))
 }
