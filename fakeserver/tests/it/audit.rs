@@ -9,6 +9,7 @@ use std::{
 use axum::{Json, Router, routing::post};
 use fakeserver::{
     AuditLog, AuditLogError, AuditPolicy, Authorization, FakeServer, FakeServerBuilder, UserInfo,
+    value::protobuf::encode_object,
 };
 use serde_json::{Value, json};
 
@@ -132,6 +133,24 @@ async fn a_write_is_told_with_its_objects() {
     let deleted = lines.take().pop().unwrap();
     assert_eq!(deleted["responseStatus"]["status"], "Success");
     assert_eq!(deleted["responseObject"]["kind"], "Status");
+}
+
+#[tokio::test]
+async fn objects_in_other_forms_are_told_as_json() {
+    let (api, lines) = logged(FakeServer::builder(), "[{level: RequestResponse}]");
+    let map = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "web"}, "data": {"a": "b"}});
+    let protobuf = [
+        ("content-type", "application/vnd.kubernetes.protobuf"),
+        ("accept", "application/vnd.kubernetes.protobuf"),
+    ];
+    let body = encode_object(&map).unwrap();
+    let answer = api.send("POST", CONFIG_MAPS, &protobuf, body).await;
+    assert_eq!(answer.code, 201);
+    let event = lines.take().pop().unwrap();
+    assert_eq!(event["objectRef"]["name"], "web");
+    assert_eq!(event["requestObject"]["data"], map["data"]);
+    assert_eq!(event["responseObject"]["kind"], "ConfigMap");
+    assert!(event["responseObject"]["metadata"]["uid"].is_string());
 }
 
 #[tokio::test]

@@ -11,6 +11,7 @@ use http_body::{Body as HttpBody, Frame, SizeHint};
 use serde_json::Value;
 
 use super::Audited;
+use crate::value::{cbor, protobuf};
 
 /// The longest body that is kept.
 const KEPT_MAX_BYTES: usize = 8 << 20;
@@ -26,6 +27,8 @@ pub(super) struct Kept {
 enum Syntax {
     Json,
     Yaml,
+    Protobuf,
+    Cbor,
 }
 
 /// A body on its way.
@@ -44,14 +47,15 @@ enum Observer {
 // === impl Kept ===
 
 impl Kept {
-    /// Creates the beginning of a body of a media type. Nothing is kept of one that is neither JSON nor YAML.
+    /// Creates the beginning of a body of a media type. Nothing is kept of one in which no objects are written.
     pub(super) fn of(media_type: &str) -> Self {
         let essence = media_type.split(';').next().unwrap_or_default();
-        let syntax = if essence.ends_with("yaml") {
-            Some(Syntax::Yaml)
-        } else {
-            let is_json = essence.is_empty() || essence.ends_with("json");
-            is_json.then_some(Syntax::Json)
+        let syntax = match essence.rsplit(['/', '+', '.']).next() {
+            Some("" | "json") => Some(Syntax::Json),
+            Some("yaml") => Some(Syntax::Yaml),
+            Some("protobuf") => Some(Syntax::Protobuf),
+            Some("cbor") => Some(Syntax::Cbor),
+            _ => None,
         };
         Self {
             bytes: Vec::new(),
@@ -82,6 +86,8 @@ impl Kept {
         match self.syntax? {
             Syntax::Json => serde_json::from_slice(&self.bytes).ok(),
             Syntax::Yaml => serde_saphyr::from_slice(&self.bytes).ok(),
+            Syntax::Protobuf => protobuf::decode_object(&self.bytes, None).ok(),
+            Syntax::Cbor => cbor::Document::parse(&self.bytes).ok()?.value().ok(),
         }
     }
 }
