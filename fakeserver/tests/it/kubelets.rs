@@ -541,6 +541,92 @@ async fn an_event_of_a_controller_is_as_if_a_client_had_created_it() {
     }
 }
 
+/// Makes a pod of one container that asks for a processor, with a policy for the resize of processors.
+async fn resizable(api: &Api, name: &str, policy: &str) {
+    let mut pod = pod(name, "");
+    pod["spec"]["containers"][0]["resources"] = json!({"requests": {"cpu": "1"}});
+    pod["spec"]["containers"][0]["resizePolicy"] =
+        json!([{"resourceName": "cpu", "restartPolicy": policy}]);
+    api.post(PODS, &pod).await.created();
+    api.settle().await;
+}
+
+async fn resize(api: &Api, name: &str, cpu: &str) -> Value {
+    let pod = get(api, name).await;
+    let container = &pod["spec"]["containers"][0]["name"];
+    let wanted = json!([{"name": container, "resources": {"requests": {"cpu": cpu}}}]);
+    let patch = json!({"spec": {"containers": wanted}});
+    api.strategic(&format!("{PODS}/{name}/resize"), &patch)
+        .await
+        .ok();
+    api.settle().await;
+    get(api, name).await
+}
+
+fn condition<'a>(pod: &'a Value, kind: &str) -> Option<&'a Value> {
+    let mut all = pod["status"]["conditions"].as_array().unwrap().iter();
+    all.find(|condition| condition["type"] == kind)
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_resize_waits_for_room() {
+    let api = api([]);
+    for name in ["p", "other"] {
+        resizable(&api, name, "NotRequired").await;
+    }
+    let offered = api.get("/api/v1/nodes/node-0").await.ok()["status"]["allocatable"]["cpu"]
+        .as_str()
+        .unwrap()
+        .parse::<u32>()
+        .unwrap();
+    let given = |pod: &Value| {
+        let status = &pod["status"]["containerStatuses"][0];
+        status["resources"]["requests"]["cpu"].clone()
+    };
+    let impossible = resize(&api, "p", &(offered + 1).to_string()).await;
+    assert_eq!(given(&impossible), "1");
+    let pending = condition(&impossible, "PodResizePending").unwrap();
+    assert_eq!(pending["reason"], "Infeasible");
+    let later = resize(&api, "p", &offered.to_string()).await;
+    assert_eq!(
+        condition(&later, "PodResizePending").unwrap()["reason"],
+        "Deferred"
+    );
+    api.delete(&format!("{PODS}/other")).await.ok();
+    seconds(60).await;
+    let resized = get(&api, "p").await;
+    assert_eq!(given(&resized), offered.to_string());
+    assert!(condition(&resized, "PodResizePending").is_none());
+    assert_eq!(resized["status"]["containerStatuses"][0]["restartCount"], 0);
+    let told = told(&api, "p").await;
+    let reasons = [
+        "ResizeInfeasible",
+        "ResizeDeferred",
+        "ResizeStarted",
+        "ResizeCompleted",
+    ];
+    let of_resize = told.iter().filter(|it| it.contains(" Resize"));
+    let of_resize: Vec<&str> = of_resize.map(|it| it.split(' ').nth(1).unwrap()).collect();
+    assert_eq!(of_resize, reasons);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_container_starts_again_for_a_resize_if_its_policy_says_so() {
+    let api = api([]);
+    resizable(&api, "p", "RestartContainer").await;
+    let resized = resize(&api, "p", "2").await;
+    let status = &resized["status"]["containerStatuses"][0];
+    assert_eq!(status["restartCount"], 1);
+    assert_eq!(status["lastState"]["terminated"]["exitCode"], 137);
+    assert_eq!(status["resources"]["requests"]["cpu"], "2");
+    let told = told(&api, "p").await;
+    assert!(
+        told.iter()
+            .any(|it| it.ends_with(" resize requires restart")),
+        "{told:?}"
+    );
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_pod_gets_an_address_that_no_other_one_has() {
     let api = api([]);

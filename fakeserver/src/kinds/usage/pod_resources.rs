@@ -99,7 +99,7 @@ pub(super) fn items(list: &Value) -> impl Iterator<Item = &Value> {
 
 impl Side {
     /// Returns this side of the resources of a container or a pod.
-    pub(super) fn of(self, resources: &Value) -> Amounts {
+    pub(crate) fn of(self, resources: &Value) -> Amounts {
         Amounts::of(match self {
             Self::Requests => &resources["requests"],
             Self::Limits => &resources["limits"],

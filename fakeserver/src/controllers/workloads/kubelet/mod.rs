@@ -13,6 +13,7 @@ mod fields;
 mod probes;
 mod life;
 mod needs;
+mod resize;
 mod status;
 mod tell;
 
@@ -30,6 +31,7 @@ use self::{
     container::{CREATING, Container, Role},
     life::{Blocked, INVALID_IMAGE, Life, Now},
     needs::{Lack, NEEDED, unconfigured, unmounted},
+    resize::Refusal,
     status::Addresses,
     tell::hook_time,
 };
@@ -83,6 +85,8 @@ pub(super) struct Kubelet {
     lives: BTreeMap<ObjectKey, Life>,
     /// The pods that need something that is not there, and what that was last.
     blocked: BTreeMap<ObjectKey, Lack>,
+    /// The pods whose nodes have no room for their resizes.
+    resizes: BTreeMap<ObjectKey, Refusal>,
     /// The times at which deleted pods take their next step.
     going: BTreeMap<ObjectKey, Instant>,
     /// The events of pods that go on.
@@ -103,6 +107,7 @@ impl Kubelet {
             ready: BTreeMap::new(),
             lives: BTreeMap::new(),
             blocked: BTreeMap::new(),
+            resizes: BTreeMap::new(),
             going: BTreeMap::new(),
             events: Correlator::default(),
             images: BTreeMap::new(),
@@ -115,6 +120,7 @@ impl Kubelet {
         if change.after.is_none() {
             self.images.remove(name);
         }
+        self.retry_resizes(due);
         let after = change.after.as_ref().map(|(node, _)| node.to_value());
         let Some(node) = after.filter(|node| ready_status(node) == "True") else {
             self.ready.remove(name);
@@ -140,6 +146,8 @@ impl Kubelet {
         let is_over = pod.is_none_or(|pod| pod.is_finished() || pod.is_deleted);
         if is_over {
             self.blocked.remove(key);
+            self.resizes.remove(key);
+            self.retry_resizes(due);
         }
         if pod.is_none_or(|pod| !pod.is_deleted) {
             self.going.remove(key);
@@ -154,6 +162,13 @@ impl Kubelet {
         let is_new = change.before.is_none() || pod.phase == Phase::Pending;
         let is_gated = !pod.gates.is_empty();
         if is_new || is_gated || pod.is_unobserved() || pod.is_deleted {
+            due.add(key.clone(), Duration::ZERO);
+        }
+    }
+
+    /// Tries resizes again that had no room.
+    fn retry_resizes(&self, due: &mut Due<'_>) {
+        for key in self.resizes.keys() {
             due.add(key.clone(), Duration::ZERO);
         }
     }
@@ -173,7 +188,10 @@ impl Kubelet {
         };
         life.take_in(&value, now);
         let unmounted = unmounted(cluster, &value);
-        let happened = life.advance(now, &mut |container| match &unmounted {
+        let resized = self.resize(cluster, pod, &value, &mut life, now);
+        let is_resized = resized.is_some();
+        let mut happened = resized.unwrap_or_default();
+        happened.extend(life.advance(now, &mut |container| match &unmounted {
             Some(_) => Err(Blocked {
                 reason: CREATING,
                 message: String::new(),
@@ -182,7 +200,7 @@ impl Kubelet {
                 Some(blocked) => Err(blocked),
                 None => Ok(self.script(cluster, pod, &value, container)),
             },
-        });
+        }));
         self.note_needs(cluster, key, &value, &life, unmounted.as_ref());
         self.write(cluster, pod, &life, &text);
         if pod.started.is_empty() {
@@ -192,12 +210,16 @@ impl Kubelet {
             self.tell_of_deadline(cluster, &value);
         }
         self.tell(cluster, key, &value, &happened);
+        if is_resized {
+            self.tell_of_resize(cluster, &value);
+        }
         self.note_images(pod, &happened);
         if let Some(next) = life.next() {
             due.add(key.clone(), next - now.at);
         }
         // One that runs for ever is known from its status.
-        if life.next().is_some() || self.blocked.contains_key(key) {
+        let waits = self.blocked.contains_key(key) || self.resizes.contains_key(key);
+        if life.next().is_some() || waits {
             self.lives.insert(key.clone(), life);
         } else {
             self.events.forget(pod.stored.uid());
@@ -267,8 +289,9 @@ impl Kubelet {
             pod: &address(self.addressed),
         };
         let gates = &pod.gates;
+        let refusal = self.resizes.get(pod.key());
         cluster.update(pod.key(), ACTOR.of_status(), |pod| {
-            status::write(pod, life, gates, addresses, now);
+            status::write(pod, life, gates, addresses, refusal, now);
         });
     }
 

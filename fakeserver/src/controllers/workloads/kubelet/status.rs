@@ -6,6 +6,7 @@ use super::{
     container::{CREATING, Container, Ended, Role, State},
     fields::{self, ContainerField},
     life::Life,
+    resize::Refusal,
 };
 use crate::{
     controllers::workloads::{
@@ -28,12 +29,15 @@ pub(super) struct Addresses<'a> {
 pub(super) const PAST_DEADLINE: &str =
     "Pod was active on the node longer than the specified deadline";
 
+const RESIZE_PENDING: &str = "PodResizePending";
+
 /// Writes the status of a pod.
 pub(super) fn write(
     pod: &mut Value,
     life: &Life,
     gates: &[Gate],
     addresses: Addresses<'_>,
+    refusal: Option<&Refusal>,
     now: &str,
 ) {
     let phase = life.phase();
@@ -44,6 +48,7 @@ pub(super) fn write(
     for condition in own_conditions(status, life, gates) {
         condition.set(status, generation, now);
     }
+    write_resize(status, refusal, generation, now);
     status["phase"] = json!(format!("{phase:?}"));
     if let Some(generation) = generation {
         status["observedGeneration"] = json!(generation);
@@ -55,7 +60,12 @@ pub(super) fn write(
         let written: Vec<Value> = of_field
             .map(|container| {
                 let spec = fields::container(&specs, &container.name);
-                status_of(container, spec.unwrap_or(&Value::Null), &uid, has_inits)
+                let mut written =
+                    status_of(container, spec.unwrap_or(&Value::Null), &uid, has_inits);
+                if refusal.is_some() {
+                    keep_resources(&status[field.status_name()], &mut written);
+                }
+                written
             })
             .collect();
         if !written.is_empty() {
@@ -69,6 +79,42 @@ pub(super) fn write(
     if life.is_past_deadline {
         status["reason"] = json!("DeadlineExceeded");
         status["message"] = json!(PAST_DEADLINE);
+    }
+}
+
+/// Sets the condition of a resize that the node has no room for, or removes it.
+fn write_resize(
+    status: &mut Value,
+    refusal: Option<&Refusal>,
+    observed_generation: Option<i64>,
+    now: &str,
+) {
+    if let Some(Refusal {
+        reason, message, ..
+    }) = refusal
+    {
+        let condition = PodCondition {
+            kind: RESIZE_PENDING,
+            is_true: true,
+            reason,
+            message,
+            observed_generation,
+        };
+        return condition.renew(status, now);
+    }
+    if let Some(conditions) = status["conditions"].as_array_mut() {
+        conditions.retain(|condition| condition["type"] != RESIZE_PENDING);
+    }
+}
+
+/// Lets the status of a container tell the resources that it had before.
+fn keep_resources(before: &Value, written: &mut Value) {
+    let mut all = before.as_array().into_iter().flatten();
+    let before = all.find(|status| status["name"] == written["name"]);
+    for field in ["resources", "allocatedResources"] {
+        if let Some(kept) = before.and_then(|before| before.get(field)) {
+            written[field] = kept.clone();
+        }
     }
 }
 

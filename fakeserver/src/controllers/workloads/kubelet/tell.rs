@@ -93,6 +93,10 @@ impl Kubelet {
                 let message = format!("Container {name} failed {probe} probe, will be restarted");
                 tell(normal("Killing", &message));
             }
+            What::Resized => {
+                let message = format!("Container {} resize requires restart", it.container);
+                tell(normal("Killing", &message));
+            }
         }
     }
 

@@ -90,6 +90,8 @@ pub(super) enum What {
     Unhealthy(ProbeKind),
     /// It is killed for this probe.
     Killed(ProbeKind),
+    /// It is killed for its new resources.
+    Resized,
 }
 
 /// Says what a container does from its next start, or why it cannot start.
@@ -184,6 +186,19 @@ impl Life {
             }
         }
         happened
+    }
+
+    /// Ends a container that runs, to start it again at once, and returns what has happened.
+    pub(super) fn restart(&mut self, name: &str, now: Now<'_>) -> Vec<Happened> {
+        let mut all = self.containers.iter_mut();
+        let Some(container) = all.find(|it| it.name == name && it.is_running()) else {
+            return Vec::new();
+        };
+        container.end(KILLED, None, now.text);
+        container.starts_at = Some(now.at);
+        [What::Resized, What::Ended(KILLED)]
+            .map(|what| Happened::to(container, what))
+            .into()
     }
 
     /// Returns a container that cannot be created.
