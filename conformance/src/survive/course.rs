@@ -139,12 +139,12 @@ impl Course<'_> {
                     path.push_str("/status");
                 }
                 let text = body.to_string().into_bytes();
-                let answer = self.request("PATCH", &path, media_type.media_type(), text);
-                answer.await?;
                 if *media_type == PatchType::Merge && !status {
+                    // As with an apply: the object may be deleted before the answer is here.
                     run.merge_applied(object, body);
                 }
-                Ok(())
+                let answer = self.request("PATCH", &path, media_type.media_type(), text);
+                answer.await.map(drop)
             }
             Action::Delete {
                 object,

@@ -80,11 +80,20 @@ impl Run {
 
     /// Applies an object as the user, who may have to make it anew.
     pub(super) fn apply(&self, object: &Value) -> Result<(), String> {
-        self.world.apply(object)?;
+        // A quick subject acts on it, and the plan deletes it, before the server's answer is here.
+        let before = self.replace_applied(object, Some(object));
+        self.world.apply(object).inspect_err(|_| {
+            self.replace_applied(object, before.as_ref());
+        })
+    }
+
+    /// Keeps what an object is to be made anew from, and returns what it was.
+    fn replace_applied(&self, object: &Value, wanted: Option<&Value>) -> Option<Value> {
         let mut applied = self.applied.lock().unwrap_or_else(PoisonError::into_inner);
-        applied.retain(|known| ObjectRef::to(known) != ObjectRef::to(object));
-        applied.push(object.clone());
-        Ok(())
+        let is_same = |known: &mut Value| ObjectRef::to(known) == ObjectRef::to(object);
+        let before = applied.extract_if(.., is_same).last();
+        applied.extend(wanted.cloned());
+        before
     }
 
     /// Keeps a change by the user, for when the object is made anew.

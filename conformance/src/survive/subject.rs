@@ -60,9 +60,9 @@ pub(super) async fn supervise<R: Running>(
 ) {
     let mut restarts = 0;
     loop {
-        let started = start();
+        // What it asks for at once is its own: it may be quicker than this thread.
         recorder.started(replica);
-        let mut running = match started {
+        let mut running = match start() {
             Ok(running) => running,
             Err(error) => {
                 let how = format!("cannot be started: {error}");
