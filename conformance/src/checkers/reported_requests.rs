@@ -332,12 +332,10 @@ impl Listing {
         let is_true =
             is_whole && self.revision == Some(revision) && count == item_count && lasted == took;
         let whole = if is_whole { "whole" } else { "not whole" };
-        let was = || {
-            format!(
-                "its list is {whole}, of {count} at {:?} in {lasted:?}",
-                self.revision
-            )
-        };
+        let version = self
+            .revision
+            .map_or_else(|| "no version".to_owned(), |it| it.to_string());
+        let was = || format!("its list is {whole}, of {count} at {version} in {lasted:?}");
         (!is_true).then(was)
     }
 }

@@ -41,6 +41,9 @@ pub struct ReadError {
     pub what: String,
 }
 
+/// The beginning of the first line of every file that was written as a trace.
+const BEGINNING: &str = r#"{"format":"conformance-trace","version":"#;
+
 /// The field by which a line is known.
 #[derive(Deserialize)]
 struct Probe {
@@ -75,7 +78,9 @@ impl TraceFile {
     ///
     /// It is no trace file, one of another major version, or a line is wrong.
     pub fn read(text: &str) -> Result<Self, ReadError> {
-        let (first, rest) = text.split_once('\n').unwrap_or((text, ""));
+        let Some((first, rest)) = text.split_once('\n') else {
+            return Err(without_header(text));
+        };
         let mut file = Self {
             header: header(first)?,
             actors: Vec::new(),
@@ -131,6 +136,26 @@ impl TraceFile {
             self.unknown_count += 1;
         }
         Ok(())
+    }
+}
+
+/// Says what is wrong with a file that has no whole line.
+fn without_header(text: &str) -> ReadError {
+    if text.starts_with(BEGINNING) || BEGINNING.starts_with(text) {
+        return ReadError {
+            line: 1,
+            column: 1,
+            what: "the run was ended before it had written the header: there is nothing to read"
+                .to_owned(),
+        };
+    }
+    match header(text) {
+        Err(error) => error,
+        Ok(_) => ReadError {
+            line: 1,
+            column: text.len(),
+            what: "the first line has no end; add a line feed".to_owned(),
+        },
     }
 }
 

@@ -79,6 +79,38 @@ fn a_file_of_a_killed_run_is_read_up_to_its_last_whole_line() {
 }
 
 #[test]
+fn a_filter_leaves_promises_out_but_the_first() {
+    let filter = Filter {
+        kinds: vec!["lead".to_owned()],
+        ..Filter::default()
+    };
+    let printed = text(&example(), &filter);
+    let broken: Vec<&str> = printed
+        .lines()
+        .filter(|line| line.contains("broken"))
+        .collect();
+    assert_eq!(broken.len(), 2, "{printed}");
+    assert!(broken[0].contains("first broken: snapshots"), "{printed}");
+    assert_eq!(
+        broken[1],
+        "1 more broken promises are left out by the filter"
+    );
+}
+
+#[test]
+fn a_header_that_was_cut_off_is_no_other_file() {
+    for length in [0, 1, 30, 60] {
+        let error = TraceFile::read(&EXAMPLE[..length]).unwrap_err();
+        assert!(
+            error.what.contains("before it had written"),
+            "{length}: {error}"
+        );
+    }
+    let other = TraceFile::read("{\"a\": 1}").unwrap_err();
+    assert!(other.what.contains("it is no trace file"), "{other}");
+}
+
+#[test]
 fn what_cannot_be_read_is_told_with_its_place() {
     let told = |text: &str| TraceFile::read(text).unwrap_err().to_string();
     insta::assert_snapshot!(told("time actor"), @"line 1, column 1: it is no trace file; `conformance replay SEED --trace FILE` writes one");

@@ -37,6 +37,15 @@ pub struct Filter {
 // === impl Filter ===
 
 impl Filter {
+    /// Returns whether it leaves out nothing.
+    fn is_open(&self) -> bool {
+        self.actors.is_empty()
+            && self.kinds.is_empty()
+            && self.objects.is_empty()
+            && self.from.is_none()
+            && self.to.is_none()
+    }
+
     fn lets_through(&self, file: &TraceFile, event: &Event, wanted: Option<&[usize]>) -> bool {
         let name = file.actor_name(event.actor);
         let at = event.at();
@@ -58,15 +67,20 @@ impl Filter {
     }
 }
 
-/// Formats the events of a trace that pass a filter, and marks the broken promises where they broke.
+/// Formats the events of a trace that pass a filter, and marks the broken promises where they broke. The first one is always shown,
+/// with its event; others are counted if the filter leaves their events out.
 pub fn text(file: &TraceFile, filter: &Filter) -> String {
     let mut text = format!("{:>10}  {:<12} {:>8}  event\n", "time", "actor", "version");
     let wanted = filter.wanted(file);
+    let mut hidden_count = 0;
     for (number, event) in file.events.iter().enumerate() {
         let shown: Vec<(usize, &Broken)> = marks(file, number).collect();
-        if filter.lets_through(file, event, wanted.as_deref()) || !shown.is_empty() {
-            text.push_str(&row(file, event));
+        let is_first = shown.iter().any(|(place, _)| *place == 0);
+        if !filter.lets_through(file, event, wanted.as_deref()) && !is_first {
+            hidden_count += shown.len();
+            continue;
         }
+        text.push_str(&row(file, event));
         for (place, broken) in shown {
             mark(&mut text, "^ ", place, broken);
         }
@@ -74,7 +88,18 @@ pub fn text(file: &TraceFile, filter: &Filter) -> String {
     let of_the_end =
         |(_, broken): &(usize, &Broken)| broken.at.is_none_or(|at| at >= file.events.len());
     for (place, broken) in file.broken.iter().enumerate().filter(of_the_end) {
-        mark(&mut text, "", place, broken);
+        if place == 0 || filter.is_open() {
+            mark(&mut text, "", place, broken);
+        } else {
+            hidden_count += 1;
+        }
+    }
+    if hidden_count > 0 {
+        writeln!(
+            text,
+            "{hidden_count} more broken promises are left out by the filter"
+        )
+        .expect(WRITES);
     }
     if file.unknown_count > 0 {
         writeln!(

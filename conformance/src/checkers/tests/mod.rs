@@ -629,6 +629,21 @@ fn a_hot_loop_is_found() {
 }
 
 #[test]
+fn a_hot_loop_is_the_only_violation() {
+    let mut story = Story::new();
+    story.push(Observation::Warned {
+        message: "and this".to_owned(),
+        fields: String::new(),
+    });
+    story.push(Observation::HotLoop {
+        text: "300 requests in a second".to_owned(),
+    });
+    let violations = check_all(&story.trace);
+    let found: Vec<&str> = violations.iter().map(|it| it.checker).collect();
+    assert_eq!(found, ["hot_loops"]);
+}
+
+#[test]
 fn a_warning_that_nobody_announced_is_found() {
     let warned = |message: &'static str| {
         move |story: &mut Story| {
