@@ -8,14 +8,15 @@ use std::{
     time::Duration,
 };
 
-use fakeserver::Certificates;
+use fakeserver::{Certificates, cli::output::OutputArgs};
 use serde::{Deserialize, Serialize};
 
 use super::{say, survive_pages::write_traced, survive_report::write, traced::TraceArgs};
 use crate::{
     call::whole,
     survive::{
-        Campaign, CampaignError, Plan, Readiness, Setup, Subject, Workload, controllers, timeline,
+        Campaign, CampaignError, Plan, Readiness, Setup, Subject, TRACE, Workload, controllers,
+        timeline,
     },
 };
 
@@ -118,6 +119,7 @@ impl Replay {
         folder: &Path,
         files: &TraceArgs,
     ) -> Result<bool, String> {
+        OutputArgs::default().check(files.files())?;
         let definitions = self.write_definitions(folder)?;
         let command: Vec<OsString> = self.command.iter().map(OsString::from).collect();
         let mut setup = setup(&command, &definitions, &self.surroundings)?;
@@ -136,6 +138,13 @@ impl Replay {
         let reference = campaign.reference(folder).await;
         let reference = reference.map_err(|error| without_reference(&error))?;
         let folder = folder.join("replay");
+        if files.files().next().is_some() {
+            let trace = folder.join(TRACE);
+            say(&format!(
+                "the trace is in {} until the run has ended\n",
+                trace.display()
+            ));
+        }
         let verdict = campaign.verdict(&reference, self.plan, &folder);
         let verdict = Box::pin(verdict).await.map_err(|error| whole(&error))?;
         let line = format!("conformance survive --replay {}", file.display());

@@ -11,7 +11,7 @@ use fakeserver::{
 };
 
 use crate::{
-    plan::PlannedFault,
+    plan::{PlannedFault, in_words},
     proxy::Proxy,
     seed::Seed,
     trace::{ElectionEvent, Observation, Recorder},
@@ -144,7 +144,7 @@ impl FaultInjector {
             Some(client) => format!("{one} {client}"),
             None => all.to_owned(),
         };
-        let text = format!("{:?} for {target}", planned.kind);
+        let text = format!("{} for {target}", in_words(&planned.kind));
         self.recorder.record(if self.is_of_candidates {
             Observation::Election(ElectionEvent::FaultBegins {
                 fault: place,

@@ -6,6 +6,7 @@
 mod resource;
 mod planned_fault;
 mod incident;
+mod in_words;
 mod interleaving;
 mod profile;
 mod swarm;
@@ -33,6 +34,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::seed::Seed;
 
+pub(crate) use self::in_words::in_words;
 pub use self::{
     contents::Content,
     controllers::{ControllerPlan, QueueAction, QueueOperation, QueueStop},

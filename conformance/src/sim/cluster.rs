@@ -6,7 +6,7 @@ use fakeserver::{Controllers, FakeServer, FakeServerBuilder, Restart, Snapshot};
 use tokio::time::Instant;
 
 use crate::{
-    plan::{Incident, IncidentKind, Plan},
+    plan::{Incident, IncidentKind, Plan, in_words},
     trace::{Observation, Recorder},
     transport::{Leader, Route},
 };
@@ -121,7 +121,7 @@ impl Cluster {
             fault: self.first_number + place,
             name: incident.kind.name().to_owned(),
             informer,
-            text: format!("{:?} for {} ms", incident.kind, incident.for_ms),
+            text: format!("{} for {} ms", in_words(&incident.kind), incident.for_ms),
         });
         self.present.insert(place, incident.clone());
         match incident.kind {

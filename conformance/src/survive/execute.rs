@@ -240,7 +240,10 @@ fn telling(
         None if setup.subject.is_function() => return Ok(None),
         None => task.folder.join(TRACE),
     };
-    let header = Header::new(task.plan.to_string());
+    let mut header = Header::new(task.plan.to_string());
+    if let Subject::Command(command) = &setup.subject {
+        header = header.with_command(command.to_string());
+    }
     let telling = Telling::begin(&file, &header, server, kinds, replica_count);
     telling.map(Some).map_err(no_trace_file)
 }

@@ -1,6 +1,6 @@
 //! A command in any language, and its process.
 
-use std::{ffi::OsString, io, path::PathBuf, process::Stdio, time::Duration};
+use std::{ffi::OsString, fmt, io, path::PathBuf, process::Stdio, time::Duration};
 
 use rustix::process::{Pid, Signal};
 use tokio::{process::Child, time::timeout};
@@ -20,6 +20,16 @@ pub struct SubjectCommand {
     pub arguments: Vec<OsString>,
     /// The folder in which it is started; that of this process if there is none.
     pub folder: Option<PathBuf>,
+}
+
+impl fmt::Display for SubjectCommand {
+    /// Writes the program and its arguments, with spaces between them.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.program.display())?;
+        self.arguments
+            .iter()
+            .try_for_each(|argument| write!(f, " {}", argument.display()))
+    }
 }
 
 /// A process of a command.

@@ -111,7 +111,7 @@ impl Header {
             seed: None,
             command: None,
             replay: None,
-            versions: BTreeMap::new(),
+            versions: versions(),
         }
     }
 
@@ -135,6 +135,18 @@ impl Header {
         self.replay = Some(replay.into());
         self
     }
+}
+
+/// Returns the versions of this workspace's packages, which have one, and of what the server is like.
+fn versions() -> BTreeMap<String, String> {
+    let own = env!("CARGO_PKG_VERSION");
+    let all = [
+        ("fakeserver", own),
+        ("informer", own),
+        ("kubernetes", "1.36"),
+    ];
+    all.map(|(name, version)| (name.to_owned(), version.to_owned()))
+        .into()
 }
 
 // === impl ObjectName ===

@@ -1,6 +1,6 @@
 //! The trace of a server.
 
-use std::path::PathBuf;
+use std::{env, path::PathBuf};
 
 use clap::Args;
 
@@ -33,8 +33,23 @@ impl TraceOptions {
             .check([&**path])
             .map_err(|error| wrong(&error))?;
         let file = create(path).map_err(|error| format!("--trace {}: {error}", path.display()))?;
-        Ok(builder.with_trace(TraceLog::to_writer(file, "a server")))
+        let log = TraceLog::to_writer(file, "a server");
+        Ok(builder.with_trace(log.with_command(command())))
     }
+}
+
+/// Returns the command of this process, as a shell reads it where that needs no thought.
+fn command() -> String {
+    let words = env::args_os().map(|word| {
+        let word = word.to_string_lossy().into_owned();
+        let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_./:=,@%+".contains(&byte);
+        if !word.is_empty() && word.bytes().all(is_plain) {
+            word
+        } else {
+            format!("'{}'", word.replace('\'', r"'\''"))
+        }
+    });
+    words.collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]

@@ -10,6 +10,15 @@ pub(super) struct Header<'a> {
     pub(super) version: &'static str,
     pub(super) program: &'static str,
     pub(super) title: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) command: Option<&'a str>,
+    pub(super) versions: Versions,
+}
+
+/// The versions that a server has.
+#[derive(Debug, Serialize)]
+pub(super) struct Versions {
+    pub(super) kubernetes: &'static str,
 }
 
 #[derive(Debug, Serialize)]

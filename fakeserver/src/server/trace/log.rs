@@ -53,6 +53,8 @@ struct State {
     table: Table,
     writer: Box<dyn Write + Send>,
     phase: Phase,
+    /// The command that the server was started by.
+    command: Option<String>,
     /// The names of types by resource, once there is a server that knows them.
     names: Option<TypeNames>,
     /// True if a task follows the faults.
@@ -96,6 +98,7 @@ impl TraceLog {
             table: Table::default(),
             writer: Box::new(writer),
             phase: Phase::New,
+            command: None,
             names: None,
             follows_faults: false,
         };
@@ -107,6 +110,13 @@ impl TraceLog {
         }
     }
 
+    /// Tells the command that the server was started by, in the header. After the server has begun it changes nothing.
+    #[must_use]
+    pub fn with_command(self, command: impl Into<String>) -> Self {
+        self.shared.lock().command = Some(command.into());
+        self
+    }
+
     /// Begins the trace, once.
     pub(in crate::server) fn begin(&self, names: TypeNames) {
         self.shared.with(|state| {
@@ -114,7 +124,8 @@ impl TraceLog {
                 state.names = Some(names);
                 let since = Instant::now();
                 state.phase = Phase::Running { since };
-                state.table.begin(&self.shared.title);
+                let command = state.command.as_deref();
+                state.table.begin(&self.shared.title, command);
             }
         });
     }

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::{
     delta::delta,
-    line::{ActorLine, End, Event, EventKind, Header, NewState, ObjectLine},
+    line::{ActorLine, End, Event, EventKind, Header, NewState, ObjectLine, Versions},
 };
 use crate::{
     store::{Change, StoredObject},
@@ -18,6 +18,8 @@ use crate::{
 const CLIENTS_MAX: usize = 1_000;
 /// The name of the actor of all further clients.
 const OTHERS: &str = "other clients";
+/// The version of Kubernetes that the server is like.
+const KUBERNETES: &str = "1.36";
 /// The number of the server.
 const SERVER: usize = 0;
 
@@ -60,12 +62,16 @@ impl Table {
     }
 
     /// Begins the trace.
-    pub(super) fn begin(&mut self, title: &str) {
+    pub(super) fn begin(&mut self, title: &str, command: Option<&str>) {
         self.put(&Header {
             format: "conformance-trace",
             version: "1.0",
             program: concat!("fakeserver ", env!("CARGO_PKG_VERSION")),
             title,
+            command,
+            versions: Versions {
+                kubernetes: KUBERNETES,
+            },
         });
         self.put(&ActorLine {
             actor: SERVER,
