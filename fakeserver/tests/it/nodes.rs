@@ -6,7 +6,7 @@ use fakeserver::{Controllers, FakeServer, Workloads};
 use serde_json::{Value, json};
 use tokio::time::sleep;
 
-use crate::support::{Api, DEPLOYMENTS, PODS, deployment};
+use crate::support::{Api, DEPLOYMENTS, PODS, deployment, pod};
 
 const NODES: &str = "/api/v1/nodes";
 const SYSTEM: &str = "/api/v1/namespaces/kube-system/pods";
@@ -137,11 +137,77 @@ async fn a_taint_evicts_pods_that_do_not_tolerate_it() {
     }
 }
 
+/// Returns the messages of the events of a reason.
+async fn told(api: &Api, reason: &str) -> Vec<String> {
+    let path = format!("/api/v1/namespaces/default/events?fieldSelector=reason={reason}");
+    let list = api.get(&path).await.ok();
+    let events = list["items"].as_array().unwrap().iter();
+    let messages = events.map(|event| event["message"].as_str().unwrap().to_owned());
+    messages.collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_time_of_a_toleration_begins_when_pod_and_taint_meet() {
+    let api = deployed().await;
+    let node = format!("{NODES}/node-1");
+    let tolerant = |name: &str| {
+        let mut pod = pod(name, "node-1");
+        pod["spec"]["tolerations"] =
+            json!([{"key": "broken", "effect": "NoExecute", "tolerationSeconds": 20}]);
+        pod
+    };
+    let taint = async |taints: Value| {
+        let change = json!({"spec": {"taints": taints}});
+        api.merge(&node, &change).await.ok();
+        sleep(Duration::from_secs(1)).await;
+    };
+    let is_there = async |name: &str| {
+        let answer = api.get(&format!("{PODS}/{name}")).await;
+        answer.code == 200
+    };
+    let broken = json!([{"key": "broken", "effect": "NoExecute"}]);
+    api.post(PODS, &tolerant("early")).await.created();
+    sleep(Duration::from_secs(5)).await;
+    taint(broken.clone()).await;
+    sleep(Duration::from_secs(15)).await;
+    // Neither another pod nor another taint that is tolerated makes it longer or shorter.
+    api.post(PODS, &tolerant("late")).await.created();
+    let mut other = broken.clone();
+    other[0]["timeAdded"] = json!("2020-01-01T00:00:00Z");
+    taint(other).await;
+    assert!(is_there("early").await);
+    sleep(Duration::from_secs(8)).await;
+    assert!(!is_there("early").await && is_there("late").await);
+    sleep(Duration::from_secs(15)).await;
+    assert!(!is_there("late").await);
+
+    taint(Value::Null).await;
+    api.post(PODS, &tolerant("lucky")).await.created();
+    taint(broken).await;
+    sleep(Duration::from_secs(15)).await;
+    let cancelled = "Cancelling deletion of Pod default/lucky".to_owned();
+    assert!(
+        !told(&api, "TaintManagerEviction")
+            .await
+            .contains(&cancelled)
+    );
+    taint(Value::Null).await;
+    sleep(Duration::from_secs(30)).await;
+    assert!(is_there("lucky").await);
+    assert!(
+        told(&api, "TaintManagerEviction")
+            .await
+            .contains(&cancelled)
+    );
+}
+
 #[tokio::test(start_paused = true)]
 async fn pods_go_with_their_node() {
     let api = deployed().await;
     api.delete(&format!("{NODES}/node-1")).await.ok();
     sleep(Duration::from_secs(20)).await;
+    let removed = "Node node-1 event: Removing Node node-1 from Controller";
+    assert_eq!(told(&api, "RemovingNode").await, [removed]);
     let all = pods(&api).await;
     assert_eq!(all.len(), 4);
     assert!(all.iter().all(|pod| pod["spec"]["nodeName"] == "node-0"));

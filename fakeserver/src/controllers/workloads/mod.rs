@@ -103,7 +103,7 @@ pub(super) fn controllers(options: &Workloads) -> Vec<Box<dyn Controller>> {
         Box::new(EphemeralVolumes),
         Box::new(ResourceClaims::default()),
         Box::new(NodeLifecycle::default()),
-        Box::new(TaintEviction),
+        Box::new(TaintEviction::default()),
         Box::new(PodGarbageCollector),
         Box::new(Scheduler::new(options.pods_per_node)),
         Box::new(Kubelet::new(options.clone())),

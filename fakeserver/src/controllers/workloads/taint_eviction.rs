@@ -1,15 +1,15 @@
 //! Eviction by taints: a pod goes when its node has a taint `NoExecute` that it does not tolerate, or no longer.
 //!
-//! The rules are those of the taint eviction controller of 1.36. The time of toleration begins when the taint was added, or
-//! with the first look at it where the taint does not say.
+//! The rules are those of the taint eviction controller of 1.36. The time of toleration begins when the controller first sees
+//! the pod and the taint together, whatever `timeAdded` says, and begins anew with the server.
 
-use std::time::Duration;
+use std::{collections::BTreeMap, time::Duration};
 
-use jiff::Timestamp;
 use serde_json::Value;
+use tokio::time::Instant;
 
 use super::{
-    objects::{ReconciledKind, generation, text},
+    objects::{ReconciledKind, generation},
     scheduler::{Taint, Toleration},
 };
 use crate::{
@@ -33,14 +33,21 @@ const POD: ReconciledKind = ReconciledKind {
 const ACTOR: Actor = Actor::CONTROLLER_MANAGER;
 
 /// The controller that evicts pods from tainted nodes.
-#[derive(Debug)]
-pub(super) struct TaintEviction;
+///
+/// # Memory
+///
+/// An entry for each pod that tolerates a taint of its node for a limited time.
+#[derive(Debug, Default)]
+pub(super) struct TaintEviction {
+    /// The times of the evictions that are scheduled. Other taints do not change one, unless they end or cancel it.
+    scheduled: BTreeMap<ObjectKey, Instant>,
+}
 
 /// The time that a pod may stay on its node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stay {
     ForEver,
-    /// It goes after so much more time, or now.
+    /// It is evicted so much later, or at once.
     For(Duration),
 }
 
@@ -61,10 +68,12 @@ impl Controller for TaintEviction {
                     due.add(pod.key().clone(), Duration::ZERO);
                 }
             }
-        } else if change.is_of(POD.kind)
-            && index.pods.get(key).is_some_and(|pod| !pod.node.is_empty())
-        {
-            due.add(key.clone(), Duration::ZERO);
+        } else if change.is_of(POD.kind) {
+            if change.after.is_none() {
+                self.scheduled.remove(key);
+            } else if index.pods.get(key).is_some_and(|pod| !pod.node.is_empty()) {
+                due.add(key.clone(), Duration::ZERO);
+            }
         }
     }
 
@@ -76,17 +85,40 @@ impl Controller for TaintEviction {
         let Some(node) = cluster.get(&node).map(|stored| stored.to_value()) else {
             return;
         };
-        if !executes(&node) || pod.is_finished() {
-            return;
-        }
+        let is_finished = pod.is_finished();
         let pod = pod.stored.to_value();
-        if is_deleted(&pod) {
+        if is_finished || is_deleted(&pod) {
+            self.scheduled.remove(key);
             return;
         }
-        match stay(&pod["spec"], &node, cluster.now()) {
-            Stay::ForEver => {}
-            Stay::For(Duration::ZERO) => evict(cluster, key, &pod),
-            Stay::For(time) => due.add(key.clone(), time),
+        match stay(&pod["spec"], &node) {
+            Stay::ForEver => self.cancel(cluster, key, &pod),
+            Stay::For(Duration::ZERO) => {
+                self.cancel(cluster, key, &pod);
+                evict(cluster, key, &pod);
+            }
+            Stay::For(time) => {
+                let now = Instant::now();
+                let at = *self.scheduled.entry(key.clone()).or_insert(now + time);
+                if at > now {
+                    due.add(key.clone(), at - now);
+                } else {
+                    self.scheduled.remove(key);
+                    evict(cluster, key, &pod);
+                }
+            }
+        }
+    }
+}
+
+// === impl TaintEviction ===
+
+impl TaintEviction {
+    /// Forgets the eviction that is scheduled, if one is, and tells of it.
+    fn cancel(&mut self, cluster: &mut Cluster<'_, '_>, key: &ObjectKey, pod: &Value) {
+        if self.scheduled.remove(key).is_some() {
+            let message = format!("Cancelling deletion of Pod {}", key.path());
+            cluster.event(&POD, pod, "TaintManagerEviction", &message);
         }
     }
 }
@@ -100,31 +132,23 @@ fn executes(node: &Value) -> bool {
     executing(node).next().is_some()
 }
 
-/// Decides how long a pod of this specification may stay on a node.
-fn stay(spec: &Value, node: &Value, now: Timestamp) -> Stay {
+/// Decides how long a pod of this specification may stay on a node. Of the tolerations that match a taint the first counts.
+fn stay(spec: &Value, node: &Value) -> Stay {
     let tolerations = spec["tolerations"].as_array();
-    let mut left: Option<Duration> = None;
+    let mut shortest: Option<Duration> = None;
     for taint in executing(node) {
-        let all = tolerations.into_iter().flatten();
         let read = Taint::of(taint);
-        let mut matching = all
-            .filter(|toleration| Toleration::of(toleration).tolerates(&read))
-            .peekable();
-        if matching.peek().is_none() {
+        let mut all = tolerations.into_iter().flatten();
+        let Some(toleration) = all.find(|toleration| Toleration::of(toleration).tolerates(&read))
+        else {
             return Stay::For(Duration::ZERO);
-        }
-        let added = text(&taint["timeAdded"]).parse().unwrap_or(now);
-        let age = Duration::try_from(now.duration_since(added)).unwrap_or_default();
-        for toleration in matching {
-            let Some(seconds) = toleration["tolerationSeconds"].as_i64() else {
-                continue;
-            };
+        };
+        if let Some(seconds) = toleration["tolerationSeconds"].as_i64() {
             let limit = Duration::from_secs(u64::try_from(seconds).unwrap_or_default());
-            let rest = limit.saturating_sub(age);
-            left = Some(left.map_or(rest, |left| left.min(rest)));
+            shortest = Some(shortest.map_or(limit, |shortest| shortest.min(limit)));
         }
     }
-    left.map_or(Stay::ForEver, Stay::For)
+    shortest.map_or(Stay::ForEver, Stay::For)
 }
 
 fn evict(cluster: &mut Cluster<'_, '_>, key: &ObjectKey, pod: &Value) {
@@ -155,27 +179,23 @@ mod tests {
         let node = json!({"spec": {"taints": [
             {"key": "a", "effect": "NoExecute", "timeAdded": "2026-01-01T00:00:00Z"},
             {"key": "b", "effect": "NoSchedule"},
+            {"key": "c", "effect": "NoExecute"},
         ]}});
-        let now: Timestamp = "2026-01-01T00:00:10Z".parse().unwrap();
-        let check = |tolerations: Value| stay(&json!({"tolerations": tolerations}), &node, now);
-        let tolerates = json!({"key": "a", "operator": "Exists"});
-        let until =
-            |seconds: i64| json!({"key": "a", "operator": "Exists", "tolerationSeconds": seconds});
-        assert_eq!(check(json!([])), Stay::For(Duration::ZERO));
+        let check = |tolerations: Value| stay(&json!({"tolerations": tolerations}), &node);
+        let tolerates = |key: &str| json!({"key": key, "operator": "Exists"});
+        let until = |key: &str, seconds: i64| json!({"key": key, "operator": "Exists", "tolerationSeconds": seconds});
+        let seconds = |seconds| Stay::For(Duration::from_secs(seconds));
+        assert_eq!(check(json!([])), seconds(0));
+        assert_eq!(check(json!([tolerates("b")])), seconds(0));
+        assert_eq!(check(json!([until("a", 30)])), seconds(0));
+        let [a, c] = ["a", "c"].map(tolerates);
+        assert_eq!(check(json!([a, c])), Stay::ForEver);
+        assert_eq!(check(json!([a, until("c", 20)])), seconds(20));
+        assert_eq!(check(json!([until("a", 30), until("c", 20)])), seconds(20));
         assert_eq!(
-            check(json!([{"key": "b", "operator": "Exists"}])),
-            Stay::For(Duration::ZERO)
+            check(json!([until("a", 30), until("a", 12), c])),
+            seconds(30)
         );
-        assert_eq!(check(json!([tolerates])), Stay::ForEver);
-        assert_eq!(
-            check(json!([until(30)])),
-            Stay::For(Duration::from_secs(20))
-        );
-        assert_eq!(
-            check(json!([until(30), until(12)])),
-            Stay::For(Duration::from_secs(2))
-        );
-        assert_eq!(check(json!([until(10)])), Stay::For(Duration::ZERO));
-        assert_eq!(check(json!([until(-1)])), Stay::For(Duration::ZERO));
+        assert_eq!(check(json!([until("a", -1), c])), seconds(0));
     }
 }
