@@ -111,7 +111,18 @@ async fn a_node_that_comes_back_in_time_keeps_its_pods() {
     let before = pods(&api).await;
     set_ready(&api, "node-1", "False").await;
     sleep(Duration::from_secs(200)).await;
+    let cancelled = "Cancelling deletion of Pod default/d-";
+    assert_eq!(told(&api, "TaintManagerEviction").await.len(), 0);
     set_ready(&api, "node-1", "True").await;
+    let evictions = told(&api, "TaintManagerEviction").await;
+    assert_eq!(evictions.len(), 2);
+    assert!(
+        evictions.iter().all(|it| it.starts_with(cancelled)),
+        "{evictions:?}"
+    );
+    let ready = "Node node-1 status is now: NodeReady".to_owned();
+    let again = told(&api, "NodeReady").await;
+    assert_eq!(again.iter().filter(|message| **message == ready).count(), 2);
     sleep(Duration::from_secs(400)).await;
     let after = pods(&api).await;
     let uids = |pods: &[Value]| -> Vec<Value> {

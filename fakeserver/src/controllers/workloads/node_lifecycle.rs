@@ -3,7 +3,7 @@
 //! The rules are those of the node lifecycle controller of 1.36, but for heartbeats: nobody renews leases here, so that a
 //! node is ready until its condition says otherwise, which a client sets.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use serde_json::{Value, json};
 
@@ -19,7 +19,7 @@ use crate::{
         queue::Due,
     },
     kinds::core::{self, pod::condition::PodCondition},
-    store::ObjectKey,
+    store::{ObjectKey, StoredObject},
     write::deletion::is_deleted,
 };
 
@@ -58,11 +58,13 @@ const PRESSURES: [(&str, &str, &str); 6] = [
 ///
 /// # Memory
 ///
-/// An entry for each node.
+/// An entry for each node, and the nodes that were deleted since the last look.
 #[derive(Debug, Default)]
 pub(super) struct NodeLifecycle {
     /// True for those that were ready when they were looked at last.
     was_ready: BTreeMap<ObjectKey, bool>,
+    /// The nodes whose end is to be told.
+    removed: BTreeMap<ObjectKey, Arc<StoredObject>>,
 }
 
 impl Controller for NodeLifecycle {
@@ -74,14 +76,22 @@ impl Controller for NodeLifecycle {
         if !change.is_of(NODE.kind) {
             return;
         }
-        if change.after.is_some() {
-            due.add(change.key().clone(), Duration::ZERO);
-        } else {
-            self.was_ready.remove(change.key());
+        let key = change.key();
+        due.add(key.clone(), Duration::ZERO);
+        if change.after.is_none() {
+            self.was_ready.remove(key);
+            if let Some((before, _)) = &change.before {
+                self.removed.insert(key.clone(), Arc::clone(before));
+            }
         }
     }
 
     fn reconcile(&mut self, cluster: &mut Cluster<'_, '_>, key: &ObjectKey, _due: &mut Due<'_>) {
+        if let Some(removed) = self.removed.remove(key) {
+            let name = key.name();
+            let message = format!("Node {name} event: Removing Node {name} from Controller");
+            cluster.event(&NODE, &removed.to_value(), "RemovingNode", &message);
+        }
         let Some(node) = cluster.get(key).map(|stored| stored.to_value()) else {
             return;
         };
@@ -95,6 +105,13 @@ impl Controller for NodeLifecycle {
         let was_ready = self.was_ready.insert(key.clone(), is_ready);
         if !is_ready && was_ready != Some(false) {
             lose(cluster, &node, &now);
+        } else if is_ready && was_ready == Some(false) {
+            let kubelet = ReconciledKind {
+                component: "kubelet",
+                ..NODE
+            };
+            let message = format!("Node {} status is now: NodeReady", key.name());
+            cluster.event(&kubelet, &node, "NodeReady", &message);
         }
     }
 }
