@@ -170,6 +170,37 @@ async fn an_index_that_fails_does_not_keep_the_others() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn each_index_is_tried_again_after_a_pause_of_its_own() {
+    let fails = ["0", "1", "2"].map(|index| failing(index, 1));
+    let workloads = Workloads::default()
+        .with_pod_run(Duration::from_secs(4))
+        .with_stages(fails);
+    let api = Api::with(Controllers::default().with_workloads(workloads));
+    api.post(JOBS, &indexed(&json!({"backoffLimitPerIndex": 2})))
+        .await
+        .created();
+    // Starts take a second and failures another; three at once are no reason to wait longer, and a success for none to wait.
+    let created = async |index: &str| {
+        let pods = pods(&api).await;
+        let own = pods
+            .iter()
+            .filter(|pod| pod["metadata"]["labels"][INDEX] == *index);
+        own.count()
+    };
+    for (seconds, expected) in [(11, 1), (2, 2), (19, 2), (5, 3)] {
+        sleep(Duration::from_secs(seconds)).await;
+        for index in ["0", "1", "2"] {
+            assert_eq!(
+                created(index).await,
+                expected,
+                "index {index} in {seconds} s"
+            );
+        }
+    }
+    assert_eq!(status(&api).await["completedIndexes"], "3,4");
+}
+
+#[tokio::test(start_paused = true)]
 async fn policies_end_a_job_early() {
     let fails = json!({"podFailurePolicy": {"rules": [
         {"action": "FailJob", "onExitCodes": {"operator": "In", "values": [42]}},

@@ -4,6 +4,7 @@
 //! go in one transaction, so that `uncountedTerminatedPods` is always empty.
 
 mod indexes;
+mod pauses;
 mod policies;
 mod tally;
 mod verdict;
@@ -14,6 +15,7 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use self::{
+    pauses::Pauses,
     tally::{Member, Tally},
     verdict::{End, Verdict, verdict},
 };
@@ -53,19 +55,16 @@ const MANAGER: &str = "kubernetes.io/job-controller";
 const TRACKING: &str = "batch.kubernetes.io/job-tracking";
 const INDEX: &str = "batch.kubernetes.io/job-completion-index";
 const INDEX_FAILURES: &str = "batch.kubernetes.io/job-index-failure-count";
-/// The longest pause after failures, in units of the first one: 10 minutes for one of 10 s.
-const PAUSES_MAX: u32 = 60;
 
 /// The controller of jobs.
 ///
 /// # Memory
 ///
-/// An entry for each job of which a pod has failed since one succeeded.
+/// An entry for each job of which a pod has failed since one succeeded, or for each index of it that has failed.
 #[derive(Debug)]
 pub(super) struct Jobs {
     first_pause: Duration,
-    /// The number of failures, and the time of the last.
-    failures: BTreeMap<ObjectKey, (u32, Instant)>,
+    pauses: BTreeMap<ObjectKey, Pauses>,
 }
 
 impl Controller for Jobs {
@@ -77,7 +76,7 @@ impl Controller for Jobs {
         let key = change.key();
         if change.is_of(KIND.kind) {
             if change.after.is_none() {
-                self.failures.remove(key);
+                self.pauses.remove(key);
             }
             due.add(key.clone(), Duration::ZERO);
         } else if change.is_of(&core::pod::KIND) {
@@ -126,7 +125,7 @@ impl Jobs {
     pub(super) fn new(options: &Workloads) -> Self {
         Self {
             first_pause: options.restart_backoff,
-            failures: BTreeMap::new(),
+            pauses: BTreeMap::new(),
         }
     }
 
@@ -152,7 +151,9 @@ impl Jobs {
         for (pod, _) in counted {
             release(cluster, pod);
         }
-        let pause = self.pause(key, &tally);
+        let now = Instant::now();
+        self.note_failures(key, spec, &tally, now);
+        let pauses = self.pauses.get(key);
         let wanted = match &decided {
             Verdict::Runs(wanted) => *wanted,
             Verdict::Suspended | Verdict::Complete(_) | Verdict::Failed(_) => 0,
@@ -160,10 +161,15 @@ impl Jobs {
         if tally.active > wanted {
             let is_failed = matches!(decided, Verdict::Failed(_));
             remove(cluster, job, pods, &mut tally, (wanted, is_failed));
-        } else if pause.is_zero() {
-            create(cluster, job, &tally, wanted);
-        } else {
+        } else if let Some(pause) = pauses.and_then(|pauses| pauses.of_all(now)) {
             due.add(key.clone(), pause);
+        } else {
+            let waiting = pauses.map(|pauses| pauses.of_indexes(now));
+            let waiting = waiting.unwrap_or_default();
+            create(cluster, job, &tally, (wanted, &waiting));
+            if let Some(pause) = waiting.values().min() {
+                due.add(key.clone(), *pause);
+            }
         }
         if let Some(deadline) = spec["activeDeadlineSeconds"].as_u64() {
             let left = Duration::from_secs(deadline).saturating_sub(age);
@@ -178,24 +184,19 @@ impl Jobs {
         tell(cluster, job, &decided);
     }
 
-    /// Notes the failures that were counted now, and returns how long no pod is created because of failures.
-    fn pause(&mut self, key: &ObjectKey, tally: &Tally) -> Duration {
-        let now = Instant::now();
-        if tally.new_failures > 0 {
-            let new = u32::try_from(tally.new_failures).unwrap_or(u32::MAX);
-            let (count, last) = self.failures.entry(key.clone()).or_insert((0, now));
-            *count = count.saturating_add(new);
-            *last = now;
-        } else if tally.has_new_success {
-            self.failures.remove(key);
+    /// Notes the failures that were counted now. Those of a job without a limit for each index are forgotten after a success.
+    fn note_failures(&mut self, key: &ObjectKey, spec: &Value, tally: &Tally, now: Instant) {
+        let has_index_limit = !spec["backoffLimitPerIndex"].is_null();
+        let new = u32::try_from(tally.new_failures).unwrap_or(u32::MAX);
+        if has_index_limit && !tally.new_index_failures.is_empty() {
+            let pauses = self.pauses.entry(key.clone()).or_default();
+            pauses.note_indexes(&tally.new_index_failures, self.first_pause, now);
+        } else if !has_index_limit && new > 0 {
+            let pauses = self.pauses.entry(key.clone()).or_default();
+            pauses.note(new, self.first_pause, now);
+        } else if !has_index_limit && tally.has_new_success {
+            self.pauses.remove(key);
         }
-        let Some((count, last)) = self.failures.get(key) else {
-            return Duration::ZERO;
-        };
-        let factor = 2_u32
-            .saturating_pow(count.saturating_sub(1))
-            .min(PAUSES_MAX);
-        (*last + self.first_pause * factor).saturating_duration_since(now)
     }
 }
 
@@ -272,8 +273,13 @@ fn release_orphan(cluster: &mut Cluster<'_, '_>, key: &ObjectKey) {
     }
 }
 
-/// Creates the pods that are missing.
-fn create(cluster: &mut Cluster<'_, '_>, job: &Value, tally: &Tally, wanted: i64) {
+/// Creates the pods that are missing, but for indexes that wait, whose places nobody else takes.
+fn create(
+    cluster: &mut Cluster<'_, '_>,
+    job: &Value,
+    tally: &Tally,
+    (wanted, waiting): (i64, &BTreeMap<i64, Duration>),
+) {
     let missing = usize::try_from(wanted - tally.active)
         .unwrap_or_default()
         .min(BURST);
@@ -299,6 +305,9 @@ fn create(cluster: &mut Cluster<'_, '_>, job: &Value, tally: &Tally, wanted: i64
         pod["metadata"]["generateName"] = json!(format!("{name}-"));
         if is_indexed {
             let Some(index) = indexes.next() else { return };
+            if waiting.contains_key(&index) {
+                continue;
+            }
             set_index(&mut pod, name, index);
             if !spec["backoffLimitPerIndex"].is_null() {
                 let failures = tally

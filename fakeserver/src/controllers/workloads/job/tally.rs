@@ -50,6 +50,9 @@ pub(super) struct Tally {
     pub(super) fatal: Option<String>,
     /// The number of failures that were counted now.
     pub(super) new_failures: i64,
+    /// The indexes of pods that have failed since the last look, whatever the policy for failures says, each with the number of
+    /// its failures so far.
+    pub(super) new_index_failures: BTreeMap<i64, i64>,
     pub(super) has_new_success: bool,
 }
 
@@ -150,6 +153,10 @@ impl Tally {
             }
             return;
         }
+        if let Some(index) = member.index {
+            let failures = self.new_index_failures.entry(index).or_default();
+            *failures = (*failures).max(member.index_failures + 1);
+        }
         let effect = failure(&spec["podFailurePolicy"], &member.object);
         if effect == Failure::Ignored {
             return;
@@ -233,5 +240,6 @@ mod tests {
             tally.index_failures,
             BTreeMap::from([(1, 2), (2, 1), (3, 0)])
         );
+        assert_eq!(tally.new_index_failures, BTreeMap::from([(1, 2), (2, 1)]));
     }
 }
