@@ -29,6 +29,7 @@ mod page;
 mod trace;
 
 use std::{
+    collections::BTreeMap,
     env,
     ffi::OsStr,
     io::{self, IsTerminal, Write as _},
@@ -159,7 +160,7 @@ struct ServerOptions {
     faults: Option<PathBuf>,
 
     /// Stages of pods and other objects: a file of YAML that says what becomes of them, and when. Several files are read in
-    /// order. They need `--controllers workloads`.
+    /// order; no two stages have the same name. They need `--controllers workloads`.
     #[arg(long, value_name = "FILE")]
     stages: Vec<PathBuf>,
 
@@ -317,8 +318,10 @@ impl ServerOptions {
     /// Returns the controllers, with the stages of the files and the pods of the cluster itself.
     fn controllers(&self) -> Result<Controllers, String> {
         let mut controllers = self.controllers.clone();
+        let mut files: BTreeMap<String, &Path> = BTreeMap::new();
         for file in &self.stages {
             let stages = read_stages(file)?;
+            check_names(&stages, file, &mut files)?;
             let workloads = controllers.workloads.take();
             let workloads = workloads.ok_or("--stages needs `--controllers workloads`")?;
             controllers = controllers.with_workloads(workloads.with_stages(stages));
@@ -335,6 +338,24 @@ fn read_stages(file: &Path) -> Result<Vec<Stage>, String> {
     let text = std::fs::read_to_string(file);
     let text = text.map_err(|error| format!("--stages {shown}: {error}"))?;
     Stage::parse(&text).map_err(|error| format!("--stages {shown}: {error}"))
+}
+
+/// Checks that no other file has a stage of the same name. `files` are those that were read before, by the names of stages.
+fn check_names<'a>(
+    stages: &[Stage],
+    file: &'a Path,
+    files: &mut BTreeMap<String, &'a Path>,
+) -> Result<(), String> {
+    for stage in stages {
+        if let Some(other) = files.insert(stage.name().to_owned(), file) {
+            let [shown, other] = [file, other].map(Path::display);
+            let name = stage.name();
+            return Err(format!(
+                "--stages {shown}: a stage of {other} has the name {name:?} already: give another"
+            ));
+        }
+    }
+    Ok(())
 }
 
 fn install_faults(server: &FakeServer, file: &Path) -> Result<(), String> {

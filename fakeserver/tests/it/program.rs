@@ -482,6 +482,23 @@ async fn stages_that_cannot_be_used_are_refused_at_the_start() {
         assert_eq!(code, Some(1), "{said}");
         assert!(said.contains("--stages") && said.contains(why), "{said}");
     }
+    std::fs::write(&file, stage).unwrap();
+    let other = directory.path().join("other.yaml");
+    let other = other.to_str().unwrap();
+    std::fs::write(other, stage).unwrap();
+    let words = [
+        "serve",
+        "--listen",
+        "127.0.0.1:0",
+        "--controllers",
+        "workloads",
+    ];
+    let files = ["--stages", path, "--stages", other];
+    let (code, _, said) = told(&[&words[..], &files].concat()).await;
+    assert_eq!(code, Some(1), "{said}");
+    let why =
+        format!("--stages {other}: a stage of {path} has the name \"s\" already: give another");
+    assert!(said.contains(&why), "{said}");
 }
 
 #[tokio::test]

@@ -111,6 +111,12 @@ impl Stage {
         yaml::parse(text)
     }
 
+    /// Returns its name, which errors tell.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
     /// Selects objects of one namespace only.
     pub fn with_namespace(mut self, namespace: impl Into<String>) -> Self {
         self.selector.namespace = Some(namespace.into());
