@@ -596,6 +596,57 @@ async fn a_cron_job_creates_a_job_a_minute_and_keeps_the_last_ones() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_cron_job_that_keeps_no_jobs_knows_of_their_success() {
+    let api = api();
+    let cron_jobs = "/apis/batch/v1/namespaces/default/cronjobs";
+    let cron_job = json!({
+        "metadata": {"name": "c"},
+        "spec": {"schedule": "* * * * *", "successfulJobsHistoryLimit": 0, "jobTemplate": {
+            "spec": {"template": {"spec": {
+                "restartPolicy": "Never", "containers": [{"name": "c", "image": "i"}],
+            }}},
+        }},
+    });
+    api.post(cron_jobs, &cron_job).await.created();
+    tokio::time::sleep(Duration::from_secs(90)).await;
+    assert_eq!(names(&api, JOBS).await, Vec::<String>::new());
+    let status = api.get(&format!("{cron_jobs}/c")).await.ok()["status"].clone();
+    assert!(
+        status["lastSuccessfulTime"].as_str() > Some("2026-01-01T00:01:00Z"),
+        "{status}"
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_event_of_a_cron_job_that_happens_again_is_counted() {
+    let api = api();
+    let cron_jobs = "/apis/batch/v1/namespaces/default/cronjobs";
+    let template = json!({"spec": {
+        "restartPolicy": "Never", "containers": [{"name": "c", "image": "i"}],
+    }});
+    let cron_job = json!({
+        "metadata": {"name": "c"},
+        "spec": {"schedule": "0 0 1 1 *", "jobTemplate": {"spec": {"template": template}}},
+    });
+    let cron_job = api.post(cron_jobs, &cron_job).await.created();
+    let owner = json!({"apiVersion": "batch/v1", "kind": "CronJob", "name": "c",
+        "uid": cron_job["metadata"]["uid"], "controller": true});
+    let job = json!({
+        "metadata": {"name": "manual", "ownerReferences": [owner]},
+        "spec": {"template": template},
+    });
+    api.post(JOBS, &job).await.created();
+    api.settle().await;
+    let path = "/api/v1/namespaces/default/events?fieldSelector=reason=UnexpectedJob";
+    let events = api.get(path).await.ok();
+    let events = events["items"].as_array().unwrap();
+    assert_eq!(events.len(), 1, "{events:#?}");
+    let message = "Saw a job that the controller did not create or forgot: manual";
+    assert_eq!(events[0]["message"], message);
+    assert!(events[0]["count"].as_u64() > Some(1), "{events:#?}");
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_cron_job_waits_for_a_running_job_or_replaces_it() {
     for (policy, jobs) in [("Allow", 3), ("Forbid", 1), ("Replace", 1)] {
         let api = api_with(Workloads::default().with_pod_run(Duration::from_hours(1)));

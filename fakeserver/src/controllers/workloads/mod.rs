@@ -93,7 +93,7 @@ pub(super) fn controllers(options: &Workloads) -> Vec<Box<dyn Controller>> {
         Box::new(StatefulSets),
         Box::new(DaemonSets::default()),
         Box::new(Jobs::new(options)),
-        Box::new(CronJobs),
+        Box::new(CronJobs::default()),
         Box::new(Disruption::default()),
         Box::new(Autoscalers::new(options.serves_metrics())),
         Box::new(ServiceEndpoints::default()),

@@ -11,7 +11,10 @@ use jiff::{
 use serde_json::{Value, json};
 
 use self::timing::{Met, Timing};
-use super::objects::{ReconciledKind, enqueue_owners, has_condition, text};
+use super::{
+    correlation::{Correlator, Told},
+    objects::{ReconciledKind, enqueue_owners, has_condition, text},
+};
 use crate::{
     controllers::{
         cluster::{Actor, Cluster},
@@ -38,12 +41,19 @@ const ACTOR: Actor = Actor::CONTROLLER_MANAGER;
 const SCHEDULED: &str = "batch.kubernetes.io/cronjob-scheduled-timestamp";
 
 /// The controller of cron jobs.
-#[derive(Debug)]
-pub(super) struct CronJobs;
+///
+/// # Memory
+///
+/// The recent events about each cron job.
+#[derive(Debug, Default)]
+pub(super) struct CronJobs {
+    events: Correlator,
+}
 
 /// A cron job, and its jobs.
 struct Reconciled<'a, 'b, 't> {
     cluster: &'a mut Cluster<'b, 't>,
+    events: &'a mut Correlator,
     cron_job: Value,
     jobs: Vec<Value>,
 }
@@ -55,6 +65,9 @@ impl Controller for CronJobs {
 
     fn observe(&mut self, change: &Observed<'_>, _: &Index, due: &mut Due<'_>) {
         if change.is_of(KIND.kind) {
+            if change.after.is_none() {
+                self.events.forget(change.subject().uid());
+            }
             due.add(change.key().clone(), Duration::ZERO);
         } else if change.is_of(&batch::job::KIND) {
             enqueue_owners(&KIND, change, due);
@@ -71,10 +84,13 @@ impl Controller for CronJobs {
         let mut reconciled = Reconciled {
             jobs: jobs.collect(),
             cron_job: stored.to_value(),
+            events: &mut self.events,
             cluster,
         };
+        // The success of a job that is not kept counts, too.
+        let jobs = reconciled.jobs.clone();
         reconciled.clean_up();
-        reconciled.note_jobs();
+        reconciled.note_jobs(&jobs);
         let wait = reconciled.schedule();
         let status = reconciled.cron_job["status"].take();
         cluster.update(key, ACTOR.of_status(), |cron_job| {
@@ -120,10 +136,10 @@ impl Reconciled<'_, '_, '_> {
     }
 
     /// Keeps the list of active jobs, and the time of the last success.
-    fn note_jobs(&mut self) {
-        for job in self.jobs.clone() {
+    fn note_jobs(&mut self, jobs: &[Value]) {
+        for job in jobs {
             let name = text(&job["metadata"]["name"]);
-            let is_active = self.is_active(&job);
+            let is_active = self.is_active(job);
             let mut ends = ["Complete", "Failed"].into_iter();
             let Some(end) = ends.find(|end| has_condition(&job["status"], end)) else {
                 if !is_active {
@@ -145,7 +161,7 @@ impl Reconciled<'_, '_, '_> {
                 *last = ended.clone();
             }
         }
-        let uids: Vec<Value> = (self.jobs.iter())
+        let uids: Vec<Value> = (jobs.iter())
             .map(|job| job["metadata"]["uid"].clone())
             .collect();
         for active in self.active() {
@@ -311,10 +327,15 @@ impl Reconciled<'_, '_, '_> {
     }
 
     fn tell(&mut self, reason: &str, message: &str) {
-        self.cluster.event(&KIND, &self.cron_job, reason, message);
+        self.record(&Told::normal(reason, message));
     }
 
     fn warn(&mut self, reason: &str, message: &str) {
-        self.cluster.warning(&KIND, &self.cron_job, reason, message);
+        self.record(&Told::warning(reason, message));
+    }
+
+    fn record(&mut self, told: &Told<'_>) {
+        self.cluster
+            .correlated_event(self.events, &KIND, &self.cron_job, told);
     }
 }
