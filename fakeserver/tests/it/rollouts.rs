@@ -143,6 +143,37 @@ async fn an_old_pod_that_is_not_ready_goes_as_soon_as_its_successor_is_there() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_daemon_set_tells_of_pods_that_it_replaces_because_they_have_ended() {
+    let api = Api::with(Controllers::default().with_workloads(Workloads::default()));
+    let set = daemons(&api, json!({})).await;
+    for (phase, reason, verb, kind) in [
+        ("Failed", "FailedDaemonPod", "kill", "Warning"),
+        ("Succeeded", "SucceededDaemonPod", "delete", "Normal"),
+    ] {
+        let pods = api.get(PODS).await.ok();
+        let name = pods["items"][0]["metadata"]["name"].as_str().unwrap();
+        let status = json!({"status": {"phase": phase}});
+        api.merge(&format!("{PODS}/{name}/status"), &status)
+            .await
+            .ok();
+        api.settle().await;
+        let path = format!("/api/v1/namespaces/default/events?fieldSelector=reason={reason}");
+        let events = api.get(&path).await.ok();
+        let event = &events["items"][0];
+        let ended = phase.to_lowercase();
+        let message = format!(
+            "Found {ended} daemon pod default/{name} on node node-0, will try to {verb} it"
+        );
+        assert_eq!(
+            (&event["message"], &event["type"]),
+            (&json!(message), &json!(kind))
+        );
+        let status = api.get(&set).await.ok()["status"].clone();
+        assert_eq!(status["numberReady"], 1, "{status}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_taint_that_does_not_evict_keeps_the_pods_that_are_there() {
     let api = api();
     daemons(&api, json!({"maxUnavailable": 1})).await;

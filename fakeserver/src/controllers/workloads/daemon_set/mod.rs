@@ -18,7 +18,7 @@ use super::{
         BURST, COALESCED, ReconciledKind, claim, count, count_available, enqueue_owners, hash,
         look_again, number, selector, text,
     },
-    pods::Pod,
+    pods::{Phase, Pod},
     revisions::record,
     scheduler::Node,
 };
@@ -136,6 +136,7 @@ impl Controller for DaemonSets {
         } else {
             placed
         };
+        tell_of_ended(cluster, &set, &changes, &kept);
         if carry_out(cluster, &set, &template, &changes) == BURST {
             due.add(key.clone(), Duration::ZERO);
         }
@@ -168,6 +169,31 @@ fn target(pod: &Pod) -> String {
     let affinity = &pod["spec"]["affinity"]["nodeAffinity"];
     let terms = &affinity["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"];
     text(&terms[0]["matchFields"][0]["values"][0]).to_owned()
+}
+
+/// Records that pods are replaced because they have ended. Those of nodes where none is kept go anyway.
+fn tell_of_ended(
+    cluster: &mut Cluster<'_, '_>,
+    set: &Value,
+    changes: &Changes,
+    kept: &BTreeSet<String>,
+) {
+    for pod in changes.deleted.iter().filter(|pod| pod.is_finished()) {
+        let node = target(pod);
+        if !kept.contains(&node) {
+            continue;
+        }
+        let path = pod.key().path();
+        if pod.phase == Phase::Failed {
+            let message =
+                format!("Found failed daemon pod {path} on node {node}, will try to kill it");
+            cluster.warning(&KIND, set, "FailedDaemonPod", &message);
+        } else {
+            let message =
+                format!("Found succeeded daemon pod {path} on node {node}, will try to delete it");
+            cluster.event(&KIND, set, "SucceededDaemonPod", &message);
+        }
+    }
 }
 
 /// Creates and deletes pods. Returns how many were created.
