@@ -53,6 +53,24 @@ async fn get(api: &Api, path: &str, name: &str) -> Value {
     api.get(&format!("{path}/{name}")).await.ok()
 }
 
+/// Returns the events about an object: how often, by whom, the reason and the message.
+async fn told(api: &Api, name: &str) -> Vec<String> {
+    let path = format!("{EVENTS}?fieldSelector=involvedObject.name={name}");
+    let list = api.get(&path).await.ok();
+    let events = list["items"].as_array().unwrap().iter();
+    events
+        .map(|event| {
+            let fields = [
+                &event["source"]["component"],
+                &event["reason"],
+                &event["message"],
+            ];
+            let [component, reason, message] = fields.map(|field| field.as_str().unwrap());
+            format!("{} {component} {reason}: {message}", event["count"])
+        })
+        .collect()
+}
+
 async fn reasons(api: &Api, name: &str) -> Vec<Value> {
     let path = format!("{EVENTS}?fieldSelector=involvedObject.name={name}");
     let list = api.get(&path).await.ok();
@@ -132,10 +150,57 @@ async fn a_volume_is_made_for_a_claim_of_a_class_and_goes_with_it() {
         get(&api, VOLUMES, &name).await["spec"]["capacity"]["storage"],
         "5Gi"
     );
+    let waiting = "Waiting for a volume to be created either by the external provisioner 'disks.example.com' or manually \
+                   by the system administrator. If volume creation is delayed, please verify that the provisioner is \
+                   running and correctly registered.";
+    assert_eq!(
+        told(&api, "c").await[1..],
+        [
+            format!("1 persistentvolume-controller ExternalProvisioning: {waiting}"),
+            "1 persistentvolume-controller Provisioning: External provisioner is provisioning volume for claim \"default/c\"".to_owned(),
+            format!("1 persistentvolume-controller ProvisioningSucceeded: Successfully provisioned volume {name}"),
+            "1 volume_expand ExternalExpanding: waiting for an external controller to expand this PVC".to_owned(),
+            format!("1 external-resizer Resizing: External resizer is resizing volume {name}"),
+            "1 external-resizer VolumeResizeSuccessful: Resize volume succeeded".to_owned(),
+        ]
+    );
     api.delete(&format!("{CLAIMS}/c")).await.ok();
     sleep(Duration::from_secs(10)).await;
     for path in [format!("{CLAIMS}/c"), format!("{VOLUMES}/{name}")] {
         api.get(&path).await.refused(404);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_claim_that_waits_says_so_every_15_seconds() {
+    let api = api();
+    api.post(CLASSES, &class("late", "WaitForFirstConsumer"))
+        .await
+        .created();
+    for (name, class) in [("c", ""), ("d", "late"), ("e", "absent")] {
+        api.post(CLAIMS, &claim(name, class)).await.created();
+    }
+    sleep(Duration::from_secs(37)).await;
+    // Changes of the claim and of volumes in between are no reason to say it again.
+    let label = json!({"metadata": {"labels": {"a": "b"}}});
+    api.merge(&format!("{CLAIMS}/c"), &label).await.ok();
+    sleep(Duration::from_secs(1)).await;
+    for (name, event) in [
+        (
+            "c",
+            "FailedBinding: no persistent volumes available for this claim and no storage class is set",
+        ),
+        (
+            "d",
+            "WaitForFirstConsumer: waiting for first consumer to be created before binding",
+        ),
+        (
+            "e",
+            "ProvisioningFailed: storageclass.storage.k8s.io \"absent\" not found",
+        ),
+    ] {
+        let expected = format!("3 persistentvolume-controller {event}");
+        assert_eq!(told(&api, name).await, [expected]);
     }
 }
 

@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use crate::{
     controllers::workloads::{
+        correlation,
         objects::text,
         volume_rules::{
             NO_PROVISIONER, VolumeOwner, capacity, delays_binding, has_access_modes, is_bound,
@@ -87,6 +88,18 @@ impl Told {
         Self {
             is_warning: true,
             ..Self::new(reason, message)
+        }
+    }
+
+    /// Returns it as an event that is counted.
+    pub(super) fn as_event(&self) -> correlation::Told<'_> {
+        let Self {
+            reason, message, ..
+        } = self;
+        if self.is_warning {
+            correlation::Told::warning(reason, message)
+        } else {
+            correlation::Told::normal(reason, message)
         }
     }
 }

@@ -14,6 +14,7 @@ use std::{
 };
 
 use serde_json::{Value, json};
+use tokio::time::Instant;
 
 pub(super) use self::ephemeral::EphemeralVolumes;
 
@@ -22,6 +23,7 @@ use self::{
     provisioning::{STANDARD_PROVISIONER, ask, name_of, provisioned, reference, wanted_size},
 };
 use super::{
+    correlation::{self, Correlator},
     objects::{ReconciledKind, selector, text},
     volume_rules::{BOUND, BY_CONTROLLER, is_bound},
 };
@@ -60,6 +62,14 @@ const VOLUME: ReconciledKind = ReconciledKind {
     component: "persistentvolume-controller",
 };
 
+/// The kind that events of those who let volumes grow are about.
+const GROWN: ReconciledKind = ReconciledKind {
+    component: "external-resizer",
+    ..CLAIM
+};
+/// The time after which a claim that waits is looked at again.
+const RESYNC: Duration = Duration::from_secs(15);
+
 /// The key under which the classes of an empty cluster are looked after. No class can have that name.
 const ALL: &str = "";
 /// The class that is made where there is none.
@@ -70,7 +80,8 @@ const IS_DEFAULT: &str = "storageclass.kubernetes.io/is-default-class";
 ///
 /// # Memory
 ///
-/// A key for each claim that waits, for each volume without a claim, and for each volume by the claim that it names.
+/// A key for each claim that waits, for each volume without a claim, and for each volume by the claim that it names; the recent
+/// events about each claim.
 #[derive(Debug)]
 pub(super) struct Volumes {
     makes_class: bool,
@@ -79,8 +90,10 @@ pub(super) struct Volumes {
     free: BTreeSet<ObjectKey>,
     /// The volumes that name a claim.
     by_claim: BTreeMap<ObjectKey, BTreeSet<ObjectKey>>,
-    /// The event that a waiting claim has got last, so that it is not told again.
-    told: BTreeMap<ObjectKey, Told>,
+    /// The event that a waiting claim has got last, and when, so that it is not told again before the next resync.
+    told: BTreeMap<ObjectKey, (Told, Instant)>,
+    /// The events about claims.
+    events: Correlator,
 }
 
 /// Returns the key of the claim that a volume names.
@@ -101,6 +114,7 @@ impl Volumes {
             free: BTreeSet::new(),
             by_claim: BTreeMap::new(),
             told: BTreeMap::new(),
+            events: Correlator::default(),
         }
     }
 
@@ -165,20 +179,36 @@ impl Volumes {
             self.waiting.remove(key);
             self.told.remove(key);
         }
+        if change.after.is_none() {
+            self.events.forget(change.subject().uid());
+        }
     }
 
-    fn reconcile_claim(&mut self, cluster: &mut Cluster<'_, '_>, key: &ObjectKey, claim: &Value) {
+    fn reconcile_claim(
+        &mut self,
+        cluster: &mut Cluster<'_, '_>,
+        key: &ObjectKey,
+        claim: &Value,
+        due: &mut Due<'_>,
+    ) {
         if self.waiting.contains(key) && set_class(cluster, key, claim) {
             return;
         }
         match self.step(cluster, key, claim) {
             ClaimStep::Nothing => {}
-            ClaimStep::Wait(told) => self.tell(cluster, key, claim, told),
-            ClaimStep::Bind(volume) => bind(cluster, key, &VOLUME.key(None, &volume), claim),
-            ClaimStep::Provision => provision(cluster, key, claim),
+            ClaimStep::Wait(told) => {
+                self.tell(cluster, key, claim, told);
+                due.add(key.clone(), RESYNC);
+            }
+            ClaimStep::Bind(volume) => {
+                let volume = VOLUME.key(None, &volume);
+                bind(cluster, key, &volume, claim);
+                self.expand(cluster, key, &volume);
+            }
+            ClaimStep::Provision => self.provision(cluster, key, claim),
             ClaimStep::Lose(told) => {
                 if claim["status"]["phase"] != "Lost" {
-                    cluster.warning(&CLAIM, claim, told.reason, &told.message);
+                    cluster.correlated_event(&mut self.events, &CLAIM, claim, &told.as_event());
                     cluster.update(key, ACTOR.of_status(), |claim| {
                         claim["status"] = json!({"phase": "Lost"});
                     });
@@ -224,17 +254,79 @@ impl Volumes {
         claim_step(claim, around)
     }
 
-    /// Records why a claim waits, unless that was the last event about it.
+    /// Records why a claim waits, unless that was the last event about it and is recent.
     fn tell(&mut self, cluster: &mut Cluster<'_, '_>, key: &ObjectKey, claim: &Value, told: Told) {
-        if self.told.get(key) == Some(&told) {
+        let now = Instant::now();
+        let last = self.told.get(key);
+        if last.is_some_and(|(last, at)| *last == told && now - *at < RESYNC) {
             return;
         }
-        if told.is_warning {
-            cluster.warning(&CLAIM, claim, told.reason, &told.message);
-        } else {
-            cluster.event(&CLAIM, claim, told.reason, &told.message);
+        cluster.correlated_event(&mut self.events, &CLAIM, claim, &told.as_event());
+        self.told.insert(key.clone(), (told, now));
+    }
+
+    /// Lets the volume of a claim grow to what the claim asks for.
+    fn expand(&mut self, cluster: &mut Cluster<'_, '_>, key: &ObjectKey, volume_key: &ObjectKey) {
+        let value = |key| cluster.get(key).map(|stored| stored.to_value());
+        let (Some(claim), Some(volume)) = (value(key), value(volume_key)) else {
+            return;
+        };
+        let Some(size) = wanted_size(&claim, &volume) else {
+            return;
+        };
+        let allows = class(cluster, class_of(&claim));
+        if allows.is_none_or(|class| class["allowVolumeExpansion"] != true) {
+            return;
         }
-        self.told.insert(key.clone(), told);
+        cluster.update(volume_key, RESIZER, |volume| {
+            volume["spec"]["capacity"]["storage"] = size.clone();
+        });
+        cluster.update(key, RESIZER.of_status(), |claim| {
+            claim["status"]["capacity"]["storage"] = size.clone();
+            claim["status"]["allocatedResources"]["storage"] = size.clone();
+        });
+        let controller = ReconciledKind {
+            component: "volume_expand",
+            ..CLAIM
+        };
+        let waits = "waiting for an external controller to expand this PVC";
+        let grows = format!("External resizer is resizing volume {}", volume_key.name());
+        for (kind, reason, message) in [
+            (&controller, "ExternalExpanding", waits),
+            (&GROWN, "Resizing", &grows),
+            (&GROWN, "VolumeResizeSuccessful", "Resize volume succeeded"),
+        ] {
+            let told = correlation::Told::normal(reason, message);
+            cluster.correlated_event(&mut self.events, kind, &claim, &told);
+        }
+    }
+
+    /// Makes the volume of a claim, which then binds the claim.
+    fn provision(&mut self, cluster: &mut Cluster<'_, '_>, key: &ObjectKey, claim: &Value) {
+        let Some(class) = class(cluster, class_of(claim)) else {
+            return;
+        };
+        cluster.update(key, ACTOR, |claim| ask(claim, &class));
+        let mut tell = |cluster: &mut Cluster<'_, '_>, reason: &str, message: &str| {
+            let told = correlation::Told::normal(reason, message);
+            cluster.correlated_event(&mut self.events, &CLAIM, claim, &told);
+        };
+        let message = format!(
+            "Waiting for a volume to be created either by the external provisioner '{}' or manually by the system \
+             administrator. If volume creation is delayed, please verify that the provisioner is running and correctly \
+             registered.",
+            text(&class["provisioner"])
+        );
+        tell(cluster, "ExternalProvisioning", &message);
+        let path = key.path();
+        let message = format!("External provisioner is provisioning volume for claim \"{path}\"");
+        tell(cluster, "Provisioning", &message);
+        let volume = provisioned(claim, &class);
+        let created = cluster.create(VOLUME.kind.storage(), PROVISIONER, volume);
+        if created.is_some() {
+            let message = format!("Successfully provisioned volume {}", name_of(claim));
+            tell(cluster, "ProvisioningSucceeded", &message);
+        }
     }
 }
 
@@ -259,7 +351,7 @@ impl Controller for Volumes {
         }
     }
 
-    fn reconcile(&mut self, cluster: &mut Cluster<'_, '_>, key: &ObjectKey, _due: &mut Due<'_>) {
+    fn reconcile(&mut self, cluster: &mut Cluster<'_, '_>, key: &ObjectKey, due: &mut Due<'_>) {
         if *key == class_key(ALL) && self.class_count == 0 {
             make_class(cluster);
         }
@@ -268,7 +360,7 @@ impl Controller for Volumes {
         };
         if key.resource() == CLAIM.kind.storage() {
             if !is_deleted(&object) {
-                self.reconcile_claim(cluster, key, &object);
+                self.reconcile_claim(cluster, key, &object, due);
             }
         } else {
             // A deleted volume is protected until it is released.
@@ -344,49 +436,6 @@ fn bind(cluster: &mut Cluster<'_, '_>, key: &ObjectKey, volume_key: &ObjectKey, 
             }
         }
     });
-    expand(cluster, key, volume_key, &volume);
-}
-
-/// Lets a volume grow to what its claim asks for.
-fn expand(cluster: &mut Cluster<'_, '_>, key: &ObjectKey, volume_key: &ObjectKey, volume: &Value) {
-    let Some(claim) = cluster.get(key).map(|stored| stored.to_value()) else {
-        return;
-    };
-    let Some(size) = wanted_size(&claim, volume) else {
-        return;
-    };
-    let allows = class(cluster, class_of(&claim));
-    if allows.is_none_or(|class| class["allowVolumeExpansion"] != true) {
-        return;
-    }
-    cluster.update(volume_key, RESIZER, |volume| {
-        volume["spec"]["capacity"]["storage"] = size.clone();
-    });
-    cluster.update(key, RESIZER.of_status(), |claim| {
-        claim["status"]["capacity"]["storage"] = size.clone();
-        claim["status"]["allocatedResources"]["storage"] = size.clone();
-    });
-    let message = "Resize volume succeeded";
-    cluster.event(&CLAIM, &claim, "VolumeResizeSuccessful", message);
-}
-
-/// Makes the volume of a claim, which then binds the claim.
-fn provision(cluster: &mut Cluster<'_, '_>, key: &ObjectKey, claim: &Value) {
-    let Some(class) = class(cluster, class_of(claim)) else {
-        return;
-    };
-    cluster.update(key, ACTOR, |claim| ask(claim, &class));
-    let path = key.path();
-    let message = format!("External provisioner is provisioning volume for claim \"{path}\"");
-    cluster.event(&CLAIM, claim, "Provisioning", &message);
-    let volume = provisioned(claim, &class);
-    if cluster
-        .create(VOLUME.kind.storage(), PROVISIONER, volume)
-        .is_some()
-    {
-        let message = format!("Successfully provisioned volume {}", name_of(claim));
-        cluster.event(&CLAIM, claim, "ProvisioningSucceeded", &message);
-    }
 }
 
 fn reconcile_volume(cluster: &mut Cluster<'_, '_>, key: &ObjectKey, volume: &Value) {
