@@ -179,6 +179,27 @@ async fn a_pod_waits_for_what_it_refers_to() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn the_certificates_of_the_cluster_have_one_key() {
+    let api = api([]);
+    let reading = |name: &str, key: &str| {
+        let mut pod = pod(name, "");
+        let key = json!({"configMapKeyRef": {"name": "kube-root-ca.crt", "key": key}});
+        pod["spec"]["containers"][0]["env"] = json!([{"name": "CA", "valueFrom": key}]);
+        pod
+    };
+    // It is there as in a cluster, though the server has no certificates.
+    for (name, key) in [("right", "ca.crt"), ("wrong", "ca.pem")] {
+        api.post(PODS, &reading(name, key)).await.created();
+    }
+    api.settle().await;
+    assert_eq!(get(&api, "right").await["status"]["phase"], "Running");
+    let (state, _) = state(&api, "wrong").await;
+    let why = "couldn't find key ca.pem in ConfigMap default/kube-root-ca.crt";
+    let expected = json!({"reason": "CreateContainerConfigError", "message": why});
+    assert_eq!(state["waiting"], expected);
+}
+
+#[tokio::test(start_paused = true)]
 async fn init_containers_run_in_order_and_sidecars_beside_them() {
     let slow = Stage::of_pods("slow")
         .with_container("first")

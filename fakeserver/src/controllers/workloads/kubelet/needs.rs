@@ -1,6 +1,6 @@
 //! The objects that the containers of a pod need before they start: what they mount, and what their environment comes from.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{
     fields,
@@ -19,8 +19,9 @@ pub(super) const NEEDED: [&Kind; 3] = [
     &core::secret::KIND,
     &core::persistent_volume_claim::KIND,
 ];
+const CERTIFICATES_KEY: &str = "ca.crt";
 
-/// The config map with the certificates of a cluster, which is not there where the server speaks plain HTTP.
+/// The config map with the certificates of a cluster, and its key. It is not there where the server speaks plain HTTP.
 const ROOT_CERTIFICATES: &str = "kube-root-ca.crt";
 
 /// The lack for which the containers of a pod cannot start yet.
@@ -118,10 +119,11 @@ pub(super) fn unconfigured(
 // === impl Missing ===
 
 impl Missing {
-    /// Returns what is missing where a reference leads, unless the pod does without it.
+    /// Returns what is missing where a reference leads, unless the pod does without it. Certificates of the cluster are as if
+    /// they were there.
     fn of(cluster: &Cluster<'_, '_>, namespace: &str, wanted: &Reference<'_>) -> Option<Self> {
         let name = wanted.name;
-        if wanted.is_optional || name == ROOT_CERTIFICATES {
+        if wanted.is_optional {
             return None;
         }
         let (kind, word) = match wanted.holder {
@@ -129,8 +131,12 @@ impl Missing {
             Holder::Secret => (&core::secret::KIND, "secret"),
         };
         let key = ObjectKey::namespaced(kind.storage().clone(), namespace, name);
-        let Some(found) = cluster.get(&key).map(|stored| stored.to_value()) else {
-            return Some(Self::Object(format!("{word} \"{name}\" not found")));
+        let found = match cluster.get(&key) {
+            Some(stored) => stored.to_value(),
+            None if wanted.holder == Holder::ConfigMap && name == ROOT_CERTIFICATES => {
+                json!({"data": {CERTIFICATES_KEY: ""}})
+            }
+            None => return Some(Self::Object(format!("{word} \"{name}\" not found"))),
         };
         let has = |key: &str| {
             ["data", "binaryData"]
