@@ -200,6 +200,32 @@ async fn the_certificates_of_the_cluster_have_one_key() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_container_that_may_not_be_root_is_not_created_as_root() {
+    let api = api([]);
+    let mut root = pod("p", "");
+    root["spec"]["securityContext"] = json!({"runAsNonRoot": true, "runAsUser": 1000});
+    root["spec"]["containers"] = json!([
+        {"name": "c", "image": "i", "securityContext": {"runAsUser": 0}},
+        {"name": "d", "image": "i"},
+    ]);
+    api.post(PODS, &root).await.created();
+    api.settle().await;
+    let pod = get(&api, "p").await;
+    let uid = pod["metadata"]["uid"].as_str().unwrap();
+    let why = format!(
+        "container's runAsUser breaks non-root policy (pod: \"p_default({uid})\", container: c)"
+    );
+    let statuses = &pod["status"]["containerStatuses"];
+    assert_eq!(
+        statuses[0]["state"]["waiting"],
+        json!({"reason": "CreateContainerConfigError", "message": why})
+    );
+    assert!(statuses[1]["state"]["running"].is_object(), "{pod}");
+    let told = told(&api, "p").await;
+    assert!(told.contains(&format!("Failed: Error: {why}")), "{told:#?}");
+}
+
+#[tokio::test(start_paused = true)]
 async fn init_containers_run_in_order_and_sidecars_beside_them() {
     let slow = Stage::of_pods("slow")
         .with_container("first")

@@ -13,6 +13,7 @@ mod fields;
 mod probes;
 mod life;
 mod needs;
+mod user;
 mod resize;
 mod status;
 mod tell;
@@ -411,7 +412,8 @@ fn blocked(cluster: &Cluster<'_, '_>, pod: &Value, container: &Container) -> Opt
             ),
         });
     }
-    unconfigured(cluster, pod, &container.name)
+    let spec = fields::container(&pod["spec"], &container.name)?;
+    unconfigured(cluster, pod, spec).or_else(|| user::forbidden(pod, spec))
 }
 
 /// Returns the address of a number.

@@ -2,10 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{
-    fields,
-    life::{Blocked, CONFIG_ERROR},
-};
+use super::life::{Blocked, CONFIG_ERROR};
 use crate::{
     containers::{Holder, Reference},
     controllers::{cluster::Cluster, workloads::objects::text},
@@ -19,10 +16,10 @@ pub(super) const NEEDED: [&Kind; 3] = [
     &core::secret::KIND,
     &core::persistent_volume_claim::KIND,
 ];
-const CERTIFICATES_KEY: &str = "ca.crt";
 
 /// The config map with the certificates of a cluster, and its key. It is not there where the server speaks plain HTTP.
 const ROOT_CERTIFICATES: &str = "kube-root-ca.crt";
+const CERTIFICATES_KEY: &str = "ca.crt";
 
 /// The lack for which the containers of a pod cannot start yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -98,10 +95,9 @@ fn lack_of_claim(cluster: &Cluster<'_, '_>, pod: &Value, volume: &Value) -> Opti
 pub(super) fn unconfigured(
     cluster: &Cluster<'_, '_>,
     pod: &Value,
-    container: &str,
+    container: &Value,
 ) -> Option<Blocked> {
     let namespace = text(&pod["metadata"]["namespace"]);
-    let container = fields::container(&pod["spec"], container)?;
     let items = |field: &str| container[field].as_array().into_iter().flatten();
     let whole = items("envFrom").filter_map(Reference::of_environment);
     let single = items("env").filter_map(|variable| Reference::of_variable(&variable["valueFrom"]));

@@ -311,7 +311,7 @@ impl Life {
 }
 
 /// Returns the name of a pod in messages of kubelets.
-fn called(pod: &Value) -> String {
+pub(super) fn called(pod: &Value) -> String {
     let metadata = &pod["metadata"];
     let [name, namespace, uid] = ["name", "namespace", "uid"].map(|field| text(&metadata[field]));
     format!("{name}_{namespace}({uid})")
