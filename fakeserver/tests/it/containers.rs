@@ -226,6 +226,42 @@ async fn a_container_that_may_not_be_root_is_not_created_as_root() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_status_tells_what_is_mounted() {
+    let api = api([]);
+    let mut mounting = pod("p", "");
+    mounting["spec"]["volumes"] = json!([{"name": "v", "emptyDir": {}}]);
+    mounting["spec"]["containers"][0]["volumeMounts"] = json!([
+        {"name": "v", "mountPath": "/a"},
+        {"name": "v", "mountPath": "/b", "readOnly": true},
+        {"name": "v", "mountPath": "/c", "readOnly": true, "recursiveReadOnly": "Enabled"},
+    ]);
+    api.post(PODS, &mounting).await.created();
+    api.settle().await;
+    let pod = get(&api, "p").await;
+    let mounts = pod["status"]["containerStatuses"][0]["volumeMounts"].as_array();
+    let mounts: Vec<&Value> = mounts.unwrap().iter().collect();
+    let own = [
+        &json!({"name": "v", "mountPath": "/a"}),
+        &json!({"name": "v", "mountPath": "/b", "readOnly": true, "recursiveReadOnly": "Disabled"}),
+        &json!({"name": "v", "mountPath": "/c", "readOnly": true, "recursiveReadOnly": "Enabled"}),
+    ];
+    assert_eq!(mounts[..3], own);
+    let token = mounts[3];
+    assert_eq!(
+        [
+            &token["mountPath"],
+            &token["readOnly"],
+            &token["recursiveReadOnly"]
+        ],
+        [
+            &json!("/var/run/secrets/kubernetes.io/serviceaccount"),
+            &json!(true),
+            &json!("Disabled")
+        ]
+    );
+}
+
+#[tokio::test(start_paused = true)]
 async fn init_containers_run_in_order_and_sidecars_beside_them() {
     let slow = Stage::of_pods("slow")
         .with_container("first")

@@ -192,6 +192,22 @@ fn status_of(container: &Container, spec: &Value, uid: &str, has_inits: bool) ->
             status["allocatedResources"] = requests.clone();
         }
     }
+    let mounts = spec["volumeMounts"].as_array();
+    if let Some(mounts) = mounts.filter(|mounts| !mounts.is_empty()) {
+        status["volumeMounts"] = mounts.iter().map(mounted).collect();
+    }
+    status
+}
+
+/// Returns the status of a mount. Nodes do not say that they can mount read-only in all depth, so that this happens only where
+/// it has to.
+fn mounted(mount: &Value) -> Value {
+    let mut status = json!({"name": mount["name"], "mountPath": mount["mountPath"]});
+    if mount["readOnly"] == true {
+        let is_deep = mount["recursiveReadOnly"] == "Enabled";
+        status["readOnly"] = json!(true);
+        status["recursiveReadOnly"] = json!(if is_deep { "Enabled" } else { "Disabled" });
+    }
     status
 }
 
