@@ -15,6 +15,7 @@ mod workloads;
 mod rollouts;
 mod containers;
 mod kubelets;
+mod images;
 mod jobs;
 mod nodes;
 mod kept_objects;

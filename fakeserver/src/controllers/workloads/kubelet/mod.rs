@@ -248,7 +248,7 @@ impl Kubelet {
             _ => Some(Exit::default()),
         };
         let mut script = Script {
-            is_pulled: self.is_pulled(pod, spec),
+            pull: self.pull(pod, spec),
             exit,
             ..Script::starting(options.pod_start)
         };

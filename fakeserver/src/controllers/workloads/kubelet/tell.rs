@@ -17,7 +17,7 @@ use crate::{
     containers::OutputStream,
     controllers::{
         cluster::Cluster,
-        workloads::{correlation::Told, objects::text, pods::Pod},
+        workloads::{correlation::Told, objects::text, pods::Pod, stages::Pull},
     },
     store::ObjectKey,
 };
@@ -79,6 +79,10 @@ impl Kubelet {
             What::NotPulled(why) => {
                 tell(Told::warning("Failed", why));
                 tell(Told::warning("Failed", "Error: ErrImagePull"));
+            }
+            What::NeverPulled(why) => {
+                tell(Told::warning("ErrImageNeverPull", why));
+                tell(Told::warning("Failed", "Error: ErrImageNeverPull"));
             }
             What::PullBackedOff(why) => {
                 tell(normal("BackOff", why));
@@ -159,17 +163,18 @@ impl Kubelet {
         self.blocked.insert(key.clone(), lack);
     }
 
-    /// Returns whether an image has to be pulled to the node of a pod.
-    pub(super) fn is_pulled(&self, pod: &Pod, spec: &Value) -> bool {
+    /// Returns how the image of a container gets to the node of its pod.
+    pub(super) fn pull(&self, pod: &Pod, spec: &Value) -> Pull {
         let image = text(&spec["image"]);
         let is_there = || {
             let images = self.images.get(&pod.node);
             images.is_some_and(|images| images.contains(image))
         };
         match text(&spec["imagePullPolicy"]) {
-            "Always" => true,
-            "Never" => false,
-            _ => !is_there(),
+            "Always" => Pull::Needed,
+            "Never" => Pull::Forbidden,
+            _ if is_there() => Pull::Unneeded,
+            _ => Pull::Needed,
         }
     }
 

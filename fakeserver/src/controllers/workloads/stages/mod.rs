@@ -15,7 +15,7 @@ use serde_json::Value;
 use self::select::Selector;
 pub(super) use self::{
     objects::ObjectStages,
-    script::{Exit, FailingProbe, Failures, Line, ProbeKind, Readiness, Script, UsageStep},
+    script::{Exit, FailingProbe, Failures, Line, ProbeKind, Pull, Readiness, Script, UsageStep},
     select::Selected,
 };
 use crate::kinds::metrics::usage::Amount;
@@ -180,7 +180,8 @@ impl Stage {
         self
     }
 
-    /// Sets the reason for which the image cannot be pulled.
+    /// Sets the reason for which the image cannot be pulled. It is not there, so that a container whose policy is never to pull
+    /// waits with the reason `ErrImageNeverPull`, whatever this one is.
     pub fn with_pull_error(mut self, why: impl Into<String>) -> Self {
         self.next.pull_error = Some(why.into());
         self

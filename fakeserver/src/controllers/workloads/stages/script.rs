@@ -11,9 +11,8 @@ use crate::kinds::metrics::usage::Amount;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::controllers::workloads) struct Script {
     pub(in crate::controllers::workloads) start_after: Duration,
-    /// True if its image is not there.
-    pub(in crate::controllers::workloads) is_pulled: bool,
-    /// The reason why its image cannot be pulled.
+    pub(in crate::controllers::workloads) pull: Pull,
+    /// The reason why its image cannot be pulled, which is not there then.
     pub(in crate::controllers::workloads) pull_error: Option<String>,
     /// The time at which it has started up.
     pub(in crate::controllers::workloads) startup: Readiness,
@@ -32,6 +31,17 @@ pub(in crate::controllers::workloads) struct Script {
     pub(in crate::controllers::workloads) lines: Vec<Line>,
     /// The amounts that it uses, the earliest first.
     pub(in crate::controllers::workloads) usage: Vec<UsageStep>,
+}
+
+/// The way in which a container gets its image.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::controllers::workloads) enum Pull {
+    /// It is not there, and is pulled.
+    Needed,
+    /// It is there.
+    Unneeded,
+    /// It is not pulled, whether it is there or not.
+    Forbidden,
 }
 
 /// The time at which a container becomes ready.
@@ -101,7 +111,7 @@ impl Script {
     pub(in crate::controllers::workloads) fn starting(after: Duration) -> Self {
         Self {
             start_after: after,
-            is_pulled: true,
+            pull: Pull::Needed,
             pull_error: None,
             startup: Readiness::After(Duration::ZERO),
             readiness: Readiness::After(Duration::ZERO),
@@ -112,6 +122,15 @@ impl Script {
             exit: None,
             lines: Vec::new(),
             usage: Vec::new(),
+        }
+    }
+
+    /// Returns whether its image is pulled.
+    pub(in crate::controllers::workloads) fn pulls(&self) -> bool {
+        match self.pull {
+            Pull::Needed => true,
+            Pull::Unneeded => self.pull_error.is_some(),
+            Pull::Forbidden => false,
         }
     }
 }

@@ -84,6 +84,8 @@ pub(super) enum What {
     BackedOff(String),
     /// Its image could not be pulled, for this reason.
     NotPulled(String),
+    /// Its image is not there and is never pulled, as this message says.
+    NeverPulled(String),
     /// The pull waits for its next try, as this message says.
     PullBackedOff(String),
     /// A probe of it has failed.

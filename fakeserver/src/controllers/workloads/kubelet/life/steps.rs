@@ -1,19 +1,21 @@
 //! The steps of one container: it starts, goes on, ends, and starts again.
 
-use std::time::Duration;
+use std::{mem, time::Duration};
 
 use tokio::time::Instant;
 
 use super::{Director, Happened, KILLED, Now, Pausing, What, go_duration};
 use crate::controllers::workloads::{
     kubelet::container::{CREATING, Container, Failing, State, backoff},
-    stages::{Exit, Script},
+    stages::{Exit, Pull, Script},
 };
 
 /// The time after which a container that ran has not crashed in a row.
 const STABLE_AFTER: Duration = Duration::from_mins(10);
 /// The time between a failed pull and the state that says when it is tried again.
 const CALMED_AFTER: Duration = Duration::from_secs(1);
+/// The time between two looks for an image that is never pulled.
+const LOOKED_FOR_AFTER: Duration = Duration::from_secs(10);
 
 pub(super) fn is_due(at: Option<Instant>, now: Now<'_>) -> bool {
     at.is_some_and(|at| at <= now.at)
@@ -95,48 +97,71 @@ pub(super) fn start(
     let Some(at) = container.starts_at else {
         container.starts_at = Some(now.at + script.start_after);
         container.state = State::waiting(CREATING, "");
-        pull(container, script.is_pulled, happened);
+        pull(container, script.pulls(), happened);
         return true;
     };
     if at > now.at {
         return false;
     }
-    pull(container, script.is_pulled, happened);
-    let image = container.image.clone();
-    container.is_pulling = false;
-    if let Some(error) = script.pull_error {
-        let message = format!("Failed to pull image \"{image}\": {error}");
-        container.state = State::waiting("ErrImagePull", error);
-        container.turns_at = Some(now.at + CALMED_AFTER);
-        container.pulls += 1;
-        container.tries += 1;
-        let pause = backoff(first_backoff, container.pulls);
-        container.starts_at = Some(now.at + CALMED_AFTER + pause);
-        happened.push(Happened::to(container, What::NotPulled(message)));
-    } else {
-        let what = if script.is_pulled {
-            What::Pulled(image, script.start_after)
-        } else {
-            What::Present(image)
-        };
-        happened.push(Happened::to(container, what));
-        let usage = script.usage.clone();
-        run(container, now, script);
-        happened.push(Happened::to(container, What::Started));
-        if !usage.is_empty() {
-            happened.push(Happened::to(container, What::Uses(usage)));
+    pull(container, script.pulls(), happened);
+    let was_pulled = mem::take(&mut container.is_pulling);
+    match script.pull_error {
+        Some(_) if script.pull == Pull::Forbidden => lack_image(container, now, happened),
+        Some(error) => fail_pull(container, error, now, first_backoff, happened),
+        None => {
+            let image = container.image.clone();
+            let what = if was_pulled {
+                What::Pulled(image, script.start_after)
+            } else {
+                What::Present(image)
+            };
+            happened.push(Happened::to(container, what));
+            let usage = script.usage.clone();
+            run(container, now, script);
+            happened.push(Happened::to(container, What::Started));
+            if !usage.is_empty() {
+                happened.push(Happened::to(container, What::Uses(usage)));
+            }
         }
     }
     true
 }
 
 /// Begins to pull the image of a container for its next start, unless it is there or being pulled.
-fn pull(container: &mut Container, is_pulled: bool, happened: &mut Vec<Happened>) {
-    if is_pulled && !container.is_pulling {
+fn pull(container: &mut Container, pulls: bool, happened: &mut Vec<Happened>) {
+    if pulls && !container.is_pulling {
         container.is_pulling = true;
         let image = container.image.clone();
         happened.push(Happened::to(container, What::Pulling(image)));
     }
+}
+
+/// Lets a container whose image could not be pulled wait for the next try.
+fn fail_pull(
+    container: &mut Container,
+    error: String,
+    now: Now<'_>,
+    first_backoff: Duration,
+    happened: &mut Vec<Happened>,
+) {
+    let message = format!("Failed to pull image \"{}\": {error}", container.image);
+    container.state = State::waiting("ErrImagePull", error);
+    container.turns_at = Some(now.at + CALMED_AFTER);
+    container.pulls += 1;
+    container.tries += 1;
+    let pause = backoff(first_backoff, container.pulls);
+    container.starts_at = Some(now.at + CALMED_AFTER + pause);
+    happened.push(Happened::to(container, What::NotPulled(message)));
+}
+
+/// Lets a container whose image is not there, and is never pulled, wait for the next look.
+fn lack_image(container: &mut Container, now: Now<'_>, happened: &mut Vec<Happened>) {
+    let image = &container.image;
+    let message = format!("Container image \"{image}\" is not present with pull policy of Never");
+    container.state = State::waiting("ErrImageNeverPull", message.clone());
+    container.tries += 1;
+    container.starts_at = Some(now.at + LOOKED_FOR_AFTER);
+    happened.push(Happened::to(container, What::NeverPulled(message)));
 }
 
 /// Lets a container run.
