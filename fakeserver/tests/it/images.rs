@@ -9,6 +9,8 @@ use tokio::time::sleep;
 use crate::support::{Api, PODS, pod};
 
 const EVENTS: &str = "/api/v1/namespaces/default/events";
+const ENDPOINTS: &str = "/api/v1/namespaces/default/endpoints";
+const SERVICES: &str = "/api/v1/namespaces/default/services";
 
 fn api(stages: impl IntoIterator<Item = Stage>) -> Api {
     let workloads = Workloads::default().with_stages(stages);
@@ -115,4 +117,39 @@ async fn an_image_that_cannot_be_pulled_is_not_there() {
         "1 Failed: Error: ErrImagePull",
     ];
     assert_eq!(told, expected);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_pod_has_its_address_while_it_waits_for_its_image() {
+    let api = api([Stage::of_pods("gone")
+        .with_image("gone")
+        .with_pull_error("manifest unknown")]);
+    let service = json!({"metadata": {"name": "s"}, "spec": {
+        "selector": {"app": "s"}, "ports": [{"port": 80}]}});
+    api.post(SERVICES, &service).await.created();
+    for (name, image) in [("gone", "gone"), ("nameless", "nginx:::")] {
+        let mut pod = of_image(name, image);
+        pod["metadata"]["labels"] = json!({"app": "s"});
+        api.post(PODS, &pod).await.created();
+    }
+    let mut unmounted = pod("unmounted", "");
+    unmounted["spec"]["volumes"] = json!([{"name": "v", "configMap": {"name": "absent"}}]);
+    api.post(PODS, &unmounted).await.created();
+    api.settle().await;
+    let mut addresses = Vec::new();
+    for (name, reason) in [
+        ("gone", "ImagePullBackOff"),
+        ("nameless", "InvalidImageName"),
+    ] {
+        assert_eq!(waits(&api, name).await[0], reason);
+        let status = status(&api, name).await;
+        assert_eq!(status["podIPs"], json!([{"ip": status["podIP"]}]));
+        addresses.push(status["podIP"].clone());
+    }
+    assert_ne!(addresses[0], addresses[1]);
+    let endpoints = api.get(&format!("{ENDPOINTS}/s")).await.ok();
+    let not_ready = endpoints["subsets"][0]["notReadyAddresses"].as_array();
+    assert_eq!(not_ready.map(Vec::len), Some(2), "{endpoints}");
+    // There is no sandbox before volumes are mounted.
+    assert_eq!(status(&api, "unmounted").await["podIP"], Value::Null);
 }

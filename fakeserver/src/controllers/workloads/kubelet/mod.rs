@@ -282,7 +282,7 @@ impl Kubelet {
     }
 
     fn write(&mut self, cluster: &mut Cluster<'_, '_>, pod: &Pod, life: &Life, now: &str) {
-        if pod.address.is_empty() && life.phase() != Phase::Pending {
+        if pod.address.is_empty() && life.has_sandbox() {
             self.addressed = self.addressed.wrapping_add(1);
         }
         let addresses = Addresses {

@@ -75,7 +75,7 @@ pub(super) fn write(
     if status["startTime"].is_null() {
         status["startTime"] = json!(now);
     }
-    addresses.write(status, &specs, phase);
+    addresses.write(status, &specs, life.has_sandbox());
     if life.is_past_deadline {
         status["reason"] = json!("DeadlineExceeded");
         status["message"] = json!(PAST_DEADLINE);
@@ -122,16 +122,18 @@ fn keep_resources(before: &Value, written: &mut Value) {
 
 impl Addresses<'_> {
     /// Sets the addresses in the status of a pod. One of the node's network has that of the node from the beginning.
-    fn write(self, status: &mut Value, spec: &Value, phase: Phase) {
+    fn write(self, status: &mut Value, spec: &Value, has_sandbox: bool) {
         let Self { host, pod } = self;
         if !host.is_empty() {
             status["hostIP"] = json!(host);
             status["hostIPs"] = json!([{"ip": host}]);
         }
-        let address = match phase {
-            _ if spec["hostNetwork"] == true => host,
-            Phase::Pending => "",
-            _ => pod,
+        let address = if spec["hostNetwork"] == true {
+            host
+        } else if has_sandbox {
+            pod
+        } else {
+            ""
         };
         if status["podIP"].is_null() && !address.is_empty() {
             status["podIP"] = json!(address);

@@ -9,7 +9,7 @@ use tokio::time::Instant;
 
 use self::steps::{is_due, resume, run_on, start};
 use super::{
-    container::{Container, Restart, Role, State},
+    container::{CREATING, Container, Restart, Role, State},
     fields::containers,
 };
 use crate::controllers::workloads::{
@@ -282,6 +282,22 @@ impl Life {
         self.is_stopped
             || inits.any(Container::has_failed_for_good)
             || mains.all(Container::has_ended_for_good)
+    }
+
+    /// Returns whether the sandbox of its pod is there, which has the address: when volumes are mounted, before images are
+    /// pulled.
+    pub(super) fn has_sandbox(&self) -> bool {
+        let is_being_created = |container: &Container| {
+            let is_new = matches!(
+                container.state,
+                State::Waiting {
+                    reason: CREATING,
+                    ..
+                }
+            );
+            is_new && !container.has_started()
+        };
+        self.phase() != Phase::Pending || !self.containers.iter().all(is_being_created)
     }
 
     fn of_role(&self, role: Role) -> impl Iterator<Item = &Container> {
