@@ -12,6 +12,9 @@ export interface Opened {
   isReference: boolean;
 }
 
+/** What is shown before and after an event, on each scale. */
+const AROUND: Record<Scale, number> = { time: 500_000, revision: 2 };
+
 export class App {
   readonly axis: Axis;
   readonly referenceAxis: Axis | undefined;
@@ -95,6 +98,19 @@ export class App {
     this.changed();
   }
 
+  /** Whether the whole run is shown. */
+  isWhole(): boolean {
+    const whole = this.axis.whole(this.scale);
+    return this.window.from <= whole.from && this.window.to >= whole.to;
+  }
+
+  /** Shows the surroundings of the cursor alone. */
+  narrow(): void {
+    const place = this.axis.place(this.scale, this.cursor);
+    const half = AROUND[this.scale];
+    this.setWindow(this.axis.within(this.scale, { from: place - half, to: place + half }));
+  }
+
   zoom(factor: number, around?: number): void {
     const cursor = this.axis.place(this.scale, this.cursor);
     const { from, to } = this.window;
@@ -137,10 +153,11 @@ export class App {
     if (broken.length === 0) return;
     this.promise = (place + broken.length) % broken.length;
     const shown = broken[this.promise];
-    const at = shown?.at ?? this.run.events.length - 1;
+    // A promise about the end of the run is seen where it was decided.
+    const at = shown?.at ?? shown?.led?.at(-1) ?? this.run.events.length - 1;
     const events = [at, ...(shown?.led ?? [])].map((event) => this.axis.place(this.scale, event));
     const [first, last] = [Math.min(...events), Math.max(...events)];
-    const margin = Math.max((last - first) * 0.25, this.scale === "time" ? 500_000 : 2);
+    const margin = Math.max((last - first) * 0.25, AROUND[this.scale]);
     this.window = this.axis.within(this.scale, { from: first - margin, to: last + margin });
     this.cursor = at;
     this.changed();

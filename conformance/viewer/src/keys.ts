@@ -40,16 +40,32 @@ const ACTS: Record<string, Act> = {
     const object = app.run.events[app.cursor]?.o;
     if (object !== undefined) app.open({ object, isReference: false });
   },
-  "?": () => {
-    const help = byId("help");
-    help.hidden = !help.hidden;
-  },
+  "?": () => showHelp(byId("help").hidden),
 };
 
+/** Shows the keys, or hides them; the focus goes there and comes back. */
+function showHelp(isShown: boolean): void {
+  const help = byId("help");
+  if (isShown && document.activeElement instanceof HTMLElement) beforeHelp = document.activeElement;
+  help.hidden = !isShown;
+  if (isShown) help.focus();
+  else if (beforeHelp?.isConnected === true) beforeHelp.focus();
+}
+
+let beforeHelp: HTMLElement | undefined;
+
 export function listenToKeys(views: Views): void {
+  byId("help-button").addEventListener("click", () => showHelp(byId("help").hidden));
+  byId("help-close").addEventListener("click", () => showHelp(false));
+  const kinds = byId("kind-filter") as HTMLDetailsElement;
+  document.addEventListener("click", (event) => {
+    if (event.target instanceof Node && !kinds.contains(event.target)) kinds.open = false;
+  });
   document.addEventListener("keydown", (event) => {
     const target = event.target as HTMLElement;
     if (event.key === "Escape") {
+      // A search stays in force: so does its text, which a browser would remove.
+      event.preventDefault();
       escape(views, target);
       return;
     }
@@ -69,8 +85,11 @@ export function listenToKeys(views: Views): void {
 }
 
 function escape({ app, toolbar }: Views, target: HTMLElement): void {
-  const help = byId("help");
-  if (!help.hidden) help.hidden = true;
-  else if (target === toolbar.search) target.blur();
+  const kinds = byId("kind-filter") as HTMLDetailsElement;
+  if (!byId("help").hidden) showHelp(false);
+  else if (kinds.open) {
+    kinds.open = false;
+    kinds.querySelector("summary")?.focus();
+  } else if (target === toolbar.search) byId("lanes").focus({ preventScroll: true });
   else app.open(undefined);
 }

@@ -1,10 +1,11 @@
-// The moment in the page's address: `#t=SECONDS`, and the event, since several may have one time.
+// The moment in the page's address: `#t=SECONDS`, the event, since several may have one time, and what is shown around it.
 
 import type { App } from "./app.js";
 
 export function linkTo(app: App): string {
   const here = new URL(location.href);
-  here.hash = fragment(app);
+  const { from, to } = app.window;
+  here.hash = `${fragment(app)}&s=${app.scale}&w=${Math.round(from * 1_000) / 1_000},${Math.round(to * 1_000) / 1_000}`;
   return here.href;
 }
 
@@ -20,7 +21,11 @@ export function goToMoment(app: App): boolean {
   if (!Number.isFinite(time)) return false;
   const micros = Math.round(time * 1_000_000);
   const event = Number(parameters.get("e") ?? Number.NaN);
+  if (parameters.get("s") === "revision") app.setScale("revision");
   if (app.run.events[event]?.t === micros) app.go(event);
   else app.goToTime(micros);
+  const [from, to] = (parameters.get("w") ?? "").split(",").map(Number);
+  if (from !== undefined && to !== undefined && from < to) app.setWindow(app.axis.within(app.scale, { from, to }));
+  else if (app.isWhole()) app.narrow();
   return true;
 }

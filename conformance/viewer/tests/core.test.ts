@@ -113,6 +113,16 @@ test("lanes have bars for watches, bands for faults, gaps for crashes", () => {
   ]);
 });
 
+test("a pause within a pause is one gap, which a start ends", () => {
+  const stop = (t: number): string => `{"t":${t},"a":1,"k":"stop","how":"pause"}\n`;
+  const lines = `{"format":"conformance-trace","version":"1.0","program":"p","title":"t"}\n`
+    + `{"actor":0,"name":"server","role":"server"}\n{"actor":1,"name":"c","role":"client"}\n`
+    + `${stop(1)}${stop(2)}{"t":3,"a":1,"k":"start"}\n{"t":9,"a":1,"k":"note","say":"later"}\n`;
+  const run = new Run(decode(lines));
+  const gaps = lanesOf(run, undefined).flatMap((lane) => lane.marks.filter((mark) => mark.look === "gap"));
+  assert.deepEqual(gaps.map(({ from, to }) => [from, to]), [[0, 2]]);
+});
+
 test("the reference shows the rows that differ", () => {
   const other = new Run(decode(text.replace('{"key":"other"', '{"key":"another"').replace('"path":"/data/key","value":null', '"path":"/data/key","value":1')));
   assert.deepEqual(lanesOfReference(example(), example()), []);

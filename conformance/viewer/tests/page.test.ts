@@ -191,6 +191,7 @@ test("search finds, and goes from one to the next", () =>
     await page.keyboard.press("Enter");
     const first = await now(page);
     await page.keyboard.press("Escape");
+    assert.equal(await page.locator("#search").inputValue(), "DELETED");
     await page.keyboard.press("n");
     if (count > 1) assert.notEqual(await now(page), first);
     await page.locator("#hit-before").click();
@@ -214,7 +215,10 @@ test("kinds, namespaces and actors are filtered", () =>
     await page.locator("#kind-filter summary").click();
     for (const kind of ["change", "frame"]) await page.locator(`#kinds input[data-kind=${kind}]`).uncheck();
     await page.keyboard.press("Escape");
+    assert.ok(!(await page.locator("#kinds").isVisible()));
+    await page.locator("#kind-filter summary").click();
     await page.locator("#chart").click({ position: { x: 300, y: 10 } });
+    assert.ok(!(await page.locator("#kinds").isVisible()));
     await settled(page);
     const words = await page.locator("#events").textContent();
     assert.doesNotMatch(words ?? "", /sends on \d+: (ADDED|MODIFIED)/u);
@@ -265,6 +269,54 @@ test("lanes have names, and the keyboard alone reaches them", () =>
     assert.ok(roles >= 5);
   }));
 
+const focused = (page: Page): Promise<string> =>
+  page.evaluate(() => `${document.activeElement?.tagName} ${document.activeElement?.getAttribute("aria-label") ?? document.activeElement?.textContent}`);
+
+test("the focus stays where something was pressed, whatever is made anew", () =>
+  on(async (page) => {
+    const event = page.locator("#events .event").nth(5);
+    await event.focus();
+    const pressed = await focused(page);
+    await page.keyboard.press("Enter");
+    await settled(page);
+    assert.equal(await focused(page), pressed);
+    await page.locator("#promise ol .event").first().focus();
+    const led = await focused(page);
+    await page.keyboard.press("Enter");
+    await settled(page);
+    assert.equal(await focused(page), led);
+    const summary = page.locator("#beliefs summary").first();
+    await summary.focus();
+    await page.keyboard.press("ArrowRight");
+    await settled(page);
+    assert.match(await focused(page), /^SUMMARY/u);
+    // An object that is opened from the panel gives the focus back.
+    await page.evaluate(() => (location.hash = "#t=0&e=0"));
+    await settled(page);
+    for (let step = 0; step < 400 && (await page.locator("#now button", { hasText: /^open / }).count()) === 0; step += 1) {
+      await page.keyboard.press("ArrowRight");
+      await settled(page);
+    }
+    await page.locator("#now button", { hasText: /^open / }).focus();
+    const opener = await focused(page);
+    await page.keyboard.press("Enter");
+    await settled(page);
+    assert.equal(await focused(page), "BUTTON close");
+    await page.keyboard.press("Enter");
+    await settled(page);
+    assert.equal(await focused(page), opener);
+    await page.locator("#help-button").click();
+    assert.equal(await focused(page), "DIV keys");
+    await page.keyboard.press("Escape");
+    assert.equal(await focused(page), "BUTTON keys");
+  }));
+
+test("an address with a moment opens its surroundings", () =>
+  on(async (page) => {
+    const { from, to } = await part(page);
+    assert.ok(from <= 1_000_000 && to >= 1_000_000 && to - from < 2_000_000, `${from} ${to}`);
+  }, file, "#t=1.000000"));
+
 test("seed, replay line and the moment are copied", async () => {
   const { page } = await open(browser, file);
   await page.evaluate(() => {
@@ -276,7 +328,13 @@ test("seed, replay line and the moment are copied", async () => {
   };
   assert.match(await copied("copy seed"), /^\d+$/u);
   assert.match(await copied("copy replay line"), new RegExp(`bugs --bug ${BUG} --seed \\d+`, "u"));
-  assert.match(await copied("link to this moment"), /^file:.*#t=[\d.]+&e=\d+$/u);
+  const link = await copied("link to this moment");
+  assert.match(link, /^file:.*#t=[\d.]+&e=\d+&s=time&w=-?[\d.]+,[\d.]+$/u);
+  const shown = await part(page);
+  await page.goto(link);
+  await page.reload();
+  const again = await part(page);
+  assert.ok(Math.abs(again.from - shown.from) < 1 && Math.abs(again.to - shown.to) < 1);
   await page.context().close();
 });
 
@@ -290,6 +348,8 @@ test("light and dark differ, and what is printed has no tools", () =>
     assert.equal(await ground(), "rgb(255, 255, 255)");
     assert.ok(!(await page.locator(".tools").isVisible()));
     assert.ok(await page.locator("#promise").isVisible());
+    const top = async (selector: string): Promise<number> => (await page.locator(selector).boundingBox())?.y ?? 0;
+    assert.ok((await top("#promise")) < (await top("#lanes")), "the verdict comes first");
     // All lanes are on paper, not those that a screen has room for.
     const [shown, whole] = await page.locator("#chart, #lanes-inner").evaluateAll((parts) => parts.map((it) => it.clientHeight));
     assert.equal(shown, whole);

@@ -23,9 +23,16 @@ export function showsEvent(run: Run, filter: Filter, number: number): boolean {
 
 export function showsLane(run: Run, filter: Filter, lane: Lane): boolean {
   if (lane.object !== undefined) {
+    if (filter.actor !== undefined && lane.isReference !== true && !isTouched(run, lane.object, filter.actor)) return false;
     return filter.namespace === undefined || run.objects[lane.object]?.namespace === filter.namespace;
   }
   return lane.actor === undefined || filter.actor === undefined || isOf(run, lane.actor, filter.actor);
+}
+
+/** Whether an actor changed an object, asked for it, or believed something of it. */
+function isTouched(run: Run, object: number, actor: number): boolean {
+  if (run.versionsHeld(actor, object) > 0) return true;
+  return run.events.some((event) => event.o === object && event.a !== undefined && isOf(run, event.a, actor));
 }
 
 function isOf(run: Run, actor: number, wanted: number): boolean {

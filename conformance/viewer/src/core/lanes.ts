@@ -144,6 +144,10 @@ function actors(run: Run): Lane[] {
     if (event.a === undefined) return;
     for (const mark of momentary(run, event, number)) pushTo(marks, event.a, mark);
     if (event.k === "stop") {
+      const before = stopped.get(event.a);
+      // A pause within a pause is the same one; a crash ends it.
+      if (before !== undefined && event.how === "pause") return;
+      if (before !== undefined) before.to = number;
       const mark: Mark = {
         from: number,
         to: run.events.length - 1,
@@ -261,8 +265,10 @@ function objects(run: Run): Lane[] {
     const line = run.objects[object];
     return `${line?.namespace ?? ""}\u0000${line?.resource}\u0000${line?.name}`;
   };
-  // What nothing happened to comes last.
-  const rank = (object: number): number => (owned.has(object) || isLively(run, object) ? 0 : 1);
+  // What clients did something to comes first, and what nothing happened to comes last.
+  const asked = new Set(run.events.flatMap((event) => (event.o === undefined || run.actors[event.a ?? -1]?.role === "server" ? [] : [event.o])));
+  const isAsked = (object: number): boolean => asked.has(object) || (owned.get(object) ?? []).some(isAsked);
+  const rank = (object: number): number => (isAsked(object) ? 0 : owned.has(object) || isLively(run, object) ? 1 : 2);
   roots.sort((one, other) => rank(one) - rank(other) || (key(one) < key(other) ? -1 : key(one) > key(other) ? 1 : one - other));
   for (const root of roots) if ((run.versions[root] ?? []).length > 0 || owned.has(root)) add(root, 0);
   return lanes;

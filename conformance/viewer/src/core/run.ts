@@ -122,6 +122,11 @@ export class Run {
     return version?.isGone === true ? undefined : version;
   }
 
+  /** The number of versions of an object that a client has held. */
+  versionsHeld(actor: number, object: number): number {
+    return this.beliefs.get(actor)?.get(object)?.length ?? 0;
+  }
+
   /** The revision at which a client held an object after an event. */
   heldAt(actor: number, object: number, number: number): number | undefined {
     const history = this.beliefs.get(actor)?.get(object) ?? [];

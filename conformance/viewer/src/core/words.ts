@@ -49,6 +49,14 @@ export function words(run: Run, event: Event): string {
   }
 }
 
+/** Who does it, and to whom if that is another one: the answers of a server belong to the requests of its clients. */
+export function whoOf(run: Run, number: number): string {
+  const event = run.events[number];
+  const who = actorName(run, event?.a);
+  const asked = event?.q === undefined ? undefined : run.events[run.requests.get(event.q)?.[0] ?? -1];
+  return asked === undefined || asked.a === event?.a ? who : `${who} → ${actorName(run, asked.a)}`;
+}
+
 const ENDS: Record<string, string> = {
   clean: "ends",
   broken: "breaks off",

@@ -27,6 +27,46 @@ export function button(text: string, act: () => void, attributes: Attributes = {
   return element;
 }
 
+const FOCUSABLE = "button, summary, input, select, [tabindex]";
+
+/** A focused element, by what it says and its place in its container: it may be made anew. */
+export interface FocusPlace {
+  container: HTMLElement;
+  says: string;
+  place: number;
+}
+
+function focusable(container: HTMLElement): HTMLElement[] {
+  return [...container.querySelectorAll<HTMLElement>(FOCUSABLE)];
+}
+
+function saying(element: HTMLElement): string {
+  return `${element.tagName} ${element.getAttribute("aria-label") ?? element.textContent}`;
+}
+
+/** Returns the place of the focus, if it is in a container. */
+export function focusPlace(container: HTMLElement): FocusPlace | undefined {
+  const { activeElement } = document;
+  if (!(activeElement instanceof HTMLElement) || !container.contains(activeElement)) return undefined;
+  return { container, says: saying(activeElement), place: focusable(container).indexOf(activeElement) };
+}
+
+/** Focuses what says the same, the nearest one first, or else what stands at the place now. */
+export function focusAt({ container, says, place }: FocusPlace): void {
+  const all = focusable(container);
+  const same = all.filter((element) => saying(element) === says);
+  const distance = (element: HTMLElement): number => Math.abs(all.indexOf(element) - place);
+  const nearest = same.sort((one, other) => distance(one) - distance(other))[0];
+  (nearest ?? all[Math.min(Math.max(place, 0), all.length - 1)])?.focus({ preventScroll: true });
+}
+
+/** Replaces what a container holds. The focus stays where it was. */
+export function redraw(container: HTMLElement, ...children: Node[]): void {
+  const focused = focusPlace(container);
+  container.replaceChildren(...children);
+  if (focused !== undefined) focusAt(focused);
+}
+
 export function byId(id: string): HTMLElement {
   const element = document.getElementById(id);
   if (element === null) throw new Error(`the page has no element ${id}`);

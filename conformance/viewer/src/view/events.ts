@@ -2,8 +2,8 @@
 
 import type { App } from "../app.js";
 import { seconds } from "../core/axis.js";
-import { actorName, words } from "../core/words.js";
-import { button, byId, el } from "./dom.js";
+import { whoOf, words } from "../core/words.js";
+import { button, byId, el, redraw } from "./dom.js";
 
 /** The number of events before and after that at the cursor. */
 const BEFORE = 12;
@@ -24,7 +24,7 @@ export class EventsView {
     if (state === this.shown) return;
     this.shown = state;
     const found = new Set(app.hits);
-    this.list.replaceChildren(...around.map((number) => this.line(number, found.has(number))));
+    redraw(this.list, ...around.map((number) => this.line(number, found.has(number))));
   }
 
   private side(by: 1 | -1, count: number): number[] {
@@ -44,7 +44,7 @@ export class EventsView {
     if (number === app.cursor) go.setAttribute("aria-current", "true");
     go.append(
       el("span", { class: "time" }, seconds(event?.t ?? 0)),
-      el("span", { class: "who" }, actorName(app.run, event?.a)),
+      el("span", { class: "who" }, whoOf(app.run, number)),
       el("span", { class: "what" }, event === undefined ? "" : words(app.run, event)),
     );
     return el("li", {}, go);

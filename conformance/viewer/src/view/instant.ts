@@ -3,8 +3,8 @@
 import type { App } from "../app.js";
 import { seconds } from "../core/axis.js";
 import { type Row, SIGNS, compare } from "../core/belief.js";
-import { actorName, objectName, words } from "../core/words.js";
-import { button, byId, el } from "./dom.js";
+import { actorName, objectName, whoOf, words } from "../core/words.js";
+import { button, byId, el, redraw } from "./dom.js";
 
 /** The number of rows of a client that are shown at once. */
 const ROWS = 40;
@@ -31,7 +31,7 @@ export class InstantView {
       return;
     }
     const at = `${seconds(event.t)}, revision ${app.run.revisionAt(app.cursor)}`;
-    const who = actorName(app.run, event.a);
+    const who = whoOf(app.run, app.cursor);
     const said = words(app.run, event);
     const parts: Node[] = [
       el("p", { class: "at" }, `${at} · event ${app.cursor} of ${app.run.events.length}`),
@@ -46,9 +46,9 @@ export class InstantView {
       const text = read === undefined ? `event ${from}` : `${seconds(read.t)} ${actorName(app.run, read.a)} ${words(app.run, read)}`;
       parts.push(button(`← decided on: ${text}`, () => app.go(from)));
     }
-    this.now.replaceChildren(...parts);
+    redraw(this.now, ...parts);
     this.live.textContent = `${at}: ${who} ${said}`;
-    this.beliefs.replaceChildren(...this.tables());
+    redraw(this.beliefs, ...this.tables());
   }
 
   private tables(): Node[] {

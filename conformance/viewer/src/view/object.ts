@@ -7,7 +7,7 @@ import { managersOf, withoutManagers } from "../core/managers.js";
 import { type Run, lastWhere } from "../core/run.js";
 import { objectName } from "../core/words.js";
 import { type DiffRow, JOIN, type Line, diff, folded, toLines } from "../core/yaml.js";
-import { button, byId, el } from "./dom.js";
+import { type FocusPlace, button, byId, el, focusAt, focusPlace, redraw } from "./dom.js";
 
 /** The number of colours of managers; more of them share colours, and are told apart by their names. */
 const COLOURS = 8;
@@ -22,6 +22,7 @@ export class ObjectView {
   private readonly unfolded = new Set<string>();
   private shown = "";
   private returnTo: Element | null = null;
+  private returnPlace: FocusPlace | undefined;
 
   constructor(
     private readonly app: App,
@@ -42,7 +43,10 @@ export class ObjectView {
       this.giveFocusBack();
       return;
     }
-    if (!wasOpen) this.returnTo = document.activeElement;
+    if (!wasOpen) {
+      this.returnTo = document.activeElement;
+      this.returnPlace = focusPlace(byId("panel"));
+    }
     const run = opened.isReference ? app.reference : app.run;
     if (run === undefined) return;
     const event = opened.isReference ? run.events.length - 1 : app.cursor;
@@ -52,16 +56,17 @@ export class ObjectView {
     const names = [...new Set(sides.flatMap((side) => [...managersOf(side.content).values()].flat()))];
     const close = button("close", () => app.open(undefined), { class: "close" });
     const bar = el("header", { class: "row" }, el("h2", {}, objectName(run, opened.object)), ...this.steps(run, opened.object, place), legend(names), close);
-    this.drawer.replaceChildren(bar, this.comparison(sides, names));
+    redraw(this.drawer, bar, this.comparison(sides, names));
     if (!wasOpen) close.focus();
   }
 
-  /** Focuses what was focused before the object was opened; a lane's name may have been made anew since. */
+  /** Focuses what was focused before the object was opened; it may have been made anew since. */
   private giveFocusBack(): void {
     const before = this.returnTo;
     if (!(before instanceof HTMLElement)) return;
-    if (before.dataset.lane === undefined) before.focus();
-    else this.focusLane(before.dataset.lane);
+    if (before.dataset.lane !== undefined) this.focusLane(before.dataset.lane);
+    else if (before.isConnected) before.focus();
+    else if (this.returnPlace !== undefined) focusAt(this.returnPlace);
   }
 
   private sides(run: Run, object: number, place: number): [Side, Side] {
@@ -99,7 +104,7 @@ export class ObjectView {
       lines: toLines(withoutManagers(side.content)),
       managers: managersOf(side.content),
     })) as [Told, Told];
-    const table = el("div", { class: "yaml", role: "table", tabindex: "0" });
+    const table = el("div", { "class": "yaml", "role": "region", "aria-label": "before and after", "tabindex": "0" });
     table.append(el("div", { class: "title" }, before.title), el("div", { class: "title" }, after.title));
     folded(diff(old.lines, young.lines)).forEach((fold, number) => {
       const key = `${this.app.opened?.object} ${after.title} ${number}`;
@@ -129,8 +134,10 @@ function cells(row: DiffRow, before: Told, after: Told, names: string[]): Node[]
     const place = names.indexOf(owners[0] ?? "");
     const shade = place < 0 ? "" : ` manager-${place % COLOURS}`;
     const text = el("span", { class: "text" }, line?.text ?? "");
+    const managed = owners.map((owner) => names.indexOf(owner) + 1).join(",");
+    const who = el("span", { class: "manager", title: owners.join(", ") }, managed);
     const mark = el("span", { class: "sign" }, line === undefined || row.isEqual ? " " : sign);
-    return el("div", { class: `cell${changed}${shade}`, title: owners.join(", ") }, mark, text);
+    return el("div", { class: `cell${changed}${shade}`, title: owners.join(", ") }, mark, text, who);
   };
   return [cell(row.before, before, "−"), cell(row.after, after, "+")];
 }
@@ -146,6 +153,6 @@ function managing(managers: Map<string, string[]>, path: string): string[] {
 }
 
 function legend(names: string[]): HTMLElement {
-  const entries = names.map((name, place) => el("li", { class: `manager-${place % COLOURS}` }, name));
+  const entries = names.map((name, place) => el("li", { class: `manager-${place % COLOURS}` }, `${place + 1} ${name}`));
   return el("ul", { "class": "legend", "aria-label": "field managers" }, ...entries);
 }

@@ -3,9 +3,9 @@
 import type { App } from "../app.js";
 import { seconds } from "../core/axis.js";
 import type { Run } from "../core/run.js";
-import { actorName, words } from "../core/words.js";
+import { whoOf, words } from "../core/words.js";
 import type { ChartView } from "./chart.js";
-import { button, byId, el } from "./dom.js";
+import { button, byId, el, redraw } from "./dom.js";
 
 /** What is said of a run without a broken promise, why, and how it looks. */
 function verdictOf(run: Run): [string, string, "kept" | "unknown"] {
@@ -66,7 +66,7 @@ export class PromiseView {
     } else {
       parts.push(el("p", { class: "expected" }, "It is about the end of the run."));
     }
-    this.section.replaceChildren(...parts, nav);
+    redraw(this.section, ...parts, nav);
   }
 
   private step(number: number, isLast: boolean): HTMLElement {
@@ -76,7 +76,7 @@ export class PromiseView {
     const go = button("", () => app.go(number), { class: number === app.cursor ? "event current" : "event" });
     go.append(
       el("span", { class: "time" }, seconds(event?.t ?? 0)),
-      el("span", { class: "who" }, actorName(app.run, event?.a)),
+      el("span", { class: "who" }, whoOf(app.run, number)),
       el("span", { class: isLast ? "what wrong" : "what" }, isLast ? `✗ ${text}` : text),
     );
     return el("li", {}, go);
