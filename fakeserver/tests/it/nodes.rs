@@ -79,6 +79,9 @@ async fn a_node_that_nobody_hears_of_loses_its_pods_after_five_minutes() {
     assert_eq!(lost.len(), 2);
     for pod in &all {
         assert_eq!(is_ready(pod), pod["spec"]["nodeName"] == "node-0");
+        let log = format!("{PODS}/{}/log", pod["metadata"]["name"].as_str().unwrap());
+        let code = api.get(&log).await.code.as_u16();
+        assert_eq!(code, if is_ready(pod) { 200 } else { 500 });
     }
     let ready = condition(lost[0], "Ready");
     assert_eq!(ready["observedGeneration"], 1);

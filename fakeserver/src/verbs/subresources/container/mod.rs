@@ -11,7 +11,10 @@ use http::StatusCode;
 use serde_json::Value;
 
 use crate::{
-    kinds::core::{node, pod},
+    kinds::core::{
+        node,
+        pod::{self, condition::find},
+    },
     store::ObjectKey,
     value::status::{Named, Status},
     verbs::{Api, Request, Verb},
@@ -36,13 +39,14 @@ pub(super) fn serve(api: &Api, request: &Request<'_>) -> Result<Response, Status
             return unassigned(request);
         }
         let node_key = ObjectKey::new(node::KIND.storage().clone(), None, node);
-        if storage.view(|view| view.get(&node_key).is_none()) {
+        let Some(stored) = storage.view(|view| view.get(&node_key).cloned()) else {
             return Err(Status::not_found(Named {
                 resource: "nodes",
                 group: "",
                 name: node,
             }));
-        }
+        };
+        check_reachable(&stored.to_value())?;
         if let Some(containers) = &api.backend.containers {
             return running::serve(api, request, containers, &pod, container, &options);
         }
@@ -61,6 +65,23 @@ pub(super) async fn proxy(
         Some(containers) => running::proxy(api, request, verb, containers, body).await,
         None => serve(api, request),
     }
+}
+
+/// Fails if nobody has heard of a node for so long that its condition `Ready` is unknown: its kubelet does not answer.
+fn check_reachable(node: &Value) -> Result<(), Status> {
+    let status = &node["status"];
+    if find(status, "Ready").is_none_or(|ready| ready["status"] != "Unknown") {
+        return Ok(());
+    }
+    let mut addresses = status["addresses"].as_array().into_iter().flatten();
+    let internal = addresses.find(|address| address["type"] == "InternalIP");
+    let host = internal.and_then(|address| address["address"].as_str());
+    let host = host
+        .or(node["metadata"]["name"].as_str())
+        .unwrap_or_default();
+    Err(Status::internal(&format!(
+        "error dialing backend: dial tcp {host}:10250: connect: no route to host"
+    )))
 }
 
 /// Refuses what is answered by nothing here.
