@@ -9,7 +9,7 @@ mod page;
 
 use std::{net::SocketAddr, time::Duration};
 
-use fakeserver::{Churn, ClusterOptions, FakeServer, faults::ServerError};
+use fakeserver::{Churn, Clock, ClusterOptions, FakeServer, faults::ServerError};
 use informer::{Scope, SharedInformer};
 use k8s_openapi::api::core::v1::Pod;
 use tokio::{
@@ -26,7 +26,10 @@ async fn main() -> Result<(), Error> {
     let is_check = std::env::args().any(|argument| argument == "--check");
     let churn = Churn::new(200).with_crashes(5).with_scalings(3);
     let cluster = ClusterOptions::new(50, 3_000).with_churn(churn);
-    let server = FakeServer::builder().with_cluster(cluster).build();
+    let server = FakeServer::builder()
+        .with_clock(Clock::wall())
+        .with_cluster(cluster);
+    let server = server.build();
     let pods = SharedInformer::<Pod>::new(server.client(), Scope::All);
     pods.start();
     pods.wait_for_cache_sync(LIMIT).await?;

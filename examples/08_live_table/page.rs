@@ -54,5 +54,5 @@ fn state(status: &SyncStatus) -> Value {
         return json!({"state": "watching"});
     }
     let why = status.last_error.as_deref().unwrap_or_default();
-    json!({"state": format!("the informer has lost the server, {} failures. {why}", status.failed_attempts)})
+    json!({"state": format!("the informer has lost the server; failed attempts: {}. {why}", status.failed_attempts)})
 }

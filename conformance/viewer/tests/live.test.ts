@@ -142,6 +142,34 @@ test("HTML and script in objects, clients and faults stay text", () =>
     leave.abort();
   }));
 
+const focus = (page: Page): Promise<string | undefined> => page.evaluate(() => document.activeElement?.id || document.activeElement?.textContent || undefined);
+
+test("the focus goes to an object and back, and Escape closes it", () =>
+  on(["--page"], async (page, served) => {
+    for (const name of ["one", "two"]) await api(served, "POST", CONFIG_MAPS, configMap(name));
+    await choose(page, "configmaps");
+    const row = page.locator("#rows button", { hasText: /^one$/ });
+    for (const key of ["Enter", "Escape"]) {
+      await row.focus();
+      await page.keyboard.press("Enter");
+      await page.locator("#one").waitFor();
+      assert.equal(await focus(page), "close");
+      await page.keyboard.press(key);
+      assert.ok(await page.locator("#one").isHidden());
+      assert.equal(await focus(page), "one");
+    }
+    await row.focus();
+    await page.keyboard.press("Enter");
+    await page.locator("#one").waitFor();
+    await api(served, "DELETE", `${CONFIG_MAPS}/one`);
+    await row.waitFor({ state: "detached" });
+    await page.keyboard.press("Enter");
+    assert.ok(["two", "kube-root-ca.crt"].includes((await focus(page)) ?? ""), await focus(page));
+    page.once("dialog", (dialog) => void dialog.dismiss());
+    await page.locator("#controls button", { hasText: "reset" }).click();
+    await page.locator("#answer", { hasText: "nothing was reset" }).waitFor();
+  }));
+
 test("a fault is installed with its parameters, tells what it did, and is removed", () =>
   on(["--page"], async (page, served) => {
     await page.locator("#fault").selectOption("throttle");
@@ -152,6 +180,7 @@ test("a fault is installed with its parameters, tells what it did, and is remove
     assert.deepEqual(JSON.parse((await page.locator("#spec").textContent()) ?? ""), spec);
     await page.locator("#install button").click();
     await page.locator("#faults tr").waitFor();
+    assert.equal(await page.locator("#faults td").first().textContent(), "throttle, retryAfterSeconds 7, for resource configmaps, times 1");
     const refused = await fetch(`http://${served.address}${CONFIG_MAPS}`);
     assert.equal(refused.status, 429);
     assert.equal(refused.headers.get("retry-after"), "7");
@@ -159,6 +188,7 @@ test("a fault is installed with its parameters, tells what it did, and is remove
     await page.locator("#faults button").focus();
     await page.keyboard.press("Enter");
     await page.locator("#faults tr").waitFor({ state: "detached" });
+    assert.equal(await focus(page), "fault");
     await page.locator("#of-times").fill("none");
     await page.locator("#install button").click();
     await page.locator("#answer.bad", { hasText: "times" }).waitFor();
@@ -167,9 +197,9 @@ test("a fault is installed with its parameters, tells what it did, and is remove
 test("what is shown equals the server through 410, disconnects and a reset", () =>
   on(["--page"], async (page, served) => {
     await choose(page, "configmaps");
-    for (const control of ["compact", "expire", "disconnect"]) {
+    for (const [control, did] of [["compact", /compacted at revision \d+/], ["expire", /expired at revision \d+/], ["disconnect", /\d+ watch(es)? ended/]] as const) {
       await page.locator("#controls button", { hasText: control }).click();
-      await page.locator("#answer", { hasText: "204" }).waitFor();
+      await page.locator("#answer", { hasText: did }).waitFor();
       await api(served, "POST", CONFIG_MAPS, configMap(`after-${control}`));
       await equal(page, served, "/api/v1/configmaps", PATIENCE_MS);
     }

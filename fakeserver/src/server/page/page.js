@@ -25,13 +25,13 @@ const WINDOW = 100;
 const WAIT_MIN = 100, WAIT_MAX = 1000;
 /** The code with which the server ends the socket of a page with a wrong token. */
 const WRONG_TOKEN = 1008;
-/** What can be posted to the server, and what that does. @type {[string, string][]} */
+/** What can be posted to the server, what that does, and what it did. @type {[string, string, (counts: Counts) => string][]} */
 const CONTROLS = [
-  ["compact", "Forgets the history: continued lists and watches from older versions are answered with 410."],
-  ["expire", "Forgets the history, and older watches receive an error of 410."],
-  ["disconnect", "Ends all open watches."],
-  ["reset", "Makes it the server that it was when it began: all that was written is gone. Faults stay."],
-  ["snapshot", "Writes the data file of a server that has one."],
+  ["compact", "Forgets the history: continued lists and watches from older versions are answered with 410.", (counts) => `compacted at revision ${counts.revision}`],
+  ["expire", "Forgets the history, and older watches receive an error of 410.", (counts) => `expired at revision ${counts.revision}`],
+  ["disconnect", "Ends all open watches.", (counts) => `${count(counts.watches, "watch", "watches")} ended`],
+  ["reset", "Makes it the server that it was when it began: all that was written is gone. Faults stay.", () => "the server is as it was when it began"],
+  ["snapshot", "Writes the data file of a server that has one, on its own disk.", (counts) => `written on the server's disk, at revision ${counts.revision}`],
 ];
 
 /** @type {<T extends HTMLElement>(id: string, type: new () => T) => T} */
@@ -50,6 +50,9 @@ const make = (name, text = "") => {
   return made;
 };
 
+/** Says a number of things. @type {(number: number, one: string, many?: string) => string} */
+const count = (number, one, many = `${one}s`) => `${number} ${number === 1 ? one : many}`;
+
 let token = new URLSearchParams(location.hash.slice(1)).get("token") ?? "";
 /** @type {WebSocket | null} */
 let socket = null;
@@ -66,6 +69,12 @@ let resources = [];
 let table = null;
 /** @type {Entry[]} */
 let catalogue = [];
+/** @type {Counts} */
+let counted = { revision: 0, watches: 0, unseenChanges: 0, requests: 0, requestsPerSecond: 0 };
+/** What the control that was asked for last did, once it is answered. */
+let done = "";
+/** The row from which the object was opened: its key and its place. */
+let opener = { key: "", place: 0 };
 
 const send = (/** @type {unknown} */ message) => {
   if (socket?.readyState === WebSocket.OPEN) socket.send(JSON.stringify(message));
@@ -80,10 +89,20 @@ const button = (/** @type {HTMLButtonElement} */ button, /** @type {Action} */ {
   button.onclick = act;
 };
 
-/** Makes these the rows of `body`. Elements stay where they are, and the focus stays on its row. */
-const fill = (/** @type {HTMLTableSectionElement} */ body, /** @type {Line[]} */ lines) => {
+/** Focuses the button of a row, or of the one that stands in its place now. False if there is none. */
+const focusRow = (/** @type {HTMLTableSectionElement} */ body, /** @type {string | undefined} */ key, /** @type {number} */ place) => {
+  const rows = [...body.rows];
+  const row = rows.find((row) => row.dataset.key === key) ?? rows[Math.min(place, rows.length - 1)];
+  const button = row?.querySelector("button");
+  button?.focus();
+  return button != null;
+};
+
+/** Makes these the rows of `body`. Elements stay where they are, and the focus stays on its row, or near it. */
+const fill = (/** @type {HTMLTableSectionElement} */ body, /** @type {Line[]} */ lines, /** @type {HTMLElement | undefined} */ otherwise = undefined) => {
   const focused = document.activeElement?.closest("tr");
   const key = focused && focused.parentElement === body ? focused.dataset.key : undefined;
+  const place = focused?.sectionRowIndex ?? 0;
   lines.forEach((line, index) => {
     const row = body.rows[index] ?? body.insertRow();
     row.dataset.key = line.key;
@@ -104,8 +123,7 @@ const fill = (/** @type {HTMLTableSectionElement} */ body, /** @type {Line[]} */
     while (row.cells.length > line.cells.length) row.deleteCell(-1);
   });
   while (body.rows.length > lines.length) body.deleteRow(-1);
-  if (key !== undefined && focused?.dataset.key !== key)
-    [...body.rows].find((row) => row.dataset.key === key)?.querySelector("button")?.focus();
+  if (key !== undefined && (focused?.dataset.key !== key || !focused.isConnected) && !focusRow(body, key, place)) otherwise?.focus();
 };
 
 const named = (/** @type {{group: string, resource: string}} */ { group, resource }) => (group === "" ? resource : `${resource}.${group}`);
@@ -115,8 +133,9 @@ const isSame = (/** @type {Place | null} */ a, /** @type {Place | null} */ b) =>
 // What is shown.
 
 const showCounts = (/** @type {Counts} */ counts) => {
+  counted = counts;
   const told = [
-    ["revision", counts.revision], ["open watches", counts.watches], ["requests", counts.requests],
+    ["revision", counts.revision], [counts.watches === 1 ? "open watch" : "open watches", counts.watches], ["requests", counts.requests],
     ["a second", counts.requestsPerSecond], ["unprocessed changes", counts.unseenChanges],
   ];
   element("counts").replaceChildren(...told.map(([name, count]) => {
@@ -153,7 +172,8 @@ const showTable = () => {
     return;
   }
   const rows = current.rows;
-  hint.textContent = `${rows.length} objects shown; ${current.count} in all namespaces.`;
+  const none = rows.length === 0 ? " Without a namespace and a start all of them are shown." : "";
+  hint.textContent = `${count(rows.length, "object")} shown; ${current.count} in all namespaces.${current.count > 0 ? none : ""}`;
   element("of-objects").textContent = `Objects: ${named(current)}`;
   const isNamespaced = rows.some((row) => row.namespace !== null);
   const isShown = current.columns.map((column) => column.priority === 0 || input("wide").checked);
@@ -167,9 +187,12 @@ const showTable = () => {
   }
   for (const cell of head.cells) cell.scope = "col";
   element("columns").replaceChildren(head);
-  fill(find("rows", HTMLTableSectionElement), rows.map((row) => {
+  fill(find("rows", HTMLTableSectionElement), rows.map((row, place) => {
     const { group, resource } = current;
-    const open = () => openObject({ group, resource, namespace: row.namespace, name: row.name });
+    const open = () => {
+      opener = { key: path(row.namespace, row.name), place };
+      openObject({ group, resource, namespace: row.namespace, name: row.name });
+    };
     const texts = row.cells.filter((_, index) => isShown[index]).map((cell) => (cell === null ? "" : String(cell)));
     /** @type {(string | Action)[]} */
     const cells = texts.map((text, index) => (index === 0 ? { text, act: open } : text));
@@ -186,9 +209,15 @@ const paths = (fields, at = "") => Object.entries(fields).flatMap(([name, below]
   return Object.keys(below).length === 0 ? [own] : paths(below, own);
 });
 
+/** Shows an object, with the focus on its button, or gives the focus back to the row that it was opened from. */
 const showObject = (/** @type {Shown | null} */ object) => {
-  element("one").hidden = object === null;
-  if (object === null) return;
+  const one = element("one"), wasHidden = one.hidden, hadFocus = one.contains(document.activeElement);
+  one.hidden = object === null;
+  if (object === null) {
+    if (hadFocus && !focusRow(find("rows", HTMLTableSectionElement), opener.key, opener.place)) element("hint").focus();
+    return;
+  }
+  if (wasHidden) element("close").focus();
   element("of-object").textContent = `${named(object)} ${path(object.namespace, object.name)}`;
   element("yaml").textContent = object.yaml ?? "There is no such object now.";
   const list = element("managers");
@@ -206,24 +235,36 @@ const showObject = (/** @type {Shown | null} */ object) => {
   if (object.managers.length === 0) list.append(make("li", "none"));
 };
 
+/** Says what a fault is: its name and its parameters, whom it concerns, and when. */
+const inWords = (/** @type {Record<string, unknown>} */ spec) => {
+  const told = (/** @type {unknown} */ value) => (typeof value === "string" ? value : JSON.stringify(value));
+  const pairs = (/** @type {unknown} */ all) => Object.entries(all ?? {}).map(([name, value]) => `${name} ${told(value)}`).join(", ");
+  const { fault, match, when, ...parameters } = spec;
+  const parts = [told(fault), pairs(parameters), match === undefined ? "" : `for ${pairs(match)}`, pairs(when)];
+  return parts.filter((part) => part !== "").join(", ");
+};
+
 const showFaults = (/** @type {Fault[]} */ faults) => fill(find("faults", HTMLTableSectionElement), faults.map((fault) => {
-  const text = JSON.stringify(fault.spec);
+  const text = inWords(fault.spec);
   const remove = { text: "Remove", act: () => send({ remove: fault.id }), label: `Remove ${text}` };
   return { key: String(fault.id), cells: [text, String(fault.fired), String(fault.lastRevision ?? ""), remove] };
-}));
+}), find("fault", HTMLSelectElement));
 
 const showWatches = (/** @type {{rows: Watch[], more: number}} */ { rows, more }) => {
   fill(find("watches", HTMLTableSectionElement), rows.map((watch) => {
     const client = watch.client === "" ? "(no user agent)" : watch.client;
     return { key: `${client} ${named(watch)}`, cells: [client, named(watch), String(watch.count)] };
   }));
-  element("more").textContent = more === 0 ? "" : `and ${more} rows more`;
+  element("more").textContent = more === 0 ? "" : `and ${count(more, "row")} more`;
 };
 
 const answer = (/** @type {number} */ code, /** @type {string} */ text, /** @type {string[]} */ warnings) => {
   element("answer").className = code >= 200 && code < 300 ? "" : "bad";
-  const said = code === 201 ? "installed" : text;
-  element("answer").textContent = [code === 0 ? "" : `${code}`, said, ...warnings].filter((part) => part !== "").join(" ");
+  const isDone = code === 204 && done !== "";
+  const said = code === 201 ? "installed" : isDone ? `${new Date().toLocaleTimeString()}: ${done}` : text;
+  if (code !== 0) done = "";
+  const number = code === 0 || isDone ? "" : `${code}`;
+  element("answer").textContent = [number, said, ...warnings].filter((part) => part !== "").join(" ");
 };
 
 const apply = (/** @type {State} */ state) => {
@@ -390,12 +431,20 @@ element("back").onclick = () => {
 element("on").onclick = () => {
   if (view !== null && table?.next != null) choose(view, table.next, [...before, view.start]);
 };
-for (const [name, effect] of CONTROLS) {
+document.onkeydown = (event) => {
+  if (event.key === "Escape" && shown !== null) openObject(null);
+};
+for (const [name, effect, did] of CONTROLS) {
   const made = make("button", name);
   made.type = "button";
   made.title = effect;
   made.onclick = () => {
-    if (name !== "reset" || confirm(effect)) send({ control: name });
+    if (name === "reset" && !confirm(effect)) {
+      answer(0, "nothing was reset", []);
+      return;
+    }
+    done = did(counted);
+    send({ control: name });
   };
   element("controls").append(made, " ");
 }
