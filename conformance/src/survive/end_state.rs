@@ -222,6 +222,10 @@ impl Names {
             if let Some(uid) = metadata["uid"].as_str() {
                 names.insert(uid.to_owned(), "<uid>".to_owned());
             }
+            if let Some(address) = value["status"]["podIP"].as_str() {
+                // Endpoints have the addresses of their pods.
+                names.insert(address.to_owned(), "<address>".to_owned());
+            }
             let Some(name) = metadata["name"].as_str() else {
                 continue;
             };
@@ -383,6 +387,8 @@ mod tests {
     #[test]
     fn names_of_volumes_and_addresses_are_drawn_by_the_server() {
         let drawn = |uid: &str, address: &str| {
+            let pod = json!({"metadata": {"name": "p", "uid": "4"}, "status": {"podIP": address}});
+            let endpoints = json!({"metadata": {"name": "e", "uid": "5"}, "subsets": [{"addresses": [{"ip": address}]}]});
             let volume = json!({"metadata": {"name": format!("pvc-{uid}"), "uid": "1"}});
             let claim = json!({
                 "metadata": {"name": "data", "namespace": "shop", "uid": uid},
@@ -390,6 +396,8 @@ mod tests {
             });
             let address = json!({"kind": "IPAddress", "metadata": {"name": address, "uid": "3"}});
             state(&[
+                ("pods", pod),
+                ("endpoints", endpoints),
                 ("persistentvolumes", volume),
                 ("persistentvolumeclaims", claim),
                 ("ipaddresses.networking.k8s.io", address),

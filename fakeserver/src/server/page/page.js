@@ -73,6 +73,8 @@ let catalogue = [];
 let counted = { revision: 0, watches: 0, unseenChanges: 0, requests: 0, requestsPerSecond: 0 };
 /** What the control that was asked for last did, once it is answered. */
 let done = "";
+/** The object that was sent last. @type {Shown | null} */
+let latest = null;
 /** The row from which the object was opened: its key and its place. */
 let opener = { key: "", place: 0 };
 
@@ -275,6 +277,7 @@ const apply = (/** @type {State} */ state) => {
   if (state.faults) showFaults(state.faults);
   if (state.table !== undefined) table = state.table;
   if (state.table !== undefined) showTable();
+  if (state.object != null) latest = state.object;
   if (state.object !== undefined && (state.object === null) === (shown === null)) showObject(state.object);
 };
 
@@ -296,6 +299,9 @@ const openObject = (/** @type {(Place & {name: string}) | null} */ object) => {
   if (object === null) showObject(null);
   else if (socket?.readyState !== WebSocket.OPEN) {
     showObject({ ...object, yaml: "Not connected: it is shown when the server is back.", managers: [] });
+  } else if (latest !== null && isSame(latest, object) && latest.namespace === object.namespace && latest.name === object.name) {
+    // The server does not send again what it has not seen closed.
+    showObject(latest);
   }
   showTable();
 };
