@@ -174,6 +174,35 @@ async fn a_daemon_set_tells_of_pods_that_it_replaces_because_they_have_ended() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_daemon_set_replaces_pods_that_fail_again_and_again_later_and_later() {
+    let api = Api::with(Controllers::default().with_workloads(Workloads::default()));
+    daemons(&api, json!({})).await;
+    let first = async || {
+        let pods = api.get(PODS).await.ok();
+        pods["items"][0]["metadata"]["name"]
+            .as_str()
+            .unwrap()
+            .to_owned()
+    };
+    // The pauses are 1, 2, 4, 8 and 16 s long.
+    for waits in [false, false, false, false, true] {
+        let name = first().await;
+        let failed = json!({"status": {"phase": "Failed"}});
+        api.merge(&format!("{PODS}/{name}/status"), &failed)
+            .await
+            .ok();
+        sleep(Duration::from_millis(2_500)).await;
+        assert_eq!(first().await == name, waits);
+    }
+    sleep(Duration::from_secs(5)).await;
+    let told = api
+        .get(&format!("{EVENTS}?fieldSelector=reason=FailedDaemonPod"))
+        .await
+        .ok();
+    assert_eq!(told["items"].as_array().map(Vec::len), Some(5), "{told}");
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_taint_that_does_not_evict_keeps_the_pods_that_are_there() {
     let api = api();
     daemons(&api, json!({"maxUnavailable": 1})).await;

@@ -1,5 +1,6 @@
 //! Daemon sets: one pod on every node that takes it.
 
+mod backoff;
 mod rollout;
 
 use std::{
@@ -10,8 +11,12 @@ use std::{
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
+use tokio::time::Instant;
 
-use self::rollout::{ByNode, Changes, Rollout, by_age};
+use self::{
+    backoff::Pauses,
+    rollout::{ByNode, Changes, Rollout, by_age},
+};
 use super::{
     nodes::UNSCHEDULABLE,
     objects::{
@@ -53,10 +58,14 @@ const TOLERATED: [(&str, &str); 6] = [
 ];
 
 /// The controller of daemon sets.
+///
+/// # Memory
+///
+/// What matters of each node, and for each set the nodes on which its pods have failed.
 #[derive(Debug, Default)]
 pub(super) struct DaemonSets {
     nodes: BTreeMap<String, Node>,
-    sets: BTreeSet<ObjectKey>,
+    sets: BTreeMap<ObjectKey, Pauses>,
 }
 
 impl Controller for DaemonSets {
@@ -68,22 +77,22 @@ impl Controller for DaemonSets {
         let key = change.key();
         if change.is_of(KIND.kind) {
             if change.after.is_some() {
-                self.sets.insert(key.clone());
+                self.sets.entry(key.clone()).or_default();
                 due.add(key.clone(), Duration::ZERO);
             } else {
                 self.sets.remove(key);
             }
         } else if change.is_of(&core::node::KIND) {
-            match &change.after {
-                Some((node, _)) => {
-                    let node = Node::of(&node.to_value());
-                    self.nodes.insert(key.name().to_owned(), node);
-                }
-                None => {
-                    self.nodes.remove(key.name());
+            if let Some((node, _)) = &change.after {
+                let node = Node::of(&node.to_value());
+                self.nodes.insert(key.name().to_owned(), node);
+            } else {
+                self.nodes.remove(key.name());
+                for pauses in self.sets.values_mut() {
+                    pauses.retain(|node| node != key.name());
                 }
             }
-            for set in &self.sets {
+            for set in self.sets.keys() {
                 due.add(set.clone(), COALESCED);
             }
         } else if change.is_of(&core::pod::KIND) {
@@ -91,6 +100,7 @@ impl Controller for DaemonSets {
             let after = change.after.as_ref();
             if after.is_some_and(|(_, meta)| meta.controller().is_none()) {
                 let near = self.sets.range(KIND.key(key.namespace(), "")..);
+                let near = near.map(|(set, _)| set);
                 for set in near.take_while(|set| set.namespace() == key.namespace()) {
                     due.add(set.clone(), COALESCED);
                 }
@@ -129,14 +139,17 @@ impl Controller for DaemonSets {
         let kept = nodes(&|node| node.keeps(spec));
         let now = cluster.now();
         let rollout = Rollout::of(&set, &hash, count(wanted.len()), now);
-        let placed = rollout.placed(&wanted, &kept, &by_node);
+        let mut placed = rollout.placed(&wanted, &kept, &by_node);
+        let pauses = self.sets.entry(key.clone()).or_default();
+        if let Some(pause) = replace_ended(cluster, &set, &mut placed, (&kept, pauses)) {
+            due.add(key.clone(), pause);
+        }
         // Pods are replaced where they are as they should be.
         let changes = if placed.is_empty() {
             rollout.replaced(&wanted, &by_node)
         } else {
             placed
         };
-        tell_of_ended(cluster, &set, &changes, &kept);
         if carry_out(cluster, &set, &template, &changes) == BURST {
             due.add(key.clone(), Duration::ZERO);
         }
@@ -171,29 +184,39 @@ fn target(pod: &Pod) -> String {
     text(&terms[0]["matchFields"][0]["values"][0]).to_owned()
 }
 
-/// Records that pods are replaced because they have ended. Those of nodes where none is kept go anyway.
-fn tell_of_ended(
+/// Records which pods are replaced because they have ended, and leaves out those that have failed too lately. Returns how long
+/// the next of these stays. Pods of nodes where none is kept go anyway.
+fn replace_ended(
     cluster: &mut Cluster<'_, '_>,
     set: &Value,
-    changes: &Changes,
-    kept: &BTreeSet<String>,
-) {
-    for pod in changes.deleted.iter().filter(|pod| pod.is_finished()) {
+    changes: &mut Changes,
+    (kept, pauses): (&BTreeSet<String>, &mut Pauses),
+) -> Option<Duration> {
+    let generation = number(&set["metadata"]["generation"], 0);
+    let now = Instant::now();
+    let mut next: Option<Duration> = None;
+    changes.deleted.retain(|pod| {
         let node = target(pod);
-        if !kept.contains(&node) {
-            continue;
+        if !pod.is_finished() || !kept.contains(&node) {
+            return true;
         }
         let path = pod.key().path();
-        if pod.phase == Phase::Failed {
-            let message =
-                format!("Found failed daemon pod {path} on node {node}, will try to kill it");
-            cluster.warning(&KIND, set, "FailedDaemonPod", &message);
-        } else {
+        if pod.phase != Phase::Failed {
             let message =
                 format!("Found succeeded daemon pod {path} on node {node}, will try to delete it");
             cluster.event(&KIND, set, "SucceededDaemonPod", &message);
+            return true;
         }
-    }
+        let left = pauses.left(&node, generation, now);
+        if !left.is_zero() {
+            next = Some(next.map_or(left, |next| next.min(left)));
+            return false;
+        }
+        let message = format!("Found failed daemon pod {path} on node {node}, will try to kill it");
+        cluster.warning(&KIND, set, "FailedDaemonPod", &message);
+        true
+    });
+    next
 }
 
 /// Creates and deletes pods. Returns how many were created.
