@@ -165,7 +165,7 @@ test("the focus goes to an object and back, and Escape closes it", () =>
     await row.waitFor({ state: "detached" });
     await page.keyboard.press("Enter");
     assert.ok(["two", "kube-root-ca.crt"].includes((await focus(page)) ?? ""), await focus(page));
-    page.once("dialog", (dialog) => void dialog.dismiss());
+    await page.evaluate(() => (window.confirm = () => false));
     await page.locator("#controls button", { hasText: "reset" }).click();
     await page.locator("#answer", { hasText: "nothing was reset" }).waitFor();
   }));
