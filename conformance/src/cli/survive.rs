@@ -260,8 +260,8 @@ fn tell(
             files.write(&format!("{name}.log"), output)?;
         }
     }
-    pages.end()?;
     report.replays = replays;
+    pages.end(&replay.command, report)?;
     files.write("report.json", report.json())?;
     files.write("junit.xml", junit(&report.verdicts))?;
     files.replace()?;

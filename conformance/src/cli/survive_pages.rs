@@ -10,7 +10,7 @@ use super::{
     traced::{TraceArgs, read},
 };
 use crate::{
-    survive::{TRACE, Verdict, escaped, with_findings},
+    survive::{Report, TRACE, Verdict, escaped, with_findings},
     tracefile::page,
 };
 
@@ -86,26 +86,33 @@ impl<'a> Pages<'a> {
         let found = escaped(&found.join("\n"));
         writeln!(
             self.rows,
-            "<tr><td><a href=\"{name}.html\">{name}</a></td><td>{plan}</td><td>{found}</td></tr>"
+            "<tr><td><a href=\"{name}.html\">{name}</a></td><td>{plan}</td><td>{found}</td>\
+             <td><a href=\"{name}.txt\">timeline</a> <a href=\"{name}.jsonl\">trace</a></td></tr>"
         )
         .expect("a string takes what is written");
         Ok(())
     }
 
-    /// Writes the index.
-    pub(super) fn end(&self) -> Result<(), String> {
+    /// Writes the index: the command, what the terminal shows, and the failures.
+    pub(super) fn end(&self, command: &[String], report: &Report) -> Result<(), String> {
         let Self { rows, .. } = self;
+        let command = escaped(&command.join(" "));
+        let told = escaped(&report.to_string());
         let body = if rows.is_empty() {
             "<p>Every plan kept every promise.</p>".to_owned()
         } else {
-            format!("<table><tr><th>page</th><th>plan</th><th>broken</th></tr>\n{rows}</table>")
+            format!(
+                "<table><tr><th>page</th><th>plan</th><th>broken</th><th></th></tr>\n{rows}</table>"
+            )
         };
         let index = format!(
             "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>survive</title>\n\
              <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n\
              <style>:root {{ color-scheme: light dark; font: 14px/1.5 system-ui }} td, th {{ text-align: left; \
              vertical-align: top; padding: 2px 12px 2px 0; white-space: pre-line }}</style></head>\n\
-             <body><h1>survive</h1>\n{body}\n</body></html>\n"
+             <body><h1>survive</h1>\n<p><code>{command}</code></p>\n{body}\n<pre>{told}</pre>\n\
+             <p><a href=\"report.json\">report.json</a> <a href=\"junit.xml\">junit.xml</a> \
+             <a href=\"{REFERENCE}\">the run without perturbation</a></p>\n</body></html>\n"
         );
         self.files.write(INDEX, index)
     }

@@ -73,10 +73,12 @@ pub(super) fn refusal(uri: &Uri, headers: &HeaderMap, is_socket: bool) -> Option
     is_of_other_site(uri, headers).then_some("the page answers no other site")
 }
 
-/// Returns whether a browser sends a request for a page of another site. Clients that are no browsers tell no origin.
+/// Returns whether a browser sends a request for a page of another site. Clients that are no browsers tell no origin, and no site.
+/// Whoever follows a link from another site comes from there, too, and is let in.
 pub(in crate::server) fn is_of_other_site(uri: &Uri, headers: &HeaderMap) -> bool {
     let Some(origin) = headers.get(header::ORIGIN) else {
-        return false;
+        let says = |name: &str, value: &str| headers.get(name).is_some_and(|it| it == value);
+        return says("sec-fetch-site", "cross-site") && !says("sec-fetch-mode", "navigate");
     };
     let origin = origin.to_str().ok();
     let origin = origin.and_then(|origin| origin.parse::<Uri>().ok());
@@ -129,6 +131,20 @@ mod tests {
         }
         let why = refused("127.0.0.1:8001", None).unwrap();
         assert!(why.contains("origin"), "{why}");
+    }
+
+    #[test]
+    fn a_request_without_an_origin_may_tell_its_site() {
+        let is_of_other = |site: &'static str, mode: &'static str| {
+            let mut headers = HeaderMap::new();
+            headers.insert("sec-fetch-site", site.parse().unwrap());
+            headers.insert("sec-fetch-mode", mode.parse().unwrap());
+            is_of_other_site(&Uri::from_static("/"), &headers)
+        };
+        assert!(is_of_other("cross-site", "no-cors"));
+        assert!(!is_of_other("cross-site", "navigate"));
+        assert!(!is_of_other("same-origin", "cors"));
+        assert!(!is_of_other_site(&Uri::from_static("/"), &HeaderMap::new()));
     }
 
     #[test]
