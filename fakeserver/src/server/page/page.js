@@ -25,13 +25,31 @@ const WINDOW = 100;
 const WAIT_MIN = 100, WAIT_MAX = 1000;
 /** The code with which the server ends the socket of a page with a wrong token. */
 const WRONG_TOKEN = 1008;
-/** What can be posted to the server, what that does, and what it did. @type {[string, string, (counts: Counts) => string][]} */
+/**
+ * What can be posted to the server, the text of its button, what that does, and what it did.
+ * @type {{name: string, text: string, effect: string, did: (counts: Counts | null) => string}[]}
+ */
 const CONTROLS = [
-  ["compact", "Forgets the history: continued lists and watches from older versions are answered with 410.", (counts) => `compacted at revision ${counts.revision}`],
-  ["expire", "Forgets the history, and older watches receive an error of 410.", (counts) => `expired at revision ${counts.revision}`],
-  ["disconnect", "Ends all open watches.", (counts) => `${count(counts.watches, "watch", "watches")} ended`],
-  ["reset", "Makes it the server that it was when it began: all that was written is gone. Faults stay.", () => "the server is as it was when it began"],
-  ["snapshot", "Writes the data file of a server that has one, on its own disk.", (counts) => `written on the server's disk, at revision ${counts.revision}`],
+  {
+    name: "compact", text: "compact", did: (counts) => `compacted${at(counts)}`,
+    effect: "Forgets the history: continued lists and watches from older versions are answered with 410.",
+  },
+  {
+    name: "expire", text: "expire", did: (counts) => `expired: the history${at(counts)} is forgotten, for open watches too`,
+    effect: "Forgets the history, and older watches receive an error of 410.",
+  },
+  {
+    name: "disconnect", text: "disconnect", did: (counts) => `disconnected: ${counts === null ? "all watches" : counted(counts.watches, "watch", "watches")} ended`,
+    effect: "Ends all open watches.",
+  },
+  {
+    name: "reset", text: "reset", did: () => "reset: the server is as it was when it began; faults stay",
+    effect: "Makes it the server that it was when it began: all that was written is gone. Faults stay.",
+  },
+  {
+    name: "snapshot", text: "write snapshot", did: (counts) => `snapshot${at(counts)} written to the server's data file`,
+    effect: "The server writes its state to its own disk, into the file of --data. Nothing is downloaded.",
+  },
 ];
 
 /** @type {<T extends HTMLElement>(id: string, type: new () => T) => T} */
@@ -50,8 +68,8 @@ const make = (name, text = "") => {
   return made;
 };
 
-/** Says a number of things. @type {(number: number, one: string, many?: string) => string} */
-const count = (number, one, many = `${one}s`) => `${number} ${number === 1 ? one : many}`;
+const counted = (/** @type {number} */ count, /** @type {string} */ one, many = `${one}s`) => `${count} ${count === 1 ? one : many}`;
+const at = (/** @type {Counts | null} */ counts) => (counts === null ? "" : ` at revision ${counts.revision}`);
 
 let token = new URLSearchParams(location.hash.slice(1)).get("token") ?? "";
 /** @type {WebSocket | null} */
@@ -69,18 +87,29 @@ let resources = [];
 let table = null;
 /** @type {Entry[]} */
 let catalogue = [];
-/** @type {Counts} */
-let counted = { revision: 0, watches: 0, unseenChanges: 0, requests: 0, requestsPerSecond: 0 };
-/** What the control that was asked for last did, once it is answered. */
-let done = "";
-/** The object that was sent last. @type {Shown | null} */
-let latest = null;
-/** The row from which the object was opened: its key and its place. */
-let opener = { key: "", place: 0 };
+/** @type {Counts | null} */
+let counts = null;
+/** What the commands that are not answered yet will have done, in the order in which they were sent. @type {string[]} */
+let sent = [];
+/** The object that the server has sent last. It does not send it again when it is closed and opened at once. @type {Shown | null} */
+let received = null;
+/** The row of the table from which the object was opened. */
+let openedAt = 0;
 
 const send = (/** @type {unknown} */ message) => {
   if (socket?.readyState === WebSocket.OPEN) socket.send(JSON.stringify(message));
-  else answer(0, "not connected: nothing was sent", []);
+  else say("not connected: nothing was sent", false);
+};
+/** Sends a command that the server answers, and keeps what to say when it is done. */
+const command = (/** @type {unknown} */ message, /** @type {string} */ did) => {
+  if (socket?.readyState === WebSocket.OPEN) sent.push(did);
+  send(message);
+};
+/** Says what was done, with the time, so that the same twice is two different texts. */
+const say = (/** @type {string} */ text, isGood = true) => {
+  const now = new Date();
+  element("answer").className = isGood ? "" : "bad";
+  element("answer").textContent = `${now.toTimeString().slice(0, 8)}.${Math.floor(now.getMilliseconds() / 100)} ${text}`;
 };
 
 /** Makes `button` the button of an action. */
@@ -91,20 +120,10 @@ const button = (/** @type {HTMLButtonElement} */ button, /** @type {Action} */ {
   button.onclick = act;
 };
 
-/** Focuses the button of a row, or of the one that stands in its place now. False if there is none. */
-const focusRow = (/** @type {HTMLTableSectionElement} */ body, /** @type {string | undefined} */ key, /** @type {number} */ place) => {
-  const rows = [...body.rows];
-  const row = rows.find((row) => row.dataset.key === key) ?? rows[Math.min(place, rows.length - 1)];
-  const button = row?.querySelector("button");
-  button?.focus();
-  return button != null;
-};
-
-/** Makes these the rows of `body`. Elements stay where they are, and the focus stays on its row, or near it. */
-const fill = (/** @type {HTMLTableSectionElement} */ body, /** @type {Line[]} */ lines, /** @type {HTMLElement | undefined} */ otherwise = undefined) => {
+/** Makes these the rows of `body`. Elements stay where they are, and the focus stays on its row, its neighbour, or goes to `otherwise`. */
+const fill = (/** @type {HTMLTableSectionElement} */ body, /** @type {Line[]} */ lines, /** @type {HTMLElement | null} */ otherwise = null) => {
   const focused = document.activeElement?.closest("tr");
   const key = focused && focused.parentElement === body ? focused.dataset.key : undefined;
-  const place = focused?.sectionRowIndex ?? 0;
   lines.forEach((line, index) => {
     const row = body.rows[index] ?? body.insertRow();
     row.dataset.key = line.key;
@@ -125,7 +144,10 @@ const fill = (/** @type {HTMLTableSectionElement} */ body, /** @type {Line[]} */
     while (row.cells.length > line.cells.length) row.deleteCell(-1);
   });
   while (body.rows.length > lines.length) body.deleteRow(-1);
-  if (key !== undefined && (focused?.dataset.key !== key || !focused.isConnected) && !focusRow(body, key, place)) otherwise?.focus();
+  if (key === undefined || (focused?.isConnected && focused.dataset.key === key)) return;
+  const kept = [...body.rows].find((row) => row.dataset.key === key);
+  if (kept === undefined && focused?.isConnected) return;
+  ((kept ?? [...body.rows].at(-1))?.querySelector("button") ?? otherwise)?.focus();
 };
 
 const named = (/** @type {{group: string, resource: string}} */ { group, resource }) => (group === "" ? resource : `${resource}.${group}`);
@@ -134,11 +156,12 @@ const isSame = (/** @type {Place | null} */ a, /** @type {Place | null} */ b) =>
 
 // What is shown.
 
-const showCounts = (/** @type {Counts} */ counts) => {
-  counted = counts;
+const showCounts = (/** @type {Counts} */ now) => {
+  counts = now;
   const told = [
-    ["revision", counts.revision], [counts.watches === 1 ? "open watch" : "open watches", counts.watches], ["requests", counts.requests],
-    ["a second", counts.requestsPerSecond], ["unprocessed changes", counts.unseenChanges],
+    ["revision", now.revision], [now.watches === 1 ? "open watch" : "open watches", now.watches],
+    [now.requests === 1 ? "request" : "requests", now.requests], ["a second", now.requestsPerSecond],
+    [now.unseenChanges === 1 ? "unprocessed change" : "unprocessed changes", now.unseenChanges],
   ];
   element("counts").replaceChildren(...told.map(([name, count]) => {
     const pair = make("div");
@@ -163,19 +186,38 @@ const showResources = () => {
   while (list.children.length > resources.length) list.lastElementChild?.remove();
 };
 
+/** Says which objects are shown, and if there are none, where there are some. */
+const showHint = (/** @type {Table} */ current) => {
+  const what = named(current), count = current.rows.length;
+  const within = current.namespace === null ? "" : ` in namespace ${current.namespace}`;
+  const from = current.start === "" ? "" : ` from ${current.start} on`;
+  const all = `${current.count} in all namespaces`;
+  const text = count > 0 ? `${counted(count, "object")} shown${from}, in the order of names; ${all}.` : `There are no ${what}${within}${from}; ${all}.`;
+  if (element("hint").textContent !== text) element("hint").textContent = text;
+  element("beginning").hidden = count > 0 || current.start === "";
+  element("everywhere").hidden = count > 0 || current.namespace === null || current.count === 0;
+};
+
+/** Disables a button, and gives its focus to another one. */
+const disable = (/** @type {string} */ id, /** @type {boolean} */ isDisabled, /** @type {HTMLElement} */ other) => {
+  const one = find(id, HTMLButtonElement), hadFocus = document.activeElement === one;
+  one.disabled = isDisabled;
+  if (isDisabled && hadFocus) other.focus();
+};
+
 const showTable = () => {
   const current = table !== null && isSame(table, view) ? table : null;
   element("window").hidden = view === null;
   const hint = element("hint");
   if (current === null) {
     hint.textContent = view === null ? "Choose a resource." : "There is no such resource now.";
+    for (const way of ["beginning", "everywhere"]) element(way).hidden = true;
     element("columns").replaceChildren();
-    fill(find("rows", HTMLTableSectionElement), []);
+    fill(find("rows", HTMLTableSectionElement), [], element("of-table"));
     return;
   }
   const rows = current.rows;
-  const none = rows.length === 0 ? " Without a namespace and a start all of them are shown." : "";
-  hint.textContent = `${count(rows.length, "object")} shown; ${current.count} in all namespaces.${current.count > 0 ? none : ""}`;
+  showHint(current);
   element("of-objects").textContent = `Objects: ${named(current)}`;
   const isNamespaced = rows.some((row) => row.namespace !== null);
   const isShown = current.columns.map((column) => column.priority === 0 || input("wide").checked);
@@ -189,20 +231,18 @@ const showTable = () => {
   }
   for (const cell of head.cells) cell.scope = "col";
   element("columns").replaceChildren(head);
-  fill(find("rows", HTMLTableSectionElement), rows.map((row, place) => {
+  fill(find("rows", HTMLTableSectionElement), rows.map((row) => {
     const { group, resource } = current;
-    const open = () => {
-      opener = { key: path(row.namespace, row.name), place };
-      openObject({ group, resource, namespace: row.namespace, name: row.name });
-    };
+    const open = () => openObject({ group, resource, namespace: row.namespace, name: row.name });
     const texts = row.cells.filter((_, index) => isShown[index]).map((cell) => (cell === null ? "" : String(cell)));
     /** @type {(string | Action)[]} */
     const cells = texts.map((text, index) => (index === 0 ? { text, act: open } : text));
     const selected = isSame(shown, current) && shown?.namespace === row.namespace && shown?.name === row.name;
     return { key: path(row.namespace, row.name), cells: isNamespaced ? [row.namespace ?? "", ...cells] : cells, selected };
-  }));
-  find("back", HTMLButtonElement).disabled = before.length === 0;
-  find("on", HTMLButtonElement).disabled = current.next === null;
+  }), element("of-table"));
+  find("back", HTMLButtonElement).disabled &&= before.length === 0;
+  disable("on", current.next === null, before.length === 0 ? element("of-table") : element("back"));
+  disable("back", before.length === 0, current.next === null ? element("of-table") : element("on"));
 };
 
 /** The paths of the fields that a manager has. @type {(fields: Fields, at?: string) => string[]} */
@@ -211,18 +251,13 @@ const paths = (fields, at = "") => Object.entries(fields).flatMap(([name, below]
   return Object.keys(below).length === 0 ? [own] : paths(below, own);
 });
 
-/** Shows an object, with the focus on its button, or gives the focus back to the row that it was opened from. */
 const showObject = (/** @type {Shown | null} */ object) => {
-  const one = element("one"), wasHidden = one.hidden, hadFocus = one.contains(document.activeElement);
-  one.hidden = object === null;
-  if (object === null) {
-    if (hadFocus && !focusRow(find("rows", HTMLTableSectionElement), opener.key, opener.place)) element("hint").focus();
-    return;
-  }
-  if (wasHidden) element("close").focus();
+  element("one").hidden = object === null;
+  if (object === null) return;
   element("of-object").textContent = `${named(object)} ${path(object.namespace, object.name)}`;
   element("yaml").textContent = object.yaml ?? "There is no such object now.";
   const list = element("managers");
+  const focused = document.activeElement instanceof HTMLElement && list.contains(document.activeElement) ? document.activeElement.dataset.key : undefined;
   const opened = new Set([...list.querySelectorAll("details[open]")].map((one) => one.querySelector("summary")?.dataset.key));
   list.replaceChildren(...object.managers.map((manager) => {
     const key = [manager.manager, manager.operation, manager.subresource ?? "", manager.apiVersion].join(" ");
@@ -235,39 +270,54 @@ const showObject = (/** @type {Shown | null} */ object) => {
     return item;
   }));
   if (object.managers.length === 0) list.append(make("li", "none"));
+  if (focused !== undefined) ([...list.querySelectorAll("summary")].find((one) => one.dataset.key === focused) ?? element("of-object")).focus();
 };
 
-/** Says what a fault is: its name and its parameters, whom it concerns, and when. */
-const inWords = (/** @type {Record<string, unknown>} */ spec) => {
-  const told = (/** @type {unknown} */ value) => (typeof value === "string" ? value : JSON.stringify(value));
-  const pairs = (/** @type {unknown} */ all) => Object.entries(all ?? {}).map(([name, value]) => `${name} ${told(value)}`).join(", ");
-  const { fault, match, when, ...parameters } = spec;
-  const parts = [told(fault), pairs(parameters), match === undefined ? "" : `for ${pairs(match)}`, pairs(when)];
-  return parts.filter((part) => part !== "").join(", ");
+/** The words for the conditions of a fault. @type {Record<string, (value: unknown) => string>} */
+const CONDITIONS = {
+  minResourceVersion: (version) => `from version ${version} on`,
+  nth: (nth) => `from occasion ${nth} on`,
+  times: (times) => (times === 1 ? "once" : `at most ${times} times`),
+  afterMs: (ms) => `after ${ms} ms`,
+  forMs: (ms) => `for ${ms} ms`,
+  probability: (probability) => `with probability ${probability}`,
+};
+/** Tells the fields of an object in words. */
+const worded = (/** @type {unknown} */ fields) => Object.entries(fields ?? {}).map(([name, value]) => {
+  const text = typeof value === "string" && value !== "" ? value : JSON.stringify(value);
+  return CONDITIONS[name]?.(text === "1" ? 1 : text) ?? `${name} ${text}`;
+}).join(", ");
+/** Tells a fault in words: its kind with its parameters, what it matches, and how often it fires. */
+const wordedFault = (/** @type {Record<string, unknown>} */ { fault, match, when, ...parameters }) => {
+  const own = worded(parameters);
+  return [`${fault}${own === "" ? "" : `: ${own}`}`, worded(match) || "everything", worded(when) || "each time"];
 };
 
-const showFaults = (/** @type {Fault[]} */ faults) => fill(find("faults", HTMLTableSectionElement), faults.map((fault) => {
-  const text = inWords(fault.spec);
-  const remove = { text: "Remove", act: () => send({ remove: fault.id }), label: `Remove ${text}` };
-  return { key: String(fault.id), cells: [text, String(fault.fired), String(fault.lastRevision ?? ""), remove] };
-}), find("fault", HTMLSelectElement));
+const showFaults = (/** @type {Fault[]} */ faults) => {
+  element("no-faults").hidden = faults.length > 0;
+  element("faults-table").hidden = faults.length === 0;
+  fill(find("faults", HTMLTableSectionElement), faults.map((fault) => {
+    const words = wordedFault(fault.spec), text = words.join(", ");
+    const act = () => command({ remove: fault.id }, `removed: ${text}; it had fired ${counted(fault.fired, "time")}`);
+    const last = fault.lastRevision === null ? "" : String(fault.lastRevision);
+    return { key: String(fault.id), cells: [...words, String(fault.fired), last, { text: "Remove", act, label: `Remove ${text}` }] };
+  }), element("of-faults"));
+};
 
 const showWatches = (/** @type {{rows: Watch[], more: number}} */ { rows, more }) => {
   fill(find("watches", HTMLTableSectionElement), rows.map((watch) => {
     const client = watch.client === "" ? "(no user agent)" : watch.client;
     return { key: `${client} ${named(watch)}`, cells: [client, named(watch), String(watch.count)] };
   }));
-  element("more").textContent = more === 0 ? "" : `and ${count(more, "row")} more`;
+  element("more").textContent = more === 0 ? "" : `and ${counted(more, "row")} more`;
 };
 
 const answer = (/** @type {number} */ code, /** @type {string} */ text, /** @type {string[]} */ warnings) => {
-  element("answer").className = code >= 200 && code < 300 ? "" : "bad";
-  const isDone = code === 204 && done !== "";
-  const said = code === 201 ? "installed" : isDone ? `${new Date().toLocaleTimeString()}: ${done}` : text;
-  if (code !== 0) done = "";
-  const number = code === 0 || isDone ? "" : `${code}`;
-  element("answer").textContent = [number, said, ...warnings].filter((part) => part !== "").join(" ");
+  const did = sent.shift() ?? "done", isGood = code >= 200 && code < 300;
+  say([isGood ? did : `${code}: ${text}`, ...warnings].join("; "), isGood);
 };
+
+const isOpened = (/** @type {Shown | null} */ object) => isSame(object, shown) && object?.namespace === shown?.namespace && object?.name === shown?.name;
 
 const apply = (/** @type {State} */ state) => {
   if (state.counts) showCounts(state.counts);
@@ -277,8 +327,10 @@ const apply = (/** @type {State} */ state) => {
   if (state.faults) showFaults(state.faults);
   if (state.table !== undefined) table = state.table;
   if (state.table !== undefined) showTable();
-  if (state.object != null) latest = state.object;
-  if (state.object !== undefined && (state.object === null) === (shown === null)) showObject(state.object);
+  if (state.object === undefined) return;
+  received = state.object;
+  // A former object may still be on its way.
+  if (isOpened(received)) showObject(received);
 };
 
 // What is asked for.
@@ -293,17 +345,29 @@ const choose = (/** @type {Place} */ place, /** @type {string} */ start, /** @ty
   showResources();
 };
 
-const openObject = (/** @type {(Place & {name: string}) | null} */ object) => {
+const openObject = (/** @type {Place & {name: string}} */ object) => {
   shown = object;
+  const key = path(object.namespace, object.name);
+  openedAt = [...find("rows", HTMLTableSectionElement).rows].findIndex((row) => row.dataset.key === key);
   send({ object });
-  if (object === null) showObject(null);
-  else if (socket?.readyState !== WebSocket.OPEN) {
-    showObject({ ...object, yaml: "Not connected: it is shown when the server is back.", managers: [] });
-  } else if (latest !== null && isSame(latest, object) && latest.namespace === object.namespace && latest.name === object.name) {
-    // The server does not send again what it has not seen closed.
-    showObject(latest);
-  }
+  const isOn = socket?.readyState === WebSocket.OPEN;
+  if (isOn && received !== null && isOpened(received)) showObject(received);
+  else showObject({ ...object, yaml: isOn ? "" : "Not connected: it is shown when the server is back.", managers: [] });
   showTable();
+  element("of-object").focus();
+};
+
+/** Closes the object. The focus goes to its row, or to the one that is there now. */
+const closeObject = () => {
+  const rows = [...find("rows", HTMLTableSectionElement).rows];
+  const isListed = isSame(table, shown) && isSame(table, view);
+  const own = rows.find((row) => row.dataset.key === path(shown?.namespace ?? null, shown?.name ?? ""));
+  shown = null;
+  send({ object: null });
+  showObject(null);
+  showTable();
+  const row = isListed ? own ?? rows[openedAt] ?? rows.at(-1) : undefined;
+  (row?.querySelector("button") ?? element(view === null ? "of-objects" : "of-table")).focus();
 };
 
 /** The fault that the form describes. */
@@ -400,6 +464,8 @@ const connect = () => {
   opened.onclose = (event) => {
     if (socket !== opened) return;
     socket = null;
+    if (sent.length > 0) say(`the connection broke before the server answered: ${counted(sent.length, "command")} may or may not be done`, false);
+    sent = [];
     if (event.code === WRONG_TOKEN) {
       ask(event.reason);
       return;
@@ -426,31 +492,39 @@ submit("enter", () => {
 submit("window", () => {
   if (view !== null) choose({ ...view, namespace: input("namespace").value || null }, input("start").value, []);
 });
-submit("install", () => send({ fault: described() }));
+submit("install", () => {
+  const spec = described();
+  command({ fault: spec }, `installed: ${wordedFault(spec).join(", ")}`);
+});
 element("install").oninput = describe;
 element("fault").onchange = chooseFault;
 element("wide").onchange = showTable;
-element("close").onclick = () => openObject(null);
+element("close").onclick = closeObject;
+document.addEventListener("keydown", ({ key, target }) => {
+  const isField = target instanceof HTMLInputElement || target instanceof HTMLSelectElement;
+  if (key === "Escape" && shown !== null && !isField) closeObject();
+});
+element("beginning").onclick = () => {
+  if (view !== null) choose(view, "", []);
+  element("of-table").focus();
+};
+element("everywhere").onclick = () => {
+  if (view !== null) choose({ ...view, namespace: null }, "", []);
+  element("of-table").focus();
+};
 element("back").onclick = () => {
   if (view !== null) choose(view, before.at(-1) ?? "", before.slice(0, -1));
 };
 element("on").onclick = () => {
   if (view !== null && table?.next != null) choose(view, table.next, [...before, view.start]);
 };
-document.onkeydown = (event) => {
-  if (event.key === "Escape" && shown !== null) openObject(null);
-};
-for (const [name, effect, did] of CONTROLS) {
-  const made = make("button", name);
+for (const { name, text, effect, did } of CONTROLS) {
+  const made = make("button", text);
   made.type = "button";
   made.title = effect;
   made.onclick = () => {
-    if (name === "reset" && !confirm(effect)) {
-      answer(0, "nothing was reset", []);
-      return;
-    }
-    done = did(counted);
-    send({ control: name });
+    if (name !== "reset" || confirm(effect)) command({ control: name }, did(counts));
+    else say("reset was cancelled: nothing was done");
   };
   element("controls").append(made, " ");
 }
