@@ -24,12 +24,16 @@ const LIMIT: Duration = Duration::from_secs(30);
 #[tokio::main]
 async fn main() -> Result<(), Error> {
     let is_check = std::env::args().any(|argument| argument == "--check");
+    if std::env::args().len() > 1 && !is_check {
+        println!("08_live_table [--check]: serves a page until SIGINT, or reads it once and ends");
+        return Ok(());
+    }
     let churn = Churn::new(200).with_crashes(5).with_scalings(3);
     let cluster = ClusterOptions::new(50, 3_000).with_churn(churn);
     let server = FakeServer::builder()
         .with_clock(Clock::wall())
-        .with_cluster(cluster);
-    let server = server.build();
+        .with_cluster(cluster)
+        .build();
     let pods = SharedInformer::<Pod>::new(server.client(), Scope::All);
     pods.start();
     pods.wait_for_cache_sync(LIMIT).await?;

@@ -38,14 +38,11 @@ fn row(notification: &Notification<Pod>) -> Value {
     else {
         return json!({"key": key, "gone": true});
     };
-    let (meta, spec, status) = (
-        &object.get().metadata,
-        &object.get().spec,
-        &object.get().status,
-    );
-    let node = spec.as_ref().and_then(|spec| spec.node_name.as_deref());
-    let phase = status.as_ref().and_then(|status| status.phase.as_deref());
-    json!({"key": key, "node": node, "phase": phase, "created": meta.creation_timestamp})
+    let pod = object.get();
+    let (spec, status) = (pod.spec.as_ref(), pod.status.as_ref());
+    let node = spec.and_then(|spec| spec.node_name.as_deref());
+    let phase = status.and_then(|status| status.phase.as_deref());
+    json!({"key": key, "node": node, "phase": phase, "created": pod.metadata.creation_timestamp})
 }
 
 /// Tells whether the table follows the cluster, and if not, why.
@@ -54,5 +51,5 @@ fn state(status: &SyncStatus) -> Value {
         return json!({"state": "watching"});
     }
     let why = status.last_error.as_deref().unwrap_or_default();
-    json!({"state": format!("the informer has lost the server; failed attempts: {}. {why}", status.failed_attempts)})
+    json!({"state": format!("the informer has lost the server (failures: {}). {why}", status.failed_attempts)})
 }
