@@ -2,6 +2,7 @@
 
 import { Axis, type Scale, type Window } from "./core/axis.js";
 import { ALL, type Filter, search, showsEvent, showsLane } from "./core/filter.js";
+import type { Broken } from "./core/format.js";
 import { type Lane, laneOf, lanesOf } from "./core/lanes.js";
 import type { Run } from "./core/run.js";
 import { type Placed, layout } from "./draw/layout.js";
@@ -14,6 +15,10 @@ export interface Opened {
 
 /** What is shown before and after an event, on each scale. */
 const AROUND: Record<Scale, number> = { time: 500_000, revision: 2 };
+
+/** The margin of what led to a broken promise: so many events, but at least this part of each scale. */
+const NEIGHBOURS = 8;
+const LEAST: Record<Scale, number> = { time: 5_000, revision: 0.5 };
 
 export class App {
   readonly axis: Axis;
@@ -155,12 +160,25 @@ export class App {
     const shown = broken[this.promise];
     // A promise about the end of the run is seen where it was decided.
     const at = shown?.at ?? shown?.led?.at(-1) ?? this.run.events.length - 1;
-    const events = [at, ...(shown?.led ?? [])].map((event) => this.axis.place(this.scale, event));
+    const events = [at, ...(shown?.led ?? [])];
     const [first, last] = [Math.min(...events), Math.max(...events)];
-    const margin = Math.max((last - first) * 0.25, AROUND[this.scale]);
-    this.window = this.axis.within(this.scale, { from: first - margin, to: last + margin });
+    this.window = this.around(first, last);
     this.cursor = at;
     this.changed();
+  }
+
+  /** The events of a broken promise, in order: those that led there, and the one that shows it. */
+  eventsOf(broken: Broken): number[] {
+    return [...(broken.led ?? []), ...(broken.at === undefined ? [] : [broken.at])];
+  }
+
+  /** The window of some events, with a margin in which there are others, if there are any near. */
+  private around(first: number, last: number): Window {
+    const { axis, scale } = this;
+    const [from, to] = [axis.place(scale, first), axis.place(scale, last)];
+    const [before, after] = [axis.place(scale, first - NEIGHBOURS), axis.place(scale, last + NEIGHBOURS)];
+    const margin = Math.max((to - from) * 0.25, Math.min(Math.max(from - before, after - to), AROUND[scale]), LEAST[scale]);
+    return axis.within(scale, { from: from - margin, to: to + margin });
   }
 
   hides(event: number): boolean {

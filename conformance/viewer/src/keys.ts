@@ -48,6 +48,7 @@ function showHelp(isShown: boolean): void {
   const help = byId("help");
   if (isShown && document.activeElement instanceof HTMLElement) beforeHelp = document.activeElement;
   help.hidden = !isShown;
+  byId("help-button").setAttribute("aria-expanded", String(isShown));
   if (isShown) help.focus();
   else if (beforeHelp?.isConnected === true) beforeHelp.focus();
 }
@@ -64,7 +65,7 @@ export function listenToKeys(views: Views): void {
   document.addEventListener("keydown", (event) => {
     const target = event.target as HTMLElement;
     if (event.key === "Escape") {
-      // A search stays in force: so does its text, which a browser would remove.
+      // A browser would remove the text of the search alone.
       event.preventDefault();
       escape(views, target);
       return;
@@ -90,6 +91,8 @@ function escape({ app, toolbar }: Views, target: HTMLElement): void {
   else if (kinds.open) {
     kinds.open = false;
     kinds.querySelector("summary")?.focus();
-  } else if (target === toolbar.search) byId("lanes").focus({ preventScroll: true });
-  else app.open(undefined);
+  } else if (target === toolbar.search || (app.opened === undefined && app.query !== "")) {
+    toolbar.endSearch();
+    if (target === toolbar.search) byId("lanes").focus({ preventScroll: true });
+  } else app.open(undefined);
 }

@@ -33,6 +33,31 @@ async function on(act: (page: Page) => Promise<void>, shown = file, fragment = "
   await page.context().close();
 }
 
+/** Writes the page of a trace of these lines, beside that of a reference run. */
+function written(name: string, lines: readonly object[], reference?: readonly object[]): string {
+  const [source, other, target] = [join(folder, `${name}.jsonl`), join(folder, `${name}-other.jsonl`), join(folder, `${name}.html`)];
+  const text = (all: readonly object[]): string => all.map((line) => `${JSON.stringify(line)}\n`).join("");
+  writeFileSync(source, text(lines));
+  if (reference !== undefined) writeFileSync(other, text(reference));
+  conformance("trace", source, "--html", target, ...(reference === undefined ? [] : ["--reference", other]));
+  return target;
+}
+
+/** A run in which a client asks 60 times, with so many microseconds between, three broken promises of it, and what led there. */
+const asking = (step: number): object[] => [
+  { format: "conformance-trace", version: "1.0", program: "a test", title: "three promises" },
+  { actor: 0, name: "server", role: "server" },
+  { actor: 1, name: "client", role: "client" },
+  ...[...Array(60).keys()].flatMap((q) => [
+    { t: q * step, k: "request", a: 1, q, verb: "get", say: `get number ${q}` },
+    { t: q * step + 200, k: "answer", a: 0, q, code: 200 },
+  ]),
+  { broken: "first", says: "the end is wrong", led: [40, 41] },
+  { broken: "second", says: "an answer is wrong", at: 21, led: [20] },
+  { broken: "third", says: "another answer is wrong", at: 31 },
+  { end: 120 },
+];
+
 async function inView(page: Page, selector: string): Promise<boolean> {
   const box = await page.locator(selector).first().boundingBox();
   return box !== null && box.y >= 0 && box.y + box.height <= 900 && box.x >= 0 && box.x + box.width <= 1440;
@@ -190,13 +215,23 @@ test("search finds, and goes from one to the next", () =>
     assert.ok(count > 0);
     await page.keyboard.press("Enter");
     const first = await now(page);
-    await page.keyboard.press("Escape");
-    assert.equal(await page.locator("#search").inputValue(), "DELETED");
-    await page.keyboard.press("n");
+    await page.locator("#hit-after").click();
     if (count > 1) assert.notEqual(await now(page), first);
     await page.locator("#hit-before").click();
     assert.equal(await now(page), first);
     assert.match((await page.locator("#now .says").textContent()) ?? "", /deleted/iu);
+    // Escape ends the search, in its field and elsewhere.
+    for (const field of [true, false]) {
+      if (field) await page.keyboard.press("/");
+      await page.keyboard.press("Escape");
+      await settled(page);
+      assert.equal(await page.locator("#search").inputValue(), "");
+      assert.equal(await page.locator("#found").textContent(), "");
+      await page.keyboard.press("n");
+      assert.equal(await now(page), first);
+      await page.locator("#search").fill("DELETED");
+      await page.locator("#whole").focus();
+    }
   }));
 
 test("kinds, namespaces and actors are filtered", () =>
@@ -285,11 +320,17 @@ test("the focus stays where something was pressed, whatever is made anew", () =>
     await page.keyboard.press("Enter");
     await settled(page);
     assert.equal(await focused(page), led);
-    const summary = page.locator("#beliefs summary").first();
+    const summary = page.locator("#beliefs summary").nth(1);
+    const client = await summary.locator("b").textContent();
+    const isOpen = await summary.evaluate((it) => (it.parentElement as HTMLDetailsElement).open);
     await summary.focus();
-    await page.keyboard.press("ArrowRight");
-    await settled(page);
-    assert.match(await focused(page), /^SUMMARY/u);
+    await page.keyboard.press("Enter");
+    for (const key of ["ArrowRight", "ArrowLeft", "ArrowLeft"]) {
+      await page.keyboard.press(key);
+      await settled(page);
+      assert.ok((await focused(page)).startsWith(`SUMMARY ${client}`));
+      assert.equal(await summary.evaluate((it) => (it.parentElement as HTMLDetailsElement).open), !isOpen, "it stays as it was left");
+    }
     // An object that is opened from the panel gives the focus back.
     await page.evaluate(() => (location.hash = "#t=0&e=0"));
     await settled(page);
@@ -305,11 +346,84 @@ test("the focus stays where something was pressed, whatever is made anew", () =>
     await page.keyboard.press("Enter");
     await settled(page);
     assert.equal(await focused(page), opener);
+    // A row of a table does so, too, and what is pressed in the object stays in it.
+    await page.locator("#whole").focus();
+    await page.keyboard.press("End");
+    await settled(page);
+    const table = page.locator("#beliefs details:has(button.link)").first();
+    if ((await table.getAttribute("open")) === null) await table.locator("summary").click();
+    const row = table.locator("button.link").first();
+    await row.focus();
+    const named = await focused(page);
+    await page.keyboard.press("Enter");
+    await settled(page);
+    const before = page.locator("#object [aria-label='previous version']");
+    await before.focus();
+    for (let press = 0; press < 300 && (await before.isEnabled()); press += 1) {
+      await page.keyboard.press("Enter");
+      await settled(page);
+    }
+    assert.equal(await page.evaluate(() => document.activeElement?.closest("#object") !== null), true);
+    await page.keyboard.press("End");
+    await page.keyboard.press("Escape");
+    await settled(page);
+    assert.equal(await focused(page), named);
+  }));
+
+test("the focus goes to the section when what was pressed has no successor", () =>
+  on(async (page) => {
+    const opener = page.locator("#now button");
+    await page.keyboard.press("Home");
+    for (let step = 0; step < 400 && (await opener.count()) === 0; step += 1) {
+      await page.keyboard.press("ArrowRight");
+      await settled(page);
+    }
+    await opener.first().focus();
+    for (let step = 0; step < 400 && (await opener.count()) > 0; step += 1) {
+      await page.keyboard.press("ArrowRight");
+      await settled(page);
+    }
+    assert.equal(await page.evaluate(() => document.activeElement?.getAttribute("aria-label")), "at the cursor");
+  }));
+
+test("one broken promise after the other is shown by the same button", () =>
+  on(async (page) => {
+    const next = page.locator("#promise [aria-label='next broken promise']");
+    await next.focus();
+    for (const place of [2, 3]) {
+      await page.keyboard.press("Enter");
+      await settled(page);
+      assert.match((await page.locator("#promise").textContent()) ?? "", new RegExp(`${place} of `, "u"));
+      assert.equal(await focused(page), "BUTTON next broken promise");
+    }
+  }, written("promises", asking(5_000_000))));
+
+test("the help is a dialog that takes the focus and gives it back, by mouse and by keyboard", () =>
+  on(async (page) => {
+    const help = page.locator("#help");
     await page.locator("#help-button").click();
     assert.equal(await focused(page), "DIV keys");
     await page.keyboard.press("Escape");
+    assert.ok(!(await help.isVisible()));
     assert.equal(await focused(page), "BUTTON keys");
+    await page.locator("#whole").focus();
+    await page.keyboard.press("?");
+    assert.ok(await help.isVisible());
+    assert.equal(await page.locator("#help-button").getAttribute("aria-expanded"), "true");
+    await page.locator("#help-close").click();
+    assert.ok(!(await help.isVisible()));
+    assert.equal(await focused(page), "BUTTON whole run");
   }));
+
+test("a promise about the end opens at what led there, as near as its neighbours are", async () => {
+  for (const [step, widest] of [[5_000_000, 1_200_000], [1_000, 20_000]] as const) {
+    await on(async (page) => {
+      const { from, to } = await part(page);
+      assert.ok(from < 20 * step && to > 20 * step + 200 && to - from <= widest, `${step}: ${from} ${to}`);
+      assert.match(await now(page), /event 41 of/u);
+    }, written(`near-${step}`, asking(step)));
+  }
+});
 
 test("an address with a moment opens its surroundings", () =>
   on(async (page) => {

@@ -27,12 +27,12 @@ export function button(text: string, act: () => void, attributes: Attributes = {
   return element;
 }
 
-const FOCUSABLE = "button, summary, input, select, [tabindex]";
+const FOCUSABLE = "button:enabled, summary, input, select, [tabindex='0']";
 
-/** A focused element, by what it says and its place in its container: it may be made anew. */
+/** A focused element, by what it is and its place in its container: it may be made anew. */
 export interface FocusPlace {
   container: HTMLElement;
-  says: string;
+  is: string;
   place: number;
 }
 
@@ -40,24 +40,37 @@ function focusable(container: HTMLElement): HTMLElement[] {
   return [...container.querySelectorAll<HTMLElement>(FOCUSABLE)];
 }
 
-function saying(element: HTMLElement): string {
-  return `${element.tagName} ${element.getAttribute("aria-label") ?? element.textContent}`;
+/** What tells an element from its neighbours: its key, or else its words. */
+function identity(element: HTMLElement): string {
+  return element.dataset.key ?? `${element.tagName} ${element.getAttribute("aria-label") ?? element.textContent}`;
 }
 
 /** Returns the place of the focus, if it is in a container. */
 export function focusPlace(container: HTMLElement): FocusPlace | undefined {
   const { activeElement } = document;
   if (!(activeElement instanceof HTMLElement) || !container.contains(activeElement)) return undefined;
-  return { container, says: saying(activeElement), place: focusable(container).indexOf(activeElement) };
+  return { container, is: identity(activeElement), place: focusable(container).indexOf(activeElement) };
 }
 
-/** Focuses what says the same, the nearest one first, or else what stands at the place now. */
-export function focusAt({ container, says, place }: FocusPlace): void {
+/** Focuses the same element, the nearest one first, or else what stands at its place now, or the section around it. */
+export function focusAt({ container, is, place }: FocusPlace): void {
   const all = focusable(container);
-  const same = all.filter((element) => saying(element) === says);
   const distance = (element: HTMLElement): number => Math.abs(all.indexOf(element) - place);
-  const nearest = same.sort((one, other) => distance(one) - distance(other))[0];
-  (nearest ?? all[Math.min(Math.max(place, 0), all.length - 1)])?.focus({ preventScroll: true });
+  const same = all.filter((element) => identity(element) === is).sort((one, other) => distance(one) - distance(other));
+  const successor = same[0] ?? all[Math.min(Math.max(place, 0), all.length - 1)];
+  if (successor !== undefined && focus(successor)) return;
+  // What is folded away cannot be focused: what unfolds it can.
+  const summary = successor?.closest("details")?.querySelector("summary");
+  if (summary instanceof HTMLElement && focus(summary)) return;
+  const section = container.closest<HTMLElement>("section, [role=complementary]");
+  if (section === null) return;
+  section.tabIndex = -1;
+  focus(section);
+}
+
+function focus(element: HTMLElement): boolean {
+  element.focus({ preventScroll: true });
+  return document.activeElement === element;
 }
 
 /** Replaces what a container holds. The focus stays where it was. */

@@ -40,7 +40,7 @@ export class EventsView {
     const { app } = this;
     const event = app.run.events[number];
     const classes = ["event", number === app.cursor ? "current" : "", isFound ? "found" : ""];
-    const go = button("", () => app.go(number), { class: classes.join(" ") });
+    const go = button("", () => app.go(number), { "class": classes.join(" "), "data-key": `event ${number}` });
     if (number === app.cursor) go.setAttribute("aria-current", "true");
     go.append(
       el("span", { class: "time" }, seconds(event?.t ?? 0)),

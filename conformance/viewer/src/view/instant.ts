@@ -14,6 +14,8 @@ export class InstantView {
   private readonly beliefs = byId("beliefs");
   private readonly live = byId("live");
   private readonly whole = new Set<number>();
+  /** The tables that were opened or closed; the others are open while a client is wrong. */
+  private readonly chosen = new Map<number, boolean>();
   private shown = "";
 
   constructor(private readonly app: App) {
@@ -39,11 +41,12 @@ export class InstantView {
     ];
     if (event.o !== undefined) {
       const { o } = event;
-      parts.push(button(`open ${objectName(app.run, o)}`, () => app.open({ object: o, isReference: false })));
+      const open = (): void => app.open({ object: o, isReference: false });
+      parts.push(button(`open ${objectName(app.run, o)}`, open, { "data-key": "open" }));
     }
     for (const from of event.from ?? []) {
       const read = app.run.events[from];
-      const text = read === undefined ? `event ${from}` : `${seconds(read.t)} ${actorName(app.run, read.a)} ${words(app.run, read)}`;
+      const text = read === undefined ? `event ${from}` : `${seconds(read.t)} ${whoOf(app.run, from)} ${words(app.run, read)}`;
       parts.push(button(`← decided on: ${text}`, () => app.go(from)));
     }
     redraw(this.now, ...parts);
@@ -68,7 +71,7 @@ export class InstantView {
     const revision = app.run.cacheRevisionAt(actor, app.cursor);
     const summary = el(
       "summary",
-      {},
+      { "data-key": `belief ${actor}` },
       el("b", {}, actorName(app.run, actor)),
       revision === undefined ? "" : ` at ${revision}`,
       wrong === 0
@@ -78,9 +81,10 @@ export class InstantView {
     const head = ["object", "believed", "", "true", "wrong since"].map((title) => el("th", { role: "columnheader" }, title));
     const isWhole = this.whole.has(actor);
     const shown = isWhole ? rows : rows.slice(0, ROWS);
-    const table = el("table", {}, el("thead", {}, el("tr", {}, ...head)), el("tbody", {}, ...shown.map((row) => this.row(row))));
+    const table = el("table", {}, el("thead", {}, el("tr", {}, ...head)), el("tbody", {}, ...shown.map((row) => this.row(actor, row))));
     const details = el("details", { id: `belief-${actor}`, class: "belief" }, summary, table);
-    details.open = wrong > 0;
+    details.open = this.chosen.get(actor) ?? wrong > 0;
+    summary.addEventListener("click", () => this.chosen.set(actor, !details.open));
     if (shown.length < rows.length) {
       details.append(button(`show ${rows.length - shown.length} more`, () => {
         this.whole.add(actor);
@@ -90,10 +94,11 @@ export class InstantView {
     return details;
   }
 
-  private row(row: Row): HTMLElement {
+  private row(actor: number, row: Row): HTMLElement {
     const { app } = this;
     const isWrong = row.difference !== "equal";
-    const name = button(objectName(app.run, row.object), () => app.open({ object: row.object, isReference: false }), { class: "link" });
+    const open = (): void => app.open({ object: row.object, isReference: false });
+    const name = button(objectName(app.run, row.object), open, { "class": "link", "data-key": `belief ${actor} ${row.object}` });
     const age = isWrong ? `${row.behind} rev, ${seconds(row.age)}` : "";
     const line = el(
       "tr",

@@ -1,6 +1,6 @@
 // An object as YAML, before and after a change, with the managers of its fields.
 
-import type { App } from "../app.js";
+import type { App, Opened } from "../app.js";
 import { seconds } from "../core/axis.js";
 import type { Json } from "../core/format.js";
 import { managersOf, withoutManagers } from "../core/managers.js";
@@ -21,6 +21,7 @@ export class ObjectView {
   private readonly drawer = byId("object");
   private readonly unfolded = new Set<string>();
   private shown = "";
+  private known: Opened | undefined;
   private returnTo: Element | null = null;
   private returnPlace: FocusPlace | undefined;
 
@@ -36,14 +37,16 @@ export class ObjectView {
     const { opened } = app;
     const state = opened === undefined ? "" : `${opened.object} ${opened.isReference} ${app.cursor} ${this.unfolded.size}`;
     if (state === this.shown) return;
-    const wasOpen = this.shown !== "";
     this.shown = state;
+    const isOther = opened?.object !== this.known?.object || opened?.isReference !== this.known?.isReference;
+    this.known = opened;
     this.drawer.hidden = opened === undefined;
     if (opened === undefined) {
       this.giveFocusBack();
       return;
     }
-    if (!wasOpen) {
+    const isFromOutside = isOther && !this.drawer.contains(document.activeElement);
+    if (isFromOutside) {
       this.returnTo = document.activeElement;
       this.returnPlace = focusPlace(byId("panel"));
     }
@@ -57,16 +60,16 @@ export class ObjectView {
     const close = button("close", () => app.open(undefined), { class: "close" });
     const bar = el("header", { class: "row" }, el("h2", {}, objectName(run, opened.object)), ...this.steps(run, opened.object, place), legend(names), close);
     redraw(this.drawer, bar, this.comparison(sides, names));
-    if (!wasOpen) close.focus();
+    if (isFromOutside) close.focus();
   }
 
   /** Focuses what was focused before the object was opened; it may have been made anew since. */
   private giveFocusBack(): void {
     const before = this.returnTo;
-    if (!(before instanceof HTMLElement)) return;
-    if (before.dataset.lane !== undefined) this.focusLane(before.dataset.lane);
-    else if (before.isConnected) before.focus();
+    if (before instanceof HTMLElement && before.dataset.lane !== undefined) this.focusLane(before.dataset.lane);
     else if (this.returnPlace !== undefined) focusAt(this.returnPlace);
+    else if (before instanceof HTMLElement && before.isConnected && before !== document.body) before.focus();
+    else byId("lanes").focus({ preventScroll: true });
   }
 
   private sides(run: Run, object: number, place: number): [Side, Side] {

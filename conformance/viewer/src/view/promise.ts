@@ -29,9 +29,10 @@ export class PromiseView {
 
   /** Shows the broken promise that is so many places on, and its events. */
   show(place: number): void {
-    this.app.showPromise(place);
-    const broken = this.app.run.broken[this.app.promise];
-    if (broken !== undefined) this.chart.reveal([...(broken.at === undefined ? [] : [broken.at]), ...(broken.led ?? [])]);
+    const { app } = this;
+    app.showPromise(place);
+    const broken = app.run.broken[app.promise];
+    if (broken !== undefined) this.chart.reveal([...app.eventsOf(broken)].reverse());
   }
 
   private draw(): void {
@@ -59,7 +60,7 @@ export class PromiseView {
     const parts: Node[] = [heading, el("p", { class: "says" }, promise.says)];
     if (promise.expected !== undefined) parts.push(el("p", { class: "expected" }, el("b", {}, "Expected: "), promise.expected));
     if (promise.excused === true) parts.push(el("p", { class: "expected" }, "A fault explains it."));
-    const events = [...(promise.led ?? []), ...(promise.at === undefined ? [] : [promise.at])];
+    const events = app.eventsOf(promise);
     if (events.length > 0) {
       const steps = events.map((event) => this.step(event, event === promise.at));
       parts.push(el("h3", {}, "What led there"), el("ol", { class: "led" }, ...steps));
@@ -73,7 +74,10 @@ export class PromiseView {
     const { app } = this;
     const event = app.run.events[number];
     const text = event === undefined ? "an event that is not in the file" : words(app.run, event);
-    const go = button("", () => app.go(number), { class: number === app.cursor ? "event current" : "event" });
+    const go = button("", () => app.go(number), {
+      "class": number === app.cursor ? "event current" : "event",
+      "data-key": `event ${number}`,
+    });
     go.append(
       el("span", { class: "time" }, seconds(event?.t ?? 0)),
       el("span", { class: "who" }, whoOf(app.run, number)),

@@ -36,6 +36,12 @@ export class Toolbar {
     this.app.setScale(this.app.scale === "time" ? "revision" : "time");
   }
 
+  /** Ends the search, with its text and what it found. */
+  endSearch(): void {
+    this.search.value = "";
+    this.app.find("");
+  }
+
   private switchTheme(): void {
     const { dataset } = document.documentElement;
     const isDark = dataset.theme === undefined ? matchMedia("(prefers-color-scheme: dark)").matches : dataset.theme === "dark";
