@@ -3,7 +3,8 @@
 import { Axis, type Scale, type Window } from "./core/axis.js";
 import { ALL, type Filter, search, showsEvent, showsLane } from "./core/filter.js";
 import type { Broken } from "./core/format.js";
-import { type Lane, laneOf, lanesOf } from "./core/lanes.js";
+import { type Lane, foldName, laneOf, lanesOf } from "./core/lanes.js";
+import { landmarks } from "./core/reference.js";
 import type { Run } from "./core/run.js";
 import { type Placed, layout } from "./draw/layout.js";
 
@@ -18,7 +19,7 @@ const AROUND: Record<Scale, number> = { time: 500_000, revision: 2 };
 
 /** The margin of what led to a broken promise: so many events, but at least this part of each scale. */
 const NEIGHBOURS = 8;
-const LEAST: Record<Scale, number> = { time: 5_000, revision: 0.5 };
+const LEAST: Record<Scale, number> = { time: 20_000, revision: 0.5 };
 
 export class App {
   readonly axis: Axis;
@@ -34,6 +35,8 @@ export class App {
   /** The place of the broken promise that is shown. */
   promise = 0;
   placed: Placed[] = [];
+  /** Whether the objects of the beginning are shown one by one. */
+  isUnfolded = false;
   private readonly lanes: Lane[];
   private readonly places = new Map<Lane, Placed>();
   private readonly listeners: (() => void)[] = [];
@@ -44,7 +47,9 @@ export class App {
     readonly reference: Run | undefined,
   ) {
     this.axis = new Axis(run);
-    this.referenceAxis = reference === undefined ? undefined : new Axis(reference);
+    this.referenceAxis = reference === undefined
+      ? undefined
+      : new Axis(reference, { axis: this.axis, landmarks: landmarks(run, reference) });
     this.lanes = lanesOf(run, reference);
     this.window = this.axis.whole(this.scale);
     this.cursor = Math.max(0, run.events.length - 1);
@@ -176,8 +181,8 @@ export class App {
   private around(first: number, last: number): Window {
     const { axis, scale } = this;
     const [from, to] = [axis.place(scale, first), axis.place(scale, last)];
-    const [before, after] = [axis.place(scale, first - NEIGHBOURS), axis.place(scale, last + NEIGHBOURS)];
-    const margin = Math.max((to - from) * 0.25, Math.min(Math.max(from - before, after - to), AROUND[scale]), LEAST[scale]);
+    const near = [from - axis.place(scale, first - NEIGHBOURS), axis.place(scale, last + NEIGHBOURS) - to];
+    const margin = Math.max((to - from) * 0.35, Math.min(...near.filter((distance) => distance > 0), AROUND[scale]), LEAST[scale]);
     return axis.within(scale, { from: from - margin, to: to + margin });
   }
 
@@ -189,11 +194,22 @@ export class App {
   laneOf(event: number): Placed | undefined {
     const line = this.run.events[event];
     const lane = line === undefined ? undefined : this.lanes[laneOf(this.run, this.lanes, line)];
-    return lane === undefined ? undefined : this.places.get(lane);
+    if (lane === undefined) return undefined;
+    return this.places.get(lane) ?? (lane.isFolded === true ? this.placed.find((placed) => placed.lane.kind === "fold") : undefined);
+  }
+
+  /** Shows the objects of the beginning one by one, or folds them. */
+  fold(isFolded: boolean): void {
+    this.isUnfolded = !isFolded;
+    this.place();
   }
 
   private place(): void {
-    this.placed = layout(this.lanes.filter((lane) => showsLane(this.run, this.filter, lane)));
+    const lanes = this.lanes.filter((lane) => showsLane(this.run, this.filter, lane));
+    const folded = lanes.filter((lane) => lane.isFolded === true).length;
+    for (const lane of lanes) if (lane.kind === "fold") lane.name = foldName(folded);
+    const shown = lanes.filter((lane) => (lane.kind === "fold" ? folded > 0 : lane.isFolded !== true || this.isUnfolded));
+    this.placed = layout(shown);
     this.places.clear();
     for (const placed of this.placed) this.places.set(placed.lane, placed);
     this.changed();

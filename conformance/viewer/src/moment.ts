@@ -1,11 +1,13 @@
-// The moment in the page's address: `#t=SECONDS`, the event, since several may have one time, and what is shown around it.
+// The moment in the page's address: `#t=SECONDS`, the event, since several may have one time, and what is shown around it:
+// the scale, the window, and the object that is open (`o=N`, or `o=rN` of the reference).
 
 import type { App } from "./app.js";
 
 export function linkTo(app: App): string {
   const here = new URL(location.href);
   const { from, to } = app.window;
-  here.hash = `${fragment(app)}&s=${app.scale}&w=${Math.round(from * 1_000) / 1_000},${Math.round(to * 1_000) / 1_000}`;
+  const object = app.opened === undefined ? "" : `&o=${app.opened.isReference ? "r" : ""}${app.opened.object}`;
+  here.hash = `${fragment(app)}&s=${app.scale}&w=${Math.round(from * 1_000) / 1_000},${Math.round(to * 1_000) / 1_000}${object}`;
   return here.href;
 }
 
@@ -27,5 +29,8 @@ export function goToMoment(app: App): boolean {
   const [from, to] = (parameters.get("w") ?? "").split(",").map(Number);
   if (from !== undefined && to !== undefined && from < to) app.setWindow(app.axis.within(app.scale, { from, to }));
   else if (app.isWhole()) app.narrow();
+  const [, reference, object] = /^(r?)(\d+)$/u.exec(parameters.get("o") ?? "") ?? [];
+  const run = reference === "r" ? app.reference : app.run;
+  if (run?.objects[Number(object)] !== undefined) app.open({ object: Number(object), isReference: reference === "r" });
   return true;
 }

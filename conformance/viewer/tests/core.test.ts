@@ -11,9 +11,11 @@ import { lanesOf, lanesOfReference } from "../src/core/lanes.js";
 import { managersOf } from "../src/core/managers.js";
 import { merged, patched } from "../src/core/patch.js";
 import { Run } from "../src/core/run.js";
+import { landmarks } from "../src/core/reference.js";
 import { selector } from "../src/core/selector.js";
-import { words } from "../src/core/words.js";
+import { whoOf, words } from "../src/core/words.js";
 import { JOIN, diff, folded, toLines } from "../src/core/yaml.js";
+import { fitting } from "../src/draw/layout.js";
 
 const folder = process.env.TRACES ?? "";
 const text = readFileSync(`${folder}/example.jsonl`, "utf8");
@@ -44,6 +46,14 @@ test("events have the words that the program prints", () => {
   const lines = readFileSync(`${folder}/example.txt`, "utf8").split("\n").slice(1);
   const printed = lines.filter((line) => /^ +\d/u.test(line)).map((line) => line.slice(35));
   assert.deepEqual(run.events.map((event) => words(run, event)), printed);
+});
+
+test("what a server does for a request is told with the client that asked", () => {
+  const run = example();
+  const who = (kind: string): string => whoOf(run, run.events.findIndex((event) => event.k === kind));
+  assert.equal(who("request"), "informer 0");
+  for (const kind of ["answer", "page", "frame", "bookmark"]) assert.equal(who(kind), "server → informer 0");
+  assert.equal(who("change"), "server");
 });
 
 test("an object's versions follow from its differences", () => {
@@ -123,6 +133,62 @@ test("a pause within a pause is one gap, which a start ends", () => {
   assert.deepEqual(gaps.map(({ from, to }) => [from, to]), [[0, 2]]);
 });
 
+/** A run whose server makes config maps, by name and time, in a run of so long, after `made` of them before the first step. */
+function making(maps: [string, number][], length: number, made = 0): Run {
+  const lines = [
+    { format: "conformance-trace", version: "1.0", program: "p", title: "t" },
+    { actor: 0, name: "server", role: "server" },
+    { actor: 1, name: "user", role: "harness" },
+    { actor: 2, name: "c", role: "client" },
+    ...maps.map(([name], object) => ({ object, kind: "ConfigMap", resource: "configmaps", namespace: "one", name })),
+    ...maps.map(([name, t], o) => ({ t, a: 0, k: "change", o, r: o + 1, new: { kind: "ConfigMap", metadata: { name } } })),
+    { t: length, a: 0, k: "note", say: "the end" },
+    { end: maps.length + 1 },
+  ];
+  lines.splice(4 + maps.length + made, 0, { t: maps[made]?.[1] ?? 0, a: 1, k: "note", say: "step 1" });
+  return new Run(decode(lines.map((line) => `${JSON.stringify(line)}\n`).join("")));
+}
+
+test("the objects of the start are folded, but for a few", () => {
+  const maps: [string, number][] = [["z", 0], ["y", 0], ["x", 1], ["w", 2], ["late", 9]];
+  const folded = (run: Run): (boolean | undefined)[] => lanesOf(run).filter((lane) => lane.kind === "object").map((lane) => lane.isFolded);
+  const run = making(maps, 20, 4);
+  assert.deepEqual(folded(run), [undefined, true, true, true, true]);
+  assert.deepEqual(lanesOf(run).filter((lane) => lane.kind === "fold").map((lane) => lane.name), ["4 objects of the start"]);
+  assert.ok(folded(making(maps.slice(1), 20, 3)).every((is) => is === undefined));
+  assert.ok(folded(making(maps, 20, 0)).every((is) => is === undefined), "not what was made by a step");
+});
+
+test("a reference stands on the clock of the run, by what both did", () => {
+  const run = making([["a", 500], ["b", 700], ["c", 9_000]], 20_000);
+  const reference = making([["a", 100], ["b", 350], ["only", 360], ["c", 400]], 1_000);
+  const found = landmarks(run, reference);
+  assert.deepEqual(found, [[1, 1], [2, 2], [4, 3]]);
+  const axis = new Axis(reference, { axis: new Axis(run), landmarks: found });
+  // The third one follows as soon as it did there, what follows the last one likewise, and both end together.
+  assert.deepEqual([1, 2, 3, 4, 5].map((event) => axis.place("time", event)), [500, 700, 710, 9_000, 20_000]);
+  // What happened in another order is no landmark.
+  assert.deepEqual(landmarks(run, making([["b", 1], ["a", 2], ["c", 3]], 10)), [[2, 1], [3, 3]]);
+});
+
+test("what is missing in one of two runs is marked, and so is where objects part", () => {
+  const lanes = lanesOfReference(making([["a", 1], ["b", 2]], 9), making([["b", 2], ["c", 3]], 9));
+  assert.deepEqual(lanes.map(({ name, isWrong, marks }) => [name, isWrong === true, marks.map(({ look }) => look)]), [
+    ["surplus: configmaps one/a", true, ["life"]],
+    ["reference: configmaps one/a", false, ["missing"]],
+    ["missing: configmaps one/c", true, ["missing"]],
+    ["reference: configmaps one/c", false, ["life"]],
+  ]);
+  const other = new Run(decode(text.replace('{"key":"other"', '{"key":"another"').replace('"path":"/data/key","value":null', '"path":"/data/key","value":1')));
+  const mark = lanesOfReference(example(), other)[0]?.marks.find(({ look }) => look === "failed");
+  assert.deepEqual([mark?.label, mark?.from], ["differs from here on", example().versions[0]?.[1]?.event]);
+});
+
+test("labels do not stand in each other", () => {
+  assert.deepEqual(fitting([0, 50, 100, 180].map((left) => ({ left, width: 40 })), 200), [0, 50, 100, 158]);
+  assert.deepEqual(fitting([0, 50, 100, 180].map((left) => ({ left, width: 70 })), 200), [0, undefined, 100, undefined]);
+});
+
 test("the reference shows the rows that differ", () => {
   const other = new Run(decode(text.replace('{"key":"other"', '{"key":"another"').replace('"path":"/data/key","value":null', '"path":"/data/key","value":1')));
   assert.deepEqual(lanesOfReference(example(), example()), []);
@@ -134,6 +200,11 @@ test("filters and search", () => {
   assert.ok(!showsEvent(run, { ...ALL, kinds: new Set(["change"]) }, 1));
   assert.ok(showsEvent(run, { ...ALL, actor: 2 }, 10));
   assert.ok(!showsEvent(run, { ...ALL, actor: 4 }, 10));
+  // What is sent to a client is its own, as are the changes of objects that it has to do with.
+  const kinds = (actor: number): Set<string | undefined> =>
+    new Set(run.events.flatMap((event, number) => (event.a === 0 && showsEvent(run, { ...ALL, actor }, number) ? [event.k] : [])));
+  for (const kind of ["change", "answer", "page", "frame"]) assert.ok(kinds(2).has(kind), kind);
+  assert.ok(!kinds(1).has("frame"));
   assert.deepEqual(search(run, ALL, "by-TIER"), [30]);
 });
 

@@ -259,6 +259,69 @@ test("kinds, namespaces and actors are filtered", () =>
     assert.doesNotMatch(words ?? "", /sends on \d+: (ADDED|MODIFIED)/u);
   }));
 
+test("only what an actor has to do with is shown, with its versions", () =>
+  on(async (page) => {
+    await page.locator("#actor").selectOption({ label: "informer 1" });
+    await page.locator("#whole").click();
+    await settled(page);
+    const objects = await page.locator("#names .lane.object").evaluateAll((lanes) => lanes.map((lane) => lane.getAttribute("aria-label") ?? ""));
+    assert.ok(objects.length > 0 && objects.every((label) => !/, 0 marks/u.test(label)));
+    const who = await page.locator("#events .who").allTextContents();
+    assert.ok(who.includes("server → informer 1"), who.join());
+    assert.ok(!who.some((name) => /informer [02]/u.test(name)), who.join());
+  }));
+
+test("the objects of the start are one row, which opens", () =>
+  on(async (page) => {
+    const count = async (): Promise<number> => Number(await page.locator("#names li").first().getAttribute("aria-setsize"));
+    const fold = page.locator("#names .lane.fold");
+    assert.equal(await fold.textContent(), "8 objects of the start");
+    const folded = await count();
+    await fold.focus();
+    for (const [isOpen, lanes] of [["true", folded + 8], ["false", folded]] as const) {
+      await page.keyboard.press("Enter");
+      await settled(page);
+      assert.equal(await fold.getAttribute("aria-expanded"), isOpen);
+      assert.equal(await count(), lanes);
+      assert.equal(await page.evaluate(() => document.activeElement?.getAttribute("data-lane")), "fold");
+    }
+    // What is opened from elsewhere can be looked at, though its lane is folded.
+    await page.keyboard.press("Home");
+    await page.keyboard.press("o");
+    await settled(page);
+    assert.match((await page.locator("#object h2").textContent()) ?? "", /kube-system\/map-0/u);
+  }, written("start", [
+    { format: "conformance-trace", version: "1.0", program: "a test", title: "with a start" },
+    { actor: 0, name: "server", role: "server" },
+    { actor: 1, name: "user", role: "harness" },
+    ...[...Array(9).keys()].map((object) => ({ object, kind: "ConfigMap", resource: "configmaps", namespace: object < 8 ? "kube-system" : "one", name: `map-${object}` })),
+    ...[...Array(8).keys()].map((o) => ({ t: o, a: 0, k: "change", o, r: o + 1, new: { metadata: { name: `map-${o}` } } })),
+    { t: 10, a: 1, k: "note", say: "step 1" },
+    { t: 20, a: 0, k: "change", o: 8, r: 9, new: { metadata: { name: "map-8" } } },
+    { end: 10 },
+  ])));
+
+test("a link to a moment has the window, the scale and the object that is open", () =>
+  on(async (page) => {
+    await page.evaluate(() => {
+      Object.defineProperty(navigator, "clipboard", { value: { writeText: async (text: string) => void (document.title = text) } });
+    });
+    await page.locator("#scale").click();
+    await page.locator("#names .lane.object").first().click();
+    await page.locator("#zoom-in").click();
+    const shown = await part(page);
+    const object = await page.locator("#object h2").textContent();
+    await page.locator("#copies button", { hasText: "link to this moment" }).click();
+    await page.waitForFunction(() => document.title.startsWith("file:"));
+    const { page: other, complaints } = await open(browser, file, new URL(await page.title()).hash);
+    const found = await part(other);
+    assert.ok(Math.abs(found.from - shown.from) < 0.01 && Math.abs(found.to - shown.to) < 0.01);
+    assert.match((await other.locator("#scale").textContent()) ?? "", /revision/u);
+    assert.equal(await other.locator("#object h2").textContent(), object);
+    assert.deepEqual(complaints, []);
+    await other.context().close();
+  }));
+
 test("an object opens as YAML, before and after, with managers, and folds what is equal", () =>
   on(async (page) => {
     const lane = page.locator("#names .lane.object", { hasText: /pod-|configmap-|node-/u }).first();
@@ -269,7 +332,13 @@ test("an object opens as YAML, before and after, with managers, and folds what i
     await settled(page);
     const titles = await page.locator("#object .title").allTextContents();
     assert.match(titles.join(" "), /before: .*after: /u);
-    assert.ok((await page.locator("#object .legend li").count()) > 0);
+    // Managers are told by a number and a name, besides their colour.
+    const managers = await page.locator("#object .legend li").allTextContents();
+    assert.ok(managers.length > 0 && managers.every((text, place) => text.startsWith(`${place + 1} `)));
+    const [name] = managers.map((text) => text.slice(2));
+    const managed = page.locator("#object [role=row] [role=cell] .manager", { hasText: /^1/u }).first();
+    assert.equal(await managed.textContent(), `1, of ${name}`);
+    assert.equal(await page.locator("#object [role=table] [role=columnheader]").count(), 2);
     assert.ok((await page.locator("#object .cell.added, #object .cell.removed").count()) > 0);
     const fold = page.locator("#object .fold");
     if ((await fold.count()) > 0) {
@@ -416,7 +485,7 @@ test("the help is a dialog that takes the focus and gives it back, by mouse and 
   }));
 
 test("a promise about the end opens at what led there, as near as its neighbours are", async () => {
-  for (const [step, widest] of [[5_000_000, 1_200_000], [1_000, 20_000]] as const) {
+  for (const [step, widest] of [[5_000_000, 1_200_000], [1_000, 41_000]] as const) {
     await on(async (page) => {
       const { from, to } = await part(page);
       assert.ok(from < 20 * step && to > 20 * step + 200 && to - from <= widest, `${step}: ${from} ${to}`);

@@ -1,5 +1,6 @@
 // The horizontal axis: time or revision, zoomed and panned.
 
+import type { Landmark } from "./reference.js";
 import { type Run, lastWhere } from "./run.js";
 
 export type Scale = "time" | "revision";
@@ -21,8 +22,15 @@ export class Axis {
   private readonly places: Record<Scale, Float64Array>;
   readonly ends: Record<Scale, Window>;
 
-  constructor(private readonly run: Run) {
-    this.places = { time: byTime(run), revision: byRevision(run) };
+  /** The axis of a run; that of a reference stands on the axis of another run, by what both of them did. */
+  constructor(
+    private readonly run: Run,
+    other?: { axis: Axis; landmarks: readonly Landmark[] },
+  ) {
+    const own: Record<Scale, Float64Array> = { time: byTime(run), revision: byRevision(run) };
+    const on = (scale: Scale): Float64Array =>
+      other === undefined ? own[scale] : aligned(own[scale], other.axis.places[scale], other.landmarks);
+    this.places = { time: on("time"), revision: on("revision") };
     const end = (scale: Scale): Window => ({ from: 0, to: Math.max(this.places[scale].at(-1) ?? 0, 1) });
     this.ends = { time: end("time"), revision: end("revision") };
   }
@@ -126,6 +134,19 @@ function byRevision(run: Run): Float64Array {
     if (start === event) places[event] = before + 1;
   });
   return places;
+}
+
+/** The places of a reference's events on the axis of a run: its last event is at the run's end. */
+function aligned(places: Float64Array, on: Float64Array, landmarks: readonly Landmark[]): Float64Array {
+  const end = on.at(-1) ?? 0;
+  return places.map((place, event) => {
+    if (event === places.length - 1) return end;
+    const before = lastWhere(landmarks, ([theirs]) => theirs <= event);
+    const [from, after] = [landmarks[before], landmarks[before + 1]];
+    const [left, start] = from === undefined ? [0, 0] : [places[from[0]] ?? 0, on[from[1]] ?? 0];
+    // After what both did, time goes on as it did there, but not beyond the next thing that both did.
+    return Math.min(start + place - left, after === undefined ? end : (on[after[1]] ?? end));
+  });
 }
 
 function niceStep(least: number, minimum: number): number {

@@ -1,8 +1,9 @@
 // What is shown: by kind of event, namespace and actor; and what is found.
 
+import type { Event } from "./format.js";
 import type { Lane } from "./lanes.js";
-import type { Run } from "./run.js";
-import { actorName, objectName, words } from "./words.js";
+import { type Run, pairs } from "./run.js";
+import { objectName, whoOf, words } from "./words.js";
 
 export interface Filter {
   kinds: ReadonlySet<string>;
@@ -16,7 +17,7 @@ export const ALL: Filter = { kinds: new Set(), namespace: undefined, actor: unde
 export function showsEvent(run: Run, filter: Filter, number: number): boolean {
   const event = run.events[number];
   if (event === undefined || filter.kinds.has(event.k)) return false;
-  if (filter.actor !== undefined && event.a !== undefined && !isOf(run, event.a, filter.actor)) return false;
+  if (filter.actor !== undefined && !concerns(run, event, filter.actor)) return false;
   const namespace = event.o === undefined ? undefined : run.objects[event.o]?.namespace;
   return filter.namespace === undefined || event.o === undefined || namespace === filter.namespace;
 }
@@ -29,10 +30,35 @@ export function showsLane(run: Run, filter: Filter, lane: Lane): boolean {
   return lane.actor === undefined || filter.actor === undefined || isOf(run, lane.actor, filter.actor);
 }
 
-/** Whether an actor changed an object, asked for it, or believed something of it. */
+/** Whether an event is one of an actor, or of what answers it, or changes an object that it has to do with. */
+function concerns(run: Run, event: Event, actor: number): boolean {
+  if (event.k === "fault") return event.hits === undefined || isOf(run, event.hits, actor);
+  if (event.a === undefined || isOf(run, event.a, actor) || isOf(run, run.askedBy(event) ?? event.a, actor)) return true;
+  return event.k === "change" && event.o !== undefined && isTouched(run, event.o, actor);
+}
+
+/** Whether an actor asked for an object, was sent it, or believed something of it. */
 function isTouched(run: Run, object: number, actor: number): boolean {
-  if (run.versionsHeld(actor, object) > 0) return true;
-  return run.events.some((event) => event.o === object && event.a !== undefined && isOf(run, event.a, actor));
+  return touchedBy(run, actor).has(object);
+}
+
+/** The objects that actors have to do with, once they were looked for. */
+const TOUCHED = new WeakMap<Run, Map<number, ReadonlySet<number>>>();
+
+function touchedBy(run: Run, actor: number): ReadonlySet<number> {
+  const known = TOUCHED.get(run) ?? new Map<number, ReadonlySet<number>>();
+  TOUCHED.set(run, known);
+  const found = known.get(actor);
+  if (found !== undefined) return found;
+  const touched = new Set<number>();
+  for (const event of run.events) {
+    const asker = run.askedBy(event) ?? event.a;
+    if (asker === undefined || !isOf(run, asker, actor)) continue;
+    if (event.o !== undefined) touched.add(event.o);
+    for (const [object] of pairs([...(event.set ?? []), ...(event.list ?? [])])) touched.add(object);
+  }
+  known.set(actor, touched);
+  return touched;
 }
 
 function isOf(run: Run, actor: number, wanted: number): boolean {
@@ -58,7 +84,7 @@ export function search(run: Run, filter: Filter, text: string): number[] {
   run.events.forEach((event, number) => {
     if (!showsEvent(run, filter, number)) return;
     const object = event.o === undefined ? "" : objectName(run, event.o);
-    const line = `${event.k} ${actorName(run, event.a)} ${event.r ?? ""} ${words(run, event)} ${object}`;
+    const line = `${event.k} ${whoOf(run, number)} ${event.r ?? ""} ${words(run, event)} ${object}`;
     if (line.toLowerCase().includes(wanted)) found.push(number);
   });
   return found;

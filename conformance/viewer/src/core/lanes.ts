@@ -2,14 +2,14 @@
 
 import type { Event } from "./format.js";
 import { type Lag, lag } from "./belief.js";
-import { differing } from "./reference.js";
+import { differing, firstDifference } from "./reference.js";
 import { type Run, pushTo } from "./run.js";
 import { actorName, objectName } from "./words.js";
 
 /** What a mark looks like; `theme.ts` has the colours. */
 export const LOOKS = [
   "change", "life", "terminated", "operation", "ok", "refused", "failed", "open", "watch", "page", "frame", "notified",
-  "note", "fault", "gap", "crash", "lead",
+  "note", "fault", "gap", "crash", "lead", "missing",
 ] as const;
 export type Look = (typeof LOOKS)[number];
 
@@ -23,7 +23,7 @@ export interface Mark {
   row: number;
 }
 
-export type LaneKind = "revisions" | "faults" | "leaders" | "actor" | "object";
+export type LaneKind = "revisions" | "faults" | "leaders" | "actor" | "object" | "fold";
 
 export interface Lane {
   kind: LaneKind;
@@ -39,6 +39,10 @@ export interface Lane {
   marks: Mark[];
   /** True if the marks are events of the reference run. */
   isReference?: boolean;
+  /** True if the lane shows what differs from the reference. */
+  isWrong?: boolean;
+  /** True if the lane is one of those that stand for an object of the beginning, which are shown together or not at all. */
+  isFolded?: boolean;
   /** How far behind the client of the lane was. */
   lags?: Lag[];
 }
@@ -53,19 +57,39 @@ export function lanesOf(run: Run, reference?: Run): Lane[] {
 
 /** The lanes of objects that two runs leave otherwise: that of the reference below that of this run. */
 export function lanesOfReference(run: Run, reference: Run): Lane[] {
-  return differing(run, reference).flatMap(({ name, own, other }, place) => {
-    const lane = (object: number | undefined, isReference: boolean): Lane => ({
-      kind: "object",
-      id: `${isReference ? "reference" : "differs"} ${place}`,
-      name: isReference ? `reference: ${name}` : `differs: ${name}`,
-      depth: isReference ? 1 : 0,
-      rows: 1,
-      isReference,
-      ...(object === undefined ? {} : { object }),
-      marks: object === undefined ? [] : life(isReference ? reference : run, object),
-    });
-    return [lane(own, false), lane(other, true)];
+  return differing(run, reference).flatMap(({ name, own, other }, place): Lane[] => {
+    const lane = { kind: "object", rows: 1 } as const;
+    const differs = { ...lane, id: `differs ${place}`, depth: 0, isWrong: true };
+    const counterpart = { ...lane, id: `reference ${place}`, name: `reference: ${name}`, depth: 1 };
+    // An object that is in one run only is missing in the other one from the moment on at which it was made.
+    if (own === undefined) {
+      const missing = [absent(reference, other, "missing in this run")];
+      const theirs = other === undefined ? [] : life(reference, other);
+      return [
+        { ...differs, name: `missing: ${name}`, isReference: true, marks: missing },
+        { ...counterpart, isReference: true, marks: theirs, ...(other === undefined ? {} : { object: other }) },
+      ];
+    }
+    const ours = life(run, own);
+    if (other === undefined) {
+      return [
+        { ...differs, name: `surplus: ${name}`, isReference: false, object: own, marks: ours },
+        { ...counterpart, isReference: false, marks: [absent(run, own, "missing in the reference")] },
+      ];
+    }
+    const first = run.versions[own]?.[firstDifference(run, own, reference, other)];
+    const mark = point(first?.event ?? run.events.length - 1, "failed", first === undefined ? "the reference goes on" : "differs from here on");
+    return [
+      { ...differs, name: `differs: ${name}`, isReference: false, object: own, marks: [...ours, mark] },
+      { ...counterpart, isReference: true, object: other, marks: life(reference, other) },
+    ];
   });
+}
+
+/** The time from which on an object was in a run, and is missing in the other one. */
+function absent(run: Run, object: number | undefined, label: string): Mark {
+  const from = run.versions[object ?? -1]?.[0]?.event ?? 0;
+  return { from, to: run.events.length - 1, look: "missing", label, row: 0 };
 }
 
 /** The lane on which an event is a mark. */
@@ -74,8 +98,7 @@ export function laneOf(run: Run, lanes: readonly Lane[], event: Event): number {
   if (event.k === "change") return is((lane) => lane.kind === "object" && lane.isReference === undefined && lane.object === event.o);
   if (event.k === "fault" || event.k === "heal") return is((lane) => lane.kind === "faults");
   // What the server sends is a mark of the request that it answers.
-  const request = event.q === undefined ? undefined : run.requests.get(event.q)?.[0];
-  const actor = request === undefined ? event.a : run.events[request]?.a;
+  const actor = run.askedBy(event) ?? event.a;
   const own = is((lane) => lane.kind === "actor" && lane.actor === actor);
   return own < 0 ? 0 : own;
 }
@@ -117,6 +140,7 @@ function leaders(run: Run): Lane[] {
   run.events.forEach((event, number) => {
     if (event.a === undefined) return;
     if (event.k === "lead") {
+      if (open.has(event.a)) return;
       const row = firstFree([...open.values()].map((mark) => mark.row));
       const label = `${actorName(run, event.a)} leads`;
       const mark = { from: number, to: run.events.length - 1, look: "lead" as const, label, row };
@@ -241,14 +265,18 @@ function point(event: number, look: Look, label: string, row = 0): Mark {
   return { from: event, to: event, look, label, row };
 }
 
-/** The objects, each after its owner. */
+/** So many objects of the beginning, to which nothing happened, are shown one by one. */
+const UNFOLDED = 3;
+
+/** The objects, each after its owner. What was made before the run and has no part in it is folded. */
 function objects(run: Run): Lane[] {
   const owned = new Map<number, number[]>();
   for (const line of run.objects) if (line.owner !== undefined) pushTo(owned, line.owner, line.object);
   const lanes: Lane[] = [];
-  const add = (object: number, depth: number): void => {
+  const add = (object: number, depth: number, isFolded: boolean): void => {
     lanes.push({
       kind: "object",
+      ...(isFolded ? { isFolded } : {}),
       id: `object ${object}`,
       // Groups take the room that names need.
       name: objectName(run, object).replace(/^(\w+)\.\S+/, "$1"),
@@ -258,7 +286,7 @@ function objects(run: Run): Lane[] {
       object,
       marks: life(run, object),
     });
-    for (const other of owned.get(object) ?? []) add(other, depth + 1);
+    for (const other of owned.get(object) ?? []) add(other, depth + 1, isFolded);
   };
   const roots = run.objects.filter((line) => line.owner === undefined).map((line) => line.object);
   const key = (object: number): string => {
@@ -268,17 +296,43 @@ function objects(run: Run): Lane[] {
   // What clients did something to comes first, and what nothing happened to comes last.
   const asked = new Set(run.events.flatMap((event) => (event.o === undefined || run.actors[event.a ?? -1]?.role === "server" ? [] : [event.o])));
   const isAsked = (object: number): boolean => asked.has(object) || (owned.get(object) ?? []).some(isAsked);
-  const rank = (object: number): number => (isAsked(object) ? 0 : owned.has(object) || isLively(run, object) ? 1 : 2);
+  const start = startOf(run);
+  const isAlive = (object: number): boolean => isLively(run, object, start) || (owned.get(object) ?? []).some(isAlive);
+  const ranks = new Map(roots.map((object) => [object, isAsked(object) ? 0 : isAlive(object) ? 1 : 2]));
+  const rank = (object: number): number => ranks.get(object) ?? 0;
   roots.sort((one, other) => rank(one) - rank(other) || (key(one) < key(other) ? -1 : key(one) > key(other) ? 1 : one - other));
-  for (const root of roots) if ((run.versions[root] ?? []).length > 0 || owned.has(root)) add(root, 0);
-  return lanes;
+  const shown = roots.filter((root) => (run.versions[root] ?? []).length > 0 || owned.has(root));
+  const folds = shown.filter((root) => rank(root) === 2).length > UNFOLDED;
+  for (const root of shown) add(root, 0, folds && rank(root) === 2);
+  return folds ? withFold(run, lanes) : lanes;
+}
+
+/** Puts a lane that stands for the folded ones before them. */
+function withFold(run: Run, lanes: Lane[]): Lane[] {
+  const first = lanes.findIndex((lane) => lane.isFolded === true);
+  const folded = lanes.slice(first);
+  const from = Math.min(...folded.map((lane) => lane.marks[0]?.from ?? run.events.length - 1));
+  const mark: Mark = { from, to: run.events.length - 1, look: "life", label: "since the start", row: 0 };
+  const fold: Lane = { kind: "fold", id: "fold", name: foldName(folded.length), depth: 0, rows: 1, marks: [mark] };
+  return [...lanes.slice(0, first), fold, ...folded];
+}
+
+/** The name of the lane that stands for so many others. */
+export function foldName(count: number): string {
+  return `${count} objects of the start`;
+}
+
+/** The event with which a run begins, after what was made for it: the first one of the harness, if it has one. */
+function startOf(run: Run): number {
+  return run.events.findIndex((event) => run.actors[event.a ?? -1]?.role === "harness" && event.k !== "start");
 }
 
 /** Whether an object was changed after the beginning, or a client held it. */
-function isLively(run: Run, object: number): boolean {
+function isLively(run: Run, object: number, start: number): boolean {
   const versions = run.versions[object] ?? [];
+  const isOfStart = (versions.at(-1)?.event ?? 0) < start;
   const isChanged = versions.length > 1 || (run.events[versions[0]?.event ?? 0]?.t ?? 0) > 0;
-  return isChanged || [...run.beliefs.values()].some((held) => held.has(object));
+  return (isChanged && !isOfStart) || [...run.beliefs.values()].some((held) => held.has(object));
 }
 
 /** The versions of an object: bars from each to the next. */

@@ -3,7 +3,7 @@
 import type { Json } from "./format.js";
 import { withoutManagers } from "./managers.js";
 import { isRecord } from "./patch.js";
-import { type Run, pushTo } from "./run.js";
+import { type Run, lastWhere, pushTo } from "./run.js";
 
 /** An object, by what is the same in both runs. */
 export interface Pair {
@@ -11,6 +11,51 @@ export interface Pair {
   /** Its number in each run, if there is one. */
   own: number | undefined;
   other: number | undefined;
+}
+
+/** The events by which both runs made the same version of an object: one of the reference, and one of this run. */
+export type Landmark = [reference: number, own: number];
+
+/** Returns what both runs did, in the order of both. */
+export function landmarks(run: Run, reference: Run): Landmark[] {
+  const other = byName(reference);
+  const found: Landmark[] = [];
+  for (const [name, objects] of byName(run)) {
+    objects.forEach((object, place) => {
+      const theirs = reference.versions[other.get(name)?.[place] ?? -1] ?? [];
+      (run.versions[object] ?? []).slice(0, theirs.length).forEach(({ event }, version) => {
+        found.push([theirs[version]?.event ?? 0, event]);
+      });
+    });
+  }
+  return ascending(found.sort((one, another) => one[0] - another[0] || one[1] - another[1]));
+}
+
+/** The longest part of some landmarks in which both numbers ascend: what happened in another order is left out. */
+function ascending(sorted: readonly Landmark[]): Landmark[] {
+  /** The places of the landmarks with which parts of each length end, and that before each. */
+  const ends: number[] = [];
+  const before: number[] = [];
+  sorted.forEach(([, own], place) => {
+    const length = lastWhere(ends, (end) => (sorted[end]?.[1] ?? 0) <= own) + 1;
+    before.push(ends[length - 1] ?? -1);
+    ends[length] = place;
+  });
+  const part: Landmark[] = [];
+  for (let place = ends.at(-1) ?? -1; place >= 0; place = before[place] ?? -1) part.push(sorted[place] as Landmark);
+  return part.reverse();
+}
+
+/** The place of the first version of an object in which the runs differ. */
+export function firstDifference(run: Run, own: number, reference: Run, other: number): number {
+  const said = (from: Run, object: number, place: number): string => {
+    const content = lasting(withoutManagers(from.content(object, place)) ?? null, from.objects[object]?.name ?? "");
+    return JSON.stringify([from.versions[object]?.[place]?.isGone, content]);
+  };
+  const count = Math.min(run.versions[own]?.length ?? 0, reference.versions[other]?.length ?? 0);
+  let place = 0;
+  while (place < count && said(run, own, place) === said(reference, other, place)) place += 1;
+  return place;
 }
 
 /** The objects whose histories differ: in their number of versions, or in what they say in the end. */

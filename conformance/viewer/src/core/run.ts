@@ -122,9 +122,10 @@ export class Run {
     return version?.isGone === true ? undefined : version;
   }
 
-  /** The number of versions of an object that a client has held. */
-  versionsHeld(actor: number, object: number): number {
-    return this.beliefs.get(actor)?.get(object)?.length ?? 0;
+  /** The actor to whose request an event belongs, if it belongs to one. */
+  askedBy(event: Event): number | undefined {
+    const request = event.q === undefined ? undefined : this.events[this.requests.get(event.q)?.[0] ?? -1];
+    return request?.k === "request" ? request.a : undefined;
   }
 
   /** The revision at which a client held an object after an event. */

@@ -53,8 +53,8 @@ export function words(run: Run, event: Event): string {
 export function whoOf(run: Run, number: number): string {
   const event = run.events[number];
   const who = actorName(run, event?.a);
-  const asked = event?.q === undefined ? undefined : run.events[run.requests.get(event.q)?.[0] ?? -1];
-  return asked === undefined || asked.a === event?.a ? who : `${who} → ${actorName(run, asked.a)}`;
+  const asker = event === undefined ? undefined : run.askedBy(event);
+  return asker === undefined || asker === event?.a ? who : `${who} → ${actorName(run, asker)}`;
 }
 
 const ENDS: Record<string, string> = {

@@ -3,11 +3,14 @@
 import type { Axis, Scale, Tick, Window } from "../core/axis.js";
 import { type Lane, LOOKS, type Look, type Mark } from "../core/lanes.js";
 import { lastWhere } from "../core/run.js";
-import { AXIS, type Placed, SIZES, visible } from "./layout.js";
+import { AXIS, type Placed, SIZES, fitting, visible } from "./layout.js";
 import type { Theme } from "./theme.js";
 
 const LOOK_COUNT = LOOKS.length;
 const LOOK_NUMBERS = Object.fromEntries(LOOKS.map((look, number) => [look, number])) as Record<Look, number>;
+
+/** What is hatched: nothing is there. */
+const HATCHED: ReadonlySet<Look> = new Set(["gap", "crash", "missing"]);
 
 /** The width of most letters. */
 const LETTER = 6;
@@ -165,7 +168,7 @@ export class Chart {
       context.fillRect(from, top + 2, Math.max(width - 1, 1), height - 4);
       context.fillStyle = theme.looks.change;
       context.fillRect(left, top, 2, height);
-    } else if (mark.look === "gap" || mark.look === "crash") {
+    } else if (HATCHED.has(mark.look)) {
       this.hatch(from, top, width, SIZES.row * lane.rows - 2, theme.looks[mark.look]);
     } else {
       const inset = mark.look === "watch" ? 3 : 0;
@@ -176,15 +179,9 @@ export class Chart {
     if (width > 44 && mark.look !== "watch") this.label(theme, mark, from, top, width);
   }
 
-  /** Writes a text from a place on, or as far right as there is room for it. */
-  private inside(scene: Scene, text: string, left: number, y: number): void {
-    const last = scene.width - this.context.measureText(text).width - 2;
-    this.context.fillText(text, Math.min(left, last), y);
-  }
-
   /** Writes as much of a label as there is room for; to clip it would take longer than all else. */
   private label(theme: Theme, mark: Mark, left: number, top: number, width: number): void {
-    const isDark = mark.look === "gap" || mark.look === "crash" || mark.look === "life" || mark.look === "open";
+    const isDark = HATCHED.has(mark.look) || mark.look === "life" || mark.look === "open";
     this.context.fillStyle = isDark ? theme.text : theme.ground;
     const shown = mark.label.slice(0, Math.floor((width - 8) / LETTER));
     this.context.fillText(shown, left + 5, top + SIZES.row / 2 - 0.5);
@@ -261,8 +258,7 @@ export class Chart {
         context.lineWidth = 1;
       }
       const lane = scene.laneOf(event);
-      const middle = lane === undefined ? AXIS + 8 : lane.top + lane.height / 2 - scene.scroll + AXIS;
-      this.flag(theme, place, middle, isShown ? 9 : 6);
+      if (lane !== undefined) this.flag(theme, place, lane.top + lane.height / 2 - scene.scroll + AXIS, isShown ? 9 : 6);
     }
   }
 
@@ -311,15 +307,22 @@ export class Chart {
     context.fillRect(0, 0, scene.width, AXIS);
     context.fillStyle = theme.line;
     context.fillRect(0, AXIS - 1, scene.width, 1);
-    for (const { place, label } of ticks) {
-      const left = toX(scene, place);
-      context.fillStyle = theme.line;
-      context.fillRect(left, 0, 1, AXIS);
-      context.fillStyle = theme.text;
-      this.inside(scene, scene.scale === "revision" ? `rev ${label}` : label, left + 4, 11);
-      context.fillStyle = theme.faint;
-      this.inside(scene, this.other(scene, place), left + 4, 28);
-    }
+    for (const { place } of ticks) context.fillRect(toX(scene, place), 0, 1, AXIS);
+    const own = ticks.map(({ place, label }) => ({ place, text: scene.scale === "revision" ? `rev ${label}` : label }));
+    const others = ticks.map(({ place }) => ({ place, text: this.other(scene, place) }));
+    context.fillStyle = theme.text;
+    this.labels(scene, own, 10);
+    context.fillStyle = theme.faint;
+    this.labels(scene, others, 24);
+  }
+
+  /** Writes those labels that have room. */
+  private labels(scene: Scene, labels: readonly { place: number; text: string }[], y: number): void {
+    const { context } = this;
+    const boxes = labels.map(({ place, text }) => ({ left: toX(scene, place) + 4, width: context.measureText(text).width }));
+    fitting(boxes, scene.width).forEach((left, number) => {
+      if (left !== undefined) context.fillText(labels[number]?.text ?? "", left, y);
+    });
   }
 
   private other({ axis, scale }: Scene, place: number): string {
@@ -330,7 +333,7 @@ export class Chart {
   private cursor(scene: Scene, theme: Theme): void {
     const place = x(scene, scene.cursor);
     this.context.fillStyle = theme.cursor;
-    this.context.fillRect(place - 0.75, 0, 1.5, scene.height);
+    this.context.fillRect(place - 0.75, AXIS - 9, 1.5, scene.height);
     this.context.beginPath();
     this.context.moveTo(place - 6, AXIS - 9);
     this.context.lineTo(place + 6, AXIS - 9);

@@ -40,3 +40,17 @@ export function visible(placed: readonly Placed[], from: number, to: number): Pl
 }
 
 export const SIZES = { row: ROW, strip: STRIP, padding: PADDING };
+
+/** The distance that texts keep. */
+const APART = 6;
+
+/** The left ends of texts beside each other: within a width, and none for those that would stand in the one before. */
+export function fitting(boxes: readonly { left: number; width: number }[], width: number): (number | undefined)[] {
+  let taken = Number.NEGATIVE_INFINITY;
+  return boxes.map((box) => {
+    const left = Math.min(box.left, width - box.width - 2);
+    if (left < taken + APART) return undefined;
+    taken = left + box.width;
+    return left;
+  });
+}

@@ -16,7 +16,7 @@ export interface Theme {
 const LOOKS: Record<Look, string> = {
   change: "change", life: "life", terminated: "wrong", operation: "change", ok: "ok", refused: "refused", failed: "wrong",
   open: "faint", watch: "watch", page: "page", frame: "frame", notified: "notified", note: "faint",
-  fault: "fault", gap: "gap", crash: "wrong", lead: "lead",
+  fault: "fault", gap: "gap", crash: "wrong", lead: "lead", missing: "wrong",
 };
 
 export function themeOf(element: Element): Theme {

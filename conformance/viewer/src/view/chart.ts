@@ -77,7 +77,7 @@ export class ChartView {
         cursor: app.cursor,
         arrows: arrows(app),
         bands: bands(app),
-        broken: app.run.broken.flatMap((broken) => broken.at ?? []),
+        broken: app.run.broken.flatMap(({ at }) => (at === undefined || app.hides(at) ? [] : at)),
         shown: app.run.broken[app.promise]?.at,
         hides: (event) => app.hides(event),
         reference: app.referenceAxis,
@@ -104,6 +104,10 @@ export class ChartView {
     const { app } = this;
     const { scrollTop, clientHeight } = this.scroller;
     const shown = visible(app.placed, scrollTop - 200, scrollTop + clientHeight + 200);
+    const focused = document.activeElement instanceof HTMLElement ? document.activeElement.dataset.lane : undefined;
+    // A name that has the focus is there also where it is scrolled away.
+    const away = app.placed.find(({ lane }) => lane.id === focused);
+    if (away !== undefined && !shown.includes(away)) shown.push(away);
     // Names are made once for each state, and shown again while lanes are scrolled.
     const { namespace, actor } = app.filter;
     const made = `${app.placed.length} ${namespace} ${actor} ${app.cursor} ${app.opened?.object}`;
@@ -111,27 +115,27 @@ export class ChartView {
     this.made = made;
     const state = `${shown[0]?.lane.id} ${shown.length} ${made}`;
     if (state === this.named) return;
-    const focused = document.activeElement instanceof HTMLElement ? document.activeElement.dataset.lane : undefined;
     this.named = state;
     this.names.replaceChildren(...shown.map((placed) => {
       const item = this.items.get(placed.lane) ?? this.nameOf(placed);
       this.items.set(placed.lane, item);
       return item;
     }));
-    if (focused !== undefined) this.focus(focused);
+    if (focused !== undefined && document.activeElement?.getAttribute("data-lane") !== focused) this.focus(focused);
   }
 
   private nameOf({ lane, top, height }: Placed): HTMLElement {
     const { app } = this;
     const name = el("button", {
       "type": "button",
-      "class": `lane ${lane.kind}`,
+      "class": `lane ${lane.kind}${lane.isWrong === true ? " wrong" : ""}`,
       "data-lane": lane.id,
       "aria-label": described(app, lane),
       "title": lane.title ?? lane.name,
     });
     const isOpen = lane.object !== undefined && app.opened?.object === lane.object;
     if (isOpen) name.setAttribute("aria-expanded", "true");
+    if (lane.kind === "fold") name.setAttribute("aria-expanded", String(app.isUnfolded));
     name.style.top = `${top}px`;
     name.style.height = `${height}px`;
     name.style.paddingLeft = `${8 + lane.depth * 12}px`;
@@ -146,7 +150,8 @@ export class ChartView {
   }
 
   private choose(lane: Lane): void {
-    if (lane.object !== undefined) this.app.open({ object: lane.object, isReference: lane.isReference === true });
+    if (lane.kind === "fold") this.app.fold(this.app.isUnfolded);
+    else if (lane.object !== undefined) this.app.open({ object: lane.object, isReference: lane.isReference === true });
     else if (lane.actor !== undefined) document.getElementById(`belief-${lane.actor}`)?.scrollIntoView({ block: "nearest" });
   }
 
@@ -222,7 +227,7 @@ export class ChartView {
     if (hit === undefined || hit.mark === undefined) {
       app.go(app.axis.nearest(app.scale, this.placeAt(event.offsetX)), false);
       if (hit?.lane.object !== undefined) this.choose(hit.lane);
-    } else if (hit.lane.isReference === true) {
+    } else if (hit.lane.isReference === true || hit.lane.kind === "fold") {
       this.choose(hit.lane);
     } else {
       app.go(hit.mark.from, false);
@@ -236,7 +241,7 @@ export class ChartView {
     this.tip.hidden = hit?.mark === undefined;
     if (hit?.mark === undefined) return;
     const run = hit.lane.isReference === true ? this.app.reference : this.app.run;
-    this.tip.textContent = `${hit.mark.label} · ${seconds(run?.events[hit.mark.from]?.t ?? 0)}`;
+    this.tip.textContent = `${hit.mark.label} · ${seconds(run?.events[hit.mark.from]?.t ?? 0)}${run === this.app.run ? "" : " of the reference"}`;
     const left = Math.min(event.clientX + 12, innerWidth - this.tip.offsetWidth - 8);
     this.tip.style.left = `${left}px`;
     this.tip.style.top = `${event.clientY + 14}px`;
@@ -273,6 +278,7 @@ function wrongAt(lane: Lane, event: number): number {
 
 /** A lane in words. */
 function described(app: App, lane: Lane): string {
+  if (lane.kind === "fold") return `${lane.name}, which nobody asked for or changed`;
   const parts = [lane.name, `${lane.marks.length} ${lane.marks.length === 1 ? "mark" : "marks"}`];
   if (lane.actor !== undefined && lane.lags !== undefined) {
     const wrong = compare(app.run, lane.actor, app.cursor).filter((row) => row.difference !== "equal").length;

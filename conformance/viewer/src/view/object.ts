@@ -107,8 +107,9 @@ export class ObjectView {
       lines: toLines(withoutManagers(side.content)),
       managers: managersOf(side.content),
     })) as [Told, Told];
-    const table = el("div", { "class": "yaml", "role": "region", "aria-label": "before and after", "tabindex": "0" });
-    table.append(el("div", { class: "title" }, before.title), el("div", { class: "title" }, after.title));
+    const table = el("div", { "class": "yaml", "role": "table", "aria-label": "before and after", "tabindex": "0" });
+    const titles = [before, after].map(({ title }) => el("div", { class: "title", role: "columnheader" }, title));
+    table.append(el("div", { class: "line", role: "row" }, ...titles));
     folded(diff(old.lines, young.lines)).forEach((fold, number) => {
       const key = `${this.app.opened?.object} ${after.title} ${number}`;
       if (fold.isFolded && !this.unfolded.has(key)) {
@@ -116,10 +117,10 @@ export class ObjectView {
           this.unfolded.add(key);
           this.app.changed();
         }, { class: "fold" });
-        table.append(unfold);
+        table.append(el("div", { class: "line", role: "row" }, el("div", { class: "folded", role: "cell" }, unfold)));
         return;
       }
-      for (const row of fold.rows) table.append(...cells(row, old, young, names));
+      for (const row of fold.rows) table.append(el("div", { class: "line", role: "row" }, ...cells(row, old, young, names)));
     });
     return table;
   }
@@ -137,10 +138,12 @@ function cells(row: DiffRow, before: Told, after: Told, names: string[]): Node[]
     const place = names.indexOf(owners[0] ?? "");
     const shade = place < 0 ? "" : ` manager-${place % COLOURS}`;
     const text = el("span", { class: "text" }, line?.text ?? "");
-    const managed = owners.map((owner) => names.indexOf(owner) + 1).join(",");
-    const who = el("span", { class: "manager", title: owners.join(", ") }, managed);
+    // The number is that of the legend; who hears the page is told the name.
+    const managed = el("span", { "aria-hidden": "true" }, owners.map((owner) => names.indexOf(owner) + 1).join(","));
+    const said = owners.length === 0 ? "" : `, of ${owners.join(" and ")}`;
+    const who = el("span", { class: "manager" }, managed, el("span", { class: "unseen" }, said));
     const mark = el("span", { class: "sign" }, line === undefined || row.isEqual ? " " : sign);
-    return el("div", { class: `cell${changed}${shade}`, title: owners.join(", ") }, mark, text, who);
+    return el("div", { class: `cell${changed}${shade}`, role: "cell", title: owners.join(", ") }, mark, text, who);
   };
   return [cell(row.before, before, "−"), cell(row.after, after, "+")];
 }
@@ -156,6 +159,6 @@ function managing(managers: Map<string, string[]>, path: string): string[] {
 }
 
 function legend(names: string[]): HTMLElement {
-  const entries = names.map((name, place) => el("li", { class: `manager-${place % COLOURS}` }, `${place + 1} ${name}`));
+  const entries = names.map((name, place) => el("li", { class: `manager-${place % COLOURS}` }, el("b", {}, `${place + 1} `), name));
   return el("ul", { "class": "legend", "aria-label": "field managers" }, ...entries);
 }
