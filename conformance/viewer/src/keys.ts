@@ -62,6 +62,9 @@ export function listenToKeys(views: Views): void {
   document.addEventListener("click", (event) => {
     if (event.target instanceof Node && !kinds.contains(event.target)) kinds.open = false;
   });
+  kinds.addEventListener("focusout", ({ relatedTarget }) => {
+    if (relatedTarget instanceof Node && !kinds.contains(relatedTarget)) kinds.open = false;
+  });
   document.addEventListener("keydown", (event) => {
     const target = event.target as HTMLElement;
     if (event.key === "Escape") {

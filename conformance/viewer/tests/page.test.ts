@@ -254,6 +254,10 @@ test("kinds, namespaces and actors are filtered", () =>
     await page.locator("#kind-filter summary").click();
     await page.locator("#chart").click({ position: { x: 300, y: 10 } });
     assert.ok(!(await page.locator("#kinds").isVisible()));
+    await page.locator("#kind-filter summary").focus();
+    await page.keyboard.press("Enter");
+    await page.locator("#theme").focus();
+    assert.ok(!(await page.locator("#kinds").isVisible()));
     await settled(page);
     const words = await page.locator("#events").textContent();
     assert.doesNotMatch(words ?? "", /sends on \d+: (ADDED|MODIFIED)/u);
@@ -532,7 +536,8 @@ test("light and dark differ, and what is printed has no tools", () =>
     assert.ok(!(await page.locator(".tools").isVisible()));
     assert.ok(await page.locator("#promise").isVisible());
     const top = async (selector: string): Promise<number> => (await page.locator(selector).boundingBox())?.y ?? 0;
-    assert.ok((await top("#promise")) < (await top("#lanes")), "the verdict comes first");
+    assert.ok((await top("#promise")) < (await top("#now")), "the verdict comes first");
+    assert.ok((await top("#now")) < (await top("#lanes")) && (await top("#lanes")) < (await top("#events")));
     // All lanes are on paper, not those that a screen has room for.
     const [shown, whole] = await page.locator("#chart, #lanes-inner").evaluateAll((parts) => parts.map((it) => it.clientHeight));
     assert.equal(shown, whole);

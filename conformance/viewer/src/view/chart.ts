@@ -308,5 +308,6 @@ function arrows(app: App): { from: number; to: number }[] {
 
 function bands(app: App): { mark: Mark; actor: number | undefined }[] {
   const lane = app.placed.find((placed) => placed.lane.kind === "faults")?.lane;
-  return (lane?.marks ?? []).map((mark) => ({ mark, actor: app.run.events[mark.from]?.hits }));
+  const shown = (lane?.marks ?? []).filter((mark) => !app.hides(mark.from));
+  return shown.map((mark) => ({ mark, actor: app.run.events[mark.from]?.hits }));
 }
