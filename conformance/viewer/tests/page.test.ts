@@ -289,6 +289,15 @@ test("the objects of the start are one row, which opens", () =>
       assert.equal(await count(), lanes);
       assert.equal(await page.evaluate(() => document.activeElement?.getAttribute("data-lane")), "fold");
     }
+    // An object whose lane was folded since it was opened gives the focus to the lanes.
+    await page.keyboard.press("Enter");
+    await page.locator("#names .lane.object", { hasText: "map-7" }).focus();
+    await page.keyboard.press("Enter");
+    await settled(page);
+    await fold.click();
+    await page.locator("#object .close").click();
+    await settled(page);
+    assert.equal(await page.evaluate(() => document.activeElement?.id), "lanes");
     // What is opened from elsewhere can be looked at, though its lane is folded.
     await page.keyboard.press("Home");
     await page.keyboard.press("o");

@@ -285,19 +285,31 @@ export class Chart {
       if (from === undefined || to === undefined) continue;
       const y = (lane: Placed): number => lane.top + lane.height / 2 - scene.scroll + AXIS;
       const [left, right, start, stop] = [x(scene, arrow.from), x(scene, arrow.to), y(from), y(to)];
-      const bend = Math.max(24, Math.abs(right - left) / 3);
+      if (left === right && start === stop) continue;
+      const bend = (right - left) / 3;
       context.lineWidth = 1.25;
       context.beginPath();
       context.moveTo(left, start);
-      context.bezierCurveTo(left + bend, start, right - bend, stop, right - 3, stop);
+      // Where there is no room for a bend, it would run backwards.
+      const isBent = bend > 16;
+      if (isBent) context.bezierCurveTo(left + bend, start, right - bend, stop, right - 3, stop);
+      else context.lineTo(right, stop);
       context.stroke();
-      context.beginPath();
-      context.moveTo(right, stop);
-      context.lineTo(right - 7, stop - 4);
-      context.lineTo(right - 7, stop + 4);
-      context.fill();
+      this.head(right, stop, isBent ? 0 : Math.atan2(stop - start, right - left));
       context.lineWidth = 1;
     }
+  }
+
+  /** The head of an arrow that ends at a point in a direction. */
+  private head(left: number, top: number, angle: number): void {
+    const { context } = this;
+    context.beginPath();
+    context.moveTo(left, top);
+    for (const side of [-1, 1]) {
+      const edge = angle + Math.PI + side * 0.5;
+      context.lineTo(left + 8 * Math.cos(edge), top + 8 * Math.sin(edge));
+    }
+    context.fill();
   }
 
   /** Both scales: ticks of the chosen one above, and what the other one has at these places below. */

@@ -164,10 +164,11 @@ export class ChartView {
     if (next !== undefined) this.focusOn(next);
   }
 
-  /** Focuses the name of a lane, if it is shown. */
+  /** Focuses the name of a lane, or, if it is not shown, all of them. */
   focusLane(id: string): void {
     const placed = this.app.placed.find(({ lane }) => lane.id === id);
-    if (placed !== undefined) this.focusOn(placed);
+    if (placed === undefined) this.scroller.focus({ preventScroll: true });
+    else this.focusOn(placed);
   }
 
   private focusOn(next: Placed): void {
