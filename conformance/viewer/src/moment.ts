@@ -23,7 +23,8 @@ export function goToMoment(app: App): boolean {
   if (!Number.isFinite(time)) return false;
   const micros = Math.round(time * 1_000_000);
   const event = Number(parameters.get("e") ?? Number.NaN);
-  if (parameters.get("s") === "revision") app.setScale("revision");
+  const scale = parameters.get("s");
+  if (scale === "time" || scale === "revision") app.setScale(scale);
   if (app.run.events[event]?.t === micros) app.go(event);
   else app.goToTime(micros);
   const [from, to] = (parameters.get("w") ?? "").split(",").map(Number);

@@ -205,6 +205,11 @@ test("filters and search", () => {
     new Set(run.events.flatMap((event, number) => (event.a === 0 && showsEvent(run, { ...ALL, actor }, number) ? [event.k] : [])));
   for (const kind of ["change", "answer", "page", "frame"]) assert.ok(kinds(2).has(kind), kind);
   assert.ok(!kinds(1).has("frame"));
+  // A fault of one client, and its end, are nothing to another one; its handlers are hit with it.
+  for (const kind of ["fault", "heal"]) {
+    const number = run.events.findIndex((event) => event.k === kind);
+    assert.deepEqual([2, 3, 4].map((actor) => showsEvent(run, { ...ALL, actor }, number)), [true, true, false]);
+  }
   assert.deepEqual(search(run, ALL, "by-TIER"), [30]);
 });
 

@@ -32,7 +32,8 @@ export function showsLane(run: Run, filter: Filter, lane: Lane): boolean {
 
 /** Whether an event is one of an actor, or of what answers it, or changes an object that it has to do with. */
 function concerns(run: Run, event: Event, actor: number): boolean {
-  if (event.k === "fault") return event.hits === undefined || isOf(run, event.hits, actor) || isOf(run, actor, event.hits);
+  const hit = run.hitBy(event);
+  if (hit !== undefined) return isOf(run, hit, actor) || isOf(run, actor, hit);
   if (event.a === undefined || isOf(run, event.a, actor) || isOf(run, run.askedBy(event) ?? event.a, actor)) return true;
   return event.k === "change" && event.o !== undefined && isTouched(run, event.o, actor);
 }

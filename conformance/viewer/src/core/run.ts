@@ -45,6 +45,8 @@ export class Run {
   /** The events of each request. */
   readonly requests = new Map<number, number[]>();
   private readonly mirrors = new Map<number, Mirror[]>();
+  /** Whom each fault hits, if not all. */
+  private readonly hit = new Map<number, number>();
   /** The revisions up to which a client's knowledge is complete, where events say so. */
   private readonly cacheRevisions = new Map<number, Held[]>();
   private readonly contents: (Json | undefined)[][];
@@ -64,6 +66,7 @@ export class Run {
 
   private index(event: Event, number: number): void {
     if (event.q !== undefined) pushTo(this.requests, event.q, number);
+    if (event.k === "fault" && event.f !== undefined && event.hits !== undefined) this.hit.set(event.f, event.hits);
     if (event.k === "change" && event.o !== undefined) {
       this.versions[event.o]?.push({ event: number, revision: event.r ?? 0, isGone: event.gone === true });
       this.revisions.push({ event: number, revision: event.r ?? 0 });
@@ -120,6 +123,11 @@ export class Run {
     const versions = this.versions[object] ?? [];
     const version = versions[lastWhere(versions, (made) => made.event <= number)];
     return version?.isGone === true ? undefined : version;
+  }
+
+  /** The actor that the fault of an event hits; none if it is no fault, or hits all. */
+  hitBy(event: Event): number | undefined {
+    return event.k === "fault" || event.k === "heal" ? this.hit.get(event.f ?? -1) : undefined;
   }
 
   /** The actor to whose request an event belongs, if it belongs to one. */
