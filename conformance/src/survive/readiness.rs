@@ -25,16 +25,25 @@ pub struct Readiness {
 // === impl Readiness ===
 
 impl Readiness {
-    /// Tells the recorder when the first process of a replica is ready.
+    /// Tells the recorder when a process of a replica is ready, for each that is started. Ends with the run.
     pub(super) async fn watch(self, places: Places, recorder: Arc<Recorder>, replica: usize) {
         if self.output.is_none() && self.url.is_none() {
             return;
         }
         let url = self.url.as_deref().map(|url| places.filled(url));
+        // What an earlier process has put out says nothing of the present one.
+        let mut said_before = 0;
         loop {
+            if recorder.is_replica_ready(replica) {
+                let length = fs::metadata(places.output.path()).map(|found| found.len());
+                said_before = length.map_or(0, |length| usize::try_from(length).unwrap_or(0));
+                sleep(TICK).await;
+                continue;
+            }
             let says_so = self.output.as_ref().is_some_and(|pattern| {
-                fs::read(places.output.path())
-                    .is_ok_and(|text| pattern.is_match(&String::from_utf8_lossy(&text)))
+                let text = fs::read(places.output.path()).unwrap_or_default();
+                let new = text.get(said_before..).unwrap_or_default();
+                pattern.is_match(&String::from_utf8_lossy(new))
             });
             let answers = match &url {
                 Some(url) => probe(url).await,
@@ -42,7 +51,6 @@ impl Readiness {
             };
             if says_so || answers {
                 recorder.set_ready(replica);
-                return;
             }
             sleep(TICK).await;
         }

@@ -397,6 +397,12 @@ impl Recorder {
         replicas.all(|state| state.is_running && state.is_ready)
     }
 
+    /// Returns whether the process of a replica was ready.
+    pub(super) fn is_replica_ready(&self, replica: usize) -> bool {
+        let inner = self.lock();
+        inner.replicas[replica].is_ready
+    }
+
     /// Tells what a replica that is not ready has not done.
     pub(super) fn readiness(&self) -> &'static str {
         if self.is_ready_by_reads {
