@@ -209,7 +209,7 @@ fn deleted(reference: &Reference, workload: &Workload) -> Vec<Perturbation> {
             continue;
         };
         let is_later = write.point.key.verb != "create" && write.point.key.verb != "delete";
-        if is_later && !owners.contains(object) && seen.insert(object.clone()) {
+        if is_later && !owners.iter().any(|it| it.is_same(object)) && seen.insert(object.clone()) {
             found.push(Perturbation::Delete {
                 at: write.point.clone(),
                 object: object.clone(),
@@ -225,7 +225,7 @@ fn last_step(workload: &Workload, object: &ObjectRef) -> Option<usize> {
     workload.steps.iter().position(|step| match &step.action {
         Action::Delete {
             object: deleted, ..
-        } => deleted == object,
+        } => deleted.is_same(object),
         _ => false,
     })
 }
@@ -241,7 +241,7 @@ fn owners(workload: &Workload) -> Vec<ObjectRef> {
             let reference = ObjectRef::to(object);
             let is_root =
                 reference.kind != "Namespace" && reference.kind != "CustomResourceDefinition";
-            if is_root && !owners.contains(&reference) {
+            if is_root && !owners.iter().any(|it| it.is_same(&reference)) {
                 owners.push(reference);
             }
         }

@@ -226,11 +226,25 @@ impl Names {
                 // Endpoints have the addresses of their pods.
                 names.insert(address.to_owned(), "<address>".to_owned());
             }
+            // A deployment that is made anew beside its old replica set draws another hash.
+            if let Some(hash) = metadata["labels"]["pod-template-hash"].as_str() {
+                names.insert(hash.to_owned(), "<hash>".to_owned());
+                let name = metadata["name"].as_str();
+                if let Some(beginning) = name.and_then(|name| name.strip_suffix(hash)) {
+                    names.insert(format!("{beginning}{hash}"), format!("{beginning}<hash>"));
+                }
+            }
             let Some(name) = metadata["name"].as_str() else {
                 continue;
             };
             if let Some(beginning) = metadata["generateName"].as_str() {
-                names.insert(name.to_owned(), format!("{beginning}*"));
+                let hash = metadata["labels"]["pod-template-hash"].as_str();
+                let common = match hash {
+                    Some(hash) => beginning.replace(hash, "<hash>"),
+                    None => beginning.to_owned(),
+                };
+                names.insert(name.to_owned(), format!("{common}*"));
+                names.insert(beginning.to_owned(), common);
             } else if value["kind"] == "IPAddress" {
                 // It has the name of an address that the server has drawn for a service.
                 names.insert(name.to_owned(), "<address>".to_owned());
@@ -298,10 +312,17 @@ impl Names {
         if text.starts_with(ACCOUNT_VOLUME) {
             return format!("{ACCOUNT_VOLUME}*");
         }
-        match split_uid(text) {
-            Some(("", _)) => "<uid>".to_owned(),
-            _ => text.to_owned(),
+        if let Some(("", _)) = split_uid(text) {
+            return "<uid>".to_owned();
         }
+        // Messages name objects in quotes.
+        if text.contains('"') {
+            let parts = text
+                .split('"')
+                .map(|part| self.0.get(part).map_or(part, String::as_str));
+            return parts.collect::<Vec<_>>().join("\"");
+        }
+        text.to_owned()
     }
 }
 
@@ -324,6 +345,7 @@ fn is_own(key: &str) -> bool {
             | "hostIP"
             | "hostIPs"
             | "nodePort"
+            | "collisionCount"
             | "healthCheckNodePort"
             | "containerID"
             | "resourceVersion"
@@ -406,6 +428,29 @@ mod tests {
         let ours = drawn("7c9e6679-7425-40de-944b-e07fc1f90ae7", "10.0.0.17");
         let theirs = drawn("16fd2706-8baf-433b-82eb-8c7fada847da", "10.0.9.1");
         assert_eq!(ours.differences(&theirs, &Mask::default()), []);
+    }
+
+    #[test]
+    fn hashes_of_templates_are_drawn_by_the_server() {
+        let drawn = |hash: &str| {
+            let name = format!("web-{hash}");
+            let labels = json!({"pod-template-hash": hash});
+            let set = json!({"kind": "ReplicaSet", "metadata": {"name": name, "labels": labels, "uid": "1"}});
+            let pod = json!({"kind": "Pod", "metadata": {
+                "name": format!("{name}-abcde"), "generateName": format!("{name}-"), "labels": labels, "uid": "2",
+            }});
+            let message = format!("ReplicaSet \"{name}\" has successfully progressed.");
+            let status =
+                json!({"collisionCount": hash.len(), "conditions": [{"message": message}]});
+            let deployment = json!({"metadata": {"name": "web", "uid": "3"}, "status": status});
+            state(&[
+                ("replicasets.apps", set),
+                ("pods", pod),
+                ("deployments.apps", deployment),
+            ])
+        };
+        let difference = drawn("5d9c").differences(&drawn("77fbc"), &Mask::default());
+        assert_eq!(difference, []);
     }
 
     #[test]

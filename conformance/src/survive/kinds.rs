@@ -177,6 +177,16 @@ impl ObjectRef {
             name: text(&object["metadata"]["name"]),
         }
     }
+
+    /// Returns whether both are of one object, in whichever of the versions that are served.
+    pub(super) fn is_same(&self, other: &Self) -> bool {
+        let group = |it: &Self| {
+            let group = it.api_version.split_once('/');
+            group.map_or(String::new(), |(group, _)| group.to_owned())
+        };
+        let rest = |it: &Self| (it.kind.clone(), it.namespace.clone(), it.name.clone());
+        group(self) == group(other) && rest(self) == rest(other)
+    }
 }
 
 impl FromStr for ObjectRef {

@@ -90,7 +90,7 @@ impl Run {
     /// Keeps what an object is to be made anew from, and returns what it was.
     fn replace_applied(&self, object: &Value, wanted: Option<&Value>) -> Option<Value> {
         let mut applied = self.applied.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_same = |known: &mut Value| ObjectRef::to(known) == ObjectRef::to(object);
+        let is_same = |known: &mut Value| ObjectRef::to(known).is_same(&ObjectRef::to(object));
         let before = applied.extract_if(.., is_same).last();
         applied.extend(wanted.cloned());
         before
@@ -100,7 +100,7 @@ impl Run {
     pub(super) fn merge_applied(&self, object: &ObjectRef, patch: &Value) {
         let mut applied = self.applied.lock().unwrap_or_else(PoisonError::into_inner);
         let mut objects = applied.iter_mut();
-        if let Some(known) = objects.find(|known| ObjectRef::to(known) == *object) {
+        if let Some(known) = objects.find(|known| ObjectRef::to(known).is_same(object)) {
             json_patch::merge(known, patch);
         }
     }
@@ -211,7 +211,9 @@ impl Run {
         let applied = {
             let applied = self.applied.lock().unwrap_or_else(PoisonError::into_inner);
             let mut objects = applied.iter();
-            objects.find(|it| ObjectRef::to(it) == *object).cloned()
+            objects
+                .find(|it| ObjectRef::to(it).is_same(object))
+                .cloned()
         };
         let Some(applied) = applied.filter(|_| anew) else {
             return;
