@@ -95,6 +95,10 @@ pub(super) struct Args {
     command: Vec<OsString>,
 }
 
+/// A campaign that says nothing.
+const NO_PLAN: &str = "there was no plan to run, which proves nothing: see --plans, --minutes and --families; plans follow from \
+                       what the subject writes and reads (`leader` needs writes to leases)";
+
 // === impl Args ===
 
 impl Args {
@@ -181,6 +185,7 @@ impl Args {
             None if report.is_good() && stop.is_cancelled() => {
                 Err("interrupted: the plans that were not run may break a promise".to_owned())
             }
+            None if report.planned_count == 0 && report.is_good() => Err(NO_PLAN.to_owned()),
             None => Ok(report.is_good()),
         }
     }
@@ -263,7 +268,7 @@ fn tell(
     report.replays = replays;
     pages.end(&replay.command, report)?;
     files.write("report.json", report.json())?;
-    files.write("junit.xml", junit(&report.verdicts))?;
+    files.write("junit.xml", junit(report))?;
     files.replace()?;
     say(&report.to_string());
     if let Some(file) = report.replays.values().next() {

@@ -99,7 +99,12 @@ impl<'a> Pages<'a> {
         let command = escaped(&command.join(" "));
         let told = escaped(&report.to_string());
         let body = if rows.is_empty() {
-            "<p>Every plan kept every promise.</p>".to_owned()
+            let kept = if report.is_good() {
+                "Every plan kept every promise."
+            } else {
+                "A promise is broken without any perturbation."
+            };
+            format!("<p>{kept}</p>")
         } else {
             format!(
                 "<table><tr><th>page</th><th>plan</th><th>broken</th><th></th></tr>\n{rows}</table>"

@@ -211,6 +211,9 @@ impl fmt::Display for Report {
             )?;
         }
         match (failed, total) {
+            (0, _) if !self.is_reference_clean() => {
+                writeln!(f, "a promise is broken without any perturbation")
+            }
             (_, 0) => writeln!(f, "no plan was run"),
             (0, 1) => writeln!(f, "1 plan keeps every promise"),
             (0, _) => writeln!(f, "{total} plans keep every promise"),
@@ -265,15 +268,23 @@ fn masked(reference: &Reference) -> Vec<String> {
 }
 
 /// Returns the verdicts as `JUnit`'s XML, a test case a plan.
-pub fn junit(verdicts: &[Verdict]) -> String {
-    let failed = verdicts.iter().filter(|it| !it.findings.is_empty());
+pub fn junit(report: &Report) -> String {
+    let verdicts = &report.verdicts;
+    let is_clean = report.is_reference_clean();
     let idle = verdicts.iter().filter(|it| it.is_idle);
     let mut xml = format!(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"survive\" tests=\"{}\" failures=\"{}\" skipped=\"{}\">\n",
-        verdicts.len(),
-        failed.count(),
+        verdicts.len() + 1,
+        report.failed_count() + usize::from(!is_clean),
         idle.count(),
     );
+    write!(
+        xml,
+        "  <testcase classname=\"survive.reference\" name=\"without perturbation\" time=\"{:.3}\"",
+        report.reference.took.as_secs_f64(),
+    )
+    .expect(WRITES);
+    push_outcome(&mut xml, &report.reference.findings, false);
     for verdict in verdicts {
         let (_, line) = line_of(&verdict.plan);
         write!(
@@ -284,23 +295,28 @@ pub fn junit(verdicts: &[Verdict]) -> String {
             verdict.took.as_secs_f64(),
         )
         .expect(WRITES);
-        if let Some(first) = verdict.findings.first() {
-            let all: Vec<String> = verdict.findings.iter().map(ToString::to_string).collect();
-            write!(
-                xml,
-                ">\n    <failure message=\"{}\">{}</failure>\n  </testcase>\n",
-                escaped(&first.to_string()),
-                escaped(&all.join("\n")),
-            )
-            .expect(WRITES);
-        } else if verdict.is_idle {
-            xml.push_str("><skipped/></testcase>\n");
-        } else {
-            xml.push_str("/>\n");
-        }
+        push_outcome(&mut xml, &verdict.findings, verdict.is_idle);
     }
     xml.push_str("</testsuite>\n");
     xml
+}
+
+/// Ends the element of a test case.
+fn push_outcome(xml: &mut String, findings: &[Finding], is_idle: bool) {
+    if let Some(first) = findings.first() {
+        let all: Vec<String> = findings.iter().map(ToString::to_string).collect();
+        write!(
+            xml,
+            ">\n    <failure message=\"{}\">{}</failure>\n  </testcase>\n",
+            escaped(&first.to_string()),
+            escaped(&all.join("\n")),
+        )
+        .expect(WRITES);
+    } else if is_idle {
+        xml.push_str("><skipped/></testcase>\n");
+    } else {
+        xml.push_str("/>\n");
+    }
 }
 
 /// Escapes text for XML and HTML.

@@ -459,6 +459,47 @@ fn no_descendant_of_a_command_is_left() {
     }
 }
 
+/// Tries a subject that only says that it is ready, with a rule.
+fn saying_ready(rule: &str) -> (Option<i32>, String, Value, String) {
+    let folder = tempfile::tempdir().unwrap();
+    let map = "{apply: {apiVersion: v1, kind: ConfigMap, metadata: {name: source}}}";
+    let workload = format!("{{steps: [{map}, {{quiet: 500ms}}], rules: [{rule}]}}");
+    fs::write(folder.path().join("survive.yaml"), workload).unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_conformance"))
+        .current_dir(folder.path())
+        .args(["survive", "--workload", "survive.yaml"])
+        .args(["--ready-output", "READY"])
+        .args(["--", "sh", "-c", "echo READY; exec sleep 1234"])
+        .output()
+        .unwrap();
+    let said = [output.stdout, output.stderr].concat();
+    let read = |name: &str| {
+        fs::read_to_string(folder.path().join("survive-report").join(name)).unwrap_or_default()
+    };
+    let report = serde_json::from_str(&read("report.json")).unwrap_or_default();
+    let said = String::from_utf8_lossy(&said).into_owned();
+    (output.status.code(), said, report, read("junit.xml"))
+}
+
+#[test]
+fn a_campaign_without_plans_proves_nothing_and_each_process_says_that_it_is_ready() {
+    let (status, said, report, junit) = saying_ready("");
+    assert_eq!(status, Some(2), "{said}");
+    assert!(said.contains("there was no plan to run"), "{said}");
+    let seconds = report["reference"]["seconds"].as_f64().unwrap();
+    assert!(seconds < 50.0, "the restart in the end waited: {said}");
+    assert!(junit.contains("tests=\"1\" failures=\"0\""), "{junit}");
+}
+
+#[test]
+fn a_promise_broken_without_perturbation_fails_everywhere() {
+    let (status, said, _, junit) = saying_ready("{name: never, always: '1 == 2'}");
+    assert_eq!(status, Some(1), "{said}");
+    assert!(said.contains("broken without any perturbation"), "{said}");
+    assert!(junit.contains("failures=\"1\""), "{junit}");
+    assert!(junit.contains("classname=\"survive.reference\""), "{junit}");
+}
+
 #[test]
 fn mistakes_are_told_before_a_run() {
     let folder = tempfile::tempdir().unwrap();
