@@ -19,6 +19,7 @@
 
 mod stages;
 mod options;
+mod backoff;
 mod correlation;
 mod creation;
 mod objects;

@@ -4,6 +4,8 @@ use std::{collections::BTreeMap, time::Duration};
 
 use tokio::time::Instant;
 
+use crate::controllers::workloads::backoff::backoff;
+
 /// The longest pause, in units of the first one: 10 minutes for one of 10 s.
 const PAUSES_MAX: u32 = 60;
 
@@ -24,8 +26,7 @@ pub(super) struct Pauses {
 
 /// Returns the pause after so many failures, of which the first is followed by `first`.
 fn pause(first: Duration, failures: u32) -> Duration {
-    let factor = 2_u32.saturating_pow(failures.saturating_sub(1));
-    first * factor.min(PAUSES_MAX)
+    backoff(first, failures, first * PAUSES_MAX)
 }
 
 // === impl Pauses ===

@@ -7,6 +7,7 @@ use tokio::time::Instant;
 
 use super::fields::ContainerField;
 use crate::controllers::workloads::{
+    backoff,
     objects::{number, text},
     stages::{Exit, Failures, ProbeKind, Script},
 };
@@ -119,8 +120,7 @@ pub(super) struct Container {
 
 /// Returns the wait before a try after `failures` failed ones, of which the first was followed by `first`.
 pub(super) fn backoff(first: Duration, failures: u32) -> Duration {
-    let factor = 2_u32.saturating_pow(failures.saturating_sub(1));
-    first * factor.min(BACKOFFS_MAX)
+    backoff::backoff(first, failures, first * BACKOFFS_MAX)
 }
 
 // === impl Restart ===

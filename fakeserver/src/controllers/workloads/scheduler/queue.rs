@@ -10,7 +10,7 @@ use std::{cmp::Reverse, collections::BTreeMap, sync::Arc, time::Duration};
 use tokio::time::Instant;
 
 use super::{pod::UnscheduledPod, pod_affinity::EXISTING, rejection::FitError};
-use crate::{store::ObjectKey, value::object::Pairs};
+use crate::{controllers::workloads::backoff::backoff, store::ObjectKey, value::object::Pairs};
 
 /// The time after which a pod is looked at again though nothing seems to have changed.
 #[doc(alias = "DefaultPodMaxInUnschedulablePodsDuration")]
@@ -252,7 +252,7 @@ impl Queue {
     /// Has a waiting pod looked at: at once, or when it has waited for its backoff. Returns nothing if it is anyway.
     fn wake_at(&mut self, key: &ObjectKey, is_urgent: bool, now: Instant) -> Option<Instant> {
         let entry = self.pods.get_mut(key)?;
-        let backoff = backoff(entry.attempts);
+        let backoff = pause(entry.attempts);
         let Phase::Waiting { since, woken } = &mut entry.phase else {
             return None;
         };
@@ -303,10 +303,8 @@ impl Entry {
     }
 }
 
-fn backoff(attempts: u32) -> Duration {
+/// Returns the time until a pod that waits for others is looked at again, after so many looks.
+fn pause(attempts: u32) -> Duration {
     let (first, longest) = BACKOFF;
-    let doubled = 1_u32
-        .checked_shl(attempts.saturating_sub(1))
-        .unwrap_or(u32::MAX);
-    first.saturating_mul(doubled).min(longest)
+    backoff(first, attempts, longest)
 }
