@@ -13,7 +13,7 @@ use crate::{
         index::{Index, Observed},
         queue::Due,
     },
-    kinds::core::{self, pod::condition},
+    kinds::core::{self, node::address, pod::condition},
     store::ObjectKey,
 };
 
@@ -263,22 +263,13 @@ fn report(node: &mut Value, pods: u32, address: Ipv4Addr, now: &str) {
 
 /// Returns the address by which pods on a node name it: an internal one, or else an external one; empty without either.
 pub(super) fn host_address(node: &Value) -> &str {
-    match internal_address(node) {
-        "" => address(node, "ExternalIP"),
-        internal => internal,
-    }
+    let external = || address(node, "ExternalIP");
+    let internal = address(node, "InternalIP").filter(|address| !address.is_empty());
+    internal.or_else(external).unwrap_or_default()
 }
 
 fn internal_address(node: &Value) -> &str {
-    address(node, "InternalIP")
-}
-
-/// Returns the first address of a type; empty without one.
-fn address<'a>(node: &'a Value, kind: &str) -> &'a str {
-    let addresses = node["status"]["addresses"].as_array();
-    let mut addresses = addresses.into_iter().flatten();
-    let found = addresses.find(|address| address["type"] == kind);
-    found.map_or("", |address| text(&address["address"]))
+    address(node, "InternalIP").unwrap_or_default()
 }
 
 /// Returns the status of the condition that says whether a node is ready; empty without one.

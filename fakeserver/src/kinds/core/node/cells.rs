@@ -10,13 +10,7 @@ const ROLE: &str = "node-role.kubernetes.io/";
 pub(crate) fn cells(object: &Value, now: Timestamp) -> Cells {
     let (spec, status) = (&object["spec"], &object["status"]);
     let info = &status["nodeInfo"];
-    let address = |kind: &str| {
-        let mut addresses = items(&status["addresses"]).iter();
-        let found = addresses.find(|address| address["type"] == kind);
-        found
-            .map_or(NONE, |address| text(&address["address"]))
-            .to_owned()
-    };
+    let address = |kind: &str| super::address(object, kind).unwrap_or(NONE).to_owned();
     let unknown = |value: &Value| text_or(value, "<unknown>").to_owned();
     vec![
         json!(name(object)),

@@ -4,6 +4,8 @@ mod cells;
 mod defaults;
 mod validation;
 
+use serde_json::Value;
+
 use crate::kinds::{
     Accepted, Habits, Kind, MetadataRechecks, SelectableField, SelectableFields, Validation,
     addresses::warn_of_cidr,
@@ -26,6 +28,13 @@ pub(crate) static KIND: Kind = Kind::new("", "nodes")
     )
     .cells(cells::cells)
     .fields(&FIELDS);
+
+/// Returns the first address of a type that a node has.
+pub(crate) fn address<'a>(node: &'a Value, kind: &str) -> Option<&'a str> {
+    let mut addresses = node["status"]["addresses"].as_array()?.iter();
+    let found = addresses.find(|address| address["type"] == kind);
+    found?["address"].as_str()
+}
 
 /// Warns of fields that do nothing.
 fn warn(accepted: &Accepted<'_>, told: &mut Vec<String>) {

@@ -69,16 +69,12 @@ pub(super) async fn proxy(
 
 /// Fails if nobody has heard of a node for so long that its condition `Ready` is unknown: its kubelet does not answer.
 fn check_reachable(node: &Value) -> Result<(), Status> {
-    let status = &node["status"];
-    if find(status, "Ready").is_none_or(|ready| ready["status"] != "Unknown") {
+    if find(&node["status"], "Ready").is_none_or(|ready| ready["status"] != "Unknown") {
         return Ok(());
     }
-    let mut addresses = status["addresses"].as_array().into_iter().flatten();
-    let internal = addresses.find(|address| address["type"] == "InternalIP");
-    let host = internal.and_then(|address| address["address"].as_str());
-    let host = host
-        .or(node["metadata"]["name"].as_str())
-        .unwrap_or_default();
+    let name = || node["metadata"]["name"].as_str();
+    let host = node::address(node, "InternalIP").or_else(name);
+    let host = host.unwrap_or_default();
     Err(Status::internal(&format!(
         "error dialing backend: dial tcp {host}:10250: connect: no route to host"
     )))
