@@ -8,7 +8,6 @@ use tokio::time::sleep;
 
 use crate::support::{Api, PODS, pod};
 
-const EVENTS: &str = "/api/v1/namespaces/default/events";
 const ENDPOINTS: &str = "/api/v1/namespaces/default/endpoints";
 const SERVICES: &str = "/api/v1/namespaces/default/services";
 
@@ -37,10 +36,9 @@ async fn waits(api: &Api, name: &str) -> [Value; 2] {
 
 /// Returns the events of kubelets about a pod, the oldest first.
 async fn told(api: &Api, name: &str) -> Vec<String> {
-    let path = format!("{EVENTS}?fieldSelector=involvedObject.name={name},source=kubelet");
-    let list = api.get(&path).await.ok();
-    let events = list["items"].as_array().unwrap().iter();
+    let events = api.kubelet_events(name).await;
     events
+        .iter()
         .map(|event| {
             let [reason, message] =
                 ["reason", "message"].map(|field| event[field].as_str().unwrap());

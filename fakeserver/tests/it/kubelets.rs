@@ -25,10 +25,9 @@ async fn seconds(count: u64) {
 
 /// The events of kubelets about a pod: their counts, reasons and messages, the oldest first.
 async fn told(api: &Api, name: &str) -> Vec<String> {
-    let path = format!("{EVENTS}?fieldSelector=involvedObject.name={name},source=kubelet");
-    let list = api.get(&path).await.ok();
-    let events = list["items"].as_array().unwrap().iter();
+    let events = api.kubelet_events(name).await;
     events
+        .iter()
         .map(|event| {
             let text = |field: &str| event[field].as_str().unwrap().to_owned();
             format!("{} {} {}", event["count"], text("reason"), text("message"))

@@ -117,6 +117,14 @@ impl Api {
     }
 
     /// The config map of a name, created.
+    /// Returns the events of kubelets about a pod of the namespace `default`, the oldest first.
+    pub(crate) async fn kubelet_events(&self, pod: &str) -> Vec<Value> {
+        let events = "/api/v1/namespaces/default/events";
+        let path = format!("{events}?fieldSelector=involvedObject.name={pod},source=kubelet");
+        let mut list = self.get(&path).await.ok();
+        list["items"].as_array_mut().map(std::mem::take).unwrap()
+    }
+
     pub(crate) async fn config_map(&self, name: &str) -> Value {
         let object = json!({"metadata": {"name": name}, "data": {"k": "v"}});
         self.post(CONFIG_MAPS, &object).await.created()
