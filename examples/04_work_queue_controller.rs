@@ -60,7 +60,7 @@ async fn reconcile(
 ) -> Result<Action, AnyError> {
     let maps = ctx.lister::<ConfigMap>()?;
     let Ok(source) = maps.namespaced(SOURCE)?.get(name) else {
-        // What has the name and is no copy is somebody else's.
+        // What has the name and none of both labels is somebody else's: it is not in the cache.
         if maps.namespaced(TARGET)?.get(name).is_ok() {
             let copies: Api<ConfigMap> = Api::namespaced(ctx.client().clone(), TARGET);
             copies.delete(name, &DeleteParams::default()).await?;

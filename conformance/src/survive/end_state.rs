@@ -227,24 +227,22 @@ impl Names {
                 names.insert(address.to_owned(), "<address>".to_owned());
             }
             // A deployment that is made anew beside its old replica set draws another hash.
-            if let Some(hash) = metadata["labels"]["pod-template-hash"].as_str() {
+            let hash = metadata["labels"]["pod-template-hash"].as_str();
+            if let Some(hash) = hash {
                 names.insert(hash.to_owned(), "<hash>".to_owned());
-                let name = metadata["name"].as_str();
-                if let Some(beginning) = name.and_then(|name| name.strip_suffix(hash)) {
-                    names.insert(format!("{beginning}{hash}"), format!("{beginning}<hash>"));
-                }
             }
             let Some(name) = metadata["name"].as_str() else {
                 continue;
             };
             if let Some(beginning) = metadata["generateName"].as_str() {
-                let hash = metadata["labels"]["pod-template-hash"].as_str();
-                let common = match hash {
-                    Some(hash) => beginning.replace(hash, "<hash>"),
-                    None => beginning.to_owned(),
-                };
+                let common = hash.map_or_else(
+                    || beginning.to_owned(),
+                    |hash| beginning.replace(hash, "<hash>"),
+                );
                 names.insert(name.to_owned(), format!("{common}*"));
                 names.insert(beginning.to_owned(), common);
+            } else if let Some(beginning) = hash.and_then(|hash| name.strip_suffix(hash)) {
+                names.insert(name.to_owned(), format!("{beginning}<hash>"));
             } else if value["kind"] == "IPAddress" {
                 // It has the name of an address that the server has drawn for a service.
                 names.insert(name.to_owned(), "<address>".to_owned());
