@@ -169,8 +169,13 @@ impl LeaseCandidate {
         let scope = Scope::Namespace(namespace.to_owned());
         let list_watch = HttpListWatch::new_with(client, scope, &resource())
             .with_fields(format!("metadata.name={}", self.identity));
-        // Candidates spread by their names, as their electors do.
         let options = ReflectorOptions {
+            // It is one object: an answer that takes longer than that to a write has been lost.
+            list_timeout: REQUEST_LIMIT,
+            initial_events_timeout: REQUEST_LIMIT,
+            initial_events_silence: REQUEST_LIMIT,
+            header_timeout: REQUEST_LIMIT,
+            // Candidates spread by their names, as their electors do.
             seed: Some(fnv1a(&self.identity)),
             ..ReflectorOptions::default()
         };

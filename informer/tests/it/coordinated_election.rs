@@ -24,7 +24,7 @@ use proptest::prelude::*;
 use tokio::time::{Instant, sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
-use crate::support::{RIVALS, Rivals, Shown, TroubleOf, cases, trouble};
+use crate::support::{RIVALS, Rivals, Shown, Trouble, TroubleOf, cases, trouble};
 
 const S: fn(u64) -> Duration = Duration::from_secs;
 /// The time at which servers begin, in seconds since 1970.
@@ -258,6 +258,12 @@ async fn run(skews: [i64; 3], troubles: Vec<TroubleOf>) {
     sleep(S(120)).await;
     assert_eq!(rivals.leaders(), ["a"], "in peace the best one leads");
     rivals.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn one_that_comes_late_and_hangs_at_first_leads_in_the_end() {
+    let troubles = vec![(0, Trouble::Fails, 15), (0, Trouble::Hangs, 4)];
+    run([0; 3], troubles).await;
 }
 
 fn skew() -> impl Strategy<Value = i64> {
