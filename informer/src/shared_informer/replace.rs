@@ -1,9 +1,6 @@
 //! The pure core of a replacement: the difference between what is held and the whole state.
 
-use std::{
-    collections::{BTreeMap, btree_map::Entry},
-    mem,
-};
+use std::mem;
 
 use super::apply::Change;
 use crate::{
@@ -12,9 +9,6 @@ use crate::{
     object::{DecodeError, Object, ObjectKey, ResourceVersion, TombstoneReason},
     store::Replacement,
 };
-
-/// The objects on the server, by key.
-type State<K> = BTreeMap<ObjectKey, Arrived<K>>;
 
 // === impl Change ===
 
@@ -32,19 +26,24 @@ impl<K> Change<'_, K> {
         let arrived = objects.into_iter().map(Ok);
         let state = by_key(arrived.chain(undecodable.into_iter().map(Err)));
         // Notifications from before stay in front, although a replacement comes alone.
-        let told_before = mem::take(&mut self.applied.notifications);
+        let mut told = mem::take(&mut self.applied.notifications);
 
+        let added_min = state.len().saturating_sub(self.snapshot.len());
+        self.applied.notifications.reserve_exact(added_min);
         let mut deletions = self.remove_missing(&state, &version, is_authoritative);
-        for item in state.into_values() {
+        for item in state {
             let deletion = match item {
                 Ok(object) => self.on_listed(object, &version, is_authoritative),
                 Err(error) => self.on_listed_undecodable(error, &version, is_authoritative),
             };
             deletions.extend(deletion);
         }
-        let changes = mem::replace(&mut self.applied.notifications, told_before);
-        self.applied.notifications.extend(deletions);
-        self.applied.notifications.extend(changes);
+        told.append(&mut deletions);
+        // The changes of a first list are many, and stay where they are.
+        if !told.is_empty() {
+            told.append(&mut self.applied.notifications);
+            self.applied.notifications = told;
+        }
 
         if is_authoritative {
             self.snapshot.set_resource_version(version.clone());
@@ -58,13 +57,14 @@ impl<K> Change<'_, K> {
     /// Takes out what the state does not have.
     fn remove_missing(
         &mut self,
-        state: &State<K>,
+        state: &[Arrived<K>],
         version: &ResourceVersion,
         is_authoritative: bool,
     ) -> Vec<Notification<K>> {
         // What is newer than the state may have been made after it.
         let is_gone = |key: &ObjectKey, held: &ResourceVersion| {
-            !state.contains_key(key) && (is_authoritative || !version.is_before(held))
+            let is_listed = state.binary_search_by(|item| key_of(item).cmp(key)).is_ok();
+            !is_listed && (is_authoritative || !version.is_before(held))
         };
         let objects = self.snapshot.iter();
         let gone: Vec<Object<K>> = objects
@@ -125,20 +125,16 @@ impl<K> Change<'_, K> {
 }
 
 /// Sorts by key. Where a key comes twice, the later version counts, or else the later item.
-fn by_key<K>(items: impl Iterator<Item = Arrived<K>>) -> State<K> {
-    let mut state = State::new();
-    for item in items {
-        match state.entry(key_of(&item).clone()) {
-            Entry::Vacant(place) => {
-                place.insert(item);
-            }
-            Entry::Occupied(mut place) => {
-                if !version_of(&item).is_before(version_of(place.get())) {
-                    drop(place.insert(item));
-                }
-            }
+fn by_key<K>(items: impl Iterator<Item = Arrived<K>>) -> Vec<Arrived<K>> {
+    let mut state: Vec<_> = items.collect();
+    state.sort_by(|one, other| key_of(one).cmp(key_of(other)));
+    state.dedup_by(|later, kept| {
+        let is_same_key = key_of(later) == key_of(kept);
+        if is_same_key && !version_of(later).is_before(version_of(kept)) {
+            mem::swap(later, kept);
         }
-    }
+        is_same_key
+    });
     state
 }
 
