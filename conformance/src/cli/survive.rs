@@ -1,7 +1,6 @@
 //! The command `survive`: a user's controller under crashes, lost answers, stale caches and the like.
 
 use std::{
-    collections::BTreeMap,
     ffi::OsString,
     fs,
     path::{Path, PathBuf},
@@ -25,7 +24,7 @@ use crate::{
     call::whole,
     survive::{
         Acceptance, Accepted, CONTROLLERS, Campaign, CampaignError, Choice, Family, Report, TRACE,
-        Verdict, Workload, controllers, counted, junit, timeline,
+        Verdict, Workload, controllers, counted,
     },
 };
 
@@ -175,11 +174,13 @@ impl Args {
             accept(&accepted_file, accepted, &report.verdicts, reason)?;
         }
         let reference = temporary.path().join("reference-1").join(TRACE);
-        tell(&report_folder, &replay, &mut report, &reference)?;
-        match report.failure.take() {
-            Some(error) if report.is_good() => Err(whole(&error)),
+        let told = tell(&report_folder, &replay, &mut report, &reference);
+        let failure = report.failure.take().map(|error| whole(&error));
+        let errors: Vec<String> = failure.into_iter().chain(told.err()).collect();
+        match (!errors.is_empty()).then(|| errors.join("\n")) {
+            Some(error) if report.is_good() => Err(error),
             Some(error) => {
-                eprintln!("{}", whole(&error));
+                eprintln!("{error}");
                 Ok(false)
             }
             None if report.is_good() && stop.is_cancelled() => {
@@ -239,45 +240,27 @@ fn told_and_kept(error: &CampaignError, report: &ReportFolder) -> String {
     }
 }
 
-/// Writes the report and prints it.
+/// Prints the report and writes it.
 fn tell(
     folder: &ReportFolder,
     replay: &Replay,
     report: &mut Report,
     reference: &Path,
 ) -> Result<(), String> {
-    let mut replays = BTreeMap::new();
-    let files = folder.begin()?;
-    let mut pages = Pages::begin(&files, reference)?;
-    for (place, verdict) in report.verdicts.iter().enumerate() {
-        if verdict.findings.is_empty() {
-            continue;
-        }
-        let name = format!("{:04}", place + 1);
-        let file = format!("{name}.json");
-        files.write(&file, replay.text(&verdict.plan))?;
-        replays.insert(place, files.file(&file));
-        let told = timeline(&verdict.trace, &verdict.findings);
-        files.write(&format!("{name}.txt"), told)?;
-        pages.add(&name, verdict)?;
-        let output = verdict.folder.join("replica-0").join("output.log");
-        if let Ok(output) = fs::read(&output) {
-            files.write(&format!("{name}.log"), output)?;
-        }
-    }
-    report.replays = replays;
-    pages.end(&replay.command, report)?;
-    files.write("report.json", report.json())?;
-    files.write("junit.xml", junit(report))?;
-    files.replace()?;
+    // A disk that is full takes the files alone.
     say(&report.to_string());
+    let files = folder.begin()?;
+    let pages = Pages::new(&files, replay);
+    pages.write_summary(report)?;
+    let written = pages.write_failures(report, reference);
+    files.replace()?;
     if let Some(file) = report.replays.values().next() {
         say(&format!(
             "each replays: conformance survive --replay {}; what happened is in the files of the same name\n",
             file.display()
         ));
     }
-    Ok(())
+    written
 }
 
 fn checked_url(text: &str) -> Result<String, String> {

@@ -15,6 +15,10 @@ use crate::seed::fnv1a;
 const LIST: &str = "survive-files.json";
 /// The writer that it names.
 const WRITER: &str = "conformance survive";
+/// A file that keeps room for what is written last, on a disk that is nearly full.
+const RESERVE: &str = ".reserve";
+/// The length of it in bytes.
+const RESERVE_BYTES: usize = 64 << 10;
 /// The number of files of others that are named.
 const NAMED_MAX: usize = 3;
 
@@ -132,7 +136,30 @@ impl ReportFolder {
 impl NewFiles<'_> {
     /// Writes one of them.
     pub(super) fn write(&self, name: &str, content: impl AsRef<[u8]>) -> Result<(), String> {
-        write(&self.staged.path().join(name), content)
+        let written = fs::write(self.staged.path().join(name), content);
+        written.map_err(|error| format!("cannot write {}: {error}", self.file(name).display()))
+    }
+
+    /// Keeps room on the disk, until they are put into the folder or the room is [released](Self::release).
+    pub(super) fn reserve(&self) -> Result<(), String> {
+        self.write(RESERVE, vec![b' '; RESERVE_BYTES])
+    }
+
+    /// Gives back the room that was kept.
+    pub(super) fn release(&self) {
+        let _ = fs::remove_file(self.staged.path().join(RESERVE));
+    }
+
+    /// Writes one of them, if it can be written whole.
+    pub(super) fn try_write(&self, name: &str, content: impl AsRef<[u8]>) -> Result<(), String> {
+        self.write(name, content).inspect_err(|_| {
+            let _ = fs::remove_file(self.staged.path().join(name));
+        })
+    }
+
+    /// Returns whether one of them is written.
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.staged.path().join(name).is_file()
     }
 
     /// Returns the place that a file will have.
@@ -151,6 +178,7 @@ impl NewFiles<'_> {
     }
 
     fn put(self, replaces: bool) -> Result<(), String> {
+        self.release();
         let (staged, folder) = (self.staged.path(), self.folder);
         let mut files = BTreeMap::new();
         for entry in fs::read_dir(staged).map_err(|error| folder.failed(&error))? {

@@ -572,3 +572,46 @@ fn a_subject_that_does_nothing_is_told() {
     let expected = "within 60s of its start the subject made no request";
     assert!(text.contains(expected), "{text}");
 }
+
+/// The files of a report are limited to half a megabyte: traces are shorter, and pages are longer.
+#[test]
+fn a_report_does_without_the_pages_that_cannot_be_written() {
+    let Some(operator) = operator("database") else {
+        return;
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let report = folder.path().join("report");
+    let campaign = crashing("database", &report);
+    let limits = "trap '' XFSZ; ulimit -f 1000; exec \"$0\" \"$@\"";
+    let output = Command::new("sh")
+        .args(["-c", limits])
+        .arg(campaign.get_program())
+        .args(campaign.get_args())
+        .arg("--")
+        .args(operator)
+        .arg("--buggy")
+        .output()
+        .unwrap();
+    let (said, error) = (output.stdout, String::from_utf8(output.stderr).unwrap());
+    let said = String::from_utf8(said).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{said}{error}");
+    assert!(said.contains("plans break a promise"), "{said}");
+    assert!(error.contains(".html: File too large"), "{error}");
+    assert!(error.contains("the report does without it"), "{error}");
+    let read = |name: &str| fs::read_to_string(report.join(name)).unwrap();
+    let json: Value = serde_json::from_str(&read("report.json")).unwrap();
+    let mut runs = json["runs"].as_array().unwrap().iter();
+    let failed = runs.position(|run| run["survived"] == false).unwrap() + 1;
+    assert!(read("junit.xml").ends_with("</testsuite>\n"));
+    let index = read("index.html");
+    for (ending, is_there) in [
+        ("txt", true),
+        ("jsonl", true),
+        ("json", true),
+        ("html", false),
+    ] {
+        let name = format!("{failed:04}.{ending}");
+        assert_eq!(report.join(&name).exists(), is_there, "{name}");
+        assert_eq!(index.contains(&format!("\"{name}\"")), is_there, "{index}");
+    }
+}
