@@ -17,14 +17,14 @@ use super::{
     signals::Signals,
     survive_pages::Pages,
     survive_replay::{Replay, Surroundings, setup, without_reference},
-    survive_report::{ReportFolder, write},
+    survive_report::{ReportFolder, replace},
     traced::TraceArgs,
 };
 use crate::{
     call::whole,
     survive::{
-        Acceptance, Accepted, CONTROLLERS, Campaign, CampaignError, Choice, Family, Report, TRACE,
-        Verdict, Workload, controllers, counted,
+        Accepted, CONTROLLERS, Campaign, CampaignError, Choice, Family, Report, TRACE, Verdict,
+        Workload, controllers, counted,
     },
 };
 
@@ -146,8 +146,7 @@ impl Args {
         if let Some(rules) = &self.rules {
             workload.add_rules(rules).map_err(|error| whole(&error))?;
         }
-        let accepted_file = path.with_extension("accepted.json");
-        let accepted = Accepted::read(&accepted_file)?;
+        let accepted = Accepted::read(&path.with_extension("accepted.json"))?;
         let setup = setup(&self.command, &self.crds, &self.surroundings())?;
         let campaign = Campaign::new(setup, workload).await;
         let mut campaign = campaign.map_err(|error| whole(&error))?;
@@ -168,15 +167,15 @@ impl Args {
             }
             bar.inc(1);
         };
-        let mut report = campaign.judge(survey, &choice, &accepted, told).await;
+        let mut report = campaign.judge(survey, &choice, told).await;
         bar.finish_and_clear();
-        if let Some(reason) = &self.accept {
-            accept(&accepted_file, accepted, &report.verdicts, reason)?;
-        }
         let reference = temporary.path().join("reference-1").join(TRACE);
         let told = tell(&report_folder, &replay, &mut report, &reference);
+        let reason = self.accept.as_ref();
+        let accepted = reason.map(|reason| accept(accepted, &report, reason));
         let failure = report.failure.take().map(|error| whole(&error));
-        let errors: Vec<String> = failure.into_iter().chain(told.err()).collect();
+        let errors = [failure, told.err(), accepted.and_then(Result::err)];
+        let errors: Vec<String> = errors.into_iter().flatten().collect();
         match (!errors.is_empty()).then(|| errors.join("\n")) {
             Some(error) if report.is_good() => Err(error),
             Some(error) => {
@@ -282,31 +281,24 @@ fn checked_controllers(text: &str) -> Result<String, String> {
     controllers(text).map(|_| text.to_owned())
 }
 
-fn accept(
-    file: &Path,
-    mut accepted: Accepted,
-    verdicts: &[Verdict],
-    reason: &str,
-) -> Result<(), String> {
-    for finding in verdicts.iter().flat_map(|verdict| &verdict.findings) {
-        let is_new = accepted.findings.iter().all(|known| {
-            known.finding.promise != finding.promise || known.finding.text != finding.text
-        });
-        if is_new {
-            let mut finding = finding.clone();
-            finding.at_ms = None;
-            accepted.findings.push(Acceptance {
-                finding,
-                reason: reason.to_owned(),
-            });
-        }
+/// Adds what was found to the file of what is accepted.
+fn accept(mut accepted: Accepted, report: &Report, reason: &str) -> Result<(), String> {
+    let mut count = accepted.add(Family::Reference, &report.reference.findings, reason);
+    for verdict in report.failed() {
+        count += accepted.add(verdict.plan.family, &verdict.findings, reason);
+    }
+    let file = accepted.file.display();
+    if count == 0 {
+        say(&format!(
+            "there is nothing to accept: {file} is as it was\n"
+        ));
+        return Ok(());
     }
     let text = serde_json::to_string_pretty(&accepted).expect("plain values");
-    write(file, &text)?;
+    replace(&accepted.file, &text)?;
     say(&format!(
-        "accepted from now on, in {}: {}\n",
-        file.display(),
-        counted(accepted.findings.len(), "finding")
+        "accepted from now on, in {file}: {}\n",
+        counted(count, "finding")
     ));
     Ok(())
 }

@@ -2,12 +2,14 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    fs::{self, File, TryLockError},
+    fs::{self, File, Permissions, TryLockError},
+    io::Write as _,
+    os::unix::fs::PermissionsExt as _,
     path::{Path, PathBuf},
 };
 
 use serde::{Deserialize, Serialize};
-use tempfile::TempDir;
+use tempfile::{NamedTempFile, TempDir};
 
 use crate::seed::fnv1a;
 
@@ -249,6 +251,25 @@ fn digest_of(path: &Path) -> Option<String> {
 /// Writes a file of a report.
 pub(super) fn write(file: &Path, content: impl AsRef<[u8]>) -> Result<(), String> {
     fs::write(file, content).map_err(|error| format!("cannot write {}: {error}", file.display()))
+}
+
+/// Replaces a file as a whole, or leaves it as it is.
+pub(super) fn replace(file: &Path, content: &str) -> Result<(), String> {
+    // A link goes on to lead to it.
+    let file = &fs::canonicalize(file).unwrap_or_else(|_| file.to_owned());
+    let failed = |error| format!("cannot write {}: {error}", file.display());
+    let folder = file.parent().filter(|it| !it.as_os_str().is_empty());
+    let mut staged = NamedTempFile::new_in(folder.unwrap_or(Path::new("."))).map_err(failed)?;
+    staged.write_all(content.as_bytes()).map_err(failed)?;
+    // A temporary file is its owner's alone.
+    let permissions =
+        fs::metadata(file).map_or(Permissions::from_mode(0o644), |it| it.permissions());
+    staged
+        .as_file()
+        .set_permissions(permissions)
+        .map_err(failed)?;
+    staged.persist(file).map_err(|error| failed(error.error))?;
+    Ok(())
 }
 
 fn named(names: &BTreeSet<String>) -> String {

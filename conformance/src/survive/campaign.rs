@@ -8,14 +8,13 @@ use std::{
 };
 
 use futures::{FutureExt, StreamExt, stream};
-use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::{
+    accepted::LeftOut,
     draw,
-    end_state::Mask,
     execute::{self, Circumstances, Outcome, RunError, Setup, Task},
     finding::{Finding, Promise},
     kinds::ServedKinds,
@@ -59,6 +58,8 @@ pub struct Verdict {
     pub plan: Plan,
     /// The promises that it broke; none if it survived.
     pub findings: Vec<Finding>,
+    /// Those that are accepted.
+    pub accepted: Vec<LeftOut>,
     /// True if its writes did not come, so that it says nothing.
     pub is_idle: bool,
     /// The record of the run.
@@ -115,29 +116,6 @@ pub struct Campaign {
     workload: Workload,
     kinds: ServedKinds,
     rules: Rules,
-}
-
-/// The findings that are accepted, with the reasons, and the fields that may differ.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Accepted {
-    /// The findings.
-    #[serde(default)]
-    pub findings: Vec<Acceptance>,
-    /// Fields that may differ, besides those that differ between the runs of the reference: pairs of an object (`pods shop/web-*`)
-    /// and a path, which is empty for the object as a whole.
-    #[serde(default)]
-    pub mask: Mask,
-}
-
-/// A finding that is accepted.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Acceptance {
-    /// The finding.
-    #[serde(flatten)]
-    pub finding: Finding,
-    /// The reason.
-    pub reason: String,
 }
 
 // === impl Campaign ===
@@ -302,7 +280,8 @@ impl Campaign {
             return Box::pin(self.changed(reference, plan, folder)).await;
         }
         let outcome = self.run(&plan, Circumstances::Usual, folder).await?;
-        let findings = self.found(&outcome, &plan, Some(reference));
+        let mut findings = self.found(&outcome, &plan, Some(reference));
+        let accepted = reference.accepted.take(&plan, &mut findings);
         let verdict = Verdict {
             is_idle: outcome.not_done.len() == plan.perturbations.len()
                 && !plan.perturbations.is_empty(),
@@ -311,6 +290,7 @@ impl Campaign {
             took: outcome.took,
             folder: folder.to_owned(),
             findings,
+            accepted,
         };
         if verdict.findings.is_empty() && !self.setup.subject.is_function() {
             // It is there for people who look for the cause of a failure.
@@ -389,7 +369,11 @@ impl Campaign {
         let task = Task::new(&self.workload, plan, Path::new(""));
         let trace = Some(file);
         let outcome = self.run_task(Task { trace, ..task }).await?;
-        Ok(Some(self.found(&outcome, plan, reference)))
+        let mut findings = self.found(&outcome, plan, reference);
+        if let Some(reference) = reference {
+            reference.accepted.take(plan, &mut findings);
+        }
+        Ok(Some(findings))
     }
 
     /// Runs a workload, which may be another one than that of the campaign.
@@ -482,19 +466,5 @@ impl Choice {
             chosen.extend(seeds.map(|seed| draw::pair(&singles, seed)));
         }
         chosen
-    }
-}
-
-// === impl Accepted ===
-
-impl Accepted {
-    /// Takes accepted findings out of a verdict.
-    pub fn apply(&self, verdict: &mut Verdict) {
-        let is_accepted = |finding: &Finding| {
-            self.findings.iter().any(|known| {
-                known.finding.promise == finding.promise && known.finding.text == finding.text
-            })
-        };
-        verdict.findings.retain(|finding| !is_accepted(finding));
     }
 }

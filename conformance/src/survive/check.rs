@@ -17,7 +17,8 @@ use tokio::runtime::{Builder, Handle};
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    campaign::{Accepted, Campaign, CampaignError, Choice, at_once},
+    accepted::Accepted,
+    campaign::{Campaign, CampaignError, Choice, at_once},
     execute::{self, Setup},
     kept_traces::{KeptTraces, TraceError},
     plan::{Family, Plan},
@@ -296,7 +297,7 @@ impl Check {
         if let Some(plan) = chosen {
             survey.plans = vec![plan];
         }
-        let mut report = campaign.judge(survey, &choice, &accepted, |_| {}).await;
+        let mut report = campaign.judge(survey, &choice, |_| {}).await;
         if let Some(failure) = report.failure.take() {
             return Err(failure.into());
         }

@@ -124,6 +124,7 @@ impl Campaign {
             let next = Verdict {
                 plan: plan.clone(),
                 findings,
+                accepted: Vec::new(),
                 is_idle: false,
                 trace: outcome.trace,
                 took: outcome.took,
@@ -147,6 +148,7 @@ impl Campaign {
                 .findings
                 .extend(findings_of(expected, found, reference, way));
         }
+        verdict.accepted = reference.accepted.take(&plan, &mut verdict.findings);
         Ok(verdict)
     }
 }
@@ -159,8 +161,8 @@ fn findings_of<'a>(
     reference: &'a Reference,
     way: &'a str,
 ) -> impl Iterator<Item = Finding> + use<'a> {
-    expected
-        .differences(found, &reference.mask)
+    reference
+        .differences(expected, found)
         .into_iter()
         .filter(|difference| reference.writes_resource_of(&difference.object))
         .take(TOLD_MAX)

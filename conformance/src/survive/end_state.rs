@@ -199,14 +199,16 @@ impl Mask {
     }
 
     fn hides(&self, difference: &Difference) -> bool {
-        self.0.iter().any(|(object, path)| {
-            *object == difference.object
-                && (path.is_empty()
-                    || difference.path == *path
-                    || difference.path.starts_with(&format!("{path}."))
-                    || difference.path.starts_with(&format!("{path}[")))
-        })
+        self.0.iter().any(|pair| hides(pair, difference))
     }
+}
+
+/// Returns whether an object and a path are those of a difference, or what it is within.
+pub(super) fn hides((object, path): &(String, String), difference: &Difference) -> bool {
+    let within = difference.path.strip_prefix(path.as_str());
+    *object == difference.object
+        && (path.is_empty()
+            || within.is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '['])))
 }
 
 /// The texts that are different in each run, and what stands for them.

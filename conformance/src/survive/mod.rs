@@ -26,6 +26,7 @@ mod recorder;
 mod frozen;
 mod history;
 mod end_state;
+mod given_mask;
 mod world;
 mod output;
 mod places;
@@ -40,6 +41,7 @@ mod tap;
 mod course;
 mod paused;
 mod execute;
+mod accepted;
 mod reference;
 mod draw;
 mod promises;
@@ -55,7 +57,8 @@ mod check;
 mod strategies;
 
 pub use self::{
-    campaign::{Acceptance, Accepted, Campaign, CampaignError, Choice, Verdict},
+    accepted::{Acceptance, Accepted, LeftOut},
+    campaign::{Campaign, CampaignError, Choice, Verdict},
     check::{Check, CheckError, check},
     end_state::Mask,
     execute::{CONTROLLERS, RunError, Setup, TRACE, controllers},

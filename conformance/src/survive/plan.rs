@@ -193,9 +193,35 @@ impl Family {
     ];
 }
 
+// === impl Plan ===
+
+impl Plan {
+    /// Returns its family, and those of its perturbations.
+    pub(super) fn families(&self) -> impl Iterator<Item = Family> {
+        let parts = self.perturbations.iter().map(Perturbation::family);
+        [self.family].into_iter().chain(parts)
+    }
+}
+
 // === impl Perturbation ===
 
 impl Perturbation {
+    /// Returns the family of plans that it makes alone.
+    pub fn family(&self) -> Family {
+        match self {
+            Self::Crash { .. } => Family::Crash,
+            Self::LoseAnswer { .. } => Family::LostAnswer,
+            Self::Refuse { .. } => Family::Refusal,
+            Self::Freeze { .. } => Family::Stale,
+            Self::Merge { .. } | Self::Skip { .. } => Family::Unobserved,
+            Self::Delete { .. } => Family::Deleted,
+            Self::Touch { .. } => Family::Foreign,
+            Self::Stop { .. } => Family::Leader,
+            Self::Fault { .. } => Family::Catalogue,
+            Self::Change { .. } => Family::Generated,
+        }
+    }
+
     /// Returns the write at which it is done, if it is done at one.
     pub fn point(&self) -> Option<&WritePoint> {
         match self {
@@ -210,6 +236,26 @@ impl Perturbation {
                 None
             }
         }
+    }
+}
+
+impl fmt::Display for Family {
+    /// Writes the name that options and reports have for it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Reference => "reference",
+            Self::Crash => "crash",
+            Self::LostAnswer => "lost-answer",
+            Self::Refusal => "refusal",
+            Self::Stale => "stale",
+            Self::Unobserved => "unobserved",
+            Self::Deleted => "deleted",
+            Self::Foreign => "foreign",
+            Self::Leader => "leader",
+            Self::Catalogue => "catalogue",
+            Self::Pairs => "pairs",
+            Self::Generated => "generated",
+        })
     }
 }
 

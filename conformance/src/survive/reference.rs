@@ -3,11 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
-    end_state::{EndState, Mask},
+    accepted::{Accepted, LeftOut},
+    end_state::{Difference, EndState, Mask},
     execute::Outcome,
     finding::Finding,
+    given_mask::GivenMask,
     history::Counts,
     kinds::ObjectRef,
+    plan::Plan,
     trace::{Event, RunTrace, Write, WritePoint},
 };
 
@@ -20,6 +23,8 @@ pub struct Reference {
     pub end: EndState,
     /// The fields that are different in the two runs.
     pub mask: Mask,
+    /// The fields that may differ as the user says.
+    pub(super) given: GivenMask,
     /// The larger numbers of creations and deletions of each resource.
     pub counts: BTreeMap<String, Counts>,
     /// The resources that the subject watches.
@@ -30,6 +35,10 @@ pub struct Reference {
     pub has_leases: bool,
     /// The promises that it breaks without perturbation.
     pub findings: Vec<Finding>,
+    /// Those that are accepted.
+    pub left_out: Vec<LeftOut>,
+    /// The findings and differences that are accepted.
+    pub accepted: Accepted,
     /// The record of the first run.
     pub trace: RunTrace,
     /// The duration of the steps.
@@ -79,15 +88,41 @@ impl Reference {
             writes,
             end,
             mask,
+            given: GivenMask::default(),
             counts,
             watched: first.trace.watched.clone(),
             listed_from_cache: first.trace.listed_from_cache.clone(),
             has_leases: first.identities.iter().any(|of| !of.is_empty()),
             findings,
+            left_out: Vec::new(),
+            accepted: Accepted::default(),
             trace: first.trace.clone(),
             took: first.took,
             busy: 0.0,
         }
+    }
+
+    /// Leaves out what is accepted, here and under plans.
+    pub(super) fn accept(&mut self, accepted: &Accepted) {
+        let given = GivenMask::of(&accepted.mask);
+        // What the file names, too, is the file's.
+        self.mask.0.retain(|(object, path)| {
+            !given.hides(&Difference {
+                object: object.clone(),
+                path: path.clone(),
+                text: String::new(),
+            })
+        });
+        self.given = given;
+        self.left_out = accepted.take(&Plan::default(), &mut self.findings);
+        self.accepted = accepted.clone();
+    }
+
+    /// Returns how a state differs from another one that it should equal, but for what is masked.
+    pub(super) fn differences(&self, expected: &EndState, found: &EndState) -> Vec<Difference> {
+        let mut differences = expected.differences(found, &self.mask);
+        differences.retain(|difference| !self.given.hides(difference));
+        differences
     }
 
     /// Returns whether the subject writes the resource of an object, whose name begins with it.

@@ -1,9 +1,10 @@
 //! A whole campaign: the reference, the plans that are chosen of it, their verdicts, and the smaller ones of those that fail.
 
-use std::{collections::BTreeMap, fs, io, path::Path};
+use std::collections::BTreeMap;
 
 use super::{
-    campaign::{Accepted, Campaign, CampaignError, Choice, Verdict},
+    accepted::Accepted,
+    campaign::{Campaign, CampaignError, Choice, Verdict},
     plan::Plan,
     reference::Reference,
     report::Report,
@@ -38,8 +39,7 @@ impl Campaign {
         changes: usize,
     ) -> Result<Survey, CampaignError> {
         let mut reference = self.reference(&choice.folder).await?;
-        let mask = accepted.mask.0.iter().cloned();
-        reference.mask.0.extend(mask);
+        reference.accept(accepted);
         let mut plans = choice.plans(&reference, self.workload());
         if changes > 0 {
             plans.extend(self.changes(changes, Seed::new(choice.seed)).await?);
@@ -47,7 +47,7 @@ impl Campaign {
         Ok(Survey { reference, plans })
     }
 
-    /// Runs the plans, tells `watch` of each verdict as it comes, leaves out what is accepted, and makes those that fail smaller.
+    /// Runs the plans, tells `watch` of each verdict as it comes, and makes those that fail smaller.
     /// If a run cannot begin, the report tells of those before.
     ///
     /// # Cancel safety
@@ -57,7 +57,6 @@ impl Campaign {
         &self,
         survey: Survey,
         choice: &Choice,
-        accepted: &Accepted,
         watch: impl FnMut(&Verdict),
     ) -> Report {
         let Survey { reference, plans } = survey;
@@ -65,7 +64,6 @@ impl Campaign {
         let mut verdicts = Vec::new();
         let (all, mut failure) = self.verdicts(&reference, plans, choice, watch).await;
         for mut verdict in all {
-            accepted.apply(&mut verdict);
             let is_large = verdict.plan.perturbations.len() > 1;
             let is_over = choice.stop.is_cancelled() || failure.is_some();
             if !verdict.findings.is_empty() && is_large && !is_over {
@@ -81,25 +79,6 @@ impl Campaign {
             replays: BTreeMap::new(),
             traces: BTreeMap::new(),
             reference_trace: None,
-        }
-    }
-}
-
-// === impl Accepted ===
-
-impl Accepted {
-    /// Reads what is accepted from a file; nothing if there is none.
-    ///
-    /// # Errors
-    ///
-    /// It cannot be read, or has another form.
-    pub fn read(file: &Path) -> Result<Self, String> {
-        match fs::read_to_string(file) {
-            Ok(text) => serde_json::from_str(&text).map_err(|error| {
-                format!("{} does not tell what is accepted: {error}", file.display())
-            }),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Self::default()),
-            Err(error) => Err(format!("cannot read {}: {error}", file.display())),
         }
     }
 }

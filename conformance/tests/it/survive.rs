@@ -9,7 +9,10 @@ use std::{
 };
 
 use conformance::{
-    survive::{self, CampaignError, Check, CheckError, Family, Subject, When, Workload},
+    survive::{
+        self, Accepted, CampaignError, Check, CheckError, Family, Report, Subject, When, Workload,
+        junit,
+    },
     tracefile::TraceFile,
 };
 use fakeserver::{Controllers, Workloads};
@@ -614,4 +617,116 @@ fn a_report_does_without_the_pages_that_cannot_be_written() {
         assert_eq!(report.join(&name).exists(), is_there, "{name}");
         assert_eq!(index.contains(&format!("\"{name}\"")), is_there, "{index}");
     }
+}
+
+/// Tries the buggy operator for pairs of config maps as a function, with what is accepted.
+fn accepting(folder: &Path, accepted: &Value, families: &[Family]) -> Report {
+    let apply = "{apply: {apiVersion: v1, kind: Namespace, metadata: {name: shop}}}";
+    let workload = folder.join("survive.yaml");
+    fs::write(&workload, format!("steps: [{apply}, {{quiet: 2s}}]")).unwrap();
+    fs::write(folder.join("survive.accepted.json"), accepted.to_string()).unwrap();
+    let subject = Subject::function(|client| pair(client, true));
+    let check = survive::check(subject).workload(workload);
+    check.families(families.to_vec()).report().unwrap()
+}
+
+#[test]
+fn an_acceptance_counts_under_its_families_alone_and_each_report_tells_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let both = [Family::Crash, Family::LostAnswer];
+    let found = accepting(folder.path(), &json!({}), &both);
+    let mut accepted = Accepted::default();
+    for verdict in found.failed() {
+        if verdict.plan.family == Family::Crash {
+            accepted.add(Family::Crash, &verdict.findings, "known");
+        }
+    }
+    let gone = json!({"promise": "leaks", "text": "none", "families": ["crash"], "reason": "old"});
+    let mut accepted = serde_json::to_value(&accepted).unwrap();
+    accepted["findings"].as_array_mut().unwrap().push(gone);
+    accepted["mask"] = json!([["configmaps default/nosuch", ".data.x"]]);
+
+    let crashes = accepting(folder.path(), &accepted, &[Family::Crash]);
+    let count = crashes.left_out().count();
+    assert!(crashes.is_good() && count > 0, "{crashes}");
+    let words: Vec<String> = crashes
+        .to_string()
+        .split_whitespace()
+        .map(Into::into)
+        .collect();
+    let text = words.join(" ");
+    for expected in [
+        "1 of 2 survive, 1 accepted",
+        "left out, by survive.accepted.json",
+        "(accepted: known)",
+        "1 entry matches nothing that was found, by survive.accepted.json",
+        "1 field may differ, by survive.accepted.json",
+        "configmaps default/nosuch: data.x differs in no run",
+        "1 field differs between runs",
+        "keep every promise, but for what is accepted",
+    ] {
+        assert!(text.contains(expected), "{expected}: {text}");
+    }
+    let json: Value = serde_json::from_str(&crashes.json()).unwrap();
+    assert_eq!(json["accepted"]["left_out"], count);
+    assert_eq!(json["accepted"]["unmatched"][0]["text"], "none");
+    assert_eq!(
+        json["accepted"]["unmatched_masks"]
+            .as_array()
+            .unwrap()
+            .len(),
+        1
+    );
+    let xml = junit(&crashes);
+    assert!(xml.contains("<skipped message=\"end state: "), "{xml}");
+    assert!(
+        xml.contains(&format!("name=\"accepted\" value=\"{count}\"")),
+        "{xml}"
+    );
+
+    // The same finding under another family is none that was accepted.
+    let answers = accepting(folder.path(), &accepted, &[Family::LostAnswer]);
+    let is_lost = |it: &&survive::Verdict| it.plan.family == Family::LostAnswer;
+    assert!(answers.failed_count() > 0);
+    assert_eq!(
+        answers.failed_count(),
+        found.failed().filter(is_lost).count()
+    );
+}
+
+#[test]
+fn what_is_broken_without_perturbation_can_be_accepted() {
+    let folder = tempfile::tempdir().unwrap();
+    let map = "{apply: {apiVersion: v1, kind: ConfigMap, metadata: {name: source}}}";
+    let rules = "rules: [{name: never, always: '1 == 2'}]";
+    let workload = format!("{{steps: [{map}, {{quiet: 500ms}}], {rules}}}");
+    let run = |arguments: &[&str]| {
+        let script = "echo READY; exec sleep 1234";
+        let mut command = trying(folder.path(), &workload, script);
+        let words: Vec<_> = command.get_args().map(ToOwned::to_owned).collect();
+        let place = words.iter().position(|word| word == "--").unwrap();
+        command = Command::new(command.get_program());
+        let output = command
+            .current_dir(folder.path())
+            .args(&words[..place])
+            .args(["--ready-output", "READY"])
+            .args(arguments)
+            .args(&words[place..])
+            .output()
+            .unwrap();
+        let said = [output.stdout, output.stderr].concat();
+        (output.status.code(), String::from_utf8(said).unwrap())
+    };
+    let (status, said) = run(&["--accept", "it is so"]);
+    assert_eq!(status, Some(1), "{said}");
+    assert!(said.contains("accepted.json: 1 finding\n"), "{said}");
+    let file = folder.path().join("survive.accepted.json");
+    let accepted = Accepted::read(&file).unwrap();
+    assert_eq!(accepted.findings[0].families, [Family::Reference]);
+    // Nothing is broken now, but there is no plan, either.
+    let (status, said) = run(&["--accept", "again"]);
+    assert_eq!(status, Some(2), "{said}");
+    assert!(said.contains("1 finding left out"), "{said}");
+    assert!(said.contains("there is nothing to accept"), "{said}");
+    assert_eq!(Accepted::read(&file).unwrap(), accepted);
 }

@@ -16,7 +16,7 @@ pub(super) fn check(case: &Case<'_>) -> Vec<Finding> {
         return findings;
     };
     let end = EndState::of(&case.outcome.history, Some(&reference.end));
-    let differences = reference.end.differences(&end, &reference.mask);
+    let differences = reference.differences(&reference.end, &end);
     let count = differences.len();
     let told = differences.iter().take(TOLD_MAX);
     findings.extend(told.map(|it| Finding::new(Promise::EndState, it.to_string())));
