@@ -23,7 +23,7 @@ use super::{
 use crate::{
     call::whole,
     survive::{
-        Accepted, CONTROLLERS, Campaign, CampaignError, Choice, Family, Report, TRACE, Verdict,
+        Accepted, CONTROLLERS, Campaign, CampaignError, Choice, Family, Progress, Report, TRACE,
         Workload, controllers, counted,
     },
 };
@@ -123,14 +123,7 @@ impl Args {
     async fn survive(&self, stop: &CancellationToken) -> Result<bool, String> {
         let temporary = Temporary::make()?;
         if let Some(file) = &self.replay {
-            let mut replay = Replay::read(file)?;
-            if !self.command.is_empty() {
-                replay.set_command(&self.command);
-            }
-            replay.surroundings = replay.surroundings.changed_by(self.surroundings());
-            let replay = replay.run(file, temporary.path(), &self.files);
-            let outcome = stop.run_until_cancelled(replay).await;
-            return outcome.unwrap_or_else(|| Err("interrupted".to_owned()));
+            return self.replay(file, temporary.path(), stop).await;
         }
         if self.files.files().next().is_some() {
             return Err(
@@ -151,7 +144,7 @@ impl Args {
         let campaign = Campaign::new(setup, workload).await;
         let mut campaign = campaign.map_err(|error| whole(&error))?;
         let (surroundings, workload) = (self.surroundings(), campaign.workload());
-        let replay = Replay::new(&self.command, surroundings, workload, &self.crds)?;
+        let mut replay = Replay::new(&self.command, surroundings, workload, &self.crds)?;
         // What becomes of the files meanwhile makes no difference to the runs.
         campaign.set_definitions(replay.write_definitions(temporary.path())?);
         let report_folder = ReportFolder::lock(&self.report, self.force)?;
@@ -160,12 +153,17 @@ impl Args {
         let survey = stop.run_until_cancelled(survey).await;
         let survey = survey.ok_or("interrupted before there was a reference")?;
         let survey = survey.map_err(|error| told_and_kept(&error, &report_folder))?;
+        replay.set_reference(survey.reference.kept());
         let bar = progress_bar(survey.plans.len(), "plans");
-        let told = |verdict: &Verdict| {
-            if let Some(finding) = verdict.findings.first() {
-                bar.println(format!("{}: {finding}", verdict.plan));
+        let told = |progress: Progress<'_>| match progress {
+            Progress::Judged(verdict) => {
+                if let Some(finding) = verdict.findings.first() {
+                    bar.println(format!("{}: {finding}", verdict.plan));
+                }
+                bar.inc(1);
             }
-            bar.inc(1);
+            Progress::Repeats(count) => bar.inc_length(u64::try_from(count).unwrap_or(0)),
+            Progress::Repeated => bar.inc(1),
         };
         let mut report = campaign.judge(survey, &choice, told).await;
         bar.finish_and_clear();
@@ -173,21 +171,23 @@ impl Args {
         let told = tell(&report_folder, &replay, &mut report, &reference);
         let reason = self.accept.as_ref();
         let accepted = reason.map(|reason| accept(accepted, &report, reason));
-        let failure = report.failure.take().map(|error| whole(&error));
-        let errors = [failure, told.err(), accepted.and_then(Result::err)];
-        let errors: Vec<String> = errors.into_iter().flatten().collect();
-        match (!errors.is_empty()).then(|| errors.join("\n")) {
-            Some(error) if report.is_good() => Err(error),
-            Some(error) => {
-                eprintln!("{error}");
-                Ok(false)
-            }
-            None if report.is_good() && stop.is_cancelled() => {
-                Err("interrupted: the plans that were not run may break a promise".to_owned())
-            }
-            None if report.planned_count == 0 && report.is_good() => Err(NO_PLAN.to_owned()),
-            None => Ok(report.is_good()),
+        outcome(&report, [told.err(), accepted.and_then(Result::err)])
+    }
+
+    async fn replay(
+        &self,
+        file: &Path,
+        folder: &Path,
+        stop: &CancellationToken,
+    ) -> Result<bool, String> {
+        let mut replay = Replay::read(file)?;
+        if !self.command.is_empty() {
+            replay.set_command(&self.command);
         }
+        replay.surroundings = replay.surroundings.changed_by(self.surroundings());
+        let replay = replay.run(file, folder, &self.files);
+        let outcome = stop.run_until_cancelled(replay).await;
+        outcome.unwrap_or_else(|| Err("interrupted".to_owned()))
     }
 
     fn surroundings(&self) -> Surroundings {
@@ -213,6 +213,25 @@ impl Args {
             seed: self.seed,
             folder: folder.to_owned(),
             stop: stop.clone(),
+        }
+    }
+}
+
+/// Returns whether every promise was kept, and tells what else went wrong; fails if they may have been kept for want of runs, or
+/// with `errors` alone.
+fn outcome(report: &Report, errors: [Option<String>; 2]) -> Result<bool, String> {
+    let failure = report.failure.as_ref().map(|error| whole(error));
+    let errors = [failure, report.interruption()].into_iter().chain(errors);
+    let errors: Vec<String> = errors.flatten().collect();
+    match report.is_good() {
+        true if !errors.is_empty() => Err(errors.join("\n")),
+        true if report.planned_count == 0 => Err(NO_PLAN.to_owned()),
+        true => Ok(true),
+        false => {
+            for error in errors {
+                eprintln!("{error}");
+            }
+            Ok(false)
         }
     }
 }

@@ -3,6 +3,7 @@
 use std::{
     env,
     ffi::OsString,
+    fmt::Write as _,
     fs,
     path::{Path, PathBuf},
     time::Duration,
@@ -15,13 +16,15 @@ use super::{say, survive_pages::write_traced, survive_report::write, traced::Tra
 use crate::{
     call::whole,
     survive::{
-        Campaign, CampaignError, Plan, Readiness, Setup, Subject, TRACE, Workload, controllers,
-        timeline,
+        Campaign, CampaignError, KeptReference, Plan, Readiness, Reference, Setup, Subject, TRACE,
+        Workload, controllers, timeline,
     },
 };
 
 /// The longest time of a run.
 const RUN_LIMIT: Duration = Duration::from_mins(5);
+/// The number of differences of two references that are shown.
+const DIFFERENCES: usize = 5;
 /// The number of lines that are shown of the output of a subject that does not get through the workload.
 const OUTPUT_LINES: usize = 10;
 
@@ -38,6 +41,12 @@ pub(super) struct Replay {
     /// The texts of the definitions' files.
     definitions: Vec<String>,
     plan: Plan,
+    /// The reference of the report.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    reference: Option<KeptReference>,
+    /// True if the command is none of the report.
+    #[serde(skip)]
+    has_other_command: bool,
 }
 
 /// The surroundings of the subject, as options say.
@@ -71,7 +80,14 @@ impl Replay {
             workload: workload.clone(),
             definitions: texts(definitions)?,
             plan: Plan::default(),
+            reference: None,
+            has_other_command: false,
         })
+    }
+
+    /// Sets the reference by which plans are judged.
+    pub(super) fn set_reference(&mut self, reference: KeptReference) {
+        self.reference = Some(reference);
     }
 
     pub(super) fn read(file: &Path) -> Result<Self, String> {
@@ -99,6 +115,7 @@ impl Replay {
         let words = command.iter().map(|word| word.display().to_string());
         self.command = words.collect();
         self.folder = None;
+        self.has_other_command = true;
     }
 
     /// Writes the definitions to `folder`, as they were read, and returns their files.
@@ -136,7 +153,9 @@ impl Replay {
         let campaign = Campaign::new(setup, self.workload).await;
         let campaign = campaign.map_err(|error| whole(&error))?;
         let reference = campaign.reference(folder).await;
-        let reference = reference.map_err(|error| without_reference(&error))?;
+        let mut reference = reference.map_err(|error| without_reference(&error))?;
+        let is_same = !self.has_other_command;
+        say(&judge_by(&mut reference, self.reference.as_ref(), is_same));
         let folder = folder.join("replay");
         if files.files().next().is_some() {
             let trace = folder.join(TRACE);
@@ -155,10 +174,39 @@ impl Replay {
             say(&format!("{finding}\n"));
         }
         if verdict.findings.is_empty() {
-            say("every promise was kept\n");
+            say("every promise was kept in this run\n");
         }
         Ok(verdict.findings.is_empty())
     }
+}
+
+/// Judges plans by the reference of a report, unless the subject is another one. Returns what there is to say of it.
+fn judge_by(reference: &mut Reference, kept: Option<&KeptReference>, is_same: bool) -> String {
+    let Some(kept) = kept else {
+        return "the file has no reference: the plan is judged by a new one\n".to_owned();
+    };
+    if !is_same {
+        reference.accept_as(kept);
+        return "the command is another one: the plan is judged by a new reference\n".to_owned();
+    }
+    let differences = reference.judge_by(kept);
+    if differences.is_empty() {
+        return String::new();
+    }
+    let mut told =
+        "without perturbation the subject is not as in the report, by which the plan is judged:\n"
+            .to_owned();
+    for difference in differences.iter().take(DIFFERENCES) {
+        writeln!(told, "  {difference}").expect("a string takes what is written");
+    }
+    if let Some(more @ 1..) = differences.len().checked_sub(DIFFERENCES) {
+        writeln!(told, "  and {more} more").expect("a string takes what is written");
+    }
+    if kept.version != env!("CARGO_PKG_VERSION") {
+        told.push_str("it was made by another version of this program\n");
+    }
+    told.push_str("if the subject was changed since then, give its command after `--`: a new reference is drawn for it\n");
+    told
 }
 
 /// Returns the parts that all runs of a command have in common.

@@ -23,6 +23,7 @@ use super::{
     processor_time,
     promises::{self, Case, rules::Rules},
     reference::Reference,
+    runs::Runs,
     timeline::timeline,
     trace::RunTrace,
     workload::Workload,
@@ -60,6 +61,8 @@ pub struct Verdict {
     pub findings: Vec<Finding>,
     /// Those that are accepted.
     pub accepted: Vec<LeftOut>,
+    /// Its runs: of a command that broke a promise there are several.
+    pub runs: Runs,
     /// True if its writes did not come, so that it says nothing.
     pub is_idle: bool,
     /// The record of the run.
@@ -285,6 +288,7 @@ impl Campaign {
         let verdict = Verdict {
             is_idle: outcome.not_done.len() == plan.perturbations.len()
                 && !plan.perturbations.is_empty(),
+            runs: Runs::one(!findings.is_empty()),
             plan,
             trace: outcome.trace,
             took: outcome.took,

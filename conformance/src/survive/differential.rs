@@ -14,6 +14,7 @@ use super::{
     kinds::{ObjectRef, ServedKinds},
     plan::{Family, Perturbation, Plan},
     reference::Reference,
+    runs::Runs,
     trace::Event,
     workload::{Action, PatchType, Step, Workload},
     world::World,
@@ -125,6 +126,7 @@ impl Campaign {
                 plan: plan.clone(),
                 findings,
                 accepted: Vec::new(),
+                runs: Runs::one(false),
                 is_idle: false,
                 trace: outcome.trace,
                 took: outcome.took,
@@ -149,6 +151,7 @@ impl Campaign {
                 .extend(findings_of(expected, found, reference, way));
         }
         verdict.accepted = reference.accepted.take(&plan, &mut verdict.findings);
+        verdict.runs = Runs::one(!verdict.findings.is_empty());
         Ok(verdict)
     }
 }

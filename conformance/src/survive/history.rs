@@ -6,6 +6,7 @@ use std::{
 };
 
 use fakeserver::{Change, ChangeKind, FakeServer, StoredObject};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::kinds::{ServedKind, ServedKinds};
@@ -115,7 +116,7 @@ impl History {
 }
 
 /// The numbers of creations and deletions of one resource.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counts {
     /// Objects that were created.
     pub created: usize,

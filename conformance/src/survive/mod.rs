@@ -43,13 +43,16 @@ mod paused;
 mod execute;
 mod accepted;
 mod reference;
+mod kept_reference;
 mod draw;
 mod promises;
 mod processor_time;
 mod timeline;
 mod traced;
+mod runs;
 mod campaign;
 mod differential;
+mod repeat;
 mod report;
 mod survey;
 mod kept_traces;
@@ -65,6 +68,7 @@ pub use self::{
     finding::{Finding, Promise},
     function::{Ending, Function},
     generate::Change,
+    kept_reference::KeptReference,
     kept_traces::TraceError,
     kinds::ObjectRef,
     plan::{Family, Perturbation, Plan, Refusal, Side},
@@ -72,9 +76,10 @@ pub use self::{
     readiness::Readiness,
     reference::Reference,
     report::{Report, counted, escaped, junit},
+    runs::Runs,
     strategies::{objects, workloads},
     subject::Subject,
-    survey::Survey,
+    survey::{Progress, Survey},
     timeline::timeline,
     trace::{WriteKey, WritePoint},
     traced::with_findings,

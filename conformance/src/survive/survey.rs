@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use tokio::time::Instant;
+
 use super::{
     accepted::Accepted,
     campaign::{Campaign, CampaignError, Choice, Verdict},
@@ -18,6 +20,18 @@ pub struct Survey {
     pub reference: Reference,
     /// The plans.
     pub plans: Vec<Plan>,
+}
+
+/// The progress of a campaign.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub enum Progress<'a> {
+    /// A plan was run.
+    Judged(&'a Verdict),
+    /// So many plans that broke a promise are run again.
+    Repeats(usize),
+    /// One of them was.
+    Repeated,
 }
 
 // === impl Campaign ===
@@ -47,7 +61,7 @@ impl Campaign {
         Ok(Survey { reference, plans })
     }
 
-    /// Runs the plans, tells `watch` of each verdict as it comes, and makes those that fail smaller.
+    /// Runs the plans, makes those that fail smaller, and runs them again; tells `watch` of what is done.
     /// If a run cannot begin, the report tells of those before.
     ///
     /// # Cancel safety
@@ -57,12 +71,14 @@ impl Campaign {
         &self,
         survey: Survey,
         choice: &Choice,
-        watch: impl FnMut(&Verdict),
+        mut watch: impl FnMut(Progress<'_>),
     ) -> Report {
         let Survey { reference, plans } = survey;
         let planned_count = plans.len();
+        let deadline = choice.limit.map(|limit| Instant::now() + limit);
         let mut verdicts = Vec::new();
-        let (all, mut failure) = self.verdicts(&reference, plans, choice, watch).await;
+        let judged = |verdict: &Verdict| watch(Progress::Judged(verdict));
+        let (all, mut failure) = self.verdicts(&reference, plans, choice, judged).await;
         for mut verdict in all {
             let is_large = verdict.plan.perturbations.len() > 1;
             let is_over = choice.stop.is_cancelled() || failure.is_some();
@@ -71,8 +87,16 @@ impl Campaign {
             }
             verdicts.push(verdict);
         }
+        let failed = verdicts.iter().filter(|it| !it.findings.is_empty()).count();
+        if failed > 0 && failure.is_none() && !self.is_of_function() {
+            watch(Progress::Repeats(failed));
+            let watch = || watch(Progress::Repeated);
+            let repeat = self.repeat(&reference, &mut verdicts, choice, deadline, watch);
+            failure = repeat.await;
+        }
         Report {
             reference,
+            interrupted: choice.stop.is_cancelled() && verdicts.len() < planned_count,
             verdicts,
             planned_count,
             failure,

@@ -337,32 +337,108 @@ fn the_end_of_a_command_at_once_is_told_with_its_output() {
     assert!(text.contains("\n  no such flag\n"), "{text}");
 }
 
-/// The operator's eighth process asks the campaign to end: four are the reference's, and a crash has three.
-#[test]
-fn an_interrupted_campaign_reports_what_was_run() {
-    let Some(operator) = operator("database") else {
-        return;
-    };
+/// Runs crashes of an operator one after the other, and lets its process of this number ask the campaign to end. Returns the status,
+/// what was said, and the report; `None` without Python.
+fn interrupted(process: usize, flags: &[&str]) -> Option<(Option<i32>, String, Value, String)> {
+    let operator = operator("database")?;
     let folder = tempfile::tempdir().unwrap();
     let (report, count) = (folder.path().join("report"), folder.path().join("count"));
     let count = count.display();
     let script = format!(
-        "echo >>{count}; if [ $(wc -l <{count}) -eq 8 ]; then kill -s TERM $PPID; fi; exec \"$@\""
+        "echo >>{count}; if [ $(wc -l <{count}) -eq {process} ]; then kill -s TERM $PPID; fi; exec \"$@\""
     );
     let output = crashing("database", &report)
         .args(["--jobs", "1", "--", "sh", "-c", &script, "sh"])
         .args(operator)
+        .args(flags)
         .output()
         .unwrap();
+    let read = |name: &str| fs::read_to_string(report.join(name)).unwrap();
     let said = [output.stdout, output.stderr].concat();
-    let said = String::from_utf8_lossy(&said);
-    assert_eq!(output.status.code(), Some(2), "{said}");
+    let said = String::from_utf8_lossy(&said).into_owned();
+    let json = serde_json::from_str(&read("report.json")).unwrap();
+    Some((output.status.code(), said, json, read("junit.xml")))
+}
+
+/// Four processes are the reference's, and a crash has three.
+#[test]
+fn an_interrupted_campaign_reports_what_was_run() {
+    let Some((status, said, json, junit)) = interrupted(8, &[]) else {
+        return;
+    };
+    assert_eq!(status, Some(2), "{said}");
+    assert!(
+        said.contains("interrupted: 1 of 9 plans were run"),
+        "{said}"
+    );
+    assert_eq!(json["runs"].as_array().unwrap().len(), 1, "{json}");
+    assert_eq!(
+        (&json["planned"], &json["interrupted"]),
+        (&json!(9), &json!(true))
+    );
+    assert!(
+        said.contains("only run              1 of 9 plans: interrupted"),
+        "{said}"
+    );
+    assert!(junit.contains("errors=\"1\"") && junit.contains("<error message=\"interrupted: "));
+}
+
+#[test]
+fn an_interrupt_is_told_beside_broken_promises() {
+    let Some((status, said, json, junit)) = interrupted(14, &["--buggy"]) else {
+        return;
+    };
+    assert_eq!(status, Some(1), "{said}");
+    assert!(said.contains("plans break a promise"), "{said}");
     assert!(said.contains("interrupted: "), "{said}");
-    let text = fs::read_to_string(report.join("report.json")).unwrap();
-    let json: Value = serde_json::from_str(&text).unwrap();
-    assert_eq!(json["runs"].as_array().unwrap().len(), 1, "{text}");
-    assert!(json["planned"].as_u64().unwrap() > 3, "{text}");
-    assert!(said.contains("only run              1 of "), "{said}");
+    assert_eq!(json["interrupted"], true);
+    assert!(junit.contains("errors=\"1\""), "{junit}");
+}
+
+/// Another object in the reference of a report's file is missed by the replay, which draws a reference of its own.
+#[test]
+fn a_replay_is_judged_by_the_reference_of_the_report() {
+    let Some(operator) = operator("database") else {
+        return;
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let report = folder.path().join("report");
+    let output = crashing("database", &report)
+        .arg("--")
+        .args(operator)
+        .arg("--buggy")
+        .output()
+        .unwrap();
+    let said = String::from_utf8(output.stdout).unwrap();
+    assert!(said.contains("broken in 2 of 2 runs"), "{said}");
+    let json = fs::read_to_string(report.join("report.json")).unwrap();
+    let json: Value = serde_json::from_str(&json).unwrap();
+    let mut runs = json["runs"].as_array().unwrap().iter();
+    let failed = runs.find(|run| run["survived"] == false).unwrap();
+    assert_eq!(failed["times"], json!({"broken": 2, "total": 2}));
+    let file = PathBuf::from(failed["replay"].as_str().unwrap());
+    let replay = || {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_conformance"));
+        let output = command.args(["survive", "--replay"]).arg(&file).output();
+        let output = output.unwrap();
+        let said = String::from_utf8(output.stdout).unwrap();
+        assert_eq!(output.status.code(), Some(1), "{said}");
+        said
+    };
+    let note = "without perturbation the subject is not as in the report";
+    let said = replay();
+    assert!(!said.contains(note), "{said}");
+    assert!(said.contains("there are 1 instead of 2"), "{said}");
+
+    let mut kept: Value = serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
+    kept["reference"]["end"]["objects"]["configmaps default/more"] = json!([{"kind": "ConfigMap"}]);
+    fs::write(&file, kept.to_string()).unwrap();
+    let said = replay();
+    assert!(said.contains(note), "{said}");
+    assert!(
+        said.contains("\nend state: configmaps default/more is missing"),
+        "{said}"
+    );
 }
 
 #[test]

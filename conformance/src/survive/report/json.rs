@@ -9,6 +9,7 @@ use crate::survive::{
     accepted::{Acceptance, LeftOut},
     finding::Finding,
     plan::Family,
+    runs::Runs,
 };
 
 /// The report as JSON.
@@ -16,6 +17,7 @@ use crate::survive::{
 struct Json<'a> {
     reference: JsonReference<'a>,
     planned: usize,
+    interrupted: bool,
     accepted: JsonAccepted<'a>,
     runs: Vec<JsonRun<'a>>,
 }
@@ -47,6 +49,7 @@ struct JsonRun<'a> {
     survived: bool,
     idle: bool,
     seconds: f64,
+    times: Runs,
     findings: &'a [Finding],
     accepted: &'a [LeftOut],
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -75,6 +78,7 @@ impl Report {
                 accepted: &reference.left_out,
             },
             planned: self.planned_count,
+            interrupted: self.interrupted,
             accepted: JsonAccepted {
                 file: &reference.accepted.file,
                 left_out: self.left_out().count(),
@@ -93,6 +97,7 @@ impl Report {
                     survived: verdict.findings.is_empty(),
                     idle: verdict.is_idle,
                     seconds: verdict.took.as_secs_f64(),
+                    times: verdict.runs,
                     findings: &verdict.findings,
                     accepted: &verdict.accepted,
                     replay: self.replays.get(&place),

@@ -3,7 +3,10 @@
 use std::fmt::Write as _;
 
 use super::{Report, WRITES, escaped, line_of};
-use crate::survive::{accepted::LeftOut, finding::Finding};
+use crate::{
+    call::whole,
+    survive::{accepted::LeftOut, finding::Finding},
+};
 
 /// Returns the verdicts as `JUnit`'s XML, a test case a plan. One of which all findings are accepted is skipped.
 pub fn junit(report: &Report) -> String {
@@ -17,9 +20,12 @@ pub fn junit(report: &Report) -> String {
         .filter(|it| is_skipped(&it.findings, &it.accepted, it.is_idle));
     let reference = &report.reference;
     let is_first_skipped = is_skipped(&reference.findings, &reference.left_out, false);
+    let ended = report.interruption();
+    let ended = ended.or_else(|| report.failure.as_ref().map(|error| whole(error)));
+    let errors = usize::from(ended.is_some());
     let mut xml = format!(
-        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"survive\" tests=\"{}\" failures=\"{}\" skipped=\"{}\">\n",
-        verdicts.len() + 1,
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"survive\" tests=\"{}\" failures=\"{}\" errors=\"{errors}\" skipped=\"{}\">\n",
+        verdicts.len() + 1 + errors,
         report.failed_count() + usize::from(!is_clean),
         skipped.count() + usize::from(is_first_skipped),
     );
@@ -49,6 +55,14 @@ pub fn junit(report: &Report) -> String {
             &verdict.accepted,
             verdict.is_idle,
         );
+    }
+    if let Some(ended) = ended {
+        writeln!(
+            xml,
+            "  <testcase classname=\"survive.campaign\" name=\"all plans are run\"><error message=\"{}\"/></testcase>",
+            escaped(&ended)
+        )
+        .expect(WRITES);
     }
     xml.push_str("</testsuite>\n");
     xml

@@ -25,6 +25,8 @@ pub struct Report {
     pub verdicts: Vec<Verdict>,
     /// The number of plans that were chosen, with those that were not run.
     pub planned_count: usize,
+    /// True if an interrupt ended it before all plans were run.
+    pub interrupted: bool,
     /// The failure to begin a run, after which no other one was begun.
     pub failure: Option<CampaignError>,
     /// The files by which failures are replayed, by the place of the verdict.
@@ -67,6 +69,17 @@ impl Report {
     pub fn failed(&self) -> impl Iterator<Item = &Verdict> {
         let verdicts = self.verdicts.iter();
         verdicts.filter(|it| !it.findings.is_empty())
+    }
+
+    /// Returns the words for a campaign that was interrupted.
+    pub fn interruption(&self) -> Option<String> {
+        self.interrupted.then(|| {
+            format!(
+                "interrupted: {} of {} were run; the others may break a promise",
+                self.verdicts.len(),
+                counted(self.planned_count, "plan")
+            )
+        })
     }
 
     /// Returns the findings that are left out, since they are accepted.

@@ -113,7 +113,12 @@ impl Report {
         }
         let total = self.verdicts.len();
         if total < self.planned_count {
-            let told = format!("{total} of {}", counted(self.planned_count, "plan"));
+            let why = if self.interrupted {
+                ": interrupted"
+            } else {
+                ""
+            };
+            let told = format!("{total} of {}{why}", counted(self.planned_count, "plan"));
             write_row(f, "only run", &told)?;
         }
         writeln!(f, "{}", self.conclusion())
@@ -141,7 +146,11 @@ impl Report {
 /// Writes the plan of a failure, and the first promise that it broke.
 fn write_failure(f: &mut fmt::Formatter<'_>, verdict: &Verdict) -> fmt::Result {
     write_wrapped(f, 2, &verdict.plan.to_string())?;
-    write_wrapped(f, 4, &verdict.findings[0].to_string())
+    write_wrapped(f, 4, &verdict.findings[0].to_string())?;
+    match verdict.runs.total {
+        1 => Ok(()),
+        _ => write_wrapped(f, 4, &format!("broken {}", verdict.runs)),
+    }
 }
 
 /// Writes a row with its name.
