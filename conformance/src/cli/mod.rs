@@ -15,6 +15,7 @@ mod proxy;
 mod columns;
 mod score;
 mod survive_report;
+mod survive_progress;
 mod survive_pages;
 mod survive_replay;
 mod survive;

@@ -1,6 +1,7 @@
 //! The command `survive`: a user's controller under crashes, lost answers, stale caches and the like.
 
 use std::{
+    env,
     ffi::OsString,
     fs,
     path::{Path, PathBuf},
@@ -13,9 +14,10 @@ use tokio::runtime::Builder;
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    finish_on, progress_bar, say,
+    finish_on, say,
     signals::Signals,
     survive_pages::Pages,
+    survive_progress::Shown,
     survive_replay::{Replay, Surroundings, setup, without_reference},
     survive_report::{ReportFolder, replace},
     traced::TraceArgs,
@@ -23,8 +25,8 @@ use super::{
 use crate::{
     call::whole,
     survive::{
-        Accepted, CONTROLLERS, Campaign, CampaignError, Choice, Family, Progress, Report, TRACE,
-        Workload, controllers, counted,
+        Accepted, CONTROLLERS, Campaign, CampaignError, Choice, Family, Report, TRACE, Workload,
+        controllers, counted, file_stem,
     },
 };
 
@@ -73,7 +75,7 @@ pub(super) struct Args {
     /// Let the subject find the server as a pod does: by the variables and the files of a service account, not by `KUBECONFIG`.
     #[arg(long)]
     in_cluster: bool,
-    /// Folder of the report: report.json, junit.xml, index.html, and for each failure a timeline, a trace, a page that shows
+    /// Folder of the report: report.json, junit.xml, report.md, index.html, and for each failure a timeline, a trace, a page that shows
     /// it in a browser, and a file to replay it.
     #[arg(long, value_name = "DIR", default_value = "survive-report")]
     report: PathBuf,
@@ -149,24 +151,18 @@ impl Args {
         campaign.set_definitions(replay.write_definitions(temporary.path())?);
         let report_folder = ReportFolder::lock(&self.report, self.force)?;
         let choice = self.choice(temporary.path(), stop);
+        let shown = Shown::begin();
         let survey = campaign.survey(&choice, &accepted, self.generate);
-        let survey = stop.run_until_cancelled(survey).await;
+        let survey = shown.until_done(stop.run_until_cancelled(survey)).await;
         let survey = survey.ok_or("interrupted before there was a reference")?;
         let survey = survey.map_err(|error| told_and_kept(&error, &report_folder))?;
         replay.set_reference(survey.reference.kept());
-        let bar = progress_bar(survey.plans.len(), "plans");
-        let told = |progress: Progress<'_>| match progress {
-            Progress::Judged(verdict) => {
-                if let Some(finding) = verdict.findings.first() {
-                    bar.println(format!("{}: {finding}", verdict.plan));
-                }
-                bar.inc(1);
-            }
-            Progress::Repeats(count) => bar.inc_length(u64::try_from(count).unwrap_or(0)),
-            Progress::Repeated => bar.inc(1),
-        };
-        let mut report = campaign.judge(survey, &choice, told).await;
-        bar.finish_and_clear();
+        shown.on_survey(&survey);
+        let judged = campaign.judge(survey, &choice, |progress| shown.on(progress));
+        let mut report = shown.until_done(judged).await;
+        shown.end();
+        let call = env::args_os().map(|word| word.display().to_string());
+        report.origin.call = call.collect();
         let reference = temporary.path().join("reference-1").join(TRACE);
         let told = tell(&report_folder, &replay, &mut report, &reference);
         let reason = self.accept.as_ref();
@@ -272,9 +268,10 @@ fn tell(
     pages.write_summary(report)?;
     let written = pages.write_failures(report, reference);
     files.replace()?;
-    if let Some(file) = report.replays.values().next() {
+    if let Some((place, _)) = report.failures().next() {
+        let file = folder.file(&format!("{}.json", file_stem(place)));
         say(&format!(
-            "each replays: conformance survive --replay {}; what happened is in the files of the same name\n",
+            "each replays: conformance survive --replay {}\nwhat happened is in the files of the same name\n",
             file.display()
         ));
     }

@@ -256,7 +256,7 @@ impl Campaign {
     }
 
     /// Returns the number of runs at once: those of a function never wait.
-    fn jobs(&self, reference: &Reference, choice: &Choice) -> usize {
+    pub(super) fn jobs(&self, reference: &Reference, choice: &Choice) -> usize {
         if self.setup.subject.is_function() {
             choice.jobs.map_or_else(cores, |jobs| jobs.max(1))
         } else {

@@ -52,6 +52,7 @@ mod traced;
 mod runs;
 mod campaign;
 mod differential;
+mod origin;
 mod repeat;
 mod report;
 mod survey;
@@ -71,11 +72,12 @@ pub use self::{
     kept_reference::KeptReference,
     kept_traces::TraceError,
     kinds::ObjectRef,
+    origin::Origin,
     plan::{Family, Perturbation, Plan, Refusal, Side},
     process::SubjectCommand,
     readiness::Readiness,
     reference::Reference,
-    report::{Report, counted, escaped, junit},
+    report::{REFERENCE_FILE, Report, counted, escaped, file_stem, index, junit, markdown},
     runs::Runs,
     strategies::{objects, workloads},
     subject::Subject,

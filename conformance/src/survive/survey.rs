@@ -7,6 +7,7 @@ use tokio::time::Instant;
 use super::{
     accepted::Accepted,
     campaign::{Campaign, CampaignError, Choice, Verdict},
+    origin::Origin,
     plan::Plan,
     reference::Reference,
     report::Report,
@@ -20,6 +21,8 @@ pub struct Survey {
     pub reference: Reference,
     /// The plans.
     pub plans: Vec<Plan>,
+    origin: Origin,
+    began: Instant,
 }
 
 /// The progress of a campaign.
@@ -52,13 +55,23 @@ impl Campaign {
         accepted: &Accepted,
         changes: usize,
     ) -> Result<Survey, CampaignError> {
+        let (origin, began) = (Origin::of(&self.setup.subject, choice), Instant::now());
         let mut reference = self.reference(&choice.folder).await?;
         reference.accept(accepted);
         let mut plans = choice.plans(&reference, self.workload());
         if changes > 0 {
             plans.extend(self.changes(changes, Seed::new(choice.seed)).await?);
         }
-        Ok(Survey { reference, plans })
+        let origin = Origin {
+            jobs: self.jobs(&reference, choice),
+            ..origin
+        };
+        Ok(Survey {
+            reference,
+            plans,
+            origin,
+            began,
+        })
     }
 
     /// Runs the plans, makes those that fail smaller, and runs them again; tells `watch` of what is done.
@@ -73,7 +86,12 @@ impl Campaign {
         choice: &Choice,
         mut watch: impl FnMut(Progress<'_>),
     ) -> Report {
-        let Survey { reference, plans } = survey;
+        let Survey {
+            reference,
+            plans,
+            mut origin,
+            began,
+        } = survey;
         let planned_count = plans.len();
         let deadline = choice.limit.map(|limit| Instant::now() + limit);
         let mut verdicts = Vec::new();
@@ -94,7 +112,9 @@ impl Campaign {
             let repeat = self.repeat(&reference, &mut verdicts, choice, deadline, watch);
             failure = repeat.await;
         }
+        origin.seconds = began.elapsed().as_secs_f64();
         Report {
+            origin,
             reference,
             interrupted: choice.stop.is_cancelled() && verdicts.len() < planned_count,
             verdicts,

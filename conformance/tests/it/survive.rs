@@ -11,7 +11,7 @@ use std::{
 use conformance::{
     survive::{
         self, Accepted, CampaignError, Check, CheckError, Family, Report, Subject, When, Workload,
-        junit,
+        index, junit, markdown,
     },
     tracefile::TraceFile,
 };
@@ -652,6 +652,45 @@ fn a_subject_that_does_nothing_is_told() {
     assert!(text.contains(expected), "{text}");
 }
 
+/// Checks that a report tells who made it and when, and the file that replays a failure wherever it is read.
+fn check_origin(report: &Path, json: &Value, failed: usize) {
+    assert_eq!(json["version"], env!("CARGO_PKG_VERSION"));
+    assert_eq!(
+        (&json["seed"], &json["families"]),
+        (&json!(1), &json!(["crash"]))
+    );
+    assert_eq!(
+        json["command"].as_array().unwrap().last().unwrap(),
+        "--buggy"
+    );
+    assert_eq!(json["call"][1], "survive");
+    let started = json["started"].as_str().unwrap();
+    assert!(started.parse::<jiff::Timestamp>().is_ok(), "{started}");
+    assert!(json["seconds"].as_f64().unwrap() > 1.0);
+    let replay = json["runs"][failed - 1]["replay"].as_str().unwrap();
+    assert_eq!(Path::new(replay), report.join(format!("{failed:04}.json")));
+    let markdown = fs::read_to_string(report.join("report.md")).unwrap();
+    assert!(markdown.contains("| crash twice | "), "{markdown}");
+    let line = format!("\n    conformance survive --replay {replay}\n");
+    assert!(markdown.contains(&line), "{markdown}");
+}
+
+/// Checks that lines tell how far a campaign is without a terminal, and that the report fits one.
+fn check_told(said: &str, error: &str) {
+    for expected in [
+        "two runs without perturbation",
+        "the reference has 3 writes after ",
+    ] {
+        assert!(error.contains(&format!("survive: {expected}")), "{error}");
+    }
+    assert!(
+        error.contains("9 of 9 runs after ") || error.contains("8 of 9 runs after "),
+        "{error}"
+    );
+    let is_short = |line: &&str| line.chars().count() <= 80 || line.starts_with("each replays");
+    assert!(said.lines().all(|line| is_short(&line)), "{said}");
+}
+
 /// The files of a report are limited to half a megabyte: traces are shorter, and pages are longer.
 #[test]
 fn a_report_does_without_the_pages_that_cannot_be_written() {
@@ -681,8 +720,17 @@ fn a_report_does_without_the_pages_that_cannot_be_written() {
     let json: Value = serde_json::from_str(&read("report.json")).unwrap();
     let mut runs = json["runs"].as_array().unwrap().iter();
     let failed = runs.position(|run| run["survived"] == false).unwrap() + 1;
-    assert!(read("junit.xml").ends_with("</testsuite>\n"));
+    let junit = read("junit.xml");
+    assert!(junit.ends_with("</testsuite>\n") && junit.contains("name=\"seed\" value=\"1\""));
     let index = read("index.html");
+    assert!(index.contains("<th>families</th><td>crash</td>"), "{index}");
+    assert!(
+        index.contains("<li>create configmaps default/db-*</li>"),
+        "{index}"
+    );
+
+    check_origin(&report, &json, failed);
+    check_told(&said, &error);
     for (ending, is_there) in [
         ("txt", true),
         ("jsonl", true),
@@ -706,25 +754,8 @@ fn accepting(folder: &Path, accepted: &Value, families: &[Family]) -> Report {
     check.families(families.to_vec()).report().unwrap()
 }
 
-#[test]
-fn an_acceptance_counts_under_its_families_alone_and_each_report_tells_it() {
-    let folder = tempfile::tempdir().unwrap();
-    let both = [Family::Crash, Family::LostAnswer];
-    let found = accepting(folder.path(), &json!({}), &both);
-    let mut accepted = Accepted::default();
-    for verdict in found.failed() {
-        if verdict.plan.family == Family::Crash {
-            accepted.add(Family::Crash, &verdict.findings, "known");
-        }
-    }
-    let gone = json!({"promise": "leaks", "text": "none", "families": ["crash"], "reason": "old"});
-    let mut accepted = serde_json::to_value(&accepted).unwrap();
-    accepted["findings"].as_array_mut().unwrap().push(gone);
-    accepted["mask"] = json!([["configmaps default/nosuch", ".data.x"]]);
-
-    let crashes = accepting(folder.path(), &accepted, &[Family::Crash]);
-    let count = crashes.left_out().count();
-    assert!(crashes.is_good() && count > 0, "{crashes}");
+/// Checks that each report tells what is accepted.
+fn check_accepted(crashes: &Report, count: usize) {
     let words: Vec<String> = crashes
         .to_string()
         .split_whitespace()
@@ -753,12 +784,49 @@ fn an_acceptance_counts_under_its_families_alone_and_each_report_tells_it() {
             .len(),
         1
     );
-    let xml = junit(&crashes);
+    let xml = junit(crashes);
     assert!(xml.contains("<skipped message=\"end state: "), "{xml}");
     assert!(
         xml.contains(&format!("name=\"accepted\" value=\"{count}\"")),
         "{xml}"
     );
+
+    for text in [
+        markdown(crashes).replace('\\', ""),
+        index(crashes, |_| true),
+    ] {
+        assert!(
+            text.contains("configmaps default/nosuch: data.x differs in no run"),
+            "{text}"
+        );
+        assert!(text.contains("(accepted: known), in "), "{text}");
+        assert!(
+            text.contains("matches nothing that was found: crash: leaks: none"),
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn an_acceptance_counts_under_its_families_alone_and_each_report_tells_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let both = [Family::Crash, Family::LostAnswer];
+    let found = accepting(folder.path(), &json!({}), &both);
+    let mut accepted = Accepted::default();
+    for verdict in found.failed() {
+        if verdict.plan.family == Family::Crash {
+            accepted.add(Family::Crash, &verdict.findings, "known");
+        }
+    }
+    let gone = json!({"promise": "leaks", "text": "none", "families": ["crash"], "reason": "old"});
+    let mut accepted = serde_json::to_value(&accepted).unwrap();
+    accepted["findings"].as_array_mut().unwrap().push(gone);
+    accepted["mask"] = json!([["configmaps default/nosuch", ".data.x"]]);
+
+    let crashes = accepting(folder.path(), &accepted, &[Family::Crash]);
+    let count = crashes.left_out().count();
+    assert!(crashes.is_good() && count > 0, "{crashes}");
+    check_accepted(&crashes, count);
 
     // The same finding under another family is none that was accepted.
     let answers = accepting(folder.path(), &accepted, &[Family::LostAnswer]);

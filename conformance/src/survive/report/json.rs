@@ -5,19 +5,27 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use super::{Report, masked, named};
-use crate::survive::{
-    accepted::{Acceptance, LeftOut},
-    finding::Finding,
-    plan::Family,
-    runs::Runs,
+use crate::{
+    call::whole,
+    survive::{
+        accepted::{Acceptance, LeftOut},
+        finding::Finding,
+        origin::Origin,
+        plan::Family,
+        runs::Runs,
+    },
 };
 
 /// The report as JSON.
 #[derive(Serialize)]
 struct Json<'a> {
+    #[serde(flatten)]
+    origin: &'a Origin,
     reference: JsonReference<'a>,
     planned: usize,
     interrupted: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    failure: Option<String>,
     accepted: JsonAccepted<'a>,
     runs: Vec<JsonRun<'a>>,
 }
@@ -64,6 +72,7 @@ impl Report {
         let reference = &self.reference;
         let verdicts = self.verdicts.iter().enumerate();
         let json = Json {
+            origin: &self.origin,
             reference: JsonReference {
                 writes: reference
                     .writes
@@ -79,6 +88,7 @@ impl Report {
             },
             planned: self.planned_count,
             interrupted: self.interrupted,
+            failure: self.failure.as_ref().map(|error| whole(error)),
             accepted: JsonAccepted {
                 file: &reference.accepted.file,
                 left_out: self.left_out().count(),

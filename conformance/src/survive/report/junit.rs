@@ -24,7 +24,9 @@ pub fn junit(report: &Report) -> String {
     let ended = ended.or_else(|| report.failure.as_ref().map(|error| whole(error)));
     let errors = usize::from(ended.is_some());
     let mut xml = format!(
-        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"survive\" tests=\"{}\" failures=\"{}\" errors=\"{errors}\" skipped=\"{}\">\n",
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"survive\" timestamp=\"{}\" time=\"{:.3}\" tests=\"{}\" failures=\"{}\" errors=\"{errors}\" skipped=\"{}\">\n",
+        report.origin.started.trim_end_matches('Z'),
+        report.origin.seconds,
         verdicts.len() + 1 + errors,
         report.failed_count() + usize::from(!is_clean),
         skipped.count() + usize::from(is_first_skipped),
@@ -74,6 +76,9 @@ fn push_properties(xml: &mut String, report: &Report) {
         let value = escaped(value);
         writeln!(xml, "    <property name=\"{name}\" value=\"{value}\"/>").expect(WRITES);
     };
+    for (name, fact) in report.facts() {
+        property(name, &fact);
+    }
     property("planned", &report.planned_count.to_string());
     property("accepted", &report.left_out().count().to_string());
     for entry in report.unmatched() {

@@ -3,22 +3,29 @@
 mod text;
 mod json;
 mod junit;
+mod markdown;
+mod index;
 
 use std::{collections::BTreeMap, path::PathBuf};
 
-pub use self::junit::junit;
+pub use self::{index::index, junit::junit, markdown::markdown};
 use super::{
     accepted::{Acceptance, LeftOut},
     campaign::{CampaignError, Verdict},
+    origin::Origin,
     plan::{Family, Perturbation, Plan, Side},
     reference::Reference,
 };
 
+/// The trace of the run without perturbation, beside a report.
+pub const REFERENCE_FILE: &str = "reference.jsonl";
 const WRITES: &str = "a string takes what is written";
 
 /// The findings of a campaign.
 #[derive(Debug)]
 pub struct Report {
+    /// Who made it, of what and when.
+    pub origin: Origin,
     /// The reference.
     pub reference: Reference,
     /// The verdicts, in the order of their plans.
@@ -69,6 +76,57 @@ impl Report {
     pub fn failed(&self) -> impl Iterator<Item = &Verdict> {
         let verdicts = self.verdicts.iter();
         verdicts.filter(|it| !it.findings.is_empty())
+    }
+
+    /// Returns the verdicts on plans that broke a promise, with their places.
+    pub fn failures(&self) -> impl Iterator<Item = (usize, &Verdict)> {
+        let verdicts = self.verdicts.iter().enumerate();
+        verdicts.filter(|(_, verdict)| !verdict.findings.is_empty())
+    }
+
+    /// Returns what there is to know of the campaign as a whole, with names.
+    fn facts(&self) -> Vec<(&'static str, String)> {
+        let (origin, reference) = (&self.origin, &self.reference);
+        let families: Vec<String> = origin.families.iter().map(ToString::to_string).collect();
+        let (run, planned) = (self.verdicts.len(), counted(self.planned_count, "plan"));
+        let interrupted = if self.interrupted {
+            ", interrupted"
+        } else {
+            ""
+        };
+        let of_reference = format!(
+            "{}, {}, quiet after {:.1} s",
+            counted(reference.writes.len(), "write"),
+            counted(reference.end.object_count(), "object"),
+            reference.took.as_secs_f64()
+        );
+        let facts = [
+            ("subject", origin.command.join(" ")),
+            ("call", origin.call.join(" ")),
+            ("version", origin.version.to_owned()),
+            ("started", origin.started.clone()),
+            ("took", format!("{:.1} s", origin.seconds)),
+            ("families", families.join(", ")),
+            ("seed", origin.seed.to_string()),
+            ("run", format!("{run} of {planned}{interrupted}")),
+            ("reference", of_reference),
+        ];
+        let mut facts = facts.to_vec();
+        facts.retain(|(_, fact)| !fact.is_empty());
+        facts
+    }
+
+    /// Returns what was left out, and what matched nothing, in lines.
+    fn told_accepted(&self) -> Vec<String> {
+        let seen = self.accepted();
+        let mut told: Vec<String> = seen
+            .map(|(entry, count)| format!("{entry}, in {}", counted(count, "run")))
+            .collect();
+        let unmatched = self.unmatched();
+        told.extend(unmatched.map(|entry| format!("matches nothing that was found: {entry}")));
+        let masks = self.unmatched_masks().into_iter();
+        told.extend(masks.map(|field| format!("{field} differs in no run")));
+        told
     }
 
     /// Returns the words for a campaign that was interrupted.
@@ -130,6 +188,20 @@ impl Report {
         }
         lines
     }
+}
+
+// === impl Verdict ===
+
+impl Verdict {
+    /// Returns in how many runs the plan broke a promise, if it was run again.
+    pub(super) fn told_runs(&self) -> Option<String> {
+        (self.runs.total > 1).then(|| format!("broken {}", self.runs))
+    }
+}
+
+/// Returns what the names of a plan's files begin with.
+pub fn file_stem(place: usize) -> String {
+    format!("{:04}", place + 1)
 }
 
 /// Returns a number of things: `1 plan`, `2 plans`.

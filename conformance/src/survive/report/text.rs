@@ -147,9 +147,9 @@ impl Report {
 fn write_failure(f: &mut fmt::Formatter<'_>, verdict: &Verdict) -> fmt::Result {
     write_wrapped(f, 2, &verdict.plan.to_string())?;
     write_wrapped(f, 4, &verdict.findings[0].to_string())?;
-    match verdict.runs.total {
-        1 => Ok(()),
-        _ => write_wrapped(f, 4, &format!("broken {}", verdict.runs)),
+    match verdict.told_runs() {
+        Some(told) => write_wrapped(f, 4, &told),
+        None => Ok(()),
     }
 }
 
