@@ -16,15 +16,15 @@ use super::{
     accepted::LeftOut,
     draw,
     execute::{self, Circumstances, Outcome, RunError, Setup, Task},
-    finding::{Finding, Promise},
+    finding::Finding,
     kinds::ServedKinds,
+    no_reference::no_reference,
     places::check_in_cluster,
     plan::{Family, Plan},
     processor_time,
     promises::{self, Case, rules::Rules},
     reference::Reference,
     runs::Runs,
-    timeline::timeline,
     trace::RunTrace,
     workload::Workload,
 };
@@ -99,6 +99,17 @@ pub enum CampaignError {
         /// The failure.
         #[source]
         source: io::Error,
+    },
+    /// The server refuses a step of the user, as a real one does.
+    #[error(
+        "{place}: the server refuses it without any perturbation: {reason}\ncorrect the step; what the subject has to make \
+         first, a step before it can `wait` for"
+    )]
+    Refused {
+        /// The step, and its file if it is from one.
+        place: String,
+        /// The answer of the server.
+        reason: String,
     },
     /// The subject did not get through the steps without perturbation.
     #[error("without any perturbation the subject does not get through the workload: {reason}")]
@@ -177,15 +188,8 @@ impl Campaign {
         let mut findings = Vec::new();
         for outcome in [&first, &second] {
             let found = self.found(outcome, &plan, None);
-            let failed = found.iter().find(|it| it.text.starts_with("step "));
-            if let Some(failed) = failed {
-                // A process that has ended is the cause of the rest.
-                let ended = found.iter().find(|it| it.promise == Promise::Alive);
-                return Err(CampaignError::NoReference {
-                    reason: ended.unwrap_or(failed).text.clone() + &unserved(&outcome.trace),
-                    output: outcome.output.first().cloned().unwrap_or_default(),
-                    timeline: timeline(&outcome.trace, &found),
-                });
+            if let Some(error) = no_reference(outcome, &self.workload, &found) {
+                return Err(error);
             }
             findings.extend(found);
         }
@@ -400,17 +404,6 @@ impl Campaign {
             reference,
             rules: &self.rules,
         })
-    }
-}
-
-/// Returns the words for the resources that a subject asked for in vain.
-fn unserved(trace: &RunTrace) -> String {
-    match trace.unserved.as_slice() {
-        [] => String::new(),
-        names => format!(
-            "; it asked for {}, which the server does not have: --crds names the files of definitions",
-            names.join(", ")
-        ),
     }
 }
 

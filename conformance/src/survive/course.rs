@@ -43,7 +43,11 @@ impl Course<'_> {
         let run = self.run;
         if !run.until(READY_WITHIN, || run.recorder.is_ready()).await {
             let reason = self.not_ready(READY_WITHIN);
-            run.recorder.note(Event::StepFailed { place: 0, reason });
+            run.recorder.note(Event::StepFailed {
+                place: 0,
+                reason,
+                is_refused: false,
+            });
             return;
         }
         let mut is_cut = false;
@@ -66,7 +70,11 @@ impl Course<'_> {
                 text: step.to_string(),
             });
             if let Err(reason) = self.step(place, step).await {
-                run.recorder.note(Event::StepFailed { place, reason });
+                run.recorder.note(Event::StepFailed {
+                    place,
+                    reason,
+                    is_refused: step.action.is_change(),
+                });
                 break;
             }
             if is_cut {
@@ -101,6 +109,7 @@ impl Course<'_> {
             run.recorder.note(Event::StepFailed {
                 place: self.workload.steps.len(),
                 reason,
+                is_refused: false,
             });
             return;
         }
@@ -143,8 +152,13 @@ impl Course<'_> {
                     // As with an apply: the object may be deleted before the answer is here.
                     run.merge_applied(object, body);
                 }
+                let before = run.world.object(object);
                 let answer = self.request("PATCH", &path, media_type.media_type(), text);
-                answer.await.map(drop)
+                let answer = answer.await;
+                answer.map_err(|reason| match (media_type, before) {
+                    (PatchType::Json, Some(before)) => reason + &failing_operation(before, body),
+                    _ => reason,
+                })
             }
             Action::Delete {
                 object,
@@ -250,5 +264,21 @@ impl Course<'_> {
         } else {
             Duration::ZERO
         }
+    }
+}
+
+/// Returns the words for the operation of a patch that fails, which a server does not tell.
+fn failing_operation(mut object: Value, patch: &Value) -> String {
+    let operations: Result<json_patch::Patch, _> = serde_json::from_value(patch.clone());
+    match operations.map(|operations| json_patch::patch(&mut object, &operations)) {
+        Ok(Ok(())) => String::new(),
+        Ok(Err(error)) => format!(
+            ": operation {} ({}) fails at {:?}: {}",
+            error.operation + 1,
+            patch[error.operation],
+            error.path.to_string(),
+            error.kind
+        ),
+        Err(error) => format!(": it is no list of operations: {error}"),
     }
 }

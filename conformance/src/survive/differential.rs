@@ -228,7 +228,7 @@ fn step(action: Action) -> Step {
 
 fn failed(events: &[(Duration, Event)]) -> Vec<Finding> {
     let failures = events.iter().filter_map(|(at, event)| match event {
-        Event::StepFailed { place, reason } => {
+        Event::StepFailed { place, reason, .. } => {
             let text = format!("step {}: {reason}", place + 1);
             Some(Finding::new(Promise::EndState, text).at(*at))
         }

@@ -224,7 +224,11 @@ async fn perform(run: &Run, course: &Course<'_>, limit: Duration) {
             (run.recorder.step(), reason.to_owned())
         }
     };
-    run.recorder.note(Event::StepFailed { place, reason });
+    run.recorder.note(Event::StepFailed {
+        place,
+        reason,
+        is_refused: false,
+    });
 }
 
 /// Begins the trace file of a run, if it is to have one.

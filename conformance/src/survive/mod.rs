@@ -49,6 +49,7 @@ mod promises;
 mod processor_time;
 mod timeline;
 mod traced;
+mod no_reference;
 mod runs;
 mod campaign;
 mod differential;

@@ -221,8 +221,11 @@ impl Run {
         self.remaking.fetch_add(1, Ordering::Release);
         let (run, object) = (Arc::clone(self), object.clone());
         self.beside(async move {
-            let is_gone = || run.world.object(&object).is_none();
-            if run.until(GONE_WITHIN, is_gone).await {
+            let is_due = || {
+                let is_gone = run.world.object(&object).is_none();
+                is_gone && run.world.missing_namespace(&object).is_none()
+            };
+            if run.until(GONE_WITHIN, is_due).await {
                 let _ = run.world.apply(&applied);
                 run.recorder
                     .note(Event::Perturbed(format!("made {object} anew")));

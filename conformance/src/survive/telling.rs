@@ -107,7 +107,7 @@ impl Telling {
                 let say = format!("step {}: {text}", place + 1);
                 (self.user, EventKind::note(say))
             }
-            Event::StepFailed { place, reason } => {
+            Event::StepFailed { place, reason, .. } => {
                 let say = format!("step {} failed: {reason}", place + 1);
                 (self.user, EventKind::note(say))
             }

@@ -34,7 +34,7 @@ pub fn timeline(trace: &RunTrace, findings: &[Finding]) -> String {
 fn told(event: &Event, trace: &RunTrace) -> String {
     match event {
         Event::Step { place, text } => format!("step {}: {text}", place + 1),
-        Event::StepFailed { place, reason } => format!("step {} failed: {reason}", place + 1),
+        Event::StepFailed { place, reason, .. } => format!("step {} failed: {reason}", place + 1),
         Event::Started {
             replica,
             incarnation,

@@ -102,6 +102,8 @@ pub enum Event {
         place: usize,
         /// The reason.
         reason: String,
+        /// True if the server refused what the user asked for, and the subject is not to blame by itself.
+        is_refused: bool,
     },
     /// A process was started.
     Started {

@@ -140,6 +140,17 @@ pub enum WorkloadError {
         /// The mistake, and what would be right.
         reason: String,
     },
+    /// A file that a step applies cannot be read, or holds something else than objects.
+    #[error("{}: step {step}", path.display())]
+    Applied {
+        /// The file of the workload.
+        path: PathBuf,
+        /// The number of the step, from 1.
+        step: usize,
+        /// The failure of the file that it names.
+        #[source]
+        error: Box<Self>,
+    },
 }
 
 /// The longest wait for a condition, unless the step tells another.

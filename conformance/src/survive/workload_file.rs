@@ -98,8 +98,13 @@ impl Workload {
             };
             let name = step.name.clone();
             let action = match (&step.apply, path.parent()) {
-                (Some(Value::String(file)), Some(folder)) if step.count() == 1 => {
-                    Action::Apply(documents(&folder.join(file))?)
+                (Some(Value::String(file)), Some(folder)) if step.actions().len() == 1 => {
+                    let objects = documents(&folder.join(file));
+                    Action::Apply(objects.map_err(|error| WorkloadError::Applied {
+                        path: path.to_owned(),
+                        step: place,
+                        error: Box::new(error),
+                    })?)
                 }
                 _ => step.action().map_err(wrong)?,
             };
@@ -140,11 +145,15 @@ fn rules(path: &Path, written: Vec<WrittenRule>) -> Result<Vec<Rule>, WorkloadEr
         let (when, expression) = match (rule.always, rule.eventually) {
             (Some(always), None) => (When::Always, always),
             (None, Some(eventually)) => (When::Eventually, eventually),
-            _ => {
+            (always, _) => {
+                let reason = match always {
+                    Some(_) => "it has both `always:` and `eventually:`: make it two rules",
+                    None => "it needs one of `always:` and `eventually:`",
+                };
                 return Err(WorkloadError::Wrong {
                     path: path.to_owned(),
                     place: format!("rule {:?}", rule.name),
-                    reason: "it needs one of `always:` and `eventually:`".to_owned(),
+                    reason: reason.to_owned(),
                 });
             }
         };
@@ -218,24 +227,33 @@ fn duration(text: &str) -> Result<Duration, String> {
 // === impl WrittenStep ===
 
 impl WrittenStep {
-    fn count(&self) -> usize {
-        [
-            self.apply.is_some(),
-            self.patch.is_some(),
-            self.delete.is_some(),
-            self.wait.is_some(),
-            self.quiet.is_some(),
-        ]
-        .into_iter()
-        .filter(|is_there| *is_there)
-        .count()
+    /// Returns the names of its actions.
+    fn actions(&self) -> Vec<&'static str> {
+        let all = [
+            ("`apply`", self.apply.is_some()),
+            ("`patch`", self.patch.is_some()),
+            ("`delete`", self.delete.is_some()),
+            ("`wait`", self.wait.is_some()),
+            ("`quiet`", self.quiet.is_some()),
+        ];
+        let present = all.into_iter().filter(|(_, is_there)| *is_there);
+        present.map(|(name, _)| name).collect()
     }
 
     fn action(self) -> Result<Action, String> {
-        if self.count() != 1 {
-            return Err(
-                "it needs one of `apply`, `patch`, `delete`, `wait` and `quiet`".to_owned(),
-            );
+        match self.actions().as_slice() {
+            [] => {
+                return Err(
+                    "it needs one of `apply`, `patch`, `delete`, `wait` and `quiet`".to_owned(),
+                );
+            }
+            [_] => {}
+            several => {
+                return Err(format!(
+                    "it has {}: make each a step of its own, which begins with `- `",
+                    several.join(" and ")
+                ));
+            }
         }
         if let Some(object) = self.apply {
             check_object(&object)?;
@@ -274,8 +292,17 @@ impl WrittenPatch {
         let (media_type, body) = match (self.merge, self.json) {
             (Some(merge), None) => (PatchType::Merge, merge),
             (None, Some(json)) => (PatchType::Json, json),
-            _ => return Err("`patch` needs one of `merge` and `json`".to_owned()),
+            (Some(_), Some(_)) => {
+                return Err("`patch` has both `merge` and `json`: make it two steps".to_owned());
+            }
+            (None, None) => return Err("`patch` needs one of `merge` and `json`".to_owned()),
         };
+        if media_type == PatchType::Json {
+            let parsed: Result<json_patch::Patch, _> = serde_json::from_value(body.clone());
+            parsed.map_err(|error| {
+                format!("`json` is no list of operations, as in `[{{op: remove, path: /spec/size}}]`: {error}")
+            })?;
+        }
         Ok(Action::Patch {
             object: self.object,
             media_type,
@@ -339,7 +366,16 @@ mod tests {
             ("steps: [{quiet: soon}]", "step 1: \"soon\" is no duration"),
             (
                 "steps: [{quiet: 1s, wait: {object: v1 Pod a/b, until: x}}]",
-                "step 1: it needs one of",
+                "step 1: it has `wait` and `quiet`: make each a step of its own",
+            ),
+            ("steps: [{name: x}]", "step 1: it needs one of"),
+            (
+                "steps: [{patch: {object: v1 Pod a/b, merge: {}, json: []}}]",
+                "step 1: `patch` has both",
+            ),
+            (
+                "steps: [{quiet: 1s}]\nrules: [{name: x, always: 'true', eventually: 'true'}]",
+                "rule \"x\": it has both",
             ),
             (
                 "steps: [{quiet: 1s}, {patch: {object: v1 Pod a/b}}]",

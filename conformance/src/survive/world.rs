@@ -22,12 +22,26 @@ pub(super) struct World {
 // === impl World ===
 
 impl World {
-    /// Applies an object as the user.
+    /// Applies an object as the user. In a namespace that is not there it is refused, as by a real server.
     pub(super) fn apply(&self, object: &Value) -> Result<(), String> {
+        if let Some(namespace) = self.missing_namespace(&ObjectRef::to(object)) {
+            return Err(format!(
+                "the answer is 404: namespaces {namespace:?} not found: create it with an apply of a Namespace before"
+            ));
+        }
         let stored = self.server.apply(object);
         stored
             .map(|_| ())
             .map_err(|error| crate::call::whole(&error))
+    }
+
+    /// Returns the namespace of an object if it has one that is not there.
+    pub(super) fn missing_namespace<'a>(&self, object: &'a ObjectRef) -> Option<&'a str> {
+        let kind = self.kinds.of(&object.api_version, &object.kind);
+        let is_namespaced = kind.is_none_or(|kind| kind.is_namespaced);
+        let namespace = Some(&*object.namespace).filter(|name| is_namespaced && !name.is_empty());
+        let is_missing = |name: &&str| self.find(("", "v1", "namespaces"), "", name).is_none();
+        namespace.filter(is_missing)
     }
 
     /// Sends a request as the user. The error tells the status and the reason of a refusal.
@@ -48,7 +62,10 @@ impl World {
         }
         let status: Value = serde_json::from_slice(&answer.body).unwrap_or_default();
         let message = status["message"].as_str().unwrap_or("no reason is told");
-        Err(format!("answered with {}: {message}", answer.status))
+        Err(format!(
+            "{method} {path} is answered with {}: {message}",
+            answer.status
+        ))
     }
 
     /// Returns the path of an object. The error names a kind that is not served.

@@ -1,5 +1,7 @@
 //! The command `survive` and functions in process: an operator with a seeded bug is blamed, and its correct twin is not.
 
+mod mistakes;
+
 use std::{
     env, fs,
     panic::catch_unwind,

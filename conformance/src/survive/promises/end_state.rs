@@ -31,7 +31,7 @@ fn failed_steps(case: &Case<'_>) -> Vec<Finding> {
     let events = case.outcome.trace.events.iter();
     events
         .filter_map(|(at, event)| match event {
-            Event::StepFailed { place, reason } if *place < case.workload.steps.len() => {
+            Event::StepFailed { place, reason, .. } if *place < case.workload.steps.len() => {
                 let step = &case.workload.steps[*place];
                 let text = format!("step {} ({step}): {reason}", place + 1);
                 Some(Finding::new(Promise::EndState, text).at(*at))

@@ -12,7 +12,7 @@ pub(super) fn check(case: &Case<'_>) -> Vec<Finding> {
     let trace = &case.outcome.trace;
     let mut findings = Vec::new();
     for (at, event) in &trace.events {
-        if let Event::StepFailed { place, reason } = event
+        if let Event::StepFailed { place, reason, .. } = event
             && *place >= case.workload.steps.len()
         {
             findings.push(Finding::new(Promise::Quiet, reason.clone()).at(*at));

@@ -1,0 +1,107 @@
+//! Mistakes in a workload that the runs without perturbation find: told as such, with the file and the step.
+
+use std::{error::Error, fs};
+
+use conformance::survive::{self, CampaignError, CheckError, Subject};
+
+use super::idle;
+
+/// Returns an error with its causes.
+fn whole(error: &dyn Error) -> String {
+    match error.source() {
+        Some(source) => format!("{error}: {}", whole(source)),
+        None => error.to_string(),
+    }
+}
+/// Returns what is told of the steps of a file, beside which there is a file of a config map.
+fn told(steps: &str) -> String {
+    let folder = tempfile::tempdir().unwrap();
+    let map = "{apiVersion: v1, kind: ConfigMap, metadata: {name: map}, data: {k: v}}";
+    fs::write(folder.path().join("map.yaml"), map).unwrap();
+    let file = folder.path().join("survive.yaml");
+    fs::write(&file, format!("steps:\n{steps}")).unwrap();
+    let report = survive::check(Subject::function(idle))
+        .workload(&file)
+        .plans(1)
+        .report();
+    let error = report.unwrap_err();
+    let is_of_workload = matches!(
+        error,
+        CheckError::Campaign(CampaignError::Refused { .. }) | CheckError::Workload(_)
+    );
+    let text = whole(&error).replace(&format!("{}/", folder.path().display()), "");
+    assert_eq!(
+        is_of_workload,
+        !text.contains("does not get through"),
+        "{text}"
+    );
+    text
+}
+
+#[test]
+fn what_the_server_refuses_is_told_as_the_workloads_mistake() {
+    for (steps, expected) in [
+        (
+            "- apply: map.yaml\n- apply: {apiVersion: v1, kind: ConfigMap, metadata: {name: other}, dta: {}}",
+            "survive.yaml: step 2 (apply v1 ConfigMap other): the server refuses it without any perturbation: ",
+        ),
+        (
+            "- patch: {object: v1 ConfigMap nosuch, merge: {data: {k: w}}}",
+            "PATCH /api/v1/namespaces/default/configmaps/nosuch is answered with 404",
+        ),
+        (
+            "- delete: {object: v1 ConfigMap nosuch}",
+            "survive.yaml: step 1 (delete v1 ConfigMap nosuch): the server refuses it",
+        ),
+        (
+            "- apply: map.yaml\n- patch: {object: v1 ConfigMap map, json: [{op: add, path: /data/l, value: w}, \
+             {op: remove, path: /data/nosuch}]}",
+            "operation 2 ({\"op\":\"remove\",\"path\":\"/data/nosuch\"}) fails at \"/data/nosuch\": path is invalid",
+        ),
+        (
+            "- apply: {apiVersion: v1, kind: ConfigMap, metadata: {name: map, namespace: nowhere}}",
+            "namespaces \"nowhere\" not found: create it with an apply of a Namespace before",
+        ),
+        (
+            "- apply: map.yaml\n- wait: {object: v1 ConfigMap map, until: \"object.data.k == 'w'\", within: 3s}",
+            "survive.yaml: step 2 (wait for v1 ConfigMap map: object.data.k == 'w'): not true within 3s: it is false; if the \
+             subject is right, correct `until`",
+        ),
+        (
+            "- apply: nofile.yaml",
+            "survive.yaml: step 1: cannot read nofile.yaml: No such file",
+        ),
+        (
+            "- patch: {object: v1 ConfigMap map, json: [{op: drop, path: /data}]}",
+            "survive.yaml: step 1: `json` is no list of operations",
+        ),
+    ] {
+        let text = told(steps);
+        assert!(text.contains(expected), "{text}");
+    }
+}
+
+#[test]
+fn a_namespace_is_there_from_the_start_or_made_by_a_step() {
+    for name in [
+        "default",
+        "kube-system",
+        "kube-public",
+        "kube-node-lease",
+        "shop",
+    ] {
+        let workload = survive::Workload::new();
+        let object = |kind: &str, metadata| serde_json::json!({"apiVersion": "v1", "kind": kind, "metadata": metadata});
+        let workload = match name {
+            "shop" => workload.apply(&object("Namespace", serde_json::json!({"name": name}))),
+            _ => workload,
+        };
+        let map = object(
+            "ConfigMap",
+            serde_json::json!({"name": "map", "namespace": name}),
+        );
+        let check = survive::check(Subject::function(idle)).steps(workload.apply(&map));
+        let report = check.plans(1).report();
+        assert!(report.is_ok(), "{name}: {report:?}");
+    }
+}
