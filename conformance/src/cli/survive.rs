@@ -35,7 +35,8 @@ const OUTPUT: &str = "0000.log";
 
 #[derive(Debug, ClapArgs)]
 pub(super) struct Args {
-    /// File or folder of definitions of custom resources, and of other objects that are there from the start; repeats.
+    /// File or folder of definitions of custom resources, and of other objects that are there from the start; repeats. Of a
+    /// folder and those in it the files of YAML and JSON are read, but for kustomize's own (`kustomization.yaml`).
     #[arg(long, value_name = "PATH")]
     crds: Vec<PathBuf>,
     /// Steps of the user: `steps:`, `replicas:` and `rules:`.

@@ -17,7 +17,7 @@ use crate::{
     call::whole,
     survive::{
         Campaign, CampaignError, KeptReference, Plan, Readiness, Reference, Setup, Subject, TRACE,
-        Workload, controllers, timeline,
+        Workload, controllers, definition_files, timeline,
     },
 };
 
@@ -259,23 +259,12 @@ fn last_lines(output: &[u8]) -> String {
 
 /// Returns the texts of files, and of the files in folders.
 fn texts(paths: &[PathBuf]) -> Result<Vec<String>, String> {
-    let mut texts = Vec::new();
-    for path in paths {
-        let failed = |error| format!("cannot read {}: {error}", path.display());
-        if path.is_dir() {
-            let entries = fs::read_dir(path).map_err(failed)?;
-            let mut inside: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
-            inside.sort();
-            inside.retain(|path| {
-                let extension = path.extension().and_then(|extension| extension.to_str());
-                path.is_dir() || matches!(extension, Some("yaml" | "yml" | "json"))
-            });
-            texts.extend(self::texts(&inside)?);
-        } else {
-            texts.push(fs::read_to_string(path).map_err(failed)?);
-        }
-    }
-    Ok(texts)
+    let files = definition_files(paths).map_err(|error| error.to_string())?;
+    let read = |file: &PathBuf| {
+        let text = fs::read_to_string(file);
+        text.map_err(|error| format!("cannot read {}: {error}", file.display()))
+    };
+    files.iter().map(read).collect()
 }
 
 // === impl Surroundings ===

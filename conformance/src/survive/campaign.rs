@@ -8,12 +8,14 @@ use std::{
 };
 
 use futures::{FutureExt, StreamExt, stream};
+use serde_json::Value;
 use thiserror::Error;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::{
     accepted::LeftOut,
+    definitions::check_conversion,
     draw,
     execute::{self, Circumstances, Outcome, RunError, Setup, Task},
     finding::Finding,
@@ -145,8 +147,10 @@ impl Campaign {
         if setup.certificates.is_some() {
             check_in_cluster().await.map_err(CampaignError::InCluster)?;
         }
-        let kinds = setup.within(kinds_of(&setup)).await?;
-        check_kinds(&workload, &kinds).map_err(CampaignError::Workload)?;
+        let (kinds, definitions) = setup.within(served(&setup)).await?;
+        check_kinds(&workload, &kinds)
+            .and_then(|()| check_conversion(&workload, &definitions, &setup.definitions))
+            .map_err(CampaignError::Workload)?;
         let rules = Rules::compile(&workload, &kinds).map_err(CampaignError::Workload)?;
         Ok(Self {
             setup,
@@ -418,13 +422,14 @@ fn check_kinds(workload: &Workload, kinds: &ServedKinds) -> Result<(), String> {
     Ok(())
 }
 
-/// Returns the kinds that the server of a run serves.
-async fn kinds_of(setup: &Setup) -> Result<ServedKinds, RunError> {
+/// Returns the kinds that the server of a run serves, and the definitions of custom resources.
+async fn served(setup: &Setup) -> Result<(ServedKinds, Vec<Value>), RunError> {
     let circumstances = Circumstances::Usual;
     let server = execute::server(setup, circumstances, circumstances.clock(&setup.subject))?;
     let kinds = ServedKinds::read(&server.router()).await;
+    let definitions = server.objects("apiextensions.k8s.io", "v1", "customresourcedefinitions");
     server.shutdown().await;
-    Ok(kinds)
+    Ok((kinds, definitions.iter().map(|it| it.to_value()).collect()))
 }
 
 /// Returns the outcome of runs in this process, which wait on clocks of their own alone.

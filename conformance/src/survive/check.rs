@@ -147,7 +147,8 @@ pub fn check(subject: Subject) -> Check {
 // === impl Check ===
 
 impl Check {
-    /// Adds a file or folder of definitions, and of other objects that are there from the start.
+    /// Adds a file or folder of definitions, and of other objects that are there from the start. Of a folder and those in it the files
+    /// of YAML and JSON are read, but for kustomize's own (`kustomization.yaml`).
     pub fn crds(mut self, path: impl Into<PathBuf>) -> Self {
         self.definitions.push(path.into());
         self

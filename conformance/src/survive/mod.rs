@@ -15,6 +15,7 @@
 mod kinds;
 mod workload;
 mod workload_file;
+mod definitions;
 mod generate;
 mod plan;
 mod finding;
@@ -65,6 +66,7 @@ pub use self::{
     accepted::{Acceptance, Accepted, LeftOut},
     campaign::{Campaign, CampaignError, Choice, Verdict},
     check::{Check, CheckError, check},
+    definitions::definition_files,
     end_state::Mask,
     execute::{CONTROLLERS, RunError, Setup, TRACE, controllers},
     finding::{Finding, Promise},

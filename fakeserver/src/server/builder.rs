@@ -188,7 +188,8 @@ impl FakeServerBuilder {
         self.with_object(&K::crd())
     }
 
-    /// Begins with the objects in a file of YAML or JSON, or in all such files of a directory and those below it.
+    /// Begins with the objects in a file of YAML or JSON, or in all such files of a directory and those below it. Those that
+    /// are kustomize's own (`kustomization.yaml`, `kustomization.yml`, `kustomizeconfig.yaml`) are left out.
     ///
     /// A file may hold several documents, and a document a list, as `kubectl get -o yaml` prints them. Objects come after
     /// those given one by one, in the order of the file names, but namespaces and definitions of custom resources come

@@ -3,6 +3,7 @@
 use std::{error::Error, fs};
 
 use conformance::survive::{self, CampaignError, CheckError, Subject};
+use serde_json::json;
 
 use super::idle;
 
@@ -91,17 +92,56 @@ fn a_namespace_is_there_from_the_start_or_made_by_a_step() {
         "shop",
     ] {
         let workload = survive::Workload::new();
-        let object = |kind: &str, metadata| serde_json::json!({"apiVersion": "v1", "kind": kind, "metadata": metadata});
+        let object =
+            |kind: &str, metadata| json!({"apiVersion": "v1", "kind": kind, "metadata": metadata});
         let workload = match name {
-            "shop" => workload.apply(&object("Namespace", serde_json::json!({"name": name}))),
+            "shop" => workload.apply(&object("Namespace", json!({"name": name}))),
             _ => workload,
         };
-        let map = object(
-            "ConfigMap",
-            serde_json::json!({"name": "map", "namespace": name}),
-        );
+        let map = object("ConfigMap", json!({"name": "map", "namespace": name}));
         let check = survive::check(Subject::function(idle)).steps(workload.apply(&map));
         let report = check.plans(1).report();
         assert!(report.is_ok(), "{name}: {report:?}");
     }
+}
+
+/// Tries a step in a version of a definition with this conversion, in a folder with a file of kustomize.
+fn told_of(version: &str, conversion: &str) -> Result<(), String> {
+    let folder = tempfile::tempdir().unwrap();
+    let crds = folder.path().join("crd");
+    fs::create_dir_all(crds.join("bases")).unwrap();
+    fs::write(
+        crds.join("kustomization.yaml"),
+        "resources: [bases/pages.yaml]",
+    )
+    .unwrap();
+    let schema = "schema: {openAPIV3Schema: {type: object}}";
+    let definition = format!(
+        "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {{name: pages.example.org}}\nspec:\n  \
+         group: example.org\n  scope: Namespaced\n  names: {{plural: pages, kind: Page}}\n  conversion: {conversion}\n  \
+         versions:\n  - {{name: v1, served: true, storage: true, {schema}}}\n  \
+         - {{name: v1beta1, served: true, storage: false, {schema}}}\n"
+    );
+    fs::write(crds.join("bases/pages.yaml"), definition).unwrap();
+    let page = json!({"apiVersion": format!("example.org/{version}"), "kind": "Page", "metadata": {"name": "a"}});
+    let report = survive::check(Subject::function(idle))
+        .crds(&crds)
+        .steps(survive::Workload::new().apply(&page))
+        .plans(1)
+        .report();
+    report
+        .map(drop)
+        .map_err(|error| whole(&error).replace(&format!("{}/", folder.path().display()), ""))
+}
+
+#[test]
+fn a_step_that_a_webhook_has_to_convert_is_refused_with_its_definition() {
+    let webhook = "{strategy: Webhook, webhook: {conversionReviewVersions: [v1], clientConfig: {url: \"https://127.0.0.1:1/c\"}}}";
+    let text = told_of("v1beta1", webhook).unwrap_err();
+    let expected = "step 1: example.org/v1beta1 Page a is in a version that the webhook of the CustomResourceDefinition \
+                    pages.example.org in crd/bases/pages.yaml has to convert";
+    assert!(text.contains(expected), "{text}");
+    assert!(text.contains("strategy: None"), "{text}");
+    assert_eq!(told_of("v1", webhook), Ok(()));
+    assert_eq!(told_of("v1beta1", "{strategy: None}"), Ok(()));
 }

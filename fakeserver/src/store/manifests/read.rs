@@ -13,6 +13,12 @@ use super::{Manifest, ManifestError, Origin};
 const DEPTH_MAX: usize = 32;
 /// The number of levels to which values may nest. Schemas of definitions nest deepest.
 const NESTING_MAX: usize = 256;
+/// The files of directories that are kustomize's own, and hold no objects. As a path of its own each is read.
+const OF_KUSTOMIZE: [&str; 3] = [
+    "kustomization.yaml",
+    "kustomization.yml",
+    "kustomizeconfig.yaml",
+];
 
 /// Reads what is at `paths`: files of any name, and what is in directories, if its name says what it is.
 pub(crate) fn read(paths: &[PathBuf]) -> Result<Vec<Manifest>, ManifestError> {
@@ -59,8 +65,9 @@ fn find(path: &Path, depth: usize, files: &mut Vec<PathBuf>) -> Result<(), Manif
 }
 
 fn is_manifest(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default();
     let extension = path.extension().and_then(|extension| extension.to_str());
-    matches!(extension, Some("yaml" | "yml" | "json"))
+    matches!(extension, Some("yaml" | "yml" | "json")) && !OF_KUSTOMIZE.iter().any(|of| name == *of)
 }
 
 fn read_file(file: &Path, manifests: &mut Vec<Manifest>) -> Result<(), ManifestError> {

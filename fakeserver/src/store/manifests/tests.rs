@@ -50,6 +50,9 @@ fn directories_are_read_in_the_order_of_their_names() {
         ),
         ("a/deep/er/a.yaml", &config_map("a")),
         ("README.md", "no: [manifest"),
+        ("a/kustomization.yaml", "resources: [z.json]"),
+        ("kustomization.yml", "resources: [b.yml]"),
+        ("kustomizeconfig.yaml", "namespace: []"),
     ]);
     let expected = [
         "a/deep/er/a.yaml/1/0 ConfigMap a",
