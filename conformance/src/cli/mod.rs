@@ -88,7 +88,7 @@ enum Command {
     /// Runs a controller under crashes, lost answers, stale caches and more, at each of its writes.
     ///
     /// The controller is any command: it gets a kubeconfig of a server of its own, and is killed, stopped and restarted.
-    #[command(after_help = SURVIVE_EXAMPLES)]
+    #[command(version, after_help = SURVIVE_EXAMPLES)]
     Survive(Box<survive::Args>),
     /// Runs an informer as a process under test, which reports on standard output in lines of JSON.
     ///
@@ -189,9 +189,11 @@ Examples:
   conformance survive --workload survive.yaml --families crash,stale -- python3 operator.py
   conformance survive --workload survive.yaml --plans 500 --seed 7 -- ./my-operator
   conformance survive --replay survive-report/0007.json      one plan of a report again
-Exit status: 0 if every plan keeps every promise, 1 if one does not (also with --accept), 2 if the
-subject does not get through the workload, the command line is wrong, or the runs end early without
-a broken promise.";
+Exit status:
+  0  every plan keeps every promise
+  1  one does not, also with --accept
+  2  no plan could be run, say for a wrong workload or command line,
+     or the runs end early without a broken promise";
 
 const SUBJECT_EXAMPLES: &str = "\
 Examples:

@@ -54,15 +54,15 @@ pub(super) struct Args {
     /// Number of plans: as many of each family as there is room for, and then pairs [default: each write by each family].
     #[arg(long, value_name = "N")]
     plans: Option<usize>,
-    /// Begin no new run after so many minutes.
-    #[arg(long, value_name = "M")]
-    minutes: Option<u64>,
+    /// Begin no new run after so many minutes, as in 0.5.
+    #[arg(long, value_name = "M", value_parser = checked_minutes)]
+    minutes: Option<Duration>,
     /// Change so many fields of the workload's custom objects too, one at a time, to values that their schemas allow: the way to a
     /// state must make no difference, and the way back must lead back.
     #[arg(long, value_name = "N", default_value_t = 0)]
     generate: usize,
     /// Number of runs at once [default: 8 a core, fewer if the subject is busy].
-    #[arg(long, value_name = "J")]
+    #[arg(long, value_name = "J", value_parser = checked_jobs)]
     jobs: Option<usize>,
     /// Seed of pairs.
     #[arg(long, value_name = "S", default_value_t = 1)]
@@ -203,9 +203,7 @@ impl Args {
                 chosen => chosen.to_vec(),
             },
             plans: self.plans,
-            limit: self
-                .minutes
-                .map(|minutes| Duration::from_secs(minutes * 60)),
+            limit: self.minutes,
             jobs: self.jobs,
             seed: self.seed,
             folder: folder.to_owned(),
@@ -292,6 +290,20 @@ fn checked_url(text: &str) -> Result<String, String> {
         "it has to begin with http:// and to name a port, as in http://127.0.0.1:{port}/readyz"
             .to_owned(),
     )
+}
+
+fn checked_minutes(text: &str) -> Result<Duration, String> {
+    let minutes = text.parse::<f64>().ok();
+    let limit = minutes.and_then(|it| Duration::try_from_secs_f64(it * 60.0).ok());
+    limit.ok_or_else(|| "it has to be a number of minutes, as in 90 or 0.5".to_owned())
+}
+
+fn checked_jobs(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(0) => Err("0 runs nothing; the default is 8 a core".to_owned()),
+        Ok(jobs) => Ok(jobs),
+        Err(error) => Err(format!("{error}")),
+    }
 }
 
 fn checked_controllers(text: &str) -> Result<String, String> {

@@ -75,6 +75,10 @@ impl Course<'_> {
                     reason,
                     is_refused: step.action.is_change(),
                 });
+                if matches!(step.action, Action::Quiet(_)) {
+                    // It was waited for long enough: neither will it be quiet in the end.
+                    return;
+                }
                 break;
             }
             if is_cut {

@@ -1,13 +1,18 @@
 //! The reason why there is no reference: the server refuses the user's own step, or the subject does not get through.
 
+use std::{collections::BTreeMap, time::Duration};
+
 use super::{
     campaign::CampaignError,
     execute::Outcome,
     finding::{Finding, Promise},
     timeline::timeline,
-    trace::{Event, RunTrace},
+    trace::{Event, RunTrace, WriteKey},
     workload::{Action, Workload},
 };
+
+/// The time at the end of a run in which the writes of one that is never quiet are counted.
+const LATE: Duration = Duration::from_secs(10);
 
 /// Returns the failure of a run without perturbation that did not get through the steps, and broke the promises of `found`.
 pub(super) fn no_reference(
@@ -32,8 +37,12 @@ pub(super) fn no_reference(
         return Some(CampaignError::Refused { place, reason });
     }
     let reason = match ended {
+        Some(ended) if ended.text.contains("exit status: 0") => format!(
+            "{}; a program that goes to the background ends so: run it in the foreground",
+            ended.text
+        ),
         Some(ended) => ended.text.clone(),
-        None => format!("{place}: {reason}{}", advice(&step.action)),
+        None => format!("{place}: {reason}{}", advice(&step.action, &outcome.trace)),
     };
     Some(CampaignError::NoReference {
         reason: reason + &unserved(&outcome.trace),
@@ -43,13 +52,27 @@ pub(super) fn no_reference(
 }
 
 /// Returns the words for what else than the subject may be wrong.
-fn advice(action: &Action) -> &'static str {
+fn advice(action: &Action, trace: &RunTrace) -> String {
     match action {
         Action::Wait { .. } => {
-            "; if the subject is right, correct `until`, or give it longer by `within`"
+            "; if the subject is right, correct `until`, or give it longer by `within`".to_owned()
         }
-        _ => "",
+        Action::Quiet(_) => busiest(trace).map_or(String::new(), |(key, count)| {
+            format!(": its last {LATE:?} had {key} {count} times")
+        }),
+        _ => String::new(),
     }
+}
+
+/// Returns the write that came most often in the last seconds of a run, and how often.
+fn busiest(trace: &RunTrace) -> Option<(&WriteKey, usize)> {
+    let last = trace.writes.iter().map(|write| write.at).max()?;
+    let late = trace.writes.iter().filter(|write| write.at + LATE >= last);
+    let mut counts: BTreeMap<&WriteKey, usize> = BTreeMap::new();
+    for write in late {
+        *counts.entry(&write.point.key).or_default() += 1;
+    }
+    counts.into_iter().max_by_key(|(_, count)| *count)
 }
 
 /// Returns the words for the resources that a subject asked for in vain.

@@ -1,11 +1,17 @@
 //! Mistakes in a workload that the runs without perturbation find: told as such, with the file and the step.
 
-use std::{error::Error, fs};
+use std::{error::Error, fs, process::Command, time::Duration};
 
 use conformance::survive::{self, CampaignError, CheckError, Subject};
+use k8s_openapi::api::core::v1::ConfigMap;
+use kube::{
+    Api, Client,
+    api::{Patch, PatchParams},
+};
 use serde_json::json;
+use tokio::time::sleep;
 
-use super::idle;
+use super::{ONE_MAP, idle, trying};
 
 /// Returns an error with its causes.
 fn whole(error: &dyn Error) -> String {
@@ -144,4 +150,77 @@ fn a_step_that_a_webhook_has_to_convert_is_refused_with_its_definition() {
     assert!(text.contains("strategy: None"), "{text}");
     assert_eq!(told_of("v1", webhook), Ok(()));
     assert_eq!(told_of("v1beta1", "{strategy: None}"), Ok(()));
+}
+
+/// Writes for ever.
+async fn busy(client: Client) {
+    let maps: Api<ConfigMap> = Api::default_namespaced(client);
+    for count in 0_u64.. {
+        let patch =
+            json!({"apiVersion": "v1", "kind": "ConfigMap", "data": {"count": count.to_string()}});
+        let _ = maps
+            .patch("busy", &PatchParams::apply("busy"), &Patch::Apply(patch))
+            .await;
+        sleep(Duration::from_millis(300)).await;
+    }
+}
+
+#[test]
+fn a_subject_that_is_never_quiet_is_told_once_with_its_writes() {
+    let workload = survive::Workload::new().quiet(Duration::from_secs(1));
+    let report = survive::check(Subject::function(busy))
+        .steps(workload)
+        .report();
+    let Err(CheckError::Campaign(CampaignError::NoReference {
+        reason, timeline, ..
+    })) = report
+    else {
+        panic!("{report:?}");
+    };
+    let expected = "its last 10s had patch configmaps default/busy 34 times";
+    assert!(
+        reason.contains("step 1 (quiet for 1s): ") && reason.contains(expected),
+        "{reason}"
+    );
+    let last = timeline
+        .lines()
+        .rfind(|line| line.contains(" s  "))
+        .unwrap();
+    let seconds: f64 = last.split_whitespace().next().unwrap().parse().unwrap();
+    assert!(seconds < 65.0, "{timeline}");
+}
+
+#[test]
+fn numbers_that_mean_nothing_are_told_with_the_option() {
+    let run = |arguments: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_conformance"));
+        let command = command.arg("survive").args(arguments);
+        let output = command.output().unwrap();
+        let text = [output.stdout, output.stderr].concat();
+        (output.status.code(), String::from_utf8(text).unwrap())
+    };
+    let (status, text) = run(&["--version"]);
+    assert_eq!(status, Some(0), "{text}");
+    assert!(text.contains(env!("CARGO_PKG_VERSION")), "{text}");
+    for (option, value, expected) in [
+        ("--jobs", "0", "0 runs nothing"),
+        ("--minutes", "-1", "as in 90 or 0.5"),
+        ("--minutes", "soon", "as in 90 or 0.5"),
+        // Taken: what is wrong is the file.
+        ("--minutes", "0.5", "cannot read nosuch.yaml"),
+    ] {
+        let value = format!("{option}={value}");
+        let (status, text) = run(&["--workload", "nosuch.yaml", &value, "--", "true"]);
+        assert_eq!(status, Some(2), "{text}");
+        assert!(text.contains(expected), "{text}");
+    }
+}
+
+#[test]
+fn a_program_that_goes_to_the_background_is_told_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = trying(folder.path(), ONE_MAP, "exit 0").output().unwrap();
+    let text = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{text}");
+    assert!(text.contains("run it in the foreground"), "{text}");
 }
