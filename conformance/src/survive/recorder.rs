@@ -84,6 +84,7 @@ pub(super) struct Arrival {
     /// The version of the object at the server.
     pub(super) target_version: Option<u64>,
     pub(super) lease_holders: Vec<String>,
+    pub(super) server_revision: u64,
 }
 
 /// The outcome of a write.
@@ -280,6 +281,7 @@ impl Recorder {
             seen: state.seen.get(&arrival.place).cloned(),
             target_uid: arrival.target_uid,
             lease_holders: arrival.lease_holders,
+            server_revision: arrival.server_revision,
             is_background: arrival.is_background,
             is_perturbed: orders.is_something(),
         });

@@ -80,6 +80,8 @@ pub struct Write {
     pub target_uid: Option<String>,
     /// The identity that held each lease when the write came, among those that this subject writes.
     pub lease_holders: Vec<String>,
+    /// The revision of the server when the write came.
+    pub server_revision: u64,
     /// True for a write that is about no state: an event, a lease, a review.
     pub is_background: bool,
     /// True if the plan did something about it.

@@ -76,6 +76,7 @@ impl Run {
             seen: None,
             target_uid: None,
             lease_holders: Vec::new(),
+            server_revision: 0,
             is_background: false,
             is_perturbed: false,
         });
@@ -175,6 +176,41 @@ async fn a_hot_loop_is_told_from_growing_waits() {
         run.write("update", "b", attempt * 40);
     }
     assert_eq!(run.found()[0].0, Promise::Rate);
+}
+
+#[tokio::test]
+async fn what_changes_nothing_may_follow_changes_by_others_but_no_more_often() {
+    // Each of two dozen changes by another writer has the subject look, and write what is there.
+    let burst = async |effect: Effect, writes: u64, watched: &[&str]| {
+        let mut run = Run::new().await;
+        run.trace.watched = watched.iter().map(ToString::to_string).collect();
+        let mut revisions = vec![run.server.revision()];
+        for change in 0..24 {
+            let mut metadata = named("others");
+            metadata["annotations"] = json!({"change": change.to_string()});
+            run.apply(&metadata);
+            revisions.push(run.server.revision());
+        }
+        for attempt in 0..writes {
+            let write = run.write("patch", "own", 5_000 + attempt * 4);
+            write.effect = effect;
+            let seen = usize::try_from(attempt + 1).unwrap();
+            write.server_revision = revisions[seen.min(revisions.len() - 1)];
+        }
+        run.found()
+    };
+    assert_eq!(burst(Effect::Nothing, 40, &["configmaps"]).await, []);
+    for (effect, writes, watched) in [
+        (Effect::Nothing, 60, ["configmaps"]),
+        (Effect::Nothing, 40, ["pods"]),
+        (Effect::Changed, 40, ["configmaps"]),
+        (Effect::Refused, 40, ["configmaps"]),
+    ] {
+        let found = burst(effect, writes, &watched).await;
+        let text = "patch configmaps default/own more than 20 times within a second";
+        let expected = (Promise::Rate, text.to_owned());
+        assert_eq!(found, [expected], "{effect:?} {writes} {watched:?}");
+    }
 }
 
 #[tokio::test]

@@ -372,6 +372,7 @@ impl Way {
             target_uid: target.as_ref().map(|target| target.uid().to_owned()),
             target_version: target.map(|target| target.revision()),
             lease_holders: self.run.lease_holders(),
+            server_revision: self.run.world.server.revision(),
         }
     }
 }
