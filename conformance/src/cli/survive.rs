@@ -22,6 +22,8 @@ use super::{
     survive_report::{ReportFolder, replace},
     traced::TraceArgs,
 };
+#[cfg(target_os = "linux")]
+use crate::process_group::Orphans;
 use crate::{
     call::whole,
     survive::{
@@ -105,6 +107,15 @@ const NO_PLAN: &str = "there was no plan to run, which proves nothing: see --pla
 
 impl Args {
     pub(super) fn run(self) -> ExitCode {
+        #[cfg(target_os = "linux")]
+        let orphans = Orphans::adopt();
+        let status = self.finish();
+        #[cfg(target_os = "linux")]
+        tell_of_orphans(&orphans.kill());
+        status
+    }
+
+    fn finish(self) -> ExitCode {
         finish_on(&mut Builder::new_multi_thread(), async {
             let mut signals = Signals::listen().map_err(|error| whole(&error))?;
             let stop = CancellationToken::new();
@@ -228,6 +239,18 @@ fn outcome(report: &Report, errors: [Option<String>; 2]) -> Result<bool, String>
             }
             Ok(false)
         }
+    }
+}
+
+/// Tells of processes that no run could be told to have started.
+#[cfg(target_os = "linux")]
+fn tell_of_orphans(names: &[String]) {
+    if !names.is_empty() {
+        eprintln!(
+            "WARNING: processes that the subject left behind were killed in the end: {}; in a cluster they would end with \
+             their container",
+            names.join(", ")
+        );
     }
 }
 

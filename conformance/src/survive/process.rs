@@ -3,13 +3,18 @@
 use std::{ffi::OsString, fmt, io, path::PathBuf, process::Stdio, time::Duration};
 
 use rustix::process::{Pid, Signal};
-use tokio::{process::Child, time::timeout};
+use tokio::{
+    process::Child,
+    time::{interval, timeout},
+};
 
 use super::{places::Places, running::Running};
 use crate::process_group::ProcessGroup;
 
 /// The time that a process gets to end by itself.
 const ENDING: Duration = Duration::from_secs(5);
+/// The interval at which the processes that it has started are noted.
+const NOTED_EVERY: Duration = Duration::from_millis(200);
 
 /// A command, and what is replaced in its arguments.
 #[derive(Clone, Debug)]
@@ -71,8 +76,18 @@ impl SubjectCommand {
 
 impl Running for Process {
     async fn ended(&mut self) -> String {
-        let status = self.child.wait().await;
-        status.map_or_else(|error| error.to_string(), |it| it.to_string())
+        let mut looks = interval(NOTED_EVERY);
+        loop {
+            tokio::select! {
+                biased;
+                status = self.child.wait() => {
+                    return status.map_or_else(|error| error.to_string(), |it| it.to_string());
+                }
+                _ = looks.tick() => {
+                    self.group.note();
+                }
+            }
+        }
     }
 
     fn stop(&mut self) {

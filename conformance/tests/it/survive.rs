@@ -473,25 +473,35 @@ fn a_run_that_fails_keeps_the_earlier_report() {
     assert_eq!(read(), kept);
 }
 
-/// It leaves its process group, and outlives the shell that started it.
+/// They leave the process group, the second one without a variable and the third one without a parent, too, and outlive the shell
+/// that started them.
 #[cfg(target_os = "linux")]
 #[test]
 fn no_descendant_of_a_command_is_left() {
     let folder = tempfile::tempdir().unwrap();
     let ids = folder.path().join("ids");
-    let script = format!(
-        "setsid sh -c 'echo $$ >>{ids}; exec sleep 4321' & sleep 0.2; exit 7",
+    let child = format!(
+        "sh -c 'echo $$ >>{ids}; exec sleep 4321'",
         ids = ids.display()
     );
+    let script = format!(
+        "setsid {child} & setsid env -i {child} & (setsid env -i {child} &) & sleep 0.6; exit 7"
+    );
     let output = trying(folder.path(), ONE_MAP, &script).output().unwrap();
-    assert_eq!(output.status.code(), Some(2));
+    let text = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{text}");
     let ids = fs::read_to_string(ids).unwrap();
-    assert!(ids.lines().count() >= 4, "{ids}");
+    assert!(ids.lines().count() >= 12, "{ids}");
     for id in ids.lines() {
         let command = fs::read(format!("/proc/{id}/cmdline")).unwrap_or_default();
         let command = String::from_utf8_lossy(&command);
         assert!(!command.contains("4321"), "{id} is left");
     }
+    // Nobody saw who the third ones' parents were.
+    assert!(
+        text.contains("left behind were killed in the end: sleep"),
+        "{text}"
+    );
 }
 
 /// Tries a subject that only says that it is ready, with a rule.

@@ -1,5 +1,10 @@
 //! The processes of a child, which end with their owner.
 
+#[cfg(target_os = "linux")]
+mod descendants;
+#[cfg(target_os = "linux")]
+mod orphans;
+
 use std::{
     ffi::{OsStr, OsString},
     io,
@@ -9,6 +14,11 @@ use std::{
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use tokio::process::Child;
 
+#[cfg(target_os = "linux")]
+use self::descendants::Descendants;
+#[cfg(target_os = "linux")]
+pub(crate) use self::orphans::Orphans;
+
 /// Kills the group `$0` and the processes with the variable `$1`, if it is not empty, when the input ends: its sender is gone.
 const GUARD: &str = r#"read -r _
 kill -s KILL -- "-$0"
@@ -17,12 +27,14 @@ kill -s KILL -- "-$0"
 /// The number of times that processes with the mark are looked for, since one may have made another meanwhile.
 const ROUNDS_MAX: usize = 100;
 
-/// The process group of a child, and its descendants in other groups that have its mark. Dropping it kills them.
+/// The process group of a child, and its descendants in other groups that have its mark or were noted. Dropping it kills them.
 #[derive(Debug)]
 pub(crate) struct ProcessGroup {
     id: Pid,
     /// The variable by which descendants are known that have left the group, as it stands in their environment.
     mark: OsString,
+    #[cfg(target_os = "linux")]
+    descendants: Descendants,
     /// Kills the child even if this program exits without dropping anything.
     _guard: Child,
 }
@@ -31,7 +43,8 @@ pub(crate) struct ProcessGroup {
 
 impl ProcessGroup {
     /// Takes over the group that the process `id` leads, and the processes with the variable `mark`, `NAME=VALUE`, in their
-    /// environment. Without a mark, and where there is no `/proc`, descendants that leave the group are not known.
+    /// environment. Descendants that leave the group without the mark are known if they were [noted](Self::note); where there is no
+    /// `/proc`, none is.
     ///
     /// # Errors
     ///
@@ -52,6 +65,8 @@ impl ProcessGroup {
             Ok(guard) => Ok(Self {
                 id,
                 mark,
+                #[cfg(target_os = "linux")]
+                descendants: Descendants::new(id),
                 _guard: guard,
             }),
             Err(error) => {
@@ -61,20 +76,50 @@ impl ProcessGroup {
         }
     }
 
-    /// Sends a signal to all processes of the group, and to those with the mark.
+    /// Notes the child's descendants, as long as their parents live, so that they are known later. Returns whether there are new ones.
+    pub(crate) fn note(&self) -> bool {
+        #[cfg(target_os = "linux")]
+        {
+            self.descendants.note()
+        }
+        #[cfg(not(target_os = "linux"))]
+        {
+            false
+        }
+    }
+
+    /// Sends a signal to all processes of the group, and to its descendants in others that are known.
     pub(crate) fn signal(&self, signal: Signal) {
+        self.note();
         // The group may be empty. Its number is not reused while a member lives, nor soon after.
         let _ = kill_process_group(self.id, signal);
-        for id in marked(&self.mark) {
+        for id in self.outside() {
             let _ = kill_process(id, signal);
         }
     }
 
+    /// Returns the processes that may be in other groups.
+    fn outside(&self) -> Vec<Pid> {
+        #[cfg(target_os = "linux")]
+        let mut found = self.descendants.alive();
+        #[cfg(not(target_os = "linux"))]
+        let mut found = Vec::new();
+        found.extend(marked(&self.mark));
+        found
+    }
+
     /// Kills all of them, those too that are started meanwhile.
     pub(crate) fn kill(&self) {
+        // What is stopped makes no more of them.
+        for _ in 0..ROUNDS_MAX {
+            self.signal(Signal::STOP);
+            if !self.note() {
+                break;
+            }
+        }
         for _ in 0..ROUNDS_MAX {
             self.signal(Signal::KILL);
-            if marked(&self.mark).is_empty() {
+            if self.outside().is_empty() {
                 return;
             }
             std::thread::yield_now();
