@@ -104,6 +104,19 @@ class TestCopier:
     assert outcomes == {"passed": 1, "deselected": len(FAMILIES) + 1}, output
 
 
+@needs_conformance
+def test_rules_and_a_seed_are_taken_and_a_family_without_plans_is_skipped(survive_suite, pytester):
+    pytester.path.joinpath("rules.yaml").write_text('[{name: copied, eventually: "configmaps.size() == 0"}]')
+    outcomes, output = survive_suite("""
+@pytest.mark.survive(workload="survive.yaml", command=COPIER, families=["leader"], rules="rules.yaml", seed=7)
+def test_copier(survive):
+    pass
+""")
+    assert outcomes == {"failed": 1, "skipped": 1}, output
+    assert "reference: promises are broken without any perturbation" in output
+    assert "rule: copied" in output
+
+
 #: The arguments of a marker, and what pytest prints about it.
 MARKERS = {
     "no workload": ("command=COPIER", ["workload: the path of a file of steps is needed"]),
@@ -117,6 +130,12 @@ MARKERS = {
         ["families: a list of words is needed, not 'crash'"],
     ),
     "no plans": ("workload='survive.yaml', command=COPIER, plans=0", ["plans: a number from 1 is needed, not 0"]),
+    "a seed as a word": ("workload='survive.yaml', command=COPIER, seed='x'", ["seed: a number from 0 is needed, not 'x'"]),
+    "no changes": ("workload='survive.yaml', command=COPIER, generate=0", ["generate: a number from 1 is needed, not 0"]),
+    "rules as a list": (
+        "workload='survive.yaml', command=COPIER, rules=['rules.yaml']",
+        ["rules: the path of one file is needed, not ['rules.yaml']"],
+    ),
     "a flag for an argument": (
         "workload='survive.yaml', command=COPIER, flags=['--report=x']",
         ["flags: --report=x: use report="],
@@ -145,7 +164,7 @@ REFUSALS = {
     "an unknown flag": ("workload='survive.yaml', command=COPIER, flags=['--nope']", ["unexpected argument '--nope'"]),
     "a folder with other files": (
         "workload='survive.yaml', command=COPIER, report='.'",
-        ["./. holds other files than a report's; choose another"],
+        ["./. holds other files than those that a report wrote there"],
     ),
 }
 

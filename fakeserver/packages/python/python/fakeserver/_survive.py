@@ -29,6 +29,8 @@ FAMILIES = ("crash", "lost-answer", "refusal", "stale", "unobserved", "deleted",
 SHOWN_MAX = 5
 #: The seconds that the program gets to end its runs before it is killed.
 STOP_LIMIT = 20.0
+#: The program's status if no plan could be run, as with the reference alone, or if it could not do its work.
+NO_PLAN = 2
 #: The number of bytes of the program's output that an error shows.
 OUTPUT_MAX = 4096
 
@@ -39,6 +41,9 @@ OWN_FLAGS = {
     "--plans": "plans=",
     "--families": "families=",
     "--report": "report=",
+    "--rules": "rules=",
+    "--generate": "generate=",
+    "--seed": "seed=",
     "--replay": "a shell, with the line that a failure shows",
 }
 
@@ -58,6 +63,12 @@ class Campaign:
     plans: int | None
     #: The families of plans; none are all.
     families: tuple[str, ...]
+    #: The file of more rules.
+    rules: str | None
+    #: The number of plans that change a field.
+    generate: int | None
+    #: The seed of pairs and changes.
+    seed: int | None
     #: Other flags of `conformance survive`.
     flags: tuple[str, ...]
     #: The folder of the report, if the user has chosen one.
@@ -73,6 +84,9 @@ class Campaign:
         crds: Source | Iterable[Source] = (),
         plans: int | None = None,
         families: Iterable[str] = (),
+        rules: Source | None = None,
+        generate: int | None = None,
+        seed: int | None = None,
         flags: Iterable[str] = (),
         report: Source | None = None,
     ) -> Campaign:
@@ -86,8 +100,11 @@ class Campaign:
             raise UsageError("workload: the path of a file of steps is needed, as in workload='survive.yaml'")
         if not _is_list(command) or not command:
             raise UsageError(f"command: the operator's command is needed as a list of words, not {command!r}")
-        if plans is not None and (not isinstance(plans, int) or plans < 1):
-            raise UsageError(f"plans: a number from 1 is needed, not {plans!r}")
+        for name, number, least in (("plans", plans, 1), ("generate", generate, 1), ("seed", seed, 0)):
+            if number is not None and (not isinstance(number, int) or number < least):
+                raise UsageError(f"{name}: a number from {least} is needed, not {number!r}")
+        if rules is not None and not isinstance(rules, (str, os.PathLike)):
+            raise UsageError(f"rules: the path of one file is needed, not {rules!r}")
         for name, words in (("crds", _listed(crds)), ("families", families), ("flags", flags)):
             if not _is_list(words):
                 raise UsageError(f"{name}: a list of words is needed, not {words!r}")
@@ -102,6 +119,9 @@ class Campaign:
             crds=tuple(os.fspath(path) for path in _listed(crds)),
             plans=plans,
             families=tuple(families),
+            rules=None if rules is None else os.fspath(rules),
+            generate=generate,
+            seed=seed,
             flags=tuple(flags),
             report=None if report is None else os.fspath(report),
         )
@@ -110,7 +130,7 @@ class Campaign:
         """Returns the families that a report of this campaign may have, the reference first."""
         # The program fills up with pairs if there are fewer plans than that.
         more = ["pairs"] if self.plans is not None else []
-        more += ["generated"] if any(word.split("=")[0] == "--generate" for word in self.flags) else []
+        more += ["generated"] if self.generate is not None else []
         return list(dict.fromkeys([REFERENCE, *(self.families or FAMILIES), *more]))
 
     def run(self, report: Path, chosen: Iterable[str]) -> None:
@@ -123,6 +143,7 @@ class Campaign:
         """
         program = find_conformance()
         self._check_command()
+        before = _stamp(report)
         words = [program, *self._arguments(report, set(chosen)), "--", *self.command]
         with tempfile.TemporaryFile() as said:
             try:
@@ -139,7 +160,8 @@ class Campaign:
                 raise SurviveError(f"{shlex.join(words)} cannot be run: {error}") from error
             with _ending(process):
                 status = process.wait()
-            if status not in (0, 1):
+            is_complete = status in (0, 1) or (status == NO_PLAN and _stamp(report) != before and _has_no_plan(report))
+            if not is_complete:
                 how = f"by signal {-status}" if status < 0 else f"with status {status}"
                 size = said.seek(0, os.SEEK_END)
                 said.seek(max(0, size - OUTPUT_MAX))
@@ -164,6 +186,9 @@ class Campaign:
         families = families or list(self.families or FAMILIES)
         words += ["--families", ",".join(families)]
         words += [] if plans is None else ["--plans", str(plans)]
+        words += [] if self.rules is None else ["--rules", self.rules]
+        words += [] if self.generate is None or chosen == {REFERENCE} else ["--generate", str(self.generate)]
+        words += [] if self.seed is None else ["--seed", str(self.seed)]
         return [*words, *self.flags]
 
 
@@ -236,6 +261,22 @@ class Survival:
         if len(broken) > SHOWN_MAX:
             lines.append(f"and {len(broken) - SHOWN_MAX} more in {self.report}")
         return "\n".join(lines)
+
+
+def _stamp(report: Path) -> int | None:
+    """Returns the time at which a report was written."""
+    try:
+        return (report / "report.json").stat().st_mtime_ns
+    except OSError:
+        return None
+
+
+def _has_no_plan(report: Path) -> bool:
+    """Returns whether a report is complete without a plan."""
+    try:
+        return json.loads((report / "report.json").read_text(encoding="utf-8")).get("planned") == 0
+    except (OSError, ValueError, AttributeError):
+        return False
 
 
 def _told(finding: dict[str, Any]) -> str:

@@ -17,14 +17,15 @@ if TYPE_CHECKING:
     from ._survive import Campaign, Survival
 
 MARKER = (
-    "survive(workload=..., command=[...], crds=[...], plans=..., families=[...], flags=[...], report=...): runs an "
-    "operator by `conformance survive`; there is a test for each family of plans, which fails if one breaks a promise."
+    "survive(workload=..., command=[...], crds=[...], plans=..., families=[...], rules=..., generate=..., seed=..., "
+    "flags=[...], report=...): runs an operator by `conformance survive`; there is a test for each family of plans, which "
+    "fails if one breaks a promise."
 )
 
 #: The name of the fixture, and of the folder of reports.
 NAME = "survive"
 FOLDER = "survive-report"
-_ARGUMENTS = ("workload", "command", "crds", "plans", "families", "flags", "report")
+_ARGUMENTS = ("workload", "command", "crds", "plans", "families", "rules", "generate", "seed", "flags", "report")
 
 #: Set in the stash of a test whose family has run.
 _SURVIVAL = pytest.StashKey["Survival"]()
