@@ -29,7 +29,7 @@ const INDEX: &str = "index.html";
 pub(super) struct Pages<'a> {
     files: &'a NewFiles<'a>,
     replay: &'a Replay,
-    /// What could not be written, and why.
+    /// The files that could not be written, with the reasons.
     missing: Vec<String>,
 }
 

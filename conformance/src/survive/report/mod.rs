@@ -24,7 +24,7 @@ const WRITES: &str = "a string takes what is written";
 /// The findings of a campaign.
 #[derive(Debug)]
 pub struct Report {
-    /// Who made it, of what and when.
+    /// The program that made it, its choice, and when.
     pub origin: Origin,
     /// The reference.
     pub reference: Reference,
