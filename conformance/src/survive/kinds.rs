@@ -178,14 +178,19 @@ impl ObjectRef {
         }
     }
 
-    /// Returns whether both are of one object, in whichever of the versions that are served.
+    /// Returns whether both are of one object, in whichever of the versions that are served. A workload need not name the namespace
+    /// `default`.
     pub(super) fn is_same(&self, other: &Self) -> bool {
-        let group = |it: &Self| {
-            let group = it.api_version.split_once('/');
-            group.map_or(String::new(), |(group, _)| group.to_owned())
-        };
-        let rest = |it: &Self| (it.kind.clone(), it.namespace.clone(), it.name.clone());
-        group(self) == group(other) && rest(self) == rest(other)
+        fn parts(of: &ObjectRef) -> [&str; 4] {
+            let group = of.api_version.split_once('/');
+            let namespace = match of.namespace.as_str() {
+                "" => "default",
+                namespace => namespace,
+            };
+            let group = group.map_or("", |(group, _)| group);
+            [group, &of.kind, namespace, &of.name]
+        }
+        parts(self) == parts(other)
     }
 }
 
@@ -231,5 +236,25 @@ impl fmt::Display for ObjectRef {
             write!(f, "{}/", self.namespace)?;
         }
         f.write_str(&self.name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_object_has_several_references() {
+        let page: ObjectRef = "example.org/v1 Page home".parse().unwrap();
+        for (other, is_same) in [
+            ("example.org/v1 Page default/home", true),
+            ("example.org/v1beta1 Page home", true),
+            ("example.org/v1 Page shop/home", false),
+            ("example.com/v1 Page home", false),
+            ("example.org/v1 Page away", false),
+        ] {
+            let reference: ObjectRef = other.parse().unwrap();
+            assert_eq!(page.is_same(&reference), is_same, "{other}");
+        }
     }
 }

@@ -1,5 +1,7 @@
 //! The state in the end, in a form that two runs have in common, and the differences of two of them.
 
+mod leftovers;
+
 use std::{
     collections::{BTreeMap, BTreeSet},
     sync::Arc,
@@ -8,6 +10,7 @@ use std::{
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use self::leftovers::Leftovers;
 use super::history::History;
 
 /// Fields of `metadata` that are different in each run.
@@ -84,8 +87,9 @@ impl EndState {
             values.push(object.value());
             found.push((object.kind, is_untouched.then_some(version)));
         }
-        let names = Names::of(&values);
-        for ((kind, version), value) in found.into_iter().zip(&values) {
+        let (names, leftovers) = (Names::of(&values), Leftovers::of(&values));
+        let found = found.into_iter().zip(&values);
+        for ((kind, version), value) in found.filter(|(_, value)| !leftovers.include(value)) {
             let name = names.title(&kind.full_name(), value);
             let value = Arc::new(names.common(value));
             if let Some(version) = version {

@@ -128,3 +128,46 @@ fn a_state_that_a_file_keeps_is_compared_with_another_server() {
     let (_, unknown) = EndState::restored(&kept, &theirs);
     assert_eq!(unknown, ["clusterroles view"]);
 }
+
+#[test]
+fn what_is_left_of_states_in_between_is_no_part_of_the_end() {
+    let claim = |name: &str| {
+        let metadata = json!({"namespace": "shop", "name": name});
+        json!({"kind": "PersistentVolumeClaim", "metadata": metadata})
+    };
+    let volume = |name: &str| {
+        let spec = json!({"claimRef": {"namespace": "shop", "name": name}});
+        json!({"kind": "PersistentVolume", "spec": spec})
+    };
+    let replica_set = |replicas: u32, owner: &str| {
+        let owners = json!([{"kind": owner, "controller": true}]);
+        json!({
+            "kind": "ReplicaSet",
+            "metadata": {"name": "web", "ownerReferences": owners},
+            "spec": {"replicas": replicas},
+        })
+    };
+    let set = json!({
+        "kind": "StatefulSet",
+        "metadata": {"namespace": "shop", "name": "db"},
+        "spec": {"replicas": 2, "volumeClaimTemplates": [{"metadata": {"name": "data"}}]},
+    });
+    let values = [
+        set,
+        claim("data-db-1"),
+        claim("data-db-2"),
+        volume("data-db-1"),
+        volume("data-db-2"),
+        claim("data-db-x"),
+        claim("data-other-2"),
+        replica_set(0, "Deployment"),
+        replica_set(1, "Deployment"),
+        replica_set(0, "Website"),
+    ];
+    let leftovers = Leftovers::of(&values);
+    let places = (0..).zip(&values);
+    let left: Vec<u32> = places
+        .filter_map(|(place, value)| leftovers.include(value).then_some(place))
+        .collect();
+    assert_eq!(left, [2, 4, 7]);
+}
