@@ -6,7 +6,7 @@ use super::{
     accepted::{Accepted, LeftOut},
     end_state::{Difference, EndState, Mask},
     execute::Outcome,
-    finding::Finding,
+    finding::{Finding, Promise},
     given_mask::GivenMask,
     history::Counts,
     kinds::ObjectRef,
@@ -66,7 +66,20 @@ impl Reference {
         let [first, second] = runs;
         let again: BTreeSet<&WritePoint> = points(second).map(|write| &write.point).collect();
         let ends = runs.map(|run| EndState::of(&run.history, None));
-        let mask = Mask::learn(&ends[0].differences(&ends[1], &Mask::default()));
+        let differences = ends[0].differences(&ends[1], &Mask::default());
+        findings.extend(
+            differences
+                .iter()
+                .filter(|it| it.path.is_empty())
+                .map(|it| {
+                    let text = format!(
+                        "{} differs in number between two runs without perturbation",
+                        it.object
+                    );
+                    Finding::new(Promise::EndState, text)
+                }),
+        );
+        let mask = Mask::learn(&differences);
         let [end, _] = ends;
         let mut counts = first.history.counts();
         for (resource, more) in second.history.counts() {

@@ -5,9 +5,11 @@ mod reports;
 
 use std::{
     env, fs,
+    future::pending,
     panic::catch_unwind,
     path::{Path, PathBuf},
     process::Command,
+    sync::atomic::{AtomicUsize, Ordering},
     time::Duration,
 };
 
@@ -294,6 +296,36 @@ fn panics_and_ends_of_a_function_are_told() {
     assert!(text.contains("ended by itself: it returned"), "{text}");
 }
 
+/// Makes a config map if it `is_lucky`.
+async fn gambling(client: Client, is_lucky: bool) {
+    let maps: Api<ConfigMap> = Api::default_namespaced(client);
+    let _ = maps.list(&ListParams::default()).await;
+    if is_lucky {
+        let map = serde_json::from_value(json!({"metadata": {"name": "coin"}})).unwrap();
+        let _ = maps.create(&PostParams::default(), &map).await;
+    }
+    pending::<()>().await;
+}
+
+#[test]
+fn a_difference_in_number_without_perturbation_is_a_finding() {
+    let starts = AtomicUsize::new(0);
+    // Each run starts it twice, the second time in the end.
+    let subject = Subject::function(move |client| {
+        gambling(client, starts.fetch_add(1, Ordering::Relaxed) == 2)
+    });
+    let namespace = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}});
+    let workload = Workload::new()
+        .apply(&namespace)
+        .quiet(Duration::from_secs(1));
+    let report = survive::check(subject).steps(workload).report().unwrap();
+    assert!(!report.is_good());
+    let found = report.reference.findings.iter().map(ToString::to_string);
+    let found: Vec<String> = found.collect();
+    let expected = "end state: configmaps default/coin differs in number between two runs without perturbation";
+    assert_eq!(found, [expected]);
+}
+
 #[test]
 fn a_subject_that_cannot_start_ends_the_run_at_once() {
     let source = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "source"}});
@@ -473,7 +505,8 @@ fn a_campaign_without_plans_proves_nothing_and_each_process_says_that_it_is_read
     assert!(said.contains("there was no plan to run"), "{said}");
     let seconds = report["reference"]["seconds"].as_f64().unwrap();
     assert!(seconds < 50.0, "the restart in the end waited: {said}");
-    assert!(junit.contains("tests=\"1\" failures=\"0\""), "{junit}");
+    let counts = "tests=\"2\" failures=\"0\" errors=\"1\"";
+    assert!(junit.contains(counts), "{junit}");
 }
 
 #[test]
@@ -552,7 +585,7 @@ fn a_subject_that_does_nothing_is_told() {
     );
     assert!(text.contains("asked for: things.example.org;"), "{text}");
 
-    let never = check(Subject::function(|_| std::future::pending::<()>()));
+    let never = check(Subject::function(|_| pending::<()>()));
     let text = never.report().unwrap_err().to_string();
     let expected = "within 60s of its start the subject made no request";
     assert!(text.contains(expected), "{text}");
