@@ -229,6 +229,11 @@ fn say(text: &str) {
     let _ = io::stdout().write_all(text.as_bytes());
 }
 
+/// Prints a line on standard error, if that takes it.
+fn say_error(line: &str) {
+    let _ = writeln!(io::stderr(), "{line}");
+}
+
 /// Runs a command to its end: true is success, false a failed check, an error that it could not run.
 fn finish(command: impl Future<Output = Result<bool, String>>) -> ExitCode {
     finish_on(&mut Builder::new_current_thread(), command)
@@ -247,7 +252,7 @@ fn finish_on(
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
         Err(message) => {
-            eprintln!("{message}");
+            say_error(&message);
             ExitCode::from(2)
         }
     }

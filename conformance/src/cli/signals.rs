@@ -1,6 +1,7 @@
 //! The signals that ask a program to stop.
 
 use std::{
+    future::pending,
     process,
     sync::{
         Arc,
@@ -23,6 +24,8 @@ const ENDED: i32 = 130;
 pub(super) struct Signals {
     interrupt: Signal,
     terminate: Signal,
+    /// `None` if it is ignored, as by `nohup`.
+    hangup: Option<Signal>,
 }
 
 /// A flag that is set when the process is asked to stop, for programs without a runtime.
@@ -69,15 +72,41 @@ impl Signals {
         Ok(Self {
             interrupt: signal(SignalKind::interrupt())?,
             terminate: signal(SignalKind::terminate())?,
+            hangup: if ignores_hangups() {
+                None
+            } else {
+                Some(signal(SignalKind::hangup())?)
+            },
         })
     }
 
     /// Waits for the next one. Cancel safe.
     pub(super) async fn recv(&mut self) {
+        let hung_up = async {
+            match &mut self.hangup {
+                Some(hangup) => drop(hangup.recv().await),
+                None => pending().await,
+            }
+        };
         tokio::select! {
             biased;
             _ = self.terminate.recv() => {}
             _ = self.interrupt.recv() => {}
+            () = hung_up => {}
         }
+    }
+}
+
+/// Returns whether the end of its terminal makes no difference to the process, or that cannot be told.
+fn ignores_hangups() -> bool {
+    #[cfg(target_os = "linux")]
+    {
+        let status = procfs::process::Process::myself().and_then(|process| process.status());
+        let bit = 1 << (SignalKind::hangup().as_raw_value() - 1);
+        status.map_or(true, |status| status.sigign & bit != 0)
+    }
+    #[cfg(not(target_os = "linux"))]
+    {
+        true
     }
 }

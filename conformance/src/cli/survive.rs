@@ -9,12 +9,12 @@ use std::{
     time::Duration,
 };
 
-use clap::Args as ClapArgs;
+use clap::{Args as ClapArgs, builder::NonEmptyStringValueParser};
 use tokio::runtime::Builder;
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    finish_on, say,
+    finish_on, say, say_error,
     signals::Signals,
     survive_pages::Pages,
     survive_progress::Shown,
@@ -28,7 +28,7 @@ use crate::{
     call::whole,
     survive::{
         Accepted, CONTROLLERS, Campaign, CampaignError, Choice, Family, Report, TRACE, Workload,
-        controllers, counted, file_stem,
+        controllers, counted, file_stem, replay_line,
     },
 };
 
@@ -86,7 +86,7 @@ pub(super) struct Args {
     #[arg(long)]
     force: bool,
     /// Accept what is found, for this reason, in the file beside the workload that later runs read.
-    #[arg(long, value_name = "REASON", conflicts_with = "replay")]
+    #[arg(long, value_name = "REASON", conflicts_with = "replay", value_parser = NonEmptyStringValueParser::new())]
     accept: Option<String>,
     /// Run the plan of a file of the report again, in the folder in which the subject was started.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["workload", "crds", "rules", "plans", "families"])]
@@ -98,10 +98,6 @@ pub(super) struct Args {
     #[arg(last = true, value_name = "COMMAND")]
     command: Vec<OsString>,
 }
-
-/// A campaign that says nothing.
-const NO_PLAN: &str = "there was no plan to run, which proves nothing: see --plans, --minutes and --families; plans follow from \
-                       what the subject writes and reads (`leader` needs writes to leases)";
 
 // === impl Args ===
 
@@ -227,15 +223,14 @@ impl Args {
 /// with `errors` alone.
 fn outcome(report: &Report, errors: [Option<String>; 2]) -> Result<bool, String> {
     let failure = report.failure.as_ref().map(|error| whole(error));
-    let errors = [failure, report.interruption()].into_iter().chain(errors);
+    let errors = [failure, report.shortfall()].into_iter().chain(errors);
     let errors: Vec<String> = errors.flatten().collect();
     match report.is_good() {
         true if !errors.is_empty() => Err(errors.join("\n")),
-        true if report.planned_count == 0 => Err(NO_PLAN.to_owned()),
         true => Ok(true),
         false => {
             for error in errors {
-                eprintln!("{error}");
+                say_error(&error);
             }
             Ok(false)
         }
@@ -246,11 +241,11 @@ fn outcome(report: &Report, errors: [Option<String>; 2]) -> Result<bool, String>
 #[cfg(target_os = "linux")]
 fn tell_of_orphans(names: &[String]) {
     if !names.is_empty() {
-        eprintln!(
+        say_error(&format!(
             "WARNING: processes that the subject left behind were killed in the end: {}; in a cluster they would end with \
              their container",
             names.join(", ")
-        );
+        ));
     }
 }
 
@@ -286,15 +281,15 @@ fn tell(
     // A disk that is full takes the files alone.
     say(&report.to_string());
     let files = folder.begin()?;
-    let pages = Pages::new(&files, replay);
+    let mut pages = Pages::new(&files, replay);
     pages.write_summary(report)?;
     let written = pages.write_failures(report, reference);
     files.replace()?;
     if let Some((place, _)) = report.failures().next() {
         let file = folder.file(&format!("{}.json", file_stem(place)));
         say(&format!(
-            "each replays: conformance survive --replay {}\nwhat happened is in the files of the same name\n",
-            file.display()
+            "each replays: {}\nwhat happened is in the files of the same name\n",
+            replay_line(&file)
         ));
     }
     written

@@ -1,7 +1,6 @@
 //! The files of a report of `survive`: those of the whole campaign first, then those of each failure.
 
 use std::{
-    collections::BTreeMap,
     fs,
     path::{self, Path},
 };
@@ -16,8 +15,8 @@ use super::{
 };
 use crate::{
     survive::{
-        REFERENCE_FILE, Report, TRACE, Verdict, file_stem, index, junit, markdown, timeline,
-        with_findings,
+        REFERENCE_FILE, Report, TRACE, Verdict, file_stem, index, junit, markdown, replay_line,
+        timeline, with_findings,
     },
     tracefile::page,
 };
@@ -70,23 +69,23 @@ impl<'a> Pages<'a> {
         }
     }
 
-    /// Writes what is small and tells of the whole campaign, and the files by which failures are replayed.
-    pub(super) fn write_summary(&self, report: &mut Report) -> Result<(), String> {
-        let mut replays = BTreeMap::new();
-        for (place, verdict) in report.failures() {
-            let file = format!("{}.json", file_stem(place));
-            self.files.write(&file, self.replay.text(&verdict.plan))?;
-            let file = self.files.file(&file);
-            replays.insert(place, path::absolute(&file).unwrap_or(file));
-        }
-        report.replays = replays;
+    /// Writes what is small and tells of the whole campaign, and the files by which failures are replayed. Of those the ones that cannot
+    /// be written are left out.
+    pub(super) fn write_summary(&mut self, report: &mut Report) -> Result<(), String> {
+        let replays = report.failures().map(|(place, _)| {
+            let file = self.files.file(&replay_file(place));
+            (place, path::absolute(&file).unwrap_or(file))
+        });
+        report.replays = replays.collect();
         self.files.write("report.json", report.json())?;
         self.files.write("junit.xml", junit(report))?;
         self.files.write("report.md", markdown(report))?;
-        // With all links, so that there is room for those of the files that follow.
-        let index = index(report, |_| true);
-        self.files.write(INDEX, index)?;
-        self.files.reserve()
+        // With all links; it is written again once it is known which of the files that follow are there.
+        self.files.write(INDEX, index(report, |_| true))?;
+        for (place, verdict) in report.failures() {
+            self.add(&replay_file(place), self.replay.text(&verdict.plan));
+        }
+        Ok(())
     }
 
     /// Writes the timelines, outputs, traces and pages of failures, and last the index. Those that cannot be written are left out,
@@ -110,9 +109,10 @@ impl<'a> Pages<'a> {
         for (place, verdict) in report.failures() {
             self.add_trace(&file_stem(place), verdict, &reference);
         }
-        self.files.release();
-        let index = index(report, |file| self.files.has(file));
-        self.add(INDEX, index);
+        if !self.missing.is_empty() {
+            let index = index(report, |file| self.files.has(file));
+            self.missing.extend(self.files.rewrite(INDEX, index).err());
+        }
         match self.missing.as_slice() {
             [] => Ok(()),
             [only] => Err(format!("{only}: the report does without it")),
@@ -123,6 +123,7 @@ impl<'a> Pages<'a> {
         }
     }
 
+    /// Adds one that may be missing.
     fn add(&mut self, name: &str, content: impl AsRef<[u8]>) {
         self.missing
             .extend(self.files.try_write(name, content).err());
@@ -133,8 +134,7 @@ impl<'a> Pages<'a> {
         let Ok(trace) = fs::read_to_string(verdict.folder.join(TRACE)) else {
             return;
         };
-        let replay = self.files.file(&format!("{name}.json"));
-        let replay = format!("conformance survive --replay {}", replay.display());
+        let replay = replay_line(&self.files.file(&format!("{name}.json")));
         match with_findings(&trace, Some(replay), &verdict.findings) {
             Ok(trace) => {
                 self.add(&format!("{name}.jsonl"), &trace);
@@ -143,4 +143,8 @@ impl<'a> Pages<'a> {
             Err(error) => self.missing.push(format!("the trace of {name}: {error}")),
         }
     }
+}
+
+fn replay_file(place: usize) -> String {
+    format!("{}.json", file_stem(place))
 }

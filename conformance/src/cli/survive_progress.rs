@@ -9,7 +9,7 @@ use std::{
 use indicatif::{ProgressBar, ProgressStyle};
 use tokio::time::{Instant, interval};
 
-use super::progress_bar;
+use super::{progress_bar, say_error};
 use crate::survive::{Progress, Survey, counted};
 
 /// The time after which a line is written anyhow.
@@ -190,7 +190,7 @@ impl Lines {
 
 fn tell(line: Option<String>) {
     if let Some(line) = line {
-        eprintln!("survive: {line}");
+        say_error(&format!("survive: {line}"));
     }
 }
 

@@ -17,7 +17,7 @@ use crate::{
     call::whole,
     survive::{
         Campaign, CampaignError, KeptReference, Plan, Readiness, Reference, Setup, Subject, TRACE,
-        Workload, controllers, definition_files, timeline,
+        Workload, controllers, definition_files, replay_line, timeline,
     },
 };
 
@@ -166,8 +166,7 @@ impl Replay {
         }
         let verdict = campaign.verdict(&reference, self.plan, &folder);
         let verdict = Box::pin(verdict).await.map_err(|error| whole(&error))?;
-        let line = format!("conformance survive --replay {}", file.display());
-        write_traced(files, &verdict, line)?;
+        write_traced(files, &verdict, replay_line(file))?;
         say(&format!("{}\n", verdict.plan));
         say(&timeline(&verdict.trace, &verdict.findings));
         for finding in &verdict.findings {

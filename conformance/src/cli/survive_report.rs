@@ -17,10 +17,8 @@ use crate::seed::fnv1a;
 const LIST: &str = "survive-files.json";
 /// The writer that it names.
 const WRITER: &str = "conformance survive";
-/// A file that keeps room for what is written last, on a disk that is nearly full.
-const RESERVE: &str = ".reserve";
-/// The length of it in bytes.
-const RESERVE_BYTES: usize = 64 << 10;
+/// A file of a report while it is written again.
+const REWRITTEN: &str = ".rewritten";
 /// The number of files of others that are named.
 const NAMED_MAX: usize = 3;
 
@@ -142,14 +140,15 @@ impl NewFiles<'_> {
         written.map_err(|error| format!("cannot write {}: {error}", self.file(name).display()))
     }
 
-    /// Keeps room on the disk, until they are put into the folder or the room is [released](Self::release).
-    pub(super) fn reserve(&self) -> Result<(), String> {
-        self.write(RESERVE, vec![b' '; RESERVE_BYTES])
-    }
-
-    /// Gives back the room that was kept.
-    pub(super) fn release(&self) {
-        let _ = fs::remove_file(self.staged.path().join(RESERVE));
+    /// Writes one of them anew. If that fails, the one before stays.
+    pub(super) fn rewrite(&self, name: &str, content: impl AsRef<[u8]>) -> Result<(), String> {
+        let new = self.staged.path().join(REWRITTEN);
+        let written = fs::write(&new, content);
+        let written = written.and_then(|()| fs::rename(&new, self.staged.path().join(name)));
+        written.map_err(|error| {
+            let _ = fs::remove_file(&new);
+            format!("cannot write {} again: {error}", self.file(name).display())
+        })
     }
 
     /// Writes one of them, if it can be written whole.
@@ -180,7 +179,6 @@ impl NewFiles<'_> {
     }
 
     fn put(self, replaces: bool) -> Result<(), String> {
-        self.release();
         let (staged, folder) = (self.staged.path(), self.folder);
         let mut files = BTreeMap::new();
         for entry in fs::read_dir(staged).map_err(|error| folder.failed(&error))? {
@@ -194,7 +192,7 @@ impl NewFiles<'_> {
         let mut foreign = folder.foreign(&List::of(old.clone()))?;
         foreign.remove(&*staged.file_name().unwrap_or_default().to_string_lossy());
         let is_in_the_way = |name: &String| {
-            !folder.is_forced || (files.contains_key(name) && folder.file(name).is_dir())
+            files.contains_key(name) && (!folder.is_forced || folder.file(name).is_dir())
         };
         if foreign.iter().any(is_in_the_way) {
             return Err(self.kept(&format!("it now holds {}", named(&foreign))));

@@ -37,9 +37,9 @@ pub struct Acceptance {
     pub promise: Promise,
     /// The finding, as reports have it; of a rule its name and a colon suffice.
     pub text: String,
-    /// The families of plans under which it is left out; every family if there are none. `reference` is without perturbation.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub families: Vec<Family>,
+    /// The families of plans under which it is left out; every family if it does not say. `reference` is without perturbation.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub families: Option<Vec<Family>>,
     /// The reason.
     pub reason: String,
 }
@@ -64,15 +64,22 @@ impl Accepted {
     ///
     /// # Errors
     ///
-    /// It cannot be read, or has another form.
+    /// It cannot be read, or has another form, or an entry names no family or no reason.
     pub fn read(file: &Path) -> Result<Self, String> {
-        let accepted = match fs::read_to_string(file) {
-            Ok(text) => serde_json::from_str(&text).map_err(|error| {
-                format!("{} does not tell what is accepted: {error}", file.display())
-            })?,
+        let unclear = |reason| {
+            format!(
+                "{} does not tell what is accepted: {reason}",
+                file.display()
+            )
+        };
+        let accepted: Self = match fs::read_to_string(file) {
+            Ok(text) => serde_json::from_str(&text).map_err(|error| unclear(error.to_string()))?,
             Err(error) if error.kind() == io::ErrorKind::NotFound => Self::default(),
             Err(error) => return Err(format!("cannot read {}: {error}", file.display())),
         };
+        for entry in &accepted.findings {
+            entry.check().map_err(unclear)?;
+        }
         Ok(Self {
             file: file.to_owned(),
             ..accepted
@@ -102,14 +109,12 @@ impl Accepted {
             let mut known = self.findings.iter_mut();
             let known = known.find(|known| known.is_about(finding) && known.reason == reason);
             match known {
-                Some(known) if known.families.is_empty() || known.families.contains(&family) => {
-                    continue;
-                }
-                Some(known) => known.families.push(family),
+                Some(known) if known.is_under_family(family) => continue,
+                Some(known) => known.families.get_or_insert_default().push(family),
                 None => self.findings.push(Acceptance {
                     promise: finding.promise,
                     text: finding.text.clone(),
-                    families: vec![family],
+                    families: Some(vec![family]),
                     reason: reason.to_owned(),
                 }),
             }
@@ -129,15 +134,30 @@ impl Acceptance {
 
     /// Returns whether it counts under a plan: under one of several perturbations if it does under one of them.
     pub(super) fn is_under(&self, plan: &Plan) -> bool {
-        let mut families = plan.families();
-        self.families.is_empty() || families.any(|family| self.families.contains(&family))
+        plan.families().any(|family| self.is_under_family(family))
+    }
+
+    fn is_under_family(&self, family: Family) -> bool {
+        let families = self.families.as_ref();
+        families.is_none_or(|families| families.contains(&family))
+    }
+
+    /// Fails if it says nothing where it has to say something.
+    fn check(&self) -> Result<(), String> {
+        let missing = match &self.families {
+            Some(families) if families.is_empty() => "no family: take it out if it was mended",
+            _ if self.reason.trim().is_empty() => "no reason",
+            _ => return Ok(()),
+        };
+        Err(format!("the entry {:?} names {missing}", self.text))
     }
 }
 
 impl fmt::Display for Acceptance {
     /// Writes the families, the finding and the reason.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let families: Vec<String> = self.families.iter().map(ToString::to_string).collect();
+        let families = self.families.iter().flatten();
+        let families: Vec<String> = families.map(ToString::to_string).collect();
         if !families.is_empty() {
             write!(f, "{}: ", families.join(", "))?;
         }
@@ -214,5 +234,26 @@ mod tests {
         assert_eq!((left_out.len(), findings.len()), (1, 0));
         let misspelt = text.replace("reason", "why");
         assert!(serde_json::from_str::<Accepted>(&misspelt).is_err());
+    }
+
+    #[test]
+    fn an_entry_that_says_nothing_is_refused() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        for (families, reason, expected) in [
+            (r#"["crash"]"#, "why", None),
+            ("[]", "why", Some("names no family")),
+            (r#"["crash"]"#, " ", Some("names no reason")),
+        ] {
+            let text = format!(
+                r#"{{"findings": [{{"promise": "rule", "text": "t", "families": {families}, "reason": "{reason}"}}]}}"#
+            );
+            fs::write(file.path(), text).unwrap();
+            let error = Accepted::read(file.path()).err();
+            let is_expected = match (&error, expected) {
+                (Some(error), Some(expected)) => error.contains(expected),
+                (error, expected) => error.is_none() && expected.is_none(),
+            };
+            assert!(is_expected, "{error:?}, not {expected:?}");
+        }
     }
 }

@@ -221,18 +221,15 @@ impl Course<'_> {
     async fn quiet(&self, time: Duration) -> Result<(), String> {
         // What is merged comes later.
         let time = time + self.delay();
-        let run = self.run;
-        if run
-            .until(QUIET_WITHIN, || run.recorder.is_quiet(time))
-            .await
-        {
+        let (run, within) = (self.run, QUIET_WITHIN + time);
+        if run.until(within, || run.recorder.is_quiet(time)).await {
             return Ok(());
         }
         if !run.recorder.is_ready() {
-            return Err(self.not_ready(QUIET_WITHIN));
+            return Err(self.not_ready(within));
         }
         Err(format!(
-            "the subject was not quiet for {time:?} within {QUIET_WITHIN:?}"
+            "the subject was not quiet for {time:?} within {within:?}"
         ))
     }
 

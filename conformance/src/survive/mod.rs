@@ -80,7 +80,9 @@ pub use self::{
     process::SubjectCommand,
     readiness::Readiness,
     reference::Reference,
-    report::{REFERENCE_FILE, Report, counted, escaped, file_stem, index, junit, markdown},
+    report::{
+        REFERENCE_FILE, Report, counted, escaped, file_stem, index, junit, markdown, replay_line,
+    },
     runs::Runs,
     strategies::{objects, workloads},
     subject::Subject,

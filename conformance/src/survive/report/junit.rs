@@ -20,7 +20,7 @@ pub fn junit(report: &Report) -> String {
         .filter(|it| is_skipped(&it.findings, &it.accepted, it.is_idle));
     let reference = &report.reference;
     let is_first_skipped = is_skipped(&reference.findings, &reference.left_out, false);
-    let ended = report.interruption();
+    let ended = report.shortfall();
     let ended = ended.or_else(|| report.failure.as_ref().map(|error| whole(error)));
     let errors = usize::from(ended.is_some());
     let mut xml = format!(

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::{Report, WRITES};
+use super::{Report, WRITES, replay_line};
 
 /// Returns the report as Markdown: the campaign, its families, and each broken promise with the line that replays it.
 pub fn markdown(report: &Report) -> String {
@@ -33,8 +33,7 @@ pub fn markdown(report: &Report) -> String {
             found.chain(verdict.told_runs()),
         );
         if let Some(file) = report.replays.get(&place) {
-            let file = file.display();
-            writeln!(text, "\n    conformance survive --replay {file}").expect(WRITES);
+            writeln!(text, "\n    {}", replay_line(file)).expect(WRITES);
         }
     }
     push_list(&mut text, "Accepted", report.told_accepted());

@@ -6,7 +6,11 @@ mod junit;
 mod markdown;
 mod index;
 
-use std::{collections::BTreeMap, path::PathBuf};
+use std::{
+    borrow::Cow,
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
 
 pub use self::{index::index, junit::junit, markdown::markdown};
 use super::{
@@ -19,7 +23,16 @@ use super::{
 
 /// The trace of the run without perturbation, beside a report.
 pub const REFERENCE_FILE: &str = "reference.jsonl";
+const NO_PLAN: &str = "there was no plan to run, which proves nothing: see --plans, --minutes and --families; plans follow from \
+                       what the subject writes and reads (`leader` needs writes to leases, `pairs` a number of --plans)";
 const WRITES: &str = "a string takes what is written";
+
+/// Returns the line by which a shell replays a plan.
+pub fn replay_line(file: &Path) -> String {
+    let file = file.display().to_string();
+    let quoted = shlex::try_quote(&file).map_or(file.clone(), Cow::into_owned);
+    format!("conformance survive --replay {quoted}")
+}
 
 /// The findings of a campaign.
 #[derive(Debug)]
@@ -129,15 +142,22 @@ impl Report {
         told
     }
 
-    /// Returns the words for a campaign that was interrupted.
-    pub fn interruption(&self) -> Option<String> {
-        self.interrupted.then(|| {
-            format!(
-                "interrupted: {} of {} were run; the others may break a promise",
-                self.verdicts.len(),
-                counted(self.planned_count, "plan")
-            )
-        })
+    /// Returns why it proves less than was asked for: it was interrupted, or no plan was run.
+    pub fn shortfall(&self) -> Option<String> {
+        let planned = counted(self.planned_count, "plan");
+        if self.interrupted {
+            let run = self.verdicts.len();
+            return Some(format!(
+                "interrupted: {run} of {planned} were run; the others may break a promise"
+            ));
+        }
+        match (self.planned_count, self.verdicts.len()) {
+            (0, _) => Some(NO_PLAN.to_owned()),
+            (_, 0) if self.failure.is_none() => Some(format!(
+                "none of {planned} was run, which proves nothing: the time of --minutes was over before"
+            )),
+            _ => None,
+        }
     }
 
     /// Returns the findings that are left out, since they are accepted.
