@@ -1,6 +1,7 @@
 //! The command `survive`: a user's controller under crashes, lost answers, stale caches and the like.
 
 use std::{
+    collections::BTreeMap,
     env,
     ffi::OsString,
     fs,
@@ -240,6 +241,14 @@ fn outcome(report: &Report, errors: [Option<String>; 2]) -> Result<bool, String>
 /// Tells of processes that no run could be told to have started.
 #[cfg(target_os = "linux")]
 fn tell_of_orphans(names: &[String]) {
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for name in names {
+        *counts.entry(name).or_default() += 1;
+    }
+    let names: Vec<String> = counts
+        .iter()
+        .map(|(name, count)| format!("{name} ({count})"))
+        .collect();
     if !names.is_empty() {
         say_error(&format!(
             "WARNING: processes that the subject left behind were killed in the end: {}; in a cluster they would end with \

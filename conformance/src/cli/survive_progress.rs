@@ -141,7 +141,7 @@ impl Lines {
         self.all = Some(plans);
         self.told_at = now;
         format!(
-            "the reference has {} after {}; {} follow",
+            "the reference has {} after {}; {} to run",
             counted(writes, "write"),
             self.elapsed(now),
             counted(plans, "plan")
@@ -152,10 +152,7 @@ impl Lines {
     fn on_more(&mut self, count: usize, now: Instant) -> String {
         self.all = self.all.map(|all| all + count);
         self.told_at = now;
-        format!(
-            "{} that broke a promise are run again",
-            counted(count, "plan")
-        )
+        format!("again: {} that broke a promise", counted(count, "plan"))
     }
 
     /// Counts a run. Returns a line at each tenth of all.
@@ -209,7 +206,7 @@ mod tests {
         let line = lines.on_reference(3, 20, at(31));
         assert_eq!(
             line,
-            "the reference has 3 writes after 31 s; 20 plans follow"
+            "the reference has 3 writes after 31 s; 20 plans to run"
         );
         assert_eq!(lines.on_run(false, at(32)), None);
         let line = lines.on_run(true, at(33)).unwrap();

@@ -146,7 +146,11 @@ impl Report {
 /// Writes the plan of a failure, and the first promise that it broke.
 fn write_failure(f: &mut fmt::Formatter<'_>, verdict: &Verdict) -> fmt::Result {
     write_wrapped(f, 2, &verdict.plan.to_string())?;
-    write_wrapped(f, 4, &verdict.findings[0].to_string())?;
+    let more = match verdict.findings.len() {
+        ..=1 => String::new(),
+        count => format!(" (and {} more)", count - 1),
+    };
+    write_wrapped(f, 4, &format!("{}{more}", verdict.findings[0]))?;
     match verdict.told_runs() {
         Some(told) => write_wrapped(f, 4, &told),
         None => Ok(()),
