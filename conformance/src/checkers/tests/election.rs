@@ -655,6 +655,22 @@ fn a_lease_that_others_delete_is_made_anew_by_its_holder_alone() {
     check(deleted(0, first), &[]);
     let found = ("coordination", "which was not granted");
     check(deleted(1, second), &[found]);
+    // One that has read a grant takes it up, although the lease is gone meanwhile.
+    let granted_to = |holder: &'static str| {
+        move |play: &mut Play<'_>| {
+            play.event(ElectionEvent::IsCoordinated {
+                versions: vec![0, 1],
+            });
+            play.changed(Some(granted(holder)));
+            play.stands(1);
+            play.reads(1);
+            play.meddled("Delete", None);
+            play.writes(1, second(0, 1, 1));
+            play.leads(1);
+        }
+    };
+    check(granted_to("candidate-1"), &[]);
+    check(granted_to("candidate-0"), &[found]);
     // It may not have read yet that others had cleared the lease before.
     let cleared = |acquired: u64| {
         move |play: &mut Play<'_>| {
