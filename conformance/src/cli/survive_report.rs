@@ -191,11 +191,12 @@ impl NewFiles<'_> {
         let mut old = folder.list().files;
         let mut foreign = folder.foreign(&List::of(old.clone()))?;
         foreign.remove(&*staged.file_name().unwrap_or_default().to_string_lossy());
-        let is_in_the_way = |name: &String| {
-            files.contains_key(name) && (!folder.is_forced || folder.file(name).is_dir())
+        let is_in_the_way = |name: &&String| {
+            files.contains_key(*name) && (!folder.is_forced || folder.file(name).is_dir())
         };
-        if foreign.iter().any(is_in_the_way) {
-            return Err(self.kept(&format!("it now holds {}", named(&foreign))));
+        let in_the_way: BTreeSet<String> = foreign.iter().filter(is_in_the_way).cloned().collect();
+        if !in_the_way.is_empty() {
+            return Err(self.kept(&format!("it now holds {}", named(&in_the_way))));
         }
         old.retain(|name, _| !files.contains_key(name) && !foreign.contains(name));
         let mut list = List::of(files.clone());
