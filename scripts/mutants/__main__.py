@@ -42,6 +42,9 @@ def parsed(words):
     parser.add_argument("--seed", type=int, default=1, help="seed of the sample [default: 1]")
     parser.add_argument("--shard", default="0/1", metavar="K/N", help="each Nth mutant of the sample, from the Kth on")
     parser.add_argument("--only", metavar="TEXT", help="all mutants whose names contain TEXT, not a sample")
+    parser.add_argument(
+        "--jobs", type=int, default=os.cpu_count(), metavar="N", help="mutants judged at a time [default: one a core]"
+    )
     parser.add_argument("--minutes", type=float, metavar="M", help="begin no further mutant after M minutes")
     parser.add_argument("--report", action="store_true", help="print the figures of earlier runs only")
     arguments = parser.parse_args(words)
@@ -51,6 +54,8 @@ def parsed(words):
             raise ValueError
     except ValueError:
         parser.error("--shard takes K/N, K from 0 to N - 1")
+    if arguments.jobs < 1:
+        parser.error("--jobs takes a number from 1 on")
     return arguments
 
 
@@ -133,8 +138,11 @@ class Session:
         builder = building.Builder(ROOT, self.work, self.count, say)
         builder.not_viable = self.known_not_viable()
         say(f"building a sample of the {self.count} mutants in {self.work}")
-        programs = builder.build(self.strata)
-        self.not_viable.write_text(json.dumps(builder.not_viable))
+        try:
+            programs = builder.build(self.strata)
+        finally:
+            # A build that was interrupted need not find them again.
+            self.not_viable.write_text(json.dumps(builder.not_viable))
         return builder, programs
 
     def run(self):
@@ -155,16 +163,21 @@ class Session:
         known = {result["name"] for result in done}
         todo = [mutant for mutant in sample if mutant.name not in known]
         since = (time.monotonic(), len(done))
+
+        def one(mutant):
+            if time.monotonic() > until:
+                return None
+            result = {"name": mutant.name, "module": mutant.module, "file": mutant.file, "line": mutant.line}
+            return result | {"function": mutant.function, "change": mutant.change, **court.judge(mutant, is_quick)}
+
         with self.results.open("a") as file:
-            for place, mutant in enumerate(todo):
-                if time.monotonic() > until:
-                    break
-                say(progress(done, len(todo) - place, since) + f"; {mutant.name}", passing=True)
-                result = {"name": mutant.name, "module": mutant.module, "file": mutant.file, "line": mutant.line}
-                result |= {"function": mutant.function, "change": mutant.change, **court.judge(mutant, is_quick)}
+            for result in running.in_parallel(one, todo, self.arguments.jobs):
+                if result is None:
+                    continue
                 file.write(json.dumps(result) + "\n")
                 file.flush()
                 done.append(result)
+                say(progress(done, len(sample) - len(done), since) + f"; {result['name']}", passing=True)
         say(("quick steps: " if is_quick else "all steps: ") + progress(done, len(sample) - len(done), since))
 
     def report(self):

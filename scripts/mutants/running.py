@@ -1,17 +1,21 @@
-"""Runs of programs with limits: processor time, progress, memory."""
+"""Runs of programs with limits: processor time, progress, memory; several at a time."""
 
 import os
 import resource
 import signal
 import subprocess
 import tempfile
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from pathlib import Path
 
 # A program that uses no processor time for so many seconds hangs.
 SILENCE_S = 20
 MEMORY_BYTES_MAX = 12 << 30
+# Set when the user interrupts: programs that run are ended, and no other begins.
+INTERRUPTED = threading.Event()
 TICKS = os.sysconf("SC_CLK_TCK")
 
 
@@ -39,9 +43,26 @@ def cpu_of_group(group):
     return ticks / TICKS
 
 
-def limit_memory():
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES_MAX, MEMORY_BYTES_MAX))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+class Interrupted(Exception):
+    """The user interrupts."""
+
+
+def in_parallel(work, items, jobs):
+    """Yields `work(item)` of all items in the order in which they end, `jobs` of them at a time."""
+    with ThreadPoolExecutor(jobs) as pool:
+        futures = [pool.submit(work, item) for item in items]
+        try:
+            for future in as_completed(futures):
+                yield future.result()
+        finally:
+            if not all(future.done() for future in futures):
+                INTERRUPTED.set()
+                pool.shutdown(cancel_futures=True)
+
+
+def limit_memory(pid):
+    resource.prlimit(pid, resource.RLIMIT_AS, (MEMORY_BYTES_MAX, MEMORY_BYTES_MAX))
+    resource.prlimit(pid, resource.RLIMIT_CORE, (0, 0))
 
 
 def run(command, folder, environment, cpu_limit_s):
@@ -55,9 +76,9 @@ def run(command, folder, environment, cpu_limit_s):
             stdout=output,
             stderr=subprocess.STDOUT,
             start_new_session=True,
-            preexec_fn=limit_memory,
         )
         try:
+            limit_memory(process.pid)
             end, cpu_s = watch(process, cpu_limit_s)
         finally:
             kill(process.pid)
@@ -74,7 +95,8 @@ def watch(process, cpu_limit_s):
             process.returncode = code = os.waitstatus_to_exitcode(status)
             end = "ok" if code == 0 else "crashed" if code < 0 else "failed"
             return end, usage.ru_utime + usage.ru_stime
-        time.sleep(pause_s)
+        if INTERRUPTED.wait(pause_s):
+            raise Interrupted
         pause_s = min(pause_s * 1.5, 0.5)
         used_s = cpu_of_group(process.pid)
         if used_s > cpu_s + 0.02:
