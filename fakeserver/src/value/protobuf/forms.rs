@@ -105,6 +105,12 @@ fn time(fields: &Map<String, Value>, precision: Precision) -> Result<Value, Stri
 
 fn seconds_and_nanos(value: &Value, precision: Precision) -> Result<Value, &'static str> {
     let text = value.as_str().ok_or("a time")?;
+    let (seconds, nanos) = since_epoch(text, precision)?;
+    Ok(json!({"seconds": seconds, "nanos": nanos}))
+}
+
+/// Returns the whole seconds of a time since 1970, and the nanoseconds after them.
+pub(super) fn since_epoch(text: &str, precision: Precision) -> Result<(i64, i32), &'static str> {
     let time = parse_time(text, precision).map_err(|_| "a time")?;
     // Go counts nanoseconds forward from a whole second, also before 1970.
     let total = time.as_nanosecond();
@@ -113,6 +119,5 @@ fn seconds_and_nanos(value: &Value, precision: Precision) -> Result<Value, &'sta
         Precision::Seconds => 0,
         Precision::Micros => total.rem_euclid(1_000_000_000) / 1_000 * 1_000,
     };
-    let nanos = i64::try_from(nanos).map_err(|_| "a time")?;
-    Ok(json!({"seconds": seconds, "nanos": nanos}))
+    Ok((seconds, i32::try_from(nanos).map_err(|_| "a time")?))
 }

@@ -37,8 +37,14 @@ impl ItemEncoder {
     /// # Errors
     /// A value does not fit its field.
     pub fn push_json(&mut self, object: &[u8], out: &mut Vec<u8>) -> Result<(), ProtobufError> {
-        let mut source = serde_json::Deserializer::from_slice(object);
-        let message = self.encoder.message(self.item, &mut source)?;
+        // Text that is checked as a whole is not checked string by string.
+        let message = if let Ok(object) = std::str::from_utf8(object) {
+            let mut source = serde_json::Deserializer::from_str(object);
+            self.encoder.message(self.item, &mut source)?
+        } else {
+            let mut source = serde_json::Deserializer::from_slice(object);
+            self.encoder.message(self.item, &mut source)?
+        };
         wire::block(ITEMS, message, out);
         Ok(())
     }
