@@ -44,7 +44,7 @@ pub(crate) struct Options {
     #[arg(long, value_delimiter = ',')]
     pub(crate) sides: Vec<Side>,
     /// The program that scripts/peers.sh has built, for the sides of client-go
-    #[arg(long, value_name = "PROGRAM")]
+    #[arg(long, value_name = "PROGRAM", value_parser = peer_program)]
     pub(crate) client_go: Option<PathBuf>,
     /// Makes each answer to a list once, before the first round, and repeats it from then on
     #[arg(long)]
@@ -54,6 +54,16 @@ pub(crate) struct Options {
     pub(crate) results: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) output: OutputArgs,
+}
+
+/// Reads the path of a peer's program, which has to be there before anything is measured.
+pub(crate) fn peer_program(path: &str) -> Result<PathBuf, String> {
+    let path = PathBuf::from(path);
+    if path.is_file() {
+        Ok(path)
+    } else {
+        Err("there is no such file; scripts/peers.sh builds the program and prints its path".into())
+    }
 }
 
 /// The cost of one sync.

@@ -94,6 +94,11 @@ fn a_peer_that_holds_something_else_is_told() {
         stderr.contains("--client-go PROGRAM, see scripts/peers.sh"),
         "{stderr}"
     );
+    let stderr = run(&["--client-go", folder.path().to_str().unwrap()]);
+    assert!(
+        stderr.contains("there is no such file; scripts/peers.sh builds"),
+        "{stderr}"
+    );
 }
 
 #[test]

@@ -89,7 +89,7 @@ pub(crate) struct Options {
     #[arg(long, default_value_t = 10)]
     churn_minutes: u32,
     /// The program that scripts/peers.sh has built; without it, client-go's figures are those of another machine
-    #[arg(long, value_name = "PROGRAM")]
+    #[arg(long, value_name = "PROGRAM", value_parser = sync::peer_program)]
     client_go: Option<PathBuf>,
     /// Writes `figures.csv`, and `sync.csv` and `sync.svg`, into this directory.
     #[arg(long)]
