@@ -86,6 +86,8 @@ class Court:
     def run(self, step, selected, cpu_limit_s):
         environment = dict(os.environ, MUTANT=selected, INSTA_UPDATE="no", RUST_BACKTRACE="0")
         environment["MUTANTS_REACHED"] = str(self.work / "reached")
+        # As cargo tells a test; a failing one names its package in the line that replays it.
+        environment["CARGO_PKG_NAME"] = step.folder.name
         return running.run(step.command, step.folder, environment, cpu_limit_s)
 
     def prepare(self, path):
