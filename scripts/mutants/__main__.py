@@ -29,6 +29,7 @@ import building
 import judging
 import listing
 import report
+import running
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 SOURCES = (".cargo", "informer", "conformance", "fakeserver", "Cargo.lock")
