@@ -51,7 +51,7 @@ struct Part {
     bytes: Range<usize>,
 }
 
-/// Where a message begins.
+/// The place at which a message begins.
 #[derive(Clone, Copy)]
 struct Began {
     byte: usize,
