@@ -2,7 +2,7 @@
 
 use std::{
     io::Write,
-    sync::{Arc, Mutex},
+    sync::{Arc, LazyLock, Mutex},
     time::Duration,
 };
 
@@ -17,7 +17,10 @@ use kube::{
     api::{DeleteParams, PostParams},
 };
 use tokio::time::sleep;
-use tracing::subscriber::DefaultGuard;
+use tracing::{
+    Dispatch,
+    subscriber::{DefaultGuard, NoSubscriber},
+};
 
 use crate::support::{Answer, Recorded, Server, added, config_map, list, status};
 
@@ -31,6 +34,10 @@ struct Log {
     _guard: DefaultGuard,
 }
 
+/// A second subscriber, of nothing. With a single one, a place that logs for the first time on a thread that has none is
+/// silent from then on, on all threads.
+static SECOND: LazyLock<Dispatch> = LazyLock::new(|| Dispatch::new(NoSubscriber::new()));
+
 #[derive(Clone)]
 struct Sink(Arc<Mutex<Vec<u8>>>);
 
@@ -38,6 +45,7 @@ struct Sink(Arc<Mutex<Vec<u8>>>);
 
 impl Log {
     fn new() -> Self {
+        LazyLock::force(&SECOND);
         let text = Arc::new(Mutex::new(Vec::new()));
         let sink = Sink(Arc::clone(&text));
         let subscriber = tracing_subscriber::fmt()
@@ -113,9 +121,7 @@ async fn healthy_life(server: &FakeServer) -> SharedInformer<ConfigMap> {
 
 #[tokio::test(start_paused = true)]
 async fn a_healthy_life_warns_of_nothing_and_names_resource_and_handler() {
-    // A place that logs for the first time in another test at the very moment may miss a subscriber that is new: each logs before.
     let server = FakeServer::builder().build();
-    healthy_life(&server).await.shutdown().await;
     let log = Log::new();
     let informer = healthy_life(&server).await;
     informer.shutdown().await;
@@ -129,6 +135,54 @@ async fn a_healthy_life_warns_of_nothing_and_names_resource_and_handler() {
     assert!(all.contains("informer{resource=configmaps"), "{all}");
     assert!(all.contains("informer synced"), "{all}");
     assert!(!all.contains(MARKER), "{all}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_handler_that_falls_behind_is_warned_of_once_until_it_has_half_caught_up() {
+    let server = FakeServer::builder().build();
+    let log = Log::new();
+    let api: Api<ConfigMap> = Api::namespaced(server.client(), "default");
+    let informer: SharedInformer<ConfigMap> = SharedInformer::builder(HttpListWatch::new(
+        server.client(),
+        Scope::Namespace("default".into()),
+    ))
+    .with_options(streaming())
+    .build()
+    .unwrap();
+    let options = HandlerOptions::default()
+        .with_name("slow")
+        .with_warning_at(2);
+    let minute = Duration::from_mins(1);
+    let told = informer.add_async_handler_with(move |_| sleep(minute), options);
+    informer.start();
+    informer.wait_for_cache_sync(LIMIT).await.unwrap();
+    let create = async |names: &str| {
+        for name in names.split(' ') {
+            let created = object(name);
+            api.create(&PostParams::default(), &created).await.unwrap();
+        }
+        sleep(Duration::from_secs(1)).await;
+    };
+    // Four wait, one of them in the handler: the third is one too many.
+    create("a b c d").await;
+    // One has been handled, and four wait again.
+    sleep(minute).await;
+    create("e").await;
+    // One waits, half of what may, and then three.
+    sleep(minute * 3).await;
+    create("f g").await;
+    let metrics = told.metrics();
+    informer.shutdown().await;
+    assert_eq!((metrics.delivered, metrics.pending), (4, 3));
+    let lines = log.lines();
+    let warned: Vec<_> = (lines.iter())
+        .filter(|line| line.contains("handler falls behind"))
+        .collect();
+    assert_eq!(warned.len(), 2, "{warned:#?}");
+    assert!(
+        (warned.iter()).all(|line| line.contains("pending=3") && line.contains("slow")),
+        "{warned:#?}"
+    );
 }
 
 /// A config map whose data is a string.
