@@ -125,6 +125,30 @@ fn change() -> impl Strategy<Value = (usize, u8, bool)> {
     (any::<usize>(), byte, any::<bool>())
 }
 
+#[test]
+fn items_are_cut_out_before_the_list_is_whole_and_its_beginning_is_given_once() {
+    let chunk = |text: &'static str| Bytes::from_static(text.as_bytes());
+    let (mut splitter, mut items) = (ListSplitter::default(), Vec::new());
+    splitter.push(&chunk(r#"{"kind":"L","metadata":{"a":[1]},"#), |item| {
+        items.push(item);
+    });
+    assert_eq!(
+        (splitter.has_cut(), splitter.take_beginning()),
+        (false, None)
+    );
+    splitter.push(&chunk(r#""items":[{"n":1},{"n":"#), |item| items.push(item));
+    assert!(splitter.has_cut());
+    assert_eq!(items, [r#"{"n":1}"#]);
+    let beginning = splitter.take_beginning().unwrap();
+    let expected = r#"{"kind":"L","metadata":{"a":[1]},"items":[]}"#;
+    assert_eq!(String::from_utf8(beginning).unwrap(), expected);
+    assert_eq!(splitter.take_beginning(), None);
+    splitter.push(&chunk("2}]}"), |item| items.push(item));
+    assert_eq!(items, [r#"{"n":1}"#, r#"{"n":2}"#]);
+    let frame = r#"{"kind":"L","metadata":{"a":[1]},"items":[0,0]}"#;
+    assert_eq!(String::from_utf8(splitter.finish()).unwrap(), frame);
+}
+
 proptest! {
     #[test]
     fn items_are_what_a_parser_finds(

@@ -360,6 +360,24 @@ fn an_event_before_the_first_state_is_initial() {
     check("+a@1", "=2[a@1,b@2]", "(+b@2)", "a@1 b@2 at 2");
 }
 
+#[test]
+fn a_deletion_says_nothing_about_other_keys_until_there_are_too_many() {
+    check("=5[a@1,b@2] -b@8", "+c@7", "+c@7", "a@1 c@7 at 8");
+    check_stale("=5[a@1,b@2] -b@8", "+b@7", "a@1 at 8");
+    let mut world = World::default();
+    world.apply(vec![delta("=5[]")]);
+    for n in 0..1_024 {
+        world.apply(vec![delta(&format!("+k{n}@{}", 10 + 2 * n))]);
+        world.apply(vec![delta(&format!("-k{n}@{}", 11 + 2 * n))]);
+    }
+    let mut stale = |word: &str| world.apply(vec![delta(word)]).stale_count;
+    assert_eq!([stale("+k0@10"), stale("+k1023@2056")], [1, 1]);
+    assert_eq!(stale("+late@2000"), 0);
+    // One more, and all that came before it counts as received.
+    assert_eq!(stale("-late@3000"), 0);
+    assert_eq!([stale("+k0@10"), stale("+later@2999")], [1, 1]);
+}
+
 // === Causes ===
 
 #[test]

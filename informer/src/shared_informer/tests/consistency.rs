@@ -141,7 +141,8 @@ async fn the_server_is_asked_for_the_caches_version_and_what_comes_meanwhile_is_
 #[tokio::test(start_paused = true)]
 async fn what_was_lost_is_found() {
     let (builder, mut script) = builder();
-    let informer = builder.build().unwrap();
+    let informer = builder.with_name("orders").build().unwrap();
+    assert_eq!(informer.name(), "orders");
     let watch = synced(&informer, &mut script, "a@1 b@2", "5").await;
     // On the server, `a` changed at 6 and `b` was deleted at 7, without an event.
     watch.added(object("c@8"));
@@ -152,7 +153,9 @@ async fn what_was_lost_is_found() {
         call.page(objects("a@6 c@8"), "8");
     };
     let (report, ()) = tokio::join!(informer.check_consistency(LIMIT), server);
-    let told = report.unwrap().to_string();
+    let report = report.unwrap();
+    assert!(!report.is_consistent());
+    let told = report.to_string();
     let expected =
         "at 8, 2 listed, 2 different; a cached at 1, listed at 6; b not listed, cached at 2";
     assert!(told.ends_with(expected), "{told}");
