@@ -20,6 +20,7 @@ import argparse
 import hashlib
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -200,6 +201,9 @@ class Session:
 
 def main():
     arguments = parsed(sys.argv[1:])
+    # To be told to end is as to be interrupted, also where a shell has the interrupt ignored: what runs is ended first.
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.default_int_handler)
     try:
         session = Session(arguments)
         return session.report() if arguments.report else session.run()

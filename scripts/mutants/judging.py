@@ -88,6 +88,8 @@ class Court:
         environment["MUTANTS_REACHED"] = str(self.work / "reached")
         # As cargo tells a test; a failing one names its package in the line that replays it.
         environment["CARGO_PKG_NAME"] = step.folder.name
+        # A case that fails with one mutant is not to be tried first with the next one.
+        environment["PROPTEST_DISABLE_FAILURE_PERSISTENCE"] = "1"
         return running.run(step.command, step.folder, environment, cpu_limit_s)
 
     def prepare(self, path):
