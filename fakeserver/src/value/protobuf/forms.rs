@@ -32,17 +32,15 @@ pub(super) fn fold(form: Form, mut fields: Map<String, Value>) -> Result<Value, 
     })
 }
 
-/// The fields of what JSON shows; `None` is an empty message, which differs from one of zeros.
+/// The fields of what JSON shows, but for texts of times and quantities; `None` is an empty message, which differs from one of
+/// zeros.
 pub(super) fn unfold(
     form: Form,
     value: &Value,
 ) -> Result<Option<Map<String, Value>>, &'static str> {
     let fields = match (form, value) {
         (Form::Time | Form::MicroTime, Value::Null) => return Ok(None),
-        (Form::Time, value) => seconds_and_nanos(value, Precision::Seconds)?,
-        (Form::MicroTime, value) => seconds_and_nanos(value, Precision::Micros)?,
         (Form::Quantity, Value::Null) => json!({"string": "0"}),
-        (Form::Quantity, Value::String(text)) => json!({"string": text}),
         (Form::Quantity, Value::Number(number)) => json!({"string": number.to_string()}),
         (Form::IntOrString, Value::Null) => json!({}),
         (Form::IntOrString, Value::Number(number)) => json!({"intVal": number}),
@@ -101,12 +99,6 @@ fn time(fields: &Map<String, Value>, precision: Precision) -> Result<Value, Stri
     } else {
         json!(print_time(time, precision))
     })
-}
-
-fn seconds_and_nanos(value: &Value, precision: Precision) -> Result<Value, &'static str> {
-    let text = value.as_str().ok_or("a time")?;
-    let (seconds, nanos) = since_epoch(text, precision)?;
-    Ok(json!({"seconds": seconds, "nanos": nanos}))
 }
 
 /// Returns the whole seconds of a time since 1970, and the nanoseconds after them.

@@ -52,7 +52,7 @@ impl<'de> Visitor<'de> for FormSeed<'_> {
         formatter.write_str("a value")
     }
 
-    /// Writes the texts of which objects have many without a value of them.
+    /// Writes times and quantities, of which objects have many, without a value of each.
     fn visit_str<E: Error>(self, text: &str) -> Result<(), E> {
         let Self { encoder, id } = self;
         let precision = match encoder.table.get(id).form {
