@@ -17,6 +17,8 @@ pub(crate) mod world;
 
 use std::time::Duration;
 
+use tokio::time::Instant;
+
 use self::{lag::Lag, log::WarningRecorder, pace::Pace, simulated::Simulated};
 pub use self::{
     minimal::Minimal,
@@ -118,6 +120,15 @@ async fn observe(plan: &Plan, options: &RunOptions<'_>, recorder: &Recorder) {
     let has_ended = || metrics.num_alive_tasks() == 0;
     let pace = Pace::new(options.against, recorder.clone());
     pace.wind_down(has_ended).await;
+    // A leadership that was dropped is given back by a task that is left, for as long as a renewal may take.
+    let renewal = plan
+        .election
+        .as_ref()
+        .map_or(0, |election| election.renew_ms);
+    let until = Instant::now() + Duration::from_millis(renewal);
+    while !has_ended() && Instant::now() < until {
+        pace.wind_down(has_ended).await;
+    }
     recorder.record(Observation::TasksLeft {
         count: metrics.num_alive_tasks(),
     });
