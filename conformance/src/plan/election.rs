@@ -137,6 +137,16 @@ impl Election {
         }
     }
 
+    /// Returns the time for which a task may give back a lease whose leader was dropped, in milliseconds: that of a renewal.
+    pub(crate) fn giving_back_ms(&self) -> u64 {
+        let mut stops = (self.candidates.iter()).filter_map(|candidate| candidate.stop);
+        if stops.any(|stop| stop.kind == StopKind::Drop) {
+            self.renew_ms
+        } else {
+            0
+        }
+    }
+
     /// Replaces every moment by the result of `new`. Times that follow from a lease's durations stay.
     pub(super) fn map_moments(&mut self, mut new: impl FnMut(u64) -> u64) {
         for candidate in &mut self.candidates {

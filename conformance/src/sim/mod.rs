@@ -26,7 +26,7 @@ pub use self::{
 };
 use crate::{
     checkers::{self, Violation},
-    plan::Plan,
+    plan::{Election, Plan},
     trace::{Observation, Recorder, Trace},
 };
 
@@ -120,12 +120,9 @@ async fn observe(plan: &Plan, options: &RunOptions<'_>, recorder: &Recorder) {
     let has_ended = || metrics.num_alive_tasks() == 0;
     let pace = Pace::new(options.against, recorder.clone());
     pace.wind_down(has_ended).await;
-    // A leadership that was dropped is given back by a task that is left, for as long as a renewal may take.
-    let renewal = plan
-        .election
-        .as_ref()
-        .map_or(0, |election| election.renew_ms);
-    let until = Instant::now() + Duration::from_millis(renewal);
+    let election = plan.election.as_ref();
+    let giving_back_ms = election.map_or(0, Election::giving_back_ms);
+    let until = Instant::now() + Duration::from_millis(giving_back_ms);
     while !has_ended() && Instant::now() < until {
         pace.wind_down(has_ended).await;
     }
