@@ -32,10 +32,17 @@ pub fn check(trace: &Trace) -> Vec<Finding> {
 /// The lists in progress.
 #[derive(Default)]
 struct Lists {
-    /// The informer of each request that is a part of a list.
-    requests: BTreeMap<usize, usize>,
+    /// The requests that are parts of lists.
+    requests: BTreeMap<usize, Part>,
     /// The informers whose lists are answered.
     answered: BTreeSet<usize>,
+}
+
+/// A request that is a part of a list.
+struct Part {
+    informer: usize,
+    /// True if it may be a check of a version instead, which needs no turn; the first of pages of one object looks the same.
+    may_be_check: bool,
 }
 
 // === impl Lists ===
@@ -58,18 +65,28 @@ impl Lists {
                     self.end(*informer);
                 }
                 if is_list {
-                    self.requests.insert(*request, *informer);
+                    let part = Part {
+                        informer: *informer,
+                        may_be_check: false,
+                    };
+                    self.requests.insert(*request, part);
                 }
             }
             Observation::Answer {
                 request,
                 status: 200,
             } => {
-                self.answered.extend(self.requests.get(request));
+                let part = self.requests.get(request);
+                let part = part.filter(|part| !part.may_be_check);
+                self.answered.extend(part.map(|part| part.informer));
             }
-            // A check gets no state; a page that was read to its end is followed by the next.
-            Observation::VersionCheck { request }
-            | Observation::Page {
+            Observation::VersionCheck { request } => {
+                if let Some(part) = self.requests.get_mut(request) {
+                    part.may_be_check = true;
+                }
+            }
+            // A page that was read to its end is followed by the next.
+            Observation::Page {
                 request,
                 has_more: true,
                 ..
@@ -91,14 +108,14 @@ impl Lists {
     }
 
     fn end_of(&mut self, request: usize) {
-        if let Some(informer) = self.requests.get(&request).copied() {
-            self.end(informer);
+        if let Some(part) = self.requests.get(&request) {
+            self.end(part.informer);
         }
     }
 
     /// Ends the list of an informer.
     fn end(&mut self, informer: usize) {
         self.answered.remove(&informer);
-        self.requests.retain(|_, of| *of != informer);
+        self.requests.retain(|_, part| part.informer != informer);
     }
 }

@@ -280,3 +280,43 @@ fn a_check_of_a_version_needs_no_turn_at_a_gate() {
         &[],
     );
 }
+
+#[test]
+fn a_list_ends_with_its_first_page_of_one_object_though_that_looks_like_a_check() {
+    check(
+        |story: &mut Story| {
+            told_well(story);
+            story.push(Observation::ListGate { width: 1 });
+            for (informer, request, is_continued) in [(1, 7, false), (1, 8, true), (2, 9, false)] {
+                story.push(Observation::Request {
+                    informer,
+                    request,
+                    kind: RequestKind::List {
+                        revision: "4".to_owned(),
+                        is_continued,
+                    },
+                });
+                if request == 7 {
+                    story.push(Observation::VersionCheck { request });
+                }
+                story.push(Observation::Answer {
+                    request,
+                    status: 200,
+                });
+                if request == 8 {
+                    // The page that was asked for ahead is there when the first one breaks.
+                    story.push(Observation::Page {
+                        request,
+                        revision: 4,
+                        has_more: true,
+                        members: Vec::new(),
+                    });
+                    story.end(8, Ending::Clean);
+                    story.end(7, Ending::Broken);
+                }
+            }
+            story.end(9, Ending::Broken);
+        },
+        &[],
+    );
+}
