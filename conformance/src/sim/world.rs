@@ -246,6 +246,9 @@ impl<S: Servers> World<S> {
         let observe = || self.subjects.observe();
         self.pace.settle(observe, has_settled).await;
         self.subjects.observe();
+        if phase == Phase::Converged && self.against == Against::InProcess {
+            self.subjects.compare_by_themselves().await;
+        }
         if let Some(text) = self.servers.unmet_goal() {
             self.recorder.record(Observation::Undone { text });
         }

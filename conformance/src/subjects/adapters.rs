@@ -85,10 +85,17 @@ impl<K: Send + Sync + 'static, H> Filtered<K, H> {
     /// Creates the filter beside `inner`, the handler of this number.
     pub(super) fn new(inner: H, informer: usize, handler: usize, recorder: Recorder) -> Self {
         let accepted = Accepted::default();
-        let filter = Filter::of_metadata(|metadata| metadata.labels.get(LABEL) == Some(ACCEPTED));
+        let is_accepted = |object: &Object<K>| object.labels().get(LABEL) == Some(ACCEPTED);
+        let filter: Box<dyn EventHandler<K>> = if handler.is_multiple_of(2) {
+            let filter =
+                Filter::of_metadata(|metadata| metadata.labels.get(LABEL) == Some(ACCEPTED));
+            Box::new(FilteringHandler::with_filter(filter, accepted.clone()))
+        } else {
+            Box::new(FilteringHandler::new(is_accepted, accepted.clone()))
+        };
         Self {
             inner,
-            filter: Box::new(FilteringHandler::with_filter(filter, accepted.clone())),
+            filter,
             accepted,
             want: Versions::new(),
             informer,

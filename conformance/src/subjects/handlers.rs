@@ -7,7 +7,9 @@ use std::{
 };
 
 use futures::FutureExt;
-use informer::{Buffer, HandlerOptions, HandlerRegistration, ListenerMetrics, SharedInformer};
+use informer::{
+    Buffer, HandlerEnd, HandlerOptions, HandlerRegistration, ListenerMetrics, SharedInformer,
+};
 use tokio::time::timeout;
 
 use super::{
@@ -254,9 +256,22 @@ impl<K: Send + Sync + 'static> Handlers<K> {
         for (handler, joined) in &self.joined {
             if let Some(registration) = &*lock(&joined.registration) {
                 self.syncs.see(*handler, || registration.has_synced());
+                if let Some(text) = untrue_end(registration) {
+                    let name = handler.to_string();
+                    self.recorder.record(unremoved(self.informer, &name, &text));
+                }
             }
         }
     }
+}
+
+/// Describes the end of a handler that is registered still, if that is not the stop of its informer.
+fn untrue_end(registration: &HandlerRegistration) -> Option<String> {
+    let end = registration.ended().now_or_never();
+    let is_true = matches!(&end, Some(HandlerEnd::Stopped { handler }) if **handler == *registration.name())
+        && end == registration.end()
+        && !end.as_ref().is_some_and(HandlerEnd::is_overflow);
+    (!is_true).then(|| format!("has ended by {end:?}, not by the stop"))
 }
 
 /// Registers a handler that is called, in the way that its plan says.

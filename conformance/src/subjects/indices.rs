@@ -7,7 +7,7 @@ use std::{
 
 use informer::{
     EditIndexError, IndexFn, IndexerError, Metadata, NAMESPACE_INDEX, Object, SharedInformer,
-    Snapshot,
+    Snapshot, field_path::Fields,
 };
 use tokio::time::sleep;
 
@@ -20,6 +20,8 @@ use crate::{
 
 /// The index by label of every informer here.
 pub(super) const TIER: &str = "tier";
+/// The index for life by the field of the same label, named by its path.
+pub(super) const FIELD: &str = ".metadata.labels.tier";
 /// The index that comes and goes: by the values of all labels, of which an object may have several.
 const PASSING: &str = "values of labels";
 /// The one that comes in its place every other time: its function fails for some objects.
@@ -33,6 +35,11 @@ type Groups = BTreeMap<String, BTreeSet<Key>>;
 /// Creates the function of the index for life.
 pub(super) fn by_tier<K: 'static>() -> IndexFn<K> {
     IndexFn::by_label(LABEL)
+}
+
+/// Creates the function of the index by field.
+pub(super) fn by_field<K: Fields + 'static>() -> IndexFn<K> {
+    IndexFn::by_field(FIELD).expect("it is the path of a field")
 }
 
 fn by_label_values<K: 'static>() -> IndexFn<K> {
@@ -136,17 +143,16 @@ pub(super) fn recount<K>(place: usize, snapshot: &Snapshot<K>) -> Vec<Observatio
             differences.push(differs(place, name, format!("want {want:?}, got {got:?}")));
         }
     };
-    compare(
-        TIER,
-        &group(snapshot, |object| {
-            object
-                .labels()
-                .get(LABEL)
-                .map(str::to_owned)
-                .into_iter()
-                .collect()
-        }),
-    );
+    let by_label = group(snapshot, |object| {
+        object
+            .labels()
+            .get(LABEL)
+            .map(str::to_owned)
+            .into_iter()
+            .collect()
+    });
+    compare(TIER, &by_label);
+    compare(FIELD, &by_label);
     compare(
         "namespace",
         &group(snapshot, |object| vec![object.key().namespace().to_owned()]),

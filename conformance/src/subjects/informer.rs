@@ -2,6 +2,7 @@
 
 use std::{
     collections::BTreeMap,
+    convert::Infallible,
     future::{Future, pending},
     pin::Pin,
     sync::Arc,
@@ -12,6 +13,7 @@ use informer::{
     DecodeError, DeltaFifoOptions, Filter, Labels, Object, ResourceVersion, Scope, SharedInformer,
     SharedInformerBuilder, Snapshot, SyncPhase,
     compact::{Compact, CompactOptions},
+    field_path::Fields,
     http::{self, Encoding, HttpListWatch},
     reflector::{Phase, ReflectorOptions},
 };
@@ -20,7 +22,7 @@ use kube::{
     api::{ApiResource, DynamicObject},
     core::PartialObjectMeta,
 };
-use serde::de::DeserializeOwned;
+use serde::{Serialize, de::DeserializeOwned};
 
 use super::{
     Extras, Subject, SubjectParts,
@@ -33,8 +35,10 @@ use super::{
     hurried::hurry,
     indices,
     interleaved::Interleaved,
+    own_checks,
     readers::Readers,
     reports::{self, ReportRecorder},
+    status_reader::StatusReader,
     strict::Strict,
     version_waits::VersionWaits,
     waiters::Waiters,
@@ -99,6 +103,7 @@ struct InformerSubject<K> {
     controllers: Controllers,
     contents: Contents<K>,
     reports: Arc<ReportRecorder>,
+    status_reader: StatusReader,
     facade: Facade,
     recorder: Recorder,
     extras: Extras,
@@ -111,7 +116,7 @@ fn boxed<K>(
     extras: Extras,
 ) -> Box<dyn Subject>
 where
-    K: Digested + DeserializeOwned + Send + Sync + 'static,
+    K: Digested + DeserializeOwned + Serialize + Send + Sync + 'static,
 {
     let plan = parts.plan;
     let scope = match &plan.selection.namespace {
@@ -165,7 +170,7 @@ where
 /// The informer of a subject, before it is built.
 type Builder<K> = SharedInformerBuilder<K, BuggyListWatch<K, Interleaved<HttpListWatch<K>>>>;
 
-fn builder<K: Send + Sync + 'static>(
+fn builder<K: Fields + Send + Sync + 'static>(
     parts: &SubjectParts<'_>,
     list_watch: HttpListWatch<K>,
     bug: Option<Bug>,
@@ -190,7 +195,8 @@ fn builder<K: Send + Sync + 'static>(
     let builder = SharedInformer::builder(BuggyListWatch::new(list_watch, bug))
         .with_options(options)
         .with_queue(queue)
-        .with_index(indices::TIER, indices::by_tier());
+        .with_index(indices::TIER, indices::by_tier())
+        .with_index(indices::FIELD, indices::by_field());
     let builder = match &parts.gate {
         Some(gate) => builder.with_list_gate(gate.clone()),
         None => builder,
@@ -198,10 +204,22 @@ fn builder<K: Send + Sync + 'static>(
     if !plan.selection.is_filtered {
         return builder;
     }
-    let selection = plan.selection.clone();
-    builder.with_filter(Filter::of_metadata(move |metadata| {
-        selection.selects(metadata.labels.get(LABEL))
-    }))
+    builder.with_filter(filter(parts.informer, plan.selection.clone()))
+}
+
+/// Creates the filter of the informer at `place`, of one kind or another.
+fn filter<K: Fields + Send + Sync + 'static>(place: usize, selection: Selection) -> Filter<K> {
+    match place % 3 {
+        // A field that an object does not have has no value that could be accepted.
+        0 if !selection.selects(None) => {
+            Filter::by_field(indices::FIELD, move |label| selection.selects(Some(label)))
+                .expect("it is the path of a field")
+        }
+        1 => Filter::fallible(move |object: &Object<K>| {
+            Ok::<_, Infallible>(selection.selects(object.labels().get(LABEL)))
+        }),
+        _ => Filter::of_metadata(move |metadata| selection.selects(metadata.labels.get(LABEL))),
+    }
 }
 
 // === impl InformerSubject ===
@@ -219,7 +237,10 @@ impl<K: Send + Sync + 'static> InformerSubject<K> {
             .then(|| SharedInformer::new(client.clone(), Scope::All));
         let reports = ReportRecorder::new(parts.informer, parts.recorder.clone());
         let facade = Facade::default();
-        let builder = builder.with_observer(Arc::clone(&reports) as Arc<_>);
+        let consulted = Arc::clone(&reports);
+        let builder = builder
+            .with_observer(Arc::clone(&reports) as Arc<_>)
+            .with_error_policy(move |failure| consulted.decide(failure));
         let build = || builder.build_through(|store| BuggyStore::new(store, extras.bug));
         let informer =
             metrics::with_local_recorder(&facade, build).expect("the index has a name of its own");
@@ -246,8 +267,9 @@ impl<K: Send + Sync + 'static> InformerSubject<K> {
             readers: Readers::new(parts.informer, &informer, parts.recorder.clone()),
             index_edit_period: parts.plan.index_edit_ms.map(Duration::from_millis),
             index_edits: TaskSet::new(),
-            informer,
             controllers: Controllers::new(parts.informer, parts.recorder.clone()),
+            status_reader: StatusReader::new(&informer),
+            informer,
             contents,
             reports,
             facade,
@@ -278,16 +300,26 @@ impl<K: Send + Sync + 'static> InformerSubject<K> {
         let reported = self.reports.reported();
         let version = snapshot.resource_version();
         for (name, text) in self.facade.differences(&counts, version, &reported) {
-            self.recorder.record(Observation::Differs {
-                informer: self.place,
-                part: Part::Report,
-                name: name.to_owned(),
-                text,
-            });
+            self.differ(name, text);
+        }
+        if let Some(text) = self.reports.difference(&self.informer.metrics()) {
+            self.differ("numbers", text);
+        }
+        if let Some(text) = self.status_reader.difference(&self.informer) {
+            self.differ("stream of the status", text);
         }
         self.recorder.record(Observation::Counted {
             informer: self.place,
             counts,
+        });
+    }
+
+    fn differ(&self, name: &str, text: String) {
+        self.recorder.record(Observation::Differs {
+            informer: self.place,
+            part: Part::Report,
+            name: name.to_owned(),
+            text,
         });
     }
 
@@ -433,6 +465,18 @@ where
         for difference in indices::recount(self.place, &snapshot) {
             self.recorder.record(difference);
         }
+    }
+
+    fn compare_by_itself(&self) -> Pin<Box<dyn Future<Output = ()> + '_>> {
+        Box::pin(async {
+            if let Some(difference) = own_checks::compare(self.place, &self.informer).await {
+                self.recorder.record(difference);
+            }
+            if !self.reports.is_asked_about_objects() {
+                let text = "not asked about each object that does not decode, once";
+                self.differ("policy about failures", text.to_owned());
+            }
+        })
     }
 
     fn stop(mut self: Box<Self>) -> Pin<Box<dyn Future<Output = ()>>> {

@@ -20,6 +20,8 @@ mod contents;
 mod strict;
 mod hurried;
 mod reports;
+mod status_reader;
+mod own_checks;
 mod facade;
 mod informer;
 mod interleaved;
@@ -99,6 +101,12 @@ pub trait Subject {
 
     /// Records the content of the cache, and differences of indexes from a recount.
     fn observe(&self);
+
+    /// Has it compare its cache, which equals the server's state, by its own means; records what it finds. Subjects that have
+    /// no such means do nothing.
+    fn compare_by_itself(&self) -> Pin<Box<dyn Future<Output = ()> + '_>> {
+        Box::pin(std::future::ready(()))
+    }
 
     /// Stops it and waits until it has stopped; records the number of tasks that are left.
     fn stop(self: Box<Self>) -> Pin<Box<dyn Future<Output = ()>>>;

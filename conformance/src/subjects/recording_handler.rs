@@ -105,10 +105,10 @@ pub(super) fn lock(registration: &Registration) -> MutexGuard<'_, Option<Handler
 
 fn cause(cause: NotificationCause) -> Option<NotifiedCause> {
     match cause {
-        NotificationCause::Initial => Some(NotifiedCause::Initial),
+        _ if cause.is_initial() => Some(NotifiedCause::Initial),
+        _ if cause.is_resync() => Some(NotifiedCause::Resync),
         NotificationCause::Live => Some(NotifiedCause::Live),
         NotificationCause::Relist => Some(NotifiedCause::Relist),
-        NotificationCause::Resync => Some(NotifiedCause::Resync),
         _ => None,
     }
 }

@@ -1,10 +1,15 @@
 //! The reports of an informer about itself: to its observer, and by its numbers.
 
-use std::sync::{Arc, Mutex};
+use std::{
+    sync::{Arc, Mutex},
+    time::Duration,
+};
 
 use informer::{
-    DecodeError, InformerMetrics, ListenerMetrics, SharedInformer,
-    reflector::{Failure, ListSummary, Phase, ReflectorObserver, WatchSummary},
+    DecodeError, InformerMetrics, ListenerMetrics, ResourceVersion, SharedInformer,
+    reflector::{
+        Decision, Failure, FailureCause, ListSummary, Phase, ReflectorObserver, WatchSummary,
+    },
 };
 
 use super::facade::Reported;
@@ -18,6 +23,19 @@ pub(super) struct ReportRecorder {
     informer: usize,
     recorder: Recorder,
     reported: Mutex<Reported>,
+    consulted: Mutex<Consulted>,
+}
+
+/// What the policy about failures was asked, and the observer told.
+#[derive(Debug, Default)]
+struct Consulted {
+    /// The last failure of which the policy was asked: its cause, attempt and delay.
+    last: Option<(FailureCause, u32, Duration)>,
+    /// A failure that the observer was told of, and the policy was not asked about before.
+    unasked: Option<String>,
+    /// The number of objects that do not decode of which the policy was asked, less those of which the observer was told.
+    undecodable: i64,
+    went_back: u64,
 }
 
 /// Returns the name of a handler.
@@ -74,12 +92,56 @@ impl ReportRecorder {
             informer,
             recorder,
             reported: Mutex::default(),
+            consulted: Mutex::default(),
         })
     }
 
     /// Returns what was reported of lists and watches.
     pub(super) fn reported(&self) -> Reported {
         *self.reported.lock().expect("no holder panics")
+    }
+
+    /// Takes note of a failure as the policy about failures is asked about it, and decides nothing.
+    pub(super) fn decide(&self, failure: &Failure<'_>) -> Decision {
+        self.consulted(|consulted| {
+            consulted.undecodable += i64::from(failure.cause == FailureCause::Undecodable);
+            consulted.last = Some((failure.cause, failure.attempt, failure.delay));
+        });
+        Decision::Default
+    }
+
+    /// Describes a difference of `metrics`, or of what the policy about failures was asked, from what was reported.
+    pub(super) fn difference(&self, metrics: &InformerMetrics) -> Option<String> {
+        self.consulted(|consulted| {
+            if let Some(text) = &consulted.unasked {
+                return Some(format!("the policy was not asked about {text}"));
+            }
+            let InformerMetrics {
+                gone_back_versions,
+                transform_failures,
+                inconsistencies,
+                out_of_shard,
+                ..
+            } = metrics;
+            let got = [
+                gone_back_versions,
+                transform_failures,
+                inconsistencies,
+                out_of_shard,
+            ];
+            let want = [consulted.went_back, 0, 0, 0];
+            (got != [&want[0], &want[1], &want[2], &want[3]])
+                .then(|| format!("want {want:?}, got {got:?}"))
+        })
+    }
+
+    /// Returns true if the policy was asked about each object that does not decode, once: so it is when nothing is under way.
+    pub(super) fn is_asked_about_objects(&self) -> bool {
+        self.consulted(|consulted| consulted.undecodable == 0)
+    }
+
+    fn consulted<T>(&self, see: impl FnOnce(&mut Consulted) -> T) -> T {
+        see(&mut self.consulted.lock().expect("no holder panics"))
     }
 
     fn note(&self, note: impl FnOnce(&mut Reported)) {
@@ -129,6 +191,13 @@ impl ReflectorObserver for ReportRecorder {
     }
 
     fn failed(&self, failure: &Failure<'_>) {
+        self.consulted(|consulted| {
+            let told = Some((failure.cause, failure.attempt, failure.delay));
+            consulted.undecodable -= i64::from(failure.cause == FailureCause::Undecodable);
+            if consulted.last.take() != told {
+                consulted.unasked = Some(format!("{told:?}"));
+            }
+        });
         self.record(Report::Failed {
             cause: failure.cause,
             attempt: failure.attempt,
@@ -136,7 +205,12 @@ impl ReflectorObserver for ReportRecorder {
         });
     }
 
+    fn version_went_back(&self, _: &ResourceVersion, _: &ResourceVersion, _is_accepted: bool) {
+        self.consulted(|consulted| consulted.went_back += 1);
+    }
+
     fn undecodable(&self, error: &DecodeError) {
+        self.consulted(|consulted| consulted.undecodable -= 1);
         self.record(Report::Undecodable {
             key: error.key.to_string().into(),
             revision: error.resource_version.as_str().parse().unwrap_or(0),

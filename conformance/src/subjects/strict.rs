@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::Resource;
-use serde::{Deserialize, Deserializer, de::Error};
+use serde::{Deserialize, Deserializer, Serialize, de::Error};
 
 use crate::{
     digest::{Digest, Digested},
@@ -13,7 +13,7 @@ use crate::{
 
 /// A `K` without the label [`SPOILED`]: with it, it cannot be decoded. So is the type of a user for objects that newer
 /// writers have filled.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub(super) struct Strict<K>(K);
 
 // === impl Strict ===

@@ -17,7 +17,7 @@ use std::{
     num::{NonZero, NonZeroU32},
     sync::{
         Arc, Mutex,
-        atomic::{AtomicUsize, Ordering},
+        atomic::{AtomicBool, AtomicUsize, Ordering},
     },
     task::{Context, Poll},
     time::Duration,
@@ -42,7 +42,7 @@ pub use self::{
 };
 use crate::{
     interleave::{Seam, Yields},
-    trace::Recorder,
+    trace::{Recorder, RequestKind},
 };
 
 /// The maximal number of requests of an informer within one second of simulated time, pages of lists included.
@@ -73,6 +73,8 @@ struct Line {
     watch_speed: NonZeroU32,
     /// True if the client may ask for protobuf.
     has_protobuf: bool,
+    /// True if the last list that began was at exactly a version: no mirror asks so, but an informer that compares its cache.
+    compares: AtomicBool,
     meter: Mutex<Meter>,
 }
 
@@ -105,6 +107,7 @@ impl Transport {
                 chunk_max: None,
                 watch_speed: NonZeroU32::MIN,
                 has_protobuf: false,
+                compares: AtomicBool::new(false),
                 meter: Mutex::default(),
             }),
         }
@@ -236,6 +239,21 @@ fn arrived<B>(response: Response<B>) -> io::Result<Response<B>> {
 // === impl Line ===
 
 impl Line {
+    /// Returns true for a page of a list at exactly a version.
+    fn is_comparison(&self, kind: &RequestKind, query: &str) -> bool {
+        match kind {
+            RequestKind::Watch { .. } => false,
+            RequestKind::List {
+                is_continued: true, ..
+            } => self.compares.load(Ordering::Relaxed),
+            RequestKind::List { .. } => {
+                let compares = observe::is_at_version(query);
+                self.compares.store(compares, Ordering::Relaxed);
+                compares
+            }
+        }
+    }
+
     /// Counts a request, and reports the limit.
     fn is_too_much(&self) -> bool {
         let second = self.recorder.elapsed().as_secs();

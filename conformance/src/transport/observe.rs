@@ -107,12 +107,13 @@ impl Exchange {
     /// Records a request.
     pub(super) fn begin(line: &Arc<Line>, method: &Method, uri: &Uri) -> Self {
         let request = line.numbers.next();
-        let call = (!is_of_informers(method, uri)).then(|| Call {
+        let query = uri.query().unwrap_or_default();
+        let kind = kind_of(query);
+        let is_of_mirror = is_of_informers(method, uri) && !line.is_comparison(&kind, query);
+        let call = (!is_of_mirror).then(|| Call {
             text: format!("{method} {}", uri.path()),
             is_told: false,
         });
-        let query = uri.query().unwrap_or_default();
-        let kind = kind_of(query);
         let timeout = parameter(query, "timeoutSeconds").and_then(|text| text.parse().ok());
         let is_watch = matches!(kind, RequestKind::Watch { .. });
         let wants_latest = match &kind {
@@ -392,6 +393,11 @@ pub(super) fn with_sooner_end(uri: &Uri, factor: NonZeroU32) -> Option<Uri> {
     let mut parts = uri.clone().into_parts();
     parts.path_and_query = Some(path_and_query);
     Uri::from_parts(parts).ok()
+}
+
+/// Returns true for a list at exactly a version.
+pub(super) fn is_at_version(query: &str) -> bool {
+    parameter(query, "resourceVersionMatch") == Some("Exact")
 }
 
 /// Returns true for a list of one object that is not older than a version.
