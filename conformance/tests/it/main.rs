@@ -9,6 +9,7 @@
 //! | `incidents` | replicas that lag, restarts, machines that sleep |
 //! | `seeds` | seeds of all profiles: every promise is kept |
 //! | `compact` | the same for compact informers |
+//! | `shards` | informers of shards, with servers that select them and with servers that do not |
 //! | `memory` | the memory of caches, as it is promised |
 //! | `encodings` | objects of every kind in protobuf and CBOR are those in JSON |
 //! | `negative_controls` | each checker finds the violations of its invariant |
@@ -35,6 +36,7 @@ mod pages;
 mod incidents;
 mod seeds;
 mod compact;
+mod shards;
 mod memory;
 mod encodings;
 mod negative_controls;

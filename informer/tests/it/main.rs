@@ -17,7 +17,6 @@
 //! - `catalogue`: tests of client-go's own suite that had no counterpart here
 //! - `parity`: the page that compares with client-go names tests that exist, and all of client-go's
 //! - `controllers`: controllers and managers against the fake server
-//! - `shards`: informers of shards, with servers that select them and with servers that do not
 //! - `sharded_managers`: copies that share shards, in a simulation of clocks, crashes and connections
 //! - `multi_cluster`: controllers in several clusters, which come, go and fail
 //! - `kube_runtime_streams`: a controller of kube-runtime that is fed from shared informers
@@ -47,7 +46,6 @@ mod controller_converges;
 mod catalogue;
 mod parity;
 mod controllers;
-mod shards;
 mod sharded_managers;
 mod multi_cluster;
 mod kube_runtime_streams;
