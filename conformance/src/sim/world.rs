@@ -246,13 +246,25 @@ impl<S: Servers> World<S> {
         let observe = || self.subjects.observe();
         self.pace.settle(observe, has_settled).await;
         self.subjects.observe();
-        if phase == Phase::Converged && self.against == Against::InProcess {
-            self.subjects.compare_by_themselves().await;
+        if self.against == Against::InProcess {
+            self.compare_by_themselves(last).await;
         }
         if let Some(text) = self.servers.unmet_goal() {
             self.recorder.record(Observation::Undone { text });
         }
         self.pace.answer().await;
+    }
+
+    /// Has the subjects whose caches are of the server's last version compare them by their own means.
+    async fn compare_by_themselves(&self, last: &BTreeMap<Resource, u64>) {
+        for subject in self.subjects.running() {
+            let resource = subject.selection().resource;
+            let shown = subject.view().and_then(|view| view().0);
+            if subject.has_synced() && shown >= last.get(&resource).copied() {
+                let is_equal = subject.holds() == self.selected(subject.selection());
+                subject.compare_by_itself(is_equal).await;
+            }
+        }
     }
 
     fn has_converged(&self, last: &BTreeMap<Resource, u64>) -> bool {

@@ -2,7 +2,6 @@
 
 use std::{
     collections::BTreeMap,
-    convert::Infallible,
     future::{Future, pending},
     pin::Pin,
     sync::Arc,
@@ -10,12 +9,10 @@ use std::{
 };
 
 use informer::{
-    DecodeError, DeltaFifoOptions, Filter, Labels, Object, ResourceVersion, Scope, SharedInformer,
-    SharedInformerBuilder, Snapshot, SyncPhase,
+    DecodeError, Labels, Object, ResourceVersion, Scope, SharedInformer, Snapshot, SyncPhase,
     compact::{Compact, CompactOptions},
-    field_path::Fields,
-    http::{self, Encoding, HttpListWatch},
-    reflector::{Phase, ReflectorOptions},
+    http::{Encoding, HttpListWatch},
+    reflector::Phase,
 };
 use k8s_openapi::api::core::v1::{ConfigMap, Node, Pod};
 use kube::{
@@ -26,16 +23,14 @@ use serde::{Serialize, de::DeserializeOwned};
 
 use super::{
     Extras, Subject, SubjectParts,
+    assembly::{Builder, builder, own_client},
     contents::{Contents, Reading},
     controllers::Controllers,
     copy_controller::CopyController,
     facade::Facade,
     handlers::Handlers,
     heard::{key, state},
-    hurried::hurry,
-    indices,
-    interleaved::Interleaved,
-    own_checks,
+    indices, own_checks,
     readers::Readers,
     reports::{self, ReportRecorder},
     status_reader::StatusReader,
@@ -44,9 +39,9 @@ use super::{
     waiters::Waiters,
 };
 use crate::{
-    bugs::{Bug, BuggyListWatch, BuggyStore},
+    bugs::BuggyStore,
     digest::{self, Digested},
-    plan::{ControllerPlan, HandlerPlan, InformerPlan, LABEL, PlannedEncoding, Selection},
+    plan::{ControllerPlan, HandlerPlan, InformerPlan, PlannedEncoding, Selection},
     task::TaskSet,
     trace::{CacheView, Key, Link, Member, Observation, Part, Recorder, State},
 };
@@ -76,15 +71,6 @@ pub(super) fn config_maps(parts: SubjectParts<'_>, extras: Extras) -> Box<dyn Su
 /// Creates an informer of nodes as metadata only.
 pub(super) fn nodes(parts: SubjectParts<'_>, extras: Extras) -> Box<dyn Subject> {
     boxed::<PartialObjectMeta<Node>>(parts, &(), extras)
-}
-
-/// Creates a client as users of `informer` do. kube's own would retry failures without reporting them.
-fn own_client(parts: &SubjectParts<'_>) -> kube::Client {
-    let Some(url) = &parts.url else {
-        return parts.client.clone();
-    };
-    let config = kube::Config::new(url.parse().expect("an address makes a URL"));
-    http::client(config).expect("a URL without TLS is all that a client needs")
 }
 
 struct InformerSubject<K> {
@@ -164,61 +150,6 @@ where
             builder = builder.with_transform(digest::sign);
         }
         InformerSubject::boxed(parts, client, builder, extras, reading)
-    }
-}
-
-/// The informer of a subject, before it is built.
-type Builder<K> = SharedInformerBuilder<K, BuggyListWatch<K, Interleaved<HttpListWatch<K>>>>;
-
-fn builder<K: Fields + Send + Sync + 'static>(
-    parts: &SubjectParts<'_>,
-    list_watch: HttpListWatch<K>,
-    bug: Option<Bug>,
-) -> Builder<K> {
-    let plan = parts.plan;
-    let mut options = ReflectorOptions::default();
-    options.page_size = Some(plan.page_size);
-    options.streaming_lists = plan.streaming_lists;
-    options.watch_timeout_min = Duration::from_secs(plan.watch_timeout_s);
-    options.seed = Some(parts.seed);
-    if parts.is_hurried {
-        hurry(&mut options);
-    }
-    if let Some(bug) = bug {
-        bug.inject(&mut options);
-    }
-    let mut queue = DeltaFifoOptions::default();
-    if let Some(count) = plan.queue_max {
-        queue = queue.with_capacity(count).with_batch_max(count);
-    }
-    let list_watch = Interleaved::new(list_watch, parts.yields.clone());
-    let builder = SharedInformer::builder(BuggyListWatch::new(list_watch, bug))
-        .with_options(options)
-        .with_queue(queue)
-        .with_index(indices::TIER, indices::by_tier())
-        .with_index(indices::FIELD, indices::by_field());
-    let builder = match &parts.gate {
-        Some(gate) => builder.with_list_gate(gate.clone()),
-        None => builder,
-    };
-    if !plan.selection.is_filtered {
-        return builder;
-    }
-    builder.with_filter(filter(parts.informer, plan.selection.clone()))
-}
-
-/// Creates the filter of the informer at `place`, of one kind or another.
-fn filter<K: Fields + Send + Sync + 'static>(place: usize, selection: Selection) -> Filter<K> {
-    match place % 3 {
-        // A field that an object does not have has no value that could be accepted.
-        0 if !selection.selects(None) => {
-            Filter::by_field(indices::FIELD, move |label| selection.selects(Some(label)))
-                .expect("it is the path of a field")
-        }
-        1 => Filter::fallible(move |object: &Object<K>| {
-            Ok::<_, Infallible>(selection.selects(object.labels().get(LABEL)))
-        }),
-        _ => Filter::of_metadata(move |metadata| selection.selects(metadata.labels.get(LABEL))),
     }
 }
 
@@ -467,9 +398,10 @@ where
         }
     }
 
-    fn compare_by_itself(&self) -> Pin<Box<dyn Future<Output = ()> + '_>> {
-        Box::pin(async {
-            if let Some(difference) = own_checks::compare(self.place, &self.informer).await {
+    fn compare_by_itself(&self, is_equal: bool) -> Pin<Box<dyn Future<Output = ()> + '_>> {
+        Box::pin(async move {
+            let compared = own_checks::compare(self.place, &self.informer, is_equal);
+            if let Some(difference) = compared.await {
                 self.recorder.record(difference);
             }
             if !self.reports.is_asked_about_objects() {

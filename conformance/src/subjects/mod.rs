@@ -23,14 +23,22 @@ mod reports;
 mod status_reader;
 mod own_checks;
 mod facade;
-mod informer;
 mod interleaved;
+mod assembly;
+mod informer;
+mod queue_mirror;
 mod subject_set;
 pub(crate) mod kube_runtime;
 
 use std::{collections::BTreeMap, future::Future, pin::Pin};
 
-use self::external::Program;
+use k8s_openapi::api::core::v1::{ConfigMap, Node, Pod};
+use kube::{
+    api::{ApiResource, DynamicObject},
+    core::PartialObjectMeta,
+};
+
+use self::{external::Program, queue_mirror::QueueMirror};
 use crate::{
     bugs::Bug,
     interleave::Yields,
@@ -102,9 +110,9 @@ pub trait Subject {
     /// Records the content of the cache, and differences of indexes from a recount.
     fn observe(&self);
 
-    /// Has it compare its cache, which equals the server's state, by its own means; records what it finds. Subjects that have
-    /// no such means do nothing.
-    fn compare_by_itself(&self) -> Pin<Box<dyn Future<Output = ()> + '_>> {
+    /// Has it compare its cache by its own means, and records an untrue outcome: the cache equals the server's state, or does not
+    /// at the server's last version. Subjects that have no such means do nothing.
+    fn compare_by_itself(&self, _is_equal: bool) -> Pin<Box<dyn Future<Output = ()> + '_>> {
         Box::pin(std::future::ready(()))
     }
 
@@ -179,6 +187,16 @@ pub fn informer(parts: SubjectParts<'_>) -> Box<dyn Subject> {
 /// Creates the same informer with a seeded bug.
 pub fn informer_with(parts: SubjectParts<'_>, bug: Option<Bug>) -> Box<dyn Subject> {
     SubjectKind::Informer.build(parts, Extras::default().with_bug(bug))
+}
+
+/// Creates a mirror of the parts of `informer`, without handlers and controllers: a reflector, a delta FIFO, and a map.
+pub fn queue_mirror(parts: SubjectParts<'_>) -> Box<dyn Subject> {
+    let config_maps = ApiResource::erase::<ConfigMap>(&());
+    match parts.plan.selection.resource {
+        Resource::Pods => QueueMirror::<Pod>::boxed(parts, &()),
+        Resource::ConfigMaps => QueueMirror::<DynamicObject>::boxed(parts, &config_maps),
+        Resource::Nodes => QueueMirror::<PartialObjectMeta<Node>>::boxed(parts, &()),
+    }
 }
 
 fn informer_of(parts: SubjectParts<'_>, extras: Extras) -> Box<dyn Subject> {

@@ -26,7 +26,7 @@ pub(super) struct ReportRecorder {
     consulted: Mutex<Consulted>,
 }
 
-/// What the policy about failures was asked, and the observer told.
+/// The questions to the policy about failures, beside what the observer was told.
 #[derive(Debug, Default)]
 struct Consulted {
     /// The last failure of which the policy was asked: its cause, attempt and delay.

@@ -132,13 +132,6 @@ impl SubjectSet {
         }
     }
 
-    /// Has the running subjects compare their caches by their own means, one after the other.
-    pub(crate) async fn compare_by_themselves(&self) {
-        for subject in self.running() {
-            subject.compare_by_itself().await;
-        }
-    }
-
     /// Returns the subjects that have started.
     pub(crate) fn running(&self) -> impl Iterator<Item = &dyn Subject> {
         self.started

@@ -2,16 +2,22 @@
 //!
 //! One test for each seam, so that the test runner distributes them over its threads.
 
-use std::{collections::BTreeMap, fs, path::PathBuf, process::Command};
+use std::{collections::BTreeMap, fs, path::PathBuf, process::Command, time::Duration};
 
 use conformance::{
     bugs::{Bug, Seam},
     hunt::hunt,
+    plan::{Plan, Profile},
     seed::Seed,
+    sim::{self, RunOptions},
+    subjects::{self, SubjectParts},
 };
 
 /// The number of seeds in which each has to be caught.
 const SEED_COUNT: u64 = 200;
+
+/// The name of an informer's own comparison in what the checker `reports` finds.
+const COMPARISON: &str = "comparison with the server";
 
 /// A row of the page.
 #[derive(Debug, PartialEq)]
@@ -81,6 +87,29 @@ fn what_is_done_wrong_between_cache_and_handler_is_caught() {
 #[test]
 fn what_the_reflector_waits_for_wrongly_is_caught() {
     check(Seam::ReflectorOptions, 3);
+}
+
+#[test]
+fn an_informer_finds_by_itself_what_a_bug_has_made_of_its_cache() {
+    for name in ["relist-deletes-nothing", "list-ends-early"] {
+        let bug = Bug::all().find(|bug| bug.name == name);
+        let subject = |parts: SubjectParts<'_>| subjects::informer_with(parts, bug);
+        let options = RunOptions::default()
+            .with_subject(&subject)
+            .with_convergence_limit(Duration::from_mins(1));
+        let mut untrue_count = 0;
+        for seed in (0..20).map(Seed::new) {
+            let outcome = sim::run(&Plan::draw_sized(seed, Profile::Small), &options);
+            let violations = outcome.violations.iter();
+            let compared =
+                violations.filter(|violation| violation.finding.text.contains(COMPARISON));
+            assert_eq!(compared.count(), 0, "small seed {}", seed.get());
+            let mut violations = outcome.violations.iter();
+            let is_untrue = violations.any(|violation| violation.checker == "convergence");
+            untrue_count += u32::from(is_untrue);
+        }
+        assert!(untrue_count > 0, "{name}");
+    }
 }
 
 #[test]
