@@ -212,9 +212,12 @@ impl<K: Send + Sync + 'static> InformerSubject<K> {
 
 impl<K: Send + Sync + 'static> InformerSubject<K> {
     fn observe_status(&self) {
-        let link = match self.informer.status().phase {
+        let status = self.informer.status();
+        let link = match status.phase {
             SyncPhase::Reflecting(Phase::Watching) => Link::Watching,
-            SyncPhase::Reflecting(Phase::Paused { cause: None, .. }) => Link::Paused,
+            SyncPhase::Reflecting(Phase::Paused { cause: None, .. }) if status.is_paused() => {
+                Link::Paused
+            }
             _ => Link::Other,
         };
         self.recorder.record(Observation::Status {
@@ -403,6 +406,11 @@ where
             let compared = own_checks::compare(self.place, &self.informer, is_equal);
             if let Some(difference) = compared.await {
                 self.recorder.record(difference);
+            }
+            let (name, resource) = (self.informer.name(), self.informer.resource());
+            let plural = self.selection.resource.plural();
+            if name != plural || resource != plural {
+                self.differ("name", format!("is {name}, of {resource}"));
             }
             if !self.reports.is_asked_about_objects() {
                 let text = "not asked about each object that does not decode, once";
