@@ -26,6 +26,9 @@ use kube::{
 use serde_json::{Value, json};
 use tokio::time::sleep;
 
+/// The option with the number of plans of which one breaks a promise of the database's operator, if it is buggy.
+const ENOUGH_PLANS: [&str; 2] = ["--plans", "4"];
+
 /// Returns the command that runs an operator in Python, but for the program; `None` without Python.
 fn operator(name: &str) -> Option<Vec<String>> {
     let question = ["-c", "import sys; print(sys.executable)"];
@@ -62,6 +65,9 @@ fn crashes(name: &str, is_buggy: bool) -> Option<(bool, String)> {
     let operator = operator(name)?;
     let report = tempfile::tempdir().unwrap();
     let mut command = crashing(name, report.path());
+    if is_buggy {
+        command.args(ENOUGH_PLANS);
+    }
     command.arg("--").args(operator);
     if is_buggy {
         command.arg("--buggy");
