@@ -247,7 +247,7 @@ impl<S: Servers> World<S> {
         self.pace.settle(observe, has_settled).await;
         self.subjects.observe();
         if self.against == Against::InProcess {
-            self.compare_by_themselves(last).await;
+            self.examine(last).await;
         }
         if let Some(text) = self.servers.unmet_goal() {
             self.recorder.record(Observation::Undone { text });
@@ -255,14 +255,14 @@ impl<S: Servers> World<S> {
         self.pace.answer().await;
     }
 
-    /// Has the subjects whose caches are of the server's last version compare them by their own means.
-    async fn compare_by_themselves(&self, last: &BTreeMap<Resource, u64>) {
+    /// Examines the subjects whose caches are of the server's last version.
+    async fn examine(&self, last: &BTreeMap<Resource, u64>) {
         for subject in self.subjects.running() {
             let resource = subject.selection().resource;
             let shown = subject.view().and_then(|view| view().0);
             if subject.has_synced() && shown >= last.get(&resource).copied() {
                 let is_equal = subject.holds() == self.selected(subject.selection());
-                subject.compare_by_itself(is_equal).await;
+                subject.examine(is_equal).await;
             }
         }
     }

@@ -401,7 +401,7 @@ where
         }
     }
 
-    fn compare_by_itself(&self, is_equal: bool) -> Pin<Box<dyn Future<Output = ()> + '_>> {
+    fn examine(&self, is_equal: bool) -> Pin<Box<dyn Future<Output = ()> + '_>> {
         Box::pin(async move {
             let compared = own_checks::compare(self.place, &self.informer, is_equal);
             if let Some(difference) = compared.await {

@@ -110,9 +110,9 @@ pub trait Subject {
     /// Records the content of the cache, and differences of indexes from a recount.
     fn observe(&self);
 
-    /// Has it compare its cache by its own means, and records an untrue outcome: the cache equals the server's state, or does not
-    /// at the server's last version. Subjects that have no such means do nothing.
-    fn compare_by_itself(&self, _is_equal: bool) -> Pin<Box<dyn Future<Output = ()> + '_>> {
+    /// Asks it about itself once nothing is under way, and records untrue answers: above all has it compare its cache by its own
+    /// means, which equals the server's state, or does not at the server's last version.
+    fn examine(&self, _is_equal: bool) -> Pin<Box<dyn Future<Output = ()> + '_>> {
         Box::pin(std::future::ready(()))
     }
 
