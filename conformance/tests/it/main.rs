@@ -8,6 +8,7 @@
 //! | `pages` | changes and expiries between any two pages of a list |
 //! | `incidents` | replicas that lag, restarts, machines that sleep |
 //! | `seeds` | seeds of all profiles: every promise is kept |
+//! | `parts` | the same for the parts of an informer by themselves |
 //! | `compact` | the same for compact informers |
 //! | `shards` | informers of shards, with servers that select them and with servers that do not |
 //! | `memory` | the memory of caches, as it is promised |
@@ -35,6 +36,7 @@ mod every_fault;
 mod pages;
 mod incidents;
 mod seeds;
+mod parts;
 mod compact;
 mod shards;
 mod memory;

@@ -11,10 +11,8 @@ use std::{
 
 use conformance::{
     batch::{Batch, Report},
-    plan::{Plan, Profile},
+    plan::Profile,
     seed::Seed,
-    sim::{self, RunOptions},
-    subjects,
 };
 
 /// The number of seeds, all profiles together, where `CONFORMANCE_SEEDS` does not say another.
@@ -72,27 +70,6 @@ fn small_plans_keep_every_promise() {
 #[test]
 fn medium_plans_keep_every_promise() {
     check(Profile::Medium, share(400));
-}
-
-/// The number of small plans for the parts of an informer.
-const PARTS_SEED_COUNT: u64 = 60;
-
-#[test]
-fn parts_of_an_informer_keep_the_promises_of_mirrors() {
-    for seed in (0..PARTS_SEED_COUNT).map(Seed::new) {
-        let mut plan = Plan::draw_sized(seed, Profile::Small);
-        // It has no handlers, and everything else is none of its business.
-        for informer in &mut plan.informers {
-            informer.handlers.clear();
-            informer.controllers.clear();
-        }
-        (plan.election, plan.factory) = (None, None);
-        let options = RunOptions::default().with_subject(&subjects::queue_mirror);
-        let outcome = sim::run(&plan, &options);
-        let broken: Vec<_> = outcome.broken().map(ToString::to_string).collect();
-        let seed = seed.get();
-        assert!(broken.is_empty(), "small seed {seed}: {broken:#?}");
-    }
 }
 
 #[test]

@@ -1,0 +1,29 @@
+//! The parts of an informer by themselves: a reflector and a delta FIFO mirror what drawn plans say.
+
+use conformance::{
+    plan::{Plan, Profile},
+    seed::Seed,
+    sim::{self, RunOptions},
+    subjects,
+};
+
+/// The number of plans.
+const SEED_COUNT: u64 = 60;
+
+#[test]
+fn a_reflector_and_a_queue_keep_the_promises_of_mirrors() {
+    for seed in (0..SEED_COUNT).map(Seed::new) {
+        let mut plan = Plan::draw_sized(seed, Profile::Small);
+        // It has no handlers, and everything else is none of its business.
+        for informer in &mut plan.informers {
+            informer.handlers.clear();
+            informer.controllers.clear();
+        }
+        (plan.election, plan.factory) = (None, None);
+        let options = RunOptions::default().with_subject(&subjects::queue_mirror);
+        let outcome = sim::run(&plan, &options);
+        let broken: Vec<_> = outcome.broken().map(ToString::to_string).collect();
+        let seed = seed.get();
+        assert!(broken.is_empty(), "small seed {seed}: {broken:#?}");
+    }
+}
