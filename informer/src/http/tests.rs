@@ -28,6 +28,7 @@ use super::{Encoding, HttpListWatch, Scope};
 use crate::{
     known::{Known, KnownNothing},
     list_watch::{ListRequest, ListWatch, ListWatchError, VersionMatch, WatchRequest},
+    shared_informer::SharedInformer,
 };
 
 /// A body of chunks, which may end in an error.
@@ -553,6 +554,17 @@ async fn an_encoding_is_asked_for_with_json_as_the_second_choice() {
             "{PROTOBUF}{parameters},application/json{parameters},application/json"
         )]
     );
+}
+
+#[tokio::test]
+async fn an_informer_asks_in_the_encoding_of_its_builder() {
+    let server = Server::answering([answer(200, vec![Ok(EMPTY_LIST)])]);
+    let list_watch = HttpListWatch::<ConfigMap>::new(server.client(), Scope::All);
+    let informer = SharedInformer::builder(list_watch).with_encoding(Encoding::Cbor);
+    let informer = informer.build().unwrap();
+    let latest = informer.latest_version(Duration::from_secs(10)).await;
+    assert!(latest.is_ok(), "{latest:?}");
+    assert_eq!(accepted(&server), ["application/cbor,application/json"]);
 }
 
 #[tokio::test]

@@ -379,6 +379,17 @@ fn lists_of_something_else_are_refused() {
 }
 
 #[test]
+fn a_field_does_not_pass_the_end_of_its_list() {
+    // Only with the first byte after the list would the number be complete.
+    let raw = [block(1, block(2, "7")), vec![3 << 3, 0x80]].concat();
+    let body = envelope("v1", "ConfigMapList", &raw);
+    assert_eq!(
+        page_of(Encoding::Protobuf, &body),
+        "the server sent a body that is not a list"
+    );
+}
+
+#[test]
 fn a_status_is_read_in_the_encoding_that_it_has() {
     let raw = [
         block(3, "not now"),
