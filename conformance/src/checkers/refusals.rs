@@ -1,6 +1,9 @@
 //! The times to which refusals have put off the next request of each informer.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    time::Duration,
+};
 
 use crate::trace::Observation;
 
@@ -14,6 +17,10 @@ pub(super) struct Refusals {
     senders: BTreeMap<usize, usize>,
     /// The time to which each informer has to wait: the latest that a refusal named.
     until: BTreeMap<usize, Duration>,
+    /// The time of the last resumption of each informer.
+    resumed: BTreeMap<usize, Duration>,
+    /// The informers that were resumed in the moment of their refusal, which ends the wait if it is read after it.
+    unclear: BTreeSet<usize>,
 }
 
 // === impl Refusals ===
@@ -30,11 +37,15 @@ impl Refusals {
                 if let Some(informer) = self.senders.get(request) {
                     let until = self.until.entry(*informer).or_default();
                     *until = Duration::max(*until, at + WAIT_MAX.min(*wait));
+                    if self.resumed.get(informer) == Some(&at) {
+                        self.unclear.insert(*informer);
+                    }
                 }
             }
             // It asks at once.
             Observation::InformerResumes { informer } => {
                 self.until.remove(informer);
+                self.resumed.insert(*informer, at);
             }
             _ => {}
         }
@@ -45,8 +56,9 @@ impl Refusals {
         self.until.get(&informer).copied()
     }
 
-    /// Returns the same, and forgets it.
+    /// Returns the same, unless that is unclear, and forgets it.
     pub(super) fn take(&mut self, informer: usize) -> Option<Duration> {
-        self.until.remove(&informer)
+        let is_clear = !self.unclear.remove(&informer);
+        self.until.remove(&informer).filter(|_| is_clear)
     }
 }
