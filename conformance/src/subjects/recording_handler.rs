@@ -10,7 +10,7 @@ use informer::{
 use super::{contents::Contents, handler_fold::HandlerFold, handler_syncs::HandlerSyncs, heard};
 use crate::{
     plan::HandlerPlan,
-    trace::{Heard, Key, Notified, NotifiedCause, Observation, Recorder},
+    trace::{Heard, Key, Notified, NotifiedCause, Observation, Part, Recorder},
 };
 
 /// A handler's registration, which the handler itself can drop, too.
@@ -27,7 +27,7 @@ pub(super) struct RecordingHandler<K> {
     pub(super) fold: HandlerFold,
     pub(super) plan: HandlerPlan,
     pub(super) heard_count: u32,
-    /// The cause of the present notification.
+    /// The cause of the present notification; `None` before it, and of a cause that is not what it says.
     pub(super) cause: Option<NotifiedCause>,
     pub(super) registration: Registration,
     /// Shared by all handlers of the informer, so that they can be counted.
@@ -46,6 +46,15 @@ impl<K: Send + Sync + 'static> RecordingHandler<K> {
         if let Some(registration) = &*lock(&self.registration) {
             self.syncs.see(self.handler, || registration.has_synced());
         }
+        let cause = self.cause.take();
+        if cause.is_none() {
+            self.recorder.record(Observation::Differs {
+                informer: self.informer,
+                part: Part::Handler,
+                name: self.handler.to_string(),
+                text: format!("is told of {object_key} without its cause"),
+            });
+        }
         let key = Key::from(object_key.to_string());
         self.fold.hear(&key, &heard);
         self.recorder.record_with(|| {
@@ -54,7 +63,7 @@ impl<K: Send + Sync + 'static> RecordingHandler<K> {
                 handler: self.handler,
                 key,
                 heard,
-                cause: self.cause,
+                cause,
                 cached: self.indexer.get(object_key).as_ref().map(heard::state),
             })
         });
