@@ -1,8 +1,8 @@
 //! Digests of objects: equal for equal content, and cheap to compare.
 //!
 //! An object is digested as its type writes it, so that a reader that drops unknown fields or writes defaults can be
-//! compared with the server: there the same type reads the server's JSON first. The labels of a handle are part of the
-//! digest, since informers read them separately. Left out are the type, which items of lists lack, and fields that faults
+//! compared with the server: there the same type reads the server's JSON first. The labels and owners of a handle, and
+//! whether the object is terminating, are part of the digest, since informers read them separately. Left out are the type, which items of lists lack, and fields that faults
 //! add.
 
 use std::{
@@ -10,6 +10,7 @@ use std::{
     io,
 };
 
+use informer::Metadata;
 use k8s_openapi::api::core::v1::{ConfigMap, Node, Pod};
 use kube::{
     api::{DynamicObject, ObjectMeta},
@@ -35,15 +36,23 @@ pub(crate) trait Digested: kube::Resource + Clone {
 #[derive(Debug, Default)]
 pub(crate) struct Digest(DefaultHasher);
 
-/// Returns the digest of an object with these labels.
-pub(crate) fn of_object<'a, K: Digested>(
-    object: &K,
-    labels: impl Iterator<Item = (&'a str, &'a str)>,
-) -> u64 {
+/// The metadata that an informer tells of an object beside the object itself.
+#[derive(Hash)]
+struct Told<'a> {
+    labels: Vec<(&'a str, &'a str)>,
+    /// The owners: API version, kind, name and uid of each, and whether it is the controller.
+    owners: Vec<([&'a str; 4], bool)>,
+    is_terminating: bool,
+}
+
+/// Returns the digest of an object of which an informer tells this metadata.
+pub(crate) fn of_object<K: Digested>(object: &K, metadata: &Metadata) -> u64 {
+    of_told(object, &Told::by_informer(metadata))
+}
+
+fn of_told<K: Digested>(object: &K, told: &Told<'_>) -> u64 {
     let mut digest = Digest::default();
-    for label in labels {
-        digest.add(label);
-    }
+    digest.add(told);
     object.write_content(&mut digest);
     digest.0.finish()
 }
@@ -63,11 +72,9 @@ fn of_json<K: Digested + DeserializeOwned>(json: &[u8]) -> Option<u64> {
     Some(of_whole(&object))
 }
 
-/// Returns the digest of an object with the labels of its own metadata.
+/// Returns the digest of an object with its own metadata.
 fn of_whole<K: Digested>(object: &K) -> u64 {
-    let labels = object.meta().labels.iter().flatten();
-    let labels = labels.map(|(name, value)| (name.as_str(), value.as_str()));
-    of_object(object, labels)
+    of_told(object, &Told::of(object.meta()))
 }
 
 /// Adds the digest of the object to its annotations: a transform, of which it shows if it is left out, repeated, or made
@@ -85,6 +92,42 @@ pub(crate) fn unsigned<K: Digested>(object: &K) -> Option<K> {
     let signature = annotations.as_mut()?.remove(SIGNATURE)?;
     annotations.take_if(|annotations| annotations.is_empty());
     (signature == of_whole(&unsigned).to_string()).then_some(unsigned)
+}
+
+// === impl Told ===
+
+impl<'a> Told<'a> {
+    fn of(metadata: &'a ObjectMeta) -> Self {
+        let labels = metadata.labels.iter().flatten();
+        let owners = metadata.owner_references.iter().flatten();
+        Self {
+            labels: labels
+                .map(|(name, value)| (name.as_str(), value.as_str()))
+                .collect(),
+            owners: owners
+                .map(|owner| {
+                    let words = [&owner.api_version, &owner.kind, &owner.name, &owner.uid];
+                    (words.map(String::as_str), owner.controller == Some(true))
+                })
+                .collect(),
+            is_terminating: metadata.deletion_timestamp.is_some(),
+        }
+    }
+
+    fn by_informer(metadata: &'a Metadata) -> Self {
+        Self {
+            labels: metadata.labels.iter().collect(),
+            owners: metadata
+                .owners
+                .iter()
+                .map(|owner| {
+                    let words = [&owner.api_version, &owner.kind, &owner.name, &owner.uid];
+                    (words.map(AsRef::as_ref), owner.is_controller)
+                })
+                .collect(),
+            is_terminating: metadata.is_terminating,
+        }
+    }
 }
 
 // === impl Digested ===

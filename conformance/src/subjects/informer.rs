@@ -9,7 +9,7 @@ use std::{
 };
 
 use informer::{
-    DecodeError, Labels, Object, ResourceVersion, Scope, SharedInformer, Snapshot, SyncPhase,
+    DecodeError, Metadata, Object, ResourceVersion, Scope, SharedInformer, Snapshot, SyncPhase,
     compact::{Compact, CompactOptions},
     http::{Encoding, HttpListWatch},
     reflector::Phase,
@@ -123,10 +123,13 @@ where
         let options = CompactOptions::default().with_young_size_max_bytes(YOUNG_SIZE_MAX_BYTES);
         let reading = Reading {
             digest: if plan.transforms {
-                |object| digest_signed(&*object.decode().ok()?, object.labels())
+                |object| digest_signed(&*object.decode().ok()?, object.metadata())
             } else {
                 |object: &Object<Compact<K>>| {
-                    Some(digest_of(&*object.decode().ok()?, object.labels()))
+                    Some(digest::of_object(
+                        &*object.decode().ok()?,
+                        object.metadata(),
+                    ))
                 }
             },
             is_decoding: true,
@@ -139,9 +142,9 @@ where
     } else {
         let reading = Reading {
             digest: if plan.transforms {
-                |object| digest_signed(&**object.get(), object.labels())
+                |object| digest_signed(&**object.get(), object.metadata())
             } else {
-                |object: &Object<K>| Some(digest_of(&**object.get(), object.labels()))
+                |object: &Object<K>| Some(digest::of_object(&**object.get(), object.metadata()))
             },
             is_decoding: false,
         };
@@ -465,11 +468,7 @@ fn members<K>(snapshot: &Snapshot<K>) -> Vec<Member> {
     members
 }
 
-fn digest_of<K: Digested>(object: &K, labels: &Labels) -> u64 {
-    digest::of_object(object, labels.iter())
-}
-
 /// Digests what a transform has signed; `None` if it is not signed, or not exactly once.
-fn digest_signed<K: Digested>(object: &K, labels: &Labels) -> Option<u64> {
-    Some(digest_of(&digest::unsigned(object)?, labels))
+fn digest_signed<K: Digested>(object: &K, metadata: &Metadata) -> Option<u64> {
+    Some(digest::of_object(&digest::unsigned(object)?, metadata))
 }

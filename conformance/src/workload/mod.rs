@@ -29,6 +29,8 @@ pub struct Workload {
     operation_count: u64,
     last_revision: Option<u64>,
     contents: Vec<Content>,
+    /// References to the namespaces, which own some of the objects: a real server deletes objects of owners that it does not have.
+    owners: Vec<Value>,
 }
 
 /// One request.
@@ -49,6 +51,7 @@ impl Workload {
             operation_count: 0,
             last_revision: None,
             contents: Vec::new(),
+            owners: Vec::new(),
         }
     }
 
@@ -75,7 +78,17 @@ impl Workload {
                 json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}});
             let text = format!("create namespace {name}");
             let step = Step::new("POST", "/api/v1/namespaces".to_owned(), Some(namespace));
-            self.perform_step(&text, step).await;
+            let made = self.perform_step(&text, step).await;
+            if let Some(uid) = uid(&made.body) {
+                let is_controller = self.owners.is_empty();
+                self.owners.push(json!({
+                    "apiVersion": "v1",
+                    "kind": "Namespace",
+                    "name": name,
+                    "uid": uid,
+                    "controller": is_controller,
+                }));
+            }
         }
     }
 
@@ -143,8 +156,14 @@ impl Workload {
 
     fn create(&self, resource: Resource, slot: u8, tier: Tier) -> Step {
         let mut step = create(resource, slot, tier);
-        if let (Some(content), Some(object)) = (self.content(), &mut step.body) {
-            content.put_into(resource, object);
+        if let Some(object) = &mut step.body {
+            let owner_count = usize::from(slot % 3).min(self.owners.len());
+            if owner_count > 0 {
+                object["metadata"]["ownerReferences"] = json!(self.owners[..owner_count]);
+            }
+            if let Some(content) = self.content() {
+                content.put_into(resource, object);
+            }
         }
         step
     }
@@ -259,7 +278,14 @@ struct Answered<'a> {
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Metadata<'a> {
+    uid: Option<&'a str>,
     resource_version: &'a str,
+}
+
+/// Returns the uid of an answer that is an object.
+fn uid(body: &[u8]) -> Option<&str> {
+    let answered: Answered<'_> = serde_json::from_slice(body).ok()?;
+    answered.metadata.uid
 }
 
 /// Returns the version of an answer that is an object.
