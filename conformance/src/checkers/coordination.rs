@@ -6,9 +6,9 @@
 //! - Once nothing fails, one of the candidates that emulate the oldest version leads, among those that stand, and no other:
 //!   those that have crashed are passed over, and a leader hands over to a better one.
 //!
-//! Writes of others are exempt. If one of them deletes the lease, the next write of one who has held it, or to whom it was granted
-//! by then, makes it anew: an API server creates leases that are to be updated. One from whom they have taken it may not know of that until its deadline, before
-//! which the end is not judged.
+//! Writes of others are exempt. If one of them deletes the lease, the next write of one who has held it, or to whom it was
+//! granted by then, makes it anew: an API server creates leases that are to be updated. One from whom they have taken it may
+//! not know of that until its deadline, before which the end is not judged.
 
 use std::{collections::BTreeSet, time::Duration};
 
@@ -42,8 +42,10 @@ struct Coordination<'a> {
     /// The time of the last one.
     meddled_at: Option<Duration>,
     lease: Option<&'a LeaseState>,
-    /// The lease as it was before others deleted it, until it is made anew.
-    deleted: Option<&'a LeaseState>,
+    /// True if others have deleted the lease, until it is made anew.
+    is_deleted: bool,
+    /// Those to whom the server has granted it, until they take it up.
+    granted: BTreeSet<&'a str>,
     /// The holders of the lease and their times of acquisition.
     terms: BTreeSet<(&'a str, &'a str)>,
 }
@@ -81,21 +83,20 @@ impl<'a> Coordination<'a> {
         let before = std::mem::replace(&mut self.lease, after);
         if self.meddled.contains(&revision) {
             self.meddled_at = Some(at);
-            self.deleted = before.filter(|_| after.is_none());
+            self.is_deleted = after.is_none();
             return false;
         }
-        let deleted = self.deleted.take();
+        let was_deleted = std::mem::take(&mut self.is_deleted);
         let Some(after) = after.filter(|after| !after.holder.is_empty()) else {
             return false;
         };
         if after.acquired.is_empty() {
+            self.granted.insert(&after.holder);
             return false;
         }
         let is_new = self.terms.insert((&after.holder, &after.acquired));
-        let goes_on = deleted.is_some_and(|before| {
-            let was_granted = before.acquired.is_empty() && before.holder == after.holder;
-            was_granted || !is_new
-        });
+        let was_granted = self.granted.remove(&*after.holder);
+        let goes_on = was_deleted && (!is_new || was_granted);
         !goes_on && before.is_none_or(|before| before.holder != after.holder)
     }
 
