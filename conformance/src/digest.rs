@@ -2,8 +2,8 @@
 //!
 //! An object is digested as its type writes it, so that a reader that drops unknown fields or writes defaults can be
 //! compared with the server: there the same type reads the server's JSON first. The labels and owners of a handle, and
-//! whether the object is terminating, are part of the digest, since informers read them separately. Left out are the type, which items of lists lack, and fields that faults
-//! add.
+//! whether the object is terminating, are part of the digest, since informers read them separately. Left out are the type,
+//! which items of lists lack, and fields that faults add.
 
 use std::{
     hash::{DefaultHasher, Hash, Hasher},
