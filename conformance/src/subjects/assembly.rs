@@ -3,11 +3,12 @@
 use std::{convert::Infallible, time::Duration};
 
 use informer::{
-    DeltaFifoOptions, Filter, Object, SharedInformer, SharedInformerBuilder,
+    DeltaFifoOptions, Filter, Object, Scope, SharedInformer, SharedInformerBuilder,
     field_path::Fields,
     http::{self, HttpListWatch},
     reflector::ReflectorOptions,
 };
+use serde::de::DeserializeOwned;
 
 use super::{SubjectParts, hurried::hurry, indices, interleaved::Interleaved};
 use crate::{
@@ -28,11 +29,28 @@ pub(super) fn own_client(parts: &SubjectParts<'_>) -> kube::Client {
 pub(super) type Builder<K> =
     SharedInformerBuilder<K, BuggyListWatch<K, Interleaved<HttpListWatch<K>>>>;
 
-pub(super) fn builder<K: Fields + Send + Sync + 'static>(
-    parts: &SubjectParts<'_>,
-    list_watch: HttpListWatch<K>,
-    bug: Option<Bug>,
-) -> Builder<K> {
+/// Creates what lists and watches a selection, of which the server has to know no more than namespace and labels.
+pub(super) fn list_watch<K>(
+    client: kube::Client,
+    selection: &Selection,
+    dynamic_type: &K::DynamicType,
+) -> HttpListWatch<K>
+where
+    K: kube::Resource + DeserializeOwned + Send + Sync + 'static,
+{
+    let scope = match &selection.namespace {
+        Some(namespace) => Scope::Namespace(namespace.clone()),
+        None => Scope::All,
+    };
+    let list_watch = HttpListWatch::new_with(client, scope, dynamic_type);
+    match selection.label_selector() {
+        Some(selector) => list_watch.with_labels(selector),
+        None => list_watch,
+    }
+}
+
+/// Returns the options of a reflector as its plan says.
+pub(super) fn reflector_options(parts: &SubjectParts<'_>) -> ReflectorOptions {
     let plan = parts.plan;
     let mut options = ReflectorOptions::default();
     options.page_size = Some(plan.page_size);
@@ -42,6 +60,16 @@ pub(super) fn builder<K: Fields + Send + Sync + 'static>(
     if parts.is_hurried {
         hurry(&mut options);
     }
+    options
+}
+
+pub(super) fn builder<K: Fields + Send + Sync + 'static>(
+    parts: &SubjectParts<'_>,
+    list_watch: HttpListWatch<K>,
+    bug: Option<Bug>,
+) -> Builder<K> {
+    let plan = parts.plan;
+    let mut options = reflector_options(parts);
     if let Some(bug) = bug {
         bug.inject(&mut options);
     }

@@ -11,7 +11,7 @@ use std::{
 use informer::{
     DecodeError, Metadata, Object, ResourceVersion, Scope, SharedInformer, Snapshot, SyncPhase,
     compact::{Compact, CompactOptions},
-    http::{Encoding, HttpListWatch},
+    http::Encoding,
     reflector::Phase,
 };
 use k8s_openapi::api::core::v1::{ConfigMap, Node, Pod};
@@ -23,7 +23,7 @@ use serde::{Serialize, de::DeserializeOwned};
 
 use super::{
     Extras, Subject, SubjectParts,
-    assembly::{Builder, builder, own_client},
+    assembly::{Builder, builder, list_watch, own_client},
     contents::{Contents, Reading},
     controllers::Controllers,
     copy_controller::CopyController,
@@ -105,20 +105,13 @@ where
     K: Digested + DeserializeOwned + Serialize + Send + Sync + 'static,
 {
     let plan = parts.plan;
-    let scope = match &plan.selection.namespace {
-        Some(namespace) => Scope::Namespace(namespace.clone()),
-        None => Scope::All,
-    };
     let client = own_client(&parts);
-    let mut list_watch = HttpListWatch::<K>::new_with(client.clone(), scope, dynamic_type);
-    list_watch = list_watch.with_encoding(match plan.encoding {
+    let list_watch = list_watch::<K>(client.clone(), &plan.selection.served(), dynamic_type);
+    let list_watch = list_watch.with_encoding(match plan.encoding {
         PlannedEncoding::Json => Encoding::Json,
         PlannedEncoding::Protobuf => Encoding::Protobuf,
         PlannedEncoding::Cbor => Encoding::Cbor,
     });
-    if let Some(selector) = plan.selection.served().label_selector() {
-        list_watch = list_watch.with_labels(selector);
-    }
     if plan.compact {
         let options = CompactOptions::default().with_young_size_max_bytes(YOUNG_SIZE_MAX_BYTES);
         let reading = Reading {

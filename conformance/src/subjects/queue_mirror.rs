@@ -5,19 +5,18 @@ use std::{
     future::Future,
     pin::Pin,
     sync::{Arc, Mutex, MutexGuard},
-    time::Duration,
 };
 
 use informer::{
-    DeltaFifoOptions, Object, ObjectKey, ResourceVersion, Scope,
-    http::HttpListWatch,
-    reflector::{Delta, Reflector, ReflectorControl, ReflectorOptions},
+    DeltaFifoOptions, Object, ObjectKey, ResourceVersion,
+    reflector::{Delta, Reflector, ReflectorControl},
     stages::{Batch, DeltaFifo},
 };
 use tokio_util::sync::CancellationToken;
 
 use super::{
     Subject, SubjectParts,
+    assembly::{list_watch, reflector_options},
     heard::{key, state},
     interleaved::Interleaved,
 };
@@ -74,19 +73,8 @@ where
     ) -> Box<dyn Subject> {
         let plan = parts.plan;
         let selection = plan.selection.plain();
-        let scope = match &selection.namespace {
-            Some(namespace) => Scope::Namespace(namespace.clone()),
-            None => Scope::All,
-        };
-        let mut list_watch = HttpListWatch::<K>::new_with(parts.client, scope, dynamic_type);
-        if let Some(selector) = selection.label_selector() {
-            list_watch = list_watch.with_labels(selector);
-        }
-        let mut options = ReflectorOptions::default();
-        options.page_size = Some(plan.page_size);
-        options.streaming_lists = plan.streaming_lists;
-        options.watch_timeout_min = Duration::from_secs(plan.watch_timeout_s);
-        options.seed = Some(parts.seed);
+        let options = reflector_options(&parts);
+        let list_watch = list_watch::<K>(parts.client, &selection, dynamic_type);
         let count = plan.queue_max.unwrap_or(QUEUE_MAX);
         let queue_options = DeltaFifoOptions::default()
             .with_capacity(count)
