@@ -10,8 +10,10 @@ use super::record::{Record, micro_time};
 pub(super) struct Coordinated {
     /// The beginning of the read under way, or of the last one.
     asking: Option<Instant>,
-    /// The beginning of the last read that showed no grant to this candidate.
+    /// The beginning of the last read that showed no grant to this candidate, or one that it refused.
     not_granted: Option<Instant>,
+    /// The time of the grant that was refused, if the last read showed one: until it is gone, it is refused again.
+    refused: Option<String>,
     term: Option<Term>,
 }
 
@@ -56,6 +58,7 @@ impl Coordinated {
         let asked = self.asking.unwrap_or(now);
         let Some(record) = found.filter(|found| found.holder() == Some(identity)) else {
             self.not_granted = Some(asked);
+            self.refused = None;
             self.term = None;
             return Claim::Nothing;
         };
@@ -70,10 +73,11 @@ impl Coordinated {
                 Claim::Own
             };
         }
-        let granted = record.renew_time.as_deref();
-        let granted = granted.and_then(|time| time.parse().ok());
+        let time = &record.renew_time;
+        let granted = time.as_deref().and_then(|time| time.parse().ok());
+        let is_refused = time.is_some() && *time == self.refused;
         match (granted, self.not_granted) {
-            (Some(granted), Some(since)) if !is_taken_up && !is_to_hand_over => {
+            (Some(granted), Some(since)) if !is_taken_up && !is_to_hand_over && !is_refused => {
                 // After a write of unknown outcome it is the same term.
                 if known.is_none_or(|term| term.granted != granted) {
                     self.term = Some(Term::new(granted, since, now));
@@ -82,6 +86,7 @@ impl Coordinated {
             }
             _ => {
                 self.not_granted = Some(asked);
+                self.refused.clone_from(time);
                 self.term = None;
                 Claim::Stale
             }

@@ -276,9 +276,19 @@ fn a_grant_of_unknown_age_is_given_back() {
         let mut play = Play::coordinated();
         assert_eq!(play.asked(S(2), Some(found)), given_back(2, 3));
         // The next one is younger than that.
-        let taken = play.asked(S(4), Some(granted_to("me", 1_000, Some(3))));
-        assert_eq!(taken, Decision::Take(held_by("me", 1_003, 1_003, 4)));
+        let taken = play.asked(S(4), Some(granted_to("me", 1_001, Some(3))));
+        assert_eq!(taken, Decision::Take(held_by("me", 1_004, 1_004, 4)));
     }
+    // If that failed, the same one is no younger.
+    let mut play = Play::coordinated();
+    let grant = || Some(granted_to("me", 1_000, Some(3)));
+    for second in [2, 4, 100] {
+        assert_eq!(play.asked(S(second), grant()), given_back(second, 3));
+    }
+    // It was gone meanwhile, and the coordinator granted the lease again in the same moment of its clock.
+    play.asked(S(101), Some(held_by("", 1, 1, 3)));
+    let taken = play.asked(S(102), grant());
+    assert_eq!(taken, Decision::Take(held_by("me", 1_002, 1_002, 4)));
 }
 
 #[test]
