@@ -90,13 +90,30 @@ impl<K: Send + Sync + 'static> Maker<K> {
     /// Decodes a page while it arrives, and has the next one brought by `ask` meanwhile, which `next` then keeps.
     pub(super) async fn page(
         &self,
-        mut answer: Answer<Chunks>,
+        answer: Answer<Chunks>,
         next: &NextPage,
+        ask: impl Fn(&str) -> Ordered,
+    ) -> Result<ListPage<K>, ListWatchError> {
+        let mut following = Following::default();
+        match self.read(answer, &mut following, ask).await {
+            Ok(page) => {
+                if let Some((token, body)) = following.into_page() {
+                    next.put(token, body);
+                }
+                Ok(page)
+            }
+            Err(error) => Err(following.into_refusal().unwrap_or(error)),
+        }
+    }
+
+    async fn read(
+        &self,
+        mut answer: Answer<Chunks>,
+        following: &mut Following,
         ask: impl Fn(&str) -> Ordered,
     ) -> Result<ListPage<K>, ListWatchError> {
         let mut list = ListReader::new(answer.encoding);
         let mut decoding = Decoding::new(self, answer.encoding);
-        let mut following = Following::default();
         let mut cut = Vec::new();
         while let Some(chunk) = following.beside(answer.body.next()).await {
             list.push(&chunk?, |item| cut.push(item));
@@ -117,9 +134,6 @@ impl<K: Send + Sync + 'static> Maker<K> {
             following.beside(decoding.push(item)).await?;
         }
         let items = following.beside(decoding.finish()).await?;
-        if let Some((token, body)) = following.into_page() {
-            next.put(token, body);
-        }
         Ok(end.into_page(items))
     }
 
@@ -174,6 +188,12 @@ impl Following {
             None => body,
         };
         Some((token, body))
+    }
+
+    /// Returns the refusal of the page, if it has arrived and names a time to wait: that holds although nobody takes the page.
+    fn into_refusal(self) -> Option<ListWatchError> {
+        let refusal = self.brought?.err()?;
+        refusal.retry_after().is_some().then_some(refusal)
     }
 }
 

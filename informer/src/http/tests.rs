@@ -373,6 +373,31 @@ async fn the_failure_of_a_next_page_is_told_to_who_asks_for_it() {
     assert_eq!(again.items.len(), 1);
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_time_to_wait_that_the_next_page_names_holds_if_the_present_one_breaks_off_later() {
+    let begun = FIRST_PAGE.split_inclusive('[').next().unwrap();
+    let first = || {
+        let begun = stream::iter([Ok(Frame::data(Bytes::from_static(begun.as_bytes())))]);
+        let breaks_off = stream::once(async {
+            tokio::time::sleep(Duration::from_secs(1)).await;
+            Err(io::ErrorKind::ConnectionReset.into())
+        });
+        Response::new(StreamBody::new(begun.chain(breaks_off).boxed()))
+    };
+    let mut throttled = answer(429, vec![]);
+    let retry_after = throttled.headers_mut();
+    retry_after.insert("retry-after", "3".parse().unwrap());
+    for (next, want) in [
+        (throttled, Some(Duration::from_secs(3))),
+        (answer(503, vec![]), None),
+    ] {
+        let server = Server::answering([first(), next]);
+        let list_watch = HttpListWatch::<ConfigMap>::new(server.client(), Scope::All);
+        let failed = list_watch.list(&ListRequest::default(), &nothing()).await;
+        assert_eq!(failed.unwrap_err().retry_after(), want);
+    }
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn on_several_threads_a_list_is_in_the_order_of_the_server() {
     let items: Vec<String> = (1..=1000)
