@@ -1,10 +1,11 @@
 //! `informer::SharedInformer` under test: pods typed, config maps dynamic, nodes as metadata only.
 
 use std::{
+    cell::RefCell,
     collections::BTreeMap,
     future::{Future, pending},
     pin::Pin,
-    sync::Arc,
+    sync::{Arc, Weak},
     time::Duration,
 };
 
@@ -86,6 +87,8 @@ struct InformerSubject<K> {
     readers: Readers<K>,
     index_edit_period: Option<Duration>,
     index_edits: TaskSet,
+    /// The snapshot that was compared with a scan and a recount last.
+    compared: RefCell<Weak<Snapshot<K>>>,
     controllers: Controllers,
     contents: Contents<K>,
     reports: Arc<ReportRecorder>,
@@ -194,6 +197,7 @@ impl<K: Send + Sync + 'static> InformerSubject<K> {
             readers: Readers::new(parts.informer, &informer, parts.recorder.clone()),
             index_edit_period: parts.plan.index_edit_ms.map(Duration::from_millis),
             index_edits: TaskSet::new(),
+            compared: RefCell::default(),
             controllers: Controllers::new(parts.informer, parts.recorder.clone()),
             status_reader: StatusReader::new(&informer),
             informer,
@@ -391,9 +395,13 @@ where
         }
         self.observe_status();
         self.observe_counts(&snapshot);
-        self.readers.observe(&self.informer, &snapshot);
-        for difference in indices::recount(self.place, &snapshot) {
-            self.recorder.record(difference);
+        // In one that was compared before everything is as it was.
+        let compared = self.compared.replace(Arc::downgrade(&snapshot));
+        if compared.as_ptr() != Arc::as_ptr(&snapshot) {
+            self.readers.observe(&self.informer, &snapshot);
+            for difference in indices::recount(self.place, &snapshot) {
+                self.recorder.record(difference);
+            }
         }
     }
 
