@@ -32,7 +32,7 @@ impl Plan {
         let size = profile.size();
         let swarm = Swarm::draw(&mut seed.stream("shape"), &size);
         let mut informers = informers(&mut seed.stream("informers"), &swarm, &size);
-        forms::draw(seed, &mut informers);
+        forms::draw(seed, swarm.safety_ms, &mut informers);
         handler_forms::draw(seed, swarm.safety_ms, &mut informers);
         pauses::draw(seed, swarm.safety_ms, &mut informers);
         controllers::draw(seed, profile, &swarm, &mut informers);
