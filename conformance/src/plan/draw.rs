@@ -51,7 +51,7 @@ impl Plan {
             contents: contents::draw(seed),
             list_gate: list_gate(&mut seed.stream("list gate")),
             workload,
-            election: drawn_election::draw(seed, swarm.safety_ms),
+            election: drawn_election::draw(seed, swarm.safety_ms, &size),
             factory: drawn_factory::draw(seed, &swarm),
             incidents: incidents(&mut seed.stream("incidents"), &swarm, informers.len()),
             faults: drawn_faults::draw(seed, &swarm, informers.len(), faults),

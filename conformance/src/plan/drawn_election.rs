@@ -5,6 +5,7 @@ use rand::{RngExt, rngs::ChaCha8Rng};
 
 use super::{
     CandidateFault, CandidatePlan, CandidateStop, Election, Meddling, MeddlingKind, StopKind,
+    profile::Size,
     swarm::{pick, some_of},
 };
 use crate::seed::Seed;
@@ -45,10 +46,10 @@ const MISHAPS: [Mishap; 11] = [
     Mishap::Named("hang"),
 ];
 
-/// Draws the election of a plan: none in two thirds of all runs.
-pub(super) fn draw(seed: Seed, safety_ms: u64) -> Option<Election> {
+/// Draws the election of a plan: none in most runs.
+pub(super) fn draw(seed: Seed, safety_ms: u64, size: &Size) -> Option<Election> {
     let rng = &mut seed.stream("election");
-    if rng.random_range(0..3) > 0 {
+    if rng.random_range(0..size.plans_an_election) > 0 {
         return None;
     }
     let (lease_ms, renew_ms, retry_ms) = pick(rng, &durations(safety_ms));

@@ -24,7 +24,7 @@ pub enum Profile {
     /// Up to half a second, for runs in real time: two or three informers, up to 60 operations on up to 40 objects and in
     /// half of the plans on a list of many more, up to 2 faults.
     Brief,
-    /// Three informers, 60 operations on 8 objects, 5 faults: many seeds in little time.
+    /// Two informers, 16 operations on 5 objects, 3 faults, and seldom an election: many seeds in little time.
     Small,
     /// Three to five informers, up to 90 operations on up to 40 objects, up to 8 faults.
     #[default]
@@ -42,6 +42,8 @@ pub(super) struct Size {
     /// Objects of all resources together.
     pub(super) objects: RangeInclusive<usize>,
     pub(super) faults: RangeInclusive<usize>,
+    /// One plan in so many has an election, which takes as many requests as all else in a small plan.
+    pub(super) plans_an_election: u32,
 }
 
 // === impl Profile ===
@@ -68,13 +70,15 @@ impl Profile {
                 operations: 20..=60,
                 objects: 2..=40,
                 faults: 0..=2,
+                plans_an_election: 3,
             },
             Self::Small => Size {
-                informers: 3..=3,
+                informers: 2..=2,
                 handlers_max: 2,
-                operations: 60..=60,
-                objects: 8..=8,
-                faults: 5..=5,
+                operations: 16..=16,
+                objects: 5..=5,
+                faults: 3..=3,
+                plans_an_election: 12,
             },
             Self::Medium => Size {
                 informers: 3..=5,
@@ -82,6 +86,7 @@ impl Profile {
                 operations: 5..=90,
                 objects: 2..=40,
                 faults: 1..=8,
+                plans_an_election: 3,
             },
             Self::Large => Size {
                 informers: 6..=12,
@@ -89,6 +94,7 @@ impl Profile {
                 operations: 100..=600,
                 objects: 20..=120,
                 faults: 5..=20,
+                plans_an_election: 3,
             },
         }
     }

@@ -141,8 +141,9 @@ fn plans_of_an_earlier_search_come_first() {
 #[test]
 fn a_run_reaches_features_of_every_kind() {
     let mut reached = Reached::default();
-    for seed in 0..6 {
-        let plan = Plan::draw_sized(Seed::new(seed), Profile::Small);
+    let drawn = |seed| Plan::draw_sized(Seed::new(seed), Profile::Small);
+    let with_an_election = (0..100).map(drawn).find(|plan| plan.election.is_some());
+    for plan in (0..5).map(drawn).chain(with_an_election) {
         let of_run = Reached::of(&run(&plan));
         assert_eq!(of_run, Reached::of(&run(&plan)));
         assert!(of_run.cost > 100);

@@ -155,7 +155,7 @@ fn a_brief_plan_is_run_in_threads_as_often_as_requested() {
 fn a_profile_gives_other_runs() {
     let text = stdout(&conformance(&["replay", "11", "--profile", "small"]));
     assert!(
-        text.starts_with("3 informers, 60 operations, 5 faults"),
+        text.starts_with("2 informers, 16 operations, 3 faults"),
         "{text}"
     );
     let text = stdout(&conformance(&[

@@ -16,7 +16,7 @@ use conformance::{
 };
 
 /// The number of seeds, all profiles together, where `CONFORMANCE_SEEDS` does not say another.
-const SEED_COUNT: u64 = 400;
+const SEED_COUNT: u64 = 520;
 
 /// Returns the share of one profile in the number of seeds.
 fn share(thousandths: u64) -> u64 {
@@ -64,15 +64,15 @@ fn broken(report: &Report) -> String {
 
 #[test]
 fn small_plans_keep_every_promise() {
-    check(Profile::Small, share(600));
+    check(Profile::Small, share(680));
 }
 
 #[test]
 fn medium_plans_keep_every_promise() {
-    check(Profile::Medium, share(400));
+    check(Profile::Medium, share(308));
 }
 
 #[test]
 fn large_plans_keep_every_promise() {
-    check(Profile::Large, share(15));
+    check(Profile::Large, share(12));
 }
