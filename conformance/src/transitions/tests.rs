@@ -11,7 +11,7 @@ use crate::{
 fn seeds_make_no_transition_that_is_not_known() {
     let known: BTreeSet<Transition> = known().collect();
     let mut strange = BTreeSet::new();
-    for seed in 0..40 {
+    for seed in 0..100 {
         let plan = Plan::draw_sized(Seed::new(seed), Profile::Small);
         let outcome = sim::run(&plan, &RunOptions::default());
         let made = count(&outcome.trace)

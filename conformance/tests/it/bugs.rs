@@ -98,7 +98,7 @@ fn an_informer_finds_by_itself_what_a_bug_has_made_of_its_cache() {
             .with_subject(&subject)
             .with_convergence_limit(Duration::from_mins(1));
         let mut untrue_count = 0;
-        for seed in (0..20).map(Seed::new) {
+        for seed in (0..50).map(Seed::new) {
             let outcome = sim::run(&Plan::draw_sized(seed, Profile::Small), &options);
             let violations = outcome.violations.iter();
             let compared =

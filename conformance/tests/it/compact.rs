@@ -27,7 +27,7 @@ fn text(plan: &Plan) -> String {
 
 #[test]
 fn compact_and_typed_informers_do_the_same_to_the_byte() {
-    for seed in 0..20 {
+    for seed in 0..50 {
         let compact = text(&plan(seed, true));
         let typed = text(&plan(seed, false));
         let mut pairs = compact.lines().zip(typed.lines());

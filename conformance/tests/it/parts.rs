@@ -8,7 +8,7 @@ use conformance::{
 };
 
 /// The number of plans.
-const SEED_COUNT: u64 = 60;
+const SEED_COUNT: u64 = 150;
 
 #[test]
 fn a_reflector_and_a_queue_keep_the_promises_of_mirrors() {
