@@ -10,10 +10,10 @@ use super::record::{Record, micro_time};
 pub(super) struct Coordinated {
     /// The beginning of the read under way, or of the last one.
     asking: Option<Instant>,
-    /// The beginning of the last read that showed no grant to this candidate, or one that it refused.
+    /// The beginning of the last read or write since which any grant that was not seen yet was made.
     not_granted: Option<Instant>,
     /// The time of the grant that was refused, if the last read showed one: until it is gone, it is refused again.
-    refused: Option<String>,
+    refused: Option<Timestamp>,
     term: Option<Term>,
 }
 
@@ -73,11 +73,12 @@ impl Coordinated {
                 Claim::Own
             };
         }
-        let time = &record.renew_time;
-        let granted = time.as_deref().and_then(|time| time.parse().ok());
-        let is_refused = time.is_some() && *time == self.refused;
+        let granted = record.renew_time.as_deref();
+        let granted: Option<Timestamp> = granted.and_then(|time| time.parse().ok());
+        let is_refused = granted.is_some() && granted == self.refused;
         match (granted, self.not_granted) {
             (Some(granted), Some(since)) if !is_taken_up && !is_to_hand_over && !is_refused => {
+                self.refused = None;
                 // After a write of unknown outcome it is the same term.
                 if known.is_none_or(|term| term.granted != granted) {
                     self.term = Some(Term::new(granted, since, now));
@@ -86,11 +87,16 @@ impl Coordinated {
             }
             _ => {
                 self.not_granted = Some(asked);
-                self.refused.clone_from(time);
+                self.refused = granted;
                 self.term = None;
                 Claim::Stale
             }
         }
+    }
+
+    /// Notes that a write of this candidate's, begun at `begun`, took effect: another grant than its own is a later one.
+    pub(super) fn on_written(&mut self, begun: Instant) {
+        self.not_granted = Some(begun);
     }
 
     /// Returns this candidate's lease at `now`, after one that said `before`; `None` if it has no term.

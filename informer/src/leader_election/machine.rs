@@ -144,6 +144,9 @@ impl Machine {
 
     /// The lease says `record` since the write that was begun at `begun`.
     pub(super) fn on_written(&mut self, begun: Instant, record: Record) {
+        if let Some(coordinated) = &mut self.coordinated {
+            coordinated.on_written(begun);
+        }
         self.leads = record.holder() == Some(&self.identity);
         self.observed = Some(Observation {
             record,

@@ -257,6 +257,11 @@ fn a_grant_is_taken_up_by_the_coordinators_clock() {
     play.written(S(9), own(1_006));
     assert_eq!(play.renewal(S(11)), Some(own(1_008)));
     assert_eq!(play.machine.transitions(), 7);
+    // A term later others clear the lease, and it is granted anew before the next renewal.
+    play.written(S(2_000), own(2_997));
+    let taken = play.asked(S(2_003), Some(granted_to("me", 3_000, Some(7))));
+    let again = held_by("me", 3_003, 3_003, 8);
+    assert_eq!(taken, Decision::Take(again));
     // The first leader of all.
     let mut play = Play::coordinated();
     play.asked(S(4), None);
