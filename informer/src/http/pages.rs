@@ -87,7 +87,8 @@ impl<K: Send + Sync + 'static> Maker<K> {
         }
     }
 
-    /// Decodes a page while it arrives, and has the next one brought by `ask` meanwhile, which `next` then keeps.
+    /// Decodes a page while it arrives, and has the next one brought by `ask` meanwhile, which `next` then keeps. If the page breaks
+    /// off, and the next one was refused with a time to wait, that refusal is the error.
     pub(super) async fn page(
         &self,
         answer: Answer<Chunks>,
@@ -102,6 +103,8 @@ impl<K: Send + Sync + 'static> Maker<K> {
                 }
                 Ok(page)
             }
+            // The encoding is given up for it.
+            Err(error @ ListWatchError::Protocol { .. }) => Err(error),
             Err(error) => Err(following.into_refusal().unwrap_or(error)),
         }
     }
@@ -190,7 +193,7 @@ impl Following {
         Some((token, body))
     }
 
-    /// Returns the refusal of the page, if it has arrived and names a time to wait: that holds although nobody takes the page.
+    /// Returns the refusal of the page, if it has arrived and names a time to wait: that time holds even though nobody takes the page.
     fn into_refusal(self) -> Option<ListWatchError> {
         let refusal = self.brought?.err()?;
         refusal.retry_after().is_some().then_some(refusal)

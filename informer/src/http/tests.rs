@@ -375,26 +375,35 @@ async fn the_failure_of_a_next_page_is_told_to_who_asks_for_it() {
 
 #[tokio::test(start_paused = true)]
 async fn a_time_to_wait_that_the_next_page_names_holds_if_the_present_one_breaks_off_later() {
-    let begun = FIRST_PAGE.split_inclusive('[').next().unwrap();
-    let first = || {
-        let begun = stream::iter([Ok(Frame::data(Bytes::from_static(begun.as_bytes())))]);
-        let breaks_off = stream::once(async {
+    let page = |end: fn() -> io::Result<&'static str>| {
+        let begun = FIRST_PAGE.split_inclusive('[').next().unwrap();
+        let later = stream::once(async move {
             tokio::time::sleep(Duration::from_secs(1)).await;
-            Err(io::ErrorKind::ConnectionReset.into())
+            end()
         });
-        Response::new(StreamBody::new(begun.chain(breaks_off).boxed()))
+        let chunks = stream::iter([Ok(begun)]).chain(later);
+        let frames = chunks.map(|chunk| Ok(Frame::data(Bytes::from_static(chunk?.as_bytes()))));
+        Response::new(StreamBody::new(frames.boxed()))
     };
-    let mut throttled = answer(429, vec![]);
-    let retry_after = throttled.headers_mut();
-    retry_after.insert("retry-after", "3".parse().unwrap());
-    for (next, want) in [
-        (throttled, Some(Duration::from_secs(3))),
-        (answer(503, vec![]), None),
+    let throttled = || {
+        let mut answer = answer(429, vec![]);
+        let headers = answer.headers_mut();
+        headers.insert("retry-after", "3".parse().unwrap());
+        answer
+    };
+    let breaks_off = || page(|| Err(io::ErrorKind::ConnectionReset.into()));
+    let cannot_be_read = page(|| Ok(r#"{"metadata":{}}]}"#));
+    for (present, next, want) in [
+        (breaks_off(), throttled(), Some(Duration::from_secs(3))),
+        (breaks_off(), answer(503, vec![]), None),
+        // After such a page another encoding is asked for.
+        (cannot_be_read, throttled(), None),
     ] {
-        let server = Server::answering([first(), next]);
+        let server = Server::answering([present, next]);
         let list_watch = HttpListWatch::<ConfigMap>::new(server.client(), Scope::All);
         let failed = list_watch.list(&ListRequest::default(), &nothing()).await;
         assert_eq!(failed.unwrap_err().retry_after(), want);
+        assert_eq!(server.uris().len(), 2);
     }
 }
 
