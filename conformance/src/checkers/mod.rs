@@ -168,6 +168,7 @@ pub const CHECKERS: [Checker; 45] = [
     Checker::of_trace("waits", waits::check, occasions::WAIT_ENDS),
     Checker::of_model("cache_first", cache_first::check, occasions::NOTIFIED),
     Checker::of_trace("time_travel", time_travel::check, occasions::CACHED),
+    // These two compare each snapshot once, however often it is observed.
     Checker::of_trace("indexes", indexes::check, occasions::CACHED),
     Checker::of_trace("readers", readers::check, occasions::CACHED),
     Checker::of_trace("filters", filters::check, occasions::NOTIFIED),

@@ -16,7 +16,7 @@ const CHUNK_SIZES_BYTES: [usize; 3] = [3, 17, 200];
 /// The intervals in which indices are added and removed, if that is not too often for the length of a run.
 const INDEX_EDITS_MS: [u64; 3] = [70, 900, 5_000];
 /// The most edits of the indices of an informer.
-const INDEX_EDITS_MAX: u64 = 120;
+pub(crate) const INDEX_EDITS_MAX: u32 = 120;
 
 /// Draws which informers ask for protobuf or CBOR, which hold compact objects, which transform theirs, which select by a filter or by other operators than
 /// `=`, which refuse spoiled objects, which receive small chunks, and which have their indices edited: each by a stream of its own, and none in a third
@@ -45,7 +45,7 @@ pub(super) fn draw(seed: Seed, safety_ms: u64, informers: &mut [InformerPlan]) {
             .and_then(NonZero::new);
         informer.index_edit_ms = is_edited()
             .then(|| pick(index_edits, &INDEX_EDITS_MS))
-            .map(|interval_ms| interval_ms.max(safety_ms / INDEX_EDITS_MAX));
+            .map(|interval_ms| interval_ms.max(safety_ms / u64::from(INDEX_EDITS_MAX)));
         if is_binary() {
             let binary = [PlannedEncoding::Protobuf, PlannedEncoding::Cbor];
             informer.encoding = pick(encodings, &binary);

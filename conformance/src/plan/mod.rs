@@ -34,7 +34,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::seed::Seed;
 
-pub(crate) use self::in_words::in_words;
 pub use self::{
     contents::Content,
     controllers::{ControllerPlan, QueueAction, QueueOperation, QueueStop},
@@ -49,6 +48,7 @@ pub use self::{
     profile::Profile,
     resource::{LABEL, NAMESPACES, Resource, SLOT, SPOILED, Tier},
 };
+pub(crate) use self::{forms::INDEX_EDITS_MAX, in_words::in_words};
 
 /// The plan of one run. The same plan gives the same trace, to the byte.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

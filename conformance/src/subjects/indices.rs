@@ -13,7 +13,7 @@ use tokio::time::sleep;
 
 use super::heard::key;
 use crate::{
-    plan::LABEL,
+    plan::{INDEX_EDITS_MAX, LABEL},
     task::TaskSet,
     trace::{Key, Observation, Part, Recorder},
 };
@@ -56,7 +56,7 @@ fn failing<K: 'static>() -> IndexFn<K> {
     })
 }
 
-/// Adds the passing index to a running informer and removes it, by turns, until this is dropped.
+/// Adds the passing index to a running informer and removes it, by turns, until this is dropped or it was done often enough.
 pub(super) fn edit<K: Send + Sync + 'static>(
     place: usize,
     informer: SharedInformer<K>,
@@ -65,7 +65,7 @@ pub(super) fn edit<K: Send + Sync + 'static>(
 ) -> TaskSet {
     TaskSet::of(async move {
         let indexer = informer.indexer();
-        for turn in 0_u32.. {
+        for turn in 0..INDEX_EDITS_MAX {
             sleep(period).await;
             let adds = turn.is_multiple_of(2);
             let name = if (turn / 2).is_multiple_of(2) {

@@ -87,7 +87,7 @@ struct InformerSubject<K> {
     readers: Readers<K>,
     index_edit_period: Option<Duration>,
     index_edits: TaskSet,
-    /// The snapshot that was compared with a scan and a recount last.
+    /// The snapshot that was observed last.
     compared: RefCell<Weak<Snapshot<K>>>,
     controllers: Controllers,
     contents: Contents<K>,
@@ -395,10 +395,11 @@ where
         }
         self.observe_status();
         self.observe_counts(&snapshot);
-        // In one that was compared before everything is as it was.
+        // A snapshot never changes.
         let compared = self.compared.replace(Arc::downgrade(&snapshot));
-        if compared.as_ptr() != Arc::as_ptr(&snapshot) {
-            self.readers.observe(&self.informer, &snapshot);
+        let is_new = compared.as_ptr() != Arc::as_ptr(&snapshot);
+        self.readers.observe(&self.informer, &snapshot, is_new);
+        if is_new {
             for difference in indices::recount(self.place, &snapshot) {
                 self.recorder.record(difference);
             }

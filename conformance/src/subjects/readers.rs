@@ -52,8 +52,10 @@ pub(super) struct Readers<K> {
     lister: Lister<K>,
     store: Arc<dyn Store<K>>,
     recorder: Recorder,
-    /// The selector of the next observation.
+    /// The selector that is compared next.
     next: Cell<usize>,
+    /// The number of selectors that were not compared with the present snapshot yet.
+    left: Cell<usize>,
 }
 
 // === impl Readers ===
@@ -67,6 +69,7 @@ impl<K: Send + Sync + 'static> Readers<K> {
             store: informer.store(),
             recorder,
             next: Cell::new(0),
+            left: Cell::new(0),
         };
         let listed = readers.lister.list(&LabelSelector::everything());
         if !matches!(listed, Err(ListerError::NotStarted { .. })) {
@@ -75,22 +78,33 @@ impl<K: Send + Sync + 'static> Readers<K> {
         readers
     }
 
-    /// Compares what they find with a scan of `snapshot`, if that is what `informer` still shows afterwards.
-    pub(super) fn observe(&self, informer: &SharedInformer<K>, snapshot: &Arc<Snapshot<K>>) {
+    /// Compares what they find with a scan of `snapshot`, if that is what `informer` still shows afterwards: by a few selectors each
+    /// time, until each was compared with it, and by all else if it `is_new`.
+    pub(super) fn observe(
+        &self,
+        informer: &SharedInformer<K>,
+        snapshot: &Arc<Snapshot<K>>,
+        is_new: bool,
+    ) {
         let mut differences = Vec::new();
+        if is_new {
+            self.left.set(SELECTORS.len());
+            differences.extend(self.compare_names(snapshot));
+            differences.extend(self.compare_store(snapshot));
+        }
+        let count = self.left.get().min(SELECTORS_AT_ONCE);
         // Once in a round of the selectors.
-        if self.next.get() < SELECTORS_AT_ONCE {
+        if count > 0 && self.next.get() < SELECTORS_AT_ONCE {
             differences.extend(plain_reads::compare(&informer.indexer(), snapshot));
             let lister = self.lister.namespaced(NAMESPACES[0]);
             differences.extend(plain_reads::ask_in_vain(&lister));
         }
-        for _ in 0..SELECTORS_AT_ONCE {
+        self.left.set(self.left.get() - count);
+        for _ in 0..count {
             let case = self.next.get();
             self.next.set((case + 1) % SELECTORS.len());
             differences.extend(self.compare_selector(SELECTORS[case], snapshot));
         }
-        differences.extend(self.compare_names(snapshot));
-        differences.extend(self.compare_store(snapshot));
         // On other threads the cache goes on.
         if Arc::ptr_eq(snapshot, &informer.indexer().snapshot()) {
             for (name, text) in differences {
