@@ -56,7 +56,7 @@ pub fn count(trace: &Trace) -> Counts {
     counts
 }
 
-/// Returns the transitions that happen in four hundred small seeds, but for those of handlers and queues, which are all that
+/// Returns the transitions that happen in three thousand medium seeds, but for those of handlers and queues, which are all that
 /// there can be.
 pub fn known() -> impl Iterator<Item = Transition> {
     let reflector = reflector::KNOWN.iter().copied().map(Part::Reflector);

@@ -208,7 +208,7 @@ impl Display for Asked {
     }
 }
 
-/// The transitions that happen in four hundred small seeds.
+/// The transitions that happen in three thousand medium seeds.
 pub(super) const KNOWN: &[Asked] = &[
     Asked(End::Start, Next::AnyState),
     Asked(End::Start, Next::Stream),

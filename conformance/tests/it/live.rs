@@ -80,8 +80,8 @@ impl Served {
     }
 }
 
-/// Runs two scenarios one after the other against the same server, and each informer against one of its own: the second finds
-/// it prepared.
+/// Runs each informer against a server of its own, both at the same time, and there two scenarios one after the other: the second
+/// one finds the server prepared.
 #[test]
 fn informers_hold_behind_a_proxy_with_faults() {
     let hold = |contestant: Contestant| {
