@@ -103,7 +103,7 @@ impl<K: Send + Sync + 'static> Maker<K> {
                 }
                 Ok(page)
             }
-            // The encoding is given up for it.
+            // For one that cannot be read the caller goes back to JSON.
             Err(error @ ListWatchError::Protocol { .. }) => Err(error),
             Err(error) => Err(following.into_refusal().unwrap_or(error)),
         }
