@@ -49,7 +49,7 @@ const MISHAPS: [Mishap; 11] = [
 /// Draws the election of a plan: none in most runs.
 pub(super) fn draw(seed: Seed, safety_ms: u64, size: &Size) -> Option<Election> {
     let rng = &mut seed.stream("election");
-    if rng.random_range(0..size.plans_an_election) > 0 {
+    if rng.random_range(0..size.plans_per_election) > 0 {
         return None;
     }
     let (lease_ms, renew_ms, retry_ms) = pick(rng, &durations(safety_ms));

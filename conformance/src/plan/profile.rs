@@ -43,7 +43,7 @@ pub(super) struct Size {
     pub(super) objects: RangeInclusive<usize>,
     pub(super) faults: RangeInclusive<usize>,
     /// One plan in so many has an election, which takes as many requests as all else in a small plan.
-    pub(super) plans_an_election: u32,
+    pub(super) plans_per_election: u32,
 }
 
 // === impl Profile ===
@@ -70,7 +70,7 @@ impl Profile {
                 operations: 20..=60,
                 objects: 2..=40,
                 faults: 0..=2,
-                plans_an_election: 3,
+                plans_per_election: 3,
             },
             Self::Small => Size {
                 informers: 2..=2,
@@ -78,7 +78,7 @@ impl Profile {
                 operations: 16..=16,
                 objects: 5..=5,
                 faults: 3..=3,
-                plans_an_election: 12,
+                plans_per_election: 12,
             },
             Self::Medium => Size {
                 informers: 3..=5,
@@ -86,7 +86,7 @@ impl Profile {
                 operations: 5..=90,
                 objects: 2..=40,
                 faults: 1..=8,
-                plans_an_election: 3,
+                plans_per_election: 3,
             },
             Self::Large => Size {
                 informers: 6..=12,
@@ -94,7 +94,7 @@ impl Profile {
                 operations: 100..=600,
                 objects: 20..=120,
                 faults: 5..=20,
-                plans_an_election: 3,
+                plans_per_election: 3,
             },
         }
     }

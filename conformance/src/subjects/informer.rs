@@ -88,7 +88,7 @@ struct InformerSubject<K> {
     index_edit_period: Option<Duration>,
     index_edits: TaskSet,
     /// The snapshot that was observed last.
-    compared: RefCell<Weak<Snapshot<K>>>,
+    observed: RefCell<Weak<Snapshot<K>>>,
     controllers: Controllers,
     contents: Contents<K>,
     reports: Arc<ReportRecorder>,
@@ -197,7 +197,7 @@ impl<K: Send + Sync + 'static> InformerSubject<K> {
             readers: Readers::new(parts.informer, &informer, parts.recorder.clone()),
             index_edit_period: parts.plan.index_edit_ms.map(Duration::from_millis),
             index_edits: TaskSet::new(),
-            compared: RefCell::default(),
+            observed: RefCell::default(),
             controllers: Controllers::new(parts.informer, parts.recorder.clone()),
             status_reader: StatusReader::new(&informer),
             informer,
@@ -395,9 +395,9 @@ where
         }
         self.observe_status();
         self.observe_counts(&snapshot);
-        // A snapshot never changes.
-        let compared = self.compared.replace(Arc::downgrade(&snapshot));
-        let is_new = compared.as_ptr() != Arc::as_ptr(&snapshot);
+        // A snapshot never changes: each is recounted once.
+        let before = self.observed.replace(Arc::downgrade(&snapshot));
+        let is_new = before.as_ptr() != Arc::as_ptr(&snapshot);
         self.readers.observe(&self.informer, &snapshot, is_new);
         if is_new {
             for difference in indices::recount(self.place, &snapshot) {
