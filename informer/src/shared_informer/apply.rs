@@ -191,12 +191,14 @@ impl<K> Change<'_, K> {
 
     /// Returns true if a version is older than one at which its key, which is not held, is known to be gone or refused.
     pub(super) fn is_before_deletion(&self, key: &ObjectKey, version: &ResourceVersion) -> bool {
-        if self.snapshot.get(key).is_some() {
-            return false;
-        }
+        self.snapshot.get(key).is_none()
+            && (self.deletions.is_after(key, version) || self.is_before_mark(key, version))
+    }
+
+    /// Returns true if a version is older than one of its key that was refused.
+    pub(super) fn is_before_mark(&self, key: &ObjectKey, version: &ResourceVersion) -> bool {
         let mark = self.snapshot.get_undecodable(key);
-        self.deletions.is_after(key, version)
-            || mark.is_some_and(|mark| version.is_before(&mark.resource_version))
+        mark.is_some_and(|mark| version.is_before(&mark.resource_version))
     }
 
     /// Returns true if a deletion is older than the object that is held, which was recreated since.

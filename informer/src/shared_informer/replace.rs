@@ -97,7 +97,10 @@ impl<K> Change<'_, K> {
         let goes_back = match &old {
             Some(old) => object.resource_version().is_before(old.resource_version()),
             // A list that is older than what is settled says nothing of keys that are gone since.
-            None => self.is_before_deletion(object.key(), version),
+            None => {
+                self.is_before_deletion(object.key(), version)
+                    || self.is_before_mark(object.key(), object.resource_version())
+            }
         };
         if goes_back && !is_authoritative {
             self.applied.stale_count += 1;
@@ -115,7 +118,9 @@ impl<K> Change<'_, K> {
         version: &ResourceVersion,
         is_authoritative: bool,
     ) -> Option<Notification<K>> {
-        let is_stale = self.is_stale_mark(&error) || self.is_before_deletion(&error.key, version);
+        let is_stale = self.is_stale_mark(&error)
+            || self.is_before_deletion(&error.key, version)
+            || self.is_before_mark(&error.key, &error.resource_version);
         if is_stale && !is_authoritative {
             self.applied.stale_count += 1;
             return None;

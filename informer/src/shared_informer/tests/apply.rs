@@ -340,6 +340,12 @@ fn each_stale_item_of_a_state_is_counted() {
 }
 
 #[test]
+fn a_later_state_does_not_bring_back_what_came_before_a_refused_version() {
+    check("=5[?a@4,?b@4]", "=6[a@3,?b@3]", "", "?a@4 ?b@4 at 6");
+    check("=5[?a@4,?b@4]", "==6[a@3,?b@3]", "+a@3", "a@3 ?b@3 at 6");
+}
+
+#[test]
 fn a_key_that_comes_twice_counts_at_its_later_version() {
     check("", "=5[a@1,a@3,a@2]", "(+a@3)", "a@3 at 5");
     check("", "=5[a@1,?a@3]", "", "?a@3 at 5");
