@@ -103,8 +103,4 @@ impl<'de, 'a, A: MapAccess<'de>> MapAccess<'de> for FieldsFirst<'a, A> {
         let value: StrDeserializer<'a, A::Error> = (*value).into_deserializer();
         seed.deserialize(value)
     }
-
-    fn size_hint(&self) -> Option<usize> {
-        Some(self.inner.size_hint()? + self.fields.len() - self.next)
-    }
 }
