@@ -12,7 +12,10 @@
 //! | `compact` | the same for compact informers |
 //! | `shards` | informers of shards, with servers that select them and with servers that do not |
 //! | `memory` | the memory of caches, as it is promised |
+//! | `accounts` | what an informer counts of versions out of order, and of objects that it cannot use |
+//! | `requests` | what an informer asks for, when it asks again, and what it says of that |
 //! | `encodings` | objects of every kind in protobuf and CBOR are those in JSON |
+//! | `handlers` | slow handlers, and handlers that leave, compared with models |
 //! | `negative_controls` | each checker finds the violations of its invariant |
 //! | `bugs` | every seeded bug is caught, and the page of them is true |
 //! | `meta` | the same plan twice gives the same trace, to the byte |
@@ -40,7 +43,10 @@ mod parts;
 mod compact;
 mod shards;
 mod memory;
+mod accounts;
+mod requests;
 mod encodings;
+mod handlers;
 mod negative_controls;
 mod bugs;
 mod meta;

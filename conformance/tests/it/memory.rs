@@ -12,7 +12,7 @@ use std::{
     time::Duration,
 };
 
-use allocation_counter::measure;
+use allocation_counter::{AllocationInfo, measure};
 use bytes::Bytes;
 use futures::{StreamExt, channel::mpsc, stream};
 use http::{Request, Response};
@@ -35,6 +35,8 @@ const LIMIT: Duration = Duration::from_mins(1);
 const PODS: u32 = 400;
 /// The number of their deployments.
 const APPLICATIONS: u32 = 20;
+/// The first pod that has a label of its own.
+const LABELLED: u32 = 1_000_000;
 /// The young area of compact caches, in bytes.
 const YOUNG_BYTES: usize = 64 << 10;
 /// The room for buffers and tables, in bytes: a hundred and sixty bytes a pod.
@@ -139,10 +141,10 @@ impl<K: Send + Sync + 'static> Cache<K> {
         drop(Self::started(0, &build));
         let (_, empty) = Self::started(0, &build);
         let (cache, full) = Self::started(count, &build);
-        (cache, full - empty)
+        (cache, full.bytes_current - empty.bytes_current)
     }
 
-    fn started(count: u32, build: impl Fn(Client) -> SharedInformer<K>) -> (Self, i64) {
+    fn started(count: u32, build: impl Fn(Client) -> SharedInformer<K>) -> (Self, AllocationInfo) {
         let runtime = Builder::new_current_thread()
             .enable_all()
             .start_paused(true)
@@ -165,7 +167,7 @@ impl<K: Send + Sync + 'static> Cache<K> {
             informer,
         };
         assert_eq!(cache.objects().len(), count as usize);
-        (cache, taken.bytes_current)
+        (cache, taken)
     }
 
     fn lister(&self) -> Lister<K> {
@@ -224,6 +226,15 @@ fn compact(client: Client) -> SharedInformer<Compact<Pod>> {
 
 fn typed(client: Client) -> SharedInformer<Pod> {
     SharedInformer::builder(HttpListWatch::<Pod>::new(client, Scope::All))
+        .with_options(options())
+        .build()
+        .unwrap()
+}
+
+fn without_spec(client: Client) -> SharedInformer<Pod> {
+    let pods = HttpListWatch::<Pod>::new(client, Scope::All);
+    let pods = pods.without_fields([".metadata.managedFields", ".spec"]);
+    SharedInformer::builder(pods.unwrap())
         .with_options(options())
         .build()
         .unwrap()
@@ -297,11 +308,14 @@ fn template(application: u32) -> String {
     pod.to_string()
 }
 
-/// Returns a version of a pod.
+/// Returns a version of a pod. From [`LABELLED`] on it has a label of its own.
 fn pod(n: u32, revision: u64) -> String {
     let own = u64::from(n + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-    let template = &TEMPLATES[(n % APPLICATIONS) as usize];
-    let text = template.replace("OWN", &format!("{own:016x}"));
+    let mut text = TEMPLATES[(n % APPLICATIONS) as usize].clone();
+    if n >= LABELLED {
+        text = text.replace(r#""tier":"web""#, r#""tier":"OWN""#);
+    }
+    let text = text.replace("OWN", &format!("{own:016x}"));
     text.replace("REVISION", &revision.to_string())
 }
 
@@ -342,6 +356,18 @@ fn labels_and_owners_that_are_equal_are_held_once_beside_what_was_decoded() {
 }
 
 #[test]
+fn a_list_is_decoded_as_it_arrives_and_is_never_held_whole() {
+    drop(Cache::started(0, without_spec));
+    let (_cache, taken) = Cache::started(PODS, without_spec);
+    let body = i64::from(PODS) * i64::try_from(pod(0, 1).len()).unwrap();
+    let passing = i64::try_from(taken.bytes_max).unwrap() - taken.bytes_current;
+    assert!(
+        passing < body / 8,
+        "{passing} bytes more for a body of {body}"
+    );
+}
+
+#[test]
 fn versions_that_are_replaced_leave_nothing() {
     let (cache, _) = Cache::filled(PODS, compact);
     cache.change_all(1);
@@ -356,23 +382,36 @@ fn versions_that_are_replaced_leave_nothing() {
 
 #[test]
 fn pods_that_come_and_go_leave_nothing() {
-    fn grown<K: Send + Sync + 'static>(build: impl Fn(Client) -> SharedInformer<K>) -> i64 {
-        let (cache, _) = Cache::filled(PODS, build);
-        cache.grown_by(async || {
-            for round in 1..=8 {
-                for is_deleted in [false, true] {
-                    let pods = round * PODS..(round + 1) * PODS;
-                    cache.change(pods, is_deleted).await;
-                }
-            }
-        })
-    }
     let bytes = [
-        grown(compact) - samples_bytes(),
-        grown(typed),
-        grown(metadata),
+        grown_by_passing_pods(compact, PODS) - samples_bytes(),
+        grown_by_passing_pods(typed, PODS),
+        grown_by_passing_pods(metadata, PODS),
     ];
     assert!(bytes.iter().all(|bytes| *bytes < 2 * SLACK), "{bytes:?}");
+}
+
+#[test]
+fn labels_that_no_pod_has_any_more_are_dropped() {
+    // A thousand are kept until they are looked through.
+    let bytes = grown_by_passing_pods(metadata, LABELLED);
+    assert!(bytes < 6 * SLACK, "{bytes} bytes");
+}
+
+/// Creates and deletes eight times as many pods as a cache holds, from the `first` on, and returns by how many bytes the thread
+/// has more afterwards.
+fn grown_by_passing_pods<K: Send + Sync + 'static>(
+    build: impl Fn(Client) -> SharedInformer<K>,
+    first: u32,
+) -> i64 {
+    let (cache, _) = Cache::filled(PODS, build);
+    cache.grown_by(async || {
+        for round in 0..8 {
+            let begin = first + round * PODS;
+            for is_deleted in [false, true] {
+                cache.change(begin..begin + PODS, is_deleted).await;
+            }
+        }
+    })
 }
 
 #[test]

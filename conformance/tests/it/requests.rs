@@ -1,0 +1,644 @@
+//! What an informer asks for, when it asks again, and what it says of that: by its status, to its observer, to its handlers.
+//!
+//! Each request waits until the test answers it, so that the informer alone decides what comes next, and when.
+
+use std::{io, mem, sync::Arc, sync::Mutex, time::Duration};
+
+use bytes::Bytes;
+use fastrand::Rng;
+use futures::{
+    StreamExt,
+    channel::{mpsc, oneshot},
+    stream::BoxStream,
+};
+use http::{HeaderValue, Request, Response, header};
+use http_body::Frame;
+use http_body_util::StreamBody;
+use informer::{
+    ResourceVersion, Scope, SharedInformer, SharedInformerBuilder,
+    http::{Encoding, HttpListWatch},
+    reflector::{
+        Decision, Failure, FailureCause, PauseOptions, ReflectorObserver, ReflectorOptions,
+        WhenRemoved,
+    },
+    testing::RecordingHandler,
+};
+use k8s_openapi::api::core::v1::ConfigMap;
+use kube::{
+    Client,
+    client::Body,
+    core::{ApiResource, DynamicObject, GroupVersionKind, PartialObjectMeta},
+};
+use serde_json::{Value, json};
+use tokio::time::{Instant, sleep, timeout};
+
+/// The longest wait for a request: longer than any delay that can be drawn.
+const LIMIT: Duration = Duration::from_mins(10);
+/// The time after which nothing is left to do before the clock moves on; timers are as exact.
+const MOMENT: Duration = Duration::from_millis(1);
+const SEEDS: u64 = 8;
+/// The number of failures of each seed, and that of probes of each pause.
+const FAILURES: u32 = 12;
+const PROBES: u32 = 4;
+const PROBE_PERIOD: Duration = Duration::from_mins(2);
+/// The number of refusals after which an informer pauses.
+const REFUSALS: u32 = 3;
+
+const JSON: &str = "application/json";
+const PROTOBUF: &str = "application/vnd.kubernetes.protobuf";
+const CBOR: &str = "application/cbor";
+
+/// A page that continues: its beginning and its end.
+const PAGE: [&str; 2] = [
+    r#"{"kind":"ConfigMapList","apiVersion":"v1","metadata":{"resourceVersion":"10","continue":"next"},"items":["#,
+    "]}",
+];
+
+type Reduced = PartialObjectMeta<DynamicObject>;
+type Builder = SharedInformerBuilder<ConfigMap, HttpListWatch<ConfigMap>>;
+type Chunk = io::Result<Frame<Bytes>>;
+type Answer = Response<StreamBody<BoxStream<'static, Chunk>>>;
+/// The names of objects, and their versions.
+type Items<'a> = &'a [(&'a str, u32)];
+
+/// A server whose requests the test answers.
+struct Server {
+    seed: u64,
+    /// Those of an informer that lists and then watches.
+    options: ReflectorOptions,
+    client: Client,
+    calls: mpsc::UnboundedReceiver<Call>,
+}
+
+/// A request that waits for its answer.
+struct Call {
+    path: String,
+    /// What is asked for, in short: a list, a watch or a stream (of a list), at a version, after a token.
+    asked: String,
+    accept: String,
+    at: Instant,
+    reply: oneshot::Sender<Answer>,
+}
+
+/// A body that is sent piece by piece: it ends when this is dropped.
+struct Sending(mpsc::UnboundedSender<Chunk>);
+
+/// Records what an observer is told.
+#[derive(Default)]
+struct Observer {
+    delays: Mutex<Vec<Duration>>,
+    went_back: Mutex<Vec<String>>,
+}
+
+// === impl Server ===
+
+impl Server {
+    fn new(seed: u64) -> Self {
+        let (sender, calls) = mpsc::unbounded();
+        let service = tower::service_fn(move |request: Request<Body>| {
+            let (reply, answered) = oneshot::channel();
+            // The test may be over.
+            let _ = sender.unbounded_send(Call::new(&request, reply));
+            async move { answered.await.map_err(io::Error::other) }
+        });
+        let client = Client::new(service, "default");
+        let options = ReflectorOptions::default().with_seed(seed);
+        Self {
+            options: options.with_streaming_lists(false),
+            client,
+            seed,
+            calls,
+        }
+    }
+
+    fn config_maps(&self, scope: Scope) -> Builder {
+        let list_watch = HttpListWatch::<ConfigMap>::new(self.client.clone(), scope);
+        SharedInformer::builder(list_watch).with_options(self.options.clone())
+    }
+
+    async fn next(&mut self) -> Call {
+        let call = timeout(LIMIT, self.calls.next()).await;
+        call.expect("a request in time").expect("a client")
+    }
+
+    /// Waits for the next request, which has to be this one.
+    async fn expect(&mut self, asked: &str) -> Call {
+        let call = self.next().await;
+        assert_eq!(call.asked, asked, "seed {}", self.seed);
+        call
+    }
+
+    /// Waits for the next request, which has to come when the status says so.
+    async fn next_as_told(&mut self, informer: &SharedInformer<ConfigMap>) -> Call {
+        sleep(MOMENT).await;
+        let (seed, status) = (self.seed, informer.status());
+        let Some(until) = status.waits_until() else {
+            panic!("seed {seed}: {status}, but not until when it waits");
+        };
+        let call = self.next().await;
+        let is_then = until <= call.at && call.at <= until + MOMENT;
+        assert!(is_then, "seed {seed}: {status}, {until:?}, {:?}", call.at);
+        call
+    }
+
+    /// Answers with a state, and returns the watch from there on.
+    async fn sync(&mut self, call: Call, version: u32, items: Items<'_>) -> Sending {
+        let watch = match call.give(version, items) {
+            Some(watch) => watch,
+            None => self.expect(&format!("watch at {version}")).await.open(),
+        };
+        sleep(MOMENT).await;
+        watch
+    }
+}
+
+// === impl Call ===
+
+impl Call {
+    fn new(request: &Request<Body>, reply: oneshot::Sender<Answer>) -> Self {
+        let (mut asked, mut details) = ("list", String::new());
+        let query = request.uri().query().unwrap_or_default();
+        for (name, value) in form_urlencoded::parse(query.as_bytes()) {
+            match (&*name, &*value) {
+                ("watch", "true") => asked = "watch",
+                ("sendInitialEvents", "true") => asked = "stream",
+                ("resourceVersion", version) => details.extend([" at ", version]),
+                ("continue", token) => details.extend([" after ", token]),
+                ("limit", "1") => details += " of one",
+                _ => {}
+            }
+        }
+        let accept = request.headers().get(header::ACCEPT);
+        let accept = accept.map(|accept| accept.to_str().unwrap());
+        Self {
+            path: request.uri().path().to_owned(),
+            asked: format!("{asked}{details}"),
+            accept: accept.unwrap_or_default().to_owned(),
+            at: Instant::now(),
+            reply,
+        }
+    }
+
+    fn answer(self, body: &str) {
+        self.open().send(body);
+    }
+
+    /// Answers a list or a stream with a state. Returns the rest of the stream.
+    fn give(self, version: u32, items: Items<'_>) -> Option<Sending> {
+        if !self.asked.starts_with("stream") {
+            self.answer(&page(version, items, ""));
+            return None;
+        }
+        let sending = self.open();
+        for (name, version) in items {
+            sending.event("ADDED", &item(name, *version));
+        }
+        sending.bookmark(version, &json!({"k8s.io/initial-events-end": "true"}));
+        Some(sending)
+    }
+
+    fn refuse(self, code: u16, retry_after: Duration) {
+        let mut answer = Response::default();
+        *answer.status_mut() = code.try_into().unwrap();
+        let seconds = retry_after.as_secs().into();
+        answer.headers_mut().insert(header::RETRY_AFTER, seconds);
+        self.reply(answer.map(|()| StreamBody::new(futures::stream::empty().boxed())));
+    }
+
+    /// Begins an answer.
+    fn open(self) -> Sending {
+        let (sender, chunks) = mpsc::unbounded();
+        let mut answer = Response::new(StreamBody::new(chunks.boxed()));
+        let headers = answer.headers_mut();
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(JSON));
+        self.reply(answer);
+        Sending(sender)
+    }
+
+    fn reply(self, answer: Answer) {
+        let is_wanted = self.reply.send(answer).is_ok();
+        assert!(is_wanted, "{} was given up", self.asked);
+    }
+}
+
+// === impl Sending ===
+
+impl Sending {
+    fn send(&self, text: &str) {
+        let frame = Frame::data(Bytes::from(text.to_owned()));
+        self.0.unbounded_send(Ok(frame)).unwrap();
+    }
+
+    fn event(&self, kind: &str, object: &Value) {
+        let event = json!({"type": kind, "object": object});
+        self.send(&format!("{event}\n"));
+    }
+
+    fn bookmark(&self, version: u32, annotations: &Value) {
+        let metadata = json!({"resourceVersion": version.to_string(), "annotations": annotations});
+        let bookmark = json!({"kind": "ConfigMap", "apiVersion": "v1", "metadata": metadata});
+        self.event("BOOKMARK", &bookmark);
+    }
+}
+
+// === impl Observer ===
+
+impl Observer {
+    fn check_went_back(&self, expected: &[&str]) {
+        let told = mem::take(&mut *self.went_back.lock().unwrap());
+        assert_eq!(told, expected);
+    }
+}
+
+impl ReflectorObserver for Observer {
+    fn failed(&self, failure: &Failure<'_>) {
+        self.delays.lock().unwrap().push(failure.delay);
+    }
+
+    fn version_went_back(&self, from: &ResourceVersion, to: &ResourceVersion, is_accepted: bool) {
+        let told = format!("{from} to {to}, accepted: {is_accepted}");
+        self.went_back.lock().unwrap().push(told);
+    }
+}
+
+fn item(name: &str, version: u32) -> Value {
+    let version = version.to_string();
+    let metadata = json!({"name": name, "namespace": "n", "uid": name, "resourceVersion": version});
+    json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata})
+}
+
+fn page(version: u32, items: Items<'_>, token: &str) -> String {
+    let metadata = json!({"resourceVersion": version.to_string(), "continue": token});
+    let items: Vec<Value> = items.iter().map(|(name, at)| item(name, *at)).collect();
+    json!({"kind": "List", "apiVersion": "v1", "metadata": metadata, "items": items}).to_string()
+}
+
+/// Returns the objects, as in `a@1 b@2`.
+fn held(informer: &SharedInformer<ConfigMap>) -> String {
+    let objects = informer.store().list();
+    let objects: Vec<String> = objects.iter().map(|object| format!("{object:?}")).collect();
+    sorted(&objects.join(" "))
+}
+
+fn sorted(words: &str) -> String {
+    let mut words: Vec<&str> = words.split(' ').collect();
+    words.sort_unstable();
+    words.join(" ").replace("n/", "")
+}
+
+// === Encodings ===
+
+/// Lists media types, the best first, each once.
+fn choices(mut media_types: Vec<&str>) -> String {
+    media_types.dedup();
+    media_types.join(",")
+}
+
+/// Checks what all requests accept: a streaming list, a list in two pages and a watch.
+async fn check_accepted<K: Send + Sync + 'static>(
+    make: impl Fn(Client) -> HttpListWatch<K>,
+    encoding: Encoding,
+    [of_lists, of_watches]: [String; 2],
+) {
+    for is_by_builder in [false, true] {
+        let mut server = Server::new(0);
+        let list_watch = make(server.client.clone());
+        let builder = if is_by_builder {
+            SharedInformer::builder(list_watch).with_encoding(encoding)
+        } else {
+            SharedInformer::builder(list_watch.with_encoding(encoding))
+        };
+        let informer = builder.build().unwrap();
+        informer.start();
+        let mut accepted = async |asked: &str, expected: &str| {
+            let call = server.expect(asked).await;
+            let context = format!("{encoding:?} {is_by_builder} {} {asked}", call.path);
+            assert_eq!(call.accept, expected, "{context}");
+            call
+        };
+        let call = accepted("stream", &of_watches).await;
+        // The server knows no streaming lists.
+        call.refuse(400, Duration::ZERO);
+        let call = accepted("list at 0", &of_lists).await;
+        call.answer(&page(10, &[], "next"));
+        let call = accepted("list after next", &of_lists).await;
+        call.answer(&page(10, &[], ""));
+        accepted("watch at 10", &of_watches).await;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn every_request_accepts_the_encoding_that_its_type_has_and_then_json() {
+    let widgets = ApiResource::from_gvk(&GroupVersionKind::gvk("example.com", "v1", "Widget"));
+    for (encoding, built_in, custom) in [
+        (Encoding::Json, JSON, JSON),
+        (Encoding::Protobuf, PROTOBUF, JSON),
+        (Encoding::Cbor, CBOR, CBOR),
+    ] {
+        let whole = |media_type: &str| [(); 2].map(|()| choices([media_type, JSON].into()));
+        // Those of all types are built in.
+        let kinds = ["PartialObjectMetadataList", "PartialObjectMetadata"];
+        let metadata = kinds.map(|kind| {
+            let of = |media_type| format!("{media_type};as={kind};g=meta.k8s.io;v=v1");
+            choices(vec![&of(built_in), &of(JSON), JSON])
+        });
+        let make = |client| HttpListWatch::<ConfigMap>::new(client, Scope::All);
+        check_accepted(make, encoding, whole(built_in)).await;
+        let make = |client| HttpListWatch::<PartialObjectMeta<ConfigMap>>::new(client, Scope::All);
+        check_accepted(make, encoding, metadata.clone()).await;
+        let make = |client| HttpListWatch::<Reduced>::new_with(client, Scope::All, &widgets);
+        check_accepted(make, encoding, metadata).await;
+        let make = |client| HttpListWatch::<DynamicObject>::new_with(client, Scope::All, &widgets);
+        check_accepted(make, encoding, whole(custom)).await;
+    }
+}
+
+// === Scopes ===
+
+#[tokio::test(start_paused = true)]
+async fn only_a_name_can_be_the_namespace_of_a_request() {
+    for name in ["default", "team-a", "a1-b2-3"] {
+        let mut server = Server::new(0);
+        let builder = server.config_maps(Scope::Namespace(name.into()));
+        let informer = builder.build().unwrap();
+        informer.start();
+        let path = format!("/api/v1/namespaces/{name}/configmaps");
+        let call = server.expect("list at 0").await;
+        assert_eq!(call.path, path);
+        call.give(10, &[]);
+        assert_eq!(server.expect("watch at 10").await.path, path);
+    }
+    for name in ["", "a/b", "..", "a_b", "a.b", "a?b", "a#b", "a%2Fb", "a b"] {
+        let mut server = Server::new(0);
+        let builder = server.config_maps(Scope::Namespace(name.into()));
+        let informer = builder.build().unwrap();
+        informer.start();
+        let synced = informer.wait_for_cache_sync(LIMIT).await;
+        assert!(synced.is_err(), "{name:?}");
+        assert!(server.calls.try_recv().is_err(), "{name:?}");
+        let status = informer.status();
+        assert_eq!(status.last_cause, Some(FailureCause::Request), "{name:?}");
+        let error = status.last_error.unwrap();
+        assert!(error.contains(&format!("{name:?}")), "{error}");
+    }
+}
+
+// === Pages ===
+
+#[tokio::test(start_paused = true)]
+async fn a_page_is_asked_for_once_while_the_page_before_it_arrives_and_given_up_with_it() {
+    for order in ["next first", "next last", "next never"] {
+        let mut server = Server::new(0);
+        let informer = server.config_maps(Scope::All).build().unwrap();
+        informer.start();
+        let page_now = server.expect("list at 0").await.open();
+        let began = Instant::now();
+        page_now.send(&format!("{}{},", PAGE[0], item("a", 1)));
+        let rest = format!("{}{}", item("b", 2), PAGE[1]);
+        let next = server.expect("list after next").await;
+        assert_eq!(next.at, began);
+        if order == "next first" {
+            next.give(10, &[("c", 3)]);
+            sleep(MOMENT).await;
+            page_now.send(&rest);
+            drop(page_now);
+        } else if order == "next last" {
+            page_now.send(&rest);
+            drop(page_now);
+            sleep(MOMENT).await;
+            next.give(10, &[("c", 3)]);
+        } else {
+            let error = io::Error::from(io::ErrorKind::ConnectionReset);
+            page_now.0.unbounded_send(Err(error)).unwrap();
+            let call = server.next_as_told(&informer).await;
+            assert!(next.reply.is_canceled());
+            assert_eq!(call.asked, "list at 0");
+            call.answer(&page(10, &[("a", 1), ("b", 2)], "next"));
+            let next = server.expect("list after next").await;
+            next.give(10, &[("c", 3)]);
+        }
+        server.expect("watch at 10").await;
+        assert_eq!(held(&informer), "a@1 b@2 c@3");
+    }
+}
+
+// === Pauses ===
+
+/// Withdraws the resource until the informer has paused, and has probed a few times. Returns the last probe.
+async fn withdraw(
+    server: &mut Server,
+    informer: &SharedInformer<ConfigMap>,
+    delays: &mut Vec<Duration>,
+) -> Call {
+    let seed = server.seed;
+    let mut call = server.next().await;
+    for refusal in 1..REFUSALS + PROBES {
+        let refused_at = call.at;
+        call.refuse(404, Duration::ZERO);
+        sleep(MOMENT).await;
+        let is_paused = informer.status().is_paused();
+        assert_eq!(is_paused, refusal >= REFUSALS, "seed {seed}, {refusal}");
+        call = server.next_as_told(informer).await;
+        if is_paused {
+            assert!(call.asked.starts_with("list"), "seed {seed}");
+            let delay = call.at - refused_at;
+            let is_in_time = PROBE_PERIOD <= delay && delay <= 2 * PROBE_PERIOD + MOMENT;
+            assert!(is_in_time, "seed {seed}: probed after {delay:?}");
+            delays.push(delay);
+        }
+    }
+    call
+}
+
+/// Checks an informer whose resource is withdrawn and comes back time and again.
+async fn check_pauses(seed: u64, is_emptied: bool, delays: &mut Vec<Duration>) {
+    let mut server = Server::new(seed);
+    let mut pause = PauseOptions::default().with_after_failures(REFUSALS);
+    pause.probe_period = PROBE_PERIOD;
+    // What is told of each state, and after it was withdrawn.
+    let mut told = if is_emptied {
+        pause.when_removed = WhenRemoved::EmptyStore;
+        "(+a@1) (+b@2)|!a@1 !b@2|+a@1 +c@15|!a@1 !c@15||".split('|')
+    } else {
+        "(+a@1) (+b@2)||!b@2 +c@15||!a@1 !c@15|".split('|')
+    };
+    server.options.pause = Some(pause);
+    let informer = server.config_maps(Scope::All).build().unwrap();
+    let (handler, recording) = RecordingHandler::new();
+    let _registration = informer.add_handler(handler);
+    let heard = || sorted(&recording.take_text());
+    informer.start();
+    let mut call = server.next().await;
+    let states: [(u32, Items<'_>, &str); 3] = [
+        (10, &[("a", 1), ("b", 2)], "a@1 b@2"),
+        (20, &[("a", 1), ("c", 15)], "a@1 c@15"),
+        (30, &[], ""),
+    ];
+    let mut replacements = 0;
+    for (version, items, objects) in states {
+        let context = format!("seed {seed}, {version}, {is_emptied}");
+        let watch = server.sync(call, version, items).await;
+        assert_eq!(held(&informer), objects, "{context}");
+        assert_eq!(heard(), told.next().unwrap(), "{context}");
+        assert_eq!(informer.status().waits_until(), None, "{context}");
+        sleep(Duration::from_secs(2)).await;
+        drop(watch);
+        call = withdraw(&mut server, &informer, delays).await;
+        let kept = if is_emptied { "" } else { objects };
+        assert_eq!(held(&informer), kept, "{context}");
+        assert_eq!(heard(), told.next().unwrap(), "{context}");
+        // However many probes fail, it is emptied once.
+        replacements += 1 + u64::from(is_emptied);
+        assert_eq!(informer.metrics().replacements, replacements, "{context}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_resource_that_is_withdrawn_is_probed_until_it_comes_back_and_its_objects_go_once() {
+    let mut delays = Vec::new();
+    for seed in 0..SEEDS {
+        for is_emptied in [false, true] {
+            check_pauses(seed, is_emptied, &mut delays).await;
+        }
+    }
+    // Copies of a program do not probe together.
+    let (least, most) = (delays.iter().min().unwrap(), delays.iter().max().unwrap());
+    assert!(*most > *least + PROBE_PERIOD / 2, "{delays:?}");
+}
+
+// === Failures ===
+
+/// Draws a refusal: its code, and the time for which it asks.
+fn draw_refusal(random: &mut Rng) -> (u16, Duration) {
+    match random.u8(0..4) {
+        0 => (429, Duration::from_secs(random.u64(1..20))),
+        n => ([404, 500, 503][usize::from(n - 1)], Duration::ZERO),
+    }
+}
+
+fn draw_decision(random: &mut Rng) -> Decision {
+    match random.u8(0..6) {
+        0 => Decision::Default,
+        1 => Decision::Retry,
+        2 => Decision::Relist,
+        3 => Decision::Pause,
+        // Some of them are too short.
+        4 => Decision::BackOff(Duration::from_millis(random.u64(0..200))),
+        _ => Decision::BackOff(Duration::from_secs(random.u64(1..60))),
+    }
+}
+
+/// Checks that what is told of each failure is when the next request is made, whatever the error policy decides.
+async fn check_failures(seed: u64) {
+    let mut random = Rng::with_seed(seed);
+    let mut server = Server::new(seed);
+    let observer = Arc::new(Observer::default());
+    let decision = Arc::new(Mutex::new(Decision::Default));
+    let decided = Arc::clone(&decision);
+    let builder = server.config_maps(Scope::All);
+    let builder = builder.with_error_policy(move |_| *decided.lock().unwrap());
+    let informer = builder.with_observer(observer.clone()).build().unwrap();
+    informer.start();
+    let call = server.next().await;
+    let watch = server.sync(call, 10, &[("a", 1)]).await;
+    sleep(Duration::from_secs(2)).await;
+    drop(watch);
+    let mut call = server.next().await;
+    for step in 0..FAILURES {
+        let (code, asked) = draw_refusal(&mut random);
+        let decided = draw_decision(&mut random);
+        let context = format!("seed {seed}, step {step}: {code} {asked:?} {decided:?}");
+        *decision.lock().unwrap() = decided;
+        let failed_at = call.at;
+        call.refuse(code, asked);
+        call = server.next_as_told(&informer).await;
+        let delays = mem::take(&mut *observer.delays.lock().unwrap());
+        let [told] = delays[..] else {
+            panic!("{context}: told of {delays:?}");
+        };
+        let waited = call.at - failed_at;
+        let is_as_told = told <= waited && waited <= told + MOMENT;
+        assert!(is_as_told, "{context}: {told:?} and not {waited:?}");
+        assert!(told >= asked, "{context}: {told:?}");
+        match decided {
+            Decision::BackOff(chosen) => {
+                let expected = chosen.max(asked).max(Duration::from_millis(100));
+                assert_eq!(told, expected, "{context}");
+            }
+            Decision::Pause => assert!(told >= PROBE_PERIOD, "{context}: {told:?}"),
+            Decision::Retry => assert_eq!(call.asked, "watch at 10", "{context}"),
+            Decision::Relist => assert_eq!(call.asked, "list at 10", "{context}"),
+            _ => {}
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_observer_and_the_status_are_told_when_the_next_request_is_made() {
+    for seed in 0..2 * SEEDS {
+        check_failures(seed).await;
+    }
+}
+
+// === Versions that go back ===
+
+/// Starts an informer that has a state at version 100 and watches from there.
+async fn watching(streams: bool) -> (Server, SharedInformer<ConfigMap>, Arc<Observer>, Sending) {
+    let mut server = Server::new(0);
+    let observer = Arc::new(Observer::default());
+    server.options.streaming_lists = streams;
+    let builder = server.config_maps(Scope::All);
+    let informer = builder.with_observer(observer.clone()).build().unwrap();
+    informer.start();
+    let call = server.next().await;
+    let watch = server.sync(call, 100, &[("a", 90)]).await;
+    observer.check_went_back(&[]);
+    (server, informer, observer, watch)
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_observer_is_told_of_a_state_that_goes_back_and_whether_it_is_accepted() {
+    let older: Items<'_> = &[("a", 50), ("b", 55)];
+    for (streams, how) in [(false, "list"), (true, "stream")] {
+        let (mut server, informer, observer, watch) = watching(streams).await;
+        let status = json!({"kind": "Status", "apiVersion": "v1", "code": 410});
+        watch.event("ERROR", &status);
+        let call = server.next_as_told(&informer).await;
+        assert_eq!(call.asked, format!("{how} at 100"));
+        let _given_up = call.give(60, older);
+        // A server that lags behind may have answered: it is asked for its most recent state.
+        let call = server.expect(how).await;
+        observer.check_went_back(&["100 to 60, accepted: false"]);
+        assert_eq!(held(&informer), "a@90");
+        let _watch = server.sync(call, 60, older).await;
+        observer.check_went_back(&["100 to 60, accepted: true"]);
+        assert_eq!(held(&informer), "a@50 b@55");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_observer_is_told_of_events_that_go_back_and_a_bookmark_that_does_is_checked() {
+    for is_restored in [false, true] {
+        let (mut server, informer, observer, watch) = watching(false).await;
+        watch.event("MODIFIED", &item("a", 70));
+        sleep(MOMENT).await;
+        observer.check_went_back(&["100 to 70, accepted: false"]);
+        watch.bookmark(60, &json!({}));
+        let check = server.expect("list of one at 100").await;
+        observer.check_went_back(&["100 to 60, accepted: false"]);
+        if is_restored {
+            check.give(60, &[("a", 50)]);
+            let call = server.expect("list").await;
+            observer.check_went_back(&["100 to 60, accepted: false"]);
+            let _watch = server.sync(call, 60, &[("a", 50)]).await;
+            observer.check_went_back(&["100 to 60, accepted: true"]);
+            assert_eq!(held(&informer), "a@50");
+        } else {
+            check.answer(&page(105, &[("a", 90)], "next"));
+            // The changes up to then are still to come.
+            server.expect("watch at 100").await;
+            observer.check_went_back(&[]);
+            assert_eq!(held(&informer), "a@90");
+        }
+    }
+}
