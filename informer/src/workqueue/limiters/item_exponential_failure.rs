@@ -62,15 +62,13 @@ impl<T: Ord + Clone> Default for ItemExponentialFailure<T> {
 impl<T: Ord + Clone + Send> RateLimiter<T> for ItemExponentialFailure<T> {
     fn when(&mut self, item: &T, now: Instant) -> Duration {
         let failed_before = self.failures.count(item, now);
-        let delay = 2_u32
-            .checked_pow(failed_before)
-            .and_then(|factor| self.base.checked_mul(factor));
-        // What overflows is beyond any limit, but a base of zero stays zero.
-        match delay {
-            Some(delay) => delay.min(self.max),
-            None if self.base.is_zero() => Duration::ZERO,
-            None => self.max,
+        // Zero stays zero, however often it is doubled.
+        if self.base.is_zero() {
+            return Duration::ZERO;
         }
+        let longer = |delay: Duration, _| delay.checked_mul(2).filter(|delay| *delay < self.max);
+        let delay = (0..failed_before).try_fold(self.base, longer);
+        delay.map_or(self.max, |delay| delay.min(self.max))
     }
 
     fn forget(&mut self, item: &T) {
