@@ -9,7 +9,7 @@ use crate::{handler::Notification, object::Object};
 /// A condition of notifications: those for which it does not hold wake no reconcile.
 ///
 /// Adds and deletions satisfy all ready-made predicates; they are about updates. A resync, which changes nothing, satisfies
-/// [`spec_changed`](Self::spec_changed) only. What is left out is in the cache all the same.
+/// [`any`](Self::any) and [`spec_changed`](Self::spec_changed) only. What is left out is in the cache all the same.
 ///
 /// # Examples
 ///
@@ -105,7 +105,7 @@ impl<K: Resource + 'static> Predicate<K> {
         Self::of_updates(|old, new| old.resource_version() != new.resource_version())
     }
 
-    /// Holds if the object is about to be deleted and was not before, or if its finalizers differ.
+    /// Holds if only one of both is about to be deleted, as when a deletion begins, or if the finalizers differ.
     pub fn deletion_or_finalizers_changed() -> Self {
         Self::of_meta(|old, new| {
             old.deletion_timestamp.is_some() != new.deletion_timestamp.is_some()
