@@ -18,7 +18,8 @@ use http::{Request, Response, StatusCode};
 use http_body::Frame;
 use http_body_util::StreamBody;
 use informer::{
-    NAMESPACE_INDEX, Notification, NotificationStream, ResourceVersion, Scope, SharedInformer,
+    NAMESPACE_INDEX, Notification, NotificationStream, ObjectKey, ResourceVersion, Scope,
+    SharedInformer,
     http::HttpListWatch,
     reflector::{ReflectorObserver, ReflectorOptions},
 };
@@ -31,8 +32,13 @@ const LIMIT: Duration = Duration::from_mins(30);
 const KEYS: [&str; 4] = ["a", "b", "c", "d"];
 /// The object whose changes say that what was sent before them has been applied.
 const MARKER: &str = "marker";
+/// The number of versions after which an object is deleted and another one is created.
+const VERSIONS_OF_ONE: u64 = 16;
 const SEEDS: u64 = 40;
 const STEPS: u32 = 60;
+
+/// Texts by the names of objects.
+type Texts = BTreeMap<String, String>;
 
 /// A server of config maps that sends what it is told to send.
 #[derive(Clone, Default)]
@@ -111,7 +117,7 @@ struct Run {
     informer: SharedInformer<ConfigMap>,
     observer: Arc<Observer>,
     notifications: NotificationStream<ConfigMap>,
-    told: BTreeMap<String, String>,
+    told: Texts,
     model: Model,
 }
 
@@ -120,13 +126,15 @@ struct Run {
 impl Item {
     fn json(&self) -> Value {
         let Self { key, version, form } = self;
+        // Now and then an object is another one of the same name.
+        let uid = version / VERSIONS_OF_ONE;
         let data = match form {
             Form::Sound => json!({"text": self.text()}),
             Form::Undecodable => json!({"text": 5}),
             Form::Refused => json!({"refused": ""}),
         };
         let metadata = json!({
-            "name": key, "namespace": "default", "uid": key, "resourceVersion": version.to_string(),
+            "name": key, "namespace": "default", "uid": uid.to_string(), "resourceVersion": version.to_string(),
         });
         json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": data})
     }
@@ -235,19 +243,10 @@ impl List {
             version: self.version,
             form: Form::Sound,
         };
-        let bookmark = json!({
-            "type": "BOOKMARK",
-            "object": {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {
-                "resourceVersion": self.version.to_string(),
-                "annotations": {"k8s.io/initial-events-end": "true"},
-            }},
-        });
+        let end = bookmark(self.version, &json!({"k8s.io/initial-events-end": "true"}));
         let items = self.items.iter().map(|item| item.event("ADDED"));
         let passing = [passing.event("ADDED"), passing.event("DELETED")];
-        items
-            .chain(passing)
-            .chain([format!("{bookmark}\n")])
-            .collect()
+        items.chain(passing).chain([end]).collect()
     }
 }
 
@@ -296,7 +295,8 @@ impl Model {
     /// deleted.
     fn decoded(&mut self, item: &Item, is_deleted: bool) -> Item {
         let held = self.held.get(item.key);
-        match held.filter(|held| held.form == Form::Sound && held.version == item.version) {
+        let is_same = |held: &&Item| held.form == Form::Sound && held.version == item.version;
+        match held.filter(is_same) {
             Some(held) if !is_deleted => held.clone(),
             _ => {
                 self.account.transform_failures += u64::from(item.form == Form::Refused);
@@ -326,15 +326,16 @@ impl Model {
         self.held.retain(|key, _| listed.contains(key));
         for item in &list.items {
             let item = &self.decoded(item, false);
-            let held = self.held.get(item.key);
-            let is_older =
-                held.is_some_and(|held| held.form == Form::Sound && item.version < held.version);
-            if !is_authoritative && self.is_before_held(item) {
+            let is_before_held = self.is_before_held(item);
+            if is_before_held && !is_authoritative {
                 self.account.stale_versions += 1;
                 continue;
             }
-            self.account.gone_back_versions += u64::from(is_older && item.form == Form::Sound);
-            self.held.insert(item.key, item.clone());
+            let held = self.held.insert(item.key, item.clone());
+            let is_object = |item: &Item| item.form == Form::Sound;
+            let goes_back =
+                is_before_held && held.as_ref().is_some_and(is_object) && is_object(item);
+            self.account.gone_back_versions += u64::from(goes_back);
         }
         self.last = list.version;
         self.settle(list.version);
@@ -348,6 +349,21 @@ impl Model {
             objects: self.held.len() as u64 - undecodable,
             ..self.account.clone()
         }
+    }
+
+    /// Returns the texts of what is held, as the transform leaves them.
+    fn texts(&self) -> Texts {
+        let held = self.held.values();
+        held.filter(|item| item.form == Form::Sound)
+            .map(|item| (item.key.to_owned(), format!("{}!", item.text())))
+            .collect()
+    }
+
+    fn refused_versions(&self) -> Texts {
+        let held = self.held.values();
+        held.filter(|item| item.form != Form::Sound)
+            .map(|item| (item.key.to_owned(), item.version.to_string()))
+            .collect()
     }
 }
 
@@ -385,7 +401,7 @@ impl Run {
             informer,
             observer,
             notifications,
-            told: BTreeMap::new(),
+            told: Texts::new(),
             model,
         }
     }
@@ -396,9 +412,7 @@ impl Run {
         match self.random.u32(..20) {
             0 => {
                 let version = self.next_version();
-                let object = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"resourceVersion": version.to_string()}});
-                let event = json!({"type": "BOOKMARK", "object": object});
-                self.wire.send(format!("{event}\n"));
+                self.wire.send(bookmark(version, &json!({})));
                 self.model.bookmark(version);
             }
             1 | 2 => relisted = Some(self.relist()),
@@ -479,8 +493,30 @@ impl Run {
     /// Compares the cache, its account and what was told of it with the model.
     fn check(&mut self, step: u32) {
         let at = format!("seed {}, step {step}", self.seed);
+        assert_eq!(self.account(), self.model.account(), "{at}");
+        let texts = self.model.texts();
+        let objects = self.informer.store().list();
+        let held = objects.iter().map(|object| text_of(object.get()));
+        assert_eq!(held.collect::<Texts>(), texts, "{at}");
+        let indexer = self.informer.indexer();
+        let keys = indexer.index_keys(NAMESPACE_INDEX, "default").unwrap();
+        let names: Vec<&str> = keys.iter().map(ObjectKey::name).collect();
+        assert!(texts.keys().eq(&names), "{at}, by namespace: {names:?}");
+        self.hear(&at);
+        assert_eq!(self.told, texts, "{at}, as told");
+        let undecodable = self.informer.undecodable();
+        let versions = undecodable.iter().map(|error| {
+            let name = error.key.name().to_owned();
+            (name, error.resource_version.to_string())
+        });
+        let refused = self.model.refused_versions();
+        assert_eq!(versions.collect::<Texts>(), refused, "{at}, undecodable");
+    }
+
+    /// Returns the account of the informer.
+    fn account(&self) -> Account {
         let metrics = self.informer.metrics();
-        let account = Account {
+        Account {
             objects: metrics.objects,
             undecodable: metrics.undecodable,
             stale_versions: metrics.stale_versions,
@@ -488,56 +524,7 @@ impl Run {
             transform_failures: metrics.transform_failures,
             replacements: metrics.replacements,
             went_back: self.observer.0.load(Ordering::Relaxed),
-        };
-        assert_eq!(account, self.model.account(), "{at}");
-
-        let sound = self
-            .model
-            .held
-            .values()
-            .filter(|item| item.form == Form::Sound);
-        let expected: BTreeMap<String, String> = sound
-            .map(|item| (item.key.to_owned(), format!("{}!", item.text())))
-            .collect();
-        let objects = self.informer.store().list();
-        let found: BTreeMap<String, String> =
-            objects.iter().map(|object| text_of(object.get())).collect();
-        assert_eq!(found, expected, "{at}");
-        let keys = self
-            .informer
-            .indexer()
-            .index_keys(NAMESPACE_INDEX, "default");
-        let found: BTreeSet<String> = keys
-            .unwrap()
-            .iter()
-            .map(|key| key.name().to_owned())
-            .collect();
-        assert!(
-            found.iter().eq(expected.keys()),
-            "{at}, by namespace: {found:?}"
-        );
-        self.hear(&at);
-        assert_eq!(self.told, expected, "{at}, as told");
-
-        let refused = self
-            .model
-            .held
-            .values()
-            .filter(|item| item.form != Form::Sound);
-        let expected: BTreeMap<String, String> = refused
-            .map(|item| (item.key.to_owned(), item.version.to_string()))
-            .collect();
-        let refused = self.informer.undecodable();
-        let found: BTreeMap<String, String> = refused
-            .iter()
-            .map(|error| {
-                (
-                    error.key.name().to_owned(),
-                    error.resource_version.to_string(),
-                )
-            })
-            .collect();
-        assert_eq!(found, expected, "{at}, undecodable");
+        }
     }
 
     /// Reads what was told: each object is added, then updated from what it was, then deleted.
@@ -561,6 +548,12 @@ impl Run {
             assert_eq!(self.told.insert(name, text), before, "{at}");
         }
     }
+}
+
+fn bookmark(version: u64, annotations: &Value) -> String {
+    let metadata = json!({"resourceVersion": version.to_string(), "annotations": annotations});
+    let object = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata});
+    format!("{}\n", json!({"type": "BOOKMARK", "object": object}))
 }
 
 /// Marks a config map as transformed. Refuses what has no text.

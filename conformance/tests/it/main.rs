@@ -14,8 +14,12 @@
 //! | `memory` | the memory of caches, as it is promised |
 //! | `accounts` | what an informer counts of versions out of order, and of objects that it cannot use |
 //! | `requests` | what an informer asks for, when it asks again, and what it says of that |
+//! | `decoding` | objects are told as they were sent, however bodies are written and cut |
 //! | `encodings` | objects of every kind in protobuf and CBOR are those in JSON |
 //! | `handlers` | slow handlers, and handlers that leave, compared with models |
+//! | `controllers` | what controllers write: finalizers, children, statuses, events, conditions, compared with models |
+//! | `owned_objects` | sources, predicates and managers of controllers, compared with models |
+//! | `rate_limiters` | limiters, the delays and metrics of queues, and backoffs, compared with models |
 //! | `negative_controls` | each checker finds the violations of its invariant |
 //! | `bugs` | every seeded bug is caught, and the page of them is true |
 //! | `meta` | the same plan twice gives the same trace, to the byte |
@@ -45,8 +49,12 @@ mod shards;
 mod memory;
 mod accounts;
 mod requests;
+mod decoding;
 mod encodings;
 mod handlers;
+mod controllers;
+mod owned_objects;
+mod rate_limiters;
 mod negative_controls;
 mod bugs;
 mod meta;

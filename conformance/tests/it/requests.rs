@@ -30,7 +30,7 @@ use kube::{
     core::{ApiResource, DynamicObject, GroupVersionKind, PartialObjectMeta},
 };
 use serde_json::{Value, json};
-use tokio::time::{Instant, sleep, timeout};
+use tokio::time::{Instant, sleep, sleep_until, timeout};
 
 /// The longest wait for a request: longer than any delay that can be drawn.
 const LIMIT: Duration = Duration::from_mins(10);
@@ -76,6 +76,8 @@ struct Call {
     /// What is asked for, in short: a list, a watch or a stream (of a list), at a version, after a token.
     asked: String,
     accept: String,
+    /// The time after which the server is asked to end a watch.
+    ends_after: Option<Duration>,
     at: Instant,
     reply: oneshot::Sender<Answer>,
 }
@@ -87,6 +89,7 @@ struct Sending(mpsc::UnboundedSender<Chunk>);
 #[derive(Default)]
 struct Observer {
     delays: Mutex<Vec<Duration>>,
+    failed_at: Mutex<Vec<Instant>>,
     went_back: Mutex<Vec<String>>,
 }
 
@@ -156,7 +159,7 @@ impl Server {
 
 impl Call {
     fn new(request: &Request<Body>, reply: oneshot::Sender<Answer>) -> Self {
-        let (mut asked, mut details) = ("list", String::new());
+        let (mut asked, mut details, mut ends_after) = ("list", String::new(), None);
         let query = request.uri().query().unwrap_or_default();
         for (name, value) in form_urlencoded::parse(query.as_bytes()) {
             match (&*name, &*value) {
@@ -165,6 +168,9 @@ impl Call {
                 ("resourceVersion", version) => details.extend([" at ", version]),
                 ("continue", token) => details.extend([" after ", token]),
                 ("limit", "1") => details += " of one",
+                ("timeoutSeconds", seconds) => {
+                    ends_after = Some(Duration::from_secs(seconds.parse().unwrap()));
+                }
                 _ => {}
             }
         }
@@ -174,6 +180,7 @@ impl Call {
             path: request.uri().path().to_owned(),
             asked: format!("{asked}{details}"),
             accept: accept.unwrap_or_default().to_owned(),
+            ends_after,
             at: Instant::now(),
             reply,
         }
@@ -244,6 +251,14 @@ impl Sending {
 // === impl Observer ===
 
 impl Observer {
+    /// Checks that the first failure is at this moment.
+    async fn check_given_up(&self, at: Instant, context: &str) {
+        sleep_until(at + MOMENT).await;
+        let failed_at = self.failed_at.lock().unwrap().first().copied();
+        let is_then = failed_at.is_some_and(|failed| at <= failed);
+        assert!(is_then, "{context}: {failed_at:?} and not {at:?}");
+    }
+
     fn check_went_back(&self, expected: &[&str]) {
         let told = mem::take(&mut *self.went_back.lock().unwrap());
         assert_eq!(told, expected);
@@ -253,6 +268,7 @@ impl Observer {
 impl ReflectorObserver for Observer {
     fn failed(&self, failure: &Failure<'_>) {
         self.delays.lock().unwrap().push(failure.delay);
+        self.failed_at.lock().unwrap().push(Instant::now());
     }
 
     fn version_went_back(&self, from: &ResourceVersion, to: &ResourceVersion, is_accepted: bool) {
@@ -577,6 +593,110 @@ async fn check_failures(seed: u64) {
 async fn the_observer_and_the_status_are_told_when_the_next_request_is_made() {
     for seed in 0..2 * SEEDS {
         check_failures(seed).await;
+    }
+}
+
+// === Limits ===
+
+/// Starts an informer with other options, and returns its first request.
+async fn asked(
+    seed: u64,
+    change: impl FnOnce(&mut ReflectorOptions),
+) -> (Server, SharedInformer<ConfigMap>, Arc<Observer>, Call) {
+    let mut server = Server::new(seed);
+    change(&mut server.options);
+    let observer = Arc::new(Observer::default());
+    let builder = server.config_maps(Scope::All);
+    let informer = builder.with_observer(observer.clone()).build().unwrap();
+    informer.start();
+    let call = server.next().await;
+    (server, informer, observer, call)
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_list_is_given_up_when_its_time_is_over() {
+    for seed in 0..SEEDS {
+        let limit = Duration::from_secs(Rng::with_seed(seed).u64(10..100));
+        let context = |what| format!("seed {seed}, {limit:?}: {what}");
+        let (_server, _informer, observer, call) = asked(seed, |options| {
+            options.streaming_lists = true;
+            options.header_timeout = limit;
+        })
+        .await;
+        let at = call.at + limit;
+        observer.check_given_up(at, &context("no answer")).await;
+
+        let (_server, _informer, observer, call) =
+            asked(seed, |options| options.list_timeout = limit).await;
+        let at = call.at + limit;
+        let body = call.open();
+        sleep(limit / 2).await;
+        body.send(PAGE[0]);
+        observer.check_given_up(at, &context("a page")).await;
+
+        let (_server, _informer, observer, call) = asked(seed, |options| {
+            options.streaming_lists = true;
+            options.initial_events_silence = limit;
+        })
+        .await;
+        let stream = call.open();
+        sleep(limit / 2).await;
+        stream.event("ADDED", &item("a", 1));
+        let at = Instant::now() + limit;
+        observer.check_given_up(at, &context("silence")).await;
+
+        let (_server, _informer, observer, call) = asked(seed, |options| {
+            options.streaming_lists = true;
+            options.initial_events_timeout = limit;
+        })
+        .await;
+        let at = call.at + limit;
+        let stream = call.open();
+        for version in 1..5 {
+            sleep(limit / 5).await;
+            stream.event("ADDED", &item("a", version));
+        }
+        observer.check_given_up(at, &context("a stream")).await;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_watch_is_given_up_when_it_is_silent_or_outlasts_its_time() {
+    for seed in 0..SEEDS {
+        let mut random = Rng::with_seed(seed);
+        let limit = Duration::from_secs(random.u64(60..600));
+        let slack = Duration::from_secs(random.u64(1..100));
+        let context = |what| format!("seed {seed}, {limit:?}, {slack:?}: {what}");
+        let options = |options: &mut ReflectorOptions| {
+            options.watch_timeout_min = 4 * limit;
+            options.watch_silence = limit;
+        };
+        let (mut server, _informer, observer, call) = asked(seed, options).await;
+        let watch = server.sync(call, 10, &[]).await;
+        sleep(limit / 2).await;
+        watch.event("ADDED", &item("a", 11));
+        let at = Instant::now() + limit;
+        observer.check_given_up(at, &context("silence")).await;
+
+        let options = |options: &mut ReflectorOptions| {
+            options.watch_timeout_min = limit;
+            options.watch_timeout_slack = slack;
+        };
+        let (mut server, _informer, observer, call) = asked(seed, options).await;
+        call.give(10, &[]);
+        let call = server.expect("watch at 10").await;
+        let asked = call.ends_after.expect("the server is told when to end");
+        assert!(
+            limit <= asked && asked <= 2 * limit,
+            "seed {seed}: {asked:?}"
+        );
+        let at = call.at + asked + slack;
+        let watch = call.open();
+        for version in (11..).take_while(|_| Instant::now() + Duration::from_mins(1) < at) {
+            sleep(Duration::from_mins(1)).await;
+            watch.bookmark(version, &json!({}));
+        }
+        observer.check_given_up(at, &context("its time")).await;
     }
 }
 
