@@ -186,6 +186,12 @@ where
     /// Key, uid, version, labels and owners of the handle stay as they arrived, even if the transform changes them. An
     /// object for which the transform panics is treated as [`with_fallible_transform`](Self::with_fallible_transform)
     /// says.
+    ///
+    /// # Memory
+    ///
+    /// The objects of a list are transformed when all of them have arrived: until then they are as large as they came.
+    /// Managed fields take tens of kilobytes once they are decoded; those that
+    /// [`without_fields`](crate::http::HttpListWatch::without_fields) leaves out never do.
     #[doc(alias = "SetTransform")]
     pub fn with_transform(self, transform: impl Fn(&mut K) + Send + Sync + 'static) -> Self
     where

@@ -24,7 +24,8 @@ pub enum RetryWatcherError {
         #[source]
         source: ListWatchError,
     },
-    /// The server cannot report a change (`StoreReadError`, or an event without a version). List again.
+    /// The server cannot report a change (`StoreReadError`, or an event at a version that cannot be resumed from, such as
+    /// `0`). List again.
     #[error("a change after version {version} cannot be told")]
     Untold {
         /// The last version that was seen.
