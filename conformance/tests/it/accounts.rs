@@ -84,7 +84,7 @@ struct Model {
     held: BTreeMap<&'static str, Item>,
     /// The versions at which keys were deleted since `settled`.
     deleted: BTreeMap<&'static str, u64>,
-    /// What is not held was absent at this version.
+    /// The version at which what is not held was absent.
     settled: u64,
     /// The latest version that was sent, in the order in which it was sent.
     last: u64,
@@ -104,7 +104,7 @@ struct Account {
     went_back: u64,
 }
 
-/// Counts the versions that went back.
+/// An observer that counts the versions that went back.
 #[derive(Default)]
 struct Observer(AtomicU64);
 

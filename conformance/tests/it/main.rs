@@ -16,6 +16,7 @@
 //! | `requests` | what an informer asks for, when it asks again, and what it says of that |
 //! | `decoding` | objects are told as they were sent, however bodies are written and cut |
 //! | `encodings` | objects of every kind in protobuf and CBOR are those in JSON |
+//! | `retry_watchers` | watches without a list, waits for conditions, and streams for kube-runtime's controllers |
 //! | `handlers` | slow handlers, and handlers that leave, compared with models |
 //! | `controllers` | what controllers write: finalizers, children, statuses, events, conditions, compared with models |
 //! | `owned_objects` | sources, predicates and managers of controllers, compared with models |
@@ -51,6 +52,7 @@ mod accounts;
 mod requests;
 mod decoding;
 mod encodings;
+mod retry_watchers;
 mod handlers;
 mod controllers;
 mod owned_objects;

@@ -1,4 +1,4 @@
-//! What an informer asks for, when it asks again, and what it says of that: by its status, to its observer, to its handlers.
+//! The requests of an informer, the moments at which they come, and its account of them: by status, to observer and handlers.
 //!
 //! Each request waits until the test answers it, so that the informer alone decides what comes next, and when.
 
@@ -64,7 +64,7 @@ type Items<'a> = &'a [(&'a str, u32)];
 /// A server whose requests the test answers.
 struct Server {
     seed: u64,
-    /// Those of an informer that lists and then watches.
+    /// The options of an informer that lists and then watches.
     options: ReflectorOptions,
     client: Client,
     calls: mpsc::UnboundedReceiver<Call>,
@@ -73,7 +73,7 @@ struct Server {
 /// A request that waits for its answer.
 struct Call {
     path: String,
-    /// What is asked for, in short: a list, a watch or a stream (of a list), at a version, after a token.
+    /// The request in short: a list, a watch or a stream (of a list), at a version, after a token.
     asked: String,
     accept: String,
     /// The time after which the server is asked to end a watch.
@@ -85,7 +85,7 @@ struct Call {
 /// A body that is sent piece by piece: it ends when this is dropped.
 struct Sending(mpsc::UnboundedSender<Chunk>);
 
-/// Records what an observer is told.
+/// An observer that keeps what it is told.
 #[derive(Default)]
 struct Observer {
     delays: Mutex<Vec<Duration>>,
@@ -304,7 +304,7 @@ fn sorted(words: &str) -> String {
 
 // === Encodings ===
 
-/// Lists media types, the best first, each once.
+/// Joins media types, the best first, each once.
 fn choices(mut media_types: Vec<&str>) -> String {
     media_types.dedup();
     media_types.join(",")

@@ -1,0 +1,169 @@
+//! Limits of waits, and waits for one object by its name.
+
+use std::{cell::RefCell, collections::BTreeMap, time::Duration};
+
+use fakeserver::FakeServer;
+use fastrand::Rng;
+use futures::{FutureExt, StreamExt};
+use informer::{
+    ObjectKey, Scope,
+    watch::{self, Seen, UntilError, Waiter},
+};
+use k8s_openapi::api::core::v1::{ConfigMap, Namespace};
+use tokio::time::{Instant, sleep, timeout};
+
+use super::{
+    Calls, LIMIT, MOMENT, Maps, SECOND, SEEDS, Sending, held, server, steady, text_of_state,
+};
+
+/// Refuses requests; one of them, or all.
+async fn refuse(calls: &mut Calls, code: u16, is_for_ever: bool) {
+    loop {
+        calls.next().await.unwrap().refuse(code, "", SECOND);
+        if !is_for_ever {
+            return;
+        }
+    }
+}
+
+/// Fails, or gives a state, of which the watch breaks, and fails or not.
+async fn serve(
+    calls: &mut Calls,
+    [lists, is_there, is_broken, is_repaired]: [bool; 4],
+    kept: &RefCell<Option<Sending>>,
+) {
+    refuse(calls, 503, !lists).await;
+    let mut objects = BTreeMap::from([("b", held(4))]);
+    objects.extend(is_there.then(|| ("a", held(3))));
+    calls.next().await.unwrap().give(10, &objects);
+    let mut watch = calls.next().await.unwrap().open();
+    watch.bookmark(12);
+    if is_broken {
+        sleep(SECOND).await;
+        drop(watch);
+        refuse(calls, 500, !is_repaired).await;
+        watch = calls.next().await.unwrap().open();
+        watch.bookmark(12);
+    }
+    *kept.borrow_mut() = Some(watch);
+    std::future::pending::<()>().await;
+}
+
+/// Checks the text of a limit, and the next wait after it.
+async fn check_limit(seed: u64) {
+    let mut random = Rng::with_seed(seed);
+    let (mut calls, client) = server();
+    let mut waiter = Waiter::with_options(Maps::new(client, Scope::All), steady(seed));
+    let (key, limit) = (
+        ObjectKey::new("n", "a"),
+        Duration::from_secs(random.u64(20..60)),
+    );
+    let course = [(); 4].map(|()| random.bool());
+    let [lists, is_there, is_broken, is_repaired] = course;
+    let (is_object, kept, began) = (random.bool(), RefCell::new(None), Instant::now());
+    let waits = async {
+        if is_object {
+            let state = waiter.until_object(limit, &key, |_| Ok::<_, ()>(false));
+            state.await.map(drop)
+        } else {
+            waiter.until(limit, |_| Ok(false)).await
+        }
+    };
+    let outcome = tokio::select! {
+        biased;
+        outcome = waits => outcome,
+        () = serve(&mut calls, course, &kept) => return,
+    };
+    assert_eq!(began.elapsed(), limit, "seed {seed}");
+    let Err(UntilError::Timeout(told)) = outcome else {
+        panic!("seed {seed}: {outcome:?}");
+    };
+    let (expected, text) = match (lists, is_object) {
+        (false, _) => (Seen::Nothing, "nothing was seen"),
+        (_, true) if is_there => (Seen::Present("3".into()), "last seen at version 3"),
+        (_, true) => (Seen::Absent("12".into()), "absent at version 12"),
+        _ => {
+            let counted = Seen::Selection {
+                object_count: 1 + usize::from(is_there),
+                resource_version: "12".into(),
+            };
+            (
+                counted,
+                ["1 objects at version 12", "2 objects at version 12"][usize::from(is_there)],
+            )
+        }
+    };
+    assert_eq!((&told.seen, told.limit), (&expected, limit), "seed {seed}");
+    let subject = if is_object {
+        "configmaps n/a"
+    } else {
+        "configmaps"
+    };
+    let text = format!("{subject} not as wanted within {limit:?}: {text}");
+    assert_eq!(told.to_string(), text, "seed {seed}");
+    let code = told.source.map(|error| error.status().unwrap().code);
+    let expected = (is_broken && !is_repaired).then_some(500);
+    let expected = if lists { expected } else { Some(503) };
+    assert_eq!(code, expected, "seed {seed}");
+    if let Some(watch) = kept.take() {
+        // The next wait reads on where this one stopped.
+        watch.event("MODIFIED", &held(20).item("a"));
+        let mut asked = Vec::new();
+        let state = waiter.until_object(limit, &key, |state| {
+            asked.push(text_of_state(state));
+            Ok::<_, ()>(asked.len() == 2)
+        });
+        assert_eq!(text_of_state(&state.await.unwrap()), "a@20");
+        let first = if is_there { "a@3" } else { "absent" };
+        assert_eq!(asked, [first, "a@20"], "seed {seed}");
+        assert!(calls.next().now_or_never().is_none(), "seed {seed}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_limit_tells_what_was_seen_last_and_what_has_failed_since() {
+    for seed in 0..SEEDS {
+        check_limit(seed).await;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_wait_for_a_name_asks_for_that_object_alone_in_its_scope() {
+    for is_deletion in [false, true] {
+        let (mut calls, client) = server();
+        let scope = Scope::Namespace("n".into());
+        let objects = BTreeMap::from_iter(is_deletion.then(|| ("a", held(3))));
+        let server = async {
+            let call = calls.next().await.unwrap();
+            assert_eq!(call.path, "/api/v1/namespaces/n/configmaps");
+            assert_eq!(call.asked, "list of metadata.name=a");
+            call.give(10, &objects);
+            let call = calls.next().await.unwrap();
+            assert_eq!(call.path, "/api/v1/namespaces/n/configmaps");
+            assert_eq!(call.asked, "watch of metadata.name=a at 10");
+            let watch = call.open();
+            watch.bookmark(11);
+            let kind = if is_deletion { "DELETED" } else { "ADDED" };
+            watch.event(kind, &held(12).item("a"));
+            watch
+        };
+        let condition = if is_deletion {
+            watch::deleted
+        } else {
+            watch::exists
+        };
+        let wait = watch::until::<ConfigMap, _, _>(client, scope, "a", LIMIT, condition);
+        let (state, _watch) = tokio::join!(wait, server);
+        let expected = if is_deletion { "-a@12" } else { "a@12" };
+        assert_eq!(text_of_state(&state.unwrap()), expected);
+        // Nothing is left that could ask for more.
+        assert!(timeout(MOMENT, calls.next()).await.unwrap().is_none());
+    }
+    let server = FakeServer::builder().with_seed(1).build();
+    let client = server.client();
+    let wait = watch::until::<Namespace, _, _>(client, Scope::All, "default", LIMIT, watch::exists);
+    assert_eq!(
+        wait.await.unwrap().object().unwrap().key().name(),
+        "default"
+    );
+}

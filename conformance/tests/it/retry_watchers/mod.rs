@@ -1,0 +1,256 @@
+//! Watches without a list, waits for conditions, and streams for kube-runtime's controllers: what they tell, what they ask the
+//! server for and when, and how they end, each with random answers and compared with a model of the documented rule.
+
+mod model;
+mod retry_watcher;
+mod waits;
+mod limits;
+mod random_changes;
+mod kube_runtime_streams;
+
+use std::{cell::RefCell, collections::BTreeMap, io, time::Duration};
+
+use bytes::Bytes;
+use futures::{
+    StreamExt,
+    channel::{mpsc, oneshot},
+    stream::BoxStream,
+};
+use http::{HeaderValue, Request, Response, header};
+use http_body::Frame;
+use http_body_util::StreamBody;
+use informer::{
+    Deleted, Object, ResourceVersion,
+    http::HttpListWatch,
+    list_watch::{Arrived, WatchEvent},
+    watch::{ObjectState, Selection, WatchOptions},
+};
+use k8s_openapi::api::core::v1::ConfigMap;
+use kube::{Client, client::Body};
+use serde_json::{Value, json};
+use tokio::time::Instant;
+
+/// The longest wait for a request: longer than any delay that can be drawn.
+const LIMIT: Duration = Duration::from_mins(10);
+const DAYS: Duration = Duration::from_hours(1000);
+/// The time after which nothing is left to do before the clock moves on; timers are as exact.
+const MOMENT: Duration = Duration::from_millis(1);
+const SECOND: Duration = Duration::from_secs(1);
+const SILENCE: Duration = Duration::from_mins(3);
+const SEEDS: u64 = 60;
+/// The number of requests of each seed.
+const STEPS: usize = 20;
+const NAMES: [&str; 3] = ["a", "b", "c"];
+
+type Maps = HttpListWatch<ConfigMap>;
+type Chunk = io::Result<Frame<Bytes>>;
+type Answer = Response<StreamBody<BoxStream<'static, Chunk>>>;
+type Calls = mpsc::UnboundedReceiver<Call>;
+type Log = RefCell<Vec<String>>;
+
+/// A request that waits for its answer.
+struct Call {
+    path: String,
+    /// The request in short.
+    asked: String,
+    /// The time after which a watch is to be ended.
+    lasts: Duration,
+    at: Instant,
+    reply: oneshot::Sender<io::Result<Answer>>,
+}
+
+/// A body that is sent piece by piece: it ends when this is dropped.
+struct Sending(mpsc::UnboundedSender<Chunk>);
+
+/// An object of the server.
+#[derive(Clone, Copy, PartialEq)]
+struct Held {
+    version: u32,
+    uid: u32,
+    is_readable: bool,
+}
+
+// === impl Call ===
+
+impl Call {
+    fn new(request: &Request<Body>, reply: oneshot::Sender<io::Result<Answer>>) -> Self {
+        let (mut asked, mut details, mut lasts) = ("list", String::new(), 0);
+        let query = request.uri().query().unwrap_or_default();
+        for (name, value) in form_urlencoded::parse(query.as_bytes()) {
+            match (&*name, &*value) {
+                ("watch", "true") => asked = "watch",
+                ("sendInitialEvents", "true") => asked = "stream",
+                ("resourceVersion", version) => details.extend([" at ", version]),
+                ("fieldSelector", fields) => details.extend([" of ", fields]),
+                ("limit", "1") => details += " of one",
+                ("timeoutSeconds", seconds) => lasts = seconds.parse().unwrap(),
+                _ => {}
+            }
+        }
+        Self {
+            path: request.uri().path().to_owned(),
+            asked: format!("{asked}{details}"),
+            lasts: Duration::from_secs(lasts),
+            at: Instant::now(),
+            reply,
+        }
+    }
+
+    fn refuse(self, code: u16, reason: &str, retry_after: Duration) {
+        let body = status(code, reason, Duration::ZERO).to_string();
+        let body = futures::stream::iter([Ok(Frame::data(body.into()))]);
+        let mut answer = Response::new(StreamBody::new(body.boxed()));
+        *answer.status_mut() = code.try_into().unwrap();
+        let seconds = retry_after.as_secs().into();
+        answer.headers_mut().insert(header::RETRY_AFTER, seconds);
+        self.reply(Ok(answer));
+    }
+
+    /// Begins an answer.
+    fn open(self) -> Sending {
+        let (sender, chunks) = mpsc::unbounded();
+        let mut answer = Response::new(StreamBody::new(chunks.boxed()));
+        let media_type = HeaderValue::from_static("application/json");
+        answer
+            .headers_mut()
+            .insert(header::CONTENT_TYPE, media_type);
+        self.reply(Ok(answer));
+        Sending(sender)
+    }
+
+    fn reply(self, answer: io::Result<Answer>) {
+        let is_wanted = self.reply.send(answer).is_ok();
+        assert!(is_wanted, "{} was given up", self.asked);
+    }
+
+    fn give(self, version: u32, objects: &BTreeMap<&str, Held>) {
+        let items: Vec<Value> = objects.iter().map(|(name, held)| held.item(name)).collect();
+        let metadata = json!({"resourceVersion": version.to_string()});
+        let list =
+            json!({"kind": "List", "apiVersion": "v1", "metadata": metadata, "items": items});
+        self.open().send(&list.to_string());
+    }
+}
+
+// === impl Sending ===
+
+impl Sending {
+    fn send(&self, text: &str) {
+        let frame = Frame::data(Bytes::from(text.to_owned()));
+        self.0.unbounded_send(Ok(frame)).unwrap();
+    }
+
+    fn event(&self, kind: &str, object: &Value) {
+        let event = json!({"type": kind, "object": object});
+        self.send(&format!("{event}\n"));
+    }
+
+    fn bookmark(&self, version: u32) {
+        let metadata = json!({"resourceVersion": version.to_string()});
+        let bookmark = json!({"kind": "ConfigMap", "apiVersion": "v1", "metadata": metadata});
+        self.event("BOOKMARK", &bookmark);
+    }
+}
+
+// === impl Held ===
+
+impl Held {
+    fn item(self, name: &str) -> Value {
+        let version = self.version.to_string();
+        let metadata = json!({"name": name, "namespace": "n", "uid": self.uid.to_string(), "resourceVersion": version});
+        let data = if self.is_readable {
+            json!({})
+        } else {
+            json!(5)
+        };
+        json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": data})
+    }
+}
+
+fn server() -> (Calls, Client) {
+    let (sender, calls) = mpsc::unbounded();
+    let service = tower::service_fn(move |request: Request<Body>| {
+        let (reply, answered) = oneshot::channel();
+        // The test may be over.
+        let _ = sender.unbounded_send(Call::new(&request, reply));
+        async move { answered.await.map_err(io::Error::other)? }
+    });
+    (calls, Client::new(service, "n"))
+}
+
+fn status(code: u16, reason: &str, retry_after: Duration) -> Value {
+    let details = json!({"retryAfterSeconds": retry_after.as_secs()});
+    json!({"kind": "Status", "apiVersion": "v1", "status": "Failure", "code": code, "reason": reason, "details": details})
+}
+
+/// Returns options without jitter.
+fn steady(seed: u64) -> WatchOptions {
+    let mut options = WatchOptions::default();
+    options.backoff = options.backoff.with_jitter(0.0);
+    options.seed = seed;
+    options
+}
+
+/// Returns an object that can be decoded.
+fn held(version: u32) -> Held {
+    Held {
+        version,
+        uid: 1,
+        is_readable: true,
+    }
+}
+
+fn short(object: &Object<ConfigMap>) -> String {
+    format!("{object:?}").replace("n/", "")
+}
+
+fn selection_text(
+    objects: impl Iterator<Item = String>,
+    undecodable: impl Iterator<Item = String>,
+) -> String {
+    let [objects, undecodable] = [objects.collect(), undecodable.collect::<Vec<_>>()];
+    format!("{}, not {}", objects.join(" "), undecodable.join(" "))
+}
+
+fn text_of_selection(selection: &Selection<ConfigMap>) -> String {
+    let undecodable = selection.undecodable();
+    let undecodable =
+        undecodable.map(|error| format!("{}@{}", error.key.name(), error.resource_version));
+    selection_text(selection.iter().map(short), undecodable)
+}
+
+fn missed(known: Option<Held>, reason: &str) -> String {
+    let known = known.map_or(String::new(), |known| format!("a@{}", known.version));
+    format!("!{known} {reason}")
+}
+
+fn text_of_state(state: &ObjectState<ConfigMap>) -> String {
+    match state {
+        ObjectState::Absent => "absent".to_owned(),
+        ObjectState::Present(object) => short(object),
+        ObjectState::Deleted(Deleted::Object(object)) => format!("-{}", short(object)),
+        ObjectState::Deleted(Deleted::Tombstone(tombstone)) => {
+            let known = tombstone.last_known.as_ref().map_or(String::new(), short);
+            format!("!{known} {:?}", tombstone.reason)
+        }
+    }
+}
+
+fn text_of_change(change: &WatchEvent<ConfigMap>) -> (String, ResourceVersion) {
+    let (sign, arrived): (_, &Arrived<ConfigMap>) = match change {
+        WatchEvent::Added(arrived) => ("+", arrived),
+        WatchEvent::Modified(arrived) => ("~", arrived),
+        WatchEvent::Deleted(arrived) => ("-", arrived),
+        other => panic!("{other:?}"),
+    };
+    match arrived {
+        Ok(object) => (
+            format!("{sign}{}", short(object)),
+            object.resource_version().clone(),
+        ),
+        Err(error) => {
+            let version = error.resource_version.clone();
+            (format!("{sign}?{}@{version}", error.key.name()), version)
+        }
+    }
+}
