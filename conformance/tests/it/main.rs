@@ -17,6 +17,7 @@
 //! | `decoding` | objects are told as they were sent, however bodies are written and cut |
 //! | `encodings` | objects of every kind in protobuf and CBOR are those in JSON |
 //! | `retry_watchers` | watches without a list, waits for conditions, and streams for kube-runtime's controllers |
+//! | `waits` | waits for what was written, and their ends |
 //! | `handlers` | slow handlers, and handlers that leave, compared with models |
 //! | `controllers` | what controllers write: finalizers, children, statuses, events, conditions, compared with models |
 //! | `owned_objects` | sources, predicates and managers of controllers, compared with models |
@@ -53,6 +54,7 @@ mod requests;
 mod decoding;
 mod encodings;
 mod retry_watchers;
+mod waits;
 mod handlers;
 mod controllers;
 mod owned_objects;
