@@ -15,9 +15,9 @@ SEEDS = (
     ("small", 4, 12),
     ("small", 16, 48),
     ("medium", 0, 16),
-    *(("small", first, 58) for first in range(64, 354, 58)),
-    *(("medium", first, 29) for first in range(16, 161, 29)),
-    ("large", 0, 7),
+    *(("small", first, 79) for first in range(64, 380, 79)),
+    *(("medium", first, 24) for first in range(16, 136, 24)),
+    ("large", 0, 6),
 )
 # The same seeds once more; and a test of the sources, which are others here.
 LEFT_OUT = ("seeds::", "bugs::every_patch_still_applies")

@@ -384,7 +384,7 @@ fn a_list_is_decoded_as_it_arrives_and_is_never_held_whole() {
 fn versions_that_are_replaced_leave_nothing() {
     let (cache, _) = Cache::filled(PODS, compact);
     cache.change_all(1);
-    let grown = cache.change_all(8);
+    let grown = cache.change_all(5);
     let limit = samples_bytes() + SLACK;
     assert!(grown < limit, "compact: {grown} bytes, not {limit}");
     let (cache, _) = Cache::filled(PODS, typed);
