@@ -3,7 +3,6 @@
 import json
 import math
 import random
-import re
 import subprocess
 from dataclasses import dataclass, field
 
@@ -65,28 +64,12 @@ def point(place):
     return (place["line"], place["column"])
 
 
-def is_without_effect(entry, source):
-    """Returns true if a mutant empties a body that does nothing, as that of a provided method."""
-    if entry["genre"] != "FnValue" or entry["replacement"] != "()":
-        return False
-    (first, begin), (last, end) = (point(entry["span"][name]) for name in ("start", "end"))
-    lines = source[first - 1 : last]
-    lines[-1] = lines[-1][: end - 1]
-    lines[0] = lines[0][begin - 1 :]
-    return re.fullmatch(r"\s*(let _ = [^;]+;\s*)*", "\n".join(lines)) is not None
-
-
 def list_mutants(root):
-    """Lists all mutants of informer, by `cargo mutants` and its settings, but those without effect."""
+    """Lists all mutants of informer, by `cargo mutants` and its settings."""
     command = ["cargo", "mutants", "--list", "--json", "--package", "informer"]
     listed = subprocess.run(command, cwd=root, capture_output=True, text=True, check=True).stdout
-    sources = {}
     mutants = []
     for number, entry in enumerate(sorted(json.loads(listed), key=lambda entry: entry["name"])):
-        if entry["file"] not in sources:
-            sources[entry["file"]] = (root / entry["file"]).read_text().splitlines()
-        if is_without_effect(entry, sources[entry["file"]]):
-            continue
         span = (point(entry["span"]["start"]), point(entry["span"]["end"]))
         function = (entry.get("function") or {}).get("function_name")
         file = entry["file"]
