@@ -146,7 +146,8 @@ impl Correlation {
     }
 }
 
-fn server() -> FakeServer {
+/// Returns a server without controllers that has one namespace.
+pub(crate) fn server() -> FakeServer {
     let space = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "default"}});
     FakeServer::builder()
         .with_seed(1)
@@ -158,11 +159,13 @@ fn server() -> FakeServer {
 }
 
 /// Returns an object of a kind of the core group.
-fn object(kind: &str, name: &str, more: &Value) -> Value {
+pub(crate) fn object(kind: &str, name: &str, more: &Value) -> Value {
     let mut object = json!({"apiVersion": "v1", "kind": kind});
     object["metadata"] = more.clone();
     object["metadata"]["name"] = name.into();
-    object["metadata"]["namespace"] = "default".into();
+    if kind != "Namespace" {
+        object["metadata"]["namespace"] = "default".into();
+    }
     object
 }
 

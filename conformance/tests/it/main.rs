@@ -2,6 +2,7 @@
 //!
 //! | file | contents |
 //! |---|---|
+//! | `by_hand` | a server whose requests the tests answer |
 //! | `golden` | the fake server gives the recorded answers |
 //! | `scenarios` | one fault of each kind, from which the informer recovers |
 //! | `every_fault` | recovery from each fault within its bound |
@@ -39,6 +40,7 @@
 //! | `server_trace` | traces that a server writes of itself |
 //! | `wire` | transcripts played against servers by TCP and TLS, and recorded |
 
+mod by_hand;
 mod golden;
 mod scenarios;
 mod every_fault;

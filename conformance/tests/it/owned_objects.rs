@@ -8,7 +8,7 @@ use std::{
     time::Duration,
 };
 
-use fakeserver::{Controllers, FakeServer};
+use fakeserver::FakeServer;
 use fastrand::Rng;
 use futures::FutureExt;
 use informer::{
@@ -23,6 +23,8 @@ use informer::{
 use k8s_openapi::api::core::v1::{ConfigMap, Namespace, Secret};
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep};
+
+use crate::controllers::{object, server};
 
 type AnyError = Box<dyn Error + Send + Sync>;
 const BRIEF: Duration = Duration::from_millis(1);
@@ -61,29 +63,8 @@ impl Log {
     }
 }
 
-fn server() -> FakeServer {
-    let space = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "default"}});
-    FakeServer::builder()
-        .with_seed(1)
-        .with_bootstrap(false)
-        .with_controllers(Controllers::none())
-        .with_object(&space)
-        .build()
-}
-
 fn key(name: &str) -> ObjectKey {
     ObjectKey::new("default", name)
-}
-
-/// Returns an object of a kind of the core group.
-fn object(kind: &str, name: &str, more: &Value) -> Value {
-    let mut object = json!({"apiVersion": "v1", "kind": kind});
-    object["metadata"] = more.clone();
-    object["metadata"]["name"] = name.into();
-    if kind != "Namespace" {
-        object["metadata"]["namespace"] = "default".into();
-    }
-    object
 }
 
 /// Draws other metadata of an object.

@@ -1,19 +1,9 @@
 //! The requests of an informer, the moments at which they come, and its account of them: by status, to observer and handlers.
-//!
-//! Each request waits until the test answers it, so that the informer alone decides what comes next, and when.
 
 use std::{io, mem, sync::Arc, sync::Mutex, time::Duration};
 
-use bytes::Bytes;
 use fastrand::Rng;
-use futures::{
-    StreamExt,
-    channel::{mpsc, oneshot},
-    stream::BoxStream,
-};
-use http::{HeaderValue, Request, Response, header};
-use http_body::Frame;
-use http_body_util::StreamBody;
+use futures::StreamExt;
 use informer::{
     ResourceVersion, Scope, SharedInformer, SharedInformerBuilder,
     http::{Encoding, HttpListWatch},
@@ -26,11 +16,12 @@ use informer::{
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::{
     Client,
-    client::Body,
     core::{ApiResource, DynamicObject, GroupVersionKind, PartialObjectMeta},
 };
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep, sleep_until, timeout};
+
+use crate::by_hand::{Call, Calls, Sending, server};
 
 /// The longest wait for a request: longer than any delay that can be drawn.
 const LIMIT: Duration = Duration::from_mins(10);
@@ -56,8 +47,6 @@ const PAGE: [&str; 2] = [
 
 type Reduced = PartialObjectMeta<DynamicObject>;
 type Builder = SharedInformerBuilder<ConfigMap, HttpListWatch<ConfigMap>>;
-type Chunk = io::Result<Frame<Bytes>>;
-type Answer = Response<StreamBody<BoxStream<'static, Chunk>>>;
 /// The names of objects, and their versions.
 type Items<'a> = &'a [(&'a str, u32)];
 
@@ -67,23 +56,8 @@ struct Server {
     /// The options of an informer that lists and then watches.
     options: ReflectorOptions,
     client: Client,
-    calls: mpsc::UnboundedReceiver<Call>,
+    calls: Calls,
 }
-
-/// A request that waits for its answer.
-struct Call {
-    path: String,
-    /// The request in short: a list, a watch or a stream (of a list), at a version, after a token.
-    asked: String,
-    accept: String,
-    /// The time after which the server is asked to end a watch.
-    ends_after: Option<Duration>,
-    at: Instant,
-    reply: oneshot::Sender<Answer>,
-}
-
-/// A body that is sent piece by piece: it ends when this is dropped.
-struct Sending(mpsc::UnboundedSender<Chunk>);
 
 /// An observer that keeps what it is told.
 #[derive(Default)]
@@ -97,14 +71,7 @@ struct Observer {
 
 impl Server {
     fn new(seed: u64) -> Self {
-        let (sender, calls) = mpsc::unbounded();
-        let service = tower::service_fn(move |request: Request<Body>| {
-            let (reply, answered) = oneshot::channel();
-            // The test may be over.
-            let _ = sender.unbounded_send(Call::new(&request, reply));
-            async move { answered.await.map_err(io::Error::other) }
-        });
-        let client = Client::new(service, "default");
+        let (calls, client) = server();
         let options = ReflectorOptions::default().with_seed(seed);
         Self {
             options: options.with_streaming_lists(false),
@@ -158,38 +125,6 @@ impl Server {
 // === impl Call ===
 
 impl Call {
-    fn new(request: &Request<Body>, reply: oneshot::Sender<Answer>) -> Self {
-        let (mut asked, mut details, mut ends_after) = ("list", String::new(), None);
-        let query = request.uri().query().unwrap_or_default();
-        for (name, value) in form_urlencoded::parse(query.as_bytes()) {
-            match (&*name, &*value) {
-                ("watch", "true") => asked = "watch",
-                ("sendInitialEvents", "true") => asked = "stream",
-                ("resourceVersion", version) => details.extend([" at ", version]),
-                ("continue", token) => details.extend([" after ", token]),
-                ("limit", "1") => details += " of one",
-                ("timeoutSeconds", seconds) => {
-                    ends_after = Some(Duration::from_secs(seconds.parse().unwrap()));
-                }
-                _ => {}
-            }
-        }
-        let accept = request.headers().get(header::ACCEPT);
-        let accept = accept.map(|accept| accept.to_str().unwrap());
-        Self {
-            path: request.uri().path().to_owned(),
-            asked: format!("{asked}{details}"),
-            accept: accept.unwrap_or_default().to_owned(),
-            ends_after,
-            at: Instant::now(),
-            reply,
-        }
-    }
-
-    fn answer(self, body: &str) {
-        self.open().send(body);
-    }
-
     /// Answers a list or a stream with a state. Returns the rest of the stream.
     fn give(self, version: u32, items: Items<'_>) -> Option<Sending> {
         if !self.asked.starts_with("stream") {
@@ -200,51 +135,12 @@ impl Call {
         for (name, version) in items {
             sending.event("ADDED", &item(name, *version));
         }
-        sending.bookmark(version, &json!({"k8s.io/initial-events-end": "true"}));
+        sending.end_initial_events(version);
         Some(sending)
     }
 
     fn refuse(self, code: u16, retry_after: Duration) {
-        let mut answer = Response::default();
-        *answer.status_mut() = code.try_into().unwrap();
-        let seconds = retry_after.as_secs().into();
-        answer.headers_mut().insert(header::RETRY_AFTER, seconds);
-        self.reply(answer.map(|()| StreamBody::new(futures::stream::empty().boxed())));
-    }
-
-    /// Begins an answer.
-    fn open(self) -> Sending {
-        let (sender, chunks) = mpsc::unbounded();
-        let mut answer = Response::new(StreamBody::new(chunks.boxed()));
-        let headers = answer.headers_mut();
-        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(JSON));
-        self.reply(answer);
-        Sending(sender)
-    }
-
-    fn reply(self, answer: Answer) {
-        let is_wanted = self.reply.send(answer).is_ok();
-        assert!(is_wanted, "{} was given up", self.asked);
-    }
-}
-
-// === impl Sending ===
-
-impl Sending {
-    fn send(&self, text: &str) {
-        let frame = Frame::data(Bytes::from(text.to_owned()));
-        self.0.unbounded_send(Ok(frame)).unwrap();
-    }
-
-    fn event(&self, kind: &str, object: &Value) {
-        let event = json!({"type": kind, "object": object});
-        self.send(&format!("{event}\n"));
-    }
-
-    fn bookmark(&self, version: u32, annotations: &Value) {
-        let metadata = json!({"resourceVersion": version.to_string(), "annotations": annotations});
-        let bookmark = json!({"kind": "ConfigMap", "apiVersion": "v1", "metadata": metadata});
-        self.event("BOOKMARK", &bookmark);
+        self.refuse_with(code, String::new(), retry_after);
     }
 }
 
@@ -425,9 +321,9 @@ async fn a_page_is_asked_for_once_while_the_page_before_it_arrives_and_given_up_
             next.give(10, &[("c", 3)]);
         } else {
             let error = io::Error::from(io::ErrorKind::ConnectionReset);
-            page_now.0.unbounded_send(Err(error)).unwrap();
+            page_now.break_off(error);
             let call = server.next_as_told(&informer).await;
-            assert!(next.reply.is_canceled());
+            assert!(next.is_given_up());
             assert_eq!(call.asked, "list at 0");
             call.answer(&page(10, &[("a", 1), ("b", 2)], "next"));
             let next = server.expect("list after next").await;
@@ -694,7 +590,7 @@ async fn a_watch_is_given_up_when_it_is_silent_or_outlasts_its_time() {
         let watch = call.open();
         for version in (11..).take_while(|_| Instant::now() + Duration::from_mins(1) < at) {
             sleep(Duration::from_mins(1)).await;
-            watch.bookmark(version, &json!({}));
+            watch.bookmark(version);
         }
         observer.check_given_up(at, &context("its time")).await;
     }
@@ -743,7 +639,7 @@ async fn an_observer_is_told_of_events_that_go_back_and_a_bookmark_that_does_is_
         watch.event("MODIFIED", &item("a", 70));
         sleep(MOMENT).await;
         observer.check_went_back(&["100 to 70, accepted: false"]);
-        watch.bookmark(60, &json!({}));
+        watch.bookmark(60);
         let check = server.expect("list of one at 100").await;
         observer.check_went_back(&["100 to 60, accepted: false"]);
         if is_restored {

@@ -12,14 +12,13 @@ use informer::{
 use k8s_openapi::api::core::v1::{ConfigMap, Namespace};
 use tokio::time::{Instant, sleep, timeout};
 
-use super::{
-    Calls, LIMIT, MOMENT, Maps, SECOND, SEEDS, Sending, held, server, steady, text_of_state,
-};
+use super::{LIMIT, MOMENT, Maps, SECOND, SEEDS, held, steady, text_of_state};
+use crate::by_hand::{Calls, Sending, server};
 
 /// Refuses requests; one of them, or all.
 async fn refuse(calls: &mut Calls, code: u16, is_for_ever: bool) {
     loop {
-        calls.next().await.unwrap().refuse(code, "", SECOND);
+        calls.next().await.unwrap().refuse_as(code, "", SECOND);
         if !is_for_ever {
             return;
         }
@@ -35,7 +34,7 @@ async fn serve(
     refuse(calls, 503, !lists).await;
     let mut objects = BTreeMap::from([("b", held(4))]);
     objects.extend(is_there.then(|| ("a", held(3))));
-    calls.next().await.unwrap().give(10, &objects);
+    calls.next().await.unwrap().give_objects(10, &objects);
     let mut watch = calls.next().await.unwrap().open();
     watch.bookmark(12);
     if is_broken {
@@ -137,7 +136,7 @@ async fn a_wait_for_a_name_asks_for_that_object_alone_in_its_scope() {
             let call = calls.next().await.unwrap();
             assert_eq!(call.path, "/api/v1/namespaces/n/configmaps");
             assert_eq!(call.asked, "list of metadata.name=a");
-            call.give(10, &objects);
+            call.give_objects(10, &objects);
             let call = calls.next().await.unwrap();
             assert_eq!(call.path, "/api/v1/namespaces/n/configmaps");
             assert_eq!(call.asked, "watch of metadata.name=a at 10");

@@ -8,17 +8,8 @@ mod limits;
 mod random_changes;
 mod kube_runtime_streams;
 
-use std::{cell::RefCell, collections::BTreeMap, io, time::Duration};
+use std::{cell::RefCell, collections::BTreeMap, time::Duration};
 
-use bytes::Bytes;
-use futures::{
-    StreamExt,
-    channel::{mpsc, oneshot},
-    stream::BoxStream,
-};
-use http::{HeaderValue, Request, Response, header};
-use http_body::Frame;
-use http_body_util::StreamBody;
 use informer::{
     Deleted, Object, ResourceVersion,
     http::HttpListWatch,
@@ -26,9 +17,9 @@ use informer::{
     watch::{ObjectState, Selection, WatchOptions},
 };
 use k8s_openapi::api::core::v1::ConfigMap;
-use kube::{Client, client::Body};
 use serde_json::{Value, json};
-use tokio::time::Instant;
+
+use crate::by_hand::Call;
 
 /// The longest wait for a request: longer than any delay that can be drawn.
 const LIMIT: Duration = Duration::from_mins(10);
@@ -43,24 +34,7 @@ const STEPS: usize = 20;
 const NAMES: [&str; 3] = ["a", "b", "c"];
 
 type Maps = HttpListWatch<ConfigMap>;
-type Chunk = io::Result<Frame<Bytes>>;
-type Answer = Response<StreamBody<BoxStream<'static, Chunk>>>;
-type Calls = mpsc::UnboundedReceiver<Call>;
 type Log = RefCell<Vec<String>>;
-
-/// A request that waits for its answer.
-struct Call {
-    path: String,
-    /// The request in short.
-    asked: String,
-    /// The time after which a watch is to be ended.
-    lasts: Duration,
-    at: Instant,
-    reply: oneshot::Sender<io::Result<Answer>>,
-}
-
-/// A body that is sent piece by piece: it ends when this is dropped.
-struct Sending(mpsc::UnboundedSender<Chunk>);
 
 /// An object of the server.
 #[derive(Clone, Copy, PartialEq)]
@@ -73,82 +47,17 @@ struct Held {
 // === impl Call ===
 
 impl Call {
-    fn new(request: &Request<Body>, reply: oneshot::Sender<io::Result<Answer>>) -> Self {
-        let (mut asked, mut details, mut lasts) = ("list", String::new(), 0);
-        let query = request.uri().query().unwrap_or_default();
-        for (name, value) in form_urlencoded::parse(query.as_bytes()) {
-            match (&*name, &*value) {
-                ("watch", "true") => asked = "watch",
-                ("sendInitialEvents", "true") => asked = "stream",
-                ("resourceVersion", version) => details.extend([" at ", version]),
-                ("fieldSelector", fields) => details.extend([" of ", fields]),
-                ("limit", "1") => details += " of one",
-                ("timeoutSeconds", seconds) => lasts = seconds.parse().unwrap(),
-                _ => {}
-            }
-        }
-        Self {
-            path: request.uri().path().to_owned(),
-            asked: format!("{asked}{details}"),
-            lasts: Duration::from_secs(lasts),
-            at: Instant::now(),
-            reply,
-        }
-    }
-
-    fn refuse(self, code: u16, reason: &str, retry_after: Duration) {
+    fn refuse_as(self, code: u16, reason: &str, retry_after: Duration) {
         let body = status(code, reason, Duration::ZERO).to_string();
-        let body = futures::stream::iter([Ok(Frame::data(body.into()))]);
-        let mut answer = Response::new(StreamBody::new(body.boxed()));
-        *answer.status_mut() = code.try_into().unwrap();
-        let seconds = retry_after.as_secs().into();
-        answer.headers_mut().insert(header::RETRY_AFTER, seconds);
-        self.reply(Ok(answer));
+        self.refuse_with(code, body, retry_after);
     }
 
-    /// Begins an answer.
-    fn open(self) -> Sending {
-        let (sender, chunks) = mpsc::unbounded();
-        let mut answer = Response::new(StreamBody::new(chunks.boxed()));
-        let media_type = HeaderValue::from_static("application/json");
-        answer
-            .headers_mut()
-            .insert(header::CONTENT_TYPE, media_type);
-        self.reply(Ok(answer));
-        Sending(sender)
-    }
-
-    fn reply(self, answer: io::Result<Answer>) {
-        let is_wanted = self.reply.send(answer).is_ok();
-        assert!(is_wanted, "{} was given up", self.asked);
-    }
-
-    fn give(self, version: u32, objects: &BTreeMap<&str, Held>) {
+    fn give_objects(self, version: u32, objects: &BTreeMap<&str, Held>) {
         let items: Vec<Value> = objects.iter().map(|(name, held)| held.item(name)).collect();
         let metadata = json!({"resourceVersion": version.to_string()});
         let list =
             json!({"kind": "List", "apiVersion": "v1", "metadata": metadata, "items": items});
-        self.open().send(&list.to_string());
-    }
-}
-
-// === impl Sending ===
-
-impl Sending {
-    fn send(&self, text: &str) {
-        let frame = Frame::data(Bytes::from(text.to_owned()));
-        self.0.unbounded_send(Ok(frame)).unwrap();
-    }
-
-    fn event(&self, kind: &str, object: &Value) {
-        let event = json!({"type": kind, "object": object});
-        self.send(&format!("{event}\n"));
-    }
-
-    fn bookmark(&self, version: u32) {
-        let metadata = json!({"resourceVersion": version.to_string()});
-        let bookmark = json!({"kind": "ConfigMap", "apiVersion": "v1", "metadata": metadata});
-        self.event("BOOKMARK", &bookmark);
+        self.answer(&list.to_string());
     }
 }
 
@@ -165,17 +74,6 @@ impl Held {
         };
         json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": data})
     }
-}
-
-fn server() -> (Calls, Client) {
-    let (sender, calls) = mpsc::unbounded();
-    let service = tower::service_fn(move |request: Request<Body>| {
-        let (reply, answered) = oneshot::channel();
-        // The test may be over.
-        let _ = sender.unbounded_send(Call::new(&request, reply));
-        async move { answered.await.map_err(io::Error::other)? }
-    });
-    (calls, Client::new(service, "n"))
 }
 
 fn status(code: u16, reason: &str, retry_after: Duration) -> Value {

@@ -7,7 +7,8 @@ use futures::{FutureExt, StreamExt};
 use kube::Client;
 use tokio::time::{Instant, sleep, timeout};
 
-use super::{Call, Calls, Held, LIMIT, Log, MOMENT, SECOND, STEPS, server};
+use super::{Held, LIMIT, Log, MOMENT, SECOND, STEPS};
+use crate::by_hand::{Call, Calls, server};
 
 /// The next request, or none.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -11,10 +11,11 @@ use k8s_openapi::api::core::v1::ConfigMap;
 use tokio::time::{Instant, sleep, sleep_until};
 
 use super::{
-    Call, Held, Log, Maps, NAMES, SECOND, SEEDS, SILENCE, Sending, held, missed,
+    Held, Log, Maps, NAMES, SECOND, SEEDS, SILENCE, held, missed,
     model::{Next, Subject, World},
-    server, status, steady, text_of_change,
+    status, steady, text_of_change,
 };
+use crate::by_hand::{Call, Sending, server};
 
 /// An open watch: when it began, when something came last, and whether that was anything, and anything new.
 struct Open {
@@ -29,12 +30,12 @@ struct Open {
 impl World {
     pub(super) async fn watch(&mut self) -> Next {
         let call = self.next(&format!("watch at {}", self.last)).await;
-        let seconds = call.lasts.as_secs();
+        let seconds = call.ends_after.unwrap().as_secs();
         assert!((300..600).contains(&seconds), "{seconds}");
         match self.random.u8(0..8) {
             0 => {
                 let failure = self.draw_failure();
-                call.refuse(failure.0, failure.1, failure.2);
+                call.refuse_as(failure.0, failure.1, failure.2);
                 self.fail(failure, Next::Watch)
             }
             1 => {
@@ -47,7 +48,7 @@ impl World {
                         io::ErrorKind::ConnectionReset,
                     ];
                     let kind = self.random.choice(kinds).unwrap();
-                    call.reply(Err(kind.into()));
+                    call.break_off(kind.into());
                 }
                 self.delay(Duration::ZERO);
                 Next::Watch
@@ -63,7 +64,7 @@ impl World {
     /// Answers a watch with random events.
     async fn stream(&mut self, call: Call) -> Next {
         let began = Instant::now();
-        let end = began + call.lasts + Duration::from_secs(30);
+        let end = began + call.ends_after.unwrap() + Duration::from_secs(30);
         let sending = call.open();
         let mut open = Open {
             began,
@@ -95,7 +96,7 @@ impl World {
         match self.random.u8(0..4) {
             0 => {
                 let error = io::Error::from(io::ErrorKind::ConnectionReset);
-                sending.0.unbounded_send(Err(error)).unwrap();
+                sending.break_off(error);
             }
             1 => sending.send(r#"{"type":"ADDED","object":{"kind""#),
             2 => sleep_until(end.min(open.heard_at + SILENCE)).await,

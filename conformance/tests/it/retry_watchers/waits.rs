@@ -22,15 +22,15 @@ impl World {
         let call = self.next(&format!("list of one at {}", self.last)).await;
         self.next_at = Instant::now();
         match self.random.u8(0..5) {
-            0 => call.refuse(410, "Expired", Duration::ZERO),
-            1 if self.last > 1 => call.give(self.last - 1, &BTreeMap::new()),
+            0 => call.refuse_as(410, "Expired", Duration::ZERO),
+            1 if self.last > 1 => call.give_objects(self.last - 1, &BTreeMap::new()),
             2 => {
                 let failure = (self.random.choice([403, 503]).unwrap(), "", SECOND);
-                call.refuse(failure.0, failure.1, failure.2);
+                call.refuse_as(failure.0, failure.1, failure.2);
                 return self.fail(failure, Next::Watch);
             }
             _ => {
-                call.give(self.last + self.random.u32(0..2), &self.objects);
+                call.give_objects(self.last + self.random.u32(0..2), &self.objects);
                 self.heard_at = self.next_at;
                 return Next::Watch;
             }
@@ -45,7 +45,7 @@ impl World {
         match self.random.u8(0..8) {
             0 => {
                 let failure = self.draw_failure();
-                call.refuse(failure.0, failure.1, failure.2);
+                call.refuse_as(failure.0, failure.1, failure.2);
                 self.fail(failure, Next::List)
             }
             1 => {
@@ -53,7 +53,7 @@ impl World {
                 if self.random.bool() {
                     sleep(Duration::from_mins(2)).await;
                 } else {
-                    call.give(0, &self.objects);
+                    call.give_objects(0, &self.objects);
                 }
                 self.delay(Duration::ZERO);
                 Next::List
@@ -64,7 +64,7 @@ impl World {
                     .saturating_sub(back)
                     .max(1);
                 let objects = self.draw_objects(version);
-                call.give(version, &objects);
+                call.give_objects(version, &objects);
                 (self.last, self.heard_at) = (version, self.next_at);
                 self.replace(objects);
                 Next::Watch
