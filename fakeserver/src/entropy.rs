@@ -96,7 +96,6 @@ impl Entropy {
     }
 
     /// Returns a number from 0 to 1 for the jitter of a stage.
-    #[cfg(feature = "controllers")]
     pub(crate) fn fraction(&self) -> f64 {
         lock(&self.objects).random_range(0.0..=1.0)
     }

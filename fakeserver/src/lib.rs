@@ -14,11 +14,9 @@ pub mod value;
 mod kinds;
 mod store;
 mod watch;
-#[cfg_attr(not(feature = "controllers"), path = "containers_off.rs")]
 mod containers;
 mod write;
 mod controllers;
-#[cfg_attr(not(feature = "cluster"), path = "cluster_off.rs")]
 mod cluster;
 pub mod faults;
 mod edge;
@@ -32,9 +30,7 @@ pub mod docs;
 #[doc(hidden)]
 pub mod fuzzing;
 
-#[cfg(feature = "cluster")]
 pub use self::cluster::{Churn, ClusterOptions};
-#[cfg(feature = "cel")]
 pub use self::kinds::cel::{CelError, CelExpression, CelInput};
 pub use self::{
     clock::Clock,
@@ -56,7 +52,6 @@ pub use self::{
     },
     write::{AdmissionPlugins, AdmissionPluginsError},
 };
-#[cfg(feature = "controllers")]
 pub use self::{
     containers::{ExecOutput, ExecRequest, PodBackend, PodBackendError},
     controllers::{Stage, StageError, Workloads},

@@ -10,7 +10,6 @@ use std::{
 use tokio::time::{Instant, sleep_until};
 use tracing::{debug, error, trace};
 
-#[cfg(feature = "controllers")]
 use super::cluster_role_aggregation::ClusterRoleAggregation;
 use super::{
     Controllers,
@@ -213,7 +212,6 @@ impl World {
         if options.certificates {
             controllers.extend(certificates::controller(options));
         }
-        #[cfg(feature = "controllers")]
         if options.workloads.is_some() {
             controllers.push(Box::new(ClusterRoleAggregation::default()));
         }

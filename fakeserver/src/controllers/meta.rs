@@ -80,7 +80,6 @@ impl Meta {
     }
 
     /// The owner that manages the object, if one does.
-    #[cfg(feature = "controllers")]
     pub(super) fn controller(&self) -> Option<&OwnerReference> {
         self.owners()
             .iter()

@@ -13,7 +13,6 @@
 mod options;
 mod feed;
 mod meta;
-#[cfg(feature = "controllers")]
 mod kind;
 mod index;
 mod queue;
@@ -31,26 +30,17 @@ mod garbage_collector;
 mod protection;
 mod quota;
 mod leader_election;
-#[cfg(feature = "controllers")]
 mod cluster_role_aggregation;
-#[cfg(feature = "controllers")]
 mod service_account_tokens;
-#[cfg_attr(not(feature = "controllers"), path = "service_accounts_off.rs")]
 mod service_accounts;
 #[cfg_attr(not(feature = "tls"), path = "certificates_off.rs")]
 mod certificates;
-#[cfg_attr(not(feature = "cel"), path = "policy_status_off.rs")]
 mod policy_status;
-#[cfg_attr(not(feature = "controllers"), path = "workloads_off.rs")]
 mod workloads;
 
 pub(crate) use self::manager::ControllerManager;
 pub use self::options::Controllers;
-#[cfg(not(feature = "controllers"))]
-pub(crate) use self::workloads::Workloads;
-#[cfg(feature = "cluster")]
 pub(crate) use self::workloads::template_hash;
-#[cfg(feature = "controllers")]
 pub use self::workloads::{Stage, StageError, Workloads};
 use crate::write::{self, Backend};
 

@@ -91,7 +91,6 @@ impl Controllers {
     /// Sets whether every namespace gets the service account `default`, and secrets of the type
     /// `kubernetes.io/service-account-token` a token. Pods need a service account then, since this turns
     /// on the admission plugin `ServiceAccount`, unless it is [disabled](crate::AdmissionPlugins::with_disabled).
-    #[cfg(feature = "controllers")]
     pub fn with_service_accounts(mut self, is_on: bool) -> Self {
         self.service_accounts = is_on;
         self
@@ -115,7 +114,6 @@ impl Controllers {
     /// and a kubelet for every node; gives services endpoints and claims volumes; evicts pods from nodes that fail;
     /// [counts quotas](Self::with_quota), signs certificates, and gives namespaces
     /// [service accounts](Self::with_service_accounts).
-    #[cfg(feature = "controllers")]
     pub fn with_workloads(mut self, workloads: Workloads) -> Self {
         self.workloads = Some(workloads);
         self.quota = true;

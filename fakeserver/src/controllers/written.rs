@@ -36,7 +36,6 @@ impl Actor {
         }
     }
 
-    #[cfg(feature = "controllers")]
     pub(crate) const fn of_scale(self) -> Self {
         Self {
             subresource: "scale",

@@ -7,5 +7,4 @@ pub(crate) mod flow_control;
 pub(crate) mod response;
 pub(crate) mod forwarding;
 pub(crate) mod discovery;
-#[cfg_attr(not(feature = "openapi"), path = "openapi_off.rs")]
 pub(crate) mod openapi;

@@ -8,7 +8,7 @@ use super::{FrameFacts, RequestFacts};
 ///
 /// As JSON it is the `match` of a [`FaultSpec`](super::FaultSpec).
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+#[derive(schemars::JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 #[must_use = "a filter does nothing until a rule has it"]
 pub struct Filter {
@@ -17,7 +17,7 @@ pub struct Filter {
     client: Option<String>,
     /// The verb: `get`, `list`, `watch`, `create`, `update`, `patch`, `delete`, `deletecollection`, or `discover`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schemars(extend("enum" = verb_values())))]
+    #[schemars(extend("enum" = verb_values()))]
     verb: Option<String>,
     /// The API group; the core group is empty.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -53,7 +53,6 @@ const VERBS: [&str; 9] = [
 ];
 
 /// Returns the values that `verb` may have.
-#[cfg(feature = "openapi")]
 fn verb_values() -> Vec<Option<&'static str>> {
     VERBS.map(Some).into_iter().chain([None]).collect()
 }

@@ -50,7 +50,6 @@ mod error;
 
 // The list of faults exports their parameters.
 pub use self::fault::*;
-#[cfg(feature = "cli")]
 pub(crate) use self::fault_spec::unknown_fault;
 pub(crate) use self::gate::FaultGate;
 pub use self::{

@@ -12,7 +12,7 @@ use tokio::time::Instant;
 /// time lasts. As JSON it is the `when` of a [`FaultSpec`](super::FaultSpec). Times are of the server's clock, in
 /// milliseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+#[derive(schemars::JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 #[non_exhaustive]
 pub struct Trigger {

@@ -39,7 +39,6 @@ pub(crate) fn parse_cidr(text: &str) -> Option<(IpAddr, u32)> {
 }
 
 /// Returns whether a range contains another range, or an address.
-#[cfg(feature = "controllers")]
 pub(crate) fn cidr_contains(range: &str, inner: &str) -> bool {
     let whole = |address| Range {
         address,
@@ -276,7 +275,6 @@ mod tests {
 
     use super::*;
 
-    #[cfg(feature = "controllers")]
     #[test]
     fn a_range_contains_ranges_and_addresses() {
         for (range, inner) in [

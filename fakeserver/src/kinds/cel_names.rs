@@ -26,7 +26,6 @@ const RESERVED: [&str; 21] = [
 ];
 
 /// The escapes of letters that names of expressions cannot have.
-#[cfg(feature = "cel")]
 const ESCAPES: [(&str, &str); 4] = [
     ("__underscores__", "__"),
     ("__dot__", "."),
@@ -40,7 +39,6 @@ pub(crate) fn is_reserved(name: &str) -> bool {
 }
 
 /// Returns the name by which expressions know a property; `None` if there is none.
-#[cfg(feature = "cel")]
 pub(crate) fn escape(name: &str) -> Option<String> {
     let is_known = |letter: char| letter.is_ascii_alphanumeric() || "_.-/".contains(letter);
     if name.is_empty()
@@ -60,7 +58,6 @@ pub(crate) fn escape(name: &str) -> Option<String> {
 }
 
 /// Returns the name of the property that expressions call `name`, if a property can be called so.
-#[cfg(feature = "cel")]
 pub(crate) fn unescape(name: &str) -> Option<String> {
     if is_reserved(name) {
         return None;
@@ -88,7 +85,7 @@ pub(crate) fn unescape(name: &str) -> Option<String> {
     Some(plain)
 }
 
-#[cfg(all(test, feature = "cel"))]
+#[cfg(test)]
 mod tests {
     use super::*;
 

@@ -176,7 +176,6 @@ pub(crate) fn check_driver_name(field: &Field<'_>, found: &mut Findings) {
 }
 
 /// Returns whether [`check_driver_name`] accepts a name.
-#[cfg(feature = "controllers")]
 pub(crate) fn is_driver_name(name: &str) -> bool {
     !name.is_empty()
         && name.len() <= DRIVER_NAME_MAX_BYTES

@@ -11,12 +11,8 @@ mod endpoint;
 pub(crate) mod scale;
 mod selectable_field;
 pub(crate) mod cel_names;
-#[cfg(feature = "cel")]
 pub(crate) mod cel;
-#[cfg_attr(not(feature = "cel"), path = "expression_off.rs")]
 pub(crate) mod expression;
-#[cfg(not(feature = "cel"))]
-mod shard_selector_off;
 pub(crate) mod addresses;
 pub(crate) mod formats;
 mod resource_names;
@@ -66,10 +62,7 @@ pub(crate) use self::{
     selectable_field::{SelectableField, SelectableFields},
 };
 
-#[cfg(feature = "cel")]
 pub(crate) use self::cel::parse_shard_selector;
-#[cfg(not(feature = "cel"))]
-pub(crate) use self::shard_selector_off::parse_shard_selector;
 use crate::value::resource::GroupResource;
 
 /// The built-in kinds.

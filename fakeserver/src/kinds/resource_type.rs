@@ -59,7 +59,6 @@ impl ResourceType {
     }
 
     /// Returns the kind of a list of its objects.
-    #[cfg(feature = "openapi")]
     pub(crate) fn list_kind(&self) -> Arc<str> {
         let usual = || format!("{}List", self.kind).into();
         self.list_kind.clone().unwrap_or_else(usual)

@@ -23,7 +23,6 @@ use super::{
 };
 #[cfg(feature = "tls")]
 use crate::ServiceAccountKeys;
-#[cfg(feature = "cluster")]
 use crate::cluster::{ClusterOptions, SimulatedCluster};
 use crate::{
     AdmissionPlugins, ObjectError, ServiceRange,
@@ -84,7 +83,6 @@ pub struct FakeServerBuilder {
     /// The authority that clients trust.
     authority: Option<Authority>,
     faults: Faults,
-    #[cfg(feature = "cluster")]
     cluster: Option<ClusterOptions>,
     compresses: bool,
     pub(super) gates: FeatureGates,
@@ -201,7 +199,6 @@ impl FakeServerBuilder {
     }
 
     /// Tells `progress` of each object that is put in.
-    #[cfg(feature = "cli")]
     pub(crate) fn with_progress(mut self, progress: Progress) -> Self {
         self.progress = Some(progress);
         self
@@ -248,7 +245,6 @@ impl FakeServerBuilder {
     }
 
     /// Signs tokens of service accounts with `key`, and not with one that follows from the seed.
-    #[cfg(feature = "cli")]
     pub(crate) fn with_token_key(mut self, key: [u8; 32]) -> Self {
         self.security.token_key = Some(key);
         self
@@ -311,7 +307,6 @@ impl FakeServerBuilder {
     /// It follows from the [seed](Self::with_seed), and so does what happens in it. Objects of this builder come after it.
     /// It runs its workloads itself, so leave out those [controllers](Controllers::with_workloads). With a
     /// [data file](Self::with_data_file) that holds something, it is as it was saved, and nothing happens in it.
-    #[cfg(feature = "cluster")]
     pub fn with_cluster(mut self, cluster: ClusterOptions) -> Self {
         self.cluster = Some(cluster);
         self
@@ -373,10 +368,7 @@ impl FakeServerBuilder {
             in_flight: InFlight::new(self.in_flight.0, self.in_flight.1),
             flow_control,
             controllers,
-            #[cfg(feature = "cluster")]
             cluster: self.cluster.map(SimulatedCluster::new).map(Arc::new),
-            #[cfg(not(feature = "cluster"))]
-            cluster: None,
             bootstraps: self.bootstraps,
             services: self.services,
             beginning: Beginning {
@@ -462,7 +454,6 @@ impl Default for FakeServerBuilder {
             allows_privileged: false,
             authority: None,
             faults: Faults::default(),
-            #[cfg(feature = "cluster")]
             cluster: None,
             compresses: false,
             gates: FeatureGates::default(),

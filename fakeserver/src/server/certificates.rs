@@ -154,7 +154,6 @@ impl Certificates {
     /// # Errors
     ///
     /// [`CertificateError::Certificate`]: one of the names is none.
-    #[cfg(feature = "cli")]
     pub(crate) fn self_signed(
         names: impl IntoIterator<Item = String>,
     ) -> Result<(String, String), CertificateError> {

@@ -8,7 +8,6 @@ use axum::{
 use http::{Method, StatusCode, header};
 use tracing::error;
 
-#[cfg(feature = "openapi")]
 use super::control_openapi::document;
 use super::{
     assembly::Server,
@@ -35,7 +34,6 @@ pub(super) async fn handle(server: &Server, method: &Method, action: &str, body:
     }
     let is_expected = match action {
         "stats" => method == Method::GET,
-        #[cfg(feature = "openapi")]
         "openapi.json" => method == Method::GET,
         "compact" | "expire" | "disconnect" | "reset" => method == Method::POST,
         "snapshot" => method == Method::GET || method == Method::POST,
@@ -46,7 +44,6 @@ pub(super) async fn handle(server: &Server, method: &Method, action: &str, body:
     }
     match action {
         "stats" => return Json(server.stats()).into_response(),
-        #[cfg(feature = "openapi")]
         "openapi.json" => return Json(document()).into_response(),
         "snapshot" if method == Method::GET => {
             let kind = [(header::CONTENT_TYPE, "application/jsonl")];

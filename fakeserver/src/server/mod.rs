@@ -23,7 +23,6 @@ mod envelope;
 #[cfg(feature = "tls")]
 mod openid;
 mod control_faults;
-#[cfg(feature = "openapi")]
 mod control_openapi;
 mod control;
 #[cfg(feature = "tls")]
@@ -39,12 +38,10 @@ mod activity;
 mod unread;
 mod held;
 mod in_flight;
-#[cfg(feature = "controllers")]
 mod streams;
 mod page;
 mod trace;
 mod websocket;
-#[cfg(feature = "controllers")]
 mod pods;
 #[cfg(feature = "client")]
 mod client;
@@ -56,7 +53,6 @@ use http::Uri;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
-#[cfg(feature = "cli")]
 use crate::faults::FaultSpec;
 use crate::{
     UserInfo, controllers,
@@ -72,9 +68,7 @@ use self::assembly::Server;
 pub(crate) use self::beginning::Progress;
 #[cfg(feature = "tls")]
 pub use self::certificates::{CertificateError, Certificates, ClientCertificate};
-#[cfg(feature = "cli")]
 pub(crate) use self::control_openapi::{fault_parameters, match_schema, when_schema};
-#[cfg(feature = "controllers")]
 pub use self::pods::WriteLogError;
 pub use self::{
     audit::{AuditLog, AuditLogError, AuditPolicy, AuditPolicyError},
@@ -230,7 +224,6 @@ impl FakeServer {
     }
 
     /// Returns a warning if the fault of `spec` is for a resource that is not served now.
-    #[cfg(feature = "cli")]
     pub(crate) fn fault_warning(&self, spec: &FaultSpec) -> Option<String> {
         control_faults::unserved(&self.server.api.registry(), spec)
     }

@@ -35,7 +35,6 @@ impl Security {
         #[cfg(feature = "tls")]
         let signer = signer.with_keys(self.account_keys);
         let authenticator = Authenticator::new(self.tokens, signer, self.serves_anonymous);
-        #[cfg(feature = "controllers")]
         backend.set_signer(authenticator.shared_signer());
         authenticator
     }

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 /// Counts of one server.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+#[derive(schemars::JsonSchema)]
 #[non_exhaustive]
 pub struct Stats {
     /// The revision of the last write.

@@ -30,10 +30,8 @@ use tokio_tungstenite::{
 };
 use tracing::debug;
 
-#[cfg(feature = "controllers")]
 use super::streams;
 use super::{assembly::Server, logging::Logged, page};
-#[cfg(feature = "controllers")]
 use crate::containers::PendingSession;
 use crate::{
     edge::{authentication::spoken_protocols, response::EventStream},
@@ -64,7 +62,6 @@ pub(super) enum Refusal {
     /// More than one protocol is left to choose from.
     Ambiguous,
     /// The client speaks none of the protocols.
-    #[cfg(feature = "controllers")]
     NoProtocol,
 }
 
@@ -114,7 +111,6 @@ impl Handshake {
         response: Response,
         logged: Logged,
     ) -> Response {
-        #[cfg(feature = "controllers")]
         if let Some(session) = response.extensions().get::<PendingSession>()
             && let Some(session) = session.take()
         {
@@ -287,7 +283,6 @@ impl IntoResponse for Refusal {
             )
                 .into_response(),
             Self::Ambiguous => StatusCode::BAD_REQUEST.into_response(),
-            #[cfg(feature = "controllers")]
             Self::NoProtocol => StatusCode::FORBIDDEN.into_response(),
         }
     }

@@ -12,7 +12,6 @@
 mod key;
 mod packer;
 mod object;
-#[cfg(feature = "cluster")]
 mod stencil;
 mod change;
 mod table;
@@ -27,7 +26,6 @@ pub(crate) mod continue_token;
 pub(crate) mod snapshot;
 pub(crate) mod manifests;
 
-#[cfg(feature = "cluster")]
 pub(crate) use self::stencil::{Stencil, number_hole, raw_hole, text_hole};
 pub use self::{
     change::{Change, ChangeKind},

@@ -254,7 +254,6 @@ impl StoredObject {
     }
 
     /// Returns the values of selectable fields, apart from name and namespace.
-    #[cfg(feature = "cluster")]
     pub(super) fn fields(&self) -> &Pairs {
         &self.header.fields
     }

@@ -5,7 +5,6 @@ use std::{collections::BTreeMap, fmt, sync::Arc};
 use serde_json::Value;
 use tokio::time::Instant;
 
-#[cfg(feature = "cluster")]
 use super::Stencil;
 use super::{
     Change, ObjectKey, Range, StoredObject,
@@ -72,7 +71,6 @@ impl<'a> Transaction<'a> {
     }
 
     /// Stores what `stencil` makes of `values`, as [`put`](Self::put) would.
-    #[cfg(feature = "cluster")]
     pub(crate) fn print(
         &mut self,
         key: &ObjectKey,

@@ -14,9 +14,7 @@ pub(crate) mod pool;
 pub(crate) mod object;
 pub(crate) mod json;
 pub mod schema;
-#[cfg_attr(not(feature = "protobuf"), path = "protobuf_off.rs")]
 pub mod protobuf;
-#[cfg_attr(not(feature = "cbor"), path = "cbor_off.rs")]
 pub mod cbor;
 pub mod patch;
 pub(crate) mod edit;

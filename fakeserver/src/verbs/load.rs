@@ -205,7 +205,6 @@ impl Place {
             requester: Requester::internal(),
             query: Query::default(),
             headers,
-            #[cfg(feature = "controllers")]
             uri: http::Uri::default(),
             connection: Connection::default(),
             audit: AuditAnnotations::default(),

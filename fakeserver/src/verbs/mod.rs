@@ -104,7 +104,6 @@ pub(crate) async fn serve(
             requester: requester.clone(),
             query,
             headers: &parts.headers,
-            #[cfg(feature = "controllers")]
             uri: parts.uri.clone(),
             media_types: api.media_types,
             has_shards: api.has_shards,

@@ -1,6 +1,5 @@
 //! A parsed request for a resource: the type, the objects and the parameters.
 
-#[cfg(feature = "controllers")]
 use http::Uri;
 use http::{HeaderMap, Method};
 
@@ -26,7 +25,6 @@ pub(crate) struct Request<'a> {
     pub(crate) query: Query,
     pub(crate) headers: &'a HeaderMap,
     /// The path and the parameters as they were written.
-    #[cfg(feature = "controllers")]
     pub(crate) uri: Uri,
     /// The media types of the server.
     pub(crate) media_types: MediaTypes,

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-#[cfg(feature = "controllers")]
 use crate::store::Transaction;
 
 use super::{Attempt, Source, Write, admission::Operation};
@@ -60,7 +59,6 @@ pub(super) fn allocate(attempt: &Attempt<'_, '_>, write: &mut Write<'_>) -> Resu
 /// # Errors
 ///
 /// It asks for something that is not free, or nothing is free. The text says what.
-#[cfg(feature = "controllers")]
 pub(crate) fn allocate_created(
     tx: &Transaction<'_>,
     key: &ObjectKey,

@@ -21,7 +21,6 @@ use std::{
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-#[cfg(feature = "cel")]
 use super::policies::{Policies, Reinvocation};
 use super::{
     Backend, Existing, Outcome, Target, Write,
@@ -87,9 +86,7 @@ pub(crate) struct Attempt<'a, 't> {
     /// The quotas that the write is charged to, as they are to be stored with it.
     charges: Vec<(ObjectKey, Value)>,
     /// The admission policies, once they are needed.
-    #[cfg(feature = "cel")]
     policies: Option<Arc<Policies>>,
-    #[cfg(feature = "cel")]
     reinvocation: Reinvocation,
     round: Round,
 }
@@ -163,9 +160,7 @@ impl<'a, 't> Attempt<'a, 't> {
             hooks: hooks.unwrap_or_default(),
             used: 0,
             charges: Vec::new(),
-            #[cfg(feature = "cel")]
             policies: None,
-            #[cfg(feature = "cel")]
             reinvocation: Reinvocation::default(),
             round: Round::First,
         }
@@ -332,7 +327,6 @@ impl Attempt<'_, '_> {
     }
 
     /// Returns the admission policies that are bound; none if the write is not reviewed.
-    #[cfg(feature = "cel")]
     pub(super) fn policies(&mut self) -> Arc<Policies> {
         if !self.is_reviewed {
             return Arc::default();
@@ -342,7 +336,6 @@ impl Attempt<'_, '_> {
     }
 
     /// Returns the resources that exist now.
-    #[cfg(feature = "cel")]
     pub(super) fn registry(&self) -> Arc<crate::kinds::registry::Registry> {
         self.backend.registry()
     }
@@ -350,7 +343,6 @@ impl Attempt<'_, '_> {
     /// Begins the first round of a write through the plugins that mutate.
     pub(super) fn begin_first_round(&mut self) {
         self.round = Round::First;
-        #[cfg(feature = "cel")]
         {
             self.reinvocation = Reinvocation::default();
         }
@@ -377,12 +369,10 @@ impl Attempt<'_, '_> {
     }
 
     /// Takes the policies to invoke again, which are to be put back.
-    #[cfg(feature = "cel")]
     pub(super) fn take_reinvocation(&mut self) -> Reinvocation {
         mem::take(&mut self.reinvocation)
     }
 
-    #[cfg(feature = "cel")]
     pub(super) fn put_reinvocation(&mut self, reinvocation: Reinvocation) {
         self.reinvocation = reinvocation;
     }

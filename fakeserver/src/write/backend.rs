@@ -1,11 +1,9 @@
 //! The parts of a server that writes and controllers need, and attempts at a write.
 
-#[cfg(feature = "controllers")]
 use std::{fmt, sync::OnceLock};
 use std::{sync::Arc, time::Duration};
 
 use arc_swap::ArcSwap;
-#[cfg(feature = "controllers")]
 use serde_json::Value;
 use tokio::time::sleep;
 
@@ -36,7 +34,6 @@ const WAITS_MAX: u32 = 10;
 const WAIT: Duration = Duration::from_millis(1);
 
 /// Signs claims, so that the server takes the token for one of its own.
-#[cfg(feature = "controllers")]
 pub(crate) trait ClaimsSigner: fmt::Debug + Send + Sync {
     /// Returns the token that says `claims`.
     fn sign(&self, claims: &Value) -> String;
@@ -62,12 +59,10 @@ pub(crate) struct Backend {
     hooks: HookCache,
     /// The admission plugins that are on.
     pub(super) steps: EnabledSteps,
-    #[cfg(feature = "cel")]
     pub(super) policies: super::policies::PolicyCache,
     /// True if containers may be privileged.
     pub(super) allows_privileged: bool,
     /// The signer of tokens of service accounts, once the server has one.
-    #[cfg(feature = "controllers")]
     signer: OnceLock<Arc<dyn ClaimsSigner>>,
 }
 
@@ -110,22 +105,18 @@ impl Backend {
             webhooks: Arc::default(),
             hooks: HookCache::default(),
             steps,
-            #[cfg(feature = "cel")]
             policies: super::policies::PolicyCache::default(),
             allows_privileged: false,
-            #[cfg(feature = "controllers")]
             signer: OnceLock::new(),
         }
     }
 
     /// Sets the signer of tokens of service accounts, unless there is one.
-    #[cfg(feature = "controllers")]
     pub(crate) fn set_signer(&self, signer: Arc<dyn ClaimsSigner>) {
         self.signer.get_or_init(|| signer);
     }
 
     /// Returns a token that says `claims`, if tokens can be signed.
-    #[cfg(feature = "controllers")]
     pub(crate) fn sign(&self, claims: &Value) -> Option<String> {
         self.signer.get().map(|signer| signer.sign(claims))
     }

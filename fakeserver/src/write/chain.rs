@@ -115,7 +115,6 @@ impl EnabledSteps {
     }
 
     /// Returns whether a plugin is on.
-    #[cfg(feature = "controllers")]
     pub(super) fn has(self, step: &Step) -> bool {
         self.iter().any(|enabled| enabled.name == step.name)
     }

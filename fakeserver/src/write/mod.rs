@@ -26,17 +26,14 @@ pub(crate) mod definitions;
 pub(crate) mod admission;
 pub(crate) mod deletion;
 pub(crate) mod webhook;
-#[cfg_attr(not(feature = "cel"), path = "policies_off.rs")]
 mod policies;
 
 pub use self::plugins::{AdmissionPlugins, AdmissionPluginsError};
-#[cfg(feature = "controllers")]
 pub(crate) use self::steps::{
     admit_created, complete_by_ranges, complete_priority, complete_protection,
     default_storage_class::complete as complete_class,
     service_account::complete as complete_account,
 };
-#[cfg(feature = "controllers")]
 pub(crate) use self::{allocation::allocate_created, backend::ClaimsSigner};
 pub(crate) use self::{
     attempt::{Attempt, AttemptError},

@@ -51,7 +51,6 @@ mod pod_gc;
 mod scheduler;
 mod kubelet;
 
-#[cfg(feature = "cluster")]
 pub(crate) use self::objects::hash as template_hash;
 use self::{
     autoscaler::Autoscalers,

@@ -60,7 +60,6 @@ impl Authenticator {
     }
 
     /// Returns the signer for those who sign besides requests.
-    #[cfg(feature = "controllers")]
     pub(crate) fn shared_signer(&self) -> Arc<TokenSigner> {
         Arc::clone(&self.signer)
     }

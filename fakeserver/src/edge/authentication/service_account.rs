@@ -9,7 +9,6 @@ use sha2::{Digest, Sha256};
 use super::AuthenticationError;
 #[cfg(feature = "tls")]
 use super::ServiceAccountKeys;
-#[cfg(feature = "controllers")]
 use crate::write::ClaimsSigner;
 
 use crate::{kinds::core::secret::LEGACY_ISSUER, value::user::UserInfo};
@@ -171,7 +170,6 @@ impl std::fmt::Debug for TokenSigner {
     }
 }
 
-#[cfg(feature = "controllers")]
 impl ClaimsSigner for TokenSigner {
     fn sign(&self, claims: &Value) -> String {
         Self::sign(self, claims)

@@ -21,7 +21,6 @@ impl StaticTokens {
     /// Reads a line of `--token-auth-file` after another: `token,user,uid` and optionally `"group1,group2"`.
     ///
     /// Empty lines are skipped. The error names the line.
-    #[cfg(any(test, feature = "cli"))]
     pub(crate) fn parse(text: &str) -> Result<Vec<(String, UserInfo)>, String> {
         let lines = text.lines().enumerate();
         lines
@@ -52,7 +51,6 @@ impl StaticTokens {
 }
 
 /// The columns of a line of comma-separated values. A column in quotation marks may have commas, and `""` for one mark.
-#[cfg(any(test, feature = "cli"))]
 fn columns(line: &str) -> Vec<String> {
     let mut columns = vec![String::new()];
     let mut is_quoted = false;

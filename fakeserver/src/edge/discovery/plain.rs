@@ -199,9 +199,7 @@ pub(super) fn paths(registry: &Registry) -> Paths {
     }
     paths.extend(health::listed_paths());
     paths.extend(OTHER_PATHS.map(str::to_owned));
-    if cfg!(feature = "openapi") {
-        paths.extend(["/openapi/v2", "/openapi/v3", "/openapi/v3/"].map(str::to_owned));
-    }
+    paths.extend(["/openapi/v2", "/openapi/v3", "/openapi/v3/"].map(str::to_owned));
     paths.sort();
     Paths { paths }
 }

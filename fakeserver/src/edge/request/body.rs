@@ -233,9 +233,7 @@ impl BodyFormat {
         match &*named.to_ascii_lowercase() {
             "" | "application/json" => Ok(Self::Json),
             "application/yaml" => Ok(Self::Yaml),
-            "application/vnd.kubernetes.protobuf" if cfg!(feature = "protobuf") => {
-                Ok(Self::Protobuf)
-            }
+            "application/vnd.kubernetes.protobuf" => Ok(Self::Protobuf),
             "application/cbor" if media_types.has_cbor() => Ok(Self::Cbor),
             _ => Err(unknown_format(&media_types.of_objects())),
         }

@@ -15,15 +15,16 @@ impl MediaTypes {
     }
 
     pub(crate) fn has_cbor(self) -> bool {
-        cfg!(feature = "cbor") && self.has_cbor
+        self.has_cbor
     }
 
     /// Lists those of objects.
     pub(crate) fn of_objects(self) -> Vec<&'static str> {
-        let mut types = vec!["application/json", "application/yaml"];
-        if cfg!(feature = "protobuf") {
-            types.push("application/vnd.kubernetes.protobuf");
-        }
+        let mut types = vec![
+            "application/json",
+            "application/yaml",
+            "application/vnd.kubernetes.protobuf",
+        ];
         if self.has_cbor() {
             types.push("application/cbor");
         }
@@ -32,10 +33,10 @@ impl MediaTypes {
 
     /// Lists those of streams of events.
     pub(crate) fn of_streams(self) -> Vec<&'static str> {
-        let mut types = vec!["application/json;stream=watch"];
-        if cfg!(feature = "protobuf") {
-            types.push("application/vnd.kubernetes.protobuf;stream=watch");
-        }
+        let mut types = vec![
+            "application/json;stream=watch",
+            "application/vnd.kubernetes.protobuf;stream=watch",
+        ];
         if self.has_cbor() {
             types.push("application/cbor-seq");
         }

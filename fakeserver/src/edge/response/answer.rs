@@ -132,7 +132,6 @@ impl Delivery {
     }
 
     /// The body goes as it is, in a format that its sender names.
-    #[cfg(feature = "openapi")]
     pub(crate) fn as_it_is(headers: &HeaderMap) -> Self {
         Self {
             format: Format::Json,

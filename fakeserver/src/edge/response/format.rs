@@ -23,8 +23,7 @@ impl Format {
     /// Returns whether it is one of the formats of a server.
     pub(super) fn is_of(self, media_types: MediaTypes) -> bool {
         match self {
-            Self::Json | Self::Yaml => true,
-            Self::Protobuf => cfg!(feature = "protobuf"),
+            Self::Json | Self::Yaml | Self::Protobuf => true,
             Self::Cbor => media_types.has_cbor(),
         }
     }

@@ -15,7 +15,7 @@ use crate::{
 
 /// The parameters of [`Fault::VersionTooLarge`](crate::faults::Fault::VersionTooLarge).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+#[derive(schemars::JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct VersionTooLarge {
     /// Milliseconds before the answer, 3,000 by default.

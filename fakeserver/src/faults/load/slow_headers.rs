@@ -12,7 +12,7 @@ use crate::faults::{
 
 /// The parameters of [`Fault::SlowHeaders`](crate::faults::Fault::SlowHeaders).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+#[derive(schemars::JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct SlowHeaders {
     /// Milliseconds between the end of the request's execution and the headers, 3,000 by default.

@@ -14,7 +14,7 @@ use crate::{
 
 /// The parameters of [`Fault::Throttle`](crate::faults::Fault::Throttle).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+#[derive(schemars::JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct Throttle {
     /// Seconds in `Retry-After`, 1 by default.
@@ -29,7 +29,7 @@ pub struct Throttle {
 
 /// The form of a 429.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+#[derive(schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ThrottleForm {

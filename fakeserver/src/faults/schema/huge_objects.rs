@@ -13,7 +13,7 @@ const BYTES_MAX: u32 = 3 << 20;
 
 /// The parameters of [`Fault::HugeObjects`](crate::faults::Fault::HugeObjects).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+#[derive(schemars::JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct HugeObjects {
     /// Bytes by which each object grows, at most 3 MiB, 1,500,000 by default.

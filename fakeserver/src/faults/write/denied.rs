@@ -15,7 +15,7 @@ const MESSAGE: &str = "admission webhook \"fault.fakeserver.dev\" denied the req
 
 /// The parameters of [`Fault::Denied`](crate::faults::Fault::Denied).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+#[derive(schemars::JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct Denied {
     /// The status code, 403 (the default) or 422.

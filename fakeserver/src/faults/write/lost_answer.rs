@@ -13,7 +13,7 @@ use crate::faults::{
 
 /// The parameters of [`Fault::LostAnswer`](crate::faults::Fault::LostAnswer).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+#[derive(schemars::JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct LostAnswer {
     /// The substitute for the answer.
@@ -26,7 +26,7 @@ pub struct LostAnswer {
 
 /// The substitute for an answer.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+#[derive(schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum LostAs {

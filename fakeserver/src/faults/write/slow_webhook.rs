@@ -14,7 +14,7 @@ use crate::{
 
 /// The parameters of [`Fault::SlowWebhook`](crate::faults::Fault::SlowWebhook).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+#[derive(schemars::JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct SlowWebhook {
     /// Milliseconds that the webhook takes, 3,000 by default.

@@ -1,6 +1,5 @@
 //! The group `admissionregistration.k8s.io`: webhooks and policies of admission.
 
-#[cfg_attr(not(feature = "cel"), path = "match_conditions_off.rs")]
 pub(crate) mod match_conditions;
 mod cells;
 mod rules;

@@ -119,7 +119,6 @@ fn conditions_of_a_status_are_checked() {
     );
 }
 
-#[cfg(feature = "cel")]
 #[test]
 fn expressions_are_checked() {
     let cases = [

@@ -83,7 +83,6 @@ impl CelExpression {
     }
 
     /// Returns whether its value may be true or false, as far as its type is known.
-    #[cfg(feature = "controllers")]
     pub(crate) fn may_be_bool(&self) -> bool {
         matches!(
             self.program.output(),

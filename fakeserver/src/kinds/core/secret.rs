@@ -23,7 +23,6 @@ pub(crate) const ACCOUNT_TOKEN: &str = "kubernetes.io/service-account-token";
 /// The annotation of such a secret that names the account.
 pub(crate) const ACCOUNT_NAME: &str = "kubernetes.io/service-account.name";
 /// The annotation of such a secret with the uid of the account.
-#[cfg(feature = "controllers")]
 pub(crate) const ACCOUNT_UID: &str = "kubernetes.io/service-account.uid";
 /// The issuer of tokens in secrets.
 pub(crate) const LEGACY_ISSUER: &str = "kubernetes/serviceaccount";

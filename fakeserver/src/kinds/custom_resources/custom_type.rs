@@ -118,7 +118,6 @@ impl CustomType {
     }
 
     /// Returns the paths of its selectable fields, without the dot at the beginning.
-    #[cfg(feature = "openapi")]
     pub(crate) fn selectable_paths(&self) -> impl Iterator<Item = &str> {
         let fields = self.version["selectableFields"].as_array();
         let paths = fields.into_iter().flatten();
@@ -179,7 +178,6 @@ impl CustomType {
     }
 
     /// The schema of whole objects, as its definition writes it.
-    #[cfg(feature = "openapi")]
     pub(crate) fn open_api_schema(&self) -> &Value {
         &self.version["schema"]["openAPIV3Schema"]
     }

@@ -17,7 +17,6 @@ mod json_path;
 mod column_path;
 mod printer_column;
 mod deprecation;
-#[cfg_attr(not(feature = "cel"), path = "rules_off.rs")]
 mod rules;
 mod stored_form;
 mod table;

@@ -38,7 +38,6 @@ pub(crate) struct Usage {
 }
 
 /// An amount of one resource that a container uses.
-#[cfg(feature = "controllers")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Amount {
     /// Processor time, in billionths of a core.
@@ -174,7 +173,6 @@ fn canonical(amount: i64, suffix: &str) -> String {
 
 // === impl Amount ===
 
-#[cfg(feature = "controllers")]
 impl Amount {
     /// Reads an amount of processor time, such as `250m`.
     ///
@@ -195,7 +193,6 @@ impl Amount {
     }
 }
 
-#[cfg(feature = "controllers")]
 fn amount(text: &str, scale: i64, such: &str) -> Result<i64, String> {
     let quantity = text.parse::<Quantity>();
     let quantity = quantity.ok().filter(|quantity| !quantity.is_negative());
@@ -206,7 +203,6 @@ fn amount(text: &str, scale: i64, such: &str) -> Result<i64, String> {
 
 // === impl Scripted ===
 
-#[cfg(feature = "controllers")]
 impl Scripted {
     /// Sets the amount of a resource.
     pub(crate) fn set(&mut self, amount: Amount) {

@@ -14,9 +14,7 @@ use crate::{
 };
 
 /// The label of the addresses that the server allocates.
-#[cfg(feature = "controllers")]
 pub(crate) const MANAGED_BY: &str = "ipaddress.kubernetes.io/managed-by";
-#[cfg(feature = "controllers")]
 pub(crate) const ALLOCATOR: &str = "ipallocator.k8s.io";
 
 /// IP addresses. Their names are the addresses.

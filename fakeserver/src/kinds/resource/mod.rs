@@ -1,10 +1,7 @@
 //! The group `resource.k8s.io`: dynamic allocation of resources.
 
 mod names;
-#[cfg_attr(not(feature = "cel"), path = "expression_off.rs")]
 mod expression;
-#[cfg(feature = "controllers")]
-#[cfg_attr(not(feature = "cel"), path = "device_selector_off.rs")]
 mod device_selector;
 mod configuration;
 mod taints;
@@ -19,5 +16,4 @@ pub(crate) mod resource_slice;
 #[cfg(test)]
 mod tests;
 
-#[cfg(feature = "controllers")]
 pub(crate) use self::device_selector::DeviceSelector;

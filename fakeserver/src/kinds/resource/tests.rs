@@ -123,7 +123,6 @@ fn classes_have_selectors() {
     check(&device_class::KIND, &class(good), &[]);
 }
 
-#[cfg(feature = "cel")]
 #[test]
 fn expressions_read_devices_and_are_bools() {
     use super::expression::expression_problem;

@@ -23,7 +23,6 @@ mod tests;
 use jiff::Timestamp;
 use serde_json::Value;
 
-#[cfg(feature = "controllers")]
 pub(crate) use self::pod_resources::effective;
 pub(crate) use self::{
     amounts::Amounts,

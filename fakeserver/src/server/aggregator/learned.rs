@@ -84,9 +84,6 @@ impl Learned {
             }
             None => self.is_told = false,
         }
-        if !cfg!(feature = "openapi") {
-            return;
-        }
         let index = source.get("/openapi/v3", &[(header::ACCEPT, JSON)]).await;
         if let Ok(index) = index {
             let found = json_of(&index);
@@ -100,9 +97,6 @@ impl Learned {
     ///
     /// If dropped, nothing was learned.
     pub(super) async fn ask_spec(&mut self, source: &Source<'_>, api: &RemoteApi) {
-        if !cfg!(feature = "openapi") {
-            return;
-        }
         let tag = self.spec_tag.as_ref().and_then(|tag| tag.to_str().ok());
         let mut headers = vec![(header::ACCEPT, JSON)];
         headers.extend(tag.map(|tag| (header::IF_NONE_MATCH, tag)));

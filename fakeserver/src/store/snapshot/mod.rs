@@ -28,7 +28,6 @@ use jiff::Timestamp;
 
 pub use self::error::SnapshotError;
 pub(crate) use self::file::DataFile;
-#[cfg(feature = "cli")]
 pub(crate) use self::file::{directory_of, resolve};
 use crate::{
     clock::Clock,

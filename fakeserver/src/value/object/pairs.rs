@@ -45,7 +45,6 @@ struct Values(Box<[u8]>);
 
 impl Pairs {
     /// The same names with other values: parts of `text`, each of which ends at the next one of `ends`.
-    #[cfg(feature = "cluster")]
     pub(crate) fn with_values(&self, text: &str, ends: &[u32]) -> Self {
         debug_assert_eq!(ends.len(), self.len(), "a name has a value");
         Self {
@@ -55,7 +54,6 @@ impl Pairs {
     }
 
     /// The text of all values, and where each of them ends.
-    #[cfg(feature = "cluster")]
     pub(crate) fn values(&self) -> (String, Vec<u32>) {
         let mut text = String::new();
         let ends = self.iter().map(|(_, value)| {

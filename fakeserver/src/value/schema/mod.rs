@@ -32,7 +32,6 @@ pub(crate) mod arbitrary;
 #[cfg(test)]
 mod tests;
 
-#[cfg(feature = "openapi")]
 pub(crate) use self::arena::STRUCTURE;
 pub use self::{
     arena::{ListType, PatchStrategy, Schema, SchemaId, SchemaType, Schemas, schemas},

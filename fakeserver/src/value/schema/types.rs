@@ -214,7 +214,6 @@ impl TypeTable {
     }
 
     /// The same field, and the type that declares it: another one if that is inlined.
-    #[cfg(feature = "protobuf")]
     pub(crate) fn declared_field(&self, id: TypeId, name: &str) -> Option<(TypeId, &Field)> {
         let place = self.get(id).by_name.get(name)?;
         Some((place.ty, self.at(*place)))

@@ -41,7 +41,6 @@ impl Status {
         Self::new(StatusCode::BAD_REQUEST, "BadRequest", message)
     }
 
-    #[cfg(feature = "controllers")]
     pub(crate) fn service_unavailable(message: impl Into<String>) -> Self {
         Self::new(
             StatusCode::SERVICE_UNAVAILABLE,

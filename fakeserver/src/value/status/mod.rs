@@ -198,7 +198,6 @@ impl FieldError {
     }
 
     /// Creates the error of a value that is not shown.
-    #[cfg(feature = "cel")]
     pub(crate) fn invalid_omitted(field: impl Into<String>, detail: &str) -> Self {
         Self::new("FieldValueInvalid", field, with("Invalid value", detail))
     }
@@ -214,7 +213,6 @@ impl FieldError {
     }
 
     /// Creates the error of a repetition that is not shown.
-    #[cfg(feature = "cel")]
     pub(crate) fn duplicate_omitted(field: impl Into<String>) -> Self {
         Self::new("FieldValueDuplicate", field, "Duplicate value".to_owned())
     }

@@ -6,7 +6,6 @@ use axum::response::Response;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
-#[cfg(feature = "controllers")]
 use crate::kinds::core::service_account;
 use crate::{
     edge::{request::write_options, response::Shape},
@@ -157,7 +156,6 @@ fn claims(api: &Api, account: Account<'_>, asked: &Value, now: i64) -> Result<Va
 
 /// Returns a token of an account as a kubelet mounts it into a pod, with an audience other than this server's if it is not
 /// empty.
-#[cfg(feature = "controllers")]
 pub(super) fn of_pod(
     api: &Api,
     account: Account<'_>,

@@ -42,7 +42,6 @@ impl Criteria {
     }
 
     /// Reads the criteria of a policy or a binding: `matchConstraints`, `matchResources`.
-    #[cfg(feature = "cel")]
     pub(crate) fn of_policy(matched: &Value) -> Self {
         Self::parse(matched, "resourceRules")
     }

@@ -29,7 +29,6 @@ pub(crate) use self::{
     mutating::Mutated,
     webhook::Webhook,
 };
-#[cfg(feature = "cel")]
 pub(crate) use self::{
     hooks::equivalents,
     review::cel_request,

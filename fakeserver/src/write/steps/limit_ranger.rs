@@ -69,7 +69,6 @@ fn validate(write: &Write<'_>, attempt: &mut Attempt<'_, '_>) -> Result<(), Atte
 }
 
 /// Gives a pod that a controller creates the defaults of its namespace.
-#[cfg(feature = "controllers")]
 pub(super) fn complete_created(tx: &Transaction<'_>, namespace: Option<&str>, pod: &mut Value) {
     for range in ranges(tx, namespace) {
         set_defaults(&range, pod);

@@ -24,10 +24,8 @@ mod tests;
 
 use serde_json::Value;
 
-#[cfg(feature = "controllers")]
 use self::resource_quota::TransactionView;
 
-#[cfg(feature = "controllers")]
 use crate::{
     kinds::ResourceType,
     value::status::{Named, Status},
@@ -52,7 +50,6 @@ pub(crate) fn complete(kind: &Kind, object: &mut Value) {
 }
 
 /// Adds to a new object of a controller what plugins add by the limit ranges of its namespace.
-#[cfg(feature = "controllers")]
 pub(crate) fn complete_by_ranges(
     backend: &Backend,
     tx: &Transaction<'_>,
@@ -66,7 +63,6 @@ pub(crate) fn complete_by_ranges(
 }
 
 /// Gives a new volume or claim of a controller the finalizer that protects it while it is in use.
-#[cfg(feature = "controllers")]
 pub(crate) fn complete_protection(backend: &Backend, kind: &Kind, object: &mut Value) {
     if backend.steps.has(&storage_object_in_use_protection::STEP) {
         storage_object_in_use_protection::protect(kind, object);
@@ -78,7 +74,6 @@ pub(crate) fn complete_protection(backend: &Backend, kind: &Kind, object: &mut V
 /// # Errors
 ///
 /// There is no such class.
-#[cfg(feature = "controllers")]
 pub(crate) fn complete_priority(
     backend: &Backend,
     tx: &Transaction<'_>,
@@ -102,7 +97,6 @@ pub(crate) fn complete_priority(
 /// # Errors
 ///
 /// A range or a quota does not allow the object.
-#[cfg(feature = "controllers")]
 pub(crate) fn admit_created(
     backend: &Backend,
     tx: &mut Transaction<'_>,

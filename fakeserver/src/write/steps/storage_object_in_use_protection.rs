@@ -40,7 +40,6 @@ fn admit(write: &mut Write<'_>) {
 }
 
 /// Gives a new object of a controller the finalizer of its kind, if it has one.
-#[cfg(feature = "controllers")]
 pub(crate) fn protect(kind: &Kind, object: &mut Value) {
     for (protected, finalizer) in PROTECTED {
         if kind.is(protected) {

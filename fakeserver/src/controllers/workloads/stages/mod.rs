@@ -152,7 +152,6 @@ impl Stage {
     /// # Errors
     ///
     /// The expression cannot be compiled.
-    #[cfg(feature = "cel")]
     pub fn with_expression(mut self, expression: impl Into<String>) -> Result<Self, StageError> {
         let expression = expression.into();
         select::compile(&expression).map_err(|why| StageError::new(&self.name, why))?;

@@ -6,7 +6,6 @@ use serde_json::Value;
 
 use super::Stage;
 use crate::controllers::workloads::objects::text;
-#[cfg(feature = "cel")]
 use crate::kinds::cel::{CelExpression, CelInput};
 
 /// The objects that a stage is about.
@@ -27,12 +26,10 @@ pub(super) struct Selector {
 #[derive(Clone, Debug)]
 pub(in crate::controllers::workloads) struct Selected {
     pub(super) stage: Stage,
-    #[cfg(feature = "cel")]
     expression: Option<CelExpression>,
 }
 
 /// Compiles an expression over `object`.
-#[cfg(feature = "cel")]
 pub(super) fn compile(expression: &str) -> Result<CelExpression, String> {
     let compiled = CelExpression::compile(expression, &["object"]);
     let compiled = compiled.map_err(|error| error.to_string())?;
@@ -111,7 +108,6 @@ impl Selected {
     /// Compiles the expression of a stage, which was checked before.
     pub(in crate::controllers::workloads) fn new(stage: Stage) -> Self {
         Self {
-            #[cfg(feature = "cel")]
             expression: stage
                 .selector
                 .expression
@@ -126,7 +122,6 @@ impl Selected {
         self.stage.selector.selects(object) && self.holds(object)
     }
 
-    #[cfg(feature = "cel")]
     fn holds(&self, object: &Value) -> bool {
         self.expression.as_ref().is_none_or(|expression| {
             let inputs = BTreeMap::from([("object", CelInput::Json(object.clone()))]);
@@ -134,11 +129,6 @@ impl Selected {
                 .evaluate(&inputs)
                 .is_ok_and(|value| value == true)
         })
-    }
-
-    #[cfg(not(feature = "cel"))]
-    fn holds(&self, _: &Value) -> bool {
-        true
     }
 
     /// Returns whether it is about a container of this name and image, of a pod that it is about.

@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use jiff::SignedDuration;
-#[cfg(feature = "controllers")]
 use jiff::{Span, Timestamp, ToSpan, Zoned, tz::TimeZone};
 
 /// A part of a schedule: its least and greatest number, and the names that stand for numbers.
@@ -69,7 +68,6 @@ const DESCRIPTORS: [(&str, &str); 7] = [
 const EVERY: &str = "@every ";
 
 /// The number of years within which the next time of a schedule has to be.
-#[cfg(feature = "controllers")]
 const YEARS_MAX: i16 = 5;
 
 // === impl Schedule ===
@@ -115,7 +113,6 @@ impl Schedule {
     }
 
     /// Returns the first time after `after`, if there is one within some years.
-    #[cfg(feature = "controllers")]
     pub(crate) fn next(&self, after: Timestamp, zone: &TimeZone) -> Option<Timestamp> {
         match self {
             Self::Every(pause) => {
@@ -134,14 +131,12 @@ impl Schedule {
 // === impl Numbers ===
 
 impl Numbers {
-    #[cfg(feature = "controllers")]
     fn has(self, number: i8) -> bool {
         self.bits >> number & 1 == 1
     }
 }
 
 /// Returns the first time at or after `at`, which is a whole minute.
-#[cfg(feature = "controllers")]
 fn next(numbers: &[Numbers; 5], mut at: Zoned) -> Option<Timestamp> {
     let [minutes, hours, days, months, weekdays] = numbers;
     let end = at.year().saturating_add(YEARS_MAX);
@@ -275,7 +270,7 @@ fn number(text: &str) -> Result<u32, String> {
     }
 }
 
-#[cfg(all(test, feature = "controllers"))]
+#[cfg(test)]
 mod tests {
     use jiff::tz::TimeZoneDatabase;
 

@@ -30,7 +30,6 @@ impl ServiceRange {
     }
 
     /// Returns the address that clusters give their name service, the tenth, if the range has so many.
-    #[cfg(feature = "controllers")]
     pub(crate) fn of_dns(self) -> Option<Ipv4Addr> {
         let has_room = 1_u64 << (32 - self.bits) > 10;
         has_room.then(|| Ipv4Addr::from_bits(self.net.to_bits() + 10))

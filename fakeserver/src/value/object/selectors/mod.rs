@@ -7,7 +7,6 @@ mod of_object;
 #[cfg(test)]
 mod tests;
 
-#[cfg(feature = "cel")]
 pub(crate) use self::shard::{HashRange, ShardField};
 pub(crate) use self::{
     field::FieldSelector,

@@ -14,10 +14,6 @@ pub(crate) struct ShardSelector {
 pub(crate) enum ShardField {
     #[default]
     Uid,
-    #[cfg_attr(
-        not(feature = "cel"),
-        expect(dead_code, reason = "only a text that is parsed names it")
-    )]
     Namespace,
 }
 
@@ -32,7 +28,6 @@ pub(crate) struct HashRange {
 
 impl ShardSelector {
     /// Creates the selector of ranges of one field.
-    #[cfg(feature = "cel")]
     pub(crate) fn new(field: ShardField, ranges: Vec<HashRange>) -> Self {
         Self { field, ranges }
     }

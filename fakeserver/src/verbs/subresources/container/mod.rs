@@ -1,6 +1,5 @@
 //! Logs, and streams to and from containers. A real server forwards them to the node; here kubelets answer, if there are any.
 
-#[cfg_attr(not(feature = "controllers"), path = "running_off.rs")]
 mod running;
 
 use axum::{

@@ -15,7 +15,6 @@ use crate::{
     value::status::{Named, Status},
     write::{Attempt, AttemptError, Write, admission::Operation, chain::Step},
 };
-#[cfg(feature = "controllers")]
 use crate::{store::Transaction, write::Backend};
 
 pub(in crate::write) const STEP: Step = Step::both(NAME, mutate, validate);
@@ -42,7 +41,6 @@ fn mutate(write: &mut Write<'_>, attempt: &mut Attempt<'_, '_>) -> Result<(), At
 }
 
 /// Gives a pod that a controller makes what the plugin gives to others, if it is on and the account exists.
-#[cfg(feature = "controllers")]
 pub(crate) fn complete(backend: &Backend, tx: &Transaction<'_>, pod: &mut Value) {
     if !backend.steps.has(&STEP) || is_mirror(pod) {
         return;

@@ -334,14 +334,8 @@ fn misplaced(stage: &Stage) -> Option<String> {
     None
 }
 
-#[cfg(feature = "cel")]
 fn check(expression: &str) -> Result<(), String> {
     super::select::compile(expression).map(drop)
-}
-
-#[cfg(not(feature = "cel"))]
-fn check(_: &str) -> Result<(), String> {
-    Err("expressions need the feature `cel`".to_owned())
 }
 
 // === impl Selects ===

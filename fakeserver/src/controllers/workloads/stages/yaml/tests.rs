@@ -56,7 +56,6 @@ fn a_file_says_what_the_builder_says() {
 }
 
 #[test]
-#[cfg(feature = "cel")]
 fn the_recipes_of_the_page_are_stages() {
     let page = include_str!("../../../../../docs/stages.md");
     let blocks = page.split("```yaml\n").skip(1);
@@ -148,7 +147,6 @@ fn values_that_cannot_be_are_told() {
 }
 
 #[test]
-#[cfg(feature = "cel")]
 fn an_expression_is_a_condition() {
     let with = |expression: &str| {
         parse(&CRASH_LOOP.replacen(
