@@ -26,6 +26,8 @@ set_version() {
         exit 2
     fi
     sed -i -E "/^\[workspace\.package\]/,/^\[/s/^version = \".*\"/version = \"$version\"/" Cargo.toml
+    # The crates of the workspace, by which they depend on each other.
+    sed -i -E "/, path = \"/s/version = \"$NUMBER\"/version = \"$version\"/" Cargo.toml
     pages | xargs sed -i -E "s/($IN_PAGES)$NUMBER/\1$version/g; s/($IN_MANIFESTS)[0-9]+\.[0-9]+/\1${version%.*}/g"
     cargo update --workspace --offline --quiet
 }
@@ -36,6 +38,7 @@ check() {
     echo "$version"
     cargo update --workspace --offline --locked --quiet
     others=$({
+        grep -n ', path = "' Cargo.toml | grep 'version = ' | grep -vF "version = \"$version\""
         pages | xargs grep -noE "($IN_PAGES)$NUMBER" | grep -v -- "[-v]$version\$"
         pages | xargs grep -noE "($IN_MANIFESTS)[0-9.]+" | grep -v "\"${version%.*}\$"
     } || true)

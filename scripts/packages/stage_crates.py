@@ -25,7 +25,7 @@ def members(workspace: dict) -> dict[str, str]:
 
 def root_manifest(text: str, version: str) -> str:
     """Returns the manifest of the workspace."""
-    text = re.sub(r'^(\S+ = \{ path = "[^"]+")', rf'\1, version = "{version}"', text, flags=re.MULTILINE)
+    text = re.sub(r'^(\S+ = \{ )(?:version = "[^"]+", )?(path = )', rf'\1version = "{version}", \2', text, flags=re.MULTILINE)
     return re.sub(r"^publish = false$", "publish = true", text, flags=re.MULTILINE)
 
 
