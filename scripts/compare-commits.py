@@ -2,9 +2,9 @@
 """Compares the speed of the programs of two commits: both sides in one run, in turns, medians of several rounds.
 
   git worktree add /tmp/before 559d4f6
-  (cd /tmp/before && cargo build --profile dist -p fakeserver -p benches)
-  cargo build --profile dist -p fakeserver -p benches
-  scripts/compare-commits.py /tmp/before/target/dist target/dist --rounds 5 --output benches/results/commits.csv
+  (cd /tmp/before && cargo build --release -p fakeserver -p benches)
+  cargo build --release -p fakeserver -p benches
+  scripts/compare-commits.py /tmp/before/target/release target/release --rounds 5 --output benches/results/commits.csv
 
 Each directory holds the programs `benches` and `fakeserver` of one commit. Measured are the server's list, fan-out and
 creates, and the sync of caches. Exit status: 0 if no row is more than 5 % worse, 1 if one is, 2 if it could not run.

@@ -183,7 +183,7 @@ def main():
     packages = sorted({message.rsplit(".", 1)[0] for message in reached})
     lines = [
         "# The fields of Kubernetes' built-in types in protobuf, and how JSON shows them. Written by scripts/protobuf_table.py",
-        f"# from {', '.join(tags_read)}. Its format is told by informer/src/decode/protobuf/table.rs.",
+        f"# from {', '.join(tags_read)}. Its format is told by informer/src/protobuf/table.rs.",
     ]
     for place, package in enumerate(packages):
         lines.append(f"= {package} {groups.get(package, '-')}")

@@ -1,4 +1,4 @@
-//! The stages of an informer, each alone: `cargo bench --profile dist -p benches`. As a test each runs once, and checks its answer.
+//! The stages of an informer, each alone: `cargo bench -p benches`. As a test each runs once, and checks its answer.
 
 use std::{convert::Infallible, future, sync::Arc};
 

@@ -38,15 +38,15 @@ use clap::{Command, CommandFactory as _, Parser, Subcommand};
 #[command(
     version,
     after_help = "Examples:\n  \
-        cargo run --profile dist -p benches                                  sync of 10,000 pods, three rounds\n  \
-        cargo run --profile dist -p benches -- sync --pods 50000             a larger cluster\n  \
-        cargo run --profile dist -p benches --features heap -- sync          with what is on the heap; times mean nothing then\n  \
-        cargo build --profile dist -p fakeserver -p benches && target/dist/benches figures\n  \
+        cargo run --release -p benches                                       sync of 10,000 pods, three rounds\n  \
+        cargo run --release -p benches -- sync --pods 50000                  a larger cluster\n  \
+        cargo run --release -p benches --features heap -- sync               with what is on the heap; times mean nothing then\n  \
+        cargo build --release -p fakeserver -p benches && target/release/benches figures\n  \
                                                                              everything that is promised, measured; half an hour\n  \
-        cargo run --profile dist -p benches -- figures --only reads,latency  a part of it\n  \
-        cargo run --profile dist -p benches -- curves                        more and more watchers and handlers; a minute\n  \
-        cargo run --profile dist -p benches -- server                        building a fake server\n  \
-        cargo run --profile dist -p benches -- workloads                     5,000 deployments of ten pods each"
+        cargo run --release -p benches -- figures --only reads,latency       a part of it\n  \
+        cargo run --release -p benches -- curves                             more and more watchers and handlers; a minute\n  \
+        cargo run --release -p benches -- server                             building a fake server\n  \
+        cargo run --release -p benches -- workloads                          5,000 deployments of ten pods each"
 )]
 struct Arguments {
     #[command(subcommand)]

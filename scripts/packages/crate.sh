@@ -1,15 +1,26 @@
 #!/usr/bin/env bash
-# The crate, as `cargo install` takes it, and an archive of the program with its manual pages and completions.
+# The crates, as a registry takes them, and an archive of the program with its manual pages and completions.
 # shellcheck source=scripts/packages/common.sh
 . "$(dirname "$0")/common.sh"
 
+# dry_run ARGUMENT...: what `cargo publish` does before the upload, for every crate that may be published, in a copy of the workspace.
+dry_run() {
+    local folder
+    folder=$(fresh crates)
+    python3 scripts/packages/stage_crates.py "$folder"
+    (cd "$folder" && cargo publish --workspace --dry-run --allow-dirty --quiet "$@") >&2
+}
+
 build() {
     need cargo 'Rust, from its own installer or from the distribution'
-    local version triple archive built
-    version=$(version)
-    cargo package --quiet --locked --allow-dirty --no-verify -p fakeserver --target-dir "$TARGET/package-crate" >&2
-    cp "$TARGET/package-crate/package/fakeserver-$version.crate" "$PACKAGES/"
-    echo "$PACKAGES/fakeserver-$version.crate"
+    need python3 'Python 3.11 or newer, from the distribution'
+    local triple archive built path
+    rm -rf "$TARGET/package-crate/package"
+    dry_run --no-verify --target-dir "$TARGET/package-crate"
+    for path in "$TARGET"/package-crate/package/*.crate; do
+        cp "$path" "$PACKAGES/"
+        echo "$PACKAGES/$(basename "$path")"
+    done
 
     built=$(program)
     triple=$(rustc -vV | sed -n 's/^host: //p')
@@ -35,23 +46,15 @@ try_program() {
 try() {
     local folder path
     need curl 'from the distribution'
-    # Outside of this workspace, to which the crate would belong otherwise.
+    # Each crate is compiled from its archive, and from those of the others that it depends on.
+    dry_run --target-dir "$TARGET/crate-try"
     folder=$(mktemp -d)
     # shellcheck disable=SC2064
     trap "rm -r '$folder'" EXIT
     for path; do
-        tar -C "$folder" -xzf "$path"
         case $path in
-        *.crate)
-            local sources=$folder/fakeserver-${path##*/fakeserver-}
-            sources=${sources%.crate}
-            # Without optimization: what is tried is that it builds outside of its workspace. There nothing chooses the version of
-            # the Kubernetes API that the feature `client` needs.
-            CARGO_TARGET_DIR=$TARGET/crate-try cargo install --quiet --locked --debug --no-default-features --features cli \
-                --path "$sources" --root "$folder/installed"
-            try_program "$folder/installed/bin/fakeserver"
-            ;;
-        *)
+        *.tgz)
+            tar -C "$folder" -xzf "$path"
             try_program "$folder"/fakeserver-*/fakeserver
             ;;
         esac

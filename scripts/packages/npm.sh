@@ -59,6 +59,12 @@ install_for() {
     fi
 }
 
+# What `npm publish` does before the upload. It asks the registry for the version, where there is a network.
+dry_run() {
+    local path
+    for path in "${tarballs[@]}"; do in_empty timeout 120 npm publish --silent --dry-run --access public "$path"; done
+}
+
 try_types() {
     install_for types "typescript@$TYPESCRIPT" "@types/node@20" || return 0
     cp "$SOURCE/tests/types/types.mts" .
@@ -99,6 +105,7 @@ try() {
     cp "$SOURCE"/tests/*.test.mjs .
     in_empty timeout 300 node --test readme.test.mjs ./*.test.mjs
 
+    dry_run
     (try_types)
     (try_framework jest js 2 "jest@$JEST" --ci --maxWorkers=2)
     (try_framework vitest mjs 4 "vitest@$VITEST" run --maxWorkers=2)

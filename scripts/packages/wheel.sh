@@ -46,7 +46,7 @@ build() {
     if ! cmp -s "$requirements" "$tools/installed-from"; then
         rm -rf "$tools"
         environment "$tools" -r "$requirements" || {
-            echo "package: maturin is missing, and cannot be installed from PyPI" >&2
+            echo "package: maturin or twine is missing, and cannot be installed from PyPI" >&2
             exit 2
         }
         cp "$requirements" "$tools/installed-from"
@@ -65,6 +65,7 @@ import sys, zipfile
 print(max(each.file_size for each in zipfile.ZipFile(sys.argv[1]).infolist() if each.filename.endswith("/scripts/fakeserver")))
 ' "$wheel")
     check_size program "$size" "$PROGRAM_MAX"
+    "$tools/bin/twine" check --strict "$wheel" >&2
     mv "$wheel" "$PACKAGES/"
     echo "$PACKAGES/$(basename "$wheel")"
 }

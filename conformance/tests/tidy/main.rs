@@ -8,18 +8,20 @@
 //! | `scratch` | a file that a tool left behind |
 //! | `roles` | a file whose name or content is not that of its role |
 //! | `paths` | a path in Markdown that does not exist |
+//! | `commands` | a subcommand or a flag in Markdown that no program has |
 //! | `spawn` | a task or thread that is started outside of a `task` module |
+//! | `fields` | a name of a field that no schema has |
 //! | `sizes` | a function or a file that is too long |
-//! | `imports` | an import against the tables of `ARCHITECTURE.md` |
-//! | `module_order` | a `lib.rs` and a table that differ |
+//! | `imports` | an import against the table of modules in the crate's `README.md` |
+//! | `module_order` | a `lib.rs` and that table that differ |
 //! | `wording` | docs that begin with a clause |
 //!
 //! `cargo test -p conformance --test tidy wording -- --nocapture` counts the last ones by crate and by file.
 
-mod architecture;
 mod finding;
 mod known;
 mod markdown;
+mod module_table;
 mod rules;
 mod rust;
 mod seeded;

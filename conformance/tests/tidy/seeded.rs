@@ -153,8 +153,7 @@ fn long_functions_and_files_are_found() {
 }
 
 const TABLE: &str = "\
-# Architecture
-## a
+# a
 | layer | module | contents |
 |---|---|---|
 | base | `low` | values |
@@ -173,7 +172,7 @@ fn upward_imports_are_found() {
     check(
         imports::findings,
         &[
-            ("ARCHITECTURE.md", TABLE),
+            ("a/README.md", TABLE),
             ("a/src/lib.rs", root),
             (
                 "a/src/low.rs",
@@ -207,27 +206,30 @@ fn upward_imports_are_found() {
 
 #[test]
 fn crates_that_know_each_other_are_found() {
-    let table = TABLE.replace("## a", "## informer");
     let tests = "fn f() { fakeserver::FakeServer::new(); }";
     check(
         imports::findings,
         &[
-            ("ARCHITECTURE.md", &table),
             ("informer/src/lib.rs", "mod low; #[cfg(test)] mod tests;"),
             (
                 "informer/src/low.rs",
-                "//! Unlike fakeserver::x.\nuse fakeserver::FakeServer;",
+                "//! Unlike fakeserver::x.\nuse fakeserver::FakeServer;\nuse fakeserver_value::Json;",
             ),
+            ("fakeserver/value/src/lib.rs", "use informer::Scope;"),
             ("informer/src/tests.rs", tests),
             ("informer/tests/it/main.rs", tests),
         ],
-        &["informer/src/low.rs:2: `informer` knows `fakeserver`"],
+        &[
+            "fakeserver/value/src/lib.rs:1: `fakeserver` knows `informer`",
+            "informer/src/low.rs:3: `informer` knows `fakeserver_value`",
+            "informer/src/low.rs:2: `informer` knows `fakeserver`",
+        ],
     );
 }
 
 #[test]
 fn modules_in_another_order_are_found() {
-    let files = |root: &'static str| [("ARCHITECTURE.md", TABLE), ("a/src/lib.rs", root)];
+    let files = |root: &'static str| [("a/README.md", TABLE), ("a/src/lib.rs", root)];
     check(
         module_order::findings,
         &files("mod low;\n#[cfg(test)]\nmod fixtures;\nmod one;\nmod two;\npub mod high;"),
@@ -236,14 +238,14 @@ fn modules_in_another_order_are_found() {
     check(
         module_order::findings,
         &files("mod low;\nmod two;\nmod one;\nmod high;"),
-        &["a/src/lib.rs:2: `two` is declared where ARCHITECTURE.md has `one`"],
+        &["a/src/lib.rs:2: `two` is declared where a/README.md has `one`"],
     );
     check(
         module_order::findings,
         &files("mod low;\nmod new;\nmod one;\nmod high;"),
         &[
-            "a/src/lib.rs:2: `new` is not in the table of ARCHITECTURE.md",
-            "a/src/lib.rs:1: `two` of the table in ARCHITECTURE.md is not declared",
+            "a/src/lib.rs:2: `new` is not in the table of a/README.md",
+            "a/src/lib.rs:1: `two` of the table in a/README.md is not declared",
         ],
     );
 }

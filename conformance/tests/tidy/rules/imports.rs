@@ -1,26 +1,27 @@
-//! Modules import in the direction of the tables in `ARCHITECTURE.md`; crates and stages that must not know each other do not.
+//! Modules import in the direction of the tables in the `README.md` of their crates; crates and stages that must not know each other
+//! do not.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
-    architecture::ModuleTable,
     finding::Finding,
+    module_table::ModuleTable,
     rust::{Code, PathUse, TestCode, folder_of_module},
     tree::Tree,
 };
 
-/// Crates that share no code.
+/// Folders, and the crates of which no code in them knows: that of this name, and those whose names begin with it and an underscore.
 const STRANGERS: [(&str, &str); 2] = [("informer", "fakeserver"), ("fakeserver", "informer")];
 /// Layers whose modules do not import each other, in either direction.
 const APART: [&str; 1] = ["stages"];
 
-/// The imports against the direction.
+/// Returns the imports against the direction, and those of strangers.
 pub(crate) fn findings(tree: &Tree) -> Vec<Finding> {
     let tests = TestCode::of(tree);
     let tables = ModuleTable::all(tree);
-    let mut findings = Vec::new();
+    let mut findings = strangers(tree, &tests);
     for table in &tables {
-        let source = format!("{}/src", table.crate_name);
+        let source = format!("{}/src", table.folder);
         let exports = Exports::of(tree, &source);
         for (path, text) in tree.of_type("rs") {
             let module = folder_of_module(path).strip_prefix(&source);
@@ -31,35 +32,56 @@ pub(crate) fn findings(tree: &Tree) -> Vec<Finding> {
                 continue;
             }
             let module: Vec<&str> = module.trim_start_matches('/').split('/').collect();
-            let code = Code::read(path, text).without_tests();
-            let mut found: BTreeMap<String, usize> = BTreeMap::new();
-            for used in code.paths() {
-                let what = stranger(table, &used).or_else(|| {
-                    let target = exports.resolve(&module, &used.segments)?;
-                    against(table, &module, &target)
-                });
-                if let Some(what) = what {
-                    found.entry(what).or_insert(used.line);
-                }
-            }
-            findings.extend(found.into_iter().map(|(what, line)| {
-                let remedy = "move the lower part of one of them down, or pass it in";
-                Finding::new(path, line, what, remedy)
-            }));
+            let against = first_lines(path, text, |used| {
+                let target = exports.resolve(&module, &used.segments)?;
+                against(table, &module, &target)
+            });
+            findings.extend(against);
         }
     }
     findings
 }
 
-/// The path of a crate that this one must not know.
-fn stranger(table: &ModuleTable, used: &PathUse) -> Option<String> {
-    let [first, _, ..] = &used.segments[..] else {
-        return None;
-    };
-    let pair = (table.crate_name.as_str(), first.as_str());
-    STRANGERS
-        .contains(&pair)
-        .then(|| format!("`{}` knows `{first}`", table.crate_name))
+/// Returns the uses of crates that the code in a folder must not know.
+fn strangers(tree: &Tree, tests: &TestCode) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for (path, text) in tree.of_type("rs") {
+        let folder = path.split('/').next().unwrap_or_default();
+        let pair = STRANGERS.iter().find(|(own, _)| *own == folder);
+        let Some((own, stranger)) =
+            pair.filter(|_| path.contains("/src/") && !tests.contains(path))
+        else {
+            continue;
+        };
+        findings.extend(first_lines(path, text, |used| {
+            let [first, _, ..] = &used.segments[..] else {
+                return None;
+            };
+            let is_known = first.split('_').next() == Some(stranger);
+            is_known.then(|| format!("`{own}` knows `{first}`"))
+        }));
+    }
+    findings
+}
+
+/// Returns what `describe` says of the paths that a file uses outside of tests, each at its first line.
+fn first_lines(
+    path: &str,
+    text: &str,
+    describe: impl Fn(&PathUse) -> Option<String>,
+) -> Vec<Finding> {
+    let code = Code::read(path, text).without_tests();
+    let mut found: BTreeMap<String, usize> = BTreeMap::new();
+    for used in code.paths() {
+        if let Some(what) = describe(&used) {
+            found.entry(what).or_insert(used.line);
+        }
+    }
+    let remedy = "move the lower part of one of them down, or pass it in";
+    let found = found.into_iter();
+    found
+        .map(|(what, line)| Finding::new(path, line, what, remedy))
+        .collect()
 }
 
 /// Describes how a module's use of a target is against the table, if it is.

@@ -150,7 +150,7 @@ func TestRefusals(t *testing.T) {
 		"no such definition":   {func(o *survive.Options) { o.CRDs = []string{"crd.yaml"} }, "cannot read crd.yaml: No such file"},
 		"an unknown family":    {func(o *survive.Options) { o.Families = []string{"crsh"} }, "invalid value 'crsh'.*possible values: crash, lost-answer"},
 		"an unknown flag":      {func(o *survive.Options) { o.Flags = []string{"--nope"} }, "unexpected argument '--nope'"},
-		"a folder of others":   {func(o *survive.Options) { o.Report = foreign }, "holds other files than a report's; choose another --report"},
+		"a folder of others":   {func(o *survive.Options) { o.Report = foreign }, "holds other files than those that a report wrote there .*; choose another --report"},
 		"another program":      {func(o *survive.Options) { o.Program = "true" }, "there is no report of `conformance survive`"},
 		"a program that fails": {func(o *survive.Options) { o.Program = "/nonexistent/conformance" }, "no such file"},
 	} {
