@@ -16,7 +16,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 readonly SOURCES=conformance/viewer PAGE=conformance/viewer/dist/viewer.html
-readonly LIVE=fakeserver/src/server/page/page.js
+readonly LIVE=fakeserver/server/src/server/page/page.js
 readonly BUILD=${CARGO_TARGET_DIR:-target}/viewer
 
 if ! node -e 'process.exit(parseInt(process.versions.node) < 20 ? 1 : 0)' 2>/dev/null || ! command -v npm >/dev/null; then

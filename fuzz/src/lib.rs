@@ -9,24 +9,25 @@ pub mod machine;
 pub mod reflector;
 pub mod plans;
 pub mod server;
+pub mod values;
 
 /// A fuzz target's function of its input.
 pub type Target = fn(&[u8]);
 
 /// The targets by name: each is a program in `fuzz_targets`, and has a folder of seeds.
 pub const TARGETS: [(&str, Target); 13] = [
-    ("cbor", server::cbor),
+    ("cbor", values::cbor),
     ("fault_plan", plans::run),
-    ("field_set", server::field_set),
+    ("field_set", values::field_set),
     ("frames", frames::run),
-    ("json_syntax", server::json_syntax),
+    ("json_syntax", values::json_syntax),
     ("patch", server::patch),
     ("plan_text", plans::text),
-    ("protobuf", server::protobuf),
+    ("protobuf", values::protobuf),
     ("reflector", reflector::run),
     ("reflector_machine", machine::run),
     ("request", server::request),
-    ("selectors", server::selectors),
+    ("selectors", values::selectors),
     ("watch_events", watch_events::run),
 ];
 

@@ -107,7 +107,7 @@ fn programs() -> [Command; 4] {
 
 /// fakeserver under another name, with the flags of that.
 fn kube_apiserver() -> Command {
-    let flags = include_str!("../../../fakeserver/data/kube-apiserver-flags.txt");
+    let flags = include_str!("../../../fakeserver/cli/data/kube-apiserver-flags.txt");
     let names = flags.lines().filter_map(|line| line.split(' ').next());
     Command::new("kube-apiserver")
         .disable_help_flag(true)

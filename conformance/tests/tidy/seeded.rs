@@ -308,16 +308,19 @@ fn fields_without_a_schema_are_found() {
     check(
         fields::findings,
         &[
-            ("fakeserver/data/openapi-structure.json", schemas),
-            ("fakeserver/data/types.json", types),
-            ("fakeserver/src/kinds/pod.rs", &source.join("\n")),
-            ("fakeserver/src/edge/query.rs", r#"fn f() { x["none"] }"#),
+            ("fakeserver/value/data/openapi-structure.json", schemas),
+            ("fakeserver/value/data/types.json", types),
+            ("fakeserver/kinds/src/pod.rs", &source.join("\n")),
+            (
+                "fakeserver/server/src/edge/query.rs",
+                r#"fn f() { x["none"] }"#,
+            ),
         ],
         &[
-            "fakeserver/src/kinds/pod.rs:2: no schema has a field `replica`",
-            "fakeserver/src/kinds/pod.rs:2: no schema has a field `sepc`",
-            "fakeserver/src/kinds/pod.rs:3: no schema has a field `knd`",
-            "fakeserver/src/kinds/pod.rs:4: no schema has a field `relicas`",
+            "fakeserver/kinds/src/pod.rs:2: no schema has a field `replica`",
+            "fakeserver/kinds/src/pod.rs:2: no schema has a field `sepc`",
+            "fakeserver/kinds/src/pod.rs:3: no schema has a field `knd`",
+            "fakeserver/kinds/src/pod.rs:4: no schema has a field `relicas`",
         ],
     );
 }

@@ -28,7 +28,8 @@ fn read(answer: &Answer) -> Value {
 #[tokio::test]
 async fn what_kubectl_sends_is_created() {
     let api = Api::new();
-    let recorded: Value = serde_json::from_str(include_str!("../data/protobuf.json")).unwrap();
+    let recorded: Value =
+        serde_json::from_str(include_str!("../../value/tests/data/protobuf.json")).unwrap();
     let mut count = 0;
     for request in recorded.as_array().unwrap() {
         let path = request["path"].as_str().unwrap();

@@ -1,0 +1,124 @@
+//! The formats of names and texts, as values: `format.dns1123Label()` and others.
+
+use std::sync::Arc;
+
+use fakeserver_value::names::{
+    dns_label_problems, label_value_problems, qualified_name_problems, service_name_problems,
+    subdomain_problems,
+};
+use kube_cel::cel::{Value, objects::Opaque};
+
+use super::{
+    interpreter::Evaluated,
+    library::by_crate,
+    value::{list, optional, string},
+};
+
+/// A format.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct NamedFormat(&'static Format);
+
+/// A format with the length of its pattern, on which costs depend.
+#[derive(Debug, PartialEq, Eq)]
+struct Format {
+    name: &'static str,
+    pattern: u64,
+    /// The error of a text that does not have the format; empty for formats of names, which have several.
+    problem: &'static str,
+}
+
+const fn format(name: &'static str, pattern: u64, problem: &'static str) -> Format {
+    Format {
+        name,
+        pattern,
+        problem,
+    }
+}
+
+static FORMATS: [Format; 13] = [
+    format("dns1123Label", 30, ""),
+    format("dns1123Subdomain", 60, ""),
+    format("dns1035Label", 30, ""),
+    format("qualifiedName", 60, ""),
+    format("dns1123LabelPrefix", 30, ""),
+    format("dns1123SubdomainPrefix", 60, ""),
+    format("dns1035LabelPrefix", 30, ""),
+    format("labelValue", 40, ""),
+    format("uri", 1103, "invalid URI for request"),
+    format("uuid", 70, "does not match the UUID format"),
+    format("byte", 84, "invalid base64"),
+    format("date", 71, "invalid date"),
+    format("datetime", 71, "invalid datetime"),
+];
+
+impl Opaque for NamedFormat {
+    fn runtime_type_name(&self) -> &'static str {
+        "kubernetes.NamedFormat"
+    }
+}
+
+/// Calls a function of formats, if `name` is one.
+pub(super) fn call(name: &str, operands: &[Value]) -> Option<Evaluated> {
+    match (name, operands) {
+        ("format.named", [Value::String(name)]) => Some(Ok(optional(find(name)))),
+        ("validate", [format, Value::String(text)]) => {
+            let format = as_format(format)?.0;
+            let problems = format.problems(text);
+            let problems = problems.iter().map(|problem| string(problem));
+            let found = (problems.len() > 0).then(|| list(problems));
+            Some(Ok(optional(found)))
+        }
+        (name, []) => Some(Ok(find(name.strip_prefix("format.")?)?)),
+        _ => None,
+    }
+}
+
+/// Returns the length of the pattern of the format that a value is.
+pub(super) fn pattern_length(value: &Value) -> Option<u64> {
+    Some(as_format(value)?.0.pattern)
+}
+
+fn find(name: &str) -> Option<Value> {
+    let found = FORMATS.iter().find(|format| format.name == name)?;
+    Some(Value::Opaque(Arc::new(NamedFormat(found))))
+}
+
+fn as_format(value: &Value) -> Option<&NamedFormat> {
+    match value {
+        Value::Opaque(opaque) => opaque.downcast_ref(),
+        _ => None,
+    }
+}
+
+// === impl Format ===
+
+impl Format {
+    fn problems(&self, text: &str) -> Vec<String> {
+        // The last letter of a prefix may be a dash, since another one follows.
+        let whole = match text.strip_suffix('-') {
+            Some(text) if self.name.ends_with("Prefix") && !text.is_empty() => {
+                let count = text.chars().count();
+                text.chars().take(count - 1).chain(['a']).collect()
+            }
+            _ => text.to_owned(),
+        };
+        match self.name.trim_end_matches("Prefix") {
+            "dns1123Label" => dns_label_problems(&whole),
+            "dns1123Subdomain" => subdomain_problems(&whole),
+            "dns1035Label" => service_name_problems(&whole),
+            "qualifiedName" => qualified_name_problems(text),
+            "labelValue" => label_value_problems(text),
+            name => {
+                let format = by_crate(&format!("format.{name}"), false, &[]);
+                let checked =
+                    format.and_then(|format| by_crate("validate", true, &[format, string(text)]));
+                let is_valid = checked == Ok(optional(None));
+                let problem = match name {
+                    "uri" => format!("parse {text:?}: {}", self.problem),
+                    _ => self.problem.to_owned(),
+                };
+                if is_valid { Vec::new() } else { vec![problem] }
+            }
+        }
+    }
+}

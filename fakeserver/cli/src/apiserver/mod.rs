@@ -1,0 +1,104 @@
+//! The program under the name `kube-apiserver`: what test environments start.
+
+mod flags;
+mod options;
+mod store;
+
+use std::{path::Path, process::ExitCode, time::Duration};
+
+use fakeserver_server::{BuildError, Clock, Compaction, FakeServer, SnapshotError};
+use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
+
+use self::{flags::Flags, options::Options};
+use super::{
+    data::{self, while_saving},
+    feature_gates::FeatureGateOptions,
+    install_faults,
+    parent::Parent,
+    say,
+    security::random,
+    signals::Signals,
+    told,
+};
+
+/// The interval at which objects are saved, if they have changed: what an API server that is killed may lose.
+const SAVE_INTERVAL: Duration = Duration::from_millis(200);
+
+/// Serves until a signal, or until the process that started it has ended.
+pub(super) async fn run(arguments: impl IntoIterator<Item = String>) -> Result<ExitCode, String> {
+    let parent = Parent::current();
+    let mut flags = Flags::parse(arguments)?;
+    if flags.is_set("help", false)? {
+        return say(&flags::help());
+    }
+    if flags.get("version").is_some() {
+        return say("Kubernetes v1.36.2\n");
+    }
+    let mut signals = Signals::listen()?;
+    let mut notes = std::mem::take(&mut flags.notes);
+    let options = Options::new(&flags, &mut notes)?;
+    for note in &notes {
+        eprintln!("note: {note}");
+    }
+    // Before the store is opened: two servers at one address are told apart by that.
+    let listener = TcpListener::bind(options.address).await.map_err(|error| {
+        format!("failed to create listener: failed to listen on {}: {error}; is another API server running?", options.address)
+    })?;
+    let server = build(&options).await?;
+    let stop = CancellationToken::new();
+    let serving = server.serve_tls(listener, &options.certificates, stop.clone());
+    let serving = while_saving(
+        &server,
+        options.etcd.is_some().then_some(SAVE_INTERVAL),
+        serving,
+    );
+    let stopping = async {
+        tokio::select! {
+            biased;
+            _ = signals.recv() => {}
+            () = parent.ended() => {}
+        }
+        stop.cancel();
+        // A second signal ends the process at once.
+        signals.recv().await.exit_code()
+    };
+    tokio::select! {
+        biased;
+        code = stopping => return Ok(code),
+        () = serving => {}
+    }
+    server.shutdown().await;
+    data::save(&server)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+async fn build(options: &Options) -> Result<FakeServer, String> {
+    let builder = FakeServer::builder()
+        .with_clock(Clock::wall())
+        .with_compaction(Compaction::production())
+        // Without a file of a key, nobody may know the one of the tokens.
+        .with_token_key(random()?);
+    let mut builder = options.configure(builder);
+    builder = FeatureGateOptions::of(&options.feature_gates).configure(builder)?;
+    if let Some(etcd) = &options.etcd {
+        builder = builder.with_data_file(store::data_file(etcd).await?);
+    }
+    for name in options.plugins.without_effect() {
+        eprintln!("note: the admission plugin {name} has no effect here");
+    }
+    let server = builder.try_build().map_err(|error| {
+        let said = told(&error);
+        match (&options.etcd, error) {
+            (Some(etcd), BuildError::Data(SnapshotError::InUse { .. })) => format!(
+                "--etcd-servers {etcd}: the store is in use by another API server ({said}); one at a time has its objects"
+            ),
+            _ => said,
+        }
+    })?;
+    if let Some(file) = &options.faults {
+        install_faults(&server, Path::new(file))
+            .map_err(|error| format!("FAKESERVER_FAULTS: {error}"))?;
+    }
+    Ok(server)
+}

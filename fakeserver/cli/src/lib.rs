@@ -1,0 +1,403 @@
+//! The command line: `serve` runs until it is stopped, `run` for as long as a command runs.
+
+#[doc(hidden)]
+pub mod kubeconfig;
+#[doc(hidden)]
+pub mod output;
+mod orphan_guard;
+mod run;
+mod hints;
+mod serve;
+mod apiserver;
+mod assets;
+mod command;
+mod envtest;
+mod faults;
+mod etcd;
+mod shell;
+mod parent;
+mod signals;
+mod admission;
+mod feature_gates;
+mod data;
+mod cluster;
+mod controllers;
+mod webhooks;
+mod pods;
+mod security;
+mod audit;
+mod page;
+mod trace;
+
+use std::{
+    collections::BTreeMap,
+    env,
+    ffi::OsStr,
+    io::{self, IsTerminal, Write as _},
+    path::{Path, PathBuf},
+    process::ExitCode,
+    time::Duration,
+};
+
+use clap::{Args, CommandFactory as _, Parser, Subcommand};
+use fakeserver_cluster::workloads::Stage;
+use fakeserver_server::{Clock, Compaction, Controllers, FakeServer, faults::FaultSpec};
+use jiff::SignedDuration;
+use tracing_subscriber::EnvFilter;
+
+use self::controllers::ControllersChoice;
+
+/// The filter of logs by default, and the variables that have another one, the first of them first.
+const LOG_DEFAULT: &str = "warn";
+const LOG_VARIABLE: &str = "FAKESERVER_LOG";
+const LOG_VARIABLE_OF_RUST: &str = "RUST_LOG";
+
+/// A Kubernetes API server for tests: exact, in memory, started in milliseconds.
+#[derive(Debug, Parser)]
+#[command(
+    name = "fakeserver",
+    version,
+    after_help = "Examples:\n  \
+        fakeserver serve --listen 127.0.0.1:8001 --kubeconfig ./kubeconfig\n  \
+        kubectl --kubeconfig ./kubeconfig --context fakeserver get namespaces\n  \
+        fakeserver run -- kubectl get namespaces\n  \
+        fakeserver envtest -- go test ./...\n  \
+        export KUBEBUILDER_ASSETS=$(fakeserver assets)\n  \
+        fakeserver faults throttle\n  \
+        fakeserver serve --controllers workloads --pod-backend app=web=127.0.0.1:3000\n  \
+        fakeserver run --tls --authorization rbac -- kubectl auth whoami\n  \
+        fakeserver serve --tls --authorization rbac --token secret=jane,developers --kubeconfig ./kubeconfig"
+)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+
+    /// Log filter for stderr, as in `info` or `fakeserver=debug`. `fakeserver::access=info` tells each request.
+    /// Without it `RUST_LOG` counts; the default is `warn`
+    #[arg(long, global = true, value_name = "FILTER", env = LOG_VARIABLE)]
+    log: Option<String>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Serve until SIGINT or SIGTERM.
+    ///
+    /// The first line on stdout is `listening on http://ADDRESS:PORT`, or `https://` by TLS.
+    Serve(serve::Options),
+    /// Serve while a command runs, with KUBECONFIG set for it, and end with its exit status.
+    Run(run::Options),
+    /// Make a folder for `KUBEBUILDER_ASSETS`, and print its path.
+    ///
+    /// It has `kube-apiserver` and `etcd`, as which this program starts in milliseconds, and `kubectl` if there is one:
+    /// `export KUBEBUILDER_ASSETS=$(fakeserver assets)`.
+    Assets(assets::Options),
+    /// Run a command whose test environments (envtest) start this program, and end with its exit status.
+    Envtest(envtest::Options),
+    /// Print the faults that there are, or one with its parameters and the fields of a rule.
+    Faults(faults::Options),
+    /// Print the completions of a shell: `source <(fakeserver completions bash)`.
+    Completions(shell::Completions),
+    /// Print the manual page, or write all pages into a folder.
+    Man(shell::Man),
+}
+
+/// The parts of a server.
+#[derive(Debug, Args)]
+struct ServerOptions {
+    /// The number from which uids and generated names follow.
+    #[arg(long, default_value_t = 0)]
+    seed: u64,
+
+    /// Age up to which history is kept: older versions are answered with 410. `off` keeps all
+    #[arg(long, value_name = "DURATION", default_value = "5m", value_parser = parse_age)]
+    compact_age: KeptAge,
+
+    /// Bytes of history that are kept. `off` keeps all
+    #[arg(long, value_name = "BYTES", default_value = "134217728", value_parser = parse_bytes)]
+    compact_bytes: KeptBytes,
+
+    /// Keep objects compressed: less memory for a large cluster, some microseconds more for each object that is written
+    /// or read.
+    #[arg(long)]
+    compress: bool,
+
+    /// Which controllers work: a list of `default` (those two that follow), `garbage-collector`, `namespaces`,
+    /// `certificates`, `quota`, `service-accounts` and `workloads`; or `none`.
+    ///
+    /// `service-accounts` makes the service account `default` in every namespace, and by `--tls` the config map
+    /// `kube-root-ca.crt`; it writes tokens into secrets of the type `kubernetes.io/service-account-token`. It turns on the
+    /// admission plugin `ServiceAccount`.
+    ///
+    /// `quota` counts the usage of resource quotas, which limit nothing without it.
+    ///
+    /// `certificates` signs approved certificate signing requests of the built-in signers, approves those of kubelets if an
+    /// authorizer allows it, and deletes old ones. By `--tls` the server takes the certificates that it signs.
+    ///
+    /// `workloads` runs deployments, replica sets, replication controllers, stateful sets, daemon sets, jobs and cron jobs,
+    /// a scheduler, and a kubelet for every node; it gives services endpoints and claims volumes, evicts pods from nodes that
+    /// fail, and checks the types of validating admission policies. If there are none when it starts, it makes `node-0` and the
+    /// storage class `standard`. It takes the others along.
+    #[arg(long, value_name = "LIST", default_value = "default", value_parser = ControllersChoice::parse)]
+    controllers: ControllersChoice,
+
+    #[command(flatten)]
+    admission: admission::AdmissionOptions,
+
+    #[command(flatten)]
+    feature_gates: feature_gates::FeatureGateOptions,
+
+    /// Begin without the objects that every cluster has, not even with namespaces.
+    #[arg(long)]
+    no_bootstrap: bool,
+
+    /// Reads that are served at a time; further ones are answered with 429. 0 is no limit
+    #[arg(long, value_name = "COUNT", default_value_t = 400)]
+    max_requests_inflight: usize,
+
+    /// Writes that are served at a time; further ones are answered with 429. 0 is no limit
+    #[arg(long, value_name = "COUNT", default_value_t = 200)]
+    max_mutating_requests_inflight: usize,
+
+    /// Faults to begin with: a file of JSON, one or an array of what is posted to `/_control/faults`.
+    #[arg(long, value_name = "FILE")]
+    faults: Option<PathBuf>,
+
+    /// Stages of pods and other objects: a file of YAML that says what becomes of them, and when. Several files are read in
+    /// order; no two stages have the same name. They need `--controllers workloads`.
+    #[arg(long, value_name = "FILE")]
+    stages: Vec<PathBuf>,
+
+    #[command(flatten)]
+    cluster: cluster::ClusterArguments,
+
+    #[command(flatten)]
+    data: data::DataOptions,
+
+    #[command(flatten)]
+    webhooks: webhooks::WebhookOptions,
+
+    #[command(flatten)]
+    pods: pods::PodOptions,
+
+    #[command(flatten)]
+    security: security::SecurityOptions,
+
+    #[command(flatten)]
+    audit: audit::AuditOptions,
+
+    #[command(flatten)]
+    page: page::PageOptions,
+
+    #[command(flatten)]
+    trace: trace::TraceOptions,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct KeptAge(Option<Duration>);
+
+#[derive(Clone, Copy, Debug)]
+struct KeptBytes(Option<u64>);
+
+/// Returns the command line, for those who read pages that name parts of it.
+#[doc(hidden)]
+pub fn command() -> clap::Command {
+    Arguments::command()
+}
+
+/// Runs the program with the arguments of this process.
+///
+/// Under the names `kube-apiserver` and `etcd` it takes their flags instead.
+pub fn main() -> ExitCode {
+    let mut words = env::args_os();
+    let name = words.next().map(PathBuf::from).unwrap_or_default();
+    let rest = || words.map(|word| word.to_string_lossy().into_owned());
+    match name.file_name().and_then(OsStr::to_str) {
+        Some("kube-apiserver") => run_logged(env::var(LOG_VARIABLE).ok(), apiserver::run(rest())),
+        Some("etcd") => run_logged(env::var(LOG_VARIABLE).ok(), etcd::run(rest())),
+        _ => {
+            let Arguments { command, log } = Arguments::parse();
+            run_logged(log, async {
+                match &command {
+                    Command::Serve(options) => serve::serve(options).await,
+                    Command::Run(options) => run::run(options).await,
+                    Command::Assets(options) => assets::assets(options),
+                    Command::Envtest(options) => envtest::envtest(options).await,
+                    Command::Faults(options) => faults::faults(options),
+                    Command::Completions(options) => shell::completions(options),
+                    Command::Man(options) => shell::man(options),
+                }
+            })
+        }
+    }
+}
+
+/// Runs a program to its end, with a filter of logs, or the one that is usual for programs in Rust.
+fn run_logged(
+    log: Option<String>,
+    program: impl Future<Output = Result<ExitCode, String>>,
+) -> ExitCode {
+    let (name, log) = match (log, env::var(LOG_VARIABLE_OF_RUST)) {
+        (Some(log), _) => ("--log", log),
+        (None, Ok(log)) if !log.is_empty() => (LOG_VARIABLE_OF_RUST, log),
+        (None, _) => ("", LOG_DEFAULT.to_owned()),
+    };
+    let filter = match EnvFilter::try_new(&log) {
+        Ok(filter) => filter,
+        Err(error) => return failure(&format!("{name} {log:?}: {error}; try `info`")),
+    };
+    tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(std::io::stderr)
+        .with_ansi(std::io::stderr().is_terminal())
+        .init();
+    let runtime = match tokio::runtime::Runtime::new() {
+        Ok(runtime) => runtime,
+        Err(error) => return failure(&format!("no runtime: {error}")),
+    };
+    let outcome = runtime.block_on(program);
+    // What still runs belongs to connections that did not end in time.
+    runtime.shutdown_background();
+    outcome.unwrap_or_else(|error| failure(&error))
+}
+
+/// An error and what it comes from, in one line.
+fn told(error: &dyn std::error::Error) -> String {
+    let mut line = error.to_string();
+    let mut source = error.source();
+    while let Some(error) = source {
+        line.push_str(": ");
+        line.push_str(&error.to_string());
+        source = error.source();
+    }
+    line
+}
+
+/// Writes to standard output, and ends the program well. Somebody who reads no further is no error.
+fn say(text: &str) -> Result<ExitCode, String> {
+    match io::stdout().write_all(text.as_bytes()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            Err(format!("cannot write to stdout: {error}"))
+        }
+        _ => Ok(ExitCode::SUCCESS),
+    }
+}
+
+fn failure(error: &str) -> ExitCode {
+    eprintln!("error: {error}");
+    ExitCode::FAILURE
+}
+
+// === impl ServerOptions ===
+
+impl ServerOptions {
+    fn build(&self, secured: &security::Secured) -> Result<FakeServer, String> {
+        let builder = FakeServer::builder()
+            .with_seed(self.seed)
+            .with_clock(Clock::wall())
+            .with_compaction(Compaction {
+                age: self.compact_age.0,
+                bytes: self.compact_bytes.0,
+            })
+            .with_compression(self.compress)
+            .with_bootstrap(!self.no_bootstrap)
+            .with_controllers(self.controllers()?)
+            .with_max_requests_in_flight(self.max_requests_inflight)
+            .with_max_mutating_requests_in_flight(self.max_mutating_requests_inflight);
+        let builder = self.admission.configure(secured.configure(builder));
+        let builder = self.feature_gates.configure(builder)?;
+        let builder = self.audit.configure(builder)?;
+        let builder = self.page.configure(self.cluster.configure(builder));
+        let builder = self.pods.configure(builder, &self.controllers)?;
+        let builder = self.trace.configure(builder)?;
+        let server = self.data.build(builder)?;
+        self.admission.warn();
+        self.webhooks.configure(&server);
+        if let Some(file) = &self.faults {
+            install_faults(&server, file)?;
+        }
+        Ok(server)
+    }
+
+    /// Returns the controllers, with the stages of the files and the pods of the cluster itself.
+    fn controllers(&self) -> Result<Controllers, String> {
+        let mut controllers = self.controllers.clone();
+        let mut files: BTreeMap<String, &Path> = BTreeMap::new();
+        for file in &self.stages {
+            let stages = read_stages(file)?;
+            check_names(&stages, file, &mut files)?;
+            let missing = || "--stages needs `--controllers workloads`".to_owned();
+            controllers = controllers.with_workloads(missing, |all| all.with_stages(stages))?;
+        }
+        let controllers = self.pods.controllers(controllers)?;
+        self.cluster.check(&controllers)?;
+        Ok(controllers.all())
+    }
+}
+
+/// Reads the controllers that `--controllers` names.
+///
+/// # Errors
+///
+/// A name is unknown, or `none` is not alone; the message says which.
+pub fn parse_controllers(text: &str) -> Result<Controllers, String> {
+    ControllersChoice::parse(text).map(ControllersChoice::all)
+}
+
+/// Reads the stages of a file.
+fn read_stages(file: &Path) -> Result<Vec<Stage>, String> {
+    let shown = file.display();
+    let text = std::fs::read_to_string(file);
+    let text = text.map_err(|error| format!("--stages {shown}: {error}"))?;
+    Stage::parse(&text).map_err(|error| format!("--stages {shown}: {error}"))
+}
+
+/// Checks that no other file has a stage of the same name. `files` are those that were read before, by the names of stages.
+fn check_names<'a>(
+    stages: &[Stage],
+    file: &'a Path,
+    files: &mut BTreeMap<String, &'a Path>,
+) -> Result<(), String> {
+    for stage in stages {
+        if let Some(other) = files.insert(stage.name().to_owned(), file) {
+            let [shown, other] = [file, other].map(Path::display);
+            let name = stage.name();
+            return Err(format!(
+                "--stages {shown}: a stage of {other} has the name {name:?} already: give another"
+            ));
+        }
+    }
+    Ok(())
+}
+
+fn install_faults(server: &FakeServer, file: &Path) -> Result<(), String> {
+    let shown = file.display();
+    let text = std::fs::read(file).map_err(|error| format!("--faults {shown}: {error}"))?;
+    let specs = FaultSpec::read(&text).map_err(|error| format!("--faults {shown}: {error}"))?;
+    for spec in &specs {
+        if let Some(warning) = server.fault_warning(spec) {
+            eprintln!("warning: --faults {shown}: {warning}");
+        }
+        server.faults().install_spec(spec).detach();
+    }
+    Ok(())
+}
+
+fn parse_age(text: &str) -> Result<KeptAge, String> {
+    if text == "off" {
+        return Ok(KeptAge(None));
+    }
+    let age = text
+        .parse::<SignedDuration>()
+        .map_err(|error| format!("{error}; try `5m`, `90s` or `off`"))?;
+    let age = Duration::try_from(age).map_err(|_| "an age cannot be negative".to_owned())?;
+    Ok(KeptAge(Some(age)))
+}
+
+fn parse_bytes(text: &str) -> Result<KeptBytes, String> {
+    if text == "off" {
+        return Ok(KeptBytes(None));
+    }
+    text.parse()
+        .map(|bytes| KeptBytes(Some(bytes)))
+        .map_err(|error| format!("{error}; try `134217728` or `off`"))
+}

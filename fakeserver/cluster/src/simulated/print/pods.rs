@@ -1,0 +1,149 @@
+//! The values of a pod's placeholders: they follow from the pod, its owner and its node.
+
+use fakeserver_kinds::core;
+use fakeserver_server::store::ObjectKey;
+use uuid::Uuid;
+
+use super::{
+    About,
+    text::{addresses, digest, hex, job_name, text, time, version},
+};
+use crate::simulated::{
+    hole::{Hole, Values},
+    prototypes::PodPhase,
+    world::{Owner, Pod, World},
+};
+
+/// The values of a pod's placeholders.
+#[derive(Debug)]
+pub(in crate::simulated) struct PodStrings<'a> {
+    pub(in crate::simulated) name: String,
+    pub(in crate::simulated) namespace: &'a str,
+    app: &'a str,
+    owner: String,
+    hash: &'a str,
+    node: &'a str,
+    zone: &'a str,
+    uids: [String; 2],
+    addresses: [String; 2],
+    times: [String; 4],
+    version: String,
+    digest: String,
+    containers: [String; 2],
+    restarts: String,
+}
+
+// === impl PodStrings ===
+
+impl<'a> PodStrings<'a> {
+    pub(in crate::simulated) fn of(world: &'a World, pod: &Pod) -> Self {
+        let (namespace, app, owner, owner_uid, hash, revision) = match pod.owner {
+            Owner::Set { app, revision } => {
+                let app = world.app(app);
+                let namespace = &*world.namespaces[app.namespace as usize].name;
+                let set = app.set(revision);
+                let (hash, uid) = set.map_or(("", Uuid::nil()), |set| (&*set.hash, set.uid));
+                let owner = format!("{}-{hash}", app.name);
+                (namespace, &*app.name, owner, uid, hash, revision)
+            }
+            Owner::Daemon(daemon) => {
+                let daemon = &world.daemons[daemon as usize];
+                let owner = daemon.name.to_owned();
+                (
+                    "kube-system",
+                    daemon.name,
+                    owner,
+                    daemon.uid,
+                    "7c9f5d6b84",
+                    1,
+                )
+            }
+            Owner::Job(job) => {
+                let job = world.jobs.get(job).expect("a pod goes before its job");
+                let cron = &world.crons[job.cron as usize];
+                let namespace = &*world.namespaces[cron.namespace as usize].name;
+                (namespace, &*cron.name, job_name(cron, job), job.uid, "", 1)
+            }
+        };
+        let (node, zone, addresses) = match pod.node {
+            None => ("", "", [String::new(), String::new()]),
+            Some(number) => {
+                let node = world.node(number);
+                let [range, host] = addresses(number);
+                let own = match pod.owner {
+                    Owner::Daemon(_) => host.clone(),
+                    _ => format!("{range}.{}", pod.octet),
+                };
+                (&*node.name, node.zone, [own, host])
+            }
+        };
+        let digest = match pod.owner {
+            Owner::Set { app, revision } => digest(world.app(app), revision),
+            _ => hex(owner_uid, 1),
+        };
+        Self {
+            name: format!("{owner}-{}", text(&pod.suffix)),
+            namespace,
+            app,
+            owner,
+            hash,
+            node,
+            zone,
+            uids: [pod.uid.to_string(), owner_uid.to_string()],
+            addresses,
+            times: [pod.created, pod.started, pod.started + 5, pod.ended].map(time),
+            version: version(revision),
+            digest,
+            containers: [hex(pod.uid, 2 + pod.restarts), hex(pod.uid, 1)],
+            restarts: pod.restarts.to_string(),
+        }
+    }
+
+    pub(in crate::simulated) fn values(&self) -> Values<'_> {
+        Values::new().with_all([
+            (Hole::Name, &*self.name),
+            (Hole::Namespace, self.namespace),
+            (Hole::Uid, &self.uids[0]),
+            (Hole::OwnerUid, &self.uids[1]),
+            (Hole::Owner, &self.owner),
+            (Hole::App, self.app),
+            (Hole::Hash, self.hash),
+            (Hole::Node, self.node),
+            (Hole::Zone, self.zone),
+            (Hole::PodIp, &self.addresses[0]),
+            (Hole::HostIp, &self.addresses[1]),
+            (Hole::Created, &self.times[0]),
+            (Hole::Started, &self.times[1]),
+            (Hole::Ready, &self.times[2]),
+            (Hole::Ended, &self.times[3]),
+            (Hole::Version, &self.version),
+            (Hole::Digest, &self.digest),
+            (Hole::ContainerA, &self.containers[0]),
+            (Hole::ContainerB, &self.containers[1]),
+            (Hole::Restarts, &self.restarts),
+        ])
+    }
+
+    pub(super) fn key(&self) -> ObjectKey {
+        ObjectKey::namespaced(
+            core::pod::KIND.storage().clone(),
+            self.namespace,
+            &self.name,
+        )
+    }
+}
+
+/// Returns the subject of an event about a pod.
+pub(in crate::simulated) fn about<'a>(strings: &'a PodStrings<'a>, pod: &Pod) -> About<'a> {
+    About {
+        kind: "Pod",
+        api_version: "v1",
+        namespace: strings.namespace,
+        name: &strings.name,
+        uid: pod.uid,
+        node: match pod.phase {
+            PodPhase::Pending => "",
+            _ => strings.node,
+        },
+    }
+}

@@ -1,0 +1,174 @@
+//! Nodes and their leases.
+
+use fakeserver_kinds::{coordination, core, registry::Registry};
+use serde_json::{Value, json};
+
+use super::draft::{CONTROLLER_MANAGER, Draft, KUBELET};
+use crate::simulated::hole::Hole;
+
+/// The number of images in a node's status.
+const IMAGES: u32 = 12;
+
+/// A node that runs pods.
+pub(super) fn ready(registry: &Registry) -> Draft<'_> {
+    let name = Hole::Name.text();
+    let node = json!({
+        "metadata": {
+            "labels": {
+                "beta.kubernetes.io/arch": "amd64",
+                "beta.kubernetes.io/os": "linux",
+                "kubernetes.io/arch": "amd64",
+                "kubernetes.io/hostname": name,
+                "kubernetes.io/os": "linux",
+                "node.kubernetes.io/instance-type": Hole::InstanceType.text(),
+                "topology.kubernetes.io/region": "eu-central-1",
+                "topology.kubernetes.io/zone": Hole::Zone.text(),
+            },
+            "annotations": {"volumes.kubernetes.io/controller-managed-attach-detach": "true"},
+        },
+        "spec": {"providerID": format!("aws:///{}/i-{}", Hole::Zone.text(), Hole::Number.text())},
+    });
+    Draft::create(registry, &core::node::KIND, KUBELET, node)
+        .update(CONTROLLER_MANAGER, Hole::Created, |node| {
+            let range = format!("{}.0/24", Hole::PodIp.text());
+            node["metadata"]["annotations"]["node.alpha.kubernetes.io/ttl"] = json!("0");
+            node["spec"]["podCIDR"] = json!(range);
+            node["spec"]["podCIDRs"] = json!([range]);
+        })
+        .update(KUBELET.of_status(), Hole::Ready, report)
+        .update(CONTROLLER_MANAGER, Hole::Ready, |node| {
+            // The taint of nodes that are not ready, which all have at first.
+            if let Some(spec) = node["spec"].as_object_mut() {
+                spec.remove("taints");
+            }
+        })
+}
+
+/// A node whose kubelet is not heard of any more.
+pub(super) fn lost(registry: &Registry) -> Draft<'_> {
+    let unreachable = |effect: &str| {
+        json!({
+            "key": "node.kubernetes.io/unreachable",
+            "effect": effect,
+            "timeAdded": Hole::Ended.text(),
+        })
+    };
+    ready(registry)
+        .update(CONTROLLER_MANAGER.of_status(), Hole::Ended, |node| {
+            let conditions = node["status"]["conditions"].as_array_mut();
+            for condition in conditions.into_iter().flatten() {
+                condition["status"] = json!("Unknown");
+                condition["reason"] = json!("NodeStatusUnknown");
+                condition["message"] = json!("Kubelet stopped posting node status.");
+                condition["lastTransitionTime"] = json!(Hole::Ended.text());
+            }
+        })
+        .update(CONTROLLER_MANAGER, Hole::Ended, |node| {
+            node["spec"]["taints"] = json!([unreachable("NoSchedule"), unreachable("NoExecute")]);
+        })
+}
+
+/// The lease that a kubelet renews.
+pub(super) fn lease(registry: &Registry) -> Draft<'_> {
+    let name = Hole::Name.text();
+    let lease = json!({
+        "metadata": {
+            "ownerReferences": [{
+                "apiVersion": "v1",
+                "kind": "Node",
+                "name": name,
+                "uid": Hole::OwnerUid.text(),
+            }],
+        },
+        "spec": {
+            "holderIdentity": name,
+            "leaseDurationSeconds": 40,
+            "renewTime": Hole::Renewed.text(),
+        },
+    });
+    let kind = &coordination::lease::KIND;
+    Draft::create(registry, kind, KUBELET, lease).update(KUBELET, Hole::Ready, |lease| {
+        // The creator of the lease renews it, so only the time of its managed fields entry changes.
+        lease["spec"]["leaseTransitions"] = json!(0);
+    })
+}
+
+/// Sets the status that the kubelet reports of its node.
+fn report(node: &mut Value) {
+    let status = &mut node["status"];
+    status["capacity"] = sizes(Hole::Cpu, Hole::Memory);
+    status["allocatable"] = sizes(Hole::AllocatableCpu, Hole::AllocatableMemory);
+    let pressures = [
+        (
+            "MemoryPressure",
+            "KubeletHasSufficientMemory",
+            "kubelet has sufficient memory available",
+        ),
+        (
+            "DiskPressure",
+            "KubeletHasNoDiskPressure",
+            "kubelet has no disk pressure",
+        ),
+        (
+            "PIDPressure",
+            "KubeletHasSufficientPID",
+            "kubelet has sufficient PID available",
+        ),
+    ];
+    let mut conditions: Vec<Value> = pressures
+        .iter()
+        .map(|(kind, reason, message)| condition(kind, "False", reason, message))
+        .collect();
+    let message = "kubelet is posting ready status";
+    conditions.push(condition("Ready", "True", "KubeletReady", message));
+    status["conditions"] = conditions.into();
+    status["addresses"] = json!([
+        {"type": "InternalIP", "address": Hole::HostIp.text()},
+        {"type": "Hostname", "address": Hole::Name.text()},
+    ]);
+    status["daemonEndpoints"] = json!({"kubeletEndpoint": {"Port": 10250}});
+    status["nodeInfo"] = json!({
+        "architecture": "amd64",
+        "bootID": Hole::OwnerUid.text(),
+        "containerRuntimeVersion": "containerd://2.1.4",
+        "kernelVersion": "6.12.35-cloud-amd64",
+        "kubeProxyVersion": "",
+        "kubeletVersion": "v1.36.2",
+        "machineID": Hole::Digest.text(),
+        "operatingSystem": "linux",
+        "osImage": "Debian GNU/Linux 13 (trixie)",
+        "systemUUID": Hole::Uid.text(),
+    });
+    let images = (0..IMAGES).map(|number| {
+        let repository = format!("registry.example.com/apps/service-{number}");
+        // Sixty-four digits that differ from image to image.
+        let digest = format!("{:064x}", u128::from(number + 1) * 0x9e37_79b9_7f4a_7c15_f39c);
+        json!({
+            "names": [format!("{repository}@sha256:{digest}"), format!("{repository}:v1.{number}.0")],
+            "sizeBytes": 48_213_511 + 1_048_573 * i64::from(number),
+        })
+    });
+    status["images"] = images.collect();
+}
+
+fn sizes(cpu: Hole, memory: Hole) -> Value {
+    json!({
+        "cpu": cpu.text(),
+        "ephemeral-storage": "101430960Ki",
+        "hugepages-1Gi": "0",
+        "hugepages-2Mi": "0",
+        "memory": memory.text(),
+        "pods": Hole::Pods.text(),
+    })
+}
+
+fn condition(kind: &str, truth: &str, reason: &str, message: &str) -> Value {
+    json!({
+        "type": kind,
+        "status": truth,
+        "lastHeartbeatTime": Hole::Renewed.text(),
+        "lastTransitionTime": Hole::Ready.text(),
+        "reason": reason,
+        "message": message,
+    })
+}

@@ -1,0 +1,100 @@
+//! Services, and the endpoints behind them.
+
+use fakeserver_kinds::{core, discovery, registry::Registry};
+use fakeserver_server::store::Stencil;
+use serde_json::json;
+
+use super::draft::{CONTROLLER_MANAGER, DEPLOYER, Draft};
+use crate::simulated::hole::{Hole, Values};
+
+/// The maximum number of endpoints in one slice, as in a real cluster.
+pub(in crate::simulated) const ENDPOINTS_PER_SLICE: usize = 100;
+
+/// The stencil of an endpoint slice, and what stands in it for each endpoint.
+#[derive(Debug)]
+pub(in crate::simulated) struct SliceStencil {
+    pub(in crate::simulated) slice: Stencil,
+}
+
+/// A service in front of a deployment.
+pub(super) fn service(registry: &Registry) -> Draft<'_> {
+    let app = Hole::App.text();
+    let service = json!({
+        "metadata": {"labels": {"app.kubernetes.io/name": app}},
+        "spec": {
+            "type": "ClusterIP",
+            "clusterIP": Hole::ClusterIp.text(),
+            "clusterIPs": [Hole::ClusterIp.text()],
+            "ipFamilies": ["IPv4"],
+            "ipFamilyPolicy": "SingleStack",
+            "selector": {"app.kubernetes.io/name": app},
+            "ports": [{"name": "http", "port": 80, "protocol": "TCP", "targetPort": "http"}],
+        },
+    });
+    Draft::create(registry, &core::service::KIND, DEPLOYER, service)
+}
+
+/// A part of the endpoints of a service.
+pub(super) fn slice(registry: &Registry) -> SliceStencil {
+    let app = Hole::App.text();
+    let slice = json!({
+        "metadata": {
+            "generateName": format!("{app}-"),
+            "labels": {
+                "app.kubernetes.io/name": app,
+                "endpointslice.kubernetes.io/managed-by": "endpointslice-controller.k8s.io",
+                "kubernetes.io/service-name": app,
+            },
+            "annotations": {"endpoints.kubernetes.io/last-change-trigger-time": Hole::Ready.text()},
+            "ownerReferences": [{
+                "apiVersion": "v1",
+                "kind": "Service",
+                "name": app,
+                "uid": Hole::OwnerUid.text(),
+                "controller": true,
+                "blockOwnerDeletion": true,
+            }],
+        },
+        "addressType": "IPv4",
+        "ports": [{"name": "http", "port": 8080, "protocol": "TCP"}],
+        "endpoints": [{"addresses": ["10.0.0.1"]}],
+    });
+    let kind = &discovery::endpoint_slice::KIND;
+    let draft = Draft::create(registry, kind, CONTROLLER_MANAGER, slice).set(|slice| {
+        slice["metadata"]["generation"] = json!(Hole::Generation.number());
+        slice["endpoints"] = json!(Hole::List.raw());
+    });
+    SliceStencil {
+        slice: draft.stencil(),
+    }
+}
+
+// === impl SliceStencil ===
+
+impl SliceStencil {
+    /// Writes what a slice says of one pod, as JSON. The values are those of the pod.
+    pub(in crate::simulated) fn put_endpoint(list: &mut String, pod: &Values<'_>, is_ready: bool) {
+        let value = |hole: Hole| pod.slice()[hole as usize];
+        list.push(if list.is_empty() { '[' } else { ',' });
+        let parts = [
+            r#"{"addresses":[""#,
+            value(Hole::PodIp),
+            r#""],"conditions":{"ready":"#,
+            if is_ready { "true" } else { "false" },
+            r#","serving":"#,
+            if is_ready { "true" } else { "false" },
+            r#","terminating":false},"targetRef":{"kind":"Pod","namespace":""#,
+            value(Hole::Namespace),
+            r#"","name":""#,
+            value(Hole::Name),
+            r#"","uid":""#,
+            value(Hole::Uid),
+            r#""},"nodeName":""#,
+            value(Hole::Node),
+            r#"","zone":""#,
+            value(Hole::Zone),
+            r#""}"#,
+        ];
+        list.extend(parts);
+    }
+}

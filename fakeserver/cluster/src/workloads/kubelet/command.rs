@@ -1,0 +1,118 @@
+//! The course of a command that needs no process, as far as its words tell.
+
+use std::time::Duration;
+
+use serde_json::Value;
+
+use crate::{containers::slept, workloads::objects::text};
+
+/// The time of a command that never ends.
+pub(super) const FOREVER: Duration = Duration::from_secs(u32::MAX as u64);
+/// The characters by which a script is more than a sequence of commands.
+const SYNTAX: [char; 10] = ['|', '&', '<', '>', '$', '`', '(', ')', '{', '}'];
+
+/// The time that a command takes, and the code with which it ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Course {
+    pub(super) time: Duration,
+    pub(super) code: i64,
+}
+
+/// Returns the course of the words that a list of JSON holds, one list after the other; nothing if they do not tell it.
+pub(super) fn course<'a>(lists: impl IntoIterator<Item = &'a Value>) -> Option<Course> {
+    let lists = lists.into_iter().filter_map(Value::as_array);
+    let words: Vec<&str> = lists.flatten().map(text).collect();
+    match words[..] {
+        [shell, "-c", script, ..] if matches!(program(shell), "sh" | "bash" | "ash" | "dash") => {
+            of_script(script)
+        }
+        _ => of_command(&words),
+    }
+}
+
+/// Returns the name of a program without its folder.
+fn program(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or_default()
+}
+
+/// Adds up the commands of a script, which are done one after the other.
+fn of_script(script: &str) -> Option<Course> {
+    let script = script.replace("&&", ";");
+    if script.contains(SYNTAX) {
+        return None;
+    }
+    let mut whole = Course {
+        time: Duration::ZERO,
+        code: 0,
+    };
+    for command in script.split([';', '\n']) {
+        let words: Vec<&str> = command.split_whitespace().collect();
+        if words.first() == Some(&"exit") {
+            let code = words.get(1).map(|code| code.parse());
+            whole.code = code.unwrap_or(Ok(whole.code)).ok()?;
+            break;
+        }
+        if !words.is_empty() {
+            let Course { time, code } = of_command(&words)?;
+            whole.time = whole.time.saturating_add(time).min(FOREVER);
+            whole.code = code;
+        }
+    }
+    Some(whole)
+}
+
+fn of_command(words: &[&str]) -> Option<Course> {
+    let (name, arguments) = words.split_first()?;
+    let (time, code) = match program(name) {
+        "sleep" if !arguments.is_empty() => (slept(arguments).ok()?.min(FOREVER), 0),
+        "true" | ":" | "echo" | "printf" | "date" | "hostname" | "pwd" | "uptime" | "env" => {
+            (Duration::ZERO, 0)
+        }
+        "false" => (Duration::ZERO, 1),
+        _ => return None,
+    };
+    Some(Course { time, code })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn check(words: &Value) -> Option<(f64, i64)> {
+        course([words]).map(|course| (course.time.as_secs_f64(), course.code))
+    }
+
+    #[test]
+    fn simple_commands_tell_their_course() {
+        for (words, expected) in [
+            (json!(["sleep", "5"]), (5.0, 0)),
+            (json!(["/bin/sleep", "1m", "0.5s"]), (60.5, 0)),
+            (
+                json!(["/bin/sh", "-c", "echo bye; sleep 2 && sleep 1"]),
+                (3.0, 0),
+            ),
+            (json!(["sh", "-c", "sleep 1\nexit 3; sleep 9"]), (1.0, 3)),
+            (json!(["false"]), (0.0, 1)),
+            (json!(["sleep", "infinity"]), (FOREVER.as_secs_f64(), 0)),
+            (json!(["sleep", "1e99"]), (FOREVER.as_secs_f64(), 0)),
+        ] {
+            assert_eq!(check(&words), Some(expected), "{words}");
+        }
+        for words in [
+            json!(["nginx", "-s", "quit"]),
+            json!(["sh"]),
+            json!(["sh", "-c", "while true; do sleep 1; done"]),
+            json!(["sh", "-c", "sleep $TIME"]),
+            json!(["sleep"]),
+            json!(["sleep", "soon"]),
+            json!(["sleep", "ä"]),
+            json!([]),
+        ] {
+            assert_eq!(check(&words), None, "{words}");
+        }
+        let [command, arguments] = [json!(["sleep"]), json!(["4"])];
+        assert_eq!(course([&command, &arguments]).unwrap().time.as_secs(), 4);
+    }
+}

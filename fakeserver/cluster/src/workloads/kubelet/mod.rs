@@ -1,0 +1,434 @@
+//! The kubelets of all nodes: run the containers of the pods of their nodes as stages say, and stop deleted ones.
+//!
+//! A container starts when what it mounts and refers to is there, those before it have done their part, and its image can be
+//! pulled. It runs until its stage ends it, and is restarted by its pod's policy, with a back-off. Without a stage it runs for
+//! ever if the policy is `Always`, and otherwise succeeds after a while.
+//!
+//! A kubelet whose node is not ready does nothing, as if it could not reach the API server.
+
+mod command;
+mod image;
+mod container;
+mod fields;
+mod probes;
+mod life;
+mod needs;
+mod user;
+mod resize;
+mod status;
+mod tell;
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    net::Ipv4Addr,
+    sync::Arc,
+    time::Duration,
+};
+
+use fakeserver_kinds::core;
+use fakeserver_server::{
+    controllers::correlation::{Correlator, EventText},
+    controllers::pods::{Phase, Pod},
+    controllers::{
+        cluster::{Actor, Cluster},
+        controller::Controller,
+        index::{Index, Observed},
+        queue::Due,
+    },
+    store::ObjectKey,
+    write::deletion::Wanted,
+};
+use serde_json::Value;
+use tokio::time::Instant;
+
+pub(super) use self::life::KILLED;
+use self::{
+    container::{CREATING, Container, Role},
+    life::{Blocked, INVALID_IMAGE, Life, Now},
+    needs::{Lack, NEEDED, unconfigured, unmounted},
+    resize::Refusal,
+    status::Addresses,
+    tell::hook_time,
+};
+use super::{
+    nodes::{host_address, ready_status},
+    objects::{ReconciledKind, text},
+    stages::{Exit, Script, Selected, direct},
+};
+use crate::containers::Containers;
+use crate::workloads::Workloads;
+
+const ACTOR: Actor = Actor::new("kubelet");
+/// The kind that a kubelet's events are about.
+const POD: ReconciledKind = ReconciledKind {
+    kind: &core::pod::KIND,
+    name: "Pod",
+    api_version: "v1",
+    component: "kubelet",
+};
+/// The annotation that says with which code the containers of a pod end, if not with 0.
+const EXIT_CODE: &str = "fakeserver/exit-code";
+/// The time between the end of a deleted pod's containers and the pod's own.
+const REMOVED_AFTER: Duration = Duration::from_millis(100);
+
+/// Runs pods.
+///
+/// # Memory
+///
+/// Some hundred bytes for each pod that is starting, is to end by itself or to log something, waits for something, or is going,
+/// besides the lines, and the events of those. A pod that runs for ever has none. Up to 100 names of images for each node.
+#[derive(Debug)]
+pub(super) struct Kubelet {
+    options: Workloads,
+    /// The containers whose logs and usage it writes.
+    containers: Arc<Containers>,
+    stages: Vec<Selected>,
+    /// The number of the last address that a pod has got, or the highest one that pods had at the beginning.
+    addressed: u32,
+    /// The nodes that are there and ready, and their addresses.
+    ready: BTreeMap<String, String>,
+    lives: BTreeMap<ObjectKey, Life>,
+    /// The pods that need something that is not there, and what that was last.
+    blocked: BTreeMap<ObjectKey, Lack>,
+    /// The pods whose nodes have no room for their resizes.
+    resizes: BTreeMap<ObjectKey, Refusal>,
+    /// The times at which deleted pods take their next step.
+    going: BTreeMap<ObjectKey, Instant>,
+    /// The events of pods that go on.
+    events: Correlator,
+    /// The images that were pulled to each node.
+    images: BTreeMap<String, BTreeSet<String>>,
+}
+
+// === impl Kubelet ===
+
+impl Kubelet {
+    pub(super) fn new(options: Workloads, containers: Arc<Containers>) -> Self {
+        let stages = options.stages.iter().cloned();
+        Self {
+            stages: stages.map(Selected::new).collect(),
+            options,
+            containers,
+            addressed: 0,
+            ready: BTreeMap::new(),
+            lives: BTreeMap::new(),
+            blocked: BTreeMap::new(),
+            resizes: BTreeMap::new(),
+            going: BTreeMap::new(),
+            events: Correlator::default(),
+            images: BTreeMap::new(),
+        }
+    }
+
+    /// Takes a change of a node in. Its pods go on when it becomes ready.
+    fn observe_node(&mut self, change: &Observed<'_>, index: &Index, due: &mut Due<'_>) {
+        let name = change.key().name();
+        if change.after.is_none() {
+            self.images.remove(name);
+        }
+        self.retry_resizes(due);
+        let after = change.after.as_ref().map(|(node, _)| node.to_value());
+        let Some(node) = after.filter(|node| ready_status(node) == "True") else {
+            self.ready.remove(name);
+            return;
+        };
+        let address = host_address(&node).to_owned();
+        if self.ready.insert(name.to_owned(), address).is_none() {
+            for pod in index.pods.assigned_to(name) {
+                if !pod.is_finished() || pod.is_deleted {
+                    due.add(pod.key().clone(), Duration::ZERO);
+                }
+            }
+        }
+    }
+
+    fn observe_pod(&mut self, change: &Observed<'_>, index: &Index, due: &mut Due<'_>) {
+        let key = change.key();
+        let pod = index.pods.get(key);
+        // One that was loaded has an address that this kubelet has not given out.
+        if let Some(taken) = pod.and_then(|pod| address_number(&pod.address)) {
+            self.addressed = self.addressed.max(taken);
+        }
+        let is_over = pod.is_none_or(|pod| pod.is_finished() || pod.is_deleted);
+        if is_over {
+            self.blocked.remove(key);
+            self.resizes.remove(key);
+            self.retry_resizes(due);
+        }
+        if pod.is_none_or(|pod| !pod.is_deleted) {
+            self.going.remove(key);
+        }
+        let Some(pod) = pod.filter(|pod| !pod.is_finished() || pod.is_deleted) else {
+            self.lives.remove(key);
+            if let Some((before, _)) = &change.before {
+                self.events.forget(before.uid());
+            }
+            return;
+        };
+        let is_new = change.before.is_none() || pod.phase == Phase::Pending;
+        let is_gated = !pod.gates.is_empty();
+        if is_new || is_gated || pod.is_unobserved() || pod.is_deleted {
+            due.add(key.clone(), Duration::ZERO);
+        }
+    }
+
+    /// Tries resizes again that had no room.
+    fn retry_resizes(&self, due: &mut Due<'_>) {
+        for key in self.resizes.keys() {
+            due.add(key.clone(), Duration::ZERO);
+        }
+    }
+
+    /// Lets a pod go on, and writes what has changed.
+    fn run(&mut self, cluster: &mut Cluster<'_, '_>, pod: &Pod, due: &mut Due<'_>) {
+        let key = pod.key();
+        let value = pod.stored.to_value();
+        let text = cluster.now_text();
+        let now = Now {
+            at: Instant::now(),
+            text: &text,
+        };
+        let mut life = match self.lives.remove(key) {
+            Some(life) => life,
+            None => Life::of(&value, self.options.restart_backoff, now),
+        };
+        life.take_in(&value, now);
+        let unmounted = unmounted(cluster, &value);
+        let resized = self.resize(cluster, pod, &value, &mut life, now);
+        let is_resized = resized.is_some();
+        let mut happened = resized.unwrap_or_default();
+        happened.extend(life.advance(now, &mut |container| match &unmounted {
+            Some(_) => Err(Blocked {
+                reason: CREATING,
+                message: String::new(),
+            }),
+            None => match blocked(cluster, &value, container) {
+                Some(blocked) => Err(blocked),
+                None => Ok(self.script(cluster, pod, &value, container)),
+            },
+        }));
+        self.note_needs(cluster, key, &value, &life, unmounted.as_ref());
+        self.write(cluster, pod, &life, &text);
+        if pod.started.is_empty() {
+            self.check_annotation(cluster, pod, &value);
+        }
+        if life.is_past_deadline {
+            self.tell_of_deadline(cluster, &value);
+        }
+        self.tell(cluster, key, &value, &happened);
+        if is_resized {
+            self.tell_of_resize(cluster, &value);
+        }
+        self.note_images(pod, &happened);
+        if let Some(next) = life.next() {
+            due.add(key.clone(), next - now.at);
+        }
+        // One that runs for ever is known from its status.
+        let waits = self.blocked.contains_key(key) || self.resizes.contains_key(key);
+        if life.next().is_some() || waits {
+            self.lives.insert(key.clone(), life);
+        } else {
+            self.events.forget(pod.stored.uid());
+        }
+    }
+
+    /// Returns what a container does from its next start.
+    fn script(
+        &self,
+        cluster: &Cluster<'_, '_>,
+        pod: &Pod,
+        value: &Value,
+        container: &Container,
+    ) -> Script {
+        let options = &self.options;
+        let spec = fields::container(&value["spec"], &container.name).unwrap_or(&Value::Null);
+        let exit = match container.role {
+            Role::Ephemeral => ephemeral_exit(spec),
+            _ if !container.ends() => None,
+            Role::Main => Some(Exit {
+                after: options.pod_run,
+                code: exit_code(value).and_then(Result::ok).unwrap_or_default(),
+                reason: None,
+            }),
+            _ => Some(Exit::default()),
+        };
+        let mut script = Script {
+            pull: self.pull(pod, spec),
+            exit,
+            ..Script::starting(options.pod_start)
+        };
+        probes::set_times(spec, &mut script);
+        let names = [&*container.name, &*container.image];
+        let entropy = &cluster.backend.entropy;
+        direct(
+            &self.stages,
+            value,
+            names,
+            container.tries,
+            || entropy.fraction(),
+            &mut script,
+        );
+        probes::set_failures(spec, &mut script);
+        script
+    }
+
+    /// Tells of an annotation for the exit code of a pod that is none, or does nothing.
+    fn check_annotation(&mut self, cluster: &mut Cluster<'_, '_>, pod: &Pod, value: &Value) {
+        let why = match exit_code(value) {
+            Some(Err(why)) => why,
+            Some(Ok(_)) if !pod.ends => format!(
+                "annotation {EXIT_CODE} does nothing to containers that always restart: set restartPolicy OnFailure or \
+                 Never, or let a stage end them"
+            ),
+            _ => return,
+        };
+        let told = EventText::warning("InvalidAnnotation", &why);
+        cluster.correlated_event(&mut self.events, &POD, value, &told);
+    }
+
+    fn write(&mut self, cluster: &mut Cluster<'_, '_>, pod: &Pod, life: &Life, now: &str) {
+        if pod.address.is_empty() && life.has_sandbox() {
+            self.addressed = self.addressed.wrapping_add(1);
+        }
+        let addresses = Addresses {
+            host: self.ready.get(&pod.node).map_or("", String::as_str),
+            pod: &address(self.addressed),
+        };
+        let gates = &pod.gates;
+        let refusal = self.resizes.get(pod.key());
+        cluster.update(pod.key(), ACTOR.of_status(), |pod| {
+            status::write(pod, life, gates, addresses, refusal, now);
+        });
+    }
+
+    /// Ends the containers of a deleted pod, and then the pod.
+    fn stop(&mut self, cluster: &mut Cluster<'_, '_>, pod: &Pod, due: &mut Due<'_>) {
+        let key = pod.key();
+        let now = Instant::now();
+        let value = pod.stored.to_value();
+        let is_running = pod.phase == Phase::Running;
+        let takes = self.options.pod_stop + hook_time(&value);
+        let first = if pod.is_finished() {
+            REMOVED_AFTER
+        } else {
+            takes.min(pod.grace)
+        };
+        if is_running && !self.going.contains_key(key) {
+            self.tell_of_stop(cluster, &value);
+        }
+        let at = *self.going.entry(key.clone()).or_insert(now + first);
+        if at > now {
+            due.add(key.clone(), at - now);
+        } else if is_running {
+            // One that was to end by itself has not done its work.
+            let is_killed = pod.ends || takes > pod.grace;
+            let code = if is_killed { KILLED } else { 0 };
+            let text = cluster.now_text();
+            let now = Now {
+                at: now,
+                text: &text,
+            };
+            let life = self.lives.remove(key);
+            let mut life =
+                life.unwrap_or_else(|| Life::of(&value, self.options.restart_backoff, now));
+            let happened = life.stop(now, code);
+            self.write(cluster, pod, &life, &text);
+            self.tell(cluster, key, &value, &happened);
+            self.going.insert(key.clone(), now.at + REMOVED_AFTER);
+            due.add(key.clone(), REMOVED_AFTER);
+        } else {
+            let wanted = Wanted {
+                grace_period_seconds: Some(0),
+                ..Wanted::default()
+            };
+            cluster.delete(key, wanted);
+        }
+    }
+}
+
+impl Controller for Kubelet {
+    fn name(&self) -> &'static str {
+        "kubelet"
+    }
+
+    fn observe(&mut self, change: &Observed<'_>, index: &Index, due: &mut Due<'_>) {
+        if change.is_of(&core::node::KIND) {
+            self.observe_node(change, index, due);
+        } else if change.is_of(POD.kind) {
+            self.observe_pod(change, index, due);
+        } else if NEEDED.iter().any(|kind| change.is_of(kind)) {
+            let namespace = change.key().namespace();
+            for pod in self
+                .blocked
+                .keys()
+                .filter(|pod| pod.namespace() == namespace)
+            {
+                due.add(pod.clone(), Duration::ZERO);
+            }
+        }
+    }
+
+    fn reconcile(&mut self, cluster: &mut Cluster<'_, '_>, key: &ObjectKey, due: &mut Due<'_>) {
+        let Some(pod) = cluster.index.pods.get(key).cloned() else {
+            return;
+        };
+        if !self.ready.contains_key(&pod.node) {
+            return;
+        }
+        if pod.is_deleted {
+            self.stop(cluster, &pod, due);
+        } else if !pod.is_finished() {
+            self.run(cluster, &pod, due);
+        }
+    }
+}
+
+/// Returns the code that an annotation of a pod says, or why it is none; nothing without the annotation.
+fn exit_code(pod: &Value) -> Option<Result<i64, String>> {
+    let code = pod["metadata"]["annotations"].get(EXIT_CODE)?;
+    let parsed = text(code).parse::<u8>().map(i64::from);
+    Some(parsed.map_err(|_| {
+        format!(
+            "annotation {EXIT_CODE} is {code}, and no code from 0 to 255: the containers end with 0"
+        )
+    }))
+}
+
+/// Returns the end of a container that was added to a pod, if its command tells it.
+fn ephemeral_exit(spec: &Value) -> Option<Exit> {
+    let course = command::course([&spec["command"], &spec["args"]]);
+    course
+        .filter(|course| course.time < command::FOREVER)
+        .map(|course| Exit {
+            after: course.time,
+            code: course.code,
+            reason: None,
+        })
+}
+
+/// Returns why a container cannot be created.
+fn blocked(cluster: &Cluster<'_, '_>, pod: &Value, container: &Container) -> Option<Blocked> {
+    let image = &container.image;
+    if let Some(why) = image::problem(image) {
+        return Some(Blocked {
+            reason: INVALID_IMAGE,
+            message: format!(
+                "Failed to apply default image tag \"{image}\": couldn't parse image name \"{image}\": {why}"
+            ),
+        });
+    }
+    let spec = fields::container(&pod["spec"], &container.name)?;
+    unconfigured(cluster, pod, spec).or_else(|| user::forbidden(pod, spec))
+}
+
+/// Returns the address of a number.
+fn address(number: u32) -> String {
+    let [_, b, c, d] = number.to_be_bytes();
+    format!("10.{}.{c}.{d}", 128 | (b & 127))
+}
+
+/// Returns the number of an address, if it is one of those that kubelets give out.
+fn address_number(address: &str) -> Option<u32> {
+    let [a, b, c, d] = address.parse::<Ipv4Addr>().ok()?.octets();
+    (a == 10 && b >= 128).then(|| u32::from_be_bytes([0, b & 127, c, d]))
+}

@@ -1,0 +1,268 @@
+//! Resizes in place: what the containers of a pod ask for while they run, whether their node has it, and which of them start
+//! again for it.
+//!
+//! Upstream: the package `kubelet/allocation`; KEP-1287. A resize that a node has no room for is tried again when another pod of
+//! the node ends, or when the node changes.
+
+use fakeserver_kinds::{
+    core,
+    usage::{Amounts, Side, declared, effective},
+};
+use fakeserver_server::{
+    controllers::correlation::EventText,
+    controllers::{cluster::Cluster, pods::Pod},
+    store::ObjectKey,
+};
+use serde_json::Value;
+
+use super::{
+    Kubelet, POD,
+    fields::{ContainerField, containers},
+    life::{Happened, Life, Now},
+};
+use crate::workloads::objects::{generation, text};
+
+/// The resources that running containers are resized by, with the power of ten in which they are counted. Of several that are
+/// missing the first one is told.
+const RESIZED: [(&str, i64); 2] = [("memory", 0), ("cpu", -3)];
+const RESTART: &str = "RestartContainer";
+
+/// The reason for which a node has no room for a resize.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Refusal {
+    /// The reason of the condition: `Infeasible`, or `Deferred` if others have what is missing.
+    pub(super) reason: &'static str,
+    pub(super) message: String,
+    /// The resource that is missing.
+    resource: &'static str,
+}
+
+/// A container that runs with other resources than it asks for.
+struct Changed<'a> {
+    container: &'a Value,
+    /// True if it is to start again for them.
+    restarts: bool,
+}
+
+// === impl Kubelet ===
+
+impl Kubelet {
+    /// Makes the resize that a pod asks for, if there is one and its node has room for it. Returns what has happened to its
+    /// containers then, before they start again.
+    pub(super) fn resize(
+        &mut self,
+        cluster: &mut Cluster<'_, '_>,
+        pod: &Pod,
+        value: &Value,
+        life: &mut Life,
+        now: Now<'_>,
+    ) -> Option<Vec<Happened>> {
+        let key = pod.key();
+        let changed: Vec<Changed<'_>> = changed(value, life).collect();
+        let refusal = if changed.is_empty() {
+            None
+        } else {
+            refusal(cluster, pod, value)
+        };
+        if let Some(refusal) = refusal {
+            if self.resizes.get(key) != Some(&refusal) {
+                let word = match refusal.reason {
+                    "Deferred" => format!("OutOf{}", refusal.resource),
+                    reason => reason.to_owned(),
+                };
+                let reason = format!("Resize{}", refusal.reason);
+                let message = message(value, &word, Some(&refusal.message));
+                let told = EventText::warning(&reason, &message);
+                cluster.correlated_event(&mut self.events, &POD, value, &told);
+            }
+            self.resizes.insert(key.clone(), refusal);
+            return None;
+        }
+        self.resizes.remove(key);
+        if changed.is_empty() {
+            return None;
+        }
+        let told = message(value, "started", None);
+        let told = EventText::normal("ResizeStarted", &told);
+        cluster.correlated_event(&mut self.events, &POD, value, &told);
+        let restarted = changed.iter().filter(|it| it.restarts);
+        let happened = restarted.flat_map(|it| life.restart(text(&it.container["name"]), now));
+        Some(happened.collect())
+    }
+
+    /// Records that the containers of a pod have what they ask for.
+    pub(super) fn tell_of_resize(&mut self, cluster: &mut Cluster<'_, '_>, pod: &Value) {
+        let told = message(pod, "completed", None);
+        let told = EventText::normal("ResizeCompleted", &told);
+        cluster.correlated_event(&mut self.events, &POD, pod, &told);
+    }
+}
+
+/// Returns the containers that run with other resources than they ask for.
+fn changed<'a>(pod: &'a Value, life: &Life) -> impl Iterator<Item = Changed<'a>> {
+    containers(&pod["spec"]).filter_map(|(field, container)| {
+        let given = &status_of(pod, field, container)?["resources"];
+        let asked = &container["resources"];
+        let mut all = life.containers.iter();
+        let is_running = all.any(|it| *it.name == container["name"] && it.is_running());
+        if given == asked || !is_running {
+            return None;
+        }
+        let differs = |resource: &str| {
+            [Side::Requests, Side::Limits].into_iter().any(|side| {
+                let [given, asked] = [given, asked].map(|it| side.of(it));
+                given.get(resource) != asked.get(resource)
+            })
+        };
+        let restarts = |(resource, policy)| policy == RESTART && differs(resource);
+        RESIZED
+            .iter()
+            .any(|(name, _)| differs(name))
+            .then(|| Changed {
+                container,
+                restarts: policies(container).any(restarts),
+            })
+    })
+}
+
+fn status_of<'a>(pod: &'a Value, field: ContainerField, container: &Value) -> Option<&'a Value> {
+    let mut all = pod["status"][field.status_name()].as_array()?.iter();
+    all.find(|status| status["name"] == container["name"] && status["resources"].is_object())
+}
+
+/// Returns the resources of a container for which it has a policy, and these.
+fn policies(container: &Value) -> impl Iterator<Item = (&str, &str)> {
+    let all = container["resizePolicy"].as_array().into_iter().flatten();
+    all.map(|policy| {
+        (
+            text(&policy["resourceName"]),
+            text(&policy["restartPolicy"]),
+        )
+    })
+}
+
+/// Returns why the node of a pod has no room for what it asks for.
+fn refusal(cluster: &Cluster<'_, '_>, pod: &Pod, value: &Value) -> Option<Refusal> {
+    let node = ObjectKey::cluster(core::node::KIND.storage().clone(), &pod.node);
+    let node = cluster.get(&node)?.to_value();
+    let offered = Amounts::of(&node["status"]["allocatable"]);
+    let asked = declared(value, Side::Requests);
+    let mut used = Amounts::default();
+    for other in cluster.index.pods.assigned_to(&pod.node) {
+        if other.key() != pod.key() && !other.is_finished() {
+            used.add(&effective(&other.stored.to_value(), Side::Requests));
+        }
+    }
+    room(&asked, &used, &offered)
+}
+
+/// Returns what a node that offers so much, of which others use a part, lacks for what is asked.
+fn room(asked: &Amounts, used: &Amounts, offered: &Amounts) -> Option<Refusal> {
+    let count = |amounts: &Amounts, name: &str, scale: i64| {
+        amounts
+            .get(name)
+            .map_or(0, |amount| amount.in_units_of(scale))
+    };
+    let lacking = |others: Option<&Amounts>| {
+        RESIZED.into_iter().find_map(|(name, scale)| {
+            let [asked, offered] = [asked, offered].map(|amounts| count(amounts, name, scale));
+            let used = others.map_or(0, |others| count(others, name, scale));
+            (asked > offered.saturating_sub(used)).then_some((name, asked, used, offered))
+        })
+    };
+    if let Some((resource, asked, _, offered)) = lacking(None) {
+        return Some(Refusal {
+            reason: "Infeasible",
+            message: format!(
+                "Node didn't have enough capacity: {resource}, requested: {asked}, capacity: {offered}"
+            ),
+            resource,
+        });
+    }
+    let (resource, asked, used, offered) = lacking(Some(used))?;
+    Some(Refusal {
+        reason: "Deferred",
+        message: format!(
+            "Node didn't have enough resource: {resource}, requested: {asked}, used: {used}, capacity: {offered}"
+        ),
+        resource,
+    })
+}
+
+/// Returns the message of an event: what the containers ask for, in which generation of the pod, and what is wrong with it.
+fn message(pod: &Value, word: &str, error: Option<&str>) -> String {
+    let mut parts = Vec::new();
+    for field in [ContainerField::Init, ContainerField::Main] {
+        let of_field = containers(&pod["spec"]).filter(|(of, _)| *of == field);
+        let told: Vec<String> = of_field
+            .filter(|(_, it)| field == ContainerField::Main || it["restartPolicy"] == "Always")
+            .map(|(_, it)| {
+                format!(
+                    r#"{{"name":{},"resources":{}}}"#,
+                    it["name"], it["resources"]
+                )
+            })
+            .collect();
+        if !told.is_empty() {
+            parts.push(format!(r#""{}":[{}]"#, field.name(), told.join(",")));
+        }
+    }
+    parts.push(format!(
+        r#""generation":{}"#,
+        generation(pod).unwrap_or_default()
+    ));
+    if let Some(error) = error {
+        parts.push(format!(r#""error":{}"#, Value::from(error)));
+    }
+    format!("Pod resize {word}: {{{}}}", parts.join(","))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn amounts(cpu: &str, memory: &str) -> Amounts {
+        Amounts::of(&json!({"cpu": cpu, "memory": memory}))
+    }
+
+    #[test]
+    fn a_node_has_room_for_what_others_leave() {
+        let offered = amounts("8", "4Gi");
+        let used = amounts("3950m", "1Gi");
+        assert_eq!(room(&amounts("4", "3Gi"), &used, &offered), None);
+        let deferred = room(&amounts("6", "1Gi"), &used, &offered).unwrap();
+        assert_eq!((deferred.reason, deferred.resource), ("Deferred", "cpu"));
+        assert_eq!(
+            deferred.message,
+            "Node didn't have enough resource: cpu, requested: 6000, used: 3950, capacity: 8000"
+        );
+        let infeasible = room(&amounts("5", "4500Mi"), &used, &offered).unwrap();
+        assert_eq!(infeasible.reason, "Infeasible");
+        assert_eq!(
+            infeasible.message,
+            "Node didn't have enough capacity: memory, requested: 4718592000, capacity: 4294967296"
+        );
+    }
+
+    #[test]
+    fn events_tell_what_is_asked_for() {
+        let pod = json!({
+            "metadata": {"generation": 2},
+            "spec": {
+                "initContainers": [{"name": "first"}, {"name": "beside", "restartPolicy": "Always", "resources": {}}],
+                "containers": [{"name": "app", "resources": {"requests": {"cpu": "1"}, "limits": {"cpu": "2"}}}],
+            },
+        });
+        assert_eq!(
+            message(&pod, "started", None),
+            r#"Pod resize started: {"initContainers":[{"name":"beside","resources":{}}],"containers":[{"name":"app","resources":{"limits":{"cpu":"2"},"requests":{"cpu":"1"}}}],"generation":2}"#
+        );
+        let refused = message(&pod, "OutOfcpu", Some("too \"small\""));
+        assert!(
+            refused.ends_with(r#","generation":2,"error":"too \"small\""}"#),
+            "{refused}"
+        );
+    }
+}

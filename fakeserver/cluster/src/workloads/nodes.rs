@@ -1,0 +1,324 @@
+//! Nodes: created for a cluster without any, and registered with labels, addresses and a status.
+
+use std::{collections::BTreeMap, net::Ipv4Addr, time::Duration};
+
+use fakeserver_kinds::core::{self, node::address, pod::condition};
+use fakeserver_server::{
+    controllers::{
+        cluster::{Actor, Cluster},
+        controller::Controller,
+        index::{Index, Observed},
+        queue::Due,
+    },
+    store::ObjectKey,
+};
+use serde_json::{Value, json};
+
+use super::objects::{ReconciledKind, text};
+use crate::workloads::Workloads;
+
+const KUBELET: Actor = Actor::new("kubelet");
+/// The kind that events of kubelets about nodes are about.
+const NODE: ReconciledKind = ReconciledKind {
+    kind: &core::node::KIND,
+    name: "Node",
+    api_version: "v1",
+    component: "kubelet",
+};
+/// The first address of nodes that have none, in a range that neither services nor pods have by default.
+const FIRST_ADDRESS: Ipv4Addr = Ipv4Addr::new(172, 18, 0, 2);
+/// The key under which the nodes of an empty cluster are looked after. No node can have that name.
+const ALL: &str = "";
+/// The taint of a node that is not ready.
+pub(super) const NOT_READY: &str = "node.kubernetes.io/not-ready";
+/// The taint of a node that nobody hears of.
+pub(super) const UNREACHABLE: &str = "node.kubernetes.io/unreachable";
+/// The taint of a node that is cordoned.
+pub(super) const UNSCHEDULABLE: &str = "node.kubernetes.io/unschedulable";
+/// The label of a node with the components of a cluster, and the taint of one that takes no others.
+pub(super) const CONTROL_PLANE: &str = "node-role.kubernetes.io/control-plane";
+
+/// Registers nodes, and reports their status.
+///
+/// # Memory
+///
+/// An entry for each node.
+#[derive(Debug)]
+pub(super) struct NodeMaker {
+    options: Workloads,
+    /// The nodes that are there, and their internal addresses of version 4.
+    nodes: BTreeMap<String, Option<Ipv4Addr>>,
+    /// The address that is tried first for the next node without one.
+    next_address: Ipv4Addr,
+}
+
+// === impl NodeMaker ===
+
+impl NodeMaker {
+    pub(super) fn new(options: Workloads) -> Self {
+        Self {
+            options,
+            nodes: BTreeMap::new(),
+            next_address: FIRST_ADDRESS,
+        }
+    }
+
+    /// Returns an address that no node has.
+    fn free_address(&mut self) -> Ipv4Addr {
+        let is_taken = |address| self.nodes.values().any(|known| *known == Some(address));
+        let mut address = self.next_address;
+        while is_taken(address) {
+            address = following(address);
+        }
+        self.next_address = following(address);
+        address
+    }
+
+    /// Registers a node without a status as its kubelet does when it starts.
+    fn register(&mut self, cluster: &mut Cluster<'_, '_>, key: &ObjectKey) {
+        let now = cluster.now_text();
+        let pods = self.options.pods_per_node;
+        cluster.update(key, KUBELET, set_labels);
+        let known = self.nodes.get(key.name()).copied().flatten();
+        let address = known.unwrap_or_else(|| self.free_address());
+        let registered = cluster.update(key, KUBELET.of_status(), |node| {
+            report(node, pods, address, &now);
+        });
+        let Some(node) = registered.map(|stored| stored.to_value()) else {
+            return;
+        };
+        cluster.event(&NODE, &node, "Starting", "Starting kubelet.");
+        let name = key.name();
+        let message = format!("Node {name} status is now: NodeReady");
+        cluster.event(&NODE, &node, "NodeReady", &message);
+        let controller = ReconciledKind {
+            component: "node-controller",
+            ..NODE
+        };
+        let message = format!("Node {name} event: Registered Node {name} in Controller");
+        cluster.event(&controller, &node, "RegisteredNode", &message);
+    }
+
+    fn make(&self, cluster: &mut Cluster<'_, '_>) {
+        for number in 0..self.options.node_count {
+            let name = format!("node-{number}");
+            let mut node = json!({"metadata": {"name": name}, "spec": {}});
+            set_labels(&mut node);
+            if self.options.has_system_pods && number == 0 {
+                node["metadata"]["labels"][CONTROL_PLANE] = json!("");
+            }
+            cluster.create(core::node::KIND.storage(), KUBELET, node);
+        }
+    }
+}
+
+impl Controller for NodeMaker {
+    fn name(&self) -> &'static str {
+        "nodes"
+    }
+
+    fn started(&mut self, due: &mut Due<'_>) {
+        if self.nodes.is_empty() {
+            due.add(
+                ObjectKey::cluster(core::node::KIND.storage().clone(), ALL),
+                Duration::ZERO,
+            );
+        }
+    }
+
+    fn observe(&mut self, change: &Observed<'_>, _index: &Index, due: &mut Due<'_>) {
+        if !change.is_of(&core::node::KIND) {
+            return;
+        }
+        let name = change.key().name();
+        let Some((after, _)) = &change.after else {
+            self.nodes.remove(name);
+            return;
+        };
+        let address = internal_address(&after.to_value()).parse().ok();
+        self.nodes.insert(name.to_owned(), address);
+        if change.before.is_none() {
+            due.add(change.key().clone(), Duration::ZERO);
+        }
+    }
+
+    fn reconcile(&mut self, cluster: &mut Cluster<'_, '_>, key: &ObjectKey, _due: &mut Due<'_>) {
+        if key.name() == ALL {
+            if self.nodes.is_empty() {
+                self.make(cluster);
+            }
+            return;
+        }
+        let node = cluster.get(key).map(|stored| stored.to_value());
+        // One that says that it is not ready is left so.
+        if node.is_some_and(|node| ready_status(&node).is_empty()) {
+            self.register(cluster, key);
+        }
+    }
+}
+
+/// Returns the address after another one, leaving out those that no machine has: the first and the last of 256.
+fn following(address: Ipv4Addr) -> Ipv4Addr {
+    let next = Ipv4Addr::from_bits(address.to_bits().wrapping_add(1));
+    match next.octets() {
+        [_, _, _, 0 | 255] => following(next),
+        _ => next,
+    }
+}
+
+/// Sets the labels that a node has from its kubelet, unless it has them.
+fn set_labels(node: &mut Value) {
+    let name = node["metadata"]["name"].clone();
+    let labels = &mut node["metadata"]["labels"];
+    for (label, value) in [
+        ("kubernetes.io/arch", json!("amd64")),
+        ("kubernetes.io/hostname", name),
+        ("kubernetes.io/os", json!("linux")),
+    ] {
+        if labels[label].is_null() {
+            labels[label] = value;
+        }
+    }
+}
+
+/// The resources of a node that does not say what it has.
+fn sizes(pods: u32) -> Value {
+    json!({
+        "cpu": "8",
+        "ephemeral-storage": "100Gi",
+        "hugepages-1Gi": "0",
+        "hugepages-2Mi": "0",
+        "memory": "32Gi",
+        "pods": pods.to_string(),
+    })
+}
+
+/// Writes the status of a node that runs pods. What it says already stays.
+fn report(node: &mut Value, pods: u32, address: Ipv4Addr, now: &str) {
+    let name = node["metadata"]["name"].clone();
+    let status = &mut node["status"];
+    let sizes = sizes(pods);
+    for field in ["capacity", "allocatable"] {
+        if status[field].is_null() {
+            status[field] = sizes.clone();
+        }
+    }
+    if status["addresses"].is_null() {
+        status["addresses"] = json!([
+            {"type": "InternalIP", "address": address.to_string()},
+            {"type": "Hostname", "address": name},
+        ]);
+    }
+    if status["nodeInfo"].is_null() || text(&status["nodeInfo"]["kubeletVersion"]).is_empty() {
+        status["nodeInfo"] = json!({
+            "architecture": "amd64",
+            "bootID": "",
+            "containerRuntimeVersion": "fake://1",
+            "kernelVersion": "fake",
+            "kubeProxyVersion": "",
+            "kubeletVersion": "v1.36.2",
+            "machineID": "",
+            "operatingSystem": "linux",
+            "osImage": "fake",
+            "systemUUID": "",
+        });
+    }
+    let condition = |kind: &str, truth: &str, reason: &str, message: &str| {
+        json!({
+            "type": kind,
+            "status": truth,
+            "lastHeartbeatTime": now,
+            "lastTransitionTime": now,
+            "reason": reason,
+            "message": message,
+        })
+    };
+    status["conditions"] = json!([
+        condition(
+            "MemoryPressure",
+            "False",
+            "KubeletHasSufficientMemory",
+            "kubelet has sufficient memory available",
+        ),
+        condition(
+            "DiskPressure",
+            "False",
+            "KubeletHasNoDiskPressure",
+            "kubelet has no disk pressure",
+        ),
+        condition(
+            "PIDPressure",
+            "False",
+            "KubeletHasSufficientPID",
+            "kubelet has sufficient PID available",
+        ),
+        condition(
+            "Ready",
+            "True",
+            "KubeletReady",
+            "kubelet is posting ready status"
+        ),
+    ]);
+}
+
+/// Returns the address by which pods on a node name it: an internal one, or else an external one; empty without either.
+pub(super) fn host_address(node: &Value) -> &str {
+    let external = || address(node, "ExternalIP");
+    let internal = address(node, "InternalIP").filter(|address| !address.is_empty());
+    internal.or_else(external).unwrap_or_default()
+}
+
+fn internal_address(node: &Value) -> &str {
+    address(node, "InternalIP").unwrap_or_default()
+}
+
+/// Returns the status of the condition that says whether a node is ready; empty without one.
+pub(super) fn ready_status(node: &Value) -> &str {
+    let ready = condition::find(&node["status"], "Ready");
+    ready.map_or("", |ready| text(&ready["status"]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_node_has_an_address_of_its_own() {
+        let mut nodes = NodeMaker::new(Workloads::default());
+        let taken = Ipv4Addr::new(172, 18, 0, 3);
+        nodes.nodes.insert("loaded".to_owned(), Some(taken));
+        let given = [0; 300].map(|_| nodes.free_address());
+        let distinct: std::collections::BTreeSet<Ipv4Addr> = given.into_iter().collect();
+        assert_eq!(distinct.len(), given.len());
+        assert_eq!(given[0], FIRST_ADDRESS);
+        assert!(!distinct.contains(&taken));
+        assert!(given.iter().all(|it| !matches!(it.octets()[3], 0 | 255)));
+    }
+
+    #[test]
+    fn a_pod_names_its_node_by_an_internal_address_first() {
+        let address = |kind: &str, text: &str| json!({"type": kind, "address": text});
+        let external = address("ExternalIP", "203.0.113.7");
+        let mut node = json!({"status": {"addresses": [address("Hostname", "n"), external]}});
+        assert_eq!(host_address(&node), "203.0.113.7");
+        node["status"]["addresses"][0] = address("InternalIP", "10.9.8.7");
+        assert_eq!(host_address(&node), "10.9.8.7");
+        assert_eq!(host_address(&json!({})), "");
+    }
+
+    #[test]
+    fn labels_that_a_node_has_stay() {
+        let mut node = json!({"metadata": {
+            "name": "n",
+            "labels": {"kubernetes.io/arch": "arm64", "zone": "a"},
+        }});
+        set_labels(&mut node);
+        let labels = json!({
+            "kubernetes.io/arch": "arm64",
+            "kubernetes.io/hostname": "n",
+            "kubernetes.io/os": "linux",
+            "zone": "a",
+        });
+        assert_eq!(node["metadata"]["labels"], labels);
+    }
+}

@@ -1,0 +1,41 @@
+//! Definitions of custom resources.
+
+use fakeserver_value::{field::Field, findings::Findings};
+
+use crate::{Accepted, Habits, Kind, Removal, Validation, custom_resources};
+
+/// Definitions of custom resources.
+pub static KIND: Kind = Kind::new("apiextensions.k8s.io", "customresourcedefinitions")
+    .habits(Habits {
+        has_generation: true,
+        requires_version: true,
+        checks_finalizers: false,
+        removal: Removal::AfterInstances,
+        ..Habits::COMMON
+    })
+    .defaults(custom_resources::set_definition_defaults)
+    .prepare(custom_resources::conditions::record_stored_version)
+    .validation(Validation::new(check, check_update).with(&[("status", check_status)]))
+    .warnings(warn);
+
+fn check(definition: &Field<'_>, found: &mut Findings) {
+    let errors = custom_resources::definition_errors(definition.shown(), None);
+    found.extend(errors);
+}
+
+fn check_update(old: &Field<'_>, new: &Field<'_>, found: &mut Findings) {
+    let errors = custom_resources::definition_errors(new.shown(), Some(old.value()));
+    found.extend(errors);
+}
+
+fn check_status(_: &Field<'_>, new: &Field<'_>, found: &mut Findings) {
+    found.extend(custom_resources::status_errors(new.value()));
+}
+
+fn warn(definition: &Accepted<'_>, told: &mut Vec<String>) {
+    let old = Some(definition.old.value()).filter(|_| !definition.is_new);
+    told.extend(custom_resources::definition_warnings(
+        definition.object.value(),
+        old,
+    ));
+}

@@ -1,0 +1,23 @@
+//! Warnings about stateful sets.
+
+use fakeserver_value::field::Field;
+
+use crate::{Accepted, claim_spec, workload::warnings::warn_of_template};
+
+pub(super) fn warn(accepted: &Accepted<'_>, told: &mut Vec<String>) {
+    warn_of_template(accepted, &accepted.object, told);
+    stateful_set(&accepted.object.at("spec"), told);
+}
+
+fn stateful_set(spec: &Field<'_>, told: &mut Vec<String>) {
+    if spec.at("revisionHistoryLimit").number() < 0 {
+        told.push(
+            "spec.revisionHistoryLimit: a negative value retains all historical revisions; a value >= 0 is \
+             recommended"
+                .to_owned(),
+        );
+    }
+    for template in spec.at("volumeClaimTemplates").items() {
+        claim_spec::warn(&template.at("spec").called_at(&template), told);
+    }
+}

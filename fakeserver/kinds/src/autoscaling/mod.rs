@@ -1,0 +1,3 @@
+//! The group `autoscaling`.
+
+pub mod horizontal_pod_autoscaler;

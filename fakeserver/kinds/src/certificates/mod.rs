@@ -1,0 +1,15 @@
+//! The group `certificates.k8s.io`, and the certificates that are signed for it.
+
+#[cfg_attr(not(feature = "tls"), path = "signature_off.rs")]
+mod signature;
+mod validation;
+pub mod certificate_signing_request;
+pub mod subject;
+#[cfg(feature = "tls")]
+pub mod name;
+#[cfg(feature = "tls")]
+pub mod request;
+#[cfg_attr(not(feature = "tls"), path = "authority_off.rs")]
+pub mod authority;
+#[cfg(test)]
+mod tests;

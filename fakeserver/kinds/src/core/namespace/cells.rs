@@ -1,0 +1,11 @@
+//! Printed cells of namespaces.
+
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use crate::table::cell::{Cells, age, name, text};
+
+pub(super) fn cells(object: &Value, now: Timestamp) -> Cells {
+    let phase = text(&object["status"]["phase"]);
+    vec![json!(name(object)), json!(phase), json!(age(object, now))]
+}

@@ -1,0 +1,33 @@
+//! Defaults and preparation of namespaces.
+
+use fakeserver_value::edit::copy;
+use serde_json::{Value, json};
+
+const NAME_LABEL: &str = "kubernetes.io/metadata.name";
+
+/// Labels a namespace with its name, if that is known.
+pub(super) fn set_defaults(namespace: &mut Value) {
+    let name = namespace["metadata"]["name"].as_str().unwrap_or_default();
+    if !name.is_empty() {
+        namespace["metadata"]["labels"][NAME_LABEL] = json!(name);
+    }
+}
+
+/// Adds the finalizer, the phase and the label of a new namespace.
+pub(super) fn prepare(namespace: &mut Value) {
+    let finalizers = &mut namespace["spec"]["finalizers"];
+    let mut all = finalizers.as_array().cloned().unwrap_or_default();
+    if !all.iter().any(|finalizer| finalizer == "kubernetes") {
+        all.push(json!("kubernetes"));
+        *finalizers = all.into();
+    }
+    namespace["status"] = json!({"phase": "Active"});
+    // A generated name was not known when defaults were set.
+    let name = namespace["metadata"]["name"].clone();
+    namespace["metadata"]["labels"][NAME_LABEL] = name;
+}
+
+/// Keeps the finalizers, which only `finalize` changes.
+pub(super) fn keep(old: &Value, new: &mut Value) {
+    copy(&old["spec"], &mut new["spec"], "finalizers");
+}

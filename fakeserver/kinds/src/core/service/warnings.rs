@@ -1,0 +1,66 @@
+//! Warnings about services.
+
+use fakeserver_value::field::Field;
+
+use crate::{
+    Accepted,
+    addresses::{warn_of_cidr, warn_of_ip},
+};
+
+pub(super) fn warn(accepted: &Accepted<'_>, told: &mut Vec<String>) {
+    service(&accepted.object, told);
+    addresses(&accepted.object.at("spec"), told);
+}
+
+fn service(service: &Field<'_>, told: &mut Vec<String>) {
+    let spec = service.at("spec");
+    let hints = "service.kubernetes.io/topology-aware-hints";
+    if service.at("metadata").at("annotations").key(hints).is_set() {
+        told.push(format!(
+            "annotation {hints} is deprecated, please use service.kubernetes.io/topology-mode instead"
+        ));
+    }
+    let kind = spec.at("type").text();
+    let is_external = kind == "ExternalName";
+    let is_headless = kind == "ClusterIP" && spec.at("clusterIP").text() == "None";
+    let has_addresses = !spec.at("externalIPs").is_empty();
+    let mut tell = |text: &str| told.push(text.to_owned());
+    if is_headless {
+        if spec.at("loadBalancerIP").has_text() {
+            tell("spec.loadBalancerIP is ignored for headless services");
+        }
+        if has_addresses {
+            tell("spec.externalIPs is ignored for headless services");
+        }
+        if spec.at("sessionAffinity").text() != "None" {
+            tell("spec.SessionAffinity is ignored for headless services");
+        }
+    } else if has_addresses && !is_external {
+        tell("spec.externalIPs is deprecated and may no longer be implemented in some clusters");
+    }
+    if is_external && has_addresses {
+        tell("spec.externalIPs is ignored when spec.type is \"ExternalName\"");
+    }
+    if !is_external && spec.at("externalName").has_text() {
+        tell("spec.externalName is ignored when spec.type is not \"ExternalName\"");
+    }
+    if spec.at("trafficDistribution").text() == "PreferClose" {
+        tell("spec.trafficDistribution: \"PreferClose\" is deprecated; use \"PreferSameZone\"");
+    }
+}
+
+/// Warns of addresses and ranges that are not canonical.
+fn addresses(spec: &Field<'_>, told: &mut Vec<String>) {
+    if !matches!(spec.at("clusterIP").text(), "" | "None") {
+        for address in spec.at("clusterIPs").items() {
+            warn_of_ip(&address, told);
+        }
+    }
+    for address in spec.at("externalIPs").items() {
+        warn_of_ip(&address, told);
+    }
+    warn_of_ip(&spec.at("loadBalancerIP"), told);
+    for range in spec.at("loadBalancerSourceRanges").items() {
+        warn_of_cidr(&range, told);
+    }
+}

@@ -1,0 +1,101 @@
+//! Validation of the defaults of a schema.
+
+use fakeserver_value::{
+    schema::{Schemas, prune},
+    status::FieldError,
+};
+use serde_json::Value;
+
+use crate::custom_resources::{
+    rules::Rules,
+    validation::{embedded::embedded_errors, validate_at},
+};
+
+/// Returns the errors of the defaults of a whole schema.
+pub(super) fn default_errors(schema: &Value, path: &str) -> Vec<FieldError> {
+    let mut errors = Vec::new();
+    check(schema, path, Place::Root, &mut errors);
+    errors
+}
+
+/// The place of a schema within the objects that it describes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Place {
+    Root,
+    Inside,
+    /// Within the metadata, the kind or the version of an object.
+    Metadata,
+}
+
+fn check(schema: &Value, path: &str, place: Place, errors: &mut Vec<FieldError>) {
+    let is_embedded = schema["x-kubernetes-embedded-resource"] == true;
+    let place = if is_embedded && place == Place::Metadata {
+        Place::Inside
+    } else {
+        place
+    };
+    if let Some(default) = schema.get("default").filter(|default| !default.is_null()) {
+        check_default(default, schema, &format!("{path}.default"), place, errors);
+    }
+    if schema["items"].is_object() {
+        let inner = if place == Place::Root {
+            Place::Inside
+        } else {
+            place
+        };
+        check(&schema["items"], &format!("{path}.items"), inner, errors);
+    }
+    for (name, property) in schema["properties"].as_object().into_iter().flatten() {
+        let is_object = is_embedded || place == Place::Root;
+        let is_meta = is_object && matches!(name.as_str(), "metadata" | "apiVersion" | "kind");
+        let inner = match place {
+            _ if is_meta => Place::Metadata,
+            Place::Root => Place::Inside,
+            place => place,
+        };
+        check(
+            property,
+            &format!("{path}.properties[{name}]"),
+            inner,
+            errors,
+        );
+    }
+}
+
+/// Checks that a default is a value of its schema, and meets its rules as a new value and as one that replaces itself.
+fn check_default(
+    default: &Value,
+    schema: &Value,
+    path: &str,
+    place: Place,
+    errors: &mut Vec<FieldError>,
+) {
+    if place != Place::Metadata {
+        let (schemas, root) = Schemas::of_custom_resource(schema);
+        let mut pruned = default.clone();
+        let is_object = schema["x-kubernetes-embedded-resource"] == true;
+        prune(&mut pruned, schemas.get(root), is_object);
+        if pruned != *default {
+            errors.push(FieldError::invalid(
+                path,
+                default,
+                "must not have unknown fields",
+            ));
+        }
+        let embedded = embedded_errors(default, schema, path);
+        if !embedded.is_empty() {
+            return errors.extend(embedded);
+        }
+    }
+    let found = validate_at(default, schema, path, None);
+    if !found.is_empty() {
+        return errors.extend(found);
+    }
+    let rules = Rules::compile(schema, place == Place::Root);
+    let found = rules.errors_at(default, Some(default), path);
+    if found.is_empty() {
+        errors.extend(rules.errors_at(default, None, path));
+    } else {
+        errors.extend(found);
+    }
+}

@@ -1,0 +1,291 @@
+//! One version of a custom resource: parsing and validation of its objects.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use fakeserver_value::{
+    schema::{Decoded, Schema, StrictError, duplicate_fields, prune},
+    status::FieldError,
+};
+use jiff::Timestamp;
+use serde_json::Value;
+
+use super::{
+    Conversion, JsonPath, PrinterColumn,
+    defaulting::{drop_nulls, set_defaults},
+    deprecation,
+    rules::Rules,
+    stored_form::{StoredForm, VersionSchema},
+    table,
+    validation::{
+        correlation::Correlation,
+        embedded::{self, embedded_errors, read_metadata},
+        list_type_errors, scale, validate, validate_at,
+    },
+};
+use crate::{Verdict, table::cell::Cells};
+
+/// One version of a custom resource, behind its [`ResourceType`](crate::ResourceType).
+#[derive(Debug)]
+pub struct CustomType {
+    /// The version as its definition has it.
+    version: Value,
+    schema: VersionSchema,
+    /// The stored form of its objects, if they have to be shown otherwise.
+    stored: Option<StoredForm>,
+    /// The webhook that makes its objects of what is stored.
+    conversion: Option<Arc<Conversion>>,
+    /// True if a webhook converts between the versions.
+    has_webhook: bool,
+    rules: Rules,
+    selectable: Vec<JsonPath>,
+    columns: Vec<PrinterColumn>,
+    deprecation_warning: Option<String>,
+    is_terminating: bool,
+}
+
+// === impl CustomType ===
+
+impl CustomType {
+    /// Reads `version`, an item of `spec.versions` of the definition `crd`.
+    pub(super) fn new(crd: &Value, version: &Value, is_terminating: bool) -> Self {
+        let schema = &version["schema"]["openAPIV3Schema"];
+        let selectable = version["selectableFields"].as_array().into_iter().flatten();
+        let selectable =
+            selectable.filter_map(|field| JsonPath::parse(field["jsonPath"].as_str()?));
+        let conversion = Conversion::of(crd, version);
+        let has_webhook = crd["spec"]["conversion"]["strategy"] == "Webhook";
+        Self {
+            rules: Rules::compile(schema, true),
+            selectable: selectable.collect(),
+            columns: PrinterColumn::all_of(version),
+            deprecation_warning: deprecation::warning(crd, version),
+            schema: VersionSchema::new(version),
+            stored: StoredForm::of(crd, version).filter(|_| !has_webhook),
+            has_webhook,
+            conversion,
+            version: version.clone(),
+            is_terminating,
+        }
+    }
+
+    /// Returns whether its definition is being deleted: nothing can be created any more.
+    pub fn is_terminating(&self) -> bool {
+        self.is_terminating
+    }
+
+    /// Reads an object: its metadata as that of any object, the rest by the schema. What the schema does not know is left
+    /// out and told; what is absent has its default.
+    ///
+    /// # Errors
+    ///
+    /// The metadata is not what metadata is; the error is in Go's words.
+    pub fn read(&self, object: Value, body: &[u8]) -> Result<Decoded, String> {
+        self.read_with(object, body, true)
+    }
+
+    /// Reads what a configuration was applied to: null where it is no value stays, and is refused later.
+    ///
+    /// # Errors
+    ///
+    /// The metadata is not what metadata is; the error is in Go's words.
+    pub fn read_applied(&self, object: Value) -> Result<Decoded, String> {
+        let text = object.to_string();
+        self.read_with(object, text.as_bytes(), false)
+    }
+
+    fn read_with(
+        &self,
+        mut object: Value,
+        body: &[u8],
+        drops_nulls: bool,
+    ) -> Result<Decoded, String> {
+        let mut strict = duplicate_fields(body).map_err(|error| error.to_string())?;
+        let metadata = read_metadata(&object["metadata"])?;
+        object["metadata"] = metadata.value;
+        strict.extend(metadata.strict);
+        let own = &self.version["schema"]["openAPIV3Schema"];
+        embedded::coerce(&mut object, own, "", &mut strict)?;
+        let schema = self.schema.root();
+        let pruned = prune(&mut object, schema, true);
+        strict.extend(pruned.into_iter().map(StrictError::UnknownField));
+        if drops_nulls {
+            drop_nulls(&mut object, schema);
+        }
+        set_defaults(&mut object, schema);
+        Ok(Decoded::new(object, strict))
+    }
+
+    /// Returns the paths of its selectable fields, without the dot at the beginning.
+    pub fn selectable_paths(&self) -> impl Iterator<Item = &str> {
+        let fields = self.version["selectableFields"].as_array();
+        let paths = fields.into_iter().flatten();
+        let paths = paths.filter_map(|field| field["jsonPath"].as_str());
+        paths.map(|path| path.strip_prefix('.').unwrap_or(path))
+    }
+
+    /// The schema of whole objects, with the metadata that all objects have.
+    pub fn schema(&self) -> Schema<'_> {
+        self.schema.root().with_metadata()
+    }
+
+    /// The webhook that makes its objects of what is stored, and back; nothing if they are stored in this version.
+    pub fn conversion(&self) -> Option<&Arc<Conversion>> {
+        self.conversion.as_ref()
+    }
+
+    /// Returns whether a webhook converts between the versions of its definition.
+    pub fn has_webhook(&self) -> bool {
+        self.has_webhook
+    }
+
+    /// Completes an object that a webhook converted to this version: prunes unknown fields and sets defaults.
+    pub fn complete(&self, mut object: Value) -> Value {
+        let schema = self.schema.root();
+        prune(&mut object, schema, true);
+        drop_nulls(&mut object, schema);
+        set_defaults(&mut object, schema);
+        object
+    }
+
+    /// Counts the forms in which its objects have been shown; nothing if they are shown as they are stored.
+    pub fn shown_form(&self) -> Option<i64> {
+        self.stored.as_ref().map(StoredForm::generation)
+    }
+
+    /// A stored object as this version shows it.
+    pub fn show(&self, mut object: Value) -> Value {
+        if let Some(stored) = &self.stored {
+            stored.show(&mut object, self.schema.root());
+        }
+        object
+    }
+
+    /// Returns the warning of every answer, if the version is deprecated.
+    pub fn deprecation_warning(&self) -> Option<&str> {
+        self.deprecation_warning.as_deref()
+    }
+
+    /// Returns the definitions of the columns of its table, as JSON.
+    pub fn table_columns(&self) -> String {
+        table::columns(&self.columns)
+    }
+
+    /// Returns the cells of an object at a time, one for each column.
+    pub fn table_cells(&self, object: &Value, now: Timestamp) -> Cells {
+        table::cells(&self.columns, object, now)
+    }
+
+    /// The schema of whole objects, as its definition writes it.
+    pub fn open_api_schema(&self) -> &Value {
+        &self.version["schema"]["openAPIV3Schema"]
+    }
+
+    /// Returns what is wrong with `object`, which replaces `old` through `subresource` if there was one, apart from its
+    /// metadata, whose errors `of_metadata` returns if there are rules.
+    ///
+    /// Rules in CEL are evaluated only if the object has the form that their types promise.
+    pub fn check(
+        &self,
+        subresource: &str,
+        object: &Value,
+        old: Option<&Value>,
+        of_metadata: impl FnOnce() -> Vec<FieldError>,
+    ) -> Verdict {
+        let schema = &self.version["schema"]["openAPIV3Schema"];
+        let correlation = old.map(|old| Correlation::new(object, old, schema));
+        let mut errors = if subresource == "status" {
+            self.status_errors(object, correlation)
+        } else {
+            let mut errors = validate(object, schema, correlation);
+            errors.extend(scale::spec_errors(object, self.scale()));
+            errors
+        };
+        errors.extend(scale::status_errors(object, self.scale()));
+        if subresource != "status" {
+            errors.extend(embedded_errors(object, schema, ""));
+        }
+        let was_unique = old.is_none_or(|old| list_type_errors(old, schema, "").is_empty());
+        if was_unique {
+            errors.extend(list_type_errors(object, schema, ""));
+        }
+        if self.rules.is_empty() {
+            return Verdict::refused(errors);
+        }
+        if errors.iter().any(blocks_rules) || of_metadata().iter().any(blocks_rules) {
+            errors.push(FieldError::invalid(
+                "<nil>",
+                &Value::Null,
+                "some validation rules were not checked because the object was invalid; correct the existing errors to \
+                 complete validation",
+            ));
+            return Verdict::refused(errors);
+        }
+        let mut verdict = self.rules.verdict(object, old, correlation);
+        errors.append(&mut verdict.errors);
+        Verdict { errors, ..verdict }
+    }
+
+    /// Returns the errors of a status alone, which is all that its subresource writes.
+    fn status_errors(
+        &self,
+        object: &Value,
+        correlation: Option<Correlation<'_>>,
+    ) -> Vec<FieldError> {
+        let schema = &self.version["schema"]["openAPIV3Schema"]["properties"]["status"];
+        let Some(status) = object.get("status").filter(|_| schema.is_object()) else {
+            return Vec::new();
+        };
+        let own = correlation.and_then(|correlation| correlation.key("status"));
+        validate_at(status, schema, "status", own)
+    }
+
+    fn scale(&self) -> &Value {
+        &self.version["subresources"]["scale"]
+    }
+
+    /// Returns the path of a part of its scale: `specReplicasPath`, `statusReplicasPath` or `labelSelectorPath`.
+    pub fn scale_path(&self, field: &str) -> Option<JsonPath> {
+        JsonPath::parse(self.version["subresources"]["scale"][field].as_str()?)
+    }
+
+    /// Returns whether field selectors may name `label`.
+    pub fn is_selectable(&self, label: &str) -> bool {
+        self.selectable.iter().any(|path| path.to_string() == label)
+    }
+
+    /// Returns the selectable fields of `object`.
+    pub fn selectable_fields(&self, object: &Value) -> BTreeMap<String, String> {
+        let fields = self.selectable.iter().map(|path| {
+            let value = match path.get(object) {
+                None => String::new(),
+                Some(Value::String(text)) => text.clone(),
+                Some(other) => other.to_string(),
+            };
+            (path.to_string(), value)
+        });
+        fields.collect()
+    }
+}
+
+/// Returns whether an error means that values are not of the types by which rules read them.
+fn blocks_rules(error: &FieldError) -> bool {
+    matches!(
+        error.reason,
+        "FieldValueNotSupported"
+            | "FieldValueRequired"
+            | "FieldValueTooLong"
+            | "FieldValueTooMany"
+            | "FieldValueTypeInvalid"
+    )
+}
+
+/// Two are the same if their versions say the same.
+impl PartialEq for CustomType {
+    fn eq(&self, other: &Self) -> bool {
+        self.version == other.version
+            && self.deprecation_warning == other.deprecation_warning
+            && self.is_terminating == other.is_terminating
+    }
+}
+
+impl Eq for CustomType {}

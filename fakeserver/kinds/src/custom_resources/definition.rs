@@ -1,0 +1,196 @@
+//! A parsed `CustomResourceDefinition`.
+
+use std::{cmp::Ordering, sync::Arc};
+
+use fakeserver_value::resource::{GroupResource, GroupVersionKind};
+use serde_json::Value;
+
+use super::{CustomType, conditions};
+use crate::{Kind, KindRef, ResourceType, Subresource};
+
+/// The verbs of every custom resource, in the order of discovery.
+const VERBS: [&str; 8] = [
+    "delete",
+    "deletecollection",
+    "get",
+    "list",
+    "patch",
+    "create",
+    "update",
+    "watch",
+];
+/// The verbs of its subresources.
+const SUBRESOURCE_VERBS: [&str; 3] = ["get", "patch", "update"];
+
+/// A definition whose names are accepted.
+#[derive(Debug)]
+pub struct Definition {
+    uid: String,
+    /// Counts the changes of what it says.
+    generation: i64,
+    resource: GroupResource,
+    /// One type for each version that is served, the preferred one first.
+    served: Vec<Arc<ResourceType>>,
+    is_terminating: bool,
+}
+
+// === impl Definition ===
+
+impl Definition {
+    /// Parses the definition `crd`; `None` if it is not established. Types are taken from `known` where it was read
+    /// before: their schemas are expensive to read.
+    pub fn parse(crd: &Value, known: &[Arc<Self>]) -> Option<Arc<Self>> {
+        if !conditions::is_true(crd, "Established") {
+            return None;
+        }
+        let metadata = &crd["metadata"];
+        let uid = metadata["uid"].as_str().unwrap_or_default();
+        let generation = metadata["generation"].as_i64().unwrap_or_default();
+        let is_terminating = conditions::is_true(crd, "Terminating");
+        let before = known.iter().find(|known| known.uid == uid);
+        if let Some(before) = before
+            && before.generation == generation
+            && before.is_terminating == is_terminating
+        {
+            return Some(Arc::clone(before));
+        }
+        let group: Arc<str> = text(&crd["spec"]["group"]);
+        let plural = text(&crd["spec"]["names"]["plural"]);
+        let versions = crd["spec"]["versions"].as_array().into_iter().flatten();
+        let mut served: Vec<Arc<ResourceType>> = versions
+            .filter(|version| version["served"] == true)
+            .map(|version| Arc::new(resource_type(crd, version, is_terminating)))
+            .collect();
+        served.sort_by(|a, b| compare_versions(&a.version, &b.version));
+        Some(Arc::new(Self {
+            uid: uid.to_owned(),
+            generation,
+            resource: GroupResource::new(group, plural),
+            served,
+            is_terminating,
+        }))
+    }
+
+    /// Returns the key of its resource in the store.
+    pub fn resource(&self) -> &GroupResource {
+        &self.resource
+    }
+
+    /// The types that it defines, the preferred version first.
+    pub fn served(&self) -> &[Arc<ResourceType>] {
+        &self.served
+    }
+
+    /// Returns whether objects of it look different than by `other`, so that watches have to begin again.
+    pub fn differs_from(&self, other: &Self) -> bool {
+        self.uid != other.uid || self.generation != other.generation
+    }
+}
+
+fn resource_type(crd: &Value, version: &Value, is_terminating: bool) -> ResourceType {
+    let names = &crd["spec"]["names"];
+    let group = text(&crd["spec"]["group"]);
+    let kind = text(&names["kind"]);
+    let below = |name: &str, kind: GroupVersionKind| Subresource {
+        name: name.into(),
+        kind,
+        verbs: SUBRESOURCE_VERBS.map(Arc::from).to_vec(),
+    };
+    let subresources = &version["subresources"];
+    let status = (!subresources["status"].is_null()).then(|| {
+        let own = GroupVersionKind {
+            group: "".into(),
+            version: "".into(),
+            kind: Arc::clone(&kind),
+        };
+        below("status", own)
+    });
+    let scale = (!subresources["scale"].is_null()).then(|| {
+        let scale = GroupVersionKind {
+            group: "autoscaling".into(),
+            version: "v1".into(),
+            kind: "Scale".into(),
+        };
+        below("scale", scale)
+    });
+    let plural = text(&names["plural"]);
+    let custom = CustomType::new(crd, version, is_terminating);
+    let rules = Kind::custom(&group, &plural, custom, status.is_some());
+    ResourceType {
+        form: None,
+        rules: KindRef::Custom(Arc::new(rules)),
+        group,
+        version: text(&version["name"]),
+        plural,
+        singular: text(&names["singular"]),
+        kind,
+        list_kind: names["listKind"].as_str().map(Arc::from),
+        is_namespaced: crd["spec"]["scope"] == "Namespaced",
+        verbs: VERBS.map(Arc::from).to_vec(),
+        short_names: texts(&names["shortNames"]),
+        categories: texts(&names["categories"]),
+        subresources: status.into_iter().chain(scale).collect(),
+    }
+}
+
+fn text(value: &Value) -> Arc<str> {
+    value.as_str().unwrap_or_default().into()
+}
+
+fn texts(list: &Value) -> Vec<Arc<str>> {
+    list.as_array().into_iter().flatten().map(text).collect()
+}
+
+/// The order of versions in discovery: stable ones, then beta, then alpha, each from the highest down; then the names
+/// that are no versions, by the alphabet.
+pub fn compare_versions(a: &str, b: &str) -> Ordering {
+    match (Priority::parse(a), Priority::parse(b)) {
+        (Some(one), Some(other)) => other.cmp(&one),
+        (Some(_), None) => Ordering::Less,
+        (None, Some(_)) => Ordering::Greater,
+        (None, None) => a.cmp(b),
+    }
+}
+
+/// A version of Kubernetes' form, such as `v1beta2`; the greater one is preferred.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Priority {
+    stability: Stability,
+    major: u64,
+    minor: u64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Stability {
+    Alpha,
+    Beta,
+    Stable,
+}
+
+// === impl Priority ===
+
+impl Priority {
+    fn parse(version: &str) -> Option<Self> {
+        let rest = version.strip_prefix('v')?;
+        let digits = |text: &str| {
+            let is_number = !text.is_empty()
+                && !text.starts_with('0')
+                && text.bytes().all(|byte| byte.is_ascii_digit());
+            is_number.then(|| text.parse().ok()).flatten()
+        };
+        for (word, stability) in [("alpha", Stability::Alpha), ("beta", Stability::Beta)] {
+            if let Some((major, minor)) = rest.split_once(word) {
+                return Some(Self {
+                    stability,
+                    major: digits(major)?,
+                    minor: digits(minor)?,
+                });
+            }
+        }
+        Some(Self {
+            stability: Stability::Stable,
+            major: digits(rest)?,
+            minor: 0,
+        })
+    }
+}

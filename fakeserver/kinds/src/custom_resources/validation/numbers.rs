@@ -1,0 +1,187 @@
+//! Limits of numbers.
+
+use fakeserver_value::{go_text::float, status::FieldError};
+use serde_json::{Number, Value};
+
+use super::{
+    outcome::{Outcome, Place},
+    types,
+};
+
+/// The greatest integer that doubles hold without gaps.
+const SAFE_MAX: f64 = 9_007_199_254_740_991.0;
+/// The smallest relative difference that counts.
+const EPSILON: f64 = 1e-9;
+
+/// Returns whether a number is an integer, as far as JSON distinguishes them.
+pub(super) fn is_integral(number: f64) -> bool {
+    if !number.is_finite() || number.abs() > SAFE_MAX {
+        return false;
+    }
+    let near = number.round();
+    let difference = (number - near).abs();
+    difference == 0.0 || difference < EPSILON * number.abs().min(1.0)
+}
+
+/// Checks a number; the limits of an integer are read as integers.
+pub(super) fn check_number(
+    number: &Number,
+    schema: &Value,
+    place: Place<'_>,
+    outcome: &mut Outcome,
+) {
+    outcome.matches += 1;
+    check_range(number, "Checked", schema, place, outcome);
+    for (keyword, prefix) in [
+        ("multipleOf", "MultipleOf"),
+        ("minimum", "Minimum boundary"),
+        ("maximum", "Maximum boundary"),
+    ] {
+        let Some(limit) = schema[keyword].as_number() else {
+            continue;
+        };
+        // A limit of the schema is a double, whatever it was written as.
+        let limit = limit.as_f64().unwrap_or_default();
+        let mut own = Outcome::default();
+        let as_number = Number::from_f64(limit).unwrap_or_else(|| 0.into());
+        check_range(&as_number, prefix, schema, place, &mut own);
+        let native = number.as_i64().filter(|_| own.is_valid());
+        match (keyword, native) {
+            ("multipleOf", native) => check_factor(number, native, limit, place, &mut own),
+            (_, native) => check_limit(number, native, limit, (keyword, schema), place, &mut own),
+        }
+        outcome.merge(own);
+    }
+}
+
+fn check_limit(
+    number: &Number,
+    native: Option<i64>,
+    limit: f64,
+    (keyword, schema): (&str, &Value),
+    place: Place<'_>,
+    outcome: &mut Outcome,
+) {
+    let is_maximum = keyword == "maximum";
+    let exclusive = if is_maximum {
+        "exclusiveMaximum"
+    } else {
+        "exclusiveMinimum"
+    };
+    let is_exclusive = schema[exclusive] == true;
+    let (order, shown) = if let Some(native) = native {
+        let limit = to_integer(limit);
+        (Some(native.cmp(&limit)), limit.to_string())
+    } else {
+        let number = number.as_f64().unwrap_or_default();
+        (number.partial_cmp(&limit), float(limit))
+    };
+    let Some(order) = order else { return };
+    let is_beyond = if is_maximum {
+        order.is_gt()
+    } else {
+        order.is_lt()
+    };
+    if is_beyond || (is_exclusive && order.is_eq()) {
+        let which = if is_maximum { "less" } else { "greater" };
+        let or_equal = if is_exclusive { "" } else { " or equal to" };
+        place.refuse(
+            &print(number, native),
+            &format!("should be {which} than{or_equal} {shown}"),
+            outcome,
+        );
+    }
+}
+
+fn check_factor(
+    number: &Number,
+    native: Option<i64>,
+    factor: f64,
+    place: Place<'_>,
+    outcome: &mut Outcome,
+) {
+    let shown = native.map_or_else(|| float(factor), |_| to_integer(factor).to_string());
+    let is_positive = native.map_or(factor > 0.0, |_| to_integer(factor) > 0);
+    if !is_positive {
+        let message = format!(
+            "factor MultipleOf declared for {} must be positive: {shown}",
+            place.name
+        );
+        let error = FieldError::invalid_printed(place.field(), &shown, &message);
+        return outcome.add(message, error);
+    }
+    let is_multiple = if let Some(native) = native {
+        native % to_integer(factor) == 0
+    } else {
+        let number = number.as_f64().unwrap_or_default();
+        is_integral(if factor < 1.0 {
+            1.0 / factor * number
+        } else {
+            number / factor
+        })
+    };
+    if !is_multiple {
+        let what = format!("should be a multiple of {shown}");
+        place.refuse(&print(number, native), &what, outcome);
+    }
+}
+
+/// Checks that a number, or a limit of numbers, is of the type and the format of the schema.
+fn check_range(
+    number: &Number,
+    prefix: &str,
+    schema: &Value,
+    place: Place<'_>,
+    outcome: &mut Outcome,
+) {
+    let types = types(schema);
+    let format = schema["format"].as_str().unwrap_or_default();
+    let (ty, format) = match types.as_slice() {
+        ["integer"] if matches!(format, "int32" | "int64") => ("integer", format),
+        ["integer"] => ("integer", ""),
+        ["number"] if matches!(format, "float" | "double") => ("number", format),
+        ["number"] => ("number", ""),
+        _ => ("", ""),
+    };
+    let fits = match (ty, format) {
+        ("integer", "int32") => integer(number).is_some_and(|value| i32::try_from(value).is_ok()),
+        ("integer", _) => integer(number).is_some(),
+        (_, "float") => {
+            let number = number.as_f64().unwrap_or_default();
+            number.abs() <= f64::from(f32::MAX)
+        }
+        _ => true,
+    };
+    if !fits {
+        let format = match format {
+            "" => "(default format)".to_owned(),
+            format => format!("with format {format}"),
+        };
+        let name = place.name;
+        let message = format!("{prefix} value must be of type {ty} {format} in {name}");
+        place.refuse_whole(message, outcome);
+    }
+}
+
+/// Returns the integer that a number is written as.
+fn integer(number: &Number) -> Option<i64> {
+    number.as_i64().or_else(|| {
+        let value = number.as_f64()?;
+        let fits = value.fract() == 0.0 && value >= -9_223_372_036_854_775_808.0;
+        (fits && value < 9_223_372_036_854_775_808.0).then(|| to_integer(value))
+    })
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "a limit that is no integer is cut, as a real server does it"
+)]
+fn to_integer(number: f64) -> i64 {
+    number as i64
+}
+
+fn print(number: &Number, native: Option<i64>) -> String {
+    // An integer that is compared with a limit beyond integers is shown as a double.
+    let shown = native.map(|native| native.to_string());
+    shown.unwrap_or_else(|| float(number.as_f64().unwrap_or_default()))
+}

@@ -1,0 +1,149 @@
+//! The objects of a new cluster, apart from its namespaces, as a real server has them.
+
+use std::{fmt::Display, sync::LazyLock};
+
+use fakeserver_value::resource::GroupResource;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use sha2::{Digest as _, Sha256};
+
+use super::{Kind, built_in, core::service::range::ServiceRange};
+
+/// The objects, one a line, with marks for what differs from server to server.
+static LINES: LazyLock<String> = LazyLock::new(|| {
+    let compressed = &include_bytes!("../data/initial-objects.jsonl.zst")[..];
+    let lines = zstd::decode_all(compressed).expect("the embedded objects are compressed");
+    String::from_utf8(lines).expect("the embedded objects are text")
+});
+
+/// Stands for the time of creation.
+const TIME: &str = "<time>";
+/// Stands for its day.
+const DAY: &str = "<date>";
+
+#[derive(Debug, Deserialize)]
+struct Line<'a> {
+    group: &'a str,
+    resource: &'a str,
+    object: Value,
+}
+
+/// Returns the objects as they are created at `now`, a time in whole seconds as objects write times, in a cluster whose
+/// services have addresses of `services`. Each comes with its kind, and always has the same uid, but for the one that is
+/// named after an address.
+pub fn initial_objects(now: &str, services: ServiceRange) -> Vec<(&'static Kind, Value)> {
+    let day = now.split('T').next().unwrap_or_default();
+    let mut text = LINES.replace(TIME, now).replace(DAY, day);
+    let embedded = ServiceRange::DEFAULT;
+    if services != embedded {
+        let quoted = |value: &dyn Display| format!("\"{value}\"");
+        text = text
+            .replace(&quoted(&embedded), &quoted(&services))
+            .replace(&quoted(&embedded.first()), &quoted(&services.first()));
+    }
+    text.lines().map(read).collect()
+}
+
+/// Returns the object of that resource, namespace (empty for one of the cluster) and name as [`initial_objects`] has it, if
+/// there is one.
+pub fn initial_object(
+    resource: &GroupResource,
+    (namespace, name): (&str, &str),
+    now: &str,
+    services: ServiceRange,
+) -> Option<Value> {
+    let mut objects = initial_objects(now, services).into_iter();
+    let found = objects.find(|(kind, object)| {
+        let metadata = &object["metadata"];
+        kind.storage() == resource
+            && metadata["namespace"].as_str().unwrap_or_default() == namespace
+            && metadata["name"] == name
+    });
+    found.map(|(_, object)| object)
+}
+
+fn read(line: &str) -> (&'static Kind, Value) {
+    let line: Line<'_> = serde_json::from_str(line).expect("the embedded objects are JSON");
+    let kind =
+        built_in(line.group, line.resource).expect("the embedded objects are of known kinds");
+    let mut object = line.object;
+    let metadata = &mut object["metadata"];
+    let text = |field: &str| metadata[field].as_str().unwrap_or_default();
+    let uid = uid_of([line.group, line.resource, text("namespace"), text("name")]);
+    metadata["uid"] = json!(uid);
+    (kind, object)
+}
+
+/// Returns the uid of the object of that group, resource, namespace and name, which is always the same.
+pub fn uid_of(place: [&str; 4]) -> String {
+    let digest = Sha256::digest(place.join("/"));
+    let (uid, _) = digest.split_at(size_of::<uuid::Bytes>());
+    let uid = uid.try_into().expect("it is as long as a uid");
+    let uid = uuid::Builder::from_random_bytes(uid).into_uuid();
+    uid.to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+    use fakeserver_value::managed_fields::{Manager, described, record_update};
+
+    use crate::registry::Registry;
+
+    const NOW: &str = "2026-01-01T00:00:00Z";
+
+    #[test]
+    fn every_object_has_a_uid_of_its_own_and_no_mark() {
+        let objects = initial_objects(NOW, ServiceRange::DEFAULT);
+        let uids: BTreeSet<&str> = (objects.iter())
+            .map(|(_, object)| object["metadata"]["uid"].as_str().unwrap())
+            .collect();
+        assert_eq!(uids.len(), objects.len());
+        for (kind, object) in &objects {
+            assert_eq!(object["metadata"]["creationTimestamp"], NOW);
+            let text = object.to_string();
+            assert!(!text.contains('<'), "{} {text}", kind.plural());
+        }
+    }
+
+    #[test]
+    fn managers_own_what_they_have_set() {
+        let kind_name = |kind: &Kind| {
+            let registry = Registry::builtin();
+            let versions = registry.groups().iter().flat_map(|group| &group.versions);
+            let mut resources = versions.flat_map(|version| &version.resources);
+            let found = resources.find(|resource| *resource.plural == *kind.plural());
+            found.unwrap().kind.to_string()
+        };
+        for (kind, object) in initial_objects(NOW, ServiceRange::DEFAULT) {
+            let metadata = &object["metadata"];
+            let entries = metadata["managedFields"].as_array().unwrap();
+            // What a controller has set of the status is another entry.
+            let own = entries.iter().find(|entry| entry["subresource"].is_null());
+            let own = own.unwrap();
+            let mut made = object.clone();
+            made["metadata"]["managedFields"] = Value::Null;
+            // Managers are recorded before addresses are allocated.
+            for (part, field) in [
+                ("", "status"),
+                ("/spec", "clusterIPs"),
+                ("/spec", "ipFamilies"),
+            ] {
+                let part = made.pointer_mut(part).and_then(Value::as_object_mut);
+                part.map(|part| part.remove(field));
+            }
+            let api_version = own["apiVersion"].as_str().unwrap();
+            let manager = Manager {
+                name: own["manager"].as_str().unwrap(),
+                api_version,
+                subresource: "",
+            };
+            let described = described(api_version, &kind_name(kind));
+            record_update(None, &mut made, described, &manager, NOW);
+            let found = &made["metadata"]["managedFields"][0];
+            assert_eq!(found, own, "{} {}", kind.plural(), metadata["name"]);
+        }
+    }
+}

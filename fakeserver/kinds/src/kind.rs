@@ -1,0 +1,497 @@
+//! The rules of one kind of object.
+
+use std::{
+    borrow::Cow,
+    fmt,
+    ops::Deref,
+    sync::{Arc, OnceLock},
+};
+
+use fakeserver_value::{
+    field::Field, findings::Findings, names::subdomain_problems, resource::GroupResource,
+    status::FieldError,
+};
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use super::{
+    Habits, SelectableFields,
+    custom_resources::{Conversion, CustomType},
+    metadata::{errors_of, finalizer_warnings},
+    pod_spec::drop_disabled,
+    table::cell::Cells,
+};
+
+/// Completes an object in place.
+type Complete = fn(&mut Value);
+/// Changes the next version of an object by what the present one says.
+type Keep = fn(&Value, &mut Value);
+/// Adds warnings about an object.
+type Warn = fn(&Accepted<'_>, &mut Vec<String>);
+/// The printed cells of an object at a time.
+pub(crate) type PrintCells = fn(&Value, Timestamp) -> Cells;
+/// Checks a new object.
+type Check = fn(&Field<'_>, &mut Findings);
+/// Checks an object and what it replaces, in this order: old, new.
+type CheckUpdate = fn(&Field<'_>, &Field<'_>, &mut Findings);
+
+/// All that the server knows of one kind, in all its versions.
+///
+/// A built-in kind is a `static` in its own module. A custom resource's is made of its definition, for one version.
+pub struct Kind {
+    group: Cow<'static, str>,
+    plural: Cow<'static, str>,
+    /// The kind whose storage it shares, if it has none of its own.
+    stored_as: Option<&'static Kind>,
+    storage: OnceLock<GroupResource>,
+    pub habits: Habits,
+    name_problems: fn(&str) -> Vec<String>,
+    defaults: Complete,
+    prepare: Complete,
+    keep: Keep,
+    prepare_update: Keep,
+    status: Complete,
+    validation: Option<Validation>,
+    warn: Warn,
+    cells: PrintCells,
+    row_conditions: fn(&Value) -> Option<Value>,
+    pub(super) fields: Option<&'static SelectableFields>,
+    deprecation: Option<&'static str>,
+    /// The pointer to the pod, or the template of pods, that an object is or has.
+    pod_at: Option<&'static str>,
+    custom: Option<Arc<CustomType>>,
+}
+
+/// The checks of a kind, apart from those of its metadata.
+#[derive(Clone, Copy)]
+pub struct Validation {
+    create: Check,
+    update: CheckUpdate,
+    /// The checks of updates through subresources.
+    subresources: &'static [(&'static str, CheckUpdate)],
+}
+
+/// The findings of a validation, and its warnings.
+#[derive(Debug, Default)]
+pub struct Verdict {
+    pub errors: Vec<FieldError>,
+    pub warnings: Vec<String>,
+}
+
+/// An object that is accepted, for warnings.
+pub struct Accepted<'a> {
+    pub object: Field<'a>,
+    /// The object that it replaces; absent if it is new.
+    pub old: Field<'a>,
+    pub is_new: bool,
+    /// It is new, or its desired state has changed.
+    pub is_next_generation: bool,
+}
+
+/// A reference to a kind, built in or made by a definition.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum KindRef {
+    BuiltIn(&'static Kind),
+    Custom(Arc<Kind>),
+}
+
+// === impl Kind ===
+
+impl Kind {
+    /// Returns a kind that follows the rules of most.
+    pub const fn new(group: &'static str, plural: &'static str) -> Self {
+        Self {
+            group: Cow::Borrowed(group),
+            plural: Cow::Borrowed(plural),
+            stored_as: None,
+            storage: OnceLock::new(),
+            habits: Habits::COMMON,
+            name_problems: subdomain_problems,
+            defaults: |_| {},
+            prepare: |_| {},
+            keep: |_, _| {},
+            prepare_update: |_, _| {},
+            status: |_| {},
+            validation: None,
+            warn: |_, _| {},
+            cells: |_, _| Vec::new(),
+            row_conditions: |_| None,
+            fields: None,
+            deprecation: None,
+            pod_at: None,
+            custom: None,
+        }
+    }
+
+    /// Returns the kind of a custom resource in one version.
+    pub fn custom(group: &str, plural: &str, custom: CustomType, has_status: bool) -> Self {
+        Self {
+            group: group.to_owned().into(),
+            plural: plural.to_owned().into(),
+            habits: Habits::custom(has_status),
+            custom: Some(Arc::new(custom)),
+            ..Self::new("", "")
+        }
+    }
+
+    /// Sets how it differs from other kinds.
+    pub const fn habits(mut self, habits: Habits) -> Self {
+        self.habits = habits;
+        self
+    }
+
+    /// Stores its objects among those of another kind.
+    pub const fn stored_as(mut self, kind: &'static Kind) -> Self {
+        self.stored_as = Some(kind);
+        self
+    }
+
+    /// Sets the rules of its names.
+    pub const fn names(mut self, problems: fn(&str) -> Vec<String>) -> Self {
+        self.name_problems = problems;
+        self
+    }
+
+    /// Sets what fills in the fields that a client may leave out. They belong to the writer of the object.
+    pub const fn defaults(mut self, set: Complete) -> Self {
+        self.defaults = set;
+        self
+    }
+
+    /// Sets what the server adds to a new object, which has its name and uid by then. No manager owns that.
+    pub const fn prepare(mut self, prepare: Complete) -> Self {
+        self.prepare = prepare;
+        self
+    }
+
+    /// Sets what an update keeps of the present object.
+    pub const fn keep(mut self, keep: Keep) -> Self {
+        self.keep = keep;
+        self
+    }
+
+    /// Sets what the server changes in an object that replaces another. No manager owns that.
+    pub const fn prepare_update(mut self, prepare: Keep) -> Self {
+        self.prepare_update = prepare;
+        self
+    }
+
+    /// Sets what completes a status that a client has written.
+    pub const fn status(mut self, complete: Complete) -> Self {
+        self.status = complete;
+        self
+    }
+
+    /// Sets the checks of its objects.
+    pub const fn validation(mut self, validation: Validation) -> Self {
+        self.validation = Some(validation);
+        self
+    }
+
+    /// Sets what lists warnings about objects that are accepted.
+    pub const fn warnings(mut self, warn: Warn) -> Self {
+        self.warn = warn;
+        self
+    }
+
+    /// Sets what prints the cells of a row, of which the last may be missing.
+    pub const fn cells(mut self, cells: PrintCells) -> Self {
+        self.cells = cells;
+        self
+    }
+
+    /// Sets what returns the conditions of a row.
+    pub const fn row_conditions(mut self, conditions: fn(&Value) -> Option<Value>) -> Self {
+        self.row_conditions = conditions;
+        self
+    }
+
+    /// Sets the fields that clients may select by, beside name and namespace.
+    pub const fn fields(mut self, fields: &'static SelectableFields) -> Self {
+        self.fields = Some(fields);
+        self
+    }
+
+    /// Sets the warning of every answer.
+    pub const fn deprecated(mut self, warning: &'static str) -> Self {
+        self.deprecation = Some(warning);
+        self
+    }
+
+    /// Sets the pointer to the pod, or the template of pods, that an object is or has.
+    pub const fn pod_at(mut self, pointer: &'static str) -> Self {
+        self.pod_at = Some(pointer);
+        self
+    }
+
+    pub fn group(&self) -> &str {
+        &self.group
+    }
+
+    pub fn plural(&self) -> &str {
+        &self.plural
+    }
+
+    /// Returns where its objects are stored.
+    pub fn storage(&self) -> &GroupResource {
+        if let Some(other) = self.stored_as {
+            return other.storage();
+        }
+        let make = || GroupResource::new(&*self.group, &*self.plural);
+        self.storage.get_or_init(make)
+    }
+
+    /// Tells whether its objects are stored among those of another kind.
+    pub(super) fn is_stored_elsewhere(&self) -> bool {
+        self.stored_as.is_some()
+    }
+
+    /// Tells whether it is this built-in kind.
+    pub fn is(&self, other: &'static Self) -> bool {
+        std::ptr::eq(self, other)
+    }
+
+    /// Tells whether a definition has made it.
+    pub fn is_custom(&self) -> bool {
+        self.custom.is_some()
+    }
+
+    /// Returns the conversion by a webhook between its version and the stored one, if they differ.
+    pub fn conversion(&self) -> Option<&Arc<Conversion>> {
+        self.custom.as_ref()?.conversion()
+    }
+
+    /// Tells whether a webhook converts between the versions of its definition.
+    pub fn has_conversion_webhook(&self) -> bool {
+        self.custom
+            .as_ref()
+            .is_some_and(|custom| custom.has_webhook())
+    }
+
+    /// Returns what its definition says, if it is a custom resource.
+    pub fn as_custom(&self) -> Option<&Arc<CustomType>> {
+        self.custom.as_ref()
+    }
+
+    /// Tells whether objects are checked beyond their metadata.
+    #[cfg(test)]
+    pub fn has_validation(&self) -> bool {
+        self.validation.is_some()
+    }
+
+    /// Returns the pointer to the template of pods that its objects have.
+    pub fn pod_template_at(&self) -> Option<&'static str> {
+        self.pod_at.filter(|pointer| !pointer.is_empty())
+    }
+
+    /// Lists what is wrong with a name.
+    pub fn name_problems(&self, name: &str) -> Vec<String> {
+        (self.name_problems)(name)
+    }
+
+    /// Fills in the fields that a client may leave out, before it is known which manager owns which field.
+    pub fn set_defaults(&self, object: &mut Value) {
+        (self.defaults)(object);
+    }
+
+    /// Adds what the server gives a new object, which has its name and uid already. No manager owns that.
+    pub fn prepare_create(&self, object: &mut Value) {
+        if self.habits.has_generation && !self.habits.begins_without_generation {
+            object["metadata"]["generation"] = json!(1);
+        }
+        (self.prepare)(object);
+        if let Some(pointer) = self.pod_at {
+            drop_disabled(pointer, &Value::Null, object);
+        }
+    }
+
+    /// Keeps in `new` what an update of `old` may not change or leaves out.
+    pub(super) fn keep_on_update(&self, old: &Value, new: &mut Value) {
+        (self.keep)(old, new);
+    }
+
+    /// Changes what the server does not accept in the next version of `old`. No manager owns that.
+    pub fn prepare_next(&self, old: &Value, new: &mut Value) {
+        (self.prepare_update)(old, new);
+        if let Some(pointer) = self.pod_at {
+            drop_disabled(pointer, old, new);
+        }
+    }
+
+    /// Sets the defaults of a status: one that a client has written, or that of a new object.
+    pub fn complete_status(&self, object: &mut Value) {
+        (self.status)(object);
+    }
+
+    /// Lists what is wrong with an object apart from its metadata, with values as `shown` has them; `old` is the object that
+    /// it replaces through `subresource`, which is empty for the object itself.
+    pub fn verdict(
+        &self,
+        subresource: &str,
+        (object, shown): (&Value, &Value),
+        old: Option<&Value>,
+    ) -> Verdict {
+        if let Some(custom) = &self.custom {
+            let of_metadata = || errors_of(self, subresource, object, old);
+            return custom.check(subresource, object, old, of_metadata);
+        }
+        let object = Field::shown_as(object, shown);
+        Verdict::refused(self.errors(subresource, &object, old))
+    }
+
+    /// Lists what is wrong with an object of a built-in kind apart from its metadata, as [`Kind::verdict`] does.
+    pub fn errors(
+        &self,
+        subresource: &str,
+        object: &Field<'_>,
+        old: Option<&Value>,
+    ) -> Vec<FieldError> {
+        let Some(validation) = &self.validation else {
+            return Vec::new();
+        };
+        let mut found = Findings::default();
+        validation.check(subresource, object, old.map(Field::root), &mut found);
+        found.into_errors()
+    }
+
+    /// Lists what a client should know of an object that is accepted; `old` is the object that it replaces.
+    #[doc(alias("WarningsOnCreate", "WarningsOnUpdate"))]
+    pub fn warnings_of(&self, object: &Value, old: Option<&Value>) -> Vec<String> {
+        if self.is_custom() {
+            return finalizer_warnings(&object["metadata"], old.map(|old| &old["metadata"]));
+        }
+        let mut warnings = Vec::new();
+        (self.warn)(&Accepted::new(object, old), &mut warnings);
+        warnings
+    }
+
+    /// Returns the definitions of the columns that its definition names, as JSON, if it is a custom resource.
+    pub(super) fn own_columns(&self) -> Option<String> {
+        self.custom.as_ref().map(|custom| custom.table_columns())
+    }
+
+    /// Returns the cells of a row that it prints itself: all of a custom resource, or the first of a built-in kind.
+    pub(super) fn own_cells(&self, object: &Value, now: Timestamp) -> Cells {
+        match &self.custom {
+            Some(custom) => custom.table_cells(object, now),
+            None => (self.cells)(object, now),
+        }
+    }
+
+    /// Returns the conditions of a row.
+    pub(super) fn row_conditions_of(&self, object: &Value) -> Option<Value> {
+        (self.row_conditions)(object)
+    }
+
+    /// Returns the warning of every answer, if the kind is deprecated.
+    pub fn deprecation_warning(&self) -> Option<&str> {
+        match &self.custom {
+            Some(custom) => custom.deprecation_warning(),
+            None => self.deprecation,
+        }
+    }
+}
+
+impl fmt::Debug for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Kind")
+            .field("group", &self.group)
+            .field("plural", &self.plural)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Compares names, and the definitions of custom resources.
+impl PartialEq for Kind {
+    fn eq(&self, other: &Self) -> bool {
+        self.group == other.group && self.plural == other.plural && self.custom == other.custom
+    }
+}
+
+impl Eq for Kind {}
+
+// === impl Verdict ===
+
+impl Verdict {
+    /// Returns a verdict without warnings.
+    pub fn refused(errors: Vec<FieldError>) -> Self {
+        let warnings = Vec::new();
+        Self { errors, warnings }
+    }
+}
+
+// === impl Validation ===
+
+impl Validation {
+    /// Checks of metadata only.
+    pub const METADATA: Self = Self::new(|_, _| {}, |_, _, _| {});
+
+    pub const fn new(create: Check, update: CheckUpdate) -> Self {
+        Self {
+            create,
+            update,
+            subresources: &[],
+        }
+    }
+
+    /// Adds the checks of updates through subresources.
+    pub const fn with(self, subresources: &'static [(&'static str, CheckUpdate)]) -> Self {
+        Self {
+            subresources,
+            ..self
+        }
+    }
+
+    fn check(
+        &self,
+        subresource: &str,
+        object: &Field<'_>,
+        old: Option<Field<'_>>,
+        found: &mut Findings,
+    ) {
+        let Some(old) = old else {
+            return (self.create)(object, found);
+        };
+        match subresource {
+            // A scale is written into the object, which has to be valid as a whole.
+            "" | "scale" => (self.update)(&old, object, found),
+            _ => {
+                let mut own = self.subresources.iter();
+                if let Some((_, check)) = own.find(|(name, _)| *name == subresource) {
+                    check(&old, object, found);
+                }
+            }
+        }
+    }
+}
+
+// === impl Accepted ===
+
+impl<'a> Accepted<'a> {
+    fn new(object: &'a Value, old: Option<&'a Value>) -> Self {
+        let generation = |object: &Value| object["metadata"]["generation"].as_i64();
+        Self {
+            object: Field::root(object),
+            old: Field::root(old.unwrap_or(&Value::Null)),
+            is_new: old.is_none(),
+            is_next_generation: old.is_none_or(|old| generation(old) != generation(object)),
+        }
+    }
+
+    pub fn metadata(&self) -> Field<'a> {
+        self.object.at("metadata")
+    }
+}
+
+// === impl KindRef ===
+
+impl Deref for KindRef {
+    type Target = Kind;
+
+    fn deref(&self) -> &Kind {
+        match self {
+            Self::BuiltIn(kind) => kind,
+            Self::Custom(kind) => kind,
+        }
+    }
+}

@@ -1,0 +1,3 @@
+//! The group `policy`.
+
+pub mod pod_disruption_budget;

@@ -1,0 +1,164 @@
+//! Reads the recorded aggregated discovery of a real server.
+
+use std::sync::Arc;
+
+use fakeserver_value::resource::{GroupVersionKind, api_version};
+use serde::Deserialize;
+
+use super::{Group, Version};
+use crate::{
+    Kind, KindRef, ResourceType, Subresource, built_in, conversion::form_of, coordination::lease,
+};
+
+/// The discovery of a kube-apiserver 1.36.2, `items` of `/api` and of `/apis`, and what a feature gate adds.
+const BUILTIN: &str = include_str!("../../data/discovery.json");
+
+/// Finds the rules of a resource that discovery names.
+type Rules = fn(&str, &str) -> Option<&'static Kind>;
+
+#[derive(Deserialize)]
+struct Document {
+    core: Vec<WireGroup>,
+    groups: Vec<WireGroup>,
+    /// The versions that change if the server holds elections.
+    gated: Vec<WireGroup>,
+}
+
+#[derive(Deserialize)]
+struct WireGroup {
+    metadata: WireMeta,
+    versions: Vec<WireVersion>,
+}
+
+#[derive(Deserialize)]
+struct WireMeta {
+    #[serde(default)]
+    name: Arc<str>,
+}
+
+#[derive(Deserialize)]
+struct WireVersion {
+    version: Arc<str>,
+    resources: Vec<WireResource>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct WireResource {
+    resource: Arc<str>,
+    response_kind: WireKind,
+    scope: String,
+    singular_resource: Arc<str>,
+    verbs: Vec<Arc<str>>,
+    #[serde(default)]
+    short_names: Vec<Arc<str>>,
+    #[serde(default)]
+    categories: Vec<Arc<str>>,
+    #[serde(default)]
+    subresources: Vec<WireSubresource>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct WireSubresource {
+    subresource: Arc<str>,
+    response_kind: WireKind,
+    verbs: Vec<Arc<str>>,
+}
+
+#[derive(Deserialize)]
+struct WireKind {
+    group: Arc<str>,
+    version: Arc<str>,
+    kind: Arc<str>,
+}
+
+/// The core group, then the others in the order of discovery.
+pub(super) fn builtin_groups() -> Vec<Group> {
+    let document = document();
+    let groups = document.core.into_iter().chain(document.groups);
+    groups.map(|group| group.into_group(built_in)).collect()
+}
+
+/// The same with what elections need that the server holds.
+pub(super) fn coordinated_groups() -> Vec<Group> {
+    let rules = |group: &str, plural: &str| match plural {
+        "leases" => Some(&lease::COORDINATED),
+        _ => built_in(group, plural),
+    };
+    let mut groups = builtin_groups();
+    for gated in document().gated {
+        let gated = gated.into_group(rules);
+        let known = groups.iter_mut().find(|group| group.name == gated.name);
+        known.expect("the group is built in").versions = gated.versions;
+    }
+    groups
+}
+
+fn document() -> Document {
+    serde_json::from_str(BUILTIN).expect("the embedded discovery document is valid")
+}
+
+// === impl WireGroup ===
+
+impl WireGroup {
+    fn into_group(self, rules: Rules) -> Group {
+        let name = self.metadata.name;
+        let versions = self.versions.into_iter().map(|version| Version {
+            resources: version
+                .resources
+                .into_iter()
+                .map(|resource| Arc::new(resource.into_type(&name, &version.version, rules)))
+                .collect(),
+            name: version.version,
+        });
+        Group {
+            versions: versions.collect(),
+            name,
+            is_custom: false,
+        }
+    }
+}
+
+// === impl WireResource ===
+
+impl WireResource {
+    fn into_type(self, group: &Arc<str>, version: &Arc<str>, rules: Rules) -> ResourceType {
+        let found = rules(group, &self.resource);
+        ResourceType {
+            form: form_of(&api_version(group, version), &self.response_kind.kind),
+            rules: KindRef::BuiltIn(
+                found.expect("every resource of the embedded discovery has its kind"),
+            ),
+            group: Arc::clone(group),
+            version: Arc::clone(version),
+            plural: self.resource,
+            singular: self.singular_resource,
+            kind: self.response_kind.kind,
+            list_kind: None,
+            is_namespaced: self.scope == "Namespaced",
+            verbs: self.verbs,
+            short_names: self.short_names,
+            categories: self.categories,
+            subresources: self
+                .subresources
+                .into_iter()
+                .map(|subresource| Subresource {
+                    name: subresource.subresource,
+                    kind: subresource.response_kind.into(),
+                    verbs: subresource.verbs,
+                })
+                .collect(),
+        }
+    }
+}
+
+impl From<WireKind> for GroupVersionKind {
+    fn from(wire: WireKind) -> Self {
+        Self {
+            group: wire.group,
+            version: wire.version,
+            kind: wire.kind,
+        }
+    }
+}

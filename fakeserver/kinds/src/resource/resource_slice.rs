@@ -1,0 +1,232 @@
+//! Slices of devices.
+
+use fakeserver_value::{
+    difference::printed,
+    edit::{each, remove, within},
+    field::Field,
+    findings::Findings,
+};
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use crate::{
+    Accepted, Habits, Kind, SelectableField, SelectableFields, Validation,
+    formats::{check_driver_name, check_subdomain},
+    pod_spec::validation::placement::check_node_selector,
+    resource::{
+        device::{check_counters, check_device},
+        names::{at_most, check_pool_name, check_unique},
+    },
+    table::cell::{Cells, age, name, text},
+};
+
+const DEVICES_MAX: usize = 128;
+
+/// The maximum number of devices if one has taints or counters.
+const SPECIAL_DEVICES_MAX: usize = 64;
+
+const COUNTER_SETS_MAX: usize = 8;
+
+const SELECTOR_TERM: &str = "io.k8s.api.core.v1.NodeSelectorTerm";
+
+const NODES: &str =
+    "exactly one of `nodeName`, `nodeSelector`, `allNodes`, `perDeviceNodeSelection` is required";
+
+/// Slices of devices.
+pub static KIND: Kind = Kind::new("resource.k8s.io", "resourceslices")
+    .habits(Habits {
+        has_generation: true,
+        counts_dropped: true,
+        returns_deleted: true,
+        ..Habits::COMMON
+    })
+    .prepare(|slice| drop_disabled(&Value::Null, slice))
+    .prepare_update(drop_disabled)
+    .validation(Validation::new(check, check_update))
+    .warnings(warn)
+    .cells(cells)
+    .fields(&FIELDS);
+
+/// Drops the fields of features that are off, unless the old slice has some of them: lists of attributes, and the resources of
+/// nodes that devices stand for.
+fn drop_disabled(old: &Value, slice: &mut Value) {
+    const LISTS: [&str; 4] = ["bools", "ints", "strings", "versions"];
+    const MAPPINGS: &str = "nodeAllocatableResourceMappings";
+    let has_list = |device: &Value| {
+        let attributes = device["attributes"].as_object().into_iter().flatten();
+        attributes
+            .flat_map(|(_, attribute)| LISTS.map(|list| &attribute[list]))
+            .any(|list| !list.is_null())
+    };
+    let devices = || old["spec"]["devices"].as_array().into_iter().flatten();
+    let keeps_lists = devices().any(has_list);
+    let keeps_mappings = devices().any(|device| !device[MAPPINGS].is_null());
+    for device in each(&mut slice["spec"], "devices") {
+        if !keeps_mappings {
+            remove(device, MAPPINGS);
+        }
+        let attributes = within(device, "attributes").filter(|_| !keeps_lists);
+        for (_, attribute) in attributes
+            .and_then(Value::as_object_mut)
+            .into_iter()
+            .flatten()
+        {
+            for list in LISTS {
+                remove(attribute, list);
+            }
+        }
+    }
+}
+
+static FIELDS: SelectableFields = SelectableFields::new(&[
+    SelectableField::new("spec.nodeName", &["spec", "nodeName"]),
+    SelectableField::new("spec.driver", &["spec", "driver"]),
+])
+.naming_kind();
+
+// === Validation ===
+
+pub fn check(slice: &Field<'_>, found: &mut Findings) {
+    check_slice(&Field::root(&Value::Null), slice, found);
+}
+
+/// Checks a slice, and of the devices that the old one had only what is new.
+fn check_slice(old: &Field<'_>, new: &Field<'_>, found: &mut Findings) {
+    let spec = new.at("spec");
+    check_driver_name(&spec.at("driver"), found);
+    let pool = spec.at("pool");
+    check_pool_name(&pool.at("name"), found);
+    let (slices, generation) = (pool.at("resourceSliceCount"), pool.at("generation"));
+    if slices.number() <= 0 {
+        found.invalid_as(
+            &slices,
+            &json!(slices.number()),
+            "must be greater than zero",
+        );
+    }
+    if generation.number() < 0 {
+        found.invalid(&generation, "must be greater than or equal to zero");
+    }
+    if old.value().is_object() {
+        check_fixed(&old.at("spec"), &spec, found);
+    }
+    check_nodes(&spec, found);
+    check_devices(&old.at("spec").at("devices"), &spec, found);
+    let sets = at_most(&spec.at("sharedCounters"), COUNTER_SETS_MAX, found);
+    for set in &sets {
+        check_counters(set, &set.at("name"), found);
+    }
+    check_unique(&sets, |set| set.at("name").text(), found);
+}
+
+fn check_devices(old: &Field<'_>, spec: &Field<'_>, found: &mut Findings) {
+    let devices = spec.at("devices");
+    if devices.is_set() && spec.at("sharedCounters").is_set() {
+        found.invalid_as(
+            spec,
+            &json!(""),
+            "only one of `sharedCounters` or `devices` is allowed",
+        );
+    }
+    let is_special = |device: &Field<'_>| {
+        !device.at("taints").is_empty() || !device.at("consumesCounters").is_empty()
+    };
+    let devices_max = if devices.items().any(|device| is_special(&device)) {
+        SPECIAL_DEVICES_MAX
+    } else {
+        DEVICES_MAX
+    };
+    let has_own_nodes = spec.at("perDeviceNodeSelection").is_true();
+    let all = at_most(&devices, devices_max, found);
+    for device in &all {
+        let mut before = old.items();
+        let before = before.find(|old| old.at("name").text() == device.at("name").text());
+        let has_new_taints = before.is_none_or(|old| old.get("taints") != device.get("taints"));
+        check_device(device, has_own_nodes, has_new_taints, found);
+    }
+    check_unique(&all, |device| device.at("name").text(), found);
+}
+
+/// Checks the nodes that can use the devices of a slice.
+fn check_nodes(spec: &Field<'_>, found: &mut Findings) {
+    let mut given = Vec::new();
+    let name = spec.at("nodeName");
+    if name.has_text() {
+        given.push("`nodeName`");
+        check_subdomain(&name, found);
+    } else if name.is_set() {
+        found.invalid(&name, "must be either unset or set to a non-empty string");
+    }
+    let selector = spec.at("nodeSelector");
+    if selector.is_set() {
+        given.push("`nodeSelector`");
+        check_node_selector(&selector, found);
+        let terms = selector.at("nodeSelectorTerms");
+        if terms.len() != 1 {
+            let shown: Vec<String> = terms
+                .items()
+                .map(|term| printed(SELECTOR_TERM, term.shown()))
+                .collect();
+            let shown = format!("[{}]", shown.join(","));
+            found.invalid_printed(&terms, &shown, "must have exactly one node selector term");
+        }
+    }
+    for (flag, shown) in [
+        (spec.at("allNodes"), "`allNodes`"),
+        (
+            spec.at("perDeviceNodeSelection"),
+            "`perDeviceNodeSelection`",
+        ),
+    ] {
+        if flag.is_true() {
+            given.push(shown);
+        } else if flag.is_set() {
+            found.invalid(&flag, "must be either unset or set to true");
+        }
+    }
+    match given.len() {
+        0 => found.required(spec, NODES),
+        1 => {}
+        _ => found.invalid_as(
+            spec,
+            &json!(format!("{{{}}}", given.join(", "))),
+            &format!("{NODES}, but multiple fields are set"),
+        ),
+    }
+}
+
+/// Checks what may not change.
+fn check_fixed(was: &Field<'_>, is: &Field<'_>, found: &mut Findings) {
+    found.immutable_text(&is.at("pool").at("name"), &was.at("pool").at("name"));
+    found.immutable_text(&is.at("driver"), &was.at("driver"));
+    found.immutable(&is.at("nodeName"), &was.at("nodeName"));
+}
+
+pub fn check_update(old: &Field<'_>, new: &Field<'_>, found: &mut Findings) {
+    check_slice(old, new, found);
+}
+
+// === Warnings ===
+
+pub fn warn(accepted: &Accepted<'_>, told: &mut Vec<String>) {
+    let driver = accepted.object.at("spec").at("driver");
+    if driver.text().to_lowercase() != driver.text() {
+        told.push(format!(
+            "spec.driver: driver names should be lowercase; {:?} contains uppercase characters",
+            driver.text()
+        ));
+    }
+}
+
+// === Cells ===
+
+pub fn cells(object: &Value, now: Timestamp) -> Cells {
+    let spec = &object["spec"];
+    vec![
+        json!(name(object)),
+        json!(text(&spec["nodeName"])),
+        json!(text(&spec["driver"])),
+        json!(text(&spec["pool"]["name"])),
+        json!(age(object, now)),
+    ]
+}

@@ -1,0 +1,116 @@
+//! Resource types: one version of a kind, as discovery describes it.
+
+use std::sync::Arc;
+
+use fakeserver_value::{
+    managed_fields::{Described, described},
+    resource::{GroupVersionKind, api_version},
+    served_form::ServedForm,
+};
+use serde_json::{Value, json};
+
+use super::KindRef;
+
+/// One version of one resource, with the fields of its discovery entry.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ResourceType {
+    pub group: Arc<str>,
+    pub version: Arc<str>,
+    pub plural: Arc<str>,
+    pub singular: Arc<str>,
+    pub kind: Arc<str>,
+    /// The kind of a list of them, if it is not the usual one.
+    pub list_kind: Option<Arc<str>>,
+    pub is_namespaced: bool,
+    pub verbs: Vec<Arc<str>>,
+    pub short_names: Vec<Arc<str>>,
+    pub categories: Vec<Arc<str>>,
+    pub subresources: Vec<Subresource>,
+    /// The form of its objects, if the kind is served in two.
+    pub form: Option<&'static ServedForm>,
+    /// The rules of the kind, which all its versions share.
+    pub rules: KindRef,
+}
+
+/// A subresource, as in `pods/status`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Subresource {
+    pub name: Arc<str>,
+    /// The kind of its bodies; group and version are empty where they are the resource's.
+    pub kind: GroupVersionKind,
+    pub verbs: Vec<Arc<str>>,
+}
+
+// === impl ResourceType ===
+
+impl ResourceType {
+    /// As objects write it: `v1`, `apps/v1`.
+    pub fn api_version(&self) -> String {
+        api_version(&self.group, &self.version)
+    }
+
+    /// Returns the kind of its objects.
+    pub fn group_version_kind(&self) -> GroupVersionKind {
+        GroupVersionKind {
+            group: Arc::clone(&self.group),
+            version: Arc::clone(&self.version),
+            kind: Arc::clone(&self.kind),
+        }
+    }
+
+    /// Returns the kind of a list of its objects.
+    pub fn list_kind(&self) -> Arc<str> {
+        let usual = || format!("{}List", self.kind).into();
+        self.list_kind.clone().unwrap_or_else(usual)
+    }
+
+    pub fn has_verb(&self, verb: &str) -> bool {
+        self.verbs.iter().any(|known| &**known == verb)
+    }
+
+    pub fn subresource(&self, name: &str) -> Option<&Subresource> {
+        self.subresources
+            .iter()
+            .find(|subresource| &*subresource.name == name)
+    }
+
+    /// Returns the form of its objects, if it is not the stored one.
+    pub fn converted_form(&self) -> Option<&'static ServedForm> {
+        self.form.filter(|form| !form.is_stored)
+    }
+
+    /// Returns a stored object as this version shows it, unless a webhook has to convert it.
+    pub fn shown(&self, mut object: Value) -> Value {
+        if let Some(form) = self.converted_form() {
+            return form.convert(object);
+        }
+        if let Some(custom) = self.rules.as_custom() {
+            object = custom.show(object);
+        }
+        object["kind"] = json!(&*self.kind);
+        object["apiVersion"] = json!(self.api_version());
+        object
+    }
+
+    /// Returns the description of the kind that field management needs.
+    pub fn described(&self) -> Described<'_> {
+        match self.rules.as_custom() {
+            Some(custom) => Described::by(Some(custom.schema())),
+            None => described(&self.api_version(), &self.kind)
+                .with_other(self.form.map(|form| form.other)),
+        }
+    }
+
+    /// Returns whether `status` is written through a subresource of its own.
+    pub fn has_status(&self) -> bool {
+        self.subresource("status").is_some()
+    }
+}
+
+// === impl Subresource ===
+
+impl Subresource {
+    pub fn has_verb(&self, verb: &str) -> bool {
+        self.verbs.iter().any(|known| &**known == verb)
+    }
+}

@@ -1,0 +1,203 @@
+//! Field selectors: the fields by which the objects of a kind can be selected.
+
+use std::borrow::Cow;
+
+use fakeserver_value::{object::Pairs, status::Status};
+use serde_json::Value;
+
+use super::{Kind, ResourceType};
+
+/// The selectable fields of a kind, beside `metadata.name` and `metadata.namespace`.
+#[derive(Debug)]
+pub struct SelectableFields {
+    fields: &'static [SelectableField],
+    refusal: Refusal,
+}
+
+/// The words that refuse another field.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Refusal {
+    Common,
+    /// Names version and kind.
+    OfVersion,
+    /// Quotes the field and names the kind.
+    Quoting,
+}
+
+/// A field by which objects can be selected.
+#[derive(Clone, Copy, Debug)]
+pub struct SelectableField {
+    /// The name that clients write.
+    label: &'static str,
+    source: Source,
+}
+
+/// The place of a field's value.
+#[derive(Clone, Copy, Debug)]
+enum Source {
+    /// A path in the object, and the value that an absent field counts as.
+    Path(&'static [&'static str], &'static str),
+    /// Another path if nothing is at the first one.
+    Either(&'static [&'static str], &'static [&'static str]),
+    /// Another field, under whose name it is stored.
+    Field(&'static str),
+}
+
+// === impl SelectableFields ===
+
+impl SelectableFields {
+    pub const fn new(fields: &'static [SelectableField]) -> Self {
+        Self {
+            fields,
+            refusal: Refusal::Common,
+        }
+    }
+
+    /// Makes errors name version and kind.
+    pub const fn naming_kind(self) -> Self {
+        Self {
+            refusal: Refusal::OfVersion,
+            ..self
+        }
+    }
+
+    /// Makes errors quote the field and name the kind.
+    pub const fn quoting(self) -> Self {
+        Self {
+            refusal: Refusal::Quoting,
+            ..self
+        }
+    }
+
+    fn find(&self, label: &str) -> Option<&SelectableField> {
+        self.fields.iter().find(|field| field.label == label)
+    }
+}
+
+// === impl SelectableField ===
+
+impl SelectableField {
+    pub const fn new(label: &'static str, path: &'static [&'static str]) -> Self {
+        Self::or(label, path, "")
+    }
+
+    /// Returns a field that counts as `default` if it is absent.
+    pub const fn or(
+        label: &'static str,
+        path: &'static [&'static str],
+        default: &'static str,
+    ) -> Self {
+        let source = Source::Path(path, default);
+        Self { label, source }
+    }
+
+    /// Returns a field that is at one of two paths.
+    pub const fn either(
+        label: &'static str,
+        path: &'static [&'static str],
+        otherwise: &'static [&'static str],
+    ) -> Self {
+        let source = Source::Either(path, otherwise);
+        Self { label, source }
+    }
+
+    /// Returns a second name of a field, or its name in a form in which objects are not stored.
+    pub const fn alias(label: &'static str, field: &'static str) -> Self {
+        let source = Source::Field(field);
+        Self { label, source }
+    }
+
+    /// Returns the value in an object as it is stored; an alias has none of its own.
+    fn value<'a>(&self, object: &'a Value) -> Option<Cow<'a, str>> {
+        match self.source {
+            Source::Path(path, default) => Some(printed(at(object, path), default)),
+            Source::Either(path, otherwise) => Some(match printed(at(object, path), "") {
+                value if value.is_empty() => printed(at(object, otherwise), ""),
+                value => value,
+            }),
+            Source::Field(_) => None,
+        }
+    }
+}
+
+// === impl Kind ===
+
+impl Kind {
+    /// Returns the name under which a field is stored.
+    pub fn stored_field<'a>(&self, label: &'a str) -> &'a str {
+        let known = self.fields.and_then(|fields| fields.find(label));
+        match known.map(|field| field.source) {
+            Some(Source::Field(stored)) => stored,
+            _ => label,
+        }
+    }
+
+    /// Returns the values of the selectable fields of a stored object, without name and namespace.
+    pub fn selectable_values(&self, object: &Value) -> Pairs {
+        if let Some(custom) = self.as_custom() {
+            let fields = custom.selectable_fields(object);
+            return fields
+                .iter()
+                .map(|(label, value)| (label.as_str(), value))
+                .collect();
+        }
+        let fields = self.fields.map_or(&[][..], |own| own.fields);
+        let values = fields.iter();
+        values
+            .filter_map(|field| Some((field.label, field.value(object)?)))
+            .collect()
+    }
+}
+
+// === impl ResourceType ===
+
+impl ResourceType {
+    /// Refuses a field by which objects cannot be selected.
+    pub fn check_field(&self, label: &str) -> Result<(), Status> {
+        // Without namespaces, only kinds that have no fields of their own know that name.
+        let has_own = self.rules.is_custom() || self.rules.fields.is_some();
+        let has_namespace = self.is_namespaced || !has_own;
+        if label == "metadata.name" || (label == "metadata.namespace" && has_namespace) {
+            return Ok(());
+        }
+        let unsupported =
+            |of: &str| Status::bad_request(format!("field label not supported{of}: {label}"));
+        if let Some(custom) = self.rules.as_custom() {
+            return if custom.is_selectable(label) {
+                Ok(())
+            } else {
+                Err(unsupported(""))
+            };
+        }
+        let Some(own) = self.rules.fields else {
+            return Err(Status::bad_request(format!(
+                "{label:?} is not a known field selector: only \"metadata.name\", \"metadata.namespace\""
+            )));
+        };
+        if own.find(label).is_some() {
+            return Ok(());
+        }
+        Err(match own.refusal {
+            Refusal::Common => unsupported(""),
+            Refusal::OfVersion => {
+                unsupported(&format!(" for {}, Kind={}", self.api_version(), self.kind))
+            }
+            Refusal::Quoting => Status::bad_request(format!(
+                "field label {label:?} not supported for {}",
+                self.kind
+            )),
+        })
+    }
+}
+
+fn at<'a>(object: &'a Value, path: &[&str]) -> &'a Value {
+    path.iter().fold(object, |value, key| &value[*key])
+}
+
+fn printed<'a>(value: &'a Value, default: &'static str) -> Cow<'a, str> {
+    match value {
+        Value::String(text) => text.into(),
+        Value::Null => default.into(),
+        other => other.to_string().into(),
+    }
+}

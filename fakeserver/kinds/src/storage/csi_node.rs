@@ -1,0 +1,93 @@
+//! Drivers of storage on nodes.
+
+use fakeserver_value::{
+    edit::remove, field::Field, findings::Findings, names::qualified_name_problems,
+};
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use crate::{
+    Habits, Kind, MetadataRechecks, Validation,
+    formats::check_driver_name,
+    table::cell::{Cells, age, items, name},
+};
+
+const DRIVER: &str = "io.k8s.api.storage.v1.CSINodeDriver";
+
+const NODE_ID_MAX: usize = 256;
+
+/// Drivers of storage on nodes.
+pub static KIND: Kind = Kind::new("storage.k8s.io", "csinodes")
+    .habits(Habits {
+        requires_version: true,
+        returns_deleted: true,
+        metadata_rechecks: MetadataRechecks::WHOLE,
+        ..Habits::COMMON
+    })
+    .validation(Validation::new(check, check_update))
+    .cells(cells);
+
+// === Validation ===
+
+pub fn check(node: &Field<'_>, found: &mut Findings) {
+    let mut names = Vec::new();
+    for driver in node.at("spec").at("drivers").items() {
+        let name = driver.at("name");
+        check_driver_name(&name, found);
+        let id = driver.at("nodeID");
+        if !id.has_text() {
+            found.required(&id, "");
+        } else if id.text().len() > NODE_ID_MAX {
+            found.invalid(&id, "must be 256 characters or less");
+        }
+        found.non_negative(&driver.at("allocatable").at("count"));
+        if names.contains(&name.text()) {
+            found.duplicate_as(&name, &json!(name.text()));
+        }
+        names.push(name.text());
+        check_topology(&driver, found);
+    }
+}
+
+/// Checks the keys of a driver's topology; findings name the driver.
+fn check_topology(driver: &Field<'_>, found: &mut Findings) {
+    let mut keys = Vec::new();
+    for key in driver.at("topologyKeys").items() {
+        let shown = key.called_at(driver);
+        if !key.has_text() {
+            found.required(driver, "");
+        }
+        if keys.contains(&key.text()) {
+            found.duplicate(&shown);
+        }
+        keys.push(key.text());
+        found.problems(&shown, qualified_name_problems(key.text()));
+    }
+}
+
+pub fn check_update(old: &Field<'_>, new: &Field<'_>, found: &mut Findings) {
+    check(new, found);
+    let drivers = new.at("spec").at("drivers");
+    let fixed = |driver: &Value| {
+        let mut driver = driver.clone();
+        remove(&mut driver, "allocatable");
+        driver
+    };
+    for was in old.at("spec").at("drivers").items() {
+        for is in drivers.items() {
+            let (before, after) = (fixed(was.value()), fixed(is.value()));
+            if before["name"] == after["name"] && before != after {
+                let shown = fixed(is.shown());
+                let shown = Field::root(&shown).called_at(&drivers);
+                found.invalid_struct(&shown, DRIVER, "field is immutable");
+            }
+        }
+    }
+}
+
+// === Cells ===
+
+pub fn cells(object: &Value, now: Timestamp) -> Cells {
+    let drivers = items(&object["spec"]["drivers"]).len();
+    vec![json!(name(object)), json!(drivers), json!(age(object, now))]
+}

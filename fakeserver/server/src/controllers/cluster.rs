@@ -1,0 +1,166 @@
+//! The view of the store that controllers read and write through: in a transaction, by the rules of a client's writes.
+
+use std::{net::Ipv4Addr, sync::Arc};
+
+use fakeserver_kinds::{
+    ResourceType,
+    core::service::{self, range::ServiceRange},
+    networking::service_cidr,
+};
+use fakeserver_value::resource::GroupResource;
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+pub use super::written::{Actor, shown};
+
+use super::{index::Index, meta::OwnerReference, written};
+use crate::{
+    store::{ObjectKey, StoredObject, Transaction},
+    write::{
+        Backend, Outcome,
+        deletion::{self, Wanted, is_finished},
+    },
+};
+
+/// The name of the object that has the range of the addresses of services.
+const SERVICE_RANGE: &str = "kubernetes";
+
+/// An owner that an object names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Owner {
+    /// It would be there.
+    At(ObjectKey),
+    /// Nothing of its kind is served here, or an object of the cluster names one of a namespace.
+    Unknown,
+}
+
+/// The cluster in one transaction.
+pub struct Cluster<'a, 't> {
+    pub backend: &'a Backend,
+    pub tx: &'a mut Transaction<'t>,
+    pub index: &'a Index,
+    /// The reason why a limit range or a quota has not allowed a creation. The key is looked at again later.
+    pub refusal: Option<String>,
+}
+
+// === impl Cluster ===
+
+impl Cluster<'_, '_> {
+    pub fn now(&self) -> Timestamp {
+        self.backend.clock.now()
+    }
+
+    /// As objects write times.
+    pub fn now_text(&self) -> String {
+        self.backend.clock.now_text()
+    }
+
+    pub fn get(&self, key: &ObjectKey) -> Option<Arc<StoredObject>> {
+        self.tx.get(key)
+    }
+
+    /// The type of a resource, in the version that the server prefers.
+    pub fn resource_type(&self, resource: &GroupResource) -> Option<Arc<ResourceType>> {
+        written::resource_type(&self.backend.registry(), resource)
+    }
+
+    /// Returns the range of the addresses of services that the server's own object has, or else `otherwise`.
+    pub fn service_range(&self, otherwise: ServiceRange) -> ServiceRange {
+        let key = ObjectKey::cluster(service_cidr::KIND.storage().clone(), SERVICE_RANGE);
+        let stored = self.get(&key).map(|stored| stored.to_value());
+        let range = stored.and_then(|cidr| cidr["spec"]["cidrs"][0].as_str()?.parse().ok());
+        range.unwrap_or(otherwise)
+    }
+
+    /// Returns whether a service has the address.
+    pub fn has_service_at(&self, address: Ipv4Addr) -> bool {
+        let address = address.to_string();
+        let services = self.tx.list(service::KIND.storage(), None);
+        let mut services = services.iter().map(|service| service.to_value());
+        services.any(|service| service["spec"]["clusterIP"] == *address)
+    }
+
+    /// Returns the key of the owner that an object in `namespace` names.
+    pub fn owner(&self, reference: &OwnerReference, namespace: Option<&str>) -> Owner {
+        let registry = self.backend.registry();
+        let (group, version) = reference.group_version();
+        let served = registry.version(group, version);
+        let mut resources = served
+            .into_iter()
+            .flat_map(|version| version.resources.iter());
+        let Some(resource) = resources.find(|known| *known.kind == *reference.kind) else {
+            return Owner::Unknown;
+        };
+        let namespace = namespace.filter(|_| resource.is_namespaced);
+        if resource.is_namespaced && namespace.is_none() {
+            return Owner::Unknown;
+        }
+        let storage = resource.rules.storage().clone();
+        Owner::At(ObjectKey::new(storage, namespace, &reference.name))
+    }
+
+    /// Changes an object, as an update through an endpoint would. Returns what is stored then, if something is.
+    pub fn update(
+        &mut self,
+        key: &ObjectKey,
+        actor: Actor,
+        change: impl FnOnce(&mut Value),
+    ) -> Option<Arc<StoredObject>> {
+        let stored = self.tx.get(key)?;
+        let resource = self.resource_type(key.resource())?;
+        let old = shown(&resource, &stored);
+        let mut new = old.clone();
+        change(&mut new);
+        let new = written::updated(&resource, actor, &old, new, &self.now_text());
+        if new == old {
+            return Some(stored);
+        }
+        if is_finished(&resource.rules, &old, &new) {
+            self.tx.delete(key);
+            return None;
+        }
+        Some(self.tx.put(key, new))
+    }
+
+    /// Applies a status, as a server-side apply by force through the endpoint would.
+    pub fn apply_status(&mut self, key: &ObjectKey, manager: &'static str, status: &Value) {
+        self.apply(key, Actor::new(manager).of_status(), "status", status);
+    }
+
+    /// Applies the value of a field, as a server-side apply by force would.
+    pub(super) fn apply(&mut self, key: &ObjectKey, actor: Actor, field: &str, value: &Value) {
+        let Some(stored) = self.tx.get(key) else {
+            return;
+        };
+        let Some(resource) = self.resource_type(key.resource()) else {
+            return;
+        };
+        let old = shown(&resource, &stored);
+        let config = json!({
+            "apiVersion": old["apiVersion"],
+            "kind": old["kind"],
+            "metadata": {"name": key.name()},
+            field: value,
+        });
+        let new = written::applied(&resource, actor, &old, &config, &self.now_text());
+        if let Some(new) = new.filter(|new| *new != old) {
+            self.tx.put(key, new);
+        }
+    }
+
+    /// Deletes an object, as a DELETE would.
+    pub fn delete(&mut self, key: &ObjectKey, wanted: Wanted) -> Option<Outcome> {
+        let stored = self.tx.get(key)?;
+        let resource = self.resource_type(key.resource())?;
+        let old = shown(&resource, &stored);
+        let now = self.now();
+        Some(deletion::delete(
+            self.tx,
+            &resource.rules,
+            wanted,
+            &stored,
+            &old,
+            now,
+        ))
+    }
+}

@@ -1,0 +1,23 @@
+//! The interface of a controller: it observes changes, names the keys to reconcile, and reconciles them.
+
+use super::{
+    cluster::Cluster,
+    index::{Index, Observed},
+    queue::Due,
+};
+use crate::store::ObjectKey;
+
+/// One controller. It holds nothing that cannot be found out again from what is stored.
+pub trait Controller: Send {
+    /// Returns the name in logs.
+    fn name(&self) -> &'static str;
+
+    /// Says which keys have to be looked at now that something has changed. The index knows of the change already.
+    fn observe(&mut self, change: &Observed<'_>, index: &Index, due: &mut Due<'_>);
+
+    /// Brings what belongs to `key`, which may not be there any more, to where it should be.
+    fn reconcile(&mut self, cluster: &mut Cluster<'_, '_>, key: &ObjectKey, due: &mut Due<'_>);
+
+    /// Says which keys have to be looked at once everything that is stored was observed.
+    fn started(&mut self, _due: &mut Due<'_>) {}
+}

@@ -1,0 +1,325 @@
+//! The task of the controllers: takes changes from the feed, and reconciles the keys that are due.
+
+use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::Arc,
+    thread,
+    time::Duration,
+};
+
+use fakeserver_kinds::{certificates::authority::Authority, core};
+use fakeserver_value::resource::GroupResource;
+use tokio::time::{Instant, sleep_until};
+use tracing::{debug, error, trace};
+
+use super::cluster_role_aggregation::ClusterRoleAggregation;
+use super::{
+    Controllers,
+    api_services::ApiServices,
+    certificates,
+    cluster::Cluster,
+    controller::Controller,
+    definitions::Definitions,
+    feed::{Feed, News},
+    flow_schemas::FlowSchemas,
+    garbage_collector::GarbageCollector,
+    index::{Index, Observed},
+    kept_objects::KeptObjects,
+    leader_election::LeaderElection,
+    namespaces::Namespaces,
+    policy_status,
+    protection::Protection,
+    queue::{Due, Item, Queue},
+    quota::Quotas,
+    service_accounts,
+};
+use crate::{nodes::Nodes, store::Range, write::Backend};
+
+/// The number of keys that are processed before other tasks have their turn.
+const KEYS_PER_TURN: usize = 64;
+/// The time after which a key is looked at again if a limit range or a quota has not allowed a creation.
+const AFTER_REFUSAL: Duration = Duration::from_secs(5);
+
+/// The loop. While it is there, the feed is open.
+pub(super) struct Driver {
+    backend: Arc<Backend>,
+    feed: Arc<Feed>,
+    world: World,
+    options: Controllers,
+}
+
+/// The state of the controllers, and their queue.
+struct World {
+    /// True if the store was reset, so that the index has to be rebuilt.
+    is_stale: bool,
+    index: Index,
+    queue: Queue,
+    controllers: Vec<Box<dyn Controller>>,
+}
+
+// === impl Driver ===
+
+impl Driver {
+    /// Creates the loop. `feed` is open, and closed when the loop is dropped.
+    pub(super) fn new(backend: Arc<Backend>, feed: Arc<Feed>, options: Controllers) -> Self {
+        let world = World::new(&options, backend.nodes.as_deref());
+        Self {
+            backend,
+            feed,
+            world,
+            options,
+        }
+    }
+
+    /// Runs the controllers for ever.
+    pub(super) async fn run(mut self) {
+        debug!("controllers started");
+        self.rebuild();
+        loop {
+            for _ in 0..KEYS_PER_TURN {
+                self.world.absorb(self.feed.take());
+                if self.world.is_stale {
+                    self.rebuild();
+                }
+                let Some(item) = self.world.queue.pop(Instant::now()) else {
+                    break;
+                };
+                self.reconcile(&item);
+            }
+            let next = self.world.queue.next_due();
+            if next.is_some_and(|at| at <= Instant::now()) {
+                tokio::task::yield_now().await;
+                continue;
+            }
+            let due = async {
+                match next {
+                    Some(at) => sleep_until(at).await,
+                    None => std::future::pending().await,
+                }
+            };
+            tokio::select! {
+                biased;
+                // What has changed may make something else due.
+                () = self.feed.arrived() => {}
+                () = due => {}
+            }
+        }
+    }
+
+    /// Begins with what is stored.
+    fn rebuild(&mut self) {
+        self.world = World::new(&self.options, self.backend.nodes.as_deref());
+        let stored = self.backend.storage.view(|view| {
+            // What has come until now is part of what is stored.
+            self.feed.take();
+            let resources: Vec<GroupResource> = view.resources().cloned().collect();
+            resources
+                .iter()
+                .map(|resource| view.snapshot(resource))
+                .collect::<Vec<_>>()
+        });
+        let objects = stored
+            .iter()
+            .flat_map(|snapshot| snapshot.objects(&Range::All, None));
+        for object in objects {
+            self.world.observe(&Observed::new(None, Some(object)));
+        }
+        self.world.started();
+    }
+
+    /// Lets a controller reconcile a key, in one transaction. If it panics, the transaction is dropped, the panic is
+    /// logged, and the other keys are still reconciled.
+    fn reconcile(&mut self, item: &Item) {
+        let Self {
+            backend,
+            feed,
+            world,
+            ..
+        } = self;
+        let (controller, key) = item;
+        let done: thread::Result<()> = backend.storage.transact(|tx| {
+            // Under the lock of the store nothing more comes: the index knows what is read.
+            world.absorb(feed.take());
+            if world.is_stale {
+                return Ok(());
+            }
+            let World {
+                index,
+                queue,
+                controllers,
+                ..
+            } = world;
+            let mut cluster = Cluster {
+                backend,
+                tx,
+                index,
+                refusal: None,
+            };
+            let mut due = Due::new(queue, *controller, Instant::now());
+            let controller = &mut controllers[*controller];
+            trace!(controller = controller.name(), key = %key, "looking");
+            catch_unwind(AssertUnwindSafe(|| {
+                controller.reconcile(&mut cluster, key, &mut due);
+                if cluster.refusal.is_some() {
+                    due.add(key.clone(), AFTER_REFUSAL);
+                }
+            }))
+        });
+        if done.is_err() {
+            let controller = world.controllers[*controller].name();
+            error!(controller, key = %key, "a controller has panicked, and wrote nothing");
+        }
+    }
+}
+
+impl Drop for Driver {
+    fn drop(&mut self) {
+        self.feed.close();
+    }
+}
+
+// === impl World ===
+
+impl World {
+    fn new(options: &Controllers, nodes: Option<&dyn Nodes>) -> Self {
+        let mut controllers: Vec<Box<dyn Controller>> = vec![
+            Box::new(Definitions::default()),
+            Box::new(Protection::default()),
+            Box::new(FlowSchemas::default()),
+        ];
+        if let Some(services) = options.bootstrapped {
+            controllers.push(Box::new(ApiServices::default()));
+            controllers.push(Box::new(KeptObjects::new(services)));
+        }
+        if options.namespaces {
+            controllers.push(Box::new(Namespaces::new(options.workloads.is_some())));
+        }
+        if options.garbage_collector {
+            controllers.push(Box::new(GarbageCollector::default()));
+        }
+        if options.quota {
+            controllers.push(Box::new(Quotas::default()));
+        }
+        if options.leader_election {
+            controllers.push(Box::new(LeaderElection::default()));
+        }
+        if options.service_accounts {
+            let root = options.authority.as_ref().map(Authority::pem);
+            controllers.extend(service_accounts::controller(root));
+        }
+        if options.certificates {
+            controllers.extend(certificates::controller(options));
+        }
+        if let Some(nodes) = nodes {
+            controllers.push(Box::new(ClusterRoleAggregation::default()));
+            controllers.extend(nodes.controllers());
+            controllers.extend(policy_status::controller());
+        }
+        Self {
+            is_stale: false,
+            index: Index::default().with_pods(nodes.is_some()),
+            queue: Queue::default(),
+            controllers,
+        }
+    }
+
+    fn absorb(&mut self, news: impl IntoIterator<Item = News>) {
+        for news in news {
+            match news {
+                News::Changed(change) => {
+                    self.observe(&Observed::new(change.before(), change.after()));
+                }
+                News::Reset => self.is_stale = true,
+            }
+        }
+    }
+
+    fn observe(&mut self, change: &Observed<'_>) {
+        // Events own nothing, and nothing owns them.
+        if change.is_of(&core::event::KIND) {
+            return;
+        }
+        let now = Instant::now();
+        self.index.apply(change);
+        for (number, controller) in self.controllers.iter_mut().enumerate() {
+            let mut due = Due::new(&mut self.queue, number, now);
+            let done = catch_unwind(AssertUnwindSafe(|| {
+                controller.observe(change, &self.index, &mut due);
+            }));
+            if done.is_err() {
+                let (controller, key) = (controller.name(), change.key());
+                error!(controller, key = %key, "a controller has panicked, and does not know of a change");
+            }
+        }
+    }
+
+    fn started(&mut self) {
+        let now = Instant::now();
+        for (number, controller) in self.controllers.iter_mut().enumerate() {
+            controller.started(&mut Due::new(&mut self.queue, number, now));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::{
+        FakeServer,
+        store::{ObjectKey, Transaction},
+    };
+
+    /// Writes what it is shown, and panics if that is called so; and if it hears of it.
+    struct Clumsy;
+
+    impl Controller for Clumsy {
+        fn name(&self) -> &'static str {
+            "clumsy"
+        }
+
+        fn observe(&mut self, change: &Observed<'_>, _: &Index, due: &mut Due<'_>) {
+            assert_ne!(change.key().name(), "panic");
+            due.add(change.key().clone(), Duration::ZERO);
+        }
+
+        fn reconcile(&mut self, cluster: &mut Cluster<'_, '_>, key: &ObjectKey, _: &mut Due<'_>) {
+            let object = json!({"metadata": {"name": key.name()}});
+            cluster.tx.put(key, object);
+            assert_ne!(key.name(), "panic");
+        }
+    }
+
+    #[test]
+    fn a_controller_that_panics_writes_nothing_and_looks_at_the_next_key() {
+        let server = FakeServer::builder().build();
+        let backend = server.backend();
+        let mut driver = Driver::new(Arc::clone(backend), Arc::default(), Controllers::default());
+        driver.world.controllers = vec![Box::new(Clumsy)];
+        let before = backend.storage.revision();
+        let key = |name| ObjectKey::cluster(core::node::KIND.storage().clone(), name);
+        driver.reconcile(&(0, key("panic")));
+        assert_eq!(backend.storage.revision(), before);
+        driver.reconcile(&(0, key("next")));
+        assert!(backend.storage.revision() > before);
+    }
+
+    #[test]
+    fn a_controller_that_panics_when_it_hears_of_a_change_hears_of_the_next() {
+        let server = FakeServer::builder().build();
+        let backend = server.backend();
+        let mut world = World::new(&Controllers::default(), None);
+        world.controllers = vec![Box::new(Clumsy)];
+        let nodes = core::node::KIND.storage().clone();
+        for name in ["panic", "next"] {
+            let key = ObjectKey::cluster(nodes.clone(), name);
+            let put = |tx: &mut Transaction<'_>| tx.put(&key, json!({"metadata": {"name": name}}));
+            let stored = backend.storage.transact(|tx| Ok::<_, ()>(put(tx))).unwrap();
+            world.observe(&Observed::new(None, Some(&stored)));
+        }
+        let looked_at = world.queue.pop(Instant::now());
+        assert_eq!(looked_at, Some((0, ObjectKey::cluster(nodes, "next"))));
+        assert_eq!(world.queue.next_due(), None);
+    }
+}

@@ -1,0 +1,52 @@
+//! The controllers of a server, from its first request to its end.
+
+use std::sync::Arc;
+
+use super::{Controllers, driver::Driver, feed::Feed};
+use crate::{store::ChangeSink, task::TaskSet, write::Backend};
+
+/// The controllers of a server, and the changes that wait for them.
+#[derive(Debug)]
+pub struct ControllerManager {
+    options: Controllers,
+    feed: Arc<Feed>,
+}
+
+// === impl ControllerManager ===
+
+impl ControllerManager {
+    pub fn new(options: Controllers) -> Self {
+        Self {
+            options,
+            feed: Arc::default(),
+        }
+    }
+
+    /// Returns the sink that hears of all changes.
+    pub fn feed(&self) -> Arc<dyn ChangeSink> {
+        Arc::clone(&self.feed) as _
+    }
+
+    /// Returns the number of changes that the controllers have not processed yet.
+    pub fn unseen_changes(&self) -> usize {
+        self.feed.len()
+    }
+
+    /// Starts the controllers in a task of `tasks`, unless they run. It is to be called in a runtime.
+    pub fn start(&self, backend: &Arc<Backend>, tasks: &TaskSet) {
+        let stop = tasks.stop_token();
+        if stop.is_cancelled() || !self.feed.open() {
+            return;
+        }
+        let backend = Arc::clone(backend);
+        let driver = Driver::new(backend, Arc::clone(&self.feed), self.options.clone());
+        let stop = stop.clone();
+        tasks.spawn(async move {
+            tokio::select! {
+                biased;
+                () = stop.cancelled() => {}
+                () = driver.run() => {}
+            }
+        });
+    }
+}

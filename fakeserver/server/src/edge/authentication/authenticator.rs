@@ -1,0 +1,160 @@
+//! Authentication of one request: finds the user who makes it.
+
+use std::sync::Arc;
+
+use fakeserver_kinds::{
+    Kind,
+    core::{secret, service_account},
+};
+use fakeserver_value::{schema::encode_base64, user::UserInfo};
+use http::{HeaderMap, header};
+use jiff::Timestamp;
+
+use super::{
+    AuthenticationError, StaticTokens, TokenSigner, service_account::SecretClaims, subprotocol,
+};
+use crate::store::{ObjectKey, Storage, StoredObject};
+
+/// Finds out who makes a request.
+#[derive(Debug)]
+pub struct Authenticator {
+    tokens: StaticTokens,
+    signer: Arc<TokenSigner>,
+    /// The user of requests without credentials, if those are served.
+    anonymous: Option<Arc<UserInfo>>,
+}
+
+/// The peer of a connection, as far as the transport knows it. It travels with each request of the connection.
+#[derive(Clone, Debug)]
+pub enum Peer {
+    /// The transport has made sure of it.
+    User(Arc<UserInfo>),
+    /// The client has shown a certificate that this server does not trust.
+    #[cfg(feature = "tls")]
+    Stranger,
+}
+
+/// Whom a token is of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct TokenUser {
+    pub(crate) user: Arc<UserInfo>,
+    /// Those of the audiences in question that the token is for.
+    pub(crate) audiences: Vec<String>,
+}
+
+// === impl Authenticator ===
+
+impl Authenticator {
+    pub(crate) fn new(tokens: StaticTokens, signer: TokenSigner, serves_anonymous: bool) -> Self {
+        Self {
+            tokens,
+            signer: Arc::new(signer),
+            anonymous: serves_anonymous.then(|| Arc::new(UserInfo::anonymous())),
+        }
+    }
+
+    pub(crate) fn signer(&self) -> &TokenSigner {
+        &self.signer
+    }
+
+    /// Returns the signer for those who sign besides requests.
+    pub(crate) fn shared_signer(&self) -> Arc<TokenSigner> {
+        Arc::clone(&self.signer)
+    }
+
+    /// Authenticates a request with these headers, at `now`.
+    pub(crate) fn authenticate(
+        &self,
+        headers: &HeaderMap,
+        peer: Option<&Peer>,
+        storage: &Storage,
+        now: Timestamp,
+    ) -> Result<Arc<UserInfo>, AuthenticationError> {
+        if let Some(Peer::User(user)) = peer {
+            return Ok(Arc::clone(user));
+        }
+        let token = bearer_token(headers).map(str::to_owned);
+        if let Some(token) = token.or_else(|| subprotocol::token(headers)) {
+            let known = self.token_user(&token, self.signer.audiences(), storage, now)?;
+            return Ok(known.user);
+        }
+        if peer.is_some() {
+            return Err(AuthenticationError::UnknownCertificate);
+        }
+        let anonymous = self.anonymous.as_ref().map(Arc::clone);
+        anonymous.ok_or(AuthenticationError::Missing)
+    }
+
+    /// Whom `token` is of, if it is for one of `audiences`.
+    pub(crate) fn token_user(
+        &self,
+        token: &str,
+        audiences: &[String],
+        storage: &Storage,
+        now: Timestamp,
+    ) -> Result<TokenUser, AuthenticationError> {
+        if let Some(user) = self.tokens.user(token) {
+            return self.for_api(Arc::clone(user), audiences);
+        }
+        if let Some(claims) = self.signer.verify_of_secret(token) {
+            let user = user_of_secret(&claims, token, storage)?;
+            return self.for_api(Arc::new(user), audiences);
+        }
+        let claims = self.signer.verify(token);
+        let claims = claims.ok_or(AuthenticationError::InvalidToken)?;
+        let (namespace, name) = claims.account();
+        let accounts = service_account::KIND.storage().clone();
+        let key = ObjectKey::namespaced(accounts, namespace, name);
+        let account = storage.view(|view| view.get(&key).map(Arc::clone));
+        let user = claims.user(now, account.as_deref().map(StoredObject::uid))?;
+        let audiences = claims.audiences(audiences);
+        if audiences.is_empty() {
+            return Err(AuthenticationError::WrongAudience);
+        }
+        Ok(TokenUser {
+            user: Arc::new(user),
+            audiences,
+        })
+    }
+
+    /// Returns a user whose token names no audience, and is for the API.
+    fn for_api(
+        &self,
+        user: Arc<UserInfo>,
+        audiences: &[String],
+    ) -> Result<TokenUser, AuthenticationError> {
+        let own = self.signer.audiences().iter();
+        let audiences: Vec<String> = own.filter(|own| audiences.contains(own)).cloned().collect();
+        if audiences.is_empty() {
+            return Err(AuthenticationError::InvalidToken);
+        }
+        Ok(TokenUser { user, audiences })
+    }
+}
+
+/// Returns the user of a token that a secret has.
+fn user_of_secret(
+    claims: &SecretClaims,
+    token: &str,
+    storage: &Storage,
+) -> Result<UserInfo, AuthenticationError> {
+    let get = |kind: &Kind, name: &str| {
+        let key = ObjectKey::namespaced(kind.storage().clone(), &claims.namespace, name);
+        storage.view(|view| view.get(&key).map(Arc::clone))
+    };
+    let account = get(&service_account::KIND, &claims.account);
+    let secret = get(&secret::KIND, &claims.secret).map(|secret| secret.to_value());
+    let token = encode_base64(token.as_bytes());
+    let is_in_secret = secret.is_some_and(|secret| {
+        secret["data"]["token"] == token && secret["metadata"]["deletionTimestamp"].is_null()
+    });
+    claims.user(account.as_deref().map(StoredObject::uid), is_in_secret)
+}
+
+/// The token that a request brings. What is no bearer token is not looked at.
+fn bearer_token(headers: &HeaderMap) -> Option<&str> {
+    let value = headers.get(header::AUTHORIZATION)?.to_str().ok()?;
+    let mut words = value.trim().split(' ');
+    let is_bearer = words.next()?.eq_ignore_ascii_case("bearer");
+    words.next().filter(|token| is_bearer && !token.is_empty())
+}

@@ -1,0 +1,24 @@
+//! Authentication errors.
+
+/// A credential that does not count. The request is refused with 401; only a review of a token tells the reason.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum AuthenticationError {
+    /// The request has no credentials, and anonymous requests are not served.
+    #[error("no credentials")]
+    Missing,
+    /// The certificate was not signed by this server's authority.
+    #[error("x509: certificate signed by unknown authority")]
+    UnknownCertificate,
+    /// The token is not one of this server.
+    #[error("invalid bearer token")]
+    InvalidToken,
+    /// The token's time is over, or has not begun.
+    #[error("[invalid bearer token, service account token has expired]")]
+    TokenExpired,
+    /// The token was issued for others than asked.
+    #[error("[invalid bearer token, token audiences is invalid for the target audiences]")]
+    WrongAudience,
+    /// The service account was deleted, or is another one of the same name.
+    #[error("[invalid bearer token, service account token has been invalidated]")]
+    Invalidated,
+}

@@ -1,0 +1,139 @@
+//! `/healthz`, `/livez` and `/readyz`: a server that answers is healthy.
+
+use std::{collections::BTreeSet, fmt::Write};
+
+use axum::response::{IntoResponse, Response};
+use fakeserver_value::status::Status;
+use http::header;
+
+use crate::edge::request::Query;
+
+/// The health checks of a real server, in its order: a server in memory fails none of them while it runs.
+const CHECKS: [&str; 35] = [
+    "ping",
+    "log",
+    "loopback-serving-certificate",
+    ETCD,
+    "poststarthook/start-apiserver-admission-initializer",
+    "poststarthook/generic-apiserver-start-informers",
+    "poststarthook/priority-and-fairness-config-consumer",
+    "poststarthook/priority-and-fairness-filter",
+    "poststarthook/storage-object-count-tracker-hook",
+    "poststarthook/start-apiextensions-informers",
+    "poststarthook/start-apiextensions-controllers",
+    "poststarthook/crd-informer-synced",
+    "poststarthook/start-system-namespaces-controller",
+    "poststarthook/peer-endpoint-reconciler-controller",
+    "poststarthook/start-cluster-authentication-info-controller",
+    "poststarthook/start-kube-apiserver-identity-lease-controller",
+    "poststarthook/start-kube-apiserver-identity-lease-garbage-collector",
+    "poststarthook/storage-readiness",
+    "poststarthook/start-legacy-token-tracking-controller",
+    "poststarthook/start-service-ip-repair-controllers",
+    "poststarthook/rbac/bootstrap-roles",
+    "poststarthook/scheduling/bootstrap-system-priority-classes",
+    "poststarthook/priority-and-fairness-config-producer",
+    "poststarthook/bootstrap-controller",
+    "poststarthook/start-kubernetes-service-cidr-controller",
+    "poststarthook/start-kube-aggregator-informers",
+    "poststarthook/apiservice-status-local-available-controller",
+    "poststarthook/apiservice-status-remote-available-controller",
+    "poststarthook/apiservice-registration-controller",
+    "poststarthook/apiservice-wait-for-first-sync",
+    "poststarthook/apiservice-discovery-controller",
+    "poststarthook/kube-apiserver-autoregistration",
+    "autoregister-completion",
+    "poststarthook/apiservice-openapi-controller",
+    "poststarthook/apiservice-openapiv3-controller",
+];
+/// The check after which those of readiness stand.
+const ETCD: &str = "etcd";
+
+/// The checks of readiness that have no path.
+const WITHOUT_PATH: [&str; 3] = [ETCD, "etcd-readiness", "loopback-serving-certificate"];
+
+/// Lists the checks of an endpoint.
+fn checks_of(endpoint: &str) -> Vec<&'static str> {
+    if endpoint != "readyz" {
+        return CHECKS.to_vec();
+    }
+    let mut checks = Vec::new();
+    for check in CHECKS {
+        checks.push(check);
+        if check == ETCD {
+            checks.extend(["etcd-readiness", "informer-sync"]);
+        }
+    }
+    checks.push("shutdown");
+    checks
+}
+
+/// Returns whether a check of an endpoint has a path of its own.
+fn has_path(endpoint: &str, check: &str) -> bool {
+    endpoint != "readyz" || !WITHOUT_PATH.contains(&check)
+}
+
+/// Answers for an endpoint, or one check of it; nothing if there is no such check.
+pub(super) fn serve(
+    endpoint: &str,
+    check: Option<&str>,
+    query: &Query,
+) -> Option<Result<Response, Status>> {
+    let checks = checks_of(endpoint);
+    if let Some(check) = check {
+        let answer = || {
+            let content_type = [(header::CONTENT_TYPE, "text/plain; charset=utf-8")];
+            Ok((content_type, "ok").into_response())
+        };
+        let is_listed = checks.contains(&check) && has_path(endpoint, check);
+        return is_listed.then(answer);
+    }
+    if query.get("verbose").is_none() {
+        return Some(Ok(text("ok".to_owned())));
+    }
+    let mut report = String::new();
+    let mut unknown: BTreeSet<&str> = query.all("exclude").collect();
+    for check in checks {
+        let outcome = if query.all("exclude").any(|excluded| excluded == check) {
+            unknown.remove(check);
+            "excluded: ok"
+        } else {
+            "ok"
+        };
+        let _ = writeln!(report, "[+]{check} {outcome}");
+    }
+    if !unknown.is_empty() {
+        let names: Vec<String> = unknown.iter().map(|name| format!("{name:?}")).collect();
+        let _ = writeln!(
+            report,
+            "warn: some health checks cannot be excluded: no matches for {}",
+            names.join(",")
+        );
+    }
+    let _ = writeln!(report, "{endpoint} check passed");
+    Some(Ok(text(report)))
+}
+
+fn text(body: String) -> Response {
+    (
+        [
+            (header::CONTENT_TYPE, "text/plain; charset=utf-8"),
+            (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        ],
+        body,
+    )
+        .into_response()
+}
+
+/// Returns the paths of the checks of all endpoints that `/` lists.
+pub(super) fn listed_paths() -> Vec<String> {
+    let mut paths = Vec::new();
+    for endpoint in ["healthz", "livez", "readyz"] {
+        paths.push(format!("/{endpoint}"));
+        let mut checks = checks_of(endpoint);
+        checks.retain(|check| has_path(endpoint, check));
+        let checks = checks.into_iter();
+        paths.extend(checks.map(|check| format!("/{endpoint}/{check}")));
+    }
+    paths
+}

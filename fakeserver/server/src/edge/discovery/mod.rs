@@ -1,0 +1,305 @@
+//! Discovery: groups, versions and resources; the server's version and health.
+
+mod remote;
+mod plain;
+mod aggregated;
+mod health;
+#[cfg(test)]
+mod tests;
+
+use std::{collections::BTreeSet, sync::LazyLock};
+
+pub(crate) use self::remote::{Remote, RemoteVersion, resources_in, resources_of};
+use axum::response::{IntoResponse, Response};
+use bytes::Bytes;
+use fakeserver_kinds::registry::{Group, Registry};
+use fakeserver_value::status::Status;
+use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
+use serde::Serialize;
+use sha2::{Digest, Sha256};
+
+use crate::edge::{
+    request::{ApiPath, MediaTypes, Query, header_text},
+    response::{Delivery, check_route, pretty},
+};
+
+/// Versions of groups of which it is unknown what they have.
+type Hidden = BTreeSet<(String, String)>;
+
+/// The media type of the documents that tell of all groups at once.
+const AGGREGATED: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
+const JSON: &str = "application/json";
+
+/// The address in documents if the request has no host.
+const DEFAULT_HOST: &str = "127.0.0.1:8001";
+
+/// A document with its digest, made once in a process.
+struct Document {
+    body: Bytes,
+    etag: HeaderValue,
+}
+
+/// Nothing adds to the core group.
+static AGGREGATED_CORE: LazyLock<Document> =
+    LazyLock::new(|| Document::new(&aggregated::core(&Registry::builtin(), &Hidden::new())));
+/// The groups of a server without custom resources.
+static AGGREGATED_GROUPS: LazyLock<Document> = LazyLock::new(|| {
+    let (registry, remote) = (Registry::builtin(), Remote::default());
+    Document::new(&aggregated::groups(
+        &remote.merged(&registry),
+        &Hidden::new(),
+    ))
+});
+
+/// The part of a real server that gives a document: they have other media types, and other ways to refuse some.
+#[derive(Clone, Copy)]
+enum Server {
+    /// The versions of the core group.
+    Core,
+    /// The groups, and one of them.
+    Aggregator,
+    /// The resources of a custom group.
+    Definitions,
+    /// The resources of a built-in group.
+    Group(MediaTypes),
+}
+
+/// The facts that discovery shows.
+pub(crate) struct Known<'a> {
+    pub(crate) registry: &'a Registry,
+    pub(crate) remote: &'a Remote,
+    pub(crate) media_types: MediaTypes,
+    /// Returns whether a version of a group is hidden where all are listed together.
+    pub(crate) is_hidden: &'a dyn Fn(&str, &str) -> bool,
+}
+
+/// Answers a request for one of these documents; nothing if `path` leads to none.
+pub(crate) fn serve(
+    known: &Known<'_>,
+    method: &Method,
+    path: &ApiPath,
+    query: &Query,
+    headers: &HeaderMap,
+    is_pretty: bool,
+) -> Option<Result<Response, Status>> {
+    let registry = known.registry;
+    let answer = match path {
+        ApiPath::CoreVersions => {
+            let plain = || to_bytes(&plain::core_versions(registry, host(headers)));
+            let hidden = known.hidden(|group| group.name.is_empty());
+            if hidden.is_empty() {
+                versions(headers, Server::Core, is_pretty, &AGGREGATED_CORE, plain)
+            } else {
+                let aggregated = Document::new(&aggregated::core(registry, &hidden));
+                versions(headers, Server::Core, is_pretty, &aggregated, plain)
+            }
+        }
+        ApiPath::Groups => groups(known, headers, is_pretty),
+        ApiPath::Group(name) => {
+            let group = known.remote.merged_group(registry, name)?;
+            document(headers, Server::Aggregator, is_pretty, || {
+                to_bytes(&plain::one_group(&group))
+            })
+        }
+        ApiPath::Version { group, version } => {
+            let group = registry.group(group)?;
+            resources(known, headers, is_pretty, group, version)?
+        }
+        // These two have one form only, which is indented, and no kind.
+        ApiPath::Root => Ok(json(
+            pretty(&to_bytes(&plain::paths(registry))).into(),
+            JSON,
+        )),
+        ApiPath::ServerVersion => check_route(headers, &[JSON])
+            .map(|()| json(pretty(&to_bytes(&plain::server_version())).into(), JSON)),
+        ApiPath::Health { endpoint, check } => health::serve(endpoint, check.as_deref(), query)?,
+        ApiPath::Metrics
+        | ApiPath::OpenApi(_)
+        | ApiPath::Resource(_)
+        | ApiPath::Deeper(_)
+        | ApiPath::NoResource
+        | ApiPath::Other => {
+            return None;
+        }
+    };
+    if method == Method::GET || !goes_by_method(registry, path) {
+        Some(answer)
+    } else {
+        Some(Err(Status::method_not_allowed()))
+    }
+}
+
+/// Answers with all groups but the core one.
+fn groups(known: &Known<'_>, headers: &HeaderMap, is_pretty: bool) -> Result<Response, Status> {
+    let (registry, server) = (known.registry, Server::Aggregator);
+    let hidden = known.hidden(|group| !group.name.is_empty());
+    let groups = known.remote.merged(registry);
+    let plain = || to_bytes(&plain::groups(&groups));
+    if registry.is_builtin() && hidden.is_empty() && known.remote.versions.is_empty() {
+        return versions(headers, server, is_pretty, &AGGREGATED_GROUPS, plain);
+    }
+    let aggregated = Document::new(&aggregated::groups(&groups, &hidden));
+    versions(headers, server, is_pretty, &aggregated, plain)
+}
+
+/// Returns whether a path has a route, which goes by the method. Other handlers answer any.
+fn goes_by_method(registry: &Registry, path: &ApiPath) -> bool {
+    match path {
+        ApiPath::CoreVersions | ApiPath::ServerVersion => true,
+        ApiPath::Version { group, .. } => {
+            let group = registry.group(group);
+            group.is_some_and(|group| !group.is_custom)
+        }
+        _ => false,
+    }
+}
+
+/// Answers with the resources of a version of a group; nothing if a custom group does not have it.
+fn resources(
+    known: &Known<'_>,
+    headers: &HeaderMap,
+    is_pretty: bool,
+    group: &Group,
+    version: &str,
+) -> Option<Result<Response, Status>> {
+    let server = if group.is_custom {
+        Server::Definitions
+    } else {
+        Server::Group(known.media_types)
+    };
+    match known.registry.version(&group.name, version) {
+        Some(version) => Some(document(headers, server, is_pretty, || {
+            to_bytes(&plain::resources(group, version))
+        })),
+        None if group.is_custom => None,
+        None => Some(Err(Status::unknown_resource())),
+    }
+}
+
+/// The groups in the form that the client prefers, all in one, or their names alone.
+fn versions(
+    headers: &HeaderMap,
+    server: Server,
+    is_pretty: bool,
+    aggregated: &Document,
+    plain: impl FnOnce() -> Bytes,
+) -> Result<Response, Status> {
+    let accept = header_text(headers, header::ACCEPT);
+    let is_aggregated = |clause: &str| {
+        let mut parts = clause.split(';').map(str::trim);
+        let is_json = parts.next() == Some(JSON);
+        let parameters: Vec<&str> = parts.collect();
+        is_json
+            && ["g=apidiscovery.k8s.io", "v=v2", "as=APIGroupDiscoveryList"]
+                .iter()
+                .all(|parameter| parameters.contains(parameter))
+    };
+    let first = accept
+        .split(',')
+        .find(|clause| is_aggregated(clause) || is_plain(clause));
+    match first {
+        Some(clause) if is_aggregated(clause) => Ok(aggregated.answer(headers, is_pretty)),
+        _ => document(headers, server, is_pretty, plain),
+    }
+}
+
+/// A document that is an object, in the format that the client accepts.
+fn document(
+    headers: &HeaderMap,
+    server: Server,
+    is_pretty: bool,
+    body: impl FnOnce() -> Bytes,
+) -> Result<Response, Status> {
+    let (media_types, is_routed) = match server {
+        Server::Core => (MediaTypes::default(), true),
+        Server::Aggregator | Server::Definitions => (MediaTypes::default(), false),
+        Server::Group(media_types) => (media_types, true),
+    };
+    let delivery = Delivery::plain(headers, media_types, is_routed, is_pretty)?;
+    Ok(delivery.made(StatusCode::OK, body()))
+}
+
+fn is_plain(clause: &str) -> bool {
+    let mut parts = clause.split(';').map(str::trim);
+    let is_json = matches!(parts.next(), Some(JSON | "*/*"));
+    is_json && !parts.any(|parameter| parameter.starts_with("as="))
+}
+
+fn shown(body: Bytes, is_pretty: bool) -> Bytes {
+    if is_pretty {
+        pretty(&body).into()
+    } else {
+        body
+    }
+}
+
+fn json(body: Bytes, media_type: &'static str) -> Response {
+    ([(header::CONTENT_TYPE, media_type)], body).into_response()
+}
+
+fn to_bytes(document: &impl Serialize) -> Bytes {
+    let mut body = serde_json::to_vec(document).expect("documents have no maps");
+    body.push(b'\n');
+    body.into()
+}
+
+fn host(headers: &HeaderMap) -> &str {
+    match header_text(headers, header::HOST) {
+        "" => DEFAULT_HOST,
+        host => host,
+    }
+}
+
+// === impl Known ===
+
+impl Known<'_> {
+    /// The versions of such groups of which it is unknown what they have.
+    fn hidden(&self, is_asked: impl Fn(&Group) -> bool) -> Hidden {
+        let groups = self.registry.groups().iter();
+        let groups = groups.filter(|group| is_asked(group));
+        let versions = groups.flat_map(|group| {
+            let versions = group.versions.iter();
+            versions.map(move |version| (group.name.to_string(), version.name.to_string()))
+        });
+        let remote = self.remote.versions.iter();
+        let remote = remote.map(|remote| (remote.group.clone(), remote.version.clone()));
+        versions
+            .chain(remote)
+            .filter(|(group, version)| (self.is_hidden)(group, version))
+            .collect()
+    }
+}
+
+// === impl Document ===
+
+impl Document {
+    fn new(document: &impl Serialize) -> Self {
+        let body = to_bytes(document);
+        let digest = Sha256::digest(&body);
+        let hex: String = digest.iter().fold(String::new(), |mut hex, byte| {
+            use std::fmt::Write;
+            let _ = write!(hex, "{byte:02X}");
+            hex
+        });
+        let etag = HeaderValue::from_str(&format!("\"{hex}\"")).expect("hexadecimal is ASCII");
+        Self { body, etag }
+    }
+
+    /// The document, or that the client has it already.
+    fn answer(&self, headers: &HeaderMap, is_pretty: bool) -> Response {
+        let known = header_text(headers, header::IF_NONE_MATCH);
+        let has_it = known
+            .split(',')
+            .any(|tag| tag.trim().as_bytes() == self.etag.as_bytes());
+        let mut response = if has_it {
+            StatusCode::NOT_MODIFIED.into_response()
+        } else {
+            json(shown(self.body.clone(), is_pretty), AGGREGATED)
+        };
+        let headers = response.headers_mut();
+        headers.insert(header::ETAG, self.etag.clone());
+        headers.insert(header::VARY, HeaderValue::from_static("Accept"));
+        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("public"));
+        response
+    }
+}

@@ -1,0 +1,171 @@
+//! Reads the options of writes and deletions.
+
+use fakeserver_value::status::{FieldError, Status};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::{Query, options::checked};
+use crate::write::{DeleteOptions, FieldValidation, Preconditions, Propagation, WriteOptions};
+
+const FIELD_MANAGER_MAX_BYTES: usize = 128;
+
+/// `DeleteOptions` as clients send them.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct WireDeleteOptions {
+    dry_run: Vec<String>,
+    grace_period_seconds: Option<i64>,
+    preconditions: Option<Preconditions>,
+    propagation_policy: Option<String>,
+    orphan_dependents: Option<bool>,
+}
+
+/// Reads the options of a write from its parameters. `kind` names them in errors, as in `CreateOptions`.
+pub(crate) fn write_options(query: &Query, kind: &str) -> Result<WriteOptions, Status> {
+    let mut errors = Vec::new();
+    if kind == "PatchOptions" && query.bool("force").is_some() {
+        errors.push(FieldError::forbidden(
+            "force",
+            "may not be specified for non-apply patch",
+        ));
+    }
+    read(query, kind, errors)
+}
+
+/// Reads the options of an apply from its parameters. They name the manager.
+pub(crate) fn apply_options(query: &Query) -> Result<WriteOptions, Status> {
+    let mut errors = Vec::new();
+    if query.text("fieldManager").is_empty() {
+        errors.push(FieldError::required(
+            "fieldManager",
+            "is required for apply patch",
+        ));
+    }
+    let options = read(query, "PatchOptions", errors)?;
+    Ok(WriteOptions {
+        is_forced: query.bool("force").unwrap_or_default(),
+        ..options
+    })
+}
+
+/// Reads the options of a deletion from its body, or without one from its parameters.
+pub(crate) fn delete_options(query: &Query, body: Option<&Value>) -> Result<DeleteOptions, Status> {
+    let wire = match body {
+        Some(body) => WireDeleteOptions::deserialize(body)
+            .map_err(|error| Status::bad_request(error.to_string()))?,
+        None => WireDeleteOptions {
+            dry_run: query.all("dryRun").map(str::to_owned).collect(),
+            grace_period_seconds: query.integer("gracePeriodSeconds")?,
+            preconditions: query.get("uid").map(|uid| Preconditions {
+                uid: Some(uid.to_owned()).filter(|uid| !uid.is_empty()),
+                resource_version: None,
+            }),
+            propagation_policy: query.get("propagationPolicy").map(str::to_owned),
+            orphan_dependents: query.bool("orphanDependents"),
+        },
+    };
+    wire.validate()
+}
+
+fn read(query: &Query, kind: &str, mut errors: Vec<FieldError>) -> Result<WriteOptions, Status> {
+    let field_manager = query.text("fieldManager");
+    check_field_manager(&field_manager, &mut errors);
+    let dry_run: Vec<&str> = query.all("dryRun").collect();
+    let is_dry_run = read_dry_run(&dry_run, &mut errors);
+    let said = query.text("fieldValidation");
+    let mut known = FieldValidation::ALL.into_iter();
+    let field_validation = known.find(|validation| validation.name() == said);
+    if field_validation.is_none() && !said.is_empty() {
+        errors.push(FieldError::not_supported(
+            "fieldValidation",
+            &json!(said),
+            &["", "Ignore", "Strict", "Warn"],
+        ));
+    }
+    checked(kind, &errors)?;
+    Ok(WriteOptions {
+        is_dry_run,
+        field_manager,
+        field_validation,
+        is_forced: false,
+    })
+}
+
+fn check_field_manager(manager: &str, errors: &mut Vec<FieldError>) {
+    if manager.len() > FIELD_MANAGER_MAX_BYTES {
+        errors.push(FieldError::too_long(
+            "fieldManager",
+            FIELD_MANAGER_MAX_BYTES,
+        ));
+    }
+    let control = manager.char_indices().filter(|(_, c)| c.is_control());
+    for (position, c) in control {
+        errors.push(FieldError::invalid(
+            "fieldManager",
+            &json!(manager),
+            &format!(
+                "invalid character U+{:04X} (at position {position})",
+                u32::from(c)
+            ),
+        ));
+    }
+}
+
+/// Returns whether the write is a dry run. `All` is the only value.
+fn read_dry_run(values: &[&str], errors: &mut Vec<FieldError>) -> bool {
+    if values.iter().any(|value| *value != "All") {
+        errors.push(FieldError::not_supported(
+            "dryRun",
+            &json!(values),
+            &["All"],
+        ));
+    }
+    !values.is_empty()
+}
+
+// === impl WireDeleteOptions ===
+
+impl WireDeleteOptions {
+    fn validate(self) -> Result<DeleteOptions, Status> {
+        let mut errors = Vec::new();
+        let policy = self.propagation_policy.as_deref();
+        if self.orphan_dependents.is_some() && policy.is_some() {
+            errors.push(FieldError::invalid(
+                "propagationPolicy",
+                &json!(policy),
+                "orphanDependents and deletionPropagation cannot be both set",
+            ));
+        }
+        let propagation = match policy {
+            None => self.orphan_dependents.map(|is_orphaning| {
+                if is_orphaning {
+                    Propagation::Orphan
+                } else {
+                    Propagation::Background
+                }
+            }),
+            Some(said) => {
+                let mut known = Propagation::ALL.into_iter();
+                let known = known.find(|propagation| propagation.name() == said);
+                if known.is_none() {
+                    errors.push(FieldError::not_supported(
+                        "propagationPolicy",
+                        &json!(said),
+                        &["Foreground", "Background", "Orphan", "nil"],
+                    ));
+                }
+                known
+            }
+        };
+        let dry_run: Vec<&str> = self.dry_run.iter().map(String::as_str).collect();
+        let is_dry_run = read_dry_run(&dry_run, &mut errors);
+        checked("DeleteOptions", &errors)?;
+        Ok(DeleteOptions {
+            is_dry_run,
+            grace_period_seconds: self.grace_period_seconds,
+            preconditions: self.preconditions.unwrap_or_default(),
+            propagation,
+            is_cascading: self.orphan_dependents == Some(false),
+        })
+    }
+}

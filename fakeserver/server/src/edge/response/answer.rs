@@ -1,0 +1,230 @@
+//! HTTP answers with a negotiated body.
+
+use std::convert::Infallible;
+
+use axum::{
+    body::Body,
+    response::{IntoResponse, Response},
+};
+use bytes::{Bytes, BytesMut};
+use fakeserver_value::{cbor, protobuf, status::Status};
+use futures::stream;
+use http::{HeaderMap, HeaderValue, StatusCode, header};
+use serde_json::Value;
+
+use super::{
+    Format,
+    accept::{negotiate_failure, negotiate_plain},
+    gzip::{COMPRESSED_OVER_BYTES, compress, compressed, takes_gzip},
+    is_pretty,
+    pretty::{pretty, pretty_pieces},
+};
+use crate::{
+    edge::request::{MediaTypes, Query},
+    faults::Answer,
+};
+
+/// The way an answer is delivered.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Delivery {
+    format: Format,
+    is_pretty: bool,
+    takes_gzip: bool,
+}
+
+/// Marks an answer whose body is a stream of events, one in each piece.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct EventStream;
+
+/// Returns the answer to a request that timed out: JSON as `text/plain`, without negotiation.
+pub(crate) fn timed_out() -> Response {
+    const BODY: &str = concat!(
+        r#"{"metadata":{},"status":"Failure","#,
+        r#""message":"Timeout: request did not complete within the allotted timeout","#,
+        r#""reason":"Timeout","details":{},"code":504}"#,
+        "\n",
+    );
+    let content_type = [(header::CONTENT_TYPE, "text/plain; charset=utf-8")];
+    (StatusCode::GATEWAY_TIMEOUT, content_type, BODY).into_response()
+}
+
+/// The answer of a failure, in the form that the client prefers. No resource has answered: there is no CBOR of it.
+pub(crate) fn refusal(headers: &HeaderMap, status: Status) -> Response {
+    refusal_to(MediaTypes::default(), &Query::default(), headers, status)
+}
+
+/// The same, for a request with parameters.
+pub(crate) fn refusal_to(
+    media_types: MediaTypes,
+    query: &Query,
+    headers: &HeaderMap,
+    status: Status,
+) -> Response {
+    let body = match negotiate_failure(headers, media_types) {
+        Some(Format::Json) if !is_pretty(query, headers) => return status.into_response(),
+        Some(Format::Yaml) => (Format::Yaml, yaml(&status.to_json())),
+        Some(Format::Protobuf) => (Format::Protobuf, status_protobuf(&status).into()),
+        Some(Format::Cbor) => (Format::Cbor, status_cbor(&status).into()),
+        // A client that accepts none of them is a reader.
+        Some(Format::Json) | None => (Format::Json, pretty(&status.to_json()).into()),
+    };
+    let (format, body): (Format, Bytes) = body;
+    let mut response = status.into_response();
+    response
+        .headers_mut()
+        .insert(header::CONTENT_TYPE, format.content_type());
+    *response.body_mut() = Body::from(body);
+    response
+}
+
+/// A failure as protobuf.
+pub(super) fn status_protobuf(status: &Status) -> Vec<u8> {
+    protobuf::encode_object(&status_value(status)).expect("a status has a message")
+}
+
+/// A failure as CBOR.
+pub(super) fn status_cbor(status: &Status) -> Vec<u8> {
+    cbor::encode(&status_value(status), None)
+}
+
+fn status_value(status: &Status) -> Value {
+    serde_json::from_slice(&status.to_json()).expect("a status is serialized as JSON")
+}
+
+// === impl Delivery ===
+
+impl Delivery {
+    pub(crate) fn new(format: Format, query: &Query, headers: &HeaderMap) -> Self {
+        Self {
+            format,
+            is_pretty: is_pretty(query, headers),
+            takes_gzip: takes_gzip(headers),
+        }
+    }
+
+    /// Delivers an answer that is no object of a resource: in the first format that `headers` accept.
+    pub(crate) fn plain(
+        headers: &HeaderMap,
+        media_types: MediaTypes,
+        is_routed: bool,
+        is_pretty: bool,
+    ) -> Result<Self, Status> {
+        Ok(Self {
+            format: negotiate_plain(headers, media_types, is_routed)?,
+            is_pretty,
+            takes_gzip: takes_gzip(headers),
+        })
+    }
+
+    /// An answer of JSON that has a kind, in the format that was agreed on.
+    pub(crate) fn made(self, code: StatusCode, json: Bytes) -> Response {
+        let document =
+            || -> Value { serde_json::from_slice(&json).expect("it was written as JSON") };
+        let body = match self.format {
+            Format::Json | Format::Yaml => json,
+            Format::Protobuf => {
+                let body = protobuf::encode_object(&document());
+                body.expect("what has no views has a message").into()
+            }
+            Format::Cbor => cbor::encode(&document(), None).into(),
+        };
+        self.whole(code, body)
+    }
+
+    /// The body goes as it is, in a format that its sender names.
+    pub(crate) fn as_it_is(headers: &HeaderMap) -> Self {
+        Self {
+            format: Format::Json,
+            is_pretty: false,
+            takes_gzip: takes_gzip(headers),
+        }
+    }
+
+    /// An answer with a body that is there already: protobuf, or JSON.
+    pub(crate) fn whole(self, code: StatusCode, body: Bytes) -> Response {
+        let body = match self.format {
+            Format::Json if self.is_pretty => pretty(&body).into(),
+            Format::Json | Format::Protobuf | Format::Cbor => body,
+            Format::Yaml => yaml(&body),
+        };
+        let is_compressed = self.takes_gzip && body.len() > COMPRESSED_OVER_BYTES;
+        let body = if is_compressed {
+            Body::from(compress(&body))
+        } else {
+            Body::from(body)
+        };
+        self.response(code, body, is_compressed)
+    }
+
+    /// An answer whose body is made piece by piece, while it is sent.
+    pub(crate) fn pieces(self, pieces: impl Iterator<Item = Bytes> + Send + 'static) -> Response {
+        match self.format {
+            Format::Yaml => {
+                let whole = pieces.fold(BytesMut::new(), |mut whole, piece| {
+                    whole.extend_from_slice(&piece);
+                    whole
+                });
+                self.whole(StatusCode::OK, whole.freeze())
+            }
+            Format::Json if self.is_pretty => self.encoded(pretty_pieces(pieces)),
+            Format::Json | Format::Protobuf | Format::Cbor => self.encoded(pieces),
+        }
+    }
+
+    /// An answer whose pieces are in its format, compressed if it becomes long.
+    fn encoded(self, mut pieces: impl Iterator<Item = Bytes> + Send + 'static) -> Response {
+        if !self.takes_gzip {
+            return self.response(StatusCode::OK, streamed(pieces), false);
+        }
+        // Whether it is long enough is known when that much of it is there.
+        let mut beginning = Vec::new();
+        let mut length = 0;
+        while length <= COMPRESSED_OVER_BYTES {
+            let Some(piece) = pieces.next() else {
+                return self.response(StatusCode::OK, streamed(beginning.into_iter()), false);
+            };
+            length += piece.len();
+            beginning.push(piece);
+        }
+        let body = streamed(compressed(beginning.into_iter().chain(pieces)));
+        self.response(StatusCode::OK, body, true)
+    }
+
+    /// A stream of events.
+    pub(crate) fn stream(self, body: Body) -> Response {
+        let content_type = [(header::CONTENT_TYPE, self.format.stream_content_type())];
+        let mut response = (content_type, body).into_response();
+        response.extensions_mut().insert(EventStream);
+        response
+    }
+
+    fn response(self, code: StatusCode, body: Body, is_compressed: bool) -> Response {
+        let content_type = [(header::CONTENT_TYPE, self.format.content_type())];
+        let mut response = (code, content_type, body).into_response();
+        if is_compressed {
+            let headers = response.headers_mut();
+            headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+            headers.insert(header::VARY, HeaderValue::from_static("Accept-Encoding"));
+        }
+        response
+    }
+}
+
+fn streamed(pieces: impl Iterator<Item = Bytes> + Send + 'static) -> Body {
+    Body::from_stream(stream::iter(pieces.map(Ok::<_, Infallible>)))
+}
+
+/// Converts JSON to YAML, with members sorted by name.
+pub(crate) fn yaml(json: &[u8]) -> Bytes {
+    let value: Value = serde_json::from_slice(json).expect("it was written as JSON");
+    serde_saphyr::to_string(&value)
+        .expect("values of JSON are values of YAML")
+        .into()
+}
+
+impl IntoResponse for Answer {
+    fn into_response(self) -> Response {
+        let code: StatusCode = self.code;
+        (code, self.headers, self.body).into_response()
+    }
+}

@@ -1,0 +1,26 @@
+//! The fields of a bookmark's object other than its version, which the API writes even if they are empty.
+
+use fakeserver_value::schema::{canonical, type_of_kind, types};
+use serde_json::{Value, json};
+
+/// `,"spec":{...}` as the zero value of `kind` has it, or nothing.
+pub(super) fn zero_value(api_version: &str, kind: &str) -> String {
+    let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
+    let Some(id) = type_of_kind(group, version, kind) else {
+        return String::new();
+    };
+    let mut zero = canonical(types(), id, json!({}));
+    // These count their replicas by value until they are shown.
+    if matches!(
+        (api_version, kind),
+        ("apps/v1", "Deployment" | "ReplicaSet" | "StatefulSet")
+    ) {
+        zero["spec"]["replicas"] = json!(0);
+    }
+    let members = zero.as_object().into_iter().flatten();
+    let rest: Vec<String> = members
+        .filter(|(name, _)| !matches!(name.as_str(), "kind" | "apiVersion" | "metadata"))
+        .map(|(name, value)| format!(",{}:{value}", Value::from(name.as_str())))
+        .collect();
+    rest.concat()
+}

@@ -1,0 +1,447 @@
+//! The encoding of stored objects for one client: kind, view and format.
+//!
+//! As JSON, an object is a prefix and the bytes of the store. All other encodings are built from its parsed value.
+
+use std::sync::Arc;
+
+use bytes::{BufMut, Bytes, BytesMut};
+use fakeserver_kinds::custom_resources::CustomType;
+use fakeserver_value::{
+    cbor, protobuf, revision::Revision, schema::TypeMeta, served_form::ServedForm, status::Status,
+};
+use serde_json::Value;
+
+use super::{
+    Format, TableView,
+    accept::MetaVersion,
+    answer::{status_cbor, status_protobuf},
+    bookmark,
+};
+use crate::{
+    store::{Change, StoredObject},
+    watch::EventKind,
+};
+
+pub(super) const METADATA_KIND: &str = "PartialObjectMetadata";
+
+/// The part of an object that is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Representation {
+    /// All of it.
+    Object,
+    /// `PartialObjectMetadata`.
+    Metadata,
+}
+
+/// A representation of one version of one resource.
+#[derive(Debug, Clone)]
+pub(crate) struct Encoding {
+    pub(super) kind: String,
+    pub(super) api_version: String,
+    /// The kind of a list, if it is not the usual one.
+    pub(super) list_kind: Option<Arc<str>>,
+    pub(super) representation: Representation,
+    /// The version of metadata and tables.
+    pub(super) meta_version: MetaVersion,
+    /// The form in which objects are shown, if it is not the one in which they are stored.
+    pub(super) form: Option<&'static ServedForm>,
+    /// The custom type whose objects are not shown as they are stored.
+    pub(super) custom: Option<Arc<CustomType>>,
+    format: Format,
+    /// Objects are rows.
+    pub(super) table: Option<TableView>,
+    /// The key of its frames among those of other encodings, behind a place for the event's kind.
+    frame_key: Box<[u8]>,
+    /// True if items of a list carry their kind, as those of custom resources do.
+    has_whole_items: bool,
+    /// `{"kind":"Pod","apiVersion":"v1",`: what an object begins with.
+    object_head: Box<[u8]>,
+}
+
+// === impl Encoding ===
+
+impl Encoding {
+    /// Shows objects of `kind` in `api_version` (`v1`, `apps/v1`) as JSON.
+    pub(crate) fn new(kind: &str, api_version: &str, representation: Representation) -> Self {
+        let meta_version = MetaVersion::default();
+        let shown = match representation {
+            Representation::Object => (kind, api_version),
+            Representation::Metadata => (METADATA_KIND, meta_version.api_version()),
+        };
+        let mut frame_key = vec![0, representation as u8, Format::Json as u8];
+        frame_key.extend_from_slice(api_version.as_bytes());
+        Self {
+            kind: kind.to_owned(),
+            api_version: api_version.to_owned(),
+            list_kind: None,
+            representation,
+            meta_version,
+            form: None,
+            custom: None,
+            format: Format::Json,
+            table: None,
+            has_whole_items: representation == Representation::Metadata,
+            frame_key: frame_key.into(),
+            object_head: object_head(shown),
+        }
+    }
+
+    /// Shows metadata, and later tables, in this version.
+    pub(crate) fn in_meta_version(mut self, version: MetaVersion) -> Self {
+        self.meta_version = version;
+        if self.representation == Representation::Metadata {
+            self.object_head = object_head((METADATA_KIND, version.api_version()));
+            let mut key = Vec::from(self.frame_key);
+            key.push(version as u8);
+            self.frame_key = key.into();
+        }
+        self
+    }
+
+    /// Writes them in another format. YAML is made of the JSON when it goes out.
+    pub(crate) fn in_format(mut self, format: Format) -> Self {
+        self.format = format;
+        self.frame_key[2] = format as u8;
+        self
+    }
+
+    /// Shows them in a form in which they are not stored.
+    pub(crate) fn with_form(mut self, form: &'static ServedForm) -> Self {
+        self.table = self.table.map(|table| table.with_form(form));
+        self.form = Some(form);
+        self
+    }
+
+    /// Shows objects of a custom type, if they are not shown as they are stored.
+    pub(crate) fn with_custom(mut self, custom: &Arc<CustomType>) -> Self {
+        if let Some(form) = custom.shown_form() {
+            // Frames that were made before the definition changed are not those of today.
+            let mut key = Vec::from(self.frame_key);
+            key.extend(form.to_le_bytes());
+            self.frame_key = key.into();
+            self.custom = Some(Arc::clone(custom));
+        }
+        self
+    }
+
+    /// Calls a list of them by a name of its own.
+    pub(crate) fn with_list_kind(mut self, list_kind: Option<Arc<str>>) -> Self {
+        self.list_kind = list_kind;
+        self
+    }
+
+    /// Shows them as rows. There is no protobuf and no CBOR of tables.
+    pub(crate) fn with_table(mut self, table: TableView) -> Self {
+        self.table = Some(table.in_version(self.meta_version));
+        self
+    }
+
+    /// Tells whether it shows whole objects, no rows and no metadata alone.
+    pub(crate) fn shows_objects(&self) -> bool {
+        matches!(self.representation, Representation::Object) && self.table.is_none()
+    }
+
+    pub(crate) fn format(&self) -> Format {
+        self.format
+    }
+
+    /// Shows the items of a list with what they are.
+    pub(crate) fn with_whole_items(mut self) -> Self {
+        self.has_whole_items = true;
+        self
+    }
+
+    /// Tells whether the items of a list say what they are.
+    pub(super) fn has_whole_items(&self) -> bool {
+        self.has_whole_items
+    }
+
+    /// The kind that it was made for.
+    pub(crate) fn kind(&self) -> &str {
+        &self.kind
+    }
+
+    /// The version that it was made for.
+    pub(crate) fn api_version(&self) -> &str {
+        &self.api_version
+    }
+
+    /// `object` as the answer to a request; JSON ends with a newline.
+    pub(crate) fn object(&self, object: &StoredObject) -> Bytes {
+        if !self.is_plain() {
+            return self.made(&self.typed(object));
+        }
+        let mut bytes = BytesMut::with_capacity(self.size(object));
+        self.put_object(&mut bytes, object);
+        bytes.put_u8(b'\n');
+        bytes.freeze()
+    }
+
+    /// An object that is not stored as it is shown: of a write that was only tried, or one that is gone.
+    pub(crate) fn value(&self, object: &Value) -> Bytes {
+        self.made(&self.typed_value(object))
+    }
+
+    /// The head of a list as JSON, up to its items.
+    pub(super) fn list_head(&self, metadata: &str) -> String {
+        if let Some(table) = &self.table {
+            return table.head(metadata);
+        }
+        let mut head = self.before_items(metadata);
+        head.push('[');
+        head
+    }
+
+    /// Tells whether a list without items has `null` in their place: a real server makes lists of metadata alone by
+    /// adding item to item, and so begins with none.
+    pub(super) fn has_null_for_no_items(&self) -> bool {
+        self.representation == Representation::Metadata
+    }
+
+    /// The whole list as JSON if it has no items, and `null` in their place.
+    pub(super) fn list_without_items(&self, metadata: &str) -> String {
+        let mut list = self.before_items(metadata);
+        list.push_str("null}\n");
+        list
+    }
+
+    fn before_items(&self, metadata: &str) -> String {
+        let TypeMeta { kind, api_version } = self.list_kind();
+        format!(r#"{{"kind":"{kind}","apiVersion":"{api_version}","metadata":{metadata},"items":"#)
+    }
+
+    /// `object` as an item of a list: objects say there what they are only if it is not what the list says.
+    pub(super) fn put_item(&self, bytes: &mut impl BufMut, object: &StoredObject) {
+        if let Some(table) = &self.table {
+            let is_stored = self.shows_stored() && table.has_stored_rows();
+            return if is_stored {
+                table.put_stored_row(bytes, object, self.shown_kind());
+            } else {
+                table.put_row(bytes, &self.typed(object));
+            };
+        }
+        if self.is_converted() {
+            self.put_converted(bytes, object);
+        } else if self.has_whole_items {
+            self.put_object(bytes, object);
+        } else {
+            bytes.put_slice(&object.json());
+        }
+    }
+
+    /// Returns the frame of a change. The frame is encoded on first use and shared by all watches with this encoding,
+    /// unless it shows ages.
+    pub(crate) fn event(&self, kind: EventKind, change: &Change) -> Bytes {
+        let frame = || match (kind, change.before(), change.after()) {
+            (EventKind::Added, _, Some(object)) => self.frame("ADDED", object),
+            (EventKind::Modified, _, Some(object)) => self.frame("MODIFIED", object),
+            (_, Some(before), _) => self.deleted(before, Revision::new(change.revision())),
+            (_, None, _) => unreachable!("only what was there can leave"),
+        };
+        if self.table.is_some() {
+            return frame();
+        }
+        let mut key = self.frame_key.clone();
+        key[0] = kind as u8;
+        change.frame(&key, frame)
+    }
+
+    /// The frame of an object that was there before the watch began.
+    pub(crate) fn initial(&self, object: &StoredObject) -> Bytes {
+        self.frame("ADDED", object)
+    }
+
+    /// The frame that says: you have seen everything up to `revision`.
+    pub(crate) fn bookmark(&self, revision: Revision, ends_initial_events: bool) -> Bytes {
+        let annotations = if ends_initial_events {
+            r#","annotations":{"k8s.io/initial-events-end":"true"}"#
+        } else {
+            ""
+        };
+        let rest = match self.representation {
+            Representation::Object => bookmark::zero_value(&self.api_version, &self.kind),
+            Representation::Metadata => String::new(),
+        };
+        let head = String::from_utf8_lossy(&self.object_head);
+        let object =
+            format!(r#"{head}"metadata":{{"resourceVersion":"{revision}"{annotations}}}{rest}}}"#);
+        if self.is_plain() {
+            return format!("{{\"type\":\"BOOKMARK\",\"object\":{object}}}\n").into();
+        }
+        let object: Value = serde_json::from_str(&object).expect("it was written as JSON");
+        self.made_frame("BOOKMARK", &object)
+    }
+
+    /// The frame that tells a watch what is wrong.
+    pub(crate) fn error_frame(&self, status: &Status) -> Bytes {
+        match self.format {
+            Format::Protobuf => {
+                return protobuf::encode_watch_frame("ERROR", &status_protobuf(status)).into();
+            }
+            Format::Cbor => return cbor::encode_frame("ERROR", &status_cbor(status)).into(),
+            Format::Json | Format::Yaml => {}
+        }
+        let mut frame = BytesMut::new();
+        put_frame_head(&mut frame, "ERROR");
+        frame.put_slice(&status.to_json());
+        frame.put_slice(b"}\n");
+        frame.freeze()
+    }
+
+    /// A frame that was made up as JSON, as this encoding has it. What is no frame stays as it is.
+    pub(crate) fn adopt(&self, frame: Bytes) -> Bytes {
+        if self.is_text() {
+            return frame;
+        }
+        let Ok(event) = serde_json::from_slice::<Value>(&frame) else {
+            return frame;
+        };
+        let (kind, object) = (event["type"].as_str().unwrap_or_default(), &event["object"]);
+        if self.format == Format::Cbor {
+            return cbor::encode_frame(kind, &cbor::encode(object, None)).into();
+        }
+        match protobuf::encode_object(object) {
+            Ok(object) => protobuf::encode_watch_frame(kind, &object).into(),
+            Err(_) => frame,
+        }
+    }
+
+    /// The first frame of a stream was sent: what only that one has is left out from now on.
+    pub(crate) fn first_was_sent(&mut self) {
+        if let Some(table) = &mut self.table {
+            table.omit_columns();
+        }
+    }
+
+    /// Returns whether the bytes of the store are shown unchanged.
+    pub(super) fn is_plain(&self) -> bool {
+        self.table.is_none() && !self.is_converted() && self.is_text()
+    }
+
+    /// Returns whether objects are written as JSON, or as YAML that is made of JSON.
+    fn is_text(&self) -> bool {
+        matches!(self.format, Format::Json | Format::Yaml)
+    }
+
+    /// Returns whether whole objects are shown in the form in which they are stored.
+    fn shows_stored(&self) -> bool {
+        self.representation == Representation::Object && !self.is_converted()
+    }
+
+    /// Returns whether objects are shown in another form than the stored one.
+    pub(super) fn is_converted(&self) -> bool {
+        self.form.is_some() || self.custom.is_some()
+    }
+
+    fn frame(&self, kind: &str, object: &StoredObject) -> Bytes {
+        if !self.is_plain() {
+            return self.made_frame(kind, &self.typed(object));
+        }
+        let mut bytes = BytesMut::with_capacity(self.size(object));
+        put_frame_head(&mut bytes, kind);
+        self.put_object(&mut bytes, object);
+        bytes.put_slice(b"}\n");
+        bytes.freeze()
+    }
+
+    /// The last state of an object, under the version of its end.
+    fn deleted(&self, object: &StoredObject, revision: Revision) -> Bytes {
+        let revision = revision.to_string();
+        if !self.is_plain() {
+            let mut object = self.typed(object);
+            object["metadata"]["resourceVersion"] = revision.into();
+            return self.made_frame("DELETED", &object);
+        }
+        let mut bytes = BytesMut::with_capacity(self.size(object));
+        put_frame_head(&mut bytes, "DELETED");
+        bytes.put_slice(&self.object_head);
+        match self.representation {
+            Representation::Object => {
+                let [head, _, tail] = object.around_version();
+                bytes.put_slice(&head[1..]);
+                bytes.put_slice(revision.as_bytes());
+                bytes.put_slice(&tail);
+            }
+            Representation::Metadata => {
+                let [head, _, tail] = object.metadata_around_version();
+                bytes.put_slice(b"\"metadata\":");
+                bytes.put_slice(&head);
+                bytes.put_slice(revision.as_bytes());
+                bytes.put_slice(&tail);
+                bytes.put_u8(b'}');
+            }
+        }
+        bytes.put_slice(b"}\n");
+        bytes.freeze()
+    }
+
+    /// Writes an object that is not stored as it is shown as JSON, its metadata first.
+    pub(super) fn put_value(&self, bytes: &mut impl BufMut, object: &Value) {
+        bytes.put_slice(&self.object_head);
+        put_members(bytes, object);
+        bytes.put_u8(b'}');
+    }
+
+    /// Writes `object` as an item of a list of what is not stored as it is shown.
+    fn put_converted(&self, bytes: &mut impl BufMut, object: &StoredObject) {
+        let object = self.typed(object);
+        if self.has_whole_items {
+            return self.put_value(bytes, &object);
+        }
+        bytes.put_u8(b'{');
+        put_members(bytes, &object);
+        bytes.put_u8(b'}');
+    }
+
+    fn put_object(&self, bytes: &mut impl BufMut, object: &StoredObject) {
+        bytes.put_slice(&self.object_head);
+        match self.representation {
+            Representation::Object => bytes.put_slice(&object.json()[1..]),
+            Representation::Metadata => {
+                bytes.put_slice(b"\"metadata\":");
+                bytes.put_slice(&object.metadata_json());
+                bytes.put_u8(b'}');
+            }
+        }
+    }
+
+    /// Enough for the object and what stands around it in a frame.
+    fn size(&self, object: &StoredObject) -> usize {
+        const AROUND: usize = 64;
+        let object = match self.representation {
+            Representation::Object => object.json_length(),
+            Representation::Metadata => object.metadata_length(),
+        };
+        self.object_head.len() + object + AROUND
+    }
+}
+
+/// Returns the beginning of an object of this kind and version.
+fn object_head((kind, api_version): (&str, &str)) -> Box<[u8]> {
+    let head = format!(r#"{{"kind":"{kind}","apiVersion":"{api_version}","#);
+    head.into_bytes().into()
+}
+
+/// Writes what an object has beside its kind.
+fn put_members(bytes: &mut impl BufMut, object: &Value) {
+    put_member(bytes, "metadata", &object["metadata"]);
+    let members = object.as_object().into_iter().flatten();
+    for (name, value) in members {
+        if !matches!(name.as_str(), "kind" | "apiVersion" | "metadata") {
+            bytes.put_u8(b',');
+            put_member(bytes, name, value);
+        }
+    }
+}
+
+fn put_member(bytes: &mut impl BufMut, name: &str, value: &Value) {
+    bytes.put_slice(Value::from(name).to_string().as_bytes());
+    bytes.put_u8(b':');
+    bytes.put_slice(value.to_string().as_bytes());
+}
+
+pub(super) fn put_frame_head(bytes: &mut impl BufMut, kind: &str) {
+    bytes.put_slice(b"{\"type\":\"");
+    bytes.put_slice(kind.as_bytes());
+    bytes.put_slice(b"\",\"object\":");
+}

@@ -1,0 +1,43 @@
+//! A Kubernetes API server in process: the store, its watches, writes, verbs, faults, and the controllers of an API server.
+//!
+//! The crate `fakeserver` is what users name; it re-exports what they need. The crates above this one bring the cluster
+//! behind the API ([`nodes`]) and the program. The modules are listed in the order in which a write becomes a watch event.
+#![expect(
+    missing_docs,
+    reason = "the API of users is that of the crate `fakeserver`, whose items are all documented"
+)]
+
+pub mod clock;
+pub mod entropy;
+pub mod task;
+pub mod store;
+pub mod watch;
+pub mod nodes;
+pub mod write;
+pub mod controllers;
+pub mod faults;
+pub mod edge;
+pub mod verbs;
+pub mod server;
+
+pub use self::{
+    clock::Clock,
+    controllers::Controllers,
+    edge::authorization::Authorization,
+    nodes::{ExecOutput, ExecRequest, PodBackend, PodBackendError},
+    server::{
+        AuditLog, AuditLogError, AuditPolicy, AuditPolicyError, BuildError, FakeServer,
+        FakeServerBuilder, Listener, RequestRecord, Stats, TraceLog, WriteLogError, serve_faults,
+    },
+    store::{
+        Change, ChangeKind, Compaction, StoredObject,
+        manifests::{ManifestError, Origin},
+        snapshot::{Restart, Snapshot, SnapshotError},
+    },
+    write::{AdmissionPlugins, AdmissionPluginsError},
+};
+#[cfg(feature = "tls")]
+pub use self::{
+    edge::authentication::{ServiceAccountKeyError, ServiceAccountKeys},
+    server::{CertificateError, Certificates, ClientCertificate},
+};

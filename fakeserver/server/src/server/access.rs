@@ -1,0 +1,66 @@
+//! Authentication, impersonation and authorization of requests.
+
+use std::sync::Arc;
+
+use axum::response::Response;
+use fakeserver_kinds::rbac::policy::Access;
+use fakeserver_value::status::Status;
+use http::{HeaderMap, HeaderValue, header, request::Parts};
+
+use super::assembly::Server;
+use crate::{
+    edge::{
+        authentication::Peer,
+        authorization::{impersonation, request_attributes},
+        request::Query,
+        response::refusal,
+    },
+    verbs::Requester,
+};
+
+/// Authenticates a request. The handler refuses a request that is not authorized later. An answer here means that
+/// authentication or impersonation failed.
+pub(super) fn admit(
+    server: &Server,
+    parts: &Parts,
+    query: &Query,
+) -> Result<Requester, Box<Response>> {
+    let headers = &parts.headers;
+    let (api, backend) = (&server.api, server.backend());
+    let peer = parts.extensions.get::<Peer>();
+    let user = api
+        .authenticator
+        .authenticate(headers, peer, &backend.storage, backend.clock.now())
+        .map_err(|_| Box::new(refusal(headers, Status::unauthorized())))?;
+    let access = server.authorizer.access(&backend.storage);
+    let asked = impersonation(headers).map_err(|why| Box::new(misguided(headers, &why)))?;
+    let (user, impersonator) = match asked {
+        None => (user, None),
+        Some(asked) => {
+            for need in &asked.needs {
+                let asking = Requester::new(Arc::clone(&user), access.clone());
+                if let Some(refused) = asking.wanting(need).refusal(headers) {
+                    return Err(Box::new(refused));
+                }
+            }
+            (Arc::new(asked.user), Some(user))
+        }
+    };
+    let mut requester = Requester::new(user, access);
+    requester.impersonator = impersonator;
+    if matches!(requester.access, Access::All) {
+        return Ok(requester);
+    }
+    let attributes = request_attributes(&parts.method, parts.uri.path(), query);
+    Ok(requester.wanting(&attributes))
+}
+
+/// Answers a request with inconsistent headers.
+fn misguided(headers: &HeaderMap, why: &str) -> Response {
+    let mut response = refusal(headers, Status::bad_request(why));
+    response.headers_mut().insert(
+        header::X_CONTENT_TYPE_OPTIONS,
+        HeaderValue::from_static("nosniff"),
+    );
+    response
+}

@@ -1,0 +1,184 @@
+//! The parts of a server, assembled.
+
+use std::{convert::Infallible, sync::Arc};
+
+use fakeserver_kinds::core::service::range::ServiceRange;
+use uuid::Uuid;
+
+use super::{
+    Stats,
+    aggregator::Aggregator,
+    audit::AuditLog,
+    bootstrap::{
+        bootstrap_accounts, bootstrap_namespaces, bootstrap_optional_versions, bootstrap_roles,
+        foundation,
+    },
+    page::Page,
+    requests::Requests,
+    slots::InFlight,
+    trace::{self, TraceLog},
+};
+use crate::{
+    controllers::{self, ControllerManager, written::resource_type},
+    edge::{
+        authorization::{Authorization, Authorizer},
+        flow_control::{FlowClassifier, nominal_seats},
+        openapi::DocumentsCache,
+    },
+    nodes::SimulatedCluster,
+    store::{
+        manifests::Manifest,
+        snapshot::{DataFile, Restart, Snapshot},
+    },
+    verbs::Api,
+    write::{self, Backend},
+};
+
+/// A server: the API, what limits and records its requests, and the controllers behind it.
+#[derive(Debug)]
+pub(crate) struct Server {
+    pub(crate) api: Api,
+    pub(super) authorizer: Authorizer,
+    pub(super) flows: FlowClassifier,
+    pub(super) openapi: DocumentsCache,
+    /// The APIs of other servers.
+    pub(super) aggregator: Arc<Aggregator>,
+    pub(super) requests: Arc<Requests>,
+    pub(super) audit: Option<AuditLog>,
+    /// The live page, if it is served.
+    pub(super) page: Option<Page>,
+    pub(super) trace: Option<TraceLog>,
+    pub(super) in_flight: InFlight,
+    /// The uids of the flow schema and the priority level of requests that no stored flow schema takes.
+    pub(super) flow_control: (Uuid, Uuid),
+    /// The controllers behind the requests.
+    pub(super) controllers: ControllerManager,
+    /// The simulated cluster, if there is one.
+    pub(super) cluster: Option<Arc<dyn SimulatedCluster>>,
+    /// True if it begins with the objects that every cluster has.
+    pub(super) bootstraps: bool,
+    /// The range of the addresses of services, if it begins so.
+    pub(super) services: ServiceRange,
+    pub(super) beginning: Beginning,
+    /// The file of the state, if there is one.
+    pub(super) data: Option<DataFile>,
+}
+
+/// The initial state beside that of every cluster, which a reset restores.
+#[derive(Debug, Default)]
+pub(super) struct Beginning {
+    pub(super) snapshot: Option<(Snapshot, Restart)>,
+    pub(super) objects: Vec<Manifest>,
+}
+
+// === impl Server ===
+
+impl Server {
+    pub(super) fn backend(&self) -> &Arc<Backend> {
+        &self.api.backend
+    }
+
+    /// Starts the tasks that work behind the requests, unless they run. It is to be called in a runtime.
+    pub(super) fn start(&self) {
+        let tasks = &self.api.tasks;
+        self.controllers.start(self.backend(), tasks);
+        self.aggregator.start(self.backend(), tasks);
+        if let Some(cluster) = &self.cluster {
+            Arc::clone(cluster).start(self.backend(), tasks);
+        }
+        if let Some(log) = &self.trace {
+            let following = trace::follow(log.clone(), self.api.faults.clone());
+            let stop = tasks.stop_token().clone();
+            tasks.spawn(async move {
+                stop.run_until_cancelled(following).await;
+            });
+        }
+    }
+
+    /// Begins the trace, if there is one: what was made until now is not in it.
+    pub(super) fn begin_trace(&self) {
+        let Some(log) = &self.trace else { return };
+        let backend = Arc::downgrade(self.backend());
+        log.begin(Box::new(move |stored| {
+            let backend = backend.upgrade();
+            let found = backend.and_then(|backend| resource_type(&backend.registry(), stored));
+            found
+                .map(|known| (known.kind.to_string(), known.api_version()))
+                .unwrap_or_default()
+        }));
+    }
+
+    /// Makes it a new cluster. Time, uids and faults go on.
+    pub(super) fn clear(&self) {
+        let backend = self.backend();
+        if self.bootstraps {
+            backend.reset(
+                Some(&foundation(&backend.clock.now_text(), self.services)),
+                |tx| {
+                    bootstrap_namespaces(backend, tx);
+                    if backend.awaits_accounts() {
+                        bootstrap_accounts(backend, tx);
+                    }
+                    if self.has_rules() {
+                        bootstrap_roles(backend, tx);
+                    }
+                    bootstrap_optional_versions(backend, tx, self.api.has_metrics);
+                },
+            );
+        } else {
+            backend.reset(None, |_| {});
+        }
+        self.reset_counts();
+    }
+
+    /// Restores the contents of `snapshot`: serves its definitions, and resumes the controllers.
+    pub(super) fn restore(&self, snapshot: &Snapshot, restart: Restart) {
+        write::restore(self.backend(), snapshot, restart);
+        if self.bootstraps {
+            // The state may come from a server without rules, or without versions that this one has.
+            let Ok(()) = self.backend().storage.transact(|tx| {
+                if self.has_rules() {
+                    bootstrap_roles(self.backend(), tx);
+                }
+                bootstrap_optional_versions(self.backend(), tx, self.api.has_metrics);
+                Ok::<_, Infallible>(())
+            });
+        }
+        self.reset_counts();
+        controllers::resume(self.backend());
+    }
+
+    /// Returns the whole store as it is now.
+    pub(super) fn snapshot(&self) -> Snapshot {
+        let backend = self.backend();
+        Snapshot::take(&backend.storage, &backend.clock, &backend.entropy)
+    }
+
+    /// Returns the counts of the server.
+    pub(super) fn stats(&self) -> Stats {
+        Stats {
+            revision: self.backend().storage.revision().get(),
+            watchers: self.backend().watchers.len(),
+            unseen_changes: self.controllers.unseen_changes(),
+            requests: self.api.tally.counts(),
+            requests_forgotten: self.requests.forgotten(),
+        }
+    }
+
+    /// Returns the seats of each priority level, by its name. They are told in metrics; nothing is queued.
+    pub(super) fn seats(&self) -> Vec<(String, u64)> {
+        let total = u64::try_from(self.in_flight.total()).unwrap_or(u64::MAX);
+        nominal_seats(&self.backend().storage, total)
+    }
+
+    /// Returns whether requests are allowed by rules.
+    fn has_rules(&self) -> bool {
+        self.authorizer.mode() == Authorization::Rbac
+    }
+
+    fn reset_counts(&self) {
+        self.api.tally.reset();
+        self.api.inert.reset();
+        self.requests.reset();
+    }
+}

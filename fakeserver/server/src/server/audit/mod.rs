@@ -1,0 +1,234 @@
+//! The audit log: each request at its stages, as far as a policy says.
+
+mod policy;
+mod event;
+mod log;
+mod body;
+
+use std::{
+    net::IpAddr,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use axum::{body::Body, response::Response};
+use fakeserver_kinds::rbac::policy::{Attributes, Target};
+use fakeserver_value::audit_annotations::AuditAnnotations;
+use http::{HeaderValue, StatusCode, header, request::Parts};
+use serde_json::Value;
+
+use self::{
+    body::{Kept, ObservedBody},
+    event::{Asked, Event},
+    policy::{Decision, Level, Stage},
+};
+pub use self::{
+    log::{AuditLog, AuditLogError},
+    policy::{AuditPolicy, AuditPolicyError},
+};
+use super::FakeServerBuilder;
+use crate::{clock::Clock, verbs::Requester};
+
+const DECISION: &str = "authorization.k8s.io/decision";
+/// Subresources whose requests take as long as the client likes.
+const LONG: [&str; 5] = ["attach", "exec", "log", "portforward", "proxy"];
+const FORWARDED_FOR: &str = "x-forwarded-for";
+
+/// The id of a request, among its extensions.
+#[derive(Clone, Debug)]
+pub(super) struct AuditId(pub(super) HeaderValue);
+
+/// The address of a client, among the extensions of its requests.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct RemoteAddress(pub(super) IpAddr);
+
+/// A request that is logged. If it is dropped before its end, its handler has panicked or its client has left.
+#[derive(Debug)]
+pub(super) struct Audited {
+    log: AuditLog,
+    clock: Clock,
+    decision: Decision,
+    event: Event,
+    is_long: bool,
+    is_deletion: bool,
+    /// The body of the request as far as it was read, and whether it is YAML.
+    request: Arc<Mutex<Kept>>,
+    annotations: AuditAnnotations,
+    status: Option<StatusCode>,
+    is_complete: bool,
+}
+
+// === impl FakeServerBuilder ===
+
+impl FakeServerBuilder {
+    /// Logs requests. By default none are logged.
+    #[doc(alias = "audit-log-path")]
+    pub fn with_audit_log(mut self, log: AuditLog) -> Self {
+        self.audit_log = Some(log);
+        self
+    }
+}
+
+// === impl AuditLog ===
+
+impl AuditLog {
+    /// Notes that a request has come, if the policy says so. Without a requester authentication has failed.
+    pub(super) fn begin(
+        &self,
+        clock: Clock,
+        parts: &Parts,
+        attributes: &Attributes,
+        requester: Option<&Requester>,
+    ) -> Option<Audited> {
+        let user = requester.map(|it| &*it.user);
+        let decision = self.policy.decide(user, attributes);
+        if decision.level == Level::None {
+            return None;
+        }
+        let uri = parts.uri.path_and_query();
+        let event = Event::new(Asked {
+            level: decision.level,
+            audit_id: parts
+                .extensions
+                .get::<AuditId>()
+                .map_or_else(String::new, |id| text(Some(&id.0))),
+            uri: uri.map_or_else(String::new, ToString::to_string),
+            attributes,
+            user,
+            impersonator: requester.and_then(|it| it.impersonator.as_deref()),
+            sources: sources(parts),
+            agent: text(parts.headers.get(header::USER_AGENT)),
+            at: clock.now(),
+        });
+        let subresource = match &attributes.target {
+            Target::Resource(resource) => &*resource.subresource,
+            Target::Path(_) => "",
+        };
+        let kind = text(parts.headers.get(header::CONTENT_TYPE));
+        let mut audited = Audited {
+            log: self.clone(),
+            clock,
+            decision,
+            event,
+            is_long: attributes.verb == "watch" || LONG.contains(&subresource),
+            is_deletion: attributes.verb.starts_with("delete"),
+            request: Arc::new(Mutex::new(Kept::of(&kind))),
+            annotations: parts.extensions.get().cloned().unwrap_or_default(),
+            status: None,
+            is_complete: false,
+        };
+        if let Some(requester) = requester {
+            audited.write(Stage::RequestReceived);
+            let decision = if requester.is_denied() {
+                "forbid"
+            } else {
+                "allow"
+            };
+            audited.event.annotate(DECISION, decision);
+        }
+        Some(audited)
+    }
+}
+
+// === impl Audited ===
+
+impl Audited {
+    /// Returns the body, of which the log keeps what is read.
+    pub(super) fn observe(&self, body: Body) -> Body {
+        Body::new(ObservedBody::of_request(body, Arc::clone(&self.request)))
+    }
+
+    /// Notes the answer, and its end once its body has been read or dropped.
+    pub(super) fn answer(mut self, response: Response) -> Response {
+        let status = response.status();
+        self.status = Some(status);
+        let kind = text(response.headers().get(header::CONTENT_TYPE));
+        let is_met = status.is_success() || status == StatusCode::SWITCHING_PROTOCOLS;
+        if self.is_long && is_met {
+            self.take_bodies(None);
+            self.write(Stage::ResponseStarted);
+        }
+        let is_whole = self.decision.level == Level::RequestResponse;
+        let is_kept = is_whole && !self.is_long || self.is_deletion || !is_met;
+        let kept = match is_kept {
+            true => Kept::of(&kind),
+            false if self.is_long => Kept::nothing(),
+            false => {
+                self.complete(None);
+                return response;
+            }
+        };
+        response.map(|body| Body::new(ObservedBody::of_response(body, kept, self)))
+    }
+
+    /// Ends the request, whose answer had this body.
+    fn complete(&mut self, response: Option<Value>) {
+        if !self.is_complete {
+            self.take_bodies(response);
+            self.write(Stage::ResponseComplete);
+            self.is_complete = true;
+        }
+    }
+
+    /// Takes what is known of the request and the answer.
+    fn take_bodies(&mut self, response: Option<Value>) {
+        let level = self.decision.level;
+        let request = self.request.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(body) = request.value() {
+            self.event.take_request(body, level >= Level::Request);
+        }
+        drop(request);
+        let annotations = self.annotations.told(level >= Level::Request);
+        self.event.annotate_all(annotations);
+        let status = self.status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        self.event.take_status(status, response.as_ref());
+        if let Some(body) = response.filter(|_| level == Level::RequestResponse && !self.is_long) {
+            self.event.take_response(body);
+        }
+        if self.decision.omit_managed_fields {
+            self.event.remove_managed_fields();
+        }
+    }
+
+    fn write(&mut self, stage: Stage) {
+        if !self.decision.omit_stages.contains(&stage) {
+            self.event.enter(stage, self.clock.now());
+            self.log.write(&self.event);
+        }
+    }
+}
+
+impl Drop for Audited {
+    fn drop(&mut self) {
+        if self.is_complete {
+            return;
+        }
+        if self.status.is_none() && std::thread::panicking() {
+            self.take_bodies(None);
+            self.write(Stage::Panic);
+        } else {
+            self.complete(None);
+        }
+    }
+}
+
+/// Returns the addresses of a client: those that proxies name, and that of the connection.
+fn sources(parts: &Parts) -> Vec<String> {
+    let forwarded = text(parts.headers.get(FORWARDED_FOR));
+    let named = forwarded.split(',').map(str::trim);
+    let mut all: Vec<String> = named
+        .filter(|address| address.parse::<IpAddr>().is_ok())
+        .map(str::to_owned)
+        .collect();
+    // A client in process is on this machine.
+    let remote = parts.extensions.get::<RemoteAddress>();
+    let remote = remote.map_or_else(|| "127.0.0.1".to_owned(), |remote| remote.0.to_string());
+    if !all.contains(&remote) {
+        all.push(remote);
+    }
+    all
+}
+
+fn text(value: Option<&HeaderValue>) -> String {
+    let bytes = value.map(HeaderValue::as_bytes).unwrap_or_default();
+    String::from_utf8_lossy(bytes).into_owned()
+}

@@ -1,0 +1,216 @@
+//! The objects of a new cluster.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use fakeserver_kinds::{
+    Kind,
+    apiregistration::{api_service, availability::Availability, remote::Priorities},
+    core::{namespace, service::range::ServiceRange, service_account},
+    initial_objects, initial_uid, metrics,
+    rbac::{
+        cluster_role,
+        policy::{GROUP, Policy, RoleRef},
+    },
+    registry::Registry,
+};
+use serde_json::{Value, json};
+
+use crate::{
+    controllers::written::{self, Actor, resource_type},
+    store::{Foundation, ObjectKey, Transaction},
+    write::Backend,
+};
+
+/// The namespaces that a server makes for itself, in its order.
+const NAMESPACES: [&str; 4] = ["kube-system", "kube-public", "kube-node-lease", "default"];
+
+/// A version of a group that not every server has.
+struct OptionalVersion {
+    group: &'static str,
+    version: &'static str,
+    priorities: Priorities,
+}
+
+/// The usage of nodes and pods, with the priorities that a metrics server has.
+const METRICS: OptionalVersion = OptionalVersion {
+    group: metrics::GROUP,
+    version: metrics::VERSION,
+    priorities: Priorities {
+        group: 100,
+        version: 100,
+    },
+};
+
+/// The candidates of leader elections.
+const CANDIDATES: OptionalVersion = OptionalVersion {
+    group: "coordination.k8s.io",
+    version: "v1beta1",
+    priorities: Priorities {
+        group: 16_500,
+        version: 13,
+    },
+};
+
+/// The foundation that was asked for last, its time, and its range of services.
+static LATEST: Mutex<Option<(String, ServiceRange, Arc<Foundation>)>> = Mutex::new(None);
+
+/// Returns the objects that every cluster has from `now` on, apart from its namespaces. Servers of the same time and range
+/// share them.
+pub(super) fn foundation(now: &str, services: ServiceRange) -> Arc<Foundation> {
+    let mut latest = LATEST.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some((time, range, foundation)) = &*latest
+        && time == now
+        && *range == services
+    {
+        return Arc::clone(foundation);
+    }
+    let registry = Registry::builtin();
+    let objects = initial_objects(now, services)
+        .into_iter()
+        .map(|(kind, object)| {
+            let fields = registry.selectable_values(kind.storage(), &object);
+            (key_of(kind, &object), object, fields)
+        });
+    let foundation = Arc::new(Foundation::new(objects));
+    *latest = Some((now.to_owned(), services, Arc::clone(&foundation)));
+    foundation
+}
+
+/// Writes the namespaces of an empty cluster.
+pub(super) fn bootstrap_namespaces(backend: &Backend, tx: &mut Transaction<'_>) {
+    let namespaces = namespace::KIND.storage();
+    let now = backend.clock.now_text();
+    for name in NAMESPACES {
+        let uid = backend.entropy.uid();
+        let namespace = json!({
+            "metadata": {
+                "name": name,
+                "uid": uid.to_string(),
+                "creationTimestamp": now,
+                "labels": {"kubernetes.io/metadata.name": name},
+                "managedFields": [{
+                    "manager": "kube-apiserver",
+                    "operation": "Update",
+                    "apiVersion": "v1",
+                    "time": now,
+                    "fieldsType": "FieldsV1",
+                    "fieldsV1": {
+                        "f:metadata": {
+                            "f:labels": {".": {}, "f:kubernetes.io/metadata.name": {}},
+                        },
+                    },
+                }],
+            },
+            "spec": {"finalizers": ["kubernetes"]},
+            "status": {"phase": "Active"},
+        });
+        tx.put(&ObjectKey::cluster(namespaces.clone(), name), namespace);
+    }
+}
+
+/// Writes the service accounts that a controller makes in namespaces, so that the first pods of a server wait for none.
+pub(super) fn bootstrap_accounts(backend: &Backend, tx: &mut Transaction<'_>) {
+    let accounts = service_account::KIND.storage();
+    let now = backend.clock.now_text();
+    for namespace in NAMESPACES {
+        let account = json!({"metadata": {
+            "name": service_account::DEFAULT,
+            "namespace": namespace,
+            "uid": backend.entropy.uid().to_string(),
+            "creationTimestamp": now,
+        }});
+        let key = ObjectKey::new(accounts.clone(), Some(namespace), service_account::DEFAULT);
+        tx.put(&key, account);
+    }
+}
+
+/// Writes the API services of the versions that not every server has, unless they are there. They are local, until somebody
+/// names a service that has them, such as that of a metrics server.
+pub(super) fn bootstrap_optional_versions(
+    backend: &Backend,
+    tx: &mut Transaction<'_>,
+    has_metrics: bool,
+) {
+    if has_metrics {
+        bootstrap_version(backend, tx, &METRICS);
+    }
+    let registry = backend.registry();
+    if registry
+        .version(CANDIDATES.group, CANDIDATES.version)
+        .is_some()
+    {
+        bootstrap_version(backend, tx, &CANDIDATES);
+    }
+}
+
+fn bootstrap_version(backend: &Backend, tx: &mut Transaction<'_>, optional: &OptionalVersion) {
+    let OptionalVersion {
+        group,
+        version,
+        priorities,
+    } = optional;
+    let resource = api_service::KIND.storage();
+    let name = format!("{version}.{group}");
+    let key = ObjectKey::cluster(resource.clone(), &name);
+    let Some(known) = resource_type(&backend.registry(), resource) else {
+        return;
+    };
+    if tx.get(&key).is_some() {
+        return;
+    }
+    let now = backend.clock.now_text();
+    let service = json!({
+        "metadata": {
+            "name": name,
+            "labels": {api_service::AUTO_MANAGED: "onstart"},
+        },
+        "spec": {
+            "group": group,
+            "version": version,
+            "groupPriorityMinimum": priorities.group,
+            "versionPriority": priorities.version,
+        },
+    });
+    let uid = initial_uid([resource.group(), resource.resource(), "", &name]);
+    let actor = Actor::new("kube-apiserver");
+    let service = written::created(&known, actor, service, &uid, &now, |_| {});
+    let mut with_status = service.clone();
+    with_status["status"] = Availability::local().applied(&Value::Null, &now);
+    let service = written::updated(&known, actor.of_status(), &service, with_status, &now);
+    tx.put(&key, service);
+}
+
+/// Writes those of the roles and bindings that a cluster begins with that are not there, and gives roles that are the sum
+/// of others their rules, as a controller does in a cluster.
+pub(super) fn bootstrap_roles(backend: &Backend, tx: &mut Transaction<'_>) {
+    let mut objects = initial_objects(&backend.clock.now_text(), ServiceRange::DEFAULT);
+    objects.retain(|(kind, _)| kind.group() == GROUP);
+    let policy = Policy::new(objects.iter().cloned());
+    for (kind, object) in objects {
+        let key = key_of(kind, &object);
+        let stored = tx.get(&key).map(|stored| stored.to_value());
+        let is_new = stored.is_none();
+        let mut object = stored.unwrap_or(object);
+        let lacks_rules = kind.is(&cluster_role::KIND) && object["rules"].is_null();
+        if lacks_rules {
+            object["rules"] = json!(policy.rules_of(&reference(&key), "").unwrap_or_default());
+        }
+        if is_new || lacks_rules {
+            tx.put(&key, object);
+        }
+    }
+}
+
+fn reference(key: &ObjectKey) -> RoleRef {
+    RoleRef {
+        kind: "ClusterRole".to_owned(),
+        name: key.name().to_owned(),
+        ..RoleRef::default()
+    }
+}
+
+fn key_of(kind: &Kind, object: &Value) -> ObjectKey {
+    let metadata = &object["metadata"];
+    let name = metadata["name"].as_str().unwrap_or_default();
+    ObjectKey::new(kind.storage().clone(), metadata["namespace"].as_str(), name)
+}

@@ -1,0 +1,340 @@
+//! Certificates: an authority for this server alone, and the certificates that it signs.
+
+use std::{error::Error, fmt, sync::Arc, time::Duration};
+
+use fakeserver_kinds::certificates::{authority::Authority, name::user_of};
+use fakeserver_value::user::UserInfo;
+use tokio_rustls::{
+    TlsAcceptor,
+    rustls::{
+        self, DigitallySignedStruct, RootCertStore, ServerConfig, SignatureScheme,
+        client::danger::HandshakeSignatureValid,
+        crypto::ring,
+        pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer, UnixTime, pem::PemObject},
+        server::{
+            WebPkiClientVerifier,
+            danger::{ClientCertVerified, ClientCertVerifier},
+        },
+    },
+};
+
+use crate::{clock::Clock, edge::authentication::Peer};
+
+/// The names under which clients may address the server, at any address.
+const NAMES: [&str; 7] = [
+    "localhost",
+    "127.0.0.1",
+    "::1",
+    "kubernetes",
+    "kubernetes.default",
+    "kubernetes.default.svc",
+    "kubernetes.default.svc.cluster.local",
+];
+/// HTTP/2 is preferred, as a real server prefers it.
+const PROTOCOLS: [&[u8]; 2] = [b"h2", b"http/1.1"];
+
+/// The TLS identity of a server: its own authority, and the certificate that the authority signed for it.
+///
+/// Keys come from the operating system's randomness, and never from a seed. Clones share them.
+///
+/// # Examples
+///
+/// ```
+/// use fakeserver::{Certificates, UserInfo};
+///
+/// let certificates = Certificates::new(["api.example"])?;
+/// assert!(certificates.authority_pem().starts_with("-----BEGIN CERTIFICATE-----"));
+/// let jane = certificates.client(&UserInfo::new("jane").with_groups(["developers"]))?;
+/// assert!(jane.key_pem().starts_with("-----BEGIN PRIVATE KEY-----"));
+/// # Ok::<(), fakeserver::CertificateError>(())
+/// ```
+#[derive(Clone)]
+pub struct Certificates {
+    authority: Authority,
+    trusted_pem: Arc<str>,
+    acceptor: TlsAcceptor,
+    clients: Arc<dyn ClientCertVerifier>,
+    /// The time by which certificates of clients are valid.
+    clock: Clock,
+}
+
+/// A certificate that says who a client is, and its key.
+#[derive(Clone)]
+pub struct ClientCertificate {
+    certificate_pem: String,
+    key_pem: String,
+}
+
+/// A certificate cannot be made. Trying again does not help.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum CertificateError {
+    /// A name cannot stand in a certificate, or there is no key: another name may do.
+    #[error("certificate not made")]
+    Certificate(#[source] Box<dyn Error + Send + Sync>),
+    /// A text is not what it should be: PEM of certificates, or of a key.
+    #[error("{of}: {why}")]
+    Pem {
+        /// The text.
+        of: &'static str,
+        /// The problem.
+        why: String,
+    },
+    /// TLS does not take a certificate, or a key that is not its own. Of certificates that were made here: a defect.
+    #[error("TLS not set up")]
+    Tls(#[source] Box<dyn Error + Send + Sync>),
+}
+
+/// Asks clients for a certificate, and takes what they show: what does not count is answered with 401, not with a
+/// connection that breaks.
+#[derive(Debug)]
+struct AnyCertificate(Arc<dyn ClientCertVerifier>);
+
+// === impl Certificates ===
+
+impl Certificates {
+    /// For a server that clients call `names`, besides `localhost`, the loopback addresses and `kubernetes` in all its
+    /// forms. A name that is an address is one.
+    ///
+    /// # Errors
+    ///
+    /// [`CertificateError::Certificate`]: one of the names is none.
+    pub fn new(
+        names: impl IntoIterator<Item = impl Into<String>>,
+    ) -> Result<Self, CertificateError> {
+        let mut all: Vec<String> = NAMES.map(str::to_owned).into();
+        for name in names.into_iter().map(Into::into) {
+            if !all.contains(&name) {
+                all.push(name);
+            }
+        }
+        let authority = Authority::new().map_err(CertificateError::certificate)?;
+        let own = authority.server(all, "kube-apiserver");
+        let (certificate, key) = own.map_err(CertificateError::certificate)?;
+        let chain = vec![certificate.der().clone()];
+        let key = PrivatePkcs8KeyDer::from(key.serialize_der()).into();
+        let trusted_pem = authority.pem();
+        Self::assemble(authority, trusted_pem, chain, key, Vec::new())
+    }
+
+    /// For a server that shows the certificates in `chain_pem`, the first of which is its own and has the key in `key_pem`.
+    /// Clients are known by certificates of an authority in `client_authorities_pem`, which may have none.
+    ///
+    /// # Errors
+    ///
+    /// [`CertificateError::Pem`]: a text has no certificate, or no key. [`CertificateError::Tls`]: the key is not that of the
+    /// certificate, or an authority is none.
+    pub fn from_pem(
+        chain_pem: &[u8],
+        key_pem: &[u8],
+        client_authorities_pem: &[u8],
+    ) -> Result<Self, CertificateError> {
+        let chain = certificates_in(chain_pem, "the serving certificate")?;
+        let key =
+            PrivateKeyDer::from_pem_slice(key_pem).map_err(|error| CertificateError::Pem {
+                of: "the serving key",
+                why: error.to_string(),
+            })?;
+        let clients = if client_authorities_pem.is_empty() {
+            Vec::new()
+        } else {
+            certificates_in(client_authorities_pem, "the authorities of clients")?
+        };
+        let authority = Authority::new().map_err(CertificateError::certificate)?;
+        let trusted_pem = String::from_utf8_lossy(chain_pem).into_owned();
+        Self::assemble(authority, trusted_pem, chain, key, clients)
+    }
+
+    /// Makes a certificate in PEM that is its own authority, and its key, for a server that clients call `names` besides
+    /// those of [`new`](Self::new).
+    ///
+    /// # Errors
+    ///
+    /// [`CertificateError::Certificate`]: one of the names is none.
+    pub fn self_signed(
+        names: impl IntoIterator<Item = String>,
+    ) -> Result<(String, String), CertificateError> {
+        let names = NAMES.map(str::to_owned).into_iter().chain(names);
+        let made = rcgen::generate_simple_self_signed(names.collect::<Vec<_>>());
+        let made = made.map_err(CertificateError::certificate)?;
+        Ok((made.cert.pem(), made.signing_key.serialize_pem()))
+    }
+
+    /// Takes clients of `authority` and of `client_authorities`.
+    fn assemble(
+        authority: Authority,
+        trusted_pem: String,
+        chain: Vec<CertificateDer<'static>>,
+        key: PrivateKeyDer<'static>,
+        client_authorities: Vec<CertificateDer<'static>>,
+    ) -> Result<Self, CertificateError> {
+        let provider = Arc::new(ring::default_provider());
+        let mut roots = RootCertStore::empty();
+        let own = CertificateDer::from(authority.der().to_vec());
+        for trusted in client_authorities.into_iter().chain([own]) {
+            roots.add(trusted).map_err(CertificateError::tls)?;
+        }
+        let clients =
+            WebPkiClientVerifier::builder_with_provider(Arc::new(roots), Arc::clone(&provider));
+        let clients = clients.build().map_err(CertificateError::tls)?;
+        let mut config = ServerConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()
+            .map_err(CertificateError::tls)?
+            .with_client_cert_verifier(Arc::new(AnyCertificate(Arc::clone(&clients))))
+            .with_single_cert(chain, key)
+            .map_err(CertificateError::tls)?;
+        config.alpn_protocols = PROTOCOLS.map(<[u8]>::to_vec).into();
+        Ok(Self {
+            authority,
+            trusted_pem: trusted_pem.into(),
+            acceptor: TlsAcceptor::from(Arc::new(config)),
+            clients,
+            clock: Clock::wall(),
+        })
+    }
+
+    /// The certificate that clients have to trust: the authority's, or the server's own where it was given one.
+    pub fn authority_pem(&self) -> String {
+        self.trusted_pem.to_string()
+    }
+
+    /// A certificate for a client whose requests are to be `user`'s: name and groups stand in it.
+    ///
+    /// # Errors
+    ///
+    /// [`CertificateError::Certificate`]: the system gives no key.
+    pub fn client(&self, user: &UserInfo) -> Result<ClientCertificate, CertificateError> {
+        let own = self.authority.client(user);
+        let (certificate_pem, key) = own.map_err(CertificateError::Certificate)?;
+        Ok(ClientCertificate {
+            certificate_pem,
+            key_pem: key.serialize_pem(),
+        })
+    }
+
+    pub(super) fn acceptor(&self) -> &TlsAcceptor {
+        &self.acceptor
+    }
+
+    /// Returns the authority that signs certificates.
+    pub(super) fn authority(&self) -> &Authority {
+        &self.authority
+    }
+
+    /// Returns the same certificates for a server with this clock.
+    pub(super) fn at(&self, clock: Clock) -> Self {
+        Self {
+            clock,
+            ..self.clone()
+        }
+    }
+
+    /// Returns the user whom the certificates name that a client has shown. Returns `None` if it has shown none.
+    pub(super) fn peer(&self, shown: Option<&[CertificateDer<'_>]>) -> Option<Peer> {
+        let (own, rest) = shown?.split_first()?;
+        let seconds = u64::try_from(self.clock.now().as_second()).unwrap_or_default();
+        let now = UnixTime::since_unix_epoch(Duration::from_secs(seconds));
+        let is_ours = self.clients.verify_client_cert(own, rest, now).is_ok();
+        let user = user_of(own).filter(|_| is_ours);
+        Some(user.map_or(Peer::Stranger, |user| {
+            Peer::User(Arc::new(user.authenticated()))
+        }))
+    }
+}
+
+/// Reads all certificates in PEM, at least one. `of` names the text.
+fn certificates_in(
+    pem: &[u8],
+    of: &'static str,
+) -> Result<Vec<CertificateDer<'static>>, CertificateError> {
+    let read: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(pem).collect();
+    let wrong = |why: String| CertificateError::Pem { of, why };
+    let read = read.map_err(|error| wrong(error.to_string()))?;
+    if read.is_empty() {
+        return Err(wrong("there is no certificate in PEM".to_owned()));
+    }
+    Ok(read)
+}
+
+impl fmt::Debug for Certificates {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Not the keys.
+        f.debug_struct("Certificates").finish_non_exhaustive()
+    }
+}
+
+// === impl ClientCertificate ===
+
+impl ClientCertificate {
+    /// The certificate.
+    pub fn certificate_pem(&self) -> &str {
+        &self.certificate_pem
+    }
+
+    /// Its private key, as PKCS#8.
+    pub fn key_pem(&self) -> &str {
+        &self.key_pem
+    }
+}
+
+impl fmt::Debug for ClientCertificate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Not the key.
+        f.debug_struct("ClientCertificate").finish_non_exhaustive()
+    }
+}
+
+// === impl CertificateError ===
+
+impl CertificateError {
+    fn certificate(error: rcgen::Error) -> Self {
+        Self::Certificate(Box::new(error))
+    }
+
+    fn tls(error: impl Error + Send + Sync + 'static) -> Self {
+        Self::Tls(Box::new(error))
+    }
+}
+
+// === impl AnyCertificate ===
+
+impl ClientCertVerifier for AnyCertificate {
+    fn root_hint_subjects(&self) -> &[rustls::DistinguishedName] {
+        self.0.root_hint_subjects()
+    }
+
+    fn client_auth_mandatory(&self) -> bool {
+        false
+    }
+
+    fn verify_client_cert(
+        &self,
+        _end_entity: &CertificateDer<'_>,
+        _intermediates: &[CertificateDer<'_>],
+        _now: UnixTime,
+    ) -> Result<ClientCertVerified, rustls::Error> {
+        Ok(ClientCertVerified::assertion())
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        cert: &CertificateDer<'_>,
+        dss: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        self.0.verify_tls12_signature(message, cert, dss)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        cert: &CertificateDer<'_>,
+        dss: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        self.0.verify_tls13_signature(message, cert, dss)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.0.supported_verify_schemes()
+    }
+}

@@ -1,0 +1,74 @@
+//! The headers of all answers.
+
+use std::sync::Arc;
+
+use axum::{
+    extract::{Request, State},
+    middleware::Next,
+    response::{IntoResponse, Response},
+};
+use fakeserver_value::audit_annotations::AuditAnnotations;
+use http::{HeaderName, HeaderValue, StatusCode, header};
+
+use super::{assembly::Server, audit::AuditId};
+use crate::edge::request::is_well_escaped;
+
+const AUDIT_ID: HeaderName = HeaderName::from_static("audit-id");
+const FLOW_SCHEMA: HeaderName = HeaderName::from_static("x-kubernetes-pf-flowschema-uid");
+const PRIORITY_LEVEL: HeaderName = HeaderName::from_static("x-kubernetes-pf-prioritylevel-uid");
+
+/// Marks an answer that was given before the request was classified: it names no flow schema and no priority level.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Unclassified;
+
+/// Answers `request`, and puts on the answer what a client expects on each.
+pub(super) async fn wrap(
+    State(server): State<Arc<Server>>,
+    mut request: Request,
+    next: Next,
+) -> Response {
+    // No request is read that far.
+    if !is_well_escaped(request.uri().path()) {
+        return malformed();
+    }
+    server.start();
+    let audit_id = request.headers().get(AUDIT_ID).cloned();
+    let audit_id = audit_id.unwrap_or_else(|| text(&server.backend().entropy.audit_id()));
+    let id = AuditId(audit_id.clone());
+    request.extensions_mut().insert(id);
+    if server.audit.is_some() {
+        request.extensions_mut().insert(AuditAnnotations::kept());
+    }
+    let mut response = next.run(request).await;
+    // A connection that speaks another protocol now has none of them.
+    if response.status() == StatusCode::SWITCHING_PROTOCOLS {
+        return response;
+    }
+    let is_classified = response.extensions().get::<Unclassified>().is_none();
+    let headers = response.headers_mut();
+    headers.insert(AUDIT_ID, audit_id);
+    headers
+        .entry(header::CACHE_CONTROL)
+        .or_insert(HeaderValue::from_static("no-cache, private"));
+    if is_classified {
+        let (flow_schema, priority_level) = server.flow_control;
+        headers.entry(FLOW_SCHEMA).or_insert(text(&flow_schema));
+        headers
+            .entry(PRIORITY_LEVEL)
+            .or_insert(text(&priority_level));
+    }
+    response
+}
+
+/// The answer to what is no request.
+fn malformed() -> Response {
+    let headers = [
+        (header::CONTENT_TYPE, "text/plain; charset=utf-8"),
+        (header::CONNECTION, "close"),
+    ];
+    (StatusCode::BAD_REQUEST, headers, "400 Bad Request").into_response()
+}
+
+fn text(uid: &uuid::Uuid) -> HeaderValue {
+    HeaderValue::from_str(&uid.to_string()).expect("uids are ASCII")
+}

@@ -1,0 +1,67 @@
+//! Features that kube-apiserver has behind gates that are off by default.
+
+use std::sync::Arc;
+
+use fakeserver_kinds::registry::Registry;
+
+use super::FakeServerBuilder;
+
+use crate::{controllers::Controllers, edge::request::MediaTypes};
+
+/// The features that are on.
+#[derive(Clone, Debug, Default)]
+pub(super) struct FeatureGates {
+    pub(super) media_types: MediaTypes,
+    pub(super) has_shards: bool,
+    pub(super) holds_elections: bool,
+}
+
+// === impl FeatureGates ===
+
+impl FeatureGates {
+    /// Leaves out the controllers of features that are off.
+    pub(super) fn allowed(&self, controllers: Controllers) -> Controllers {
+        let holds_elections = controllers.leader_election && self.holds_elections;
+        controllers.with_leader_election(holds_elections)
+    }
+
+    /// Returns the resources that are served without definitions.
+    pub(super) fn registry(&self) -> Arc<Registry> {
+        if self.holds_elections {
+            Registry::coordinated()
+        } else {
+            Registry::builtin()
+        }
+    }
+}
+
+// === impl FakeServerBuilder ===
+
+impl FakeServerBuilder {
+    /// Serves CBOR as well, as kube-apiserver does with the feature gate `CBORServingAndStorage`. By default it does not.
+    ///
+    /// Without the feature `cbor` it has no effect.
+    #[doc(alias = "feature-gates")]
+    pub fn with_cbor(mut self, has_cbor: bool) -> Self {
+        self.gates.media_types = MediaTypes::new(has_cbor);
+        self
+    }
+
+    /// Selects by the parameter `shardSelector` in lists and watches, as kube-apiserver does with the feature gate
+    /// `ShardedListAndWatch`. By default it does not: the parameter has no effect then, and lists say nothing about it.
+    #[doc(alias = "feature-gates")]
+    pub fn with_shards(mut self, has_shards: bool) -> Self {
+        self.gates.has_shards = has_shards;
+        self
+    }
+
+    /// Serves `LeaseCandidate` in `coordination.k8s.io/v1beta1`, and elects leaders among the candidates (KEP-4355), as
+    /// kube-apiserver does with the feature gate `CoordinatedLeaderElection` and that version of the API. By default it does
+    /// not, and drops the strategy and the preferred holder of leases.
+    #[doc(alias = "feature-gates")]
+    #[doc(alias = "CoordinatedLeaderElection")]
+    pub fn with_coordinated_leader_election(mut self, holds_elections: bool) -> Self {
+        self.gates.holds_elections = holds_elections;
+        self
+    }
+}

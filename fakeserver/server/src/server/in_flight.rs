@@ -1,0 +1,142 @@
+//! The limit of requests in flight: others are refused.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use axum::{
+    extract::{Request, State},
+    middleware::Next,
+    response::{IntoResponse, Response},
+};
+use fakeserver_value::resource_path::ResourcePath;
+use http::{HeaderValue, Method, StatusCode, Uri, header};
+
+use tokio::time::sleep;
+use tokio_util::sync::CancellationToken;
+
+use super::{
+    assembly::Server,
+    held::{Token, hold},
+    slots::Slot,
+};
+use crate::{
+    edge::request::{ApiPath, Query, REQUEST_LIMIT},
+    verbs::Verb,
+};
+
+/// The slot of a request whose answer is being sent.
+struct Lent {
+    /// Empty when it took too long.
+    slot: Arc<Mutex<Option<Slot>>>,
+    sent: CancellationToken,
+}
+
+/// Answers `request`, if there are not too many already. What lasts long does not count.
+pub(super) async fn admit(
+    State(server): State<Arc<Server>>,
+    request: Request,
+    next: Next,
+) -> Response {
+    if is_exempt(request.method(), request.uri()) {
+        return next.run(request).await;
+    }
+    let is_reading = matches!(
+        *request.method(),
+        Method::GET | Method::HEAD | Method::OPTIONS
+    );
+    let Some(slot) = server.in_flight.enter(is_reading) else {
+        return too_many();
+    };
+    let response = next.run(request).await;
+    if slot.is_counted() {
+        hold_for_a_time(&server, response, slot)
+    } else {
+        response
+    }
+}
+
+/// Frees `slot` when the answer was sent. If that takes too long, the slot is free all the same, and nothing more of the
+/// answer is sent.
+fn hold_for_a_time(server: &Server, response: Response, slot: Slot) -> Response {
+    let lent = Lent {
+        slot: Arc::new(Mutex::new(Some(slot))),
+        sent: CancellationToken::new(),
+    };
+    let slot = Arc::clone(&lent.slot);
+    let sent = lent.sent.clone();
+    let stop = server.api.tasks.stop_token().clone();
+    // A body whose reader is slow is not polled, so that it cannot tell the time itself.
+    server.api.tasks.spawn(async move {
+        tokio::select! {
+            biased;
+            () = sent.cancelled() => {}
+            () = stop.cancelled() => {}
+            () = sleep(REQUEST_LIMIT) => drop(taken(&slot)),
+        }
+    });
+    hold(response, lent)
+}
+
+fn taken(slot: &Mutex<Option<Slot>>) -> Option<Slot> {
+    slot.lock().unwrap_or_else(PoisonError::into_inner).take()
+}
+
+// === impl Lent ===
+
+impl Token for Lent {
+    fn is_over(&self) -> bool {
+        let slot = self.slot.lock().unwrap_or_else(PoisonError::into_inner);
+        slot.is_none()
+    }
+}
+
+impl Drop for Lent {
+    fn drop(&mut self) {
+        drop(taken(&self.slot));
+        self.sent.cancel();
+    }
+}
+
+/// Returns whether a request lasts as long as it likes.
+pub(super) fn is_exempt(method: &Method, uri: &Uri) -> bool {
+    if uri.path().starts_with("/_control/") {
+        return true;
+    }
+    match ApiPath::parse(uri.path()) {
+        ApiPath::Resource(path) => {
+            let query = Query::parse(uri.query());
+            let is_watch = || Verb::of(method, &path, &query) == Some(Verb::Watch);
+            is_stream(&path) || is_watch()
+        }
+        ApiPath::Deeper(path) => is_stream(&path),
+        _ => false,
+    }
+}
+
+/// Returns whether a path leads to a log, or to a connection with a container or a proxy.
+fn is_stream(path: &ResourcePath) -> bool {
+    let subresource = path.subresource.as_deref();
+    path.group.is_empty()
+        && matches!(
+            subresource,
+            Some("attach" | "exec" | "log" | "portforward" | "proxy")
+        )
+}
+
+fn too_many() -> Response {
+    (
+        StatusCode::TOO_MANY_REQUESTS,
+        [
+            (
+                header::CONTENT_TYPE,
+                HeaderValue::from_static("text/plain; charset=utf-8"),
+            ),
+            (
+                header::X_CONTENT_TYPE_OPTIONS,
+                HeaderValue::from_static("nosniff"),
+            ),
+            (header::RETRY_AFTER, HeaderValue::from_static("1")),
+        ],
+        "Too many requests, please try again later.\n",
+    )
+        .into_response()
+}

@@ -1,0 +1,277 @@
+//! The routes of requests to their handlers.
+
+use std::{any::Any, sync::Arc};
+
+use axum::{
+    Router,
+    body::Body,
+    extract::{Request, State},
+    middleware,
+    response::{IntoResponse, Response},
+};
+use fakeserver_kinds::registry::{Lookup, Registry};
+use fakeserver_value::{resource_path::ResourcePath, status::Status};
+use http::{Method, StatusCode, header, request::Parts};
+use tower_http::catch_panic::CatchPanicLayer;
+use tracing::error;
+
+#[cfg(feature = "tls")]
+use super::openid;
+use super::{
+    access, aggregator, assembly::Server, control, envelope, in_flight, logging::Logged, metrics,
+    page, request_log, websocket::Handshake,
+};
+
+use crate::{
+    edge::{
+        authorization::request_attributes,
+        discovery::{self, Known},
+        openapi,
+        request::{ApiPath, MediaTypes, OpenApiPath, Query, time_limit},
+        response::{is_pretty, refusal_to},
+    },
+    verbs::{self, Asked, Requester, discover},
+};
+
+/// The API as a service.
+pub(super) fn router(server: Arc<Server>) -> Router {
+    Router::new()
+        .fallback(handle)
+        .with_state(Arc::clone(&server))
+        .layer(CatchPanicLayer::custom(on_panic))
+        .layer(middleware::from_fn_with_state(
+            Arc::clone(&server),
+            in_flight::admit,
+        ))
+        .layer(middleware::from_fn_with_state(
+            Arc::clone(&server),
+            request_log::record,
+        ))
+        // Outermost, so that an answer to a panic has the headers of every answer.
+        .layer(middleware::from_fn_with_state(server, envelope::wrap))
+}
+
+async fn handle(State(server): State<Arc<Server>>, request: Request) -> Response {
+    let (mut parts, body) = request.into_parts();
+    let handshake = Handshake::of(&mut parts);
+    let (response, logged) = respond(&server, &parts, body).await;
+    match handshake {
+        Some(handshake) => handshake.answer(&server, response, logged),
+        None => logged.answer(response),
+    }
+}
+
+/// Answers a request: authenticates and authorizes it, and carries it out. The logs are to be told what goes out of the answer.
+pub(super) async fn respond(server: &Arc<Server>, parts: &Parts, body: Body) -> (Response, Logged) {
+    let query = Query::parse(parts.uri.query());
+    let admitted =
+        check_time_limit(parts, &query).and_then(|()| access::admit(server, parts, &query));
+    let attributes = || request_attributes(&parts.method, parts.uri.path(), &query);
+    let logged = Logged::begin(server, parts, attributes, admitted.as_ref().ok());
+    let requester = match admitted {
+        Ok(requester) => requester,
+        Err(mut refused) => {
+            refused.extensions_mut().insert(envelope::Unclassified);
+            return (*refused, logged);
+        }
+    };
+    let storage = &server.backend().storage;
+    let classification = server.flows.classify(storage, &requester.user, attributes);
+    let body = logged.observe(body);
+    let mut response = answer(server, parts, query, requester, body).await;
+    response
+        .headers_mut()
+        .extend(classification.into_iter().flatten());
+    (response, logged)
+}
+
+/// Refuses a time limit that is no duration, whatever is asked for.
+fn check_time_limit(parts: &Parts, query: &Query) -> Result<(), Box<Response>> {
+    if in_flight::is_exempt(&parts.method, &parts.uri) {
+        return Ok(());
+    }
+    let limit = time_limit(query).map(drop);
+    limit.map_err(|status| {
+        Box::new(refusal_to(
+            MediaTypes::default(),
+            query,
+            &parts.headers,
+            status,
+        ))
+    })
+}
+
+/// Answers a request of an authenticated user.
+async fn answer(
+    server: &Arc<Server>,
+    parts: &Parts,
+    query: Query,
+    requester: Requester,
+    body: Body,
+) -> Response {
+    let (method, headers) = (&parts.method, &parts.headers);
+    let path = ApiPath::parse(parts.uri.path());
+    if let Some(target) = elsewhere(server, parts, &path) {
+        return aggregator::forward(server, parts, &query, &requester, body, &target).await;
+    }
+    let registry = server.api.registry();
+    let path = match path {
+        ApiPath::Resource(path) if is_routed(&registry, method, &path) => {
+            return resource(server, parts, path, query, &requester, body).await;
+        }
+        ApiPath::Deeper(path) if is_proxy(&path) => {
+            return resource(server, parts, path, query, &requester, body).await;
+        }
+        ApiPath::Deeper(path)
+            if !has_routes(&registry, &path) && is_routed(&registry, method, &path) =>
+        {
+            return resource(server, parts, path, query, &requester, body).await;
+        }
+        path => path,
+    };
+    if let Some(refused) = requester.refusal(headers) {
+        return refused;
+    }
+    if let Some(action) = parts.uri.path().strip_prefix("/_control/") {
+        return controlled(server, parts, action, body).await;
+    }
+    let asked = Asked::new(&server.api, &requester, parts);
+    let met = match &path {
+        ApiPath::CoreVersions | ApiPath::Groups => discover(&asked, "", "").await,
+        ApiPath::Version { group, version } => discover(&asked, group, version).await,
+        _ => Ok(()),
+    };
+    if let Err(answer) = met {
+        return answer;
+    }
+    let answer = match path {
+        ApiPath::NoResource => Some(Ok(no_resource(parts.uri.path()))),
+        ApiPath::Deeper(path) => {
+            has_routes(&registry, &path).then(|| Err(Status::unknown_resource()))
+        }
+        ApiPath::Metrics => Some(metrics::serve(method, &server.stats(), &server.seats())),
+        ApiPath::OpenApi(path) => {
+            let documents = server.openapi.of(server.backend().registry());
+            let merged = aggregator::documents(server, &documents);
+            openapi::serve(&merged, &server.backend().clock, &path, &query, headers).map(Ok)
+        }
+        #[cfg(feature = "tls")]
+        ApiPath::Other => openid::serve(&server.api.authenticator, parts).map(Ok),
+        path => {
+            let is_pretty = is_pretty(&query, headers);
+            let known = Known {
+                registry: &registry,
+                remote: &aggregator::groups(server),
+                media_types: server.api.media_types,
+                is_hidden: &|group, version| asked.is_hidden(group, version),
+            };
+            discovery::serve(&known, method, &path, &query, headers, is_pretty)
+        }
+    };
+    answer.map_or_else(not_found, |answer| {
+        answer.unwrap_or_else(|status| refusal_to(MediaTypes::default(), &query, headers, status))
+    })
+}
+
+/// Returns the API of another server that answers a request.
+fn elsewhere(server: &Server, parts: &Parts, path: &ApiPath) -> Option<aggregator::Served> {
+    let (all, storage) = (&server.aggregator, &server.backend().storage);
+    match path {
+        ApiPath::OpenApi(OpenApiPath::V3(document)) => {
+            let found = all.find(storage, &format!("/{document}"))?;
+            found.has_document(document).then_some(found)
+        }
+        _ => all.find(storage, parts.uri.path()),
+    }
+}
+
+/// Answers a request below `/_control/`.
+async fn controlled(server: &Server, parts: &Parts, action: &str, body: Body) -> Response {
+    match action.strip_prefix("page") {
+        Some(below) => page::serve(server, parts, below),
+        None if page::is_of_other_site(&parts.uri, &parts.headers) => {
+            let why = "/_control answers no page of another site\n";
+            (StatusCode::FORBIDDEN, why).into_response()
+        }
+        None => control::handle(server, &parts.method, action, body).await,
+    }
+}
+
+/// Answers a request for a resource.
+async fn resource(
+    server: &Arc<Server>,
+    parts: &Parts,
+    path: ResourcePath,
+    query: Query,
+    requester: &Requester,
+    body: Body,
+) -> Response {
+    let answer = verbs::serve(&server.api, requester, parts, path, query, body).await;
+    answer.unwrap_or_else(|status| {
+        let query = Query::parse(parts.uri.query());
+        refusal_to(server.api.media_types, &query, &parts.headers, status)
+    })
+}
+
+/// Returns whether the resources of a group have routes, as all built-in ones have. A missing resource is answered by them,
+/// with a status; those of custom groups go by the beginning of the path.
+fn has_routes(registry: &Registry, path: &ResourcePath) -> bool {
+    let group = registry.group(&path.group);
+    group.is_some_and(|group| !group.is_custom)
+}
+
+/// Returns whether a handler serves `path`.
+fn is_routed(registry: &Registry, method: &Method, path: &ResourcePath) -> bool {
+    if has_routes(registry, path) {
+        return true;
+    }
+    let found = registry.lookup(&path.group, &path.version, &path.resource);
+    let Lookup::Found(resource) = found else {
+        return false;
+    };
+    // Objects of all namespaces are only listed and watched.
+    let is_read = matches!(*method, Method::GET | Method::HEAD) && path.name.is_none();
+    match path.namespace {
+        Some(_) => resource.is_namespaced,
+        None => !resource.is_namespaced || is_read || path.is_watch,
+    }
+}
+
+/// Returns whether a path leads through the proxy of a pod, a service or a node.
+fn is_proxy(path: &ResourcePath) -> bool {
+    path.group.is_empty() && path.version == "v1" && path.subresource.as_deref() == Some("proxy")
+}
+
+/// Answers a path that is not served.
+fn not_found() -> Response {
+    plain(StatusCode::NOT_FOUND, "404 page not found\n".to_owned())
+}
+
+/// Answers a path below a version that names no resource.
+fn no_resource(path: &str) -> Response {
+    let message = format!(
+        "Internal Server Error: {path:?}: failed to create RequestInfo: unable to determine kind and namespace from url, \
+         {path}\n"
+    );
+    plain(StatusCode::INTERNAL_SERVER_ERROR, message)
+}
+
+pub(super) fn plain(code: StatusCode, message: String) -> Response {
+    let headers = [
+        (header::CONTENT_TYPE, "text/plain; charset=utf-8"),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+    ];
+    (code, headers, message).into_response()
+}
+
+/// A panic is a defect of this server; its clients see what they would see of a panic in a real one.
+#[expect(clippy::needless_pass_by_value, reason = "the layer hands it over")]
+fn on_panic(panic: Box<dyn Any + Send>) -> http::Response<Body> {
+    let reason = panic
+        .downcast_ref::<String>()
+        .map(String::as_str)
+        .or_else(|| panic.downcast_ref::<&str>().copied())
+        .unwrap_or("unknown");
+    error!(error = reason, "request handler panicked");
+    Status::internal(reason).into_response()
+}

@@ -1,0 +1,132 @@
+//! The reads of a transaction: from the locked store, or from a snapshot while others write.
+
+use std::{cell::RefCell, collections::BTreeMap, sync::Arc};
+
+use fakeserver_value::{resource::GroupResource, revision::Revision};
+
+use super::{ObjectKey, Snapshot, Storage, StoredObject, View};
+
+/// The state that a transaction reads.
+pub(super) enum Base<'a> {
+    /// Exclusive: no other transaction writes meanwhile.
+    Locked(View<'a>),
+    /// Others do, so what was read has to be confirmed before anything is written.
+    Open(Open<'a>),
+}
+
+/// The store as it was whenever something of it was read.
+pub(super) struct Open<'a> {
+    storage: &'a Storage,
+    revision: Revision,
+    reads: RefCell<Reads>,
+}
+
+/// Everything that was read. A repeated read gives the same.
+#[derive(Debug, Default)]
+pub(super) struct Reads {
+    objects: BTreeMap<ObjectKey, Option<Arc<StoredObject>>>,
+    tables: BTreeMap<GroupResource, Snapshot>,
+    /// The revision of the whole store, if that was read.
+    revision: Option<Revision>,
+}
+
+// === impl Base ===
+
+impl Base<'_> {
+    pub(super) fn get(&self, key: &ObjectKey) -> Option<Arc<StoredObject>> {
+        match self {
+            Self::Locked(view) => view.get(key).cloned(),
+            Self::Open(open) => open.get(key),
+        }
+    }
+
+    pub(super) fn snapshot(&self, resource: &GroupResource) -> Snapshot {
+        match self {
+            Self::Locked(view) => view.snapshot(resource),
+            Self::Open(open) => open.snapshot(resource),
+        }
+    }
+
+    /// The resources that were ever written to.
+    pub(super) fn resources(&self) -> Vec<GroupResource> {
+        self.read_all();
+        let resources = |view: View<'_>| view.resources().cloned().collect();
+        match self {
+            Self::Locked(view) => resources(*view),
+            Self::Open(open) => open.storage.peek(resources),
+        }
+    }
+
+    /// Returns the revision of the store at the beginning of the transaction.
+    pub(super) fn revision(&self) -> Revision {
+        match self {
+            Self::Locked(view) => view.revision(),
+            Self::Open(open) => open.revision,
+        }
+    }
+
+    /// Nothing may be written to the store meanwhile.
+    pub(super) fn read_all(&self) {
+        if let Self::Open(open) = self {
+            open.reads.borrow_mut().revision = Some(open.revision);
+        }
+    }
+
+    /// Returns the reads that have to be confirmed.
+    pub(super) fn into_reads(self) -> Reads {
+        match self {
+            Self::Locked(_) => Reads::default(),
+            Self::Open(open) => open.reads.into_inner(),
+        }
+    }
+}
+
+// === impl Open ===
+
+impl<'a> Open<'a> {
+    pub(super) fn new(storage: &'a Storage) -> Self {
+        Self {
+            storage,
+            revision: storage.revision(),
+            reads: RefCell::default(),
+        }
+    }
+
+    fn get(&self, key: &ObjectKey) -> Option<Arc<StoredObject>> {
+        let mut reads = self.reads.borrow_mut();
+        if let Some(known) = reads.objects.get(key) {
+            return known.clone();
+        }
+        let found = self.storage.peek(|view| view.get(key).cloned());
+        reads.objects.insert(key.clone(), found.clone());
+        found
+    }
+
+    fn snapshot(&self, resource: &GroupResource) -> Snapshot {
+        let mut reads = self.reads.borrow_mut();
+        if let Some(known) = reads.tables.get(resource) {
+            return known.clone();
+        }
+        let found = self.storage.peek(|view| view.snapshot(resource));
+        reads.tables.insert(resource.clone(), found.clone());
+        found
+    }
+}
+
+// === impl Reads ===
+
+impl Reads {
+    /// Returns whether all reads would give the same again.
+    pub(super) fn hold(&self, view: View<'_>) -> bool {
+        let is_object =
+            |(key, read): (&ObjectKey, &Option<Arc<StoredObject>>)| match (read, view.get(key)) {
+                (Some(read), Some(found)) => Arc::ptr_eq(read, found),
+                (read, found) => read.is_none() && found.is_none(),
+            };
+        let is_table =
+            |(resource, read): (&GroupResource, &Snapshot)| view.snapshot(resource).is_same(read);
+        self.revision.is_none_or(|read| read == view.revision())
+            && self.objects.iter().all(is_object)
+            && self.tables.iter().all(is_table)
+    }
+}

@@ -1,0 +1,34 @@
+//! The first objects of stores, made once and shared.
+
+use std::sync::Arc;
+
+use fakeserver_value::{object::Pairs, revision::Revision};
+use serde_json::Value;
+
+use super::{Compaction, ObjectKey, StoredObject, state::State};
+
+/// Objects that stores begin with. All of them share the objects, and the maps that hold these.
+///
+/// Each object has a revision of its own, and there is no history of them.
+#[derive(Debug)]
+pub struct Foundation(State);
+
+// === impl Foundation ===
+
+impl Foundation {
+    /// Creates a foundation of objects with their selectable fields, in the order of their revisions.
+    pub fn new(objects: impl IntoIterator<Item = (ObjectKey, Value, Pairs)>) -> Self {
+        let mut revision = Revision::FIRST;
+        let objects = objects.into_iter().map(|(key, object, fields)| {
+            revision = revision.next();
+            Arc::new(StoredObject::new(key, revision, object, fields))
+        });
+        let objects: Vec<_> = objects.collect();
+        Self(State::restored(Compaction::default(), revision, objects))
+    }
+
+    /// Returns the state of a store that begins here.
+    pub(super) fn state(&self, compaction: Compaction) -> State {
+        self.0.founded(compaction)
+    }
+}

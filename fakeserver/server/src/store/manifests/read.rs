@@ -1,0 +1,178 @@
+//! Reads the objects of paths.
+
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+};
+
+use serde_json::Value;
+
+use super::{Manifest, ManifestError, Origin};
+
+/// The number of levels to which directories may nest.
+const DEPTH_MAX: usize = 32;
+/// The number of levels to which values may nest. Schemas of definitions nest deepest.
+const NESTING_MAX: usize = 256;
+/// The files of directories that are kustomize's own, and hold no objects. As a path of its own each is read.
+const OF_KUSTOMIZE: [&str; 3] = [
+    "kustomization.yaml",
+    "kustomization.yml",
+    "kustomizeconfig.yaml",
+];
+
+/// Reads what is at `paths`: files of any name, and what is in directories, if its name says what it is.
+pub fn read(paths: &[PathBuf]) -> Result<Vec<Manifest>, ManifestError> {
+    let mut manifests = Vec::new();
+    for path in paths {
+        let mut files = Vec::new();
+        find(path, DEPTH_MAX, &mut files)?;
+        if files.is_empty() {
+            return Err(ManifestError::Empty { path: path.clone() });
+        }
+        for file in files {
+            read_file(&file, &mut manifests)?;
+        }
+    }
+    manifests.sort_by_key(Manifest::precedence);
+    Ok(manifests)
+}
+
+/// The files at `path`, in the order of their names.
+fn find(path: &Path, depth: usize, files: &mut Vec<PathBuf>) -> Result<(), ManifestError> {
+    let not_read = |source: io::Error| ManifestError::NotRead {
+        path: path.to_owned(),
+        source,
+    };
+    if !fs::metadata(path).map_err(not_read)?.is_dir() {
+        files.push(path.to_owned());
+        return Ok(());
+    }
+    if depth == 0 {
+        return Err(ManifestError::TooDeep {
+            path: path.to_owned(),
+        });
+    }
+    let entries = fs::read_dir(path).map_err(not_read)?;
+    let entries: io::Result<Vec<PathBuf>> = entries.map(|entry| Ok(entry?.path())).collect();
+    let mut entries = entries.map_err(not_read)?;
+    entries.sort();
+    for entry in entries {
+        if entry.is_dir() || is_manifest(&entry) {
+            find(&entry, depth - 1, files)?;
+        }
+    }
+    Ok(())
+}
+
+fn is_manifest(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default();
+    let extension = path.extension().and_then(|extension| extension.to_str());
+    matches!(extension, Some("yaml" | "yml" | "json")) && !OF_KUSTOMIZE.iter().any(|of| name == *of)
+}
+
+fn read_file(file: &Path, manifests: &mut Vec<Manifest>) -> Result<(), ManifestError> {
+    let bytes = fs::read(file).map_err(|source| ManifestError::NotRead {
+        path: file.to_owned(),
+        source,
+    })?;
+    let documents = documents(file, &bytes).map_err(|reason| ManifestError::Syntax {
+        file: file.to_owned(),
+        reason,
+    })?;
+    for (index, document) in documents.into_iter().enumerate() {
+        let origin = Origin {
+            file: file.to_owned(),
+            document: index + 1,
+            item: None,
+        };
+        unfold(origin, document, manifests)?;
+    }
+    Ok(())
+}
+
+/// The documents of a file, without the empty ones.
+pub(super) fn documents(file: &Path, bytes: &[u8]) -> Result<Vec<Value>, String> {
+    if file
+        .extension()
+        .is_some_and(|extension| extension == "json")
+    {
+        let documents = serde_json::Deserializer::from_slice(bytes).into_iter();
+        let documents: Result<Vec<Value>, _> = documents.collect();
+        return documents.map_err(|error| error.to_string());
+    }
+    // A dump of a cluster is longer than what is otherwise taken for an attack.
+    let options = serde_saphyr::options! {
+        budget: serde_saphyr::budget! {
+            max_events: usize::MAX,
+            max_nodes: usize::MAX,
+            max_documents: usize::MAX,
+            max_total_scalar_bytes: usize::MAX,
+            max_depth: NESTING_MAX,
+        },
+    };
+    serde_saphyr::from_slice_multiple_with_options(bytes, options).map_err(|error| {
+        let error = error.without_snippet().to_string();
+        error.lines().next().unwrap_or_default().to_owned()
+    })
+}
+
+/// The objects of a document: itself, or the items of a list.
+fn unfold(
+    origin: Origin,
+    document: Value,
+    manifests: &mut Vec<Manifest>,
+) -> Result<(), ManifestError> {
+    let Value::Object(mut fields) = document else {
+        return Err(ManifestError::NoObject {
+            origin,
+            reason: "this is no object with kind and apiVersion".to_owned(),
+        });
+    };
+    let text = |value: Option<&Value>| value.and_then(Value::as_str).unwrap_or_default().to_owned();
+    let (kind, api_version) = (text(fields.get("kind")), text(fields.get("apiVersion")));
+    let is_list = kind.ends_with("List")
+        && fields
+            .get("metadata")
+            .is_none_or(|m| m.get("name").is_none());
+    if !is_list {
+        manifests.push(Manifest {
+            origin: Some(origin),
+            object: Value::Object(fields),
+        });
+        return Ok(());
+    }
+    let items = match fields.remove("items") {
+        Some(Value::Array(items)) => items,
+        None | Some(Value::Null) => Vec::new(),
+        Some(_) => {
+            let reason = format!("the items of this {kind} are no list");
+            return Err(ManifestError::NoObject { origin, reason });
+        }
+    };
+    // The items of a list of one kind need not say what they are.
+    let item_kind = kind.strip_suffix("List").unwrap_or_default();
+    for (index, mut item) in items.into_iter().enumerate() {
+        if let Some(fields) = item.as_object_mut()
+            && !item_kind.is_empty()
+        {
+            fields.entry("kind").or_insert_with(|| item_kind.into());
+            let version = || api_version.as_str().into();
+            fields.entry("apiVersion").or_insert_with(version);
+        }
+        let origin = Origin {
+            item: Some(index + 1),
+            ..origin.clone()
+        };
+        if !item.is_object() {
+            return Err(ManifestError::NoObject {
+                origin,
+                reason: "this is no object with kind and apiVersion".to_owned(),
+            });
+        }
+        manifests.push(Manifest {
+            origin: Some(origin),
+            object: item,
+        });
+    }
+    Ok(())
+}

@@ -1,0 +1,388 @@
+//! A stored object: its serialized bytes, and the fields that lists and watches need.
+
+use std::{
+    collections::BTreeMap,
+    ops,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use bytes::Bytes;
+use fakeserver_value::{object::Pairs, pool::Pool, resource::GroupResource, revision::Revision};
+use serde_json::{Map, Value, value::RawValue};
+
+use super::{
+    ObjectKey,
+    packer::{Packed, Packer},
+};
+
+/// The labels of all objects in the process.
+pub(super) static LABELS: Pool<Pairs> = Pool::new();
+
+/// The order in which the API writes `metadata`.
+const METADATA_ORDER: [&str; 15] = [
+    "name",
+    "generateName",
+    "namespace",
+    "selfLink",
+    "uid",
+    "resourceVersion",
+    "generation",
+    "creationTimestamp",
+    "deletionTimestamp",
+    "deletionGracePeriodSeconds",
+    "labels",
+    "annotations",
+    "ownerReferences",
+    "finalizers",
+    "managedFields",
+];
+
+/// The text before the value of `metadata`.
+const BEFORE_METADATA: &[u8] = br#"{"metadata":"#;
+/// The usual maximum length of an object's JSON.
+const USUAL_BYTES: usize = 8 << 10;
+
+/// One version of one object.
+///
+/// The bytes hold neither `kind` nor `apiVersion`: a list item is the bytes as they are, everything else puts a head
+/// before them.
+#[derive(Debug)]
+pub struct StoredObject {
+    header: Arc<Header>,
+    revision: Revision,
+    /// It says the same whenever it is looked at, but may come to take less space.
+    json: Mutex<Json>,
+    /// The end of the value of `metadata`; it begins after [`BEFORE_METADATA`].
+    metadata_end: u32,
+    /// The start of the digits of `metadata.resourceVersion`; they are those of the revision.
+    version_start: u32,
+}
+
+#[derive(Debug)]
+enum Json {
+    Plain(Bytes),
+    Packed(Packed),
+}
+
+/// The facts that lists and watches need without reading the JSON. The versions of an object share it as long as it
+/// stays the same.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Header {
+    pub(super) key: ObjectKey,
+    pub(super) uid: Box<str>,
+    /// Many objects have the same.
+    pub(super) labels: Arc<Pairs>,
+    /// The values of selectable fields, apart from name and namespace.
+    pub(super) fields: Pairs,
+}
+
+/// `{"metadata":{...},...}`, and where is what.
+pub(super) struct Serialized {
+    pub(super) json: Bytes,
+    /// The end of the value of `metadata`.
+    pub(super) metadata_end: usize,
+    /// The start of the digits of `metadata.resourceVersion`.
+    pub(super) version_start: usize,
+}
+
+// === impl StoredObject ===
+
+impl StoredObject {
+    /// Serializes `object` as it stands at `revision`. `fields` are what field selectors may ask for, apart from name and
+    /// namespace.
+    pub(super) fn new(key: ObjectKey, revision: Revision, object: Value, fields: Pairs) -> Self {
+        let mut object = match object {
+            Value::Object(object) => object,
+            _ => Map::new(),
+        };
+        let mut metadata = match object.remove("metadata") {
+            Some(Value::Object(metadata)) => metadata,
+            _ => Map::new(),
+        };
+        object.remove("kind");
+        object.remove("apiVersion");
+        metadata.insert("resourceVersion".into(), revision.to_string().into());
+
+        let uid = text(&metadata, "uid");
+        let labels = match metadata.get("labels") {
+            Some(Value::Object(labels)) => labels
+                .iter()
+                .filter_map(|(label, value)| Some((label.as_str(), value.as_str()?)))
+                .collect(),
+            _ => Pairs::default(),
+        };
+        let header = Header {
+            key,
+            uid,
+            labels: LABELS.share(labels),
+            fields,
+        };
+        Self::made_of(Arc::new(header), revision, serialize(&metadata, &object))
+    }
+
+    /// The object whose JSON is there already.
+    ///
+    /// # Panics
+    ///
+    /// If it is more than 4 GiB.
+    pub(super) fn made_of(header: Arc<Header>, revision: Revision, serialized: Serialized) -> Self {
+        let place = |at: usize| u32::try_from(at).expect("an object is smaller than that");
+        Self {
+            header,
+            revision,
+            metadata_end: place(serialized.metadata_end),
+            version_start: place(serialized.version_start),
+            json: Mutex::new(Json::Plain(serialized.json)),
+        }
+    }
+
+    /// Returns the range of the value of `metadata`, and that of the digits of the version.
+    pub(super) fn places(&self) -> (ops::Range<usize>, ops::Range<usize>) {
+        let digits = self.revision().checked_ilog10().map_or(1, |tens| tens + 1);
+        let (end, start) = (self.metadata_end as usize, self.version_start as usize);
+        (BEFORE_METADATA.len()..end, start..start + digits as usize)
+    }
+
+    /// The same, which shares with `before`, the version before it, what is equal.
+    pub(super) fn sharing(mut self, before: &Self) -> Self {
+        if self.header == before.header {
+            self.header = Arc::clone(&before.header);
+        } else if let Some(own) = Arc::get_mut(&mut self.header) {
+            own.key = before.header.key.clone();
+        }
+        self
+    }
+
+    /// Takes less space from now on, if `packer` knows how. Returns how many bytes of JSON are not held any more.
+    pub(super) fn pack(&self, packer: &Packer) -> usize {
+        let json = match &*self.stored() {
+            Json::Plain(json) => json.clone(),
+            Json::Packed(_) => return 0,
+        };
+        // Readers do not wait while the object is compressed.
+        let Some(less) = packer.pack(self.resource(), &json) else {
+            return 0;
+        };
+        *self.stored() = Json::Packed(less);
+        json.len()
+    }
+
+    /// The same object as if it had been written at `revision`.
+    pub(super) fn at(&self, revision: Revision) -> Self {
+        let old = self.json();
+        let (metadata, version) = self.places();
+        let digits = revision.to_string();
+        let (head, tail) = (&old[..version.start], &old[version.end..]);
+        let json = [head, digits.as_bytes(), tail].concat();
+        let serialized = Serialized {
+            json: json.into(),
+            metadata_end: metadata.end - version.len() + digits.len(),
+            version_start: version.start,
+        };
+        Self::made_of(Arc::clone(&self.header), revision, serialized)
+    }
+
+    /// The same, with a text for the value of one of its members, which has to be equal to that.
+    pub(super) fn with_text(self, member: &str, text: &str) -> Self {
+        let json = self.json();
+        let Ok(mut rest) = serde_json::from_slice::<BTreeMap<String, &RawValue>>(&json) else {
+            return self;
+        };
+        let metadata = self.places().0;
+        rest.remove("metadata");
+        let mut new = json[..metadata.end].to_vec();
+        for (name, value) in rest {
+            let value = if name == member { text } else { value.get() };
+            let name = Value::from(name);
+            new.extend_from_slice(format!(",{name}:{value}").as_bytes());
+        }
+        new.push(b'}');
+        let serialized = Serialized {
+            json: new.into(),
+            metadata_end: metadata.end,
+            version_start: self.places().1.start,
+        };
+        Self::made_of(Arc::clone(&self.header), self.revision, serialized)
+    }
+
+    /// The same version of the same object, which says `object`.
+    pub fn saying(&self, object: Value) -> Self {
+        let Header { key, fields, .. } = &*self.header;
+        Self::new(key.clone(), self.revision, object, fields.clone())
+    }
+
+    pub fn key(&self) -> &ObjectKey {
+        &self.header.key
+    }
+
+    pub fn resource(&self) -> &GroupResource {
+        self.key().resource()
+    }
+
+    /// The namespace, or nothing for an object of the cluster.
+    pub fn namespace(&self) -> Option<&str> {
+        self.key().namespace()
+    }
+
+    /// The name.
+    pub fn name(&self) -> &str {
+        self.key().name()
+    }
+
+    /// `metadata.uid`.
+    pub fn uid(&self) -> &str {
+        &self.header.uid
+    }
+
+    /// The revision of the write that made this version: its `metadata.resourceVersion`.
+    pub fn revision(&self) -> u64 {
+        self.revision.get()
+    }
+
+    /// `metadata.labels`.
+    pub fn labels(&self) -> &Pairs {
+        &self.header.labels
+    }
+
+    /// Returns the value of a selectable field. A field that the object does not have is empty.
+    pub fn field(&self, field: &str) -> &str {
+        match field {
+            "metadata.name" => self.name(),
+            "metadata.namespace" => self.namespace().unwrap_or_default(),
+            _ => self.header.fields.get(field).unwrap_or_default(),
+        }
+    }
+
+    /// Returns the values of selectable fields, apart from name and namespace.
+    pub(super) fn fields(&self) -> &Pairs {
+        &self.header.fields
+    }
+
+    /// The object as JSON, without `kind` and `apiVersion`.
+    ///
+    /// These are the bytes of the store, unless it has [compressed](crate::FakeServerBuilder::with_compression) them:
+    /// then they are decompressed at each call.
+    pub fn json(&self) -> Bytes {
+        match &*self.stored() {
+            Json::Plain(json) => json.clone(),
+            Json::Packed(packed) => packed.unpack(),
+        }
+    }
+
+    /// Returns the length of its JSON.
+    pub fn json_length(&self) -> usize {
+        match &*self.stored() {
+            Json::Plain(json) => json.len(),
+            Json::Packed(packed) => packed.length(),
+        }
+    }
+
+    pub fn metadata_length(&self) -> usize {
+        self.places().0.len()
+    }
+
+    /// Returns the number of bytes that its JSON takes in the store.
+    pub(super) fn held_bytes(&self) -> usize {
+        match &*self.stored() {
+            Json::Plain(json) => json.len(),
+            Json::Packed(packed) => packed.held_bytes(),
+        }
+    }
+
+    /// Returns the number of bytes that its JSON takes in the store unpacked: none once it is packed.
+    pub(super) fn plain_bytes(&self) -> usize {
+        match &*self.stored() {
+            Json::Plain(json) => json.len(),
+            Json::Packed(_) => 0,
+        }
+    }
+
+    /// Locks the JSON, which is replaced in one step.
+    fn stored(&self) -> MutexGuard<'_, Json> {
+        self.json.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The JSON of `metadata`.
+    pub fn metadata_json(&self) -> Bytes {
+        self.json().slice(self.places().0)
+    }
+
+    /// The object's bytes in three parts, the middle one being the digits of its version.
+    pub fn around_version(&self) -> [Bytes; 3] {
+        split(&self.json(), &self.places().1)
+    }
+
+    /// The bytes of `metadata` in three parts, the middle one being the digits of its version.
+    pub fn metadata_around_version(&self) -> [Bytes; 3] {
+        let (metadata, version) = self.places();
+        let offset = metadata.start;
+        split(
+            &self.metadata_json(),
+            &(version.start - offset..version.end - offset),
+        )
+    }
+
+    /// The object as a value, without `kind` and `apiVersion`.
+    pub fn to_value(&self) -> Value {
+        serde_json::from_slice(&self.json()).expect("stored objects are serialized values")
+    }
+}
+
+fn serialize(metadata: &Map<String, Value>, rest: &Map<String, Value>) -> Serialized {
+    let mut json = Vec::with_capacity(USUAL_BYTES);
+    let mut version_start = 0;
+    json.extend_from_slice(BEFORE_METADATA);
+    json.push(b'{');
+    let known = METADATA_ORDER
+        .iter()
+        .filter_map(|field| metadata.get_key_value(*field));
+    let unknown = metadata
+        .iter()
+        .filter(|(field, _)| !METADATA_ORDER.contains(&field.as_str()));
+    for (field, value) in known.chain(unknown) {
+        let value_start = write_member(&mut json, field, value);
+        if field == "resourceVersion" {
+            version_start = value_start + 1;
+        }
+    }
+    json.push(b'}');
+    let metadata_end = json.len();
+    for (field, value) in rest {
+        write_member(&mut json, field, value);
+    }
+    json.push(b'}');
+    Serialized {
+        // Its own length and no more: a store holds many of them.
+        json: Bytes::copy_from_slice(&json),
+        metadata_end,
+        version_start,
+    }
+}
+
+/// Writes `"field":value`, with a comma unless it is the first of its object. Returns where the value begins.
+fn write_member(json: &mut Vec<u8>, field: &str, value: &Value) -> usize {
+    if json.last() != Some(&b'{') {
+        json.push(b',');
+    }
+    serde_json::to_writer(&mut *json, field).expect("strings serialize into memory");
+    json.push(b':');
+    let start = json.len();
+    serde_json::to_writer(&mut *json, value).expect("values serialize into memory");
+    start
+}
+
+fn split(bytes: &Bytes, middle: &ops::Range<usize>) -> [Bytes; 3] {
+    [
+        bytes.slice(..middle.start),
+        bytes.slice(middle.clone()),
+        bytes.slice(middle.end..),
+    ]
+}
+
+fn text(object: &Map<String, Value>, field: &str) -> Box<str> {
+    object
+        .get(field)
+        .and_then(Value::as_str)
+        .unwrap_or_default()
+        .into()
+}

@@ -1,0 +1,212 @@
+//! Snapshots as lines of JSON.
+
+use std::{collections::BTreeSet, path::Path};
+
+use bytes::Bytes;
+use fakeserver_kinds::storage_of;
+use fakeserver_value::revision::Revision;
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, value::RawValue};
+use sha2::{Digest, Sha256};
+
+use super::{Kept, Snapshot, SnapshotError};
+use crate::{entropy::Position, store::ObjectKey};
+
+const FORMAT: &str = "fakeserver.snapshot";
+/// The version that is written. Older ones can be read.
+const VERSION: u64 = 1;
+
+/// The first line.
+#[derive(Debug, Serialize, Deserialize)]
+struct Head {
+    format: String,
+    version: u64,
+    revision: u64,
+    time: Timestamp,
+    seed: u64,
+    drawn: Position,
+    objects: usize,
+}
+
+/// The fields of the first line that are checked before the others are read.
+#[derive(Debug, Deserialize)]
+struct Claim {
+    format: String,
+    version: u64,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct Line<'a> {
+    group: &'a str,
+    resource: &'a str,
+    #[serde(borrow)]
+    object: &'a RawValue,
+}
+
+/// The parts of an object's key.
+#[derive(Debug, Deserialize)]
+struct Identity {
+    metadata: Metadata,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Metadata {
+    name: String,
+    namespace: Option<String>,
+    resource_version: String,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct End {
+    end: bool,
+    sha256: String,
+}
+
+/// The contents of a file.
+pub(super) fn print(snapshot: &Snapshot) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let head = Head {
+        format: FORMAT.to_owned(),
+        version: VERSION,
+        revision: snapshot.revision.get(),
+        time: snapshot.time,
+        seed: snapshot.seed,
+        drawn: snapshot.drawn,
+        objects: snapshot.objects.len(),
+    };
+    print_line(&mut bytes, &head);
+    for kept in &snapshot.objects {
+        let object = std::str::from_utf8(&kept.json).expect("stored objects are JSON");
+        let resource = kept.key.resource();
+        let line = Line {
+            group: resource.group(),
+            resource: resource.resource(),
+            object: serde_json::from_str(object).expect("stored objects are JSON"),
+        };
+        print_line(&mut bytes, &line);
+    }
+    let end = End {
+        end: true,
+        sha256: digest(&bytes),
+    };
+    print_line(&mut bytes, &end);
+    bytes
+}
+
+fn print_line(bytes: &mut Vec<u8>, line: &impl Serialize) {
+    serde_json::to_writer(&mut *bytes, line).expect("lines serialize into memory");
+    bytes.push(b'\n');
+}
+
+/// Reads the contents of `file`.
+pub(super) fn parse(file: &Path, bytes: &[u8]) -> Result<Snapshot, SnapshotError> {
+    let damaged = |line: usize, reason: String| SnapshotError::Damaged {
+        file: file.to_owned(),
+        line,
+        reason,
+    };
+    let mut lines = bytes.split_inclusive(|byte| *byte == b'\n');
+    let head = lines.next().unwrap_or_default();
+    let head = read_head(file, head)?;
+
+    let mut objects = Vec::new();
+    let mut keys = BTreeSet::new();
+    let mut number = 1;
+    for line in lines.by_ref().take(head.objects) {
+        number += 1;
+        let kept = read_object(line).map_err(|reason| damaged(number, reason))?;
+        if kept.revision.get() > head.revision {
+            let reason = format!(
+                "the object is of revision {}, and the snapshot of {}",
+                kept.revision, head.revision
+            );
+            return Err(damaged(number, reason));
+        }
+        if !keys.insert(kept.key.clone()) {
+            let reason = format!("there are two objects {}", kept.key);
+            return Err(damaged(number, reason));
+        }
+        objects.push(kept);
+    }
+    number += 1;
+    let last = lines
+        .next()
+        .ok_or_else(|| damaged(number, "the file breaks off: its end is missing".to_owned()))?;
+    let end: End = serde_json::from_slice(last)
+        .map_err(|_| damaged(number, "this should be the end of the file".to_owned()))?;
+    let before = bytes.len() - lines.by_ref().map(<[u8]>::len).sum::<usize>() - last.len();
+    if !end.end || end.sha256 != digest(&bytes[..before]) {
+        let reason = "the file was changed after it was written: its checksum is another";
+        return Err(damaged(number, reason.to_owned()));
+    }
+    if before + last.len() != bytes.len() {
+        return Err(damaged(
+            number + 1,
+            "there is something behind the end".to_owned(),
+        ));
+    }
+    Ok(Snapshot {
+        revision: Revision::new(head.revision),
+        time: head.time,
+        seed: head.seed,
+        drawn: head.drawn,
+        objects,
+    })
+}
+
+/// Returns whether a snapshot may begin with these bytes, or is cut off within them.
+pub(super) fn is_begun(head: &[u8]) -> bool {
+    let begin = format!("{{\"format\":\"{FORMAT}\"");
+    let begin = begin.as_bytes();
+    head.starts_with(begin) || begin.starts_with(head)
+}
+
+fn read_head(file: &Path, line: &[u8]) -> Result<Head, SnapshotError> {
+    let damaged = |reason: String| SnapshotError::Damaged {
+        file: file.to_owned(),
+        line: 1,
+        reason,
+    };
+    let claim = serde_json::from_slice::<Claim>(line).ok();
+    let claim = claim.filter(|claim| claim.format == FORMAT);
+    let Some(claim) = claim else {
+        return Err(damaged("this is no snapshot of a fakeserver".to_owned()));
+    };
+    if claim.version > VERSION {
+        return Err(SnapshotError::TooNew {
+            file: file.to_owned(),
+            found: claim.version,
+            known: VERSION,
+        });
+    }
+    serde_json::from_slice(line).map_err(|error| damaged(error.to_string()))
+}
+
+fn read_object(line: &[u8]) -> Result<Kept, String> {
+    let said = |error: serde_json::Error| error.to_string();
+    let line: Line<'_> = serde_json::from_slice(line).map_err(said)?;
+    // Values that are nested too deeply are passed over as text, and cannot be restored.
+    serde_json::from_str::<Value>(line.object.get()).map_err(said)?;
+    let identity: Identity = serde_json::from_str(line.object.get()).map_err(said)?;
+    let metadata = identity.metadata;
+    let revision = metadata.resource_version.parse();
+    let revision = revision.map_err(|error| format!("metadata.resourceVersion: {error}"))?;
+    let resource = storage_of(line.group, line.resource);
+    Ok(Kept {
+        key: ObjectKey::new(resource, metadata.namespace.as_deref(), &metadata.name),
+        revision: Revision::new(revision),
+        json: Bytes::copy_from_slice(line.object.get().as_bytes()),
+    })
+}
+
+fn digest(bytes: &[u8]) -> String {
+    use std::fmt::Write;
+
+    let mut hex = String::with_capacity(64);
+    for byte in Sha256::digest(bytes) {
+        write!(hex, "{byte:02x}").expect("strings take what is written");
+    }
+    hex
+}

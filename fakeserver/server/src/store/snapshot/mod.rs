@@ -1,0 +1,202 @@
+//! Snapshots of the whole store, as values and as files.
+//!
+//! A file is lines of JSON:
+//!
+//! ```text
+//! {"format":"fakeserver.snapshot","version":1,"revision":9,"time":"...","seed":0,"drawn":{...},"objects":2}
+//! {"group":"apiextensions.k8s.io","resource":"customresourcedefinitions","object":{"metadata":{...},...}}
+//! {"group":"","resource":"pods","object":{"metadata":{"name":"p","namespace":"default",...},...}}
+//! {"end":true,"sha256":"..."}
+//! ```
+//!
+//! The head has the revision of the store, its time, and the positions of the seeded generators, so that no uid is
+//! drawn twice. Definitions of custom resources come first, then the other objects by resource, namespace and name,
+//! each as it is stored, with its version. The last line proves that nothing is missing or changed: a file is restored
+//! completely, or not at all. History is not saved: reads of versions before the snapshot are answered with 410, as
+//! after a compaction.
+
+mod format;
+mod file;
+mod error;
+#[cfg(test)]
+mod tests;
+
+use std::{fmt, path::Path};
+
+use bytes::Bytes;
+use fakeserver_kinds::apiextensions::custom_resource_definition;
+use fakeserver_value::revision::Revision;
+use jiff::Timestamp;
+
+pub use self::error::SnapshotError;
+pub use self::file::DataFile;
+pub use self::file::{directory_of, resolve};
+use crate::{
+    clock::Clock,
+    entropy::{Entropy, Position},
+    store::{ObjectKey, Range, Storage},
+};
+
+/// The distance by which a restart that [advances](Restart::Advance) moves the revision.
+const ADVANCE: u64 = 1_000_000;
+
+/// The revision at which a restored server begins.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[expect(
+    clippy::exhaustive_enums,
+    reason = "complete by definition: it goes on, or moves on"
+)]
+pub enum Restart {
+    /// The revision of the snapshot, as if the server had only been away: a watch from the snapshot's revision
+    /// continues, an older one is answered with 410.
+    ///
+    /// A client that has seen writes behind the snapshot, which are lost, does not notice that until the server comes by
+    /// their revisions again.
+    #[default]
+    Keep,
+    /// A million further on, as an etcd that was restored with its revision bumped: every watch of before is answered
+    /// with 410, and its client lists again. Objects keep their versions.
+    Advance,
+}
+
+/// The whole store at one revision. Clones share their contents.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Snapshot {
+    pub revision: Revision,
+    pub time: Timestamp,
+    pub seed: u64,
+    pub drawn: Position,
+    /// Definitions of custom resources first.
+    pub objects: Vec<Kept>,
+}
+
+/// One object as it is stored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Kept {
+    pub key: ObjectKey,
+    pub revision: Revision,
+    pub json: Bytes,
+}
+
+// === impl Snapshot ===
+
+impl Snapshot {
+    /// Reads the snapshot in `file`.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be read, or is no whole snapshot of a format that is known; the error says where. See
+    /// [`SnapshotError`].
+    pub fn read(file: &Path) -> Result<Self, SnapshotError> {
+        file::read(file)?.ok_or_else(|| SnapshotError::absent(file))
+    }
+
+    /// Writes it to `file`, which holds either what it held before or all of this, also if the machine stops meanwhile.
+    ///
+    /// # Errors
+    ///
+    /// [`SnapshotError::NotWritten`]: the file is as it was, and trying again may help.
+    pub fn write(&self, file: &Path) -> Result<(), SnapshotError> {
+        file::write(file, &self.to_bytes())
+    }
+
+    /// Takes a snapshot of the whole store.
+    pub fn take(storage: &Storage, clock: &Clock, entropy: &Entropy) -> Self {
+        let (revision, drawn, tables) = storage.view(|view| {
+            let tables: Vec<_> = view
+                .resources()
+                .map(|resource| view.snapshot(resource))
+                .collect();
+            (view.revision(), entropy.position(), tables)
+        });
+        let objects = tables
+            .iter()
+            .flat_map(|table| table.objects(&Range::All, None));
+        let mut objects: Vec<Kept> = objects
+            .map(|object| Kept {
+                key: object.key().clone(),
+                revision: Revision::new(object.revision()),
+                json: object.json(),
+            })
+            .collect();
+        objects.sort_by_key(|kept| !kept.is_definition());
+        Self {
+            revision,
+            time: clock.now(),
+            seed: entropy.seed(),
+            drawn,
+            objects,
+        }
+    }
+
+    /// Returns the same objects in a store at a later revision, as of an etcd that was restored with its revision bumped; an
+    /// earlier one changes nothing, and one beyond `i64::MAX`, which no etcd reaches, counts as that. Objects keep their
+    /// versions.
+    ///
+    /// ```
+    /// use fakeserver::FakeServer;
+    ///
+    /// let empty = FakeServer::builder().build().snapshot();
+    /// let snapshot = empty.at_revision(9_999);
+    /// assert_eq!(snapshot.clone().at_revision(8).revision(), 9_999);
+    /// let server = FakeServer::builder().with_snapshot(snapshot).build();
+    /// assert_eq!(server.revision(), 9_999);
+    /// ```
+    #[must_use]
+    pub fn at_revision(mut self, revision: u64) -> Self {
+        let later = revision.min(i64::MAX.unsigned_abs());
+        self.revision = self.revision.max(Revision::new(later));
+        self
+    }
+
+    /// The revision at which the store stood.
+    pub fn revision(&self) -> u64 {
+        self.revision.get()
+    }
+
+    /// Returns the number of objects.
+    pub fn len(&self) -> usize {
+        self.objects.len()
+    }
+
+    /// Returns whether there are no objects.
+    pub fn is_empty(&self) -> bool {
+        self.objects.is_empty()
+    }
+
+    /// The contents of a file.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        format::print(self)
+    }
+}
+
+impl fmt::Debug for Snapshot {
+    /// Without the objects.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Snapshot")
+            .field("revision", &self.revision)
+            .field("objects", &self.objects.len())
+            .finish_non_exhaustive()
+    }
+}
+
+// === impl Kept ===
+
+impl Kept {
+    /// Returns whether it is a definition of custom resources.
+    pub fn is_definition(&self) -> bool {
+        self.key.resource() == custom_resource_definition::KIND.storage()
+    }
+}
+
+// === impl Restart ===
+
+impl Restart {
+    /// Returns the revision at which a store continues that stood at `revision`.
+    pub fn revision(self, revision: Revision) -> Revision {
+        match self {
+            Self::Keep => revision,
+            Self::Advance => Revision::new(revision.get().saturating_add(ADVANCE)),
+        }
+    }
+}

@@ -1,0 +1,168 @@
+//! Answers: their negotiated form, and those to writes.
+
+use axum::response::Response;
+use fakeserver_kinds::table::Printer;
+use fakeserver_value::{
+    parse::internal_package,
+    resource::GroupVersionKind,
+    schema::type_of_kind,
+    status::{Status, Success, warning_headers},
+};
+use http::{StatusCode, header};
+use serde_json::Value;
+
+use super::{Api, Request, measured::Measured, reviews::Review};
+use crate::{
+    edge::response::{
+        Delivery, Encoding, IncludeObject, Representation, Served, Shape, TableView, View,
+        negotiate,
+    },
+    write::{Outcome, Target},
+};
+
+/// Returns the form of the answer that the client accepts.
+pub(super) fn encoding(api: &Api, request: &Request<'_>, shape: Shape) -> Result<Encoding, Status> {
+    let target = &request.target;
+    let encoding = encoding_of(api, request, &target.resource.group_version_kind(), shape)?;
+    let encoding = match target.resource.converted_form() {
+        Some(form) => encoding.with_form(form),
+        None => encoding,
+    };
+    Ok(match target.rules().as_custom() {
+        Some(custom) => encoding
+            .with_whole_items()
+            .with_custom(custom)
+            .with_list_kind(target.resource.list_kind.clone()),
+        None => encoding,
+    })
+}
+
+/// Returns whether answers can be shown as tables: those to questions and commands cannot, nor usage.
+fn has_tables(target: &Target) -> bool {
+    Review::of(target).is_none()
+        && Measured::of(target).is_none()
+        && !matches!(target.subresource(), "token" | "eviction" | "binding")
+}
+
+/// Returns the form of an answer of another kind than the resource's.
+pub(super) fn encoding_of(
+    api: &Api,
+    request: &Request<'_>,
+    shown: &GroupVersionKind,
+    shape: Shape,
+) -> Result<Encoding, Status> {
+    let served = Served {
+        media_types: api.media_types,
+        is_routed: !request.target.rules().is_custom(),
+        protobuf: type_of_kind(&shown.group, &shown.version, &shown.kind).is_some(),
+        tables: has_tables(&request.target),
+    };
+    let accepted = negotiate(request.headers, shape, served)?;
+    if let Some(why) = misfit(accepted.view, shape) {
+        let go_type = go_type(&request.target, shown, shape);
+        return Err(Status::not_representable(format!("{why} ({go_type})")));
+    }
+    let representation = match accepted.view {
+        View::Metadata | View::MetadataList => Representation::Metadata,
+        View::Object | View::Table => Representation::Object,
+    };
+    let encoding = Encoding::new(&shown.kind, &shown.api_version(), representation)
+        .in_format(accepted.format)
+        .in_meta_version(accepted.meta_version);
+    if accepted.view != View::Table {
+        return Ok(encoding);
+    }
+    let include = request.query.get("includeObject").unwrap_or_default();
+    let include = IncludeObject::parse(include).ok_or_else(|| {
+        Status::bad_request(format!(
+            "Unable to convert to Table as requested: includeObject: Invalid value: {include:?}: must be \
+             'Metadata', 'Object', 'None', or empty"
+        ))
+    })?;
+    let printer = Printer::of(&request.target.resource);
+    Ok(encoding.with_table(TableView::new(printer, include, api.backend.clock)))
+}
+
+/// Returns the delivery of an answer in `encoding`.
+pub(super) fn delivery(request: &Request<'_>, encoding: &Encoding) -> Delivery {
+    Delivery::new(encoding.format(), &request.query, request.headers)
+}
+
+/// Answers a write that succeeded.
+pub(super) fn written(
+    request: &Request<'_>,
+    code: StatusCode,
+    encoding: &Encoding,
+    outcome: &Outcome,
+    warnings: &[String],
+) -> Response {
+    let body = match outcome {
+        Outcome::Stored(object) => encoding.object(object),
+        Outcome::Shown(object) | Outcome::Deleted(object) => encoding.value(object),
+    };
+    let mut response = delivery(request, encoding).whole(code, body);
+    add_warnings(&mut response, warnings);
+    response
+}
+
+/// Answers a request whose object is answered and not stored, given what reading it warned of: that stands beside errors, too.
+pub(super) fn answered(
+    request: &Request<'_>,
+    encoding: &Encoding,
+    mut warnings: Vec<String>,
+    answer: Result<(Value, Vec<String>), Status>,
+) -> Result<Response, Status> {
+    let (shown, said) = answer.map_err(|status| status.after(&warnings))?;
+    warnings.extend(said);
+    let outcome = Outcome::Shown(shown);
+    Ok(written(
+        request,
+        StatusCode::CREATED,
+        encoding,
+        &outcome,
+        &warnings,
+    ))
+}
+
+/// Answers a request that leaves no object.
+pub(super) fn succeeded(
+    request: &Request<'_>,
+    code: StatusCode,
+    encoding: &Encoding,
+    success: &Success,
+) -> Response {
+    delivery(request, encoding).made(code, success.to_json())
+}
+
+/// Adds warnings to an answer.
+pub(super) fn add_warnings(response: &mut Response, warnings: &[String]) {
+    for warning in warning_headers(warnings) {
+        response.headers_mut().append(header::WARNING, warning);
+    }
+}
+
+/// Returns the problem of showing a shape as a view, if there is one.
+fn misfit(view: View, shape: Shape) -> Option<&'static str> {
+    match (view, shape) {
+        (View::Metadata, Shape::List) => {
+            Some("you requested PartialObjectMetadata, but the requested object is a list")
+        }
+        (View::MetadataList, Shape::Object | Shape::Watch) => {
+            Some("you requested PartialObjectMetadataList, but the requested object is not a list")
+        }
+        _ => None,
+    }
+}
+
+/// Returns the name of a real server's Go type of the shown objects.
+fn go_type(target: &Target, shown: &GroupVersionKind, shape: Shape) -> String {
+    let list = match shape {
+        Shape::List => "List",
+        Shape::Object | Shape::Watch => "",
+    };
+    if target.rules().as_custom().is_some() {
+        return format!("*unstructured.Unstructured{list}");
+    }
+    let package = internal_package(&shown.group);
+    format!("*{package}.{}{list}", shown.kind)
+}

@@ -1,0 +1,46 @@
+//! The parts of a server that verbs use.
+
+use std::sync::Arc;
+
+use fakeserver_kinds::{metrics, registry::Registry};
+
+use super::{inert::InertWarnings, tally::Tally};
+
+use crate::{
+    edge::{authentication::Authenticator, request::MediaTypes},
+    faults::Faults,
+    task::TaskSet,
+    write::Backend,
+};
+
+/// The backend, and the parts of a server that only verbs use.
+#[derive(Debug)]
+pub struct Api {
+    pub backend: Arc<Backend>,
+    pub faults: Faults,
+    pub authenticator: Authenticator,
+    pub tally: Tally,
+    pub(crate) media_types: MediaTypes,
+    /// True if lists and watches can be of shards.
+    pub has_shards: bool,
+    /// True if the usage of nodes and pods is served.
+    pub has_metrics: bool,
+    /// The warnings about objects without effect that were given.
+    pub inert: InertWarnings,
+    /// The owner of the tasks of watches, and of the server's others.
+    pub tasks: TaskSet,
+}
+
+// === impl Api ===
+
+impl Api {
+    /// Returns the resources that are served now.
+    pub fn registry(&self) -> Arc<Registry> {
+        let stored = self.backend.registry();
+        if self.has_metrics {
+            stored.with_unstored(metrics::GROUP, metrics::group)
+        } else {
+            stored
+        }
+    }
+}

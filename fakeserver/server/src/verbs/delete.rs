@@ -1,0 +1,129 @@
+//! DELETE of an object.
+//!
+//! An object without finalizers is removed at once. One with finalizers, or a pod on a node, is marked. It stays until
+//! its finalizers are removed, or the pod is deleted without grace.
+
+use axum::response::Response;
+use fakeserver_value::status::{Named, Status, Success};
+use http::StatusCode;
+
+use super::{
+    Api, Request,
+    answer::{self, add_warnings},
+    author::deleter,
+    present::present,
+};
+use crate::{
+    edge::{
+        request::{delete_options, parse_delete_options},
+        response::{Encoding, Shape},
+    },
+    store::StoredObject,
+    write::{Attempt, AttemptError, Author, DeleteOptions, Draft, Existing, Outcome, Target, run},
+};
+
+/// Deletes the object, or marks it as deleted.
+pub(super) async fn delete(
+    api: &Api,
+    request: &Request<'_>,
+    body: &[u8],
+) -> Result<Response, Status> {
+    let encoding = answer::encoding(api, request, Shape::Object)?;
+    let options = options(request, body)?;
+    let (target, author) = (&request.target, deleter(request));
+    let work = |attempt: &mut Attempt<'_, '_>| delete_named(target, author, attempt, &options);
+    let ((uid, outcome), warnings) = api.backend.write(target, &options, work).await?;
+    let outcome = match outcome {
+        Outcome::Stored(kept) => Outcome::Stored(present(api, request, &kept).await?),
+        other => other,
+    };
+    let mut response = deleted(request, &encoding, &outcome, uid);
+    if options.is_cascading && !matches!(outcome, Outcome::Deleted(_)) {
+        *response.status_mut() = StatusCode::ACCEPTED;
+    }
+    add_warnings(&mut response, &warnings);
+    Ok(response)
+}
+
+/// Deletes the object of `target`, and returns its uid.
+pub(super) fn delete_named(
+    target: &Target,
+    author: Author<'_>,
+    attempt: &mut Attempt<'_, '_>,
+    options: &DeleteOptions,
+) -> Result<(String, Outcome), AttemptError> {
+    let existing = attempt.existing(target)?;
+    let uid = existing.stored.uid().to_owned();
+    Ok((
+        uid,
+        delete_existing(target, author, attempt, options, existing)?,
+    ))
+}
+
+/// Deletes `existing`, or marks it as deleted.
+pub(super) fn delete_existing(
+    target: &Target,
+    author: Author<'_>,
+    attempt: &mut Attempt<'_, '_>,
+    options: &DeleteOptions,
+    existing: Existing,
+) -> Result<Outcome, AttemptError> {
+    check_preconditions(target, options, &existing.stored)?;
+    let draft = Draft::delete(target, author, existing, options.into());
+    run(attempt, draft)
+}
+
+/// Reads the options of a delete, from the body if there is one.
+pub(super) fn options(request: &Request<'_>, body: &[u8]) -> Result<DeleteOptions, Status> {
+    let body = parse_delete_options(request.headers, request.media_types, body)?;
+    delete_options(&request.query, body.as_ref())
+}
+
+/// Answers with the object, or with its uid if it is gone and its kind has it so.
+fn deleted(request: &Request<'_>, encoding: &Encoding, outcome: &Outcome, uid: String) -> Response {
+    let target = &request.target;
+    if matches!(outcome, Outcome::Deleted(_)) && !target.rules().habits.returns_deleted {
+        let success = Success::of(target.named(target.name()), uid);
+        return answer::succeeded(request, StatusCode::OK, encoding, &success);
+    }
+    answer::written(request, StatusCode::OK, encoding, outcome, &[])
+}
+
+/// Refuses another object than the one that the client means. The kind stands where the resource would.
+pub(super) fn check_preconditions(
+    target: &Target,
+    options: &DeleteOptions,
+    existing: &StoredObject,
+) -> Result<(), Status> {
+    let named = Named {
+        resource: &target.resource.kind,
+        group: &target.resource.group,
+        name: existing.name(),
+    };
+    let preconditions = &options.preconditions;
+    if let Some(uid) = &preconditions.uid
+        && uid != existing.uid()
+    {
+        return Err(Status::conflict(
+            named,
+            &format!(
+                "the UID in the precondition ({uid}) does not match the UID in record ({}). The object might have been \
+                 deleted and then recreated",
+                existing.uid()
+            ),
+        ));
+    }
+    if let Some(version) = &preconditions.resource_version
+        && *version != existing.revision().to_string()
+    {
+        return Err(Status::conflict(
+            named,
+            &format!(
+                "the ResourceVersion in the precondition ({version}) does not match the ResourceVersion in record ({}). \
+                 The object might have been modified",
+                existing.revision()
+            ),
+        ));
+    }
+    Ok(())
+}

@@ -1,0 +1,271 @@
+//! The verbs, one a file.
+//!
+//! A verb is a function of the [`Api`] and a [`Request`]. A verb that writes creates a [`Draft`](crate::write::Draft).
+
+mod requester;
+mod tally;
+mod api;
+mod request;
+mod request_faults;
+mod shaping;
+mod facts;
+mod discover;
+mod author;
+mod inert;
+mod body;
+mod answer;
+mod present;
+mod selection;
+mod version;
+mod get;
+mod list;
+mod watch;
+mod duplicate_owners;
+mod create;
+mod update;
+mod patch;
+mod apply;
+mod delete;
+mod delete_collection;
+mod deprecation;
+mod admit;
+pub mod subresources;
+mod load;
+mod reviews;
+mod measured;
+
+use std::{pin::pin, time::Duration};
+
+use axum::{body::Body, response::Response};
+use fakeserver_value::{
+    audit_annotations::AuditAnnotations, resource_path::ResourcePath, status::Status,
+};
+use http::{Method, request::Parts};
+
+use tokio::time::timeout;
+
+pub use self::api::Api;
+#[cfg(feature = "client")]
+pub use self::load::find as find_object;
+pub use self::request::Request;
+pub(crate) use self::{
+    discover::{Asked, discover, pass_on},
+    inert::InertWarnings,
+    load::{apply as apply_object, delete as delete_object, load as load_object},
+    requester::Requester,
+    tally::Tally,
+};
+use self::{
+    measured::Measured,
+    request::{concerns_definitions, find_target},
+    request_faults::RequestFaults,
+    reviews::Review,
+    subresources::Subresource,
+};
+
+use crate::{
+    edge::{
+        request::{ListOptions, MediaTypes, Query, read_body, time_limit},
+        response::{refusal_to, timed_out},
+    },
+    faults::{Connection, RequestFacts},
+    write::definitions,
+};
+
+/// A request that has no more time than this has none.
+const QUICKEST: Duration = Duration::from_micros(1);
+
+#[cfg(test)]
+mod tests;
+
+/// The verb of a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verb {
+    Get,
+    List,
+    Watch,
+    Create,
+    Update,
+    Patch,
+    Delete,
+    DeleteCollection,
+}
+
+/// Answers a request for a resource. Rules of faults see it before it is known whether it is allowed.
+pub async fn serve(
+    api: &Api,
+    requester: &Requester,
+    parts: &Parts,
+    path: ResourcePath,
+    query: Query,
+    body: Body,
+) -> Result<Response, Status> {
+    let connection = parts.extensions.get::<Connection>();
+    let audit = parts.extensions.get::<AuditAnnotations>();
+    let understood = find_target(&api.registry(), path).and_then(|target| {
+        let mut request = Request {
+            target,
+            requester: requester.clone(),
+            query,
+            headers: &parts.headers,
+            uri: parts.uri.clone(),
+            media_types: api.media_types,
+            has_shards: api.has_shards,
+            connection: connection.cloned().unwrap_or_default(),
+            audit: audit.cloned().unwrap_or_default(),
+        };
+        let verb = request.verb(&parts.method)?;
+        if verb == Verb::Create && request.target.path.subresource.is_none() {
+            // A custom object has the name that it says.
+            request.target.path.name = None;
+        }
+        Ok((verb, request))
+    });
+    let (verb, request) = match understood {
+        Ok(understood) => understood,
+        // A requester without the permission gets 403, and not the reason why the request is invalid.
+        Err(status) => {
+            let refusal = requester.refusal(&parts.headers);
+            // No resource has answered: there is no CBOR of it.
+            let types = MediaTypes::default();
+            let query = Query::parse(parts.uri.query());
+            return Ok(refusal.unwrap_or_else(|| refusal_to(types, &query, &parts.headers, status)));
+        }
+    };
+    let limit = match verb {
+        Verb::Watch => None,
+        _ => Some(time_limit(&request.query)?),
+    };
+    request.check_name(verb)?;
+    let options = match verb {
+        Verb::Get | Verb::List | Verb::Watch => request.list_options(verb),
+        _ => Ok(ListOptions::default()),
+    };
+    let options = match options {
+        Ok(options) => options,
+        Err(status) => return deprecation::warn_of(&request.target.resource, Err(status)),
+    };
+    api.tally.count(&request.target, verb.name());
+
+    let facts = facts::facts(&request, verb, &options, api.backend.storage.revision());
+    let faults = match RequestFaults::of(api, &request.connection, &facts).await {
+        Ok(faults) => faults,
+        Err(answer) => return Ok(answer),
+    };
+    if let Some(refused) = requester.refusal(&parts.headers) {
+        faults.delay_head().await;
+        return Ok(refused);
+    }
+    let answering = pin!(answer(api, &request, verb, facts, &options, &faults, body));
+    let answer = within(limit, answering).await;
+    faults.deliver(&request.connection, answer).await
+}
+
+/// Waits for an answer up to the limit, if there is one.
+async fn within(
+    limit: Option<Duration>,
+    answering: impl Future<Output = Result<Response, Status>>,
+) -> Result<Response, Status> {
+    match limit {
+        None => answering.await,
+        // No request is that quick.
+        Some(limit) if limit <= QUICKEST => Ok(timed_out()),
+        Some(limit) => match timeout(limit, answering).await {
+            Ok(answer) => answer,
+            Err(_) => Ok(timed_out()),
+        },
+    }
+}
+
+async fn answer(
+    api: &Api,
+    request: &Request<'_>,
+    verb: Verb,
+    facts: RequestFacts,
+    options: &ListOptions,
+    faults: &RequestFaults,
+    body: Body,
+) -> Result<Response, Status> {
+    let target = &request.target;
+    if let Some(review) = Review::of(target) {
+        return review.serve(api, request, &read_body(body).await?).await;
+    }
+    let answer = served(api, request, verb, facts, options, faults, body).await;
+    deprecation::warn_of(&target.resource, answer)
+}
+
+async fn served(
+    api: &Api,
+    request: &Request<'_>,
+    verb: Verb,
+    facts: RequestFacts,
+    options: &ListOptions,
+    faults: &RequestFaults,
+    body: Body,
+) -> Result<Response, Status> {
+    let target = &request.target;
+    if let Some(measured) = Measured::of(target) {
+        return measured.serve(api, request, verb, options, faults.sees);
+    }
+    if let Some(subresource) = Subresource::of(target) {
+        return subresource.serve(api, request, verb, body).await;
+    }
+    let answer = match verb {
+        Verb::Get => get::get(api, request, options, faults.sees).await,
+        Verb::List => list::list(api, request, options, faults.sees).await,
+        Verb::Watch => watch::watch(api, request, facts, options, faults).await,
+        Verb::Create => create::create(api, request, &read_body(body).await?).await,
+        Verb::Update => update::update(api, request, &read_body(body).await?).await,
+        Verb::Patch => patch::patch(api, request, &read_body(body).await?).await,
+        Verb::Delete => delete::delete(api, request, &read_body(body).await?).await,
+        Verb::DeleteCollection => {
+            let body = read_body(body).await?;
+            delete_collection::delete_collection(api, request, &body).await
+        }
+    };
+    let backend = &api.backend;
+    if concerns_definitions(target, verb) {
+        definitions::settle(backend);
+    }
+    backend.leases.keep(&backend.storage, &api.tasks);
+    answer
+}
+
+// === impl Verb ===
+
+impl Verb {
+    /// Returns the verb of `method` at `path`, whether or not the resource has it.
+    pub fn of(method: &Method, path: &ResourcePath, query: &Query) -> Option<Self> {
+        let is_object = path.name.is_some();
+        Some(match (method, is_object) {
+            (&Method::GET, _) if path.is_watch => Self::Watch,
+            // A path of a watch supports no other verb, with any method.
+            _ if path.is_watch => return None,
+            (&Method::GET, true) => Self::Get,
+            (&Method::GET, false) if query.bool("watch") == Some(true) => Self::Watch,
+            (&Method::GET, false) => Self::List,
+            (&Method::POST, false) => Self::Create,
+            // Some subresources are created: evictions, bindings, tokens.
+            (&Method::POST, true) if path.subresource.is_some() => Self::Create,
+            (&Method::PUT, true) => Self::Update,
+            (&Method::PATCH, true) => Self::Patch,
+            (&Method::DELETE, true) => Self::Delete,
+            (&Method::DELETE, false) => Self::DeleteCollection,
+            _ => return None,
+        })
+    }
+
+    /// As discovery and audit logs name it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Get => "get",
+            Self::List => "list",
+            Self::Watch => "watch",
+            Self::Create => "create",
+            Self::Update => "update",
+            Self::Patch => "patch",
+            Self::Delete => "delete",
+            Self::DeleteCollection => "deletecollection",
+        }
+    }
+}

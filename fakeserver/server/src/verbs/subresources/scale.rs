@@ -1,0 +1,298 @@
+//! `scale`: the replicas of a workload, as an autoscaler or `kubectl scale` sees them.
+
+use axum::response::Response;
+use fakeserver_kinds::scale::ScaleOf;
+use fakeserver_value::{
+    apply::{Applier, inconvertible},
+    managed_fields::{
+        self, Entry, FieldSet, Manager, described, managers_after_scale, scale_managers,
+    },
+    resource::GroupVersionKind,
+    schema::{canonical, type_of_kind, types},
+    status::{FieldError, Status},
+};
+use http::StatusCode;
+use serde_json::{Value, json};
+
+use crate::{
+    edge::{
+        request::{PatchType, apply_options, patch_type, write_options},
+        response::Shape,
+    },
+    verbs::{
+        Api, Request, answer, apply::configuration, author::author, body::receive_as,
+        patch::receive_patched, present::present,
+    },
+    write::{Attempt, Draft, FieldValidation, Part, Received, Source, Target, WriteOptions, run},
+};
+
+const GROUP: &str = "autoscaling";
+const VERSION: &str = "v1";
+const KIND: &str = "Scale";
+
+/// The scales of the objects of a type.
+struct Scales<'a> {
+    target: &'a Target,
+}
+
+/// Answers with the scale.
+pub(super) async fn get(api: &Api, request: &Request<'_>) -> Result<Response, Status> {
+    let encoding = answer::encoding_of(api, request, &kind(), Shape::Object)?;
+    let target = &request.target;
+    let key = target.key(target.name());
+    let storage = &api.backend.storage;
+    let stored = storage
+        .view(|view| view.get(&key).cloned())
+        .ok_or_else(|| Status::not_found(target.named(target.name())))?;
+    let stored = present(api, request, &stored).await?;
+    let body = encoding.value(&Scales { target }.of(&target.shown(&stored)));
+    Ok(answer::delivery(request, &encoding).whole(StatusCode::OK, body))
+}
+
+/// Sets the replicas to those of the scale in `body`.
+pub(super) async fn update(
+    api: &Api,
+    request: &Request<'_>,
+    body: &[u8],
+) -> Result<Response, Status> {
+    let encoding = answer::encoding_of(api, request, &kind(), Shape::Object)?;
+    let options = write_options(&request.query, "UpdateOptions")?;
+    let target = &request.target;
+    let received = receive_as(request, &kind(), body, options.validation());
+    let Received {
+        mut object,
+        mut warnings,
+    } = received.map_err(|status| undecoded(target, status))?;
+    let placed = target.place(&mut object);
+    placed
+        .and_then(|()| target.check_name(&object))
+        .map_err(|status| status.after(&warnings))?;
+    let (scales, author) = (Scales { target }, author(request, &options));
+    let work = |attempt: &mut Attempt<'_, '_>| {
+        let existing = attempt.existing(target)?;
+        let (target, now) = ((target, &scales as &dyn Part), attempt.now_text());
+        let scale = object.clone();
+        let draft = Draft::update_part(target, author, existing, scale, Source::Sent, now)?;
+        run(attempt, draft)
+    };
+    let written = api.backend.write(target, &options, work).await;
+    let (outcome, said) = written.map_err(|status| status.after(&warnings))?;
+    warnings.extend(said);
+    Ok(answer::written(
+        request,
+        StatusCode::OK,
+        &encoding,
+        &outcome,
+        &warnings,
+    ))
+}
+
+/// Returns the error of a body that is no scale. The handler of custom resources does not know the type.
+fn undecoded(target: &Target, status: Status) -> Status {
+    if !target.rules().is_custom() || status.code != StatusCode::BAD_REQUEST {
+        return status;
+    }
+    Status::bad_request(
+        "no kind is registered for the type v1.Scale in scheme \
+         \"k8s.io/apiextensions-apiserver/pkg/apiserver/customresource_handler.go:781\"",
+    )
+}
+
+/// Applies a patch to the scale, and sets the replicas to those of the result.
+pub(super) async fn patch(
+    api: &Api,
+    request: &Request<'_>,
+    body: &[u8],
+) -> Result<Response, Status> {
+    let encoding = answer::encoding_of(api, request, &kind(), Shape::Object)?;
+    let is_custom = request.target.rules().is_custom();
+    let patch_type = patch_type(request.headers, api.media_types, is_custom)?;
+    if patch_type.is_apply() {
+        return apply(api, request, patch_type, body).await;
+    }
+    let options = write_options(&request.query, "PatchOptions")?;
+    let (target, validation) = (&request.target, options.validation());
+    let (scales, author) = (Scales { target }, author(request, &options));
+    let mut warnings = Vec::new();
+    let work = |attempt: &mut Attempt<'_, '_>| {
+        let existing = attempt.existing(target)?;
+        let shown = scales.of(&existing.shown);
+        let received = receive_patched(target, patch_type, &kind(), &shown, body, validation)?;
+        warnings = received.warnings;
+        let mut scale = received.object;
+        target.place(&mut scale)?;
+        target.check_name(&scale)?;
+        let (target, now) = ((target, &scales as &dyn Part), attempt.now_text());
+        let draft = Draft::update_part(target, author, existing, scale, Source::Patch, now)?;
+        run(attempt, draft)
+    };
+    let (outcome, said) = api.backend.write(target, &options, work).await?;
+    warnings.extend(said);
+    Ok(answer::written(
+        request,
+        StatusCode::OK,
+        &encoding,
+        &outcome,
+        &warnings,
+    ))
+}
+
+/// Applies the configuration of a scale in `body`.
+async fn apply(
+    api: &Api,
+    request: &Request<'_>,
+    patch_type: PatchType,
+    body: &[u8],
+) -> Result<Response, Status> {
+    let encoding = answer::encoding_of(api, request, &kind(), Shape::Object)?;
+    let options = apply_options(&request.query)?;
+    let config = configuration(patch_type, body)?;
+    let target = &request.target;
+    let (scales, author) = (Scales { target }, author(request, &options));
+    let work = |attempt: &mut Attempt<'_, '_>| {
+        let existing = attempt.existing(target)?;
+        let now = attempt.now_text();
+        let mut scale = scales.applied(&options, &existing.shown, &config, now)?;
+        target.place(&mut scale)?;
+        target.check_name(&scale)?;
+        let target = (target, &scales as &dyn Part);
+        let draft = Draft::update_part(target, author, existing, scale, Source::Apply, now)?;
+        run(attempt, draft)
+    };
+    let (outcome, said) = api.backend.write(target, &options, work).await?;
+    Ok(answer::written(
+        request,
+        StatusCode::OK,
+        &encoding,
+        &outcome,
+        &said,
+    ))
+}
+
+fn kind() -> GroupVersionKind {
+    GroupVersionKind::new(GROUP, VERSION, KIND)
+}
+
+// === impl Scales ===
+
+impl Scales<'_> {
+    /// Returns the scale of `object` with `config` applied, with its managers.
+    fn applied(
+        &self,
+        options: &WriteOptions,
+        object: &Value,
+        config: &Value,
+        now: &str,
+    ) -> Result<Value, Status> {
+        let api_version = kind().api_version();
+        let applier = Applier {
+            manager: Manager {
+                name: &options.field_manager,
+                api_version: &api_version,
+                subresource: self.target.subresource(),
+            },
+            is_forced: options.is_forced,
+            described: described(&api_version, KIND),
+            now,
+        };
+        applier.check(config, KIND)?;
+        let mut scale = applier.apply(Some(&self.managed(object)), config)?;
+        let managers = managed_fields::take(&mut scale);
+        let read = self
+            .target
+            .read_value(&kind(), scale, FieldValidation::Ignore);
+        let received = read.map_err(|why| inconvertible(config, &why))?;
+        let mut scale = received.object;
+        let managers = managed_fields::decode(&managers).unwrap_or_default();
+        managed_fields::put(&mut scale, managers);
+        Ok(scale)
+    }
+
+    /// Returns the path of the replicas in the objects, as a set of fields.
+    fn replicas_field(&self) -> FieldSet {
+        let custom = self.target.rules().as_custom();
+        let path = custom.and_then(|custom| custom.scale_path("specReplicasPath"));
+        let path = path.map_or_else(|| "spec.replicas".to_owned(), |path| path.to_string());
+        let elements: Vec<String> = path.split('.').map(|name| format!("f:{name}")).collect();
+        let mut fields = FieldSet::default();
+        fields.insert(&elements);
+        fields
+    }
+}
+
+impl Part for Scales<'_> {
+    fn kind(&self) -> GroupVersionKind {
+        kind()
+    }
+
+    fn of(&self, object: &Value) -> Value {
+        let metadata = &object["metadata"];
+        let parts = ScaleOf(&self.target.resource);
+        let mut scale = json!({
+            "metadata": {},
+            "spec": {"replicas": parts.replicas(object)},
+            "status": {
+                "replicas": parts.present_replicas(object),
+                "selector": parts.selector(object),
+            },
+        });
+        for field in [
+            "name",
+            "namespace",
+            "uid",
+            "resourceVersion",
+            "creationTimestamp",
+        ] {
+            scale["metadata"][field] = metadata[field].clone();
+        }
+        if let Some(id) = type_of_kind(GROUP, VERSION, KIND) {
+            scale = canonical(types(), id, scale);
+            scale["kind"] = KIND.into();
+            scale["apiVersion"] = kind().api_version().into();
+        }
+        scale
+    }
+
+    fn managed(&self, object: &Value) -> Value {
+        let mut scale = self.of(object);
+        let (replicas, api_version) = (self.replicas_field(), kind().api_version());
+        let managers = scale_managers(&managers_of(object), &replicas, &api_version);
+        managed_fields::put(&mut scale, managers);
+        scale
+    }
+
+    fn put_into(&self, object: &Value, scale: &Value) -> Result<Value, Status> {
+        let replicas = scale["spec"]["replicas"].as_i64().unwrap_or_default();
+        if replicas < 0 {
+            let error = FieldError::invalid(
+                "spec.replicas",
+                &json!(replicas),
+                "must be greater than or equal to 0",
+            );
+            let name = self.target.name();
+            return Err(Status::invalid(KIND, GROUP, name, &[error]));
+        }
+        let mut new = object.clone();
+        ScaleOf(&self.target.resource).set_replicas(&mut new, replicas);
+        let managers = managers_after_scale(
+            managers_of(object),
+            &managers_of(scale),
+            &self.replicas_field(),
+            &self.target.resource.api_version(),
+        );
+        managed_fields::take(&mut new);
+        managed_fields::put(&mut new, managers);
+        let condition = |field: &str| scale["metadata"][field].as_str().unwrap_or_default();
+        new["metadata"]["resourceVersion"] = condition("resourceVersion").into();
+        if !condition("uid").is_empty() {
+            new["metadata"]["uid"] = condition("uid").into();
+        }
+        Ok(new)
+    }
+}
+
+/// Returns the managers of an object.
+fn managers_of(object: &Value) -> Vec<Entry> {
+    let entries = managed_fields::of(object).unwrap_or_default();
+    managed_fields::decode(&entries).unwrap_or_default()
+}

@@ -1,0 +1,198 @@
+//! Mutating webhooks: calls in order, and reinvocation.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use fakeserver_value::status::Status;
+use json_patch::Patch;
+use serde::Serialize;
+use serde_json::Value;
+
+use super::{Attributes, Dispatcher, Hooks, Invocation, Webhook, dispatcher::Failure};
+
+/// The prefixes of audit annotations: whether a webhook has changed the object, how, and that it gave no answer.
+const MUTATION: &str = "mutation.webhook.admission.k8s.io/";
+const PATCH: &str = "patch.webhook.admission.k8s.io/";
+const FAILED_OPEN: &str = "failed-open.";
+
+/// The outcome of a call: the object, if it was changed, and warnings.
+type Called = Result<(Option<Value>, Vec<String>), Failure>;
+
+/// The annotation of a call.
+#[derive(Serialize)]
+struct MutationAnnotation<'a> {
+    configuration: &'a str,
+    webhook: &'a str,
+    mutated: bool,
+}
+
+/// The annotation of a patch.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct PatchAnnotation<'a> {
+    configuration: &'a str,
+    webhook: &'a str,
+    patch: Vec<BTreeMap<String, Value>>,
+    patch_type: &'a str,
+}
+
+/// The result of mutating webhooks.
+#[derive(Clone, Debug, Default)]
+pub struct Mutated {
+    /// The object, if any has changed it.
+    pub object: Option<Value>,
+    pub warnings: Vec<String>,
+}
+
+/// The webhooks to reinvoke.
+///
+/// A webhook with that reinvocation policy is called again if another one has changed the object after its call. There
+/// is one second round, and a webhook that was not called in the first is not called in the second.
+#[derive(Debug, Default)]
+struct Reinvocations {
+    /// Those who have seen the object, and want to see it again if it changes.
+    have_seen: BTreeSet<usize>,
+    due: BTreeSet<usize>,
+}
+
+// === impl Dispatcher ===
+
+impl Dispatcher<'_> {
+    /// Puts a write to the mutating webhooks that are concerned.
+    ///
+    /// # Errors
+    ///
+    /// One of them refuses it, or gave no answer and must.
+    ///
+    /// # Cancel safety
+    ///
+    /// If dropped, some webhooks may have been asked about a write that does not take place.
+    pub async fn mutate(&self, hooks: &Hooks, attributes: &Attributes) -> Result<Mutated, Status> {
+        let mut attributes = attributes.clone();
+        let mut mutated = Mutated::default();
+        let mut reinvocations = Reinvocations::default();
+        let equivalents = self.equivalents(&attributes);
+        for round in 0..2 {
+            let mut has_changed = false;
+            for (index, webhook) in hooks.mutating.iter().enumerate() {
+                if round == 1 && !reinvocations.due.contains(&index) {
+                    continue;
+                }
+                let Some(invocation) = webhook.invocation(&attributes, &equivalents) else {
+                    continue;
+                };
+                let seen = self.in_version_of(&invocation, &attributes)?;
+                if !webhook.wants(&seen, &invocation)? {
+                    continue;
+                }
+                let at = format!("{MUTATION}round_{round}_index_{index}");
+                let outcome = self.mutate_by(webhook, &seen, &invocation, &at).await;
+                self.annotate_mutation(webhook, &at, &outcome);
+                match outcome {
+                    Ok((object, warnings)) => {
+                        mutated.warnings.extend(warnings);
+                        if let Some(object) = object {
+                            attributes.object = Some(self.back(object, &attributes)?);
+                            mutated.object.clone_from(&attributes.object);
+                            reinvocations.changed();
+                            has_changed = true;
+                        }
+                    }
+                    Err(failure) => {
+                        let key = format!("{FAILED_OPEN}{at}");
+                        self.settle(webhook, failure, attributes.operation, &key)?;
+                    }
+                }
+                if webhook.is_reinvoked {
+                    reinvocations.have_seen.insert(index);
+                }
+            }
+            if !has_changed {
+                break;
+            }
+        }
+        Ok(mutated)
+    }
+
+    /// Annotates whether a webhook has changed the object.
+    fn annotate_mutation(&self, webhook: &Webhook, key: &str, outcome: &Called) {
+        let mutation = MutationAnnotation {
+            configuration: &webhook.configuration,
+            webhook: &webhook.name,
+            mutated: matches!(outcome, Ok((Some(_), _))),
+        };
+        self.audit.add_json(key, &mutation);
+    }
+
+    /// Annotates the patch of a webhook.
+    fn annotate_patch(&self, webhook: &Webhook, at: &str, patch: &[u8]) {
+        let Ok(patch) = serde_json::from_slice(patch) else {
+            return;
+        };
+        let annotation = PatchAnnotation {
+            configuration: &webhook.configuration,
+            webhook: &webhook.name,
+            patch,
+            patch_type: "JSONPatch",
+        };
+        let place = at.trim_start_matches(MUTATION);
+        let key = format!("{PATCH}{place}");
+        self.audit.add_json_of_body(&key, &annotation);
+    }
+
+    /// Calls one webhook, and returns the changed object, if it changes it, and its warnings. `at` is its annotation's key.
+    async fn mutate_by(
+        &self,
+        webhook: &Webhook,
+        attributes: &Attributes,
+        invocation: &Invocation,
+        at: &str,
+    ) -> Called {
+        let uid = self.uid();
+        let verdict = self
+            .ask(webhook, &uid, attributes, invocation, true)
+            .await?;
+        if let Some(status) = verdict.refusal {
+            return Err(Failure::Refused(status));
+        }
+        let internal = |why: String| Failure::Refused(Status::internal(&why));
+        let patch = match verdict.patch.as_slice() {
+            [] => Patch::default(),
+            patch => serde_json::from_slice(patch).map_err(|error| {
+                webhook.failure(&format!(
+                    "received undecodable patch in webhook response: {error}"
+                ))
+            })?,
+        };
+        if patch.0.is_empty() {
+            return Ok((None, verdict.warnings));
+        }
+        let Some(object) = &attributes.object else {
+            return Err(internal(format!(
+                "admission webhook {:?} attempted to modify the object, which is not supported for this operation",
+                webhook.name
+            )));
+        };
+        let mut patched = object.clone();
+        json_patch::patch(&mut patched, &patch).map_err(|error| internal(error.to_string()))?;
+        let patched = self.read(&invocation.kind, &patched);
+        let patched = patched.map_err(internal)?;
+        self.annotate_patch(webhook, at, &verdict.patch);
+        let changed = (patched != *object).then_some(patched);
+        Ok((changed, verdict.warnings))
+    }
+
+    /// An object that a webhook saw in another version, in that of the request.
+    fn back(&self, object: Value, attributes: &Attributes) -> Result<Value, Status> {
+        let converted = self.convert(object, &attributes.kind);
+        converted.map_err(|why| Status::internal(&why))
+    }
+}
+
+// === impl Reinvocations ===
+
+impl Reinvocations {
+    /// The object is another one now.
+    fn changed(&mut self) {
+        self.due.append(&mut self.have_seen);
+    }
+}

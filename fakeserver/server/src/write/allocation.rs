@@ -1,0 +1,101 @@
+//! Allocates the addresses and ports of services.
+
+use std::sync::Arc;
+
+use fakeserver_kinds::{
+    core::service::{
+        self,
+        allocator::{Allocator, Problem},
+        validation::{address_errors, family_errors},
+    },
+    networking::service_cidr,
+};
+use fakeserver_value::{resource::GroupResource, status::Status};
+use serde_json::Value;
+
+use crate::store::Transaction;
+
+use super::{Attempt, Source, Write, admission::Operation};
+use crate::store::{ObjectKey, StoredObject};
+
+/// Gives a service the addresses and ports that it needs and does not have, a port for health checks among them.
+///
+/// Those that it asks for have to be free, unless the service is imported.
+pub(super) fn allocate(attempt: &Attempt<'_, '_>, write: &mut Write<'_>) -> Result<(), Status> {
+    if !write.creates(&service::KIND) && !write.updates(&service::KIND) {
+        return Ok(());
+    }
+    let is_update = write.operation() == Operation::Update;
+    let old = is_update.then_some(&write.old);
+    let object = &mut write.new;
+    let name = object["metadata"]["name"].as_str().unwrap_or_default();
+    let name = name.to_owned();
+    // What is wrong with addresses is found first, and nothing else then.
+    let mut errors = address_errors(object);
+    if errors.is_empty() && write.source != Source::Import {
+        errors = family_errors(object);
+    }
+    if !errors.is_empty() {
+        return Err(write.target.invalid(&name, &errors));
+    }
+    if !Allocator::concerns(old, object) {
+        return Ok(());
+    }
+    let own = write.target.key(&name);
+    let list = |resource: &GroupResource| attempt.list(resource, None);
+    let allocator = allocator(list, &own, object, write.source != Source::Import);
+    allocator
+        .fill(old, object)
+        .map_err(|problem| match problem {
+            Problem::Refused(error) => write.target.invalid(&name, &[error]),
+            Problem::Full => Status::internal("failed to allocate a nodePort: range is full"),
+        })
+}
+
+/// Gives a new service of a controller the addresses and ports that it needs.
+///
+/// # Errors
+///
+/// It asks for something that is not free, or nothing is free. The text says what.
+pub fn allocate_created(
+    tx: &Transaction<'_>,
+    key: &ObjectKey,
+    service: &mut Value,
+) -> Result<(), String> {
+    if !Allocator::concerns(None, service) {
+        return Ok(());
+    }
+    let list = |resource: &GroupResource| tx.list(resource, None);
+    let allocator = allocator(list, key, service, true);
+    allocator
+        .fill(None, service)
+        .map_err(|problem| match problem {
+            Problem::Refused(error) => error.to_string(),
+            Problem::Full => "all node ports are taken".to_owned(),
+        })
+}
+
+/// Returns the allocator for the service at `own`, beside all others that `list` has. It refuses what is not free if it is
+/// `strict`.
+fn allocator(
+    list: impl Fn(&GroupResource) -> Vec<Arc<StoredObject>>,
+    own: &ObjectKey,
+    service: &Value,
+    strict: bool,
+) -> Allocator {
+    let all = list(service::KIND.storage());
+    let others = all.iter().filter(|other| other.key() != own);
+    let cidrs = list(service_cidr::KIND.storage());
+    Allocator::new(
+        cidrs.iter().map(|cidr| cidr.to_value()),
+        others.map(|other| other.to_value()),
+        seed(&service["metadata"]["uid"]),
+        strict,
+    )
+}
+
+/// Returns a number that differs between objects, and not between runs: it follows from the uid, which is random.
+fn seed(uid: &Value) -> u64 {
+    let digits = uid.as_str().unwrap_or_default().replace('-', "");
+    u64::from_str_radix(digits.get(..16).unwrap_or_default(), 16).unwrap_or_default()
+}

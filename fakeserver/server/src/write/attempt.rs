@@ -1,0 +1,441 @@
+//! Attempts at a write, repeated until all webhooks that it needs have answered.
+//!
+//! Writes are transactions: functions of the store that never wait. Webhooks are remote. So a transaction that needs
+//! the answer of a webhook ends without a write, and returns the question ([`AttemptError::NeedsWebhook`]). The webhook
+//! is called while the store is unlocked. Then the transaction is repeated with the answer, and it commits when all
+//! answers are known. If the object has changed meanwhile, the question differs, and the webhook is called again.
+//!
+//! The time, uids and generated names are the same in all attempts. Without webhooks there is one attempt, without a
+//! wait.
+//!
+//! A write may also be attempted while others write ([`Backend::write_optimistically`]). It then locks the store only
+//! to read and to commit. It has to be repeated under the lock if another write has changed what it had read, or if it
+//! needs a webhook.
+
+use std::{
+    mem,
+    ops::{Deref, DerefMut},
+    sync::Arc,
+};
+
+use fakeserver_kinds::pod_spec::validation::security::is_about_privileges;
+use fakeserver_value::{
+    audit_annotations::AuditAnnotations,
+    json::{OBJECT_DEPTH_MAX, is_deeper_than},
+    status::{FieldError, Status},
+};
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use super::policies::{Policies, Reinvocation};
+use super::{
+    Backend, Existing, Outcome, Target, Write,
+    admission::{Attributes, Hooks, Mutated, Phase, Versions, versions_of},
+    chain::EnabledSteps,
+    data_text,
+    options::AdmissionOptions,
+    question::Question,
+};
+use crate::{
+    clock::Clock,
+    store::{ObjectKey, StoredObject, Transaction},
+};
+
+/// The error of an attempt that did not commit.
+#[derive(Debug)]
+pub enum AttemptError {
+    /// The write cannot be done.
+    Rejected(Status),
+    /// The write can be tried again when a webhook has answered.
+    NeedsWebhook(Box<Question>),
+    /// The write cannot be done, unless a controller makes a moment later what is missing.
+    NotYet(Status),
+}
+
+/// The values that are the same in all attempts at a write, and the answers of webhooks so far.
+#[derive(Debug)]
+pub(super) struct Progress {
+    options: Value,
+    is_dry_run: bool,
+    now: Timestamp,
+    now_text: String,
+    uid: Option<String>,
+    name_suffixes: Vec<String>,
+    volume_suffix: Option<String>,
+    pub(super) answers: Vec<(Box<Question>, Mutated)>,
+    /// The number of times that the object has changed while webhooks were asked.
+    pub(super) restarts: usize,
+    /// The warnings about the object as the last attempt has it.
+    warnings: Vec<String>,
+    /// Annotations of admission for the audit log.
+    pub(super) audit: AuditAnnotations,
+}
+
+/// An attempt at a write: a transaction that can also ask webhooks.
+///
+/// Admission plugins read the store through it. They cannot reach the storage, whose lock the transaction holds.
+pub struct Attempt<'a, 't> {
+    tx: &'a mut Transaction<'t>,
+    progress: &'a mut Progress,
+    backend: &'a Backend,
+    hooks: Arc<Hooks>,
+    /// True if webhooks may be called, and the write can wait.
+    pub(super) is_reviewed: bool,
+    /// The number of answers that this attempt has used.
+    used: usize,
+    /// The quotas that the write is charged to, as they are to be stored with it.
+    charges: Vec<(ObjectKey, Value)>,
+    /// The admission policies, once they are needed.
+    policies: Option<Arc<Policies>>,
+    reinvocation: Reinvocation,
+    round: Round,
+}
+
+/// The way of a write through the plugins that mutate.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Round {
+    #[default]
+    First,
+    /// The first, in which something has changed the object that others have seen.
+    FirstOfTwo,
+    Second,
+}
+
+// === impl AttemptError ===
+
+impl From<Status> for AttemptError {
+    fn from(status: Status) -> Self {
+        Self::Rejected(status)
+    }
+}
+
+// === impl Progress ===
+
+impl Progress {
+    pub(super) fn new(clock: &Clock, options: &impl AdmissionOptions) -> Self {
+        Self {
+            options: options.to_json(),
+            is_dry_run: options.is_dry_run(),
+            now: clock.now(),
+            now_text: clock.now_text(),
+            uid: None,
+            name_suffixes: Vec::new(),
+            volume_suffix: None,
+            answers: Vec::new(),
+            restarts: 0,
+            warnings: Vec::new(),
+            audit: AuditAnnotations::default(),
+        }
+    }
+
+    /// Returns the warnings about the object and those of webhooks, each once.
+    pub(super) fn all_warnings(&self) -> Vec<String> {
+        let mut all: Vec<String> = Vec::new();
+        let of_webhooks = self.answers.iter().flat_map(|(_, said)| &said.warnings);
+        for warning in self.warnings.iter().chain(of_webhooks) {
+            if !all.contains(warning) {
+                all.push(warning.clone());
+            }
+        }
+        all
+    }
+}
+
+// === impl Attempt ===
+
+impl<'a, 't> Attempt<'a, 't> {
+    /// Begins another attempt. Without `hooks` no webhook is called.
+    pub(super) fn new(
+        backend: &'a Backend,
+        tx: &'a mut Transaction<'t>,
+        progress: &'a mut Progress,
+        hooks: Option<Arc<Hooks>>,
+    ) -> Self {
+        progress.warnings.clear();
+        Self {
+            tx,
+            progress,
+            backend,
+            is_reviewed: hooks.is_some(),
+            hooks: hooks.unwrap_or_default(),
+            used: 0,
+            charges: Vec::new(),
+            policies: None,
+            reinvocation: Reinvocation::default(),
+            round: Round::First,
+        }
+    }
+}
+
+impl Attempt<'_, '_> {
+    /// Returns `input`, or a copy of it if this may not be the last attempt.
+    pub fn input<T: Clone + Default>(&self, target: &Target, input: &mut T) -> T {
+        if self.hooks.is_empty() && target.conversion().is_none() {
+            mem::take(input)
+        } else {
+            input.clone()
+        }
+    }
+
+    pub fn now(&self) -> Timestamp {
+        self.progress.now
+    }
+
+    /// Returns the time as objects write it.
+    pub fn now_text(&self) -> &str {
+        &self.progress.now_text
+    }
+
+    pub fn is_dry_run(&self) -> bool {
+        self.progress.is_dry_run
+    }
+
+    /// Returns the options of the request, without kind and version.
+    pub(super) fn options(&self) -> &Value {
+        &self.progress.options
+    }
+
+    /// Warns the client of the object that is written.
+    pub(super) fn warn(&mut self, warnings: Vec<String>) {
+        self.progress.warnings.extend(warnings);
+    }
+
+    /// Takes the audit annotations of the request, for webhooks.
+    pub(super) fn set_audit(&mut self, audit: &AuditAnnotations) {
+        self.progress.audit = audit.clone();
+    }
+
+    /// Returns the uid of the object that is created.
+    pub(super) fn uid(&mut self) -> &str {
+        let draw = || self.backend.entropy.uid().to_string();
+        self.progress.uid.get_or_insert_with(draw)
+    }
+
+    /// Returns the suffix of a generated name, after `tried` others.
+    pub(super) fn name_suffix(&mut self, tried: usize) -> &str {
+        let suffixes = &mut self.progress.name_suffixes;
+        while suffixes.len() <= tried {
+            suffixes.push(self.backend.entropy.name_suffix());
+        }
+        &suffixes[tried]
+    }
+
+    /// Returns the suffix of the generated name of a volume.
+    pub(super) fn volume_suffix(&mut self) -> &str {
+        let draw = || self.backend.entropy.name_suffix();
+        self.progress.volume_suffix.get_or_insert_with(draw)
+    }
+
+    /// Returns the object of the target, if it exists.
+    pub fn find(&mut self, target: &Target) -> Result<Option<Existing>, AttemptError> {
+        let Some(stored) = self.tx.get(&target.key(target.name())) else {
+            return Ok(None);
+        };
+        let shown = self.shown(target, &stored)?;
+        Ok(Some(Existing { stored, shown }))
+    }
+
+    /// Returns the object of the target.
+    ///
+    /// # Errors
+    ///
+    /// It does not exist.
+    pub fn existing(&mut self, target: &Target) -> Result<Existing, AttemptError> {
+        let found = self.find(target)?;
+        found.ok_or_else(|| Status::not_found(target.named(target.name())).into())
+    }
+
+    /// Returns `stored` as the version of the request shows it.
+    pub fn shown(&mut self, target: &Target, stored: &StoredObject) -> Result<Value, AttemptError> {
+        let (Some(by), Some(custom)) = (target.conversion(), target.rules().as_custom()) else {
+            return Ok(target.shown(stored));
+        };
+        let shown = self.answer_or_ask(Question::Conversion {
+            by: Arc::clone(by),
+            is_shown: true,
+            object: stored.to_value(),
+        })?;
+        Ok(custom.complete(shown.unwrap_or_default()))
+    }
+
+    /// Stores these quotas with the object, and no others.
+    pub(super) fn set_charges(&mut self, charges: Vec<(ObjectKey, Value)>) {
+        self.charges = charges;
+    }
+
+    /// Stores `object`, which is in the version of the request, and the quotas that it is charged to, unless the write is
+    /// a dry run.
+    pub(super) fn store(
+        &mut self,
+        target: &Target,
+        key: &ObjectKey,
+        mut object: Value,
+        text: Option<&str>,
+    ) -> Result<Outcome, AttemptError> {
+        let Some(by) = target.conversion() else {
+            check_depth(&object)?;
+            return Ok(if self.is_dry_run() {
+                Outcome::Shown(object)
+            } else {
+                self.store_charges();
+                Outcome::Stored(match text {
+                    Some(text) => (self.tx).put_with_text(key, object, (data_text::DATA, text)),
+                    None => self.tx.put(key, object),
+                })
+            });
+        };
+        let stored = self.answer_or_ask(Question::Conversion {
+            by: Arc::clone(by),
+            is_shown: false,
+            object: object.clone(),
+        })?;
+        if !self.is_dry_run() {
+            let stored = stored.unwrap_or_default();
+            check_depth(&stored)?;
+            self.store_charges();
+            let stored = self.tx.put(key, stored);
+            object["metadata"]["resourceVersion"] = json!(stored.revision().to_string());
+        }
+        Ok(Outcome::Shown(object))
+    }
+
+    /// Returns the admission plugins that are on.
+    pub(super) fn steps(&self) -> EnabledSteps {
+        self.backend.steps
+    }
+
+    fn store_charges(&mut self) {
+        for (key, quota) in mem::take(&mut self.charges) {
+            self.tx.put(&key, quota);
+        }
+    }
+
+    /// Removes the findings of a validation that this server does not mind.
+    pub(super) fn tolerate(&self, write: &Write<'_>, errors: &mut Vec<FieldError>) {
+        if self.backend.allows_privileged || write.is_import() {
+            errors.retain(|error| !is_about_privileges(error));
+        }
+    }
+
+    /// Returns the webhooks that are configured.
+    pub(super) fn hooks(&self) -> &Hooks {
+        &self.hooks
+    }
+
+    /// Returns the admission policies that are bound; none if the write is not reviewed.
+    pub(super) fn policies(&mut self) -> Arc<Policies> {
+        if !self.is_reviewed {
+            return Arc::default();
+        }
+        let current = || self.backend.policies.current(self.tx);
+        Arc::clone(self.policies.get_or_insert_with(current))
+    }
+
+    /// Returns the resources that exist now.
+    pub(super) fn registry(&self) -> Arc<fakeserver_kinds::registry::Registry> {
+        self.backend.registry()
+    }
+
+    /// Begins the first round of a write through the plugins that mutate.
+    pub(super) fn begin_first_round(&mut self) {
+        self.round = Round::First;
+        {
+            self.reinvocation = Reinvocation::default();
+        }
+    }
+
+    /// Begins the second round, if the first requires one.
+    pub(super) fn begin_second_round(&mut self) -> bool {
+        let is_required = self.round == Round::FirstOfTwo;
+        if is_required {
+            self.round = Round::Second;
+        }
+        is_required
+    }
+
+    /// Asks for a second round: the object has changed after plugins have seen it.
+    pub(super) fn require_second_round(&mut self) {
+        if self.round == Round::First {
+            self.round = Round::FirstOfTwo;
+        }
+    }
+
+    pub(super) fn is_second_round(&self) -> bool {
+        self.round == Round::Second
+    }
+
+    /// Takes the policies to invoke again, which are to be put back.
+    pub(super) fn take_reinvocation(&mut self) -> Reinvocation {
+        mem::take(&mut self.reinvocation)
+    }
+
+    pub(super) fn put_reinvocation(&mut self, reinvocation: Reinvocation) {
+        self.reinvocation = reinvocation;
+    }
+
+    /// Returns the versions of the resource of the target.
+    pub(super) fn versions(&self, target: &Target) -> Versions {
+        versions_of(&self.backend.registry(), target)
+    }
+
+    /// Puts a write to the webhooks of a phase, and returns the object if they have changed it.
+    pub(super) fn ask_webhooks(
+        &mut self,
+        phase: Phase,
+        attributes: Attributes,
+    ) -> Result<Option<Value>, AttemptError> {
+        self.answer_or_ask(Question::Admission {
+            phase,
+            hooks: Arc::clone(&self.hooks),
+            attributes: Box::new(attributes),
+        })
+    }
+
+    /// Returns the answer to a question, or the error that asks it.
+    fn answer_or_ask(&mut self, question: Question) -> Result<Option<Value>, AttemptError> {
+        if !self.is_reviewed {
+            return Err(Status::internal(
+                "a webhook has to convert the object, and none is asked from behind the API",
+            )
+            .into());
+        }
+        let question = Box::new(question);
+        match self.progress.answers.get(self.used) {
+            Some((asked, answer)) if asked.is_same(&question) => {
+                self.used += 1;
+                return Ok(answer.object.clone());
+            }
+            Some(_) => {
+                // The object has changed: the answers about the one before do not count.
+                self.progress.restarts += 1;
+                self.progress.answers.truncate(self.used);
+            }
+            None => {}
+        }
+        Err(AttemptError::NeedsWebhook(question))
+    }
+}
+
+impl<'t> Deref for Attempt<'_, 't> {
+    type Target = Transaction<'t>;
+
+    fn deref(&self) -> &Self::Target {
+        self.tx
+    }
+}
+
+impl DerefMut for Attempt<'_, '_> {
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        self.tx
+    }
+}
+
+/// Refuses an object that nests values deeper than can be read again.
+fn check_depth(object: &Value) -> Result<(), Status> {
+    if is_deeper_than(object, OBJECT_DEPTH_MAX) {
+        return Err(Status::bad_request(format!(
+            "the object is nested too deeply: the maximum is {OBJECT_DEPTH_MAX} levels"
+        )));
+    }
+    Ok(())
+}

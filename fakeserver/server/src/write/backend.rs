@@ -1,0 +1,288 @@
+//! The parts of a server that writes and controllers need, and attempts at a write.
+
+use std::{fmt, sync::OnceLock};
+use std::{sync::Arc, time::Duration};
+
+use arc_swap::ArcSwap;
+use fakeserver_kinds::registry::Registry;
+use fakeserver_value::status::Status;
+use serde_json::Value;
+use tokio::time::sleep;
+
+use super::{
+    Attempt, AttemptError, Outcome, Target,
+    admission::{Dispatcher, HookCache, versions_of},
+    attempt::Progress,
+    chain::EnabledSteps,
+    options::AdmissionOptions,
+    webhook::Webhooks,
+};
+use crate::{
+    clock::Clock,
+    entropy::Entropy,
+    nodes::Nodes,
+    store::{Change, ChangeSink, Compaction, Foundation, Leases, Storage, Transaction, Unmade},
+    watch::Watchers,
+};
+
+/// The maximum number of restarts of a write whose object changes while webhooks are called.
+const RESTARTS_MAX: usize = 16;
+
+/// The number of further attempts at a write that needs an object of a controller, a second in all, and the pause before
+/// the first; each is twice as long as the one before.
+const WAITS_MAX: u32 = 10;
+const WAIT: Duration = Duration::from_millis(1);
+
+/// Signs claims, so that the server takes the token for one of its own.
+pub trait ClaimsSigner: fmt::Debug + Send + Sync {
+    /// Returns the token that says `claims`.
+    fn sign(&self, claims: &Value) -> String;
+}
+
+/// The store, its watchers, and the resources, webhooks, time and randomness that writes depend on.
+#[derive(Debug)]
+pub struct Backend {
+    pub storage: Arc<Storage>,
+    /// The resources that exist without definitions.
+    pub(super) base: Arc<Registry>,
+    /// Replaced as a whole under the lock of the storage.
+    registry: Arc<ArcSwap<Registry>>,
+    pub(crate) watchers: Arc<Watchers>,
+    /// The nodes of the cluster, if there is one behind the API.
+    pub nodes: Option<Arc<dyn Nodes>>,
+    /// The expiry of events.
+    pub leases: Arc<Leases>,
+    pub clock: Clock,
+    pub entropy: Arc<Entropy>,
+    /// The routes of webhooks, and their configurations.
+    pub webhooks: Arc<Webhooks>,
+    hooks: HookCache,
+    /// The admission plugins that are on.
+    pub(super) steps: EnabledSteps,
+    pub(super) policies: super::policies::PolicyCache,
+    /// True if containers may be privileged.
+    pub(super) allows_privileged: bool,
+    /// The signer of tokens of service accounts, once the server has one.
+    signer: OnceLock<Arc<dyn ClaimsSigner>>,
+}
+
+/// Passes each change on to several sinks, in this order.
+struct Sinks(Vec<Arc<dyn ChangeSink>>);
+
+// === impl Backend ===
+
+impl Backend {
+    /// Creates an empty backend. `feeds` receive each change after the watchers, and `nodes` before them.
+    pub fn new(
+        seed: u64,
+        clock: Clock,
+        compaction: Compaction,
+        watcher_buffer: usize,
+        nodes: Option<Arc<dyn Nodes>>,
+        feeds: Vec<Arc<dyn ChangeSink>>,
+        steps: EnabledSteps,
+    ) -> Self {
+        let watchers = Arc::new(Watchers::new(watcher_buffer));
+        let leases = Arc::new(Leases::default());
+        let mut sinks: Vec<Arc<dyn ChangeSink>> = vec![watchers.clone(), leases.clone()];
+        sinks.extend(nodes.clone().map(|nodes| nodes as _));
+        sinks.extend(feeds);
+        let sinks = Sinks(sinks);
+        let base = Registry::builtin();
+        let registry = Arc::new(ArcSwap::new(Arc::clone(&base)));
+        let known = Arc::clone(&registry);
+        let fields =
+            move |resource: &_, object: &_| known.load().selectable_values(resource, object);
+        Self {
+            storage: Arc::new(Storage::new(compaction, Box::new(fields), Arc::new(sinks))),
+            base,
+            registry,
+            watchers,
+            nodes,
+            leases,
+            clock,
+            entropy: Arc::new(Entropy::new(seed)),
+            webhooks: Arc::default(),
+            hooks: HookCache::default(),
+            steps,
+            policies: super::policies::PolicyCache::default(),
+            allows_privileged: false,
+            signer: OnceLock::new(),
+        }
+    }
+
+    /// Sets the signer of tokens of service accounts, unless there is one.
+    pub fn set_signer(&self, signer: Arc<dyn ClaimsSigner>) {
+        self.signer.get_or_init(|| signer);
+    }
+
+    /// Returns a token that says `claims`, if tokens can be signed.
+    pub fn sign(&self, claims: &Value) -> Option<String> {
+        self.signer.get().map(|signer| signer.sign(claims))
+    }
+
+    /// Sets whether containers may be privileged.
+    pub fn with_privileged_containers(mut self, allows_privileged: bool) -> Self {
+        self.allows_privileged = allows_privileged;
+        self
+    }
+
+    /// Serves the resources of `base` where there are no definitions.
+    pub fn with_base(mut self, base: Arc<Registry>) -> Self {
+        self.set_registry(Arc::clone(&base));
+        self.base = base;
+        self
+    }
+
+    /// Returns the resources that exist now.
+    pub fn registry(&self) -> Arc<Registry> {
+        self.registry.load_full()
+    }
+
+    /// Serves other resources from now on. To be called in a transaction, so that what is stored and what is served go
+    /// together.
+    pub(super) fn set_registry(&self, registry: Arc<Registry>) {
+        self.registry.store(registry);
+    }
+
+    /// Empties the store but for `foundation`, and lets `bootstrap` write further objects. Time and uids go on.
+    pub fn reset(
+        &self,
+        foundation: Option<&Foundation>,
+        bootstrap: impl FnOnce(&mut Transaction<'_>),
+    ) {
+        self.storage.reset(foundation, |tx| {
+            self.set_registry(Arc::clone(&self.base));
+            bootstrap(tx);
+        });
+    }
+
+    /// Runs `work` alone on the store, again after each webhook that it needs, or until a controller has made what it needs,
+    /// and returns its result with all warnings.
+    /// `options` are those of the request.
+    ///
+    /// # Errors
+    ///
+    /// `work` or a webhook rejects the write, or the object changes each time before webhooks have answered.
+    ///
+    /// # Cancel safety
+    ///
+    /// If dropped, nothing is written.
+    pub async fn write<T>(
+        &self,
+        target: &Target,
+        options: &impl AdmissionOptions,
+        mut work: impl FnMut(&mut Attempt<'_, '_>) -> Result<T, AttemptError> + Send,
+    ) -> Result<(T, Vec<String>), Status> {
+        let mut progress = Progress::new(&self.clock, options);
+        let mut waits = 0;
+        loop {
+            let result = self.storage.transact(|tx| {
+                let hooks = self.hooks.current(tx);
+                work(&mut Attempt::new(self, tx, &mut progress, Some(hooks)))
+            });
+            let question = match result {
+                Ok(done) => return Ok((done, progress.all_warnings())),
+                Err(AttemptError::NotYet(_)) if waits < WAITS_MAX => {
+                    sleep(WAIT * 2_u32.pow(waits)).await;
+                    waits += 1;
+                    continue;
+                }
+                Err(AttemptError::Rejected(status) | AttemptError::NotYet(status)) => {
+                    return Err(status.after(&progress.all_warnings()));
+                }
+                Err(AttemptError::NeedsWebhook(question)) => question,
+            };
+            if progress.restarts > RESTARTS_MAX {
+                return Err(Status::stale(target.named(target.name())));
+            }
+            let dispatcher = Dispatcher {
+                webhooks: &self.webhooks,
+                entropy: &self.entropy,
+                target,
+                audit: &progress.audit,
+                versions: &versions_of(&self.registry.load(), target),
+            };
+            let answer = question.put_to(dispatcher).await?;
+            progress.answers.push((question, answer));
+        }
+    }
+
+    /// Runs `work` on the store while others write to it, and returns its result with all warnings. Returns `None` if the
+    /// work has to be run alone, by [`write`](Self::write): nothing has happened then.
+    pub fn write_optimistically(
+        &self,
+        options: &impl AdmissionOptions,
+        work: impl FnOnce(&mut Attempt<'_, '_>) -> Result<Outcome, AttemptError>,
+    ) -> Option<Result<(Outcome, Vec<String>), Status>> {
+        let mut progress = Progress::new(&self.clock, options);
+        let done = self.storage.transact_optimistically(|tx| {
+            let hooks = self.hooks.current(tx);
+            work(&mut Attempt::new(self, tx, &mut progress, Some(hooks)))
+        });
+        match done {
+            Ok((outcome, changes)) => {
+                Some(Ok((outcome.made_by(&changes), progress.all_warnings())))
+            }
+            Err(Unmade::Refused(AttemptError::Rejected(status))) => {
+                Some(Err(status.after(&progress.all_warnings())))
+            }
+            Err(
+                Unmade::Overtaken
+                | Unmade::Refused(AttemptError::NeedsWebhook(_) | AttemptError::NotYet(_)),
+            ) => None,
+        }
+    }
+
+    /// Returns whether a controller makes the service accounts that pods have if they name none.
+    pub fn awaits_accounts(&self) -> bool {
+        self.steps.awaits_accounts
+    }
+
+    /// Runs `work` alone on the store, for a writer behind the API: no webhook is asked.
+    pub fn write_unreviewed<T>(
+        &self,
+        options: &impl AdmissionOptions,
+        work: impl FnOnce(&mut Attempt<'_, '_>) -> Result<T, AttemptError>,
+    ) -> Result<T, Status> {
+        let mut progress = Progress::new(&self.clock, options);
+        let result = self
+            .storage
+            .transact(|tx| work(&mut Attempt::new(self, tx, &mut progress, None)));
+        result.map_err(|error| match error {
+            AttemptError::Rejected(status) | AttemptError::NotYet(status) => status,
+            AttemptError::NeedsWebhook(_) => {
+                unreachable!("an attempt without webhooks asks none")
+            }
+        })
+    }
+
+    /// Ends every open watch, and every stream from a container.
+    pub fn disconnect(&self) {
+        self.watchers.disconnect();
+        if let Some(nodes) = &self.nodes {
+            nodes.disconnect();
+        }
+    }
+
+    /// Returns whether webhooks are configured, as far as the last write knows.
+    pub fn has_webhooks(&self) -> bool {
+        self.hooks.has_some()
+    }
+}
+
+// === impl Sinks ===
+
+impl ChangeSink for Sinks {
+    fn changed(&self, change: &Arc<Change>) {
+        for sink in &self.0 {
+            sink.changed(change);
+        }
+    }
+
+    fn reset(&self) {
+        for sink in &self.0 {
+            sink.reset();
+        }
+    }
+}

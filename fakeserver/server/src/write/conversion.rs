@@ -1,0 +1,229 @@
+//! Conversion of custom objects by webhooks: the review, the answer and its checks.
+
+use std::{sync::Arc, time::Duration};
+
+use fakeserver_kinds::custom_resources::{self, Conversion, CustomType};
+use fakeserver_value::status::Status;
+use serde_json::{Value, json};
+
+use super::webhook::Webhooks;
+use crate::{entropy::Entropy, store::StoredObject};
+
+const GROUP: &str = custom_resources::GROUP;
+const KIND: &str = "ConversionReview";
+/// The time limit of a webhook.
+const LIMIT: Duration = Duration::from_secs(30);
+/// The metadata that a webhook may not change; of the rest only labels and annotations are taken from it.
+const IDENTITY: [&str; 3] = ["name", "namespace", "uid"];
+
+/// Asks webhooks to convert objects.
+#[derive(Clone, Copy, Debug)]
+pub struct Converter<'a> {
+    webhooks: &'a Webhooks,
+    entropy: &'a Entropy,
+}
+
+// === impl Converter ===
+
+impl<'a> Converter<'a> {
+    pub fn new(webhooks: &'a Webhooks, entropy: &'a Entropy) -> Self {
+        Self { webhooks, entropy }
+    }
+
+    /// Returns stored objects as a custom type shows them: converted by its webhook if it has one.
+    ///
+    /// # Errors
+    ///
+    /// The webhook gives no answer, or not the objects that it was asked for.
+    ///
+    /// # Cancel safety
+    ///
+    /// Nothing is lost if the future is dropped.
+    pub async fn present(
+        self,
+        custom: &CustomType,
+        stored: Vec<Arc<StoredObject>>,
+    ) -> Result<Vec<Arc<StoredObject>>, Status> {
+        let Some(conversion) = custom.conversion() else {
+            return Ok(stored);
+        };
+        let values = stored.iter().map(|object| object.to_value()).collect();
+        let shown = self.show(conversion, values).await?;
+        let pairs = stored.iter().zip(shown);
+        Ok(pairs
+            .map(|(stored, shown)| Arc::new(stored.saying(custom.complete(shown))))
+            .collect())
+    }
+
+    /// Converts stored objects to the version of the type. Errors and cancel safety are those of
+    /// [`present`](Self::present).
+    pub(super) async fn show(
+        self,
+        conversion: &Conversion,
+        objects: Vec<Value>,
+    ) -> Result<Vec<Value>, Status> {
+        let (from, to) = (&conversion.stored, &conversion.own);
+        self.convert(conversion, objects, from, to).await
+    }
+
+    /// Converts an object in the version of the type to the stored one. Errors and cancel safety are those of
+    /// [`present`](Self::present).
+    pub(super) async fn store(
+        self,
+        conversion: &Conversion,
+        object: Value,
+    ) -> Result<Value, Status> {
+        let (from, to) = (&conversion.own, &conversion.stored);
+        let converted = self.convert(conversion, vec![object], from, to).await?;
+        Ok(converted.into_iter().next().unwrap_or_default())
+    }
+
+    async fn convert(
+        self,
+        conversion: &Conversion,
+        mut objects: Vec<Value>,
+        from: &str,
+        to: &str,
+    ) -> Result<Vec<Value>, Status> {
+        if objects.is_empty() {
+            return Ok(objects);
+        }
+        for object in &mut objects {
+            object["kind"] = json!(conversion.kind);
+            object["apiVersion"] = json!(from);
+        }
+        let uid = self.entropy.audit_id().to_string();
+        let review = review(conversion, &uid, &objects, to);
+        let failed = |why: &str| {
+            Status::unclassified(format!(
+                "conversion webhook for {from}, Kind={} {why}",
+                conversion.kind
+            ))
+        };
+        let answer = self.webhooks.ask(&conversion.client, LIMIT, &review).await;
+        let answer = answer.map_err(|error| failed(&format!("failed: {error}")))?;
+        let converted = converted_objects(conversion, &uid, &answer)
+            .map_err(|why| failed(&format!("failed: {why}")))?;
+        if converted.len() != objects.len() {
+            return Err(failed(&format!(
+                "returned {} objects, expected {}",
+                converted.len(),
+                objects.len()
+            )));
+        }
+        let pairs = objects.into_iter().zip(converted).enumerate();
+        pairs
+            .map(|(index, (original, converted))| {
+                checked(conversion, &original, converted, to).map_err(|why| {
+                    failed(&format!(
+                        "returned invalid converted object at index {index}: {why}"
+                    ))
+                })
+            })
+            .collect()
+    }
+}
+
+/// Returns the review that asks for objects in the version `to`.
+fn review(conversion: &Conversion, uid: &str, objects: &[Value], to: &str) -> Value {
+    json!({
+        "kind": KIND,
+        "apiVersion": format!("{GROUP}/{}", conversion.review_version),
+        "request": {"uid": uid, "desiredAPIVersion": to, "objects": objects},
+    })
+}
+
+/// Returns the objects of an answer.
+fn converted_objects(
+    conversion: &Conversion,
+    uid: &str,
+    review: &Value,
+) -> Result<Vec<Value>, String> {
+    let response = &review["response"];
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    if response.is_null() {
+        return Err("no response provided".to_owned());
+    }
+    if conversion.review_version == "v1" {
+        let said = text(&response["uid"]);
+        if said != uid {
+            return Err(format!("expected response.uid={uid:?}, got {said:?}"));
+        }
+        let is_review = review["kind"] == KIND && review["apiVersion"] == format!("{GROUP}/v1");
+        if !is_review {
+            return Err(format!(
+                "expected webhook response of {GROUP}/v1, Kind={KIND}, got {}, Kind={}",
+                text(&review["apiVersion"]),
+                text(&review["kind"])
+            ));
+        }
+    }
+    let result = &response["result"];
+    if result["status"] != "Success" {
+        let message = text(&result["message"]);
+        return Err(if message.is_empty() {
+            format!(
+                "response.result.status was '{}', not 'Success'",
+                text(&result["status"])
+            )
+        } else {
+            message
+        });
+    }
+    Ok(response["convertedObjects"]
+        .as_array()
+        .cloned()
+        .unwrap_or_default())
+}
+
+/// Returns a converted object with the metadata of the original, except for labels and annotations.
+fn checked(
+    conversion: &Conversion,
+    original: &Value,
+    mut converted: Value,
+    to: &str,
+) -> Result<Value, String> {
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let found = text(&converted["apiVersion"]);
+    if found != to {
+        return Err(format!(
+            "invalid groupVersion (expected {to}, received {found})"
+        ));
+    }
+    let kind = text(&converted["kind"]);
+    if kind != conversion.kind {
+        return Err(format!(
+            "invalid kind (expected {}, received {kind})",
+            conversion.kind
+        ));
+    }
+    if !converted["metadata"].is_object() {
+        return Err("missing metadata in converted object".to_owned());
+    }
+    let mut metadata = original["metadata"].clone();
+    for field in IDENTITY {
+        let (before, after) = (&metadata[field], &converted["metadata"][field]);
+        if before != after {
+            return Err(format!(
+                "must have the same {field}: {} != {}",
+                text(before),
+                text(after)
+            ));
+        }
+    }
+    for field in ["labels", "annotations"] {
+        let given = converted["metadata"][field].take();
+        if let Some(metadata) = metadata.as_object_mut() {
+            metadata.remove(field);
+            if given.as_object().is_some_and(|given| !given.is_empty()) {
+                metadata.insert(field.to_owned(), given);
+            }
+        }
+    }
+    if let Some(metadata) = metadata.as_object_mut() {
+        // Looking at what is not there puts a null in its place.
+        metadata.retain(|_, value| !value.is_null());
+    }
+    converted["metadata"] = metadata;
+    Ok(converted)
+}

@@ -1,0 +1,246 @@
+//! Creations: completion, preparation and validation of new objects, and their names.
+
+use fakeserver_kinds::{
+    certificates::certificate_signing_request,
+    metadata::{generic_metadata_errors, metadata_errors},
+};
+use fakeserver_value::{edit::remove, managed_fields, status::Status};
+use serde_json::{Map, Value, json};
+
+use super::{
+    Attempt, AttemptError, Author, Outcome, Source, Target, Write, admin_access,
+    admission::Operation,
+    allocation, chain, escalation,
+    run::{Action, Draft},
+};
+
+/// The length of a generated name up to the generated suffix.
+const BASE_MAX_BYTES: usize = 58;
+/// The number of names that are generated if they are taken.
+const NAMES_TRIED: usize = 8;
+/// Fields of the metadata that only the server sets.
+const SERVER_SET: [&str; 5] = [
+    "uid",
+    "creationTimestamp",
+    "deletionTimestamp",
+    "deletionGracePeriodSeconds",
+    "selfLink",
+];
+
+/// Server-set fields that an imported object keeps.
+#[derive(Clone, Debug, Default)]
+pub(super) struct ImportedFields {
+    metadata: Map<String, Value>,
+    status: Option<Value>,
+}
+
+// === impl Draft ===
+
+impl<'a> Draft<'a> {
+    /// Makes a creation of `object`, which was sent at `now`.
+    pub fn create(
+        target: &'a Target,
+        author: Author<'a>,
+        mut object: Value,
+        source: Source,
+        now: &str,
+    ) -> Self {
+        let imported = match source {
+            Source::Import => ImportedFields::of(target, &object),
+            Source::Sent | Source::Patch | Source::Apply => ImportedFields::default(),
+        };
+        target.convert_back(&mut object);
+        let empty = target.take_empty(&mut object);
+        let is_comparable = target.is_comparable(&object);
+        complete(target, &mut object);
+        target.keep_empty(&mut object, &empty);
+        if source != Source::Apply {
+            author.record(target, None, &mut object, now);
+        }
+        if !is_comparable {
+            managed_fields::set(&mut object, None);
+        }
+        target.keep_status(None, &mut object);
+        target.forget_empty(&mut object, &empty);
+        target.rules().complete_status(&mut object);
+        let write = Write {
+            target,
+            author,
+            source,
+            operation: Operation::Create,
+            new: object,
+            old: Value::Null,
+            empty,
+            data_text: None,
+            is_stored: true,
+        };
+        Self {
+            write,
+            action: Action::Create { imported },
+        }
+    }
+}
+
+/// Removes from a new object what only the server sets, and sets its defaults.
+pub(super) fn complete(target: &Target, object: &mut Value) {
+    for field in SERVER_SET {
+        remove(&mut object["metadata"], field);
+    }
+    if !target.resource.is_created_with_status() {
+        remove(object, "status");
+        target.complete_field(object, "metadata");
+        target.complete_field(object, "status");
+    }
+    target.rules().set_defaults(object);
+}
+
+/// Prepares, validates and stores a new object that admission has mutated.
+pub(super) fn store(
+    attempt: &mut Attempt<'_, '_>,
+    mut write: Write<'_>,
+    mut imported: ImportedFields,
+) -> Result<Outcome, AttemptError> {
+    escalation::check(&write)?;
+    let target = write.target;
+    let prefix = text(&write.new, "generateName").to_owned();
+    let is_generated = write.new_name().is_empty() && !prefix.is_empty();
+    let tries = if is_generated { NAMES_TRIED } else { 1 };
+    for tried in 0..tries {
+        if is_generated {
+            let name = format!("{}{}", base(&prefix), attempt.name_suffix(tried));
+            write.new["metadata"]["name"] = name.into();
+        }
+        prepare(attempt, &mut write, std::mem::take(&mut imported))?;
+        check(attempt, &write)?;
+        if !write.is_import() {
+            attempt.warn(target.rules().warnings_of(&write.new, None));
+        }
+        chain::validate(&write, attempt)?;
+        if !attempt.is_dry_run() {
+            check_version(&write.new)?;
+        }
+        let key = target.key(write.new_name());
+        match attempt.get(&key) {
+            None => {
+                // A dry run answers with what was sent.
+                if !attempt.is_dry_run() {
+                    remove(&mut write.new["metadata"], "resourceVersion");
+                }
+                target.rules().complete_status(&mut write.new);
+                let text = write.data_text.as_deref();
+                return attempt.store(target, &key, write.new, text);
+            }
+            Some(existing) if !is_generated => {
+                let is_terminating =
+                    !existing.to_value()["metadata"]["deletionTimestamp"].is_null();
+                let named = target.named(write.new_name());
+                return Err(Status::already_exists(named, is_terminating).into());
+            }
+            Some(_) => {}
+        }
+    }
+    Err(Status::name_not_generated(target.named(write.new_name())).into())
+}
+
+/// Gives a new object, which has its name, what the server and its kind begin it with.
+fn prepare(
+    attempt: &mut Attempt<'_, '_>,
+    write: &mut Write<'_>,
+    imported: ImportedFields,
+) -> Result<(), AttemptError> {
+    let metadata = &mut write.new["metadata"];
+    metadata["uid"] = json!(attempt.uid());
+    metadata["creationTimestamp"] = json!(attempt.now_text());
+    if write.creates(&certificate_signing_request::KIND) && !write.is_import() {
+        sign(write.author, &mut write.new);
+    }
+    write.target.rules().prepare_create(&mut write.new);
+    imported.restore(&mut write.new);
+    allocation::allocate(attempt, write)?;
+    Ok(())
+}
+
+/// Validates a new object by the rules of its kind.
+fn check(attempt: &mut Attempt<'_, '_>, write: &Write<'_>) -> Result<(), Status> {
+    let target = write.target;
+    let mut errors = Vec::from_iter(admin_access::error(attempt, write, None));
+    errors.extend(metadata_errors(target.rules(), &write.new["metadata"]));
+    let verdict = write.verdict(None);
+    attempt.warn(verdict.warnings);
+    errors.extend(verdict.errors);
+    attempt.tolerate(write, &mut errors);
+    if errors.is_empty() {
+        errors = generic_metadata_errors(&write.new["metadata"]);
+    }
+    if errors.is_empty() {
+        return Ok(());
+    }
+    Err(target.invalid(write.new_name(), &errors))
+}
+
+/// Refuses an object that says its version. One that is no number is none.
+fn check_version(object: &Value) -> Result<(), Status> {
+    match text(object, "resourceVersion").parse::<u64>() {
+        Ok(0) | Err(_) => Ok(()),
+        Ok(_) => Err(Status::unclassified(
+            "resourceVersion should not be set on objects to be created",
+        )),
+    }
+}
+
+/// Sets the requester in a certificate signing request, and overwrites what the request has there.
+fn sign(author: Author<'_>, object: &mut Value) {
+    let Some(spec) = object.get_mut("spec").and_then(Value::as_object_mut) else {
+        return;
+    };
+    for field in ["username", "uid", "groups", "extra"] {
+        spec.remove(field);
+    }
+    if let Value::Object(user) = author.user.to_json() {
+        spec.extend(user);
+    }
+}
+
+fn text<'a>(object: &'a Value, field: &str) -> &'a str {
+    object["metadata"][field].as_str().unwrap_or_default()
+}
+
+/// Returns the part of a prefix that leaves room for the generated suffix.
+fn base(prefix: &str) -> &str {
+    let mut end = prefix.len().min(BASE_MAX_BYTES);
+    while !prefix.is_char_boundary(end) {
+        end -= 1;
+    }
+    &prefix[..end]
+}
+
+// === impl ImportedFields ===
+
+impl ImportedFields {
+    /// Returns what `object` keeps when it becomes an object of this server.
+    fn of(target: &Target, object: &Value) -> Self {
+        let metadata = &object["metadata"];
+        let kept = ["uid", "creationTimestamp", "generation"].into_iter();
+        let kept = kept.filter_map(|field| {
+            let value = metadata.get(field)?;
+            let says_something = !value.is_null() && *value != json!("") && *value != json!(0);
+            says_something.then(|| (field.to_owned(), value.clone()))
+        });
+        let status = object.get("status").filter(|_| target.imports_status());
+        Self {
+            metadata: kept.collect(),
+            status: status.cloned(),
+        }
+    }
+
+    /// Puts the fields back into the object, which is prepared.
+    fn restore(self, object: &mut Value) {
+        for (field, value) in self.metadata {
+            object["metadata"][field] = value;
+        }
+        let has_status = self.status.as_ref().and_then(Value::as_object);
+        if has_status.is_some_and(|status| !status.is_empty()) {
+            object["status"] = self.status.unwrap_or_default();
+        }
+    }
+}

@@ -1,0 +1,62 @@
+//! The text of the data of controller revisions. A real server keeps it as it was sent, and compares it byte for byte: data that
+//! was sent with spaces differs from itself after a patch, which is made of data without.
+
+use fakeserver_kinds::apps::controller_revision;
+use fakeserver_value::{go_text::compact, managed_fields, status::FieldError};
+use serde::Deserialize;
+use serde_json::{Value, value::RawValue};
+
+use super::{Existing, Target};
+use crate::store::StoredObject;
+
+/// The member whose text counts.
+pub const DATA: &str = "data";
+
+#[derive(Deserialize)]
+struct Revision<'a> {
+    #[serde(borrow)]
+    data: Option<&'a RawValue>,
+}
+
+/// Returns the text of the data in the body of a request, if it is a controller revision.
+pub fn sent(target: &Target, body: &[u8]) -> Option<String> {
+    if !target.rules().is(&controller_revision::KIND) {
+        return None;
+    }
+    text_in(body)
+}
+
+/// Returns the text of the data that a JSON patch or a merge patch leaves as it is: without spaces.
+pub fn patched(target: &Target, stored: &StoredObject, new: &Value) -> Option<String> {
+    let text = sent(target, &stored.json())?;
+    let is_same = serde_json::from_str::<Value>(&text).is_ok_and(|old| old == new[DATA]);
+    is_same.then(|| compact(&text))
+}
+
+/// Returns the text of the stored data, if an applied configuration leaves the object as it is.
+pub fn applied(target: &Target, existing: &Existing, new: &Value) -> Option<String> {
+    let without_managers = |object: &Value| {
+        let mut object = object.clone();
+        managed_fields::set(&mut object, None);
+        object
+    };
+    let is_same = || without_managers(&existing.shown) == without_managers(new);
+    sent(target, &existing.stored.json()).filter(|_| is_same())
+}
+
+/// Returns the error of data whose text differs from the stored one.
+pub(super) fn error(
+    target: &Target,
+    stored: &StoredObject,
+    new: &Value,
+    text: Option<&str>,
+) -> Option<FieldError> {
+    let old = sent(target, &stored.json())?;
+    let is = text.map_or_else(|| compact(&new[DATA].to_string()), str::to_owned);
+    (old != is).then(|| FieldError::invalid_printed(DATA, &compact(&is), "field is immutable"))
+}
+
+fn text_in(json: &[u8]) -> Option<String> {
+    let revision: Revision<'_> = serde_json::from_slice(json).ok()?;
+    revision.data.map(|data| data.get().to_owned())
+}

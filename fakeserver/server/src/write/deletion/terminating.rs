@@ -1,0 +1,32 @@
+//! Namespaces and definitions of custom resources, which are removed only after their contents.
+
+use fakeserver_kinds::custom_resources::{CLEANUP_FINALIZER, conditions};
+use serde_json::{Value, json};
+
+use super::finalizers::finalizers_of;
+
+/// Returns whether finalizers of its own keep a namespace.
+pub(super) fn is_held(namespace: &Value) -> bool {
+    let finalizers = namespace["spec"]["finalizers"].as_array();
+    finalizers.is_some_and(|finalizers| !finalizers.is_empty())
+}
+
+/// Makes a namespace one that is going away.
+pub(super) fn mark_namespace(namespace: &mut Value, now: &str) {
+    let timestamp = &mut namespace["metadata"]["deletionTimestamp"];
+    if timestamp.is_null() {
+        *timestamp = json!(now);
+    }
+    namespace["status"]["phase"] = json!("Terminating");
+}
+
+/// Makes a deletion of `crd` one that waits for its objects.
+pub(super) fn mark_definition(crd: &mut Value, now: &str) {
+    crd["metadata"]["deletionTimestamp"] = json!(now);
+    let mut finalizers = finalizers_of(crd);
+    if !finalizers.iter().any(|known| known == CLEANUP_FINALIZER) {
+        finalizers.push(CLEANUP_FINALIZER.to_owned());
+    }
+    crd["metadata"]["finalizers"] = json!(finalizers);
+    conditions::mark_terminating(crd, now);
+}

@@ -1,0 +1,237 @@
+//! The objects that a request addresses: their type and their path.
+
+use std::sync::Arc;
+
+use fakeserver_kinds::{
+    Kind, ResourceType, apiextensions::custom_resource_definition, core::namespace,
+    custom_resources::Conversion,
+};
+use fakeserver_value::{
+    edit::{EmptyMember, copy, empty_members, remove},
+    managed_fields::{self, Described},
+    resource::GroupResource,
+    resource_path::ResourcePath,
+    schema::{self, TypeId},
+    status::{FieldError, Named, Status},
+};
+use serde_json::{Value, json};
+
+use crate::store::{ObjectKey, StoredObject};
+
+/// The type of some objects, and the path under which a request names them.
+#[derive(Clone, Debug)]
+pub struct Target {
+    pub resource: Arc<ResourceType>,
+    pub path: ResourcePath,
+}
+
+// === impl Target ===
+
+impl Target {
+    /// Returns the rules of the kind of the objects.
+    pub fn rules(&self) -> &Kind {
+        &self.resource.rules
+    }
+
+    /// Returns the name in the path, empty for a collection.
+    pub fn name(&self) -> &str {
+        self.path.name.as_deref().unwrap_or_default()
+    }
+
+    /// Returns the subresource in the path, empty for the object itself.
+    pub fn subresource(&self) -> &str {
+        self.path.subresource.as_deref().unwrap_or_default()
+    }
+
+    /// Returns whether imported objects keep their status. The server itself writes that of the others.
+    pub fn imports_status(&self) -> bool {
+        let rules = self.rules();
+        self.resource.has_status()
+            && !rules.is(&namespace::KIND)
+            && !rules.is(&custom_resource_definition::KIND)
+    }
+
+    /// Returns the resource under which the objects are stored.
+    pub fn group_resource(&self) -> GroupResource {
+        self.rules().storage().clone()
+    }
+
+    /// Returns the key under which the object `name` is stored.
+    pub fn key(&self, name: &str) -> ObjectKey {
+        ObjectKey::new(self.group_resource(), self.path.namespace.as_deref(), name)
+    }
+
+    /// Returns the object `name` as errors call it.
+    pub fn named<'a>(&'a self, name: &'a str) -> Named<'a> {
+        Named {
+            resource: &self.resource.plural,
+            group: &self.resource.group,
+            name,
+        }
+    }
+
+    /// Returns the collection of the objects as errors call it.
+    pub fn collection(&self) -> Named<'_> {
+        self.named("")
+    }
+
+    /// Returns the webhook that converts between this version and the stored one; nothing if no webhook is needed.
+    pub fn conversion(&self) -> Option<&Arc<Conversion>> {
+        self.rules().conversion()
+    }
+
+    /// Returns `stored` as this version of the type shows it.
+    pub fn shown(&self, stored: &StoredObject) -> Value {
+        self.resource.shown(stored.to_value())
+    }
+
+    /// Puts an object without a namespace into that of the path.
+    ///
+    /// # Errors
+    ///
+    /// The object names another namespace.
+    pub fn place(&self, object: &mut Value) -> Result<(), Status> {
+        let metadata = &mut object["metadata"];
+        let said = metadata["namespace"].as_str().unwrap_or_default();
+        match self.path.namespace.as_deref() {
+            Some(namespace) if said.is_empty() => metadata["namespace"] = namespace.into(),
+            Some(namespace) if said != namespace => {
+                return Err(Status::bad_request(
+                    "the namespace of the provided object does not match the namespace sent on the request",
+                ));
+            }
+            Some(_) => {}
+            None => remove(metadata, "namespace"),
+        }
+        Ok(())
+    }
+
+    /// Refuses an object with another name than that of the path.
+    pub fn check_name(&self, object: &Value) -> Result<(), Status> {
+        let said = object["metadata"]["name"].as_str().unwrap_or_default();
+        let name = self.name();
+        if said.is_empty() {
+            return Err(Status::bad_request(format!(
+                "the name of the object ({name} based on URL) was undeterminable: name must be provided"
+            )));
+        }
+        if said != name {
+            return Err(Status::bad_request(format!(
+                "the name of the object ({said}) does not match the name on the URL ({name})"
+            )));
+        }
+        Ok(())
+    }
+
+    /// Refuses a custom object of another kind. Built-in ones are refused when they are read.
+    pub fn check_kind(&self, object: &Value) -> Result<(), Status> {
+        let (said, kind) = (
+            object["kind"].as_str().unwrap_or_default(),
+            &self.resource.kind,
+        );
+        if !self.rules().is_custom() || said == &**kind {
+            return Ok(());
+        }
+        let name = object["metadata"]["name"].as_str().unwrap_or_default();
+        let error = FieldError::invalid("kind", &json!(said), &format!("must be {kind}"));
+        Err(Status::invalid(said, &self.resource.group, name, &[error]))
+    }
+
+    /// Removes optional lists and maps without items, which only findings have told from absent ones, and returns them with
+    /// those that are always shown.
+    pub(super) fn take_empty(&self, object: &mut Value) -> Vec<EmptyMember> {
+        let Some(id) = self.type_with_empty(object) else {
+            return Vec::new();
+        };
+        let members = empty_members(object);
+        // An empty list of managers resets them.
+        let managers = managed_fields::of(object);
+        *object = schema::as_printed(schema::types(), id, object.take());
+        managed_fields::set(object, managers);
+        members
+    }
+
+    /// Takes back the defaults of lists that were sent without items, if the kind has defaults of absent ones only.
+    pub(super) fn keep_empty(&self, object: &mut Value, members: &[EmptyMember]) {
+        let kept = self.rules().habits.empty_lists;
+        for (parent, name, value) in members {
+            if kept.contains(&name.as_str())
+                && let Some(parent) = object.pointer_mut(parent)
+            {
+                parent[name.as_str()] = value.clone();
+            }
+        }
+    }
+
+    /// Makes lists and maps without items what they are when they are stored. Only the record of managers has told them
+    /// from absent ones. `members` are those with which the object was sent: defaults add none.
+    pub(super) fn forget_empty(&self, object: &mut Value, members: &[EmptyMember]) {
+        if members.is_empty() {
+            return;
+        }
+        if let Some(id) = self.type_with_empty(object) {
+            *object = schema::canonical(schema::types(), id, object.take());
+        }
+    }
+
+    /// Converts an object to the stored form of its kind and back, as a real server does with what it receives: what the older
+    /// form has in annotations is made again.
+    pub(super) fn convert_back(&self, object: &mut Value) {
+        let form = self.resource.form.filter(|form| !form.is_stored);
+        if let Some(form) = form {
+            let managers = managed_fields::of(object);
+            *object = form.convert(form.other.convert(object.take()));
+            managed_fields::set(object, managers);
+        }
+    }
+
+    /// Takes back, in the other form of its kind, a status that was written through the object itself.
+    pub(super) fn keep_status(&self, old: Option<&Value>, object: &mut Value) {
+        let form = self.resource.form.filter(|form| !form.is_stored);
+        let Some(form) =
+            form.filter(|_| self.subresource().is_empty() && self.resource.has_status())
+        else {
+            return;
+        };
+        let managers = managed_fields::of(object);
+        let mut other = form.other.convert(object.take());
+        let old = old.map(|old| form.other.convert(old.clone()));
+        copy(old.as_ref().unwrap_or(&Value::Null), &mut other, "status");
+        *object = form.convert(other);
+        managed_fields::set(object, managers);
+    }
+
+    /// Returns whether the managers of an object can be recorded. A real server forgets those of one that it cannot compare.
+    pub(super) fn is_comparable(&self, object: &Value) -> bool {
+        managed_fields::fits(object, self.described().schema)
+    }
+
+    /// Returns the type of `object` if it has lists or maps without items.
+    fn type_with_empty(&self, object: &Value) -> Option<TypeId> {
+        let id = self.schema_type()?;
+        schema::has_empty(schema::types(), id, object).then_some(id)
+    }
+
+    fn schema_type(&self) -> Option<TypeId> {
+        let resource = &*self.resource;
+        schema::type_of_kind(&resource.group, &resource.version, &resource.kind)
+    }
+
+    /// Fills in what every object of this type has in `field`, and removes empty optional values.
+    pub(super) fn complete_field(&self, object: &mut Value, field: &str) {
+        if let Some(id) = self.schema_type() {
+            schema::canonical_field(schema::types(), id, field, object);
+        }
+    }
+
+    /// Returns the description of the kind that field management needs.
+    pub fn described(&self) -> Described<'_> {
+        self.resource.described()
+    }
+
+    /// Returns the answer to an object that is not valid. It names the group in which the kind is stored.
+    pub fn invalid(&self, name: &str, errors: &[FieldError]) -> Status {
+        let group = self.rules().storage().group();
+        Status::invalid(&self.resource.kind, group, name, errors)
+    }
+}

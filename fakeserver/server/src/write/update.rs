@@ -1,0 +1,414 @@
+//! Updates: preconditions, preparation and validation of objects that replace others.
+
+use std::sync::Arc;
+
+use fakeserver_kinds::{
+    certificates::certificate_signing_request, core::persistent_volume,
+    metadata::metadata_update_errors,
+};
+use fakeserver_value::{
+    edit::{remove, with_empty},
+    managed_fields,
+    resource::GroupVersionKind,
+    status::{FieldError, Named, Status},
+};
+use serde_json::{Value, json};
+
+use super::{
+    Attempt, AttemptError, Author, Outcome, Source, Target, Write, admin_access,
+    admission::Operation,
+    allocation, chain, data_text,
+    deletion::is_finished,
+    escalation,
+    run::{Action, Draft},
+};
+use crate::store::StoredObject;
+
+/// An object that a write finds.
+#[derive(Clone, Debug)]
+pub struct Existing {
+    pub stored: Arc<StoredObject>,
+    /// The object as the version of the request shows it.
+    pub shown: Value,
+}
+
+/// A part of an object that clients write as if it was an object, such as its scale.
+pub trait Part: Send + Sync {
+    /// Returns the kind of the part.
+    fn kind(&self) -> GroupVersionKind;
+
+    /// Returns the part of `object`.
+    fn of(&self, object: &Value) -> Value;
+
+    /// Returns the part of `object` with the managers of its fields.
+    fn managed(&self, object: &Value) -> Value;
+
+    /// Returns `object` with another part, and with the version and the uid of the part as preconditions.
+    ///
+    /// # Errors
+    ///
+    /// The part is not valid.
+    fn put_into(&self, object: &Value, part: &Value) -> Result<Value, Status>;
+}
+
+// === impl Draft ===
+
+impl<'a> Draft<'a> {
+    /// Makes an update that replaces `existing` by `new` at `now`, as far as the endpoint allows.
+    ///
+    /// # Errors
+    ///
+    /// The object has another uid than a client expects.
+    pub fn update(
+        target: &'a Target,
+        author: Author<'a>,
+        mut existing: Existing,
+        mut new: Value,
+        source: Source,
+        now: &str,
+    ) -> Result<Self, Status> {
+        check_uid(target, &existing.stored, &new, source)?;
+        let old = existing.shown.take();
+        // A configuration says who owns what, and the endpoint does not take that back.
+        let managers = managed_fields::of(&new);
+        target.convert_back(&mut new);
+        let empty = target.take_empty(&mut new);
+        let is_comparable = target.is_comparable(&new);
+        complete(target, &old, &mut new);
+        target.keep_empty(&mut new, &empty);
+        if source == Source::Apply {
+            managed_fields::set(&mut new, managers);
+        } else {
+            author.record(target, Some(&old), &mut new, now);
+        }
+        if !is_comparable {
+            managed_fields::set(&mut new, None);
+        }
+        target.keep_status(Some(&old), &mut new);
+        target.forget_empty(&mut new, &empty);
+        let write = Write {
+            target,
+            author,
+            source,
+            operation: Operation::Update,
+            new,
+            old,
+            empty,
+            data_text: None,
+            is_stored: true,
+        };
+        Ok(Self {
+            write,
+            action: Action::Update {
+                existing,
+                part: None,
+            },
+        })
+    }
+
+    /// Makes an update that replaces a part of `existing` by `new` at `now`.
+    ///
+    /// # Errors
+    ///
+    /// The object has another uid than a client expects.
+    pub fn update_part(
+        (target, part): (&'a Target, &'a dyn Part),
+        author: Author<'a>,
+        existing: Existing,
+        mut new: Value,
+        source: Source,
+        now: &str,
+    ) -> Result<Self, Status> {
+        check_uid(target, &existing.stored, &new, source)?;
+        let old = part.managed(&existing.shown);
+        if source != Source::Apply {
+            author.record_kind(target, &part.kind(), Some(&old), &mut new, now);
+        }
+        let write = Write {
+            target,
+            author,
+            source,
+            operation: Operation::Update,
+            new,
+            old,
+            empty: Vec::new(),
+            data_text: None,
+            is_stored: false,
+        };
+        Ok(Self {
+            write,
+            action: Action::Update {
+                existing,
+                part: Some(part),
+            },
+        })
+    }
+}
+
+/// Takes back what the endpoint may not change, and sets the defaults of what a client has left out.
+pub(super) fn complete(target: &Target, old: &Value, new: &mut Value) {
+    let subresource = target.subresource();
+    target.resource.reset_for_endpoint(subresource, old, new);
+    if matches!(
+        subresource,
+        "" | "status" | "ephemeralcontainers" | "resize"
+    ) {
+        target.rules().set_defaults(new);
+    }
+    keep_server_set(&old["metadata"], &mut new["metadata"]);
+}
+
+/// Prepares, validates and stores the new version of an object that admission has mutated.
+///
+/// An update that changes nothing is not stored, and the object keeps its version. If the last finalizer of a deleted
+/// object is gone, so is the object.
+pub(super) fn store(
+    attempt: &mut Attempt<'_, '_>,
+    mut write: Write<'_>,
+    existing: Existing,
+    part: Option<&dyn Part>,
+) -> Result<Outcome, AttemptError> {
+    let Existing { stored, shown } = existing;
+    if let Some(part) = part {
+        write.new = part.put_into(&shown, &write.new)?;
+        write.old = shown;
+    }
+    escalation::check(&write)?;
+    check_version(write.target, &stored, &write.new)?;
+    prepare(attempt, &mut write)?;
+    check(attempt, &write, &stored)?;
+    if write.target.subresource().is_empty() {
+        let rules = write.target.rules();
+        attempt.warn(rules.warnings_of(&write.new, Some(&write.old)));
+    }
+    write.new["metadata"]["resourceVersion"] = json!(stored.revision().to_string());
+    match part {
+        None => chain::validate(&write, attempt)?,
+        Some(part) => {
+            let seen = Write {
+                new: part.of(&write.new),
+                old: part.of(&write.old),
+                target: write.target,
+                author: write.author,
+                source: write.source,
+                operation: write.operation,
+                empty: Vec::new(),
+                data_text: None,
+                is_stored: false,
+            };
+            chain::validate(&seen, attempt)?;
+        }
+    }
+    let outcome = commit(attempt, write, stored)?;
+    Ok(match part {
+        None => outcome,
+        Some(part) => Outcome::Shown(match outcome {
+            Outcome::Stored(object) => part.of(&object.to_value()),
+            Outcome::Shown(object) | Outcome::Deleted(object) => part.of(&object),
+        }),
+    })
+}
+
+/// Sets what the server and the kind change in an object that is written.
+fn prepare(attempt: &Attempt<'_, '_>, write: &mut Write<'_>) -> Result<(), Status> {
+    allocation::allocate(attempt, write)?;
+    if write.target.rules().is(&persistent_volume::KIND) {
+        note_phase(attempt.now_text(), &write.old, &mut write.new);
+    }
+    if write.target.rules().is(&certificate_signing_request::KIND)
+        && !write.target.subresource().is_empty()
+    {
+        let subresource = write.target.subresource();
+        let now = attempt.now_text();
+        certificate_signing_request::settle_conditions(
+            subresource,
+            now,
+            &write.old,
+            &mut write.new,
+        );
+    }
+    let (rules, old) = (write.target.rules(), &write.old);
+    let sent = rules.habits.counts_dropped.then(|| write.new.clone());
+    if matches!(write.target.subresource(), "" | "status") {
+        rules.prepare_next(old, &mut write.new);
+    }
+    let first = rules.habits.begins_without_generation.then_some(0);
+    let sent = sent.as_ref().unwrap_or(&write.new);
+    let with_empty = rules
+        .habits
+        .counts_empty
+        .then(|| with_empty(sent, &write.empty));
+    let compared = with_empty.flatten();
+    if let Some(generation) = old["metadata"]["generation"].as_i64().or(first)
+        && rules.habits.has_generation
+        && write.target.subresource() != "status"
+        && rules
+            .habits
+            .is_next_generation(old, compared.as_ref().unwrap_or(sent))
+    {
+        write.new["metadata"]["generation"] = json!(generation + 1);
+    }
+    Ok(())
+}
+
+/// Validates an object that replaces another by the rules of its kind.
+fn check(
+    attempt: &mut Attempt<'_, '_>,
+    write: &Write<'_>,
+    stored: &StoredObject,
+) -> Result<(), Status> {
+    let (target, old, new) = (write.target, &write.old, &write.new);
+    let (was, is) = (&old["metadata"], &new["metadata"]);
+    let mut errors = metadata_update_errors(target.rules(), target.subresource(), was, is);
+    errors.extend(admin_access::error(attempt, write, Some(old)));
+    let verdict = write.verdict(Some(old));
+    attempt.warn(verdict.warnings);
+    errors.extend(verdict.errors);
+    errors.extend(data_text::error(
+        target,
+        stored,
+        new,
+        write.data_text.as_deref(),
+    ));
+    attempt.tolerate(write, &mut errors);
+    if errors.is_empty() {
+        return Ok(());
+    }
+    Err(target.invalid(target.name(), &errors))
+}
+
+/// Stores the new version of `stored`.
+fn commit(
+    attempt: &mut Attempt<'_, '_>,
+    write: Write<'_>,
+    stored: Arc<StoredObject>,
+) -> Result<Outcome, AttemptError> {
+    let Write {
+        target,
+        old,
+        new,
+        data_text,
+        ..
+    } = write;
+    if is_unchanged(&old, &new) {
+        if target.conversion().is_some() {
+            return Ok(Outcome::Shown(old));
+        }
+        return Ok(Outcome::Stored(stored));
+    }
+    if is_finished(target.rules(), &old, &new) {
+        if !attempt.is_dry_run() {
+            attempt.delete(stored.key());
+        }
+        return Ok(Outcome::Shown(new));
+    }
+    attempt.store(target, stored.key(), new, data_text.as_deref())
+}
+
+/// Refuses a write that is about another object of the same name.
+fn check_uid(
+    target: &Target,
+    stored: &StoredObject,
+    new: &Value,
+    source: Source,
+) -> Result<(), Status> {
+    let uid = new["metadata"]["uid"].as_str().unwrap_or_default();
+    if source == Source::Sent && !uid.is_empty() && uid != stored.uid() {
+        return Err(Status::conflict(
+            target.named(target.name()),
+            &format!(
+                "StorageError: invalid object, Code: 4, Key: /registry/{}/{}, ResourceVersion: 0, AdditionalErrorMsg: \
+                 Precondition failed: UID in precondition: {uid}, UID in object meta: {}",
+                target.group_resource(),
+                target.key(target.name()),
+                stored.uid(),
+            ),
+        ));
+    }
+    Ok(())
+}
+
+/// Refuses a write that is based on another version of the object than the present one.
+fn check_version(target: &Target, stored: &StoredObject, new: &Value) -> Result<(), Status> {
+    let named = target.named(target.name());
+    let version = new["metadata"]["resourceVersion"]
+        .as_str()
+        .unwrap_or_default();
+    let version = match version {
+        "" => 0,
+        text => text.parse::<u64>().map_err(|_| {
+            Status::unclassified(format!(
+                "strconv.ParseUint: parsing {text:?}: invalid syntax"
+            ))
+        })?,
+    };
+    if version == 0 {
+        return if target.rules().habits.requires_version {
+            Err(version_required(named))
+        } else {
+            Ok(())
+        };
+    }
+    if version == stored.revision() {
+        Ok(())
+    } else {
+        Err(Status::stale(named))
+    }
+}
+
+/// Returns the answer to an update without a version. It names the resource where others name the kind, as upstream.
+fn version_required(named: Named<'_>) -> Status {
+    let error = FieldError::invalid(
+        "metadata.resourceVersion",
+        &json!(0),
+        "must be specified for an update",
+    );
+    Status::invalid(named.resource, named.group, named.name, &[error])
+}
+
+/// Keeps the metadata that a client leaves out or may not set.
+fn keep_server_set(old: &Value, new: &mut Value) {
+    let Some(fields) = new.as_object_mut() else {
+        return;
+    };
+    let mut keep = |field: &str, is_forced: bool| match old.get(field) {
+        Some(value) if is_forced || fields.get(field).is_none_or(Value::is_null) => {
+            fields.insert(field.to_owned(), value.clone());
+        }
+        None if is_forced => {
+            fields.remove(field);
+        }
+        _ => {}
+    };
+    keep("uid", false);
+    keep("creationTimestamp", true);
+    keep("generation", true);
+    keep("deletionTimestamp", old.get("deletionTimestamp").is_some());
+    keep("deletionGracePeriodSeconds", false);
+}
+
+/// Writes down when a volume came into its phase, unless the update says so.
+fn note_phase(now: &str, old: &Value, new: &mut Value) {
+    if old["status"]["phase"] == new["status"]["phase"] {
+        return;
+    }
+    let field = "lastPhaseTransitionTime";
+    let (was, is) = (&old["status"], &mut new["status"]);
+    if is[field].is_null() || is[field] == was[field] {
+        is[field] = json!(now);
+    }
+}
+
+/// Returns whether two objects differ in nothing but the times of their managers.
+fn is_unchanged(old: &Value, new: &Value) -> bool {
+    without_times(old) == without_times(new)
+}
+
+fn without_times(object: &Value) -> Value {
+    let mut object = object.clone();
+    let entries = object["metadata"]["managedFields"].as_array_mut();
+    for entry in entries.into_iter().flatten() {
+        remove(entry, "time");
+    }
+    object
+}

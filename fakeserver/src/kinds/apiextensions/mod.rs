@@ -1,3 +1,0 @@
-//! The group `apiextensions.k8s.io`: definitions of custom resources.
-
-pub(crate) mod custom_resource_definition;

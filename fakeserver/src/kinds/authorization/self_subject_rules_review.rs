@@ -1,6 +1,0 @@
-//! Reviews of the rules that apply to the client that asks.
-
-use crate::kinds::Kind;
-
-/// Reviews of the rules that apply to the client that asks.
-pub(crate) static KIND: Kind = Kind::new("authorization.k8s.io", "selfsubjectrulesreviews");

@@ -1,3 +1,0 @@
-//! The group `autoscaling`.
-
-pub(crate) mod horizontal_pod_autoscaler;

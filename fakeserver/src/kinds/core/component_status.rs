@@ -1,7 +1,0 @@
-//! Statuses of components. The server has none.
-
-use crate::kinds::Kind;
-
-/// Statuses of components, of which there are none.
-pub(crate) static KIND: Kind =
-    Kind::new("", "componentstatuses").deprecated("v1 ComponentStatus is deprecated in v1.19+");

@@ -1,3 +1,0 @@
-//! The group `events.k8s.io`.
-
-pub(crate) mod event;

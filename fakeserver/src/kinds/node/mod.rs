@@ -1,3 +1,0 @@
-//! The group `node.k8s.io`.
-
-pub(crate) mod runtime_class;

@@ -1,3 +1,0 @@
-//! The group `policy`.
-
-pub(crate) mod pod_disruption_budget;

@@ -1,0 +1,187 @@
+//! JSON becomes CBOR. Of built-in types it is known which texts are bytes, and which numbers are never integers.
+
+use ciborium_ll::{Encoder, Header};
+use serde_json::{Map, Value};
+
+use super::{
+    item::{FALSE, NULL, TRUE},
+    tags::{BASE64, SELF_DESCRIBED},
+};
+use crate::schema::{Field, FieldValue, Form, Shape, TypeId, decode_base64, types};
+
+const WRITES_TO_MEMORY: &str = "memory takes all bytes";
+
+/// Encodes an object: of a built-in type, or of none.
+pub fn encode(value: &Value, id: Option<TypeId>) -> Vec<u8> {
+    let mut out = Out(Vec::new());
+    out.push(Header::Tag(SELF_DESCRIBED));
+    out.value(value, id);
+    out.0
+}
+
+/// Encodes a frame of a watch around an object that is encoded already.
+pub fn encode_frame(kind: &str, object: &[u8]) -> Vec<u8> {
+    let mut out = Out(Vec::new());
+    out.push(Header::Tag(SELF_DESCRIBED));
+    out.push(Header::Map(Some(2)));
+    out.text("type");
+    out.text(kind);
+    out.text("object");
+    out.0.extend_from_slice(object);
+    out.0
+}
+
+/// Encodes the beginning of a list, up to the first of `count` items.
+pub fn begin_list(kind: &str, count: usize) -> Vec<u8> {
+    let mut out = Out(Vec::new());
+    out.push(Header::Tag(SELF_DESCRIBED));
+    out.push(Header::Map(Some(4)));
+    out.text("kind");
+    out.text(kind);
+    out.text("items");
+    out.push(Header::Array(Some(count)));
+    out.0
+}
+
+/// Encodes the rest of a list, after its last item.
+pub fn end_list(metadata: &Value, api_version: &str) -> Vec<u8> {
+    let mut out = Out(Vec::new());
+    out.text("metadata");
+    out.value(metadata, None);
+    out.text("apiVersion");
+    out.text(api_version);
+    out.0
+}
+
+/// Appends an item of a list.
+pub fn push_item(value: &Value, id: Option<TypeId>, out: &mut Vec<u8>) {
+    let mut item = Out(std::mem::take(out));
+    item.value(value, id);
+    *out = item.0;
+}
+
+struct Out(Vec<u8>);
+
+// === impl Out ===
+
+impl Out {
+    fn value(&mut self, value: &Value, id: Option<TypeId>) {
+        match id {
+            Some(id) => self.message(id, value),
+            None => self.plain(value),
+        }
+    }
+
+    fn plain(&mut self, value: &Value) {
+        match value {
+            Value::Null => self.push(Header::Simple(NULL)),
+            Value::Bool(false) => self.push(Header::Simple(FALSE)),
+            Value::Bool(true) => self.push(Header::Simple(TRUE)),
+            Value::Number(number) => match (number.as_u64(), number.as_i64()) {
+                (Some(number), _) => self.push(Header::Positive(number)),
+                (None, Some(number)) => self.push(Header::Negative((!number).unsigned_abs())),
+                (None, None) => self.push(Header::Float(number.as_f64().unwrap_or_default())),
+            },
+            Value::String(text) => self.text(text),
+            Value::Array(items) => self.list(items, Self::plain),
+            Value::Object(members) => self.members(members, |out, _, value| out.plain(value)),
+        }
+    }
+
+    fn message(&mut self, id: TypeId, value: &Value) {
+        let table = types();
+        match (table.get(id).form, value) {
+            (Form::Struct, Value::Object(members)) => {
+                self.members(members, |out, name, value| match table.field(id, name) {
+                    Some(field) => out.field(field, value),
+                    None => out.plain(value),
+                });
+            }
+            (Form::SchemaOrArray | Form::SchemaOrBool | Form::SchemaOrStringArray, value) => {
+                self.schema_or(id, value);
+            }
+            (_, value) => self.plain(value),
+        }
+    }
+
+    /// Encodes a JSON schema, or what else may stand in its place.
+    fn schema_or(&mut self, id: TypeId, value: &Value) {
+        let schema = types().field(id, "schema").map(|field| field.value);
+        match (schema, value) {
+            (Some(FieldValue::Message(schema)), Value::Object(_)) => self.message(schema, value),
+            (Some(FieldValue::Message(schema)), Value::Array(items)) => {
+                self.list(items, |out, item| match item {
+                    Value::Object(_) => out.message(schema, item),
+                    other => out.plain(other),
+                });
+            }
+            (_, value) => self.plain(value),
+        }
+    }
+
+    fn field(&mut self, field: &Field, value: &Value) {
+        match (field.shape, value) {
+            (Shape::Repeated, Value::Array(items)) => {
+                self.list(items, |out, item| out.element(field, item));
+            }
+            (Shape::Map, Value::Object(members)) => {
+                self.members(members, |out, _, value| out.element(field, value));
+            }
+            (_, value) => self.element(field, value),
+        }
+    }
+
+    fn element(&mut self, field: &Field, value: &Value) {
+        match (field.value, value) {
+            (FieldValue::Message(id), value) => self.message(id, value),
+            (FieldValue::Double, Value::Number(number)) => {
+                self.push(Header::Float(number.as_f64().unwrap_or_default()));
+            }
+            (FieldValue::Bytes, Value::String(text)) => match decode_base64(text) {
+                Ok(bytes) => {
+                    self.push(Header::Tag(BASE64));
+                    self.bytes(&bytes);
+                }
+                Err(_) => self.text(text),
+            },
+            (_, value) => self.plain(value),
+        }
+    }
+
+    fn list(&mut self, items: &[Value], mut write: impl FnMut(&mut Self, &Value)) {
+        self.push(Header::Array(Some(items.len())));
+        for item in items {
+            write(self, item);
+        }
+    }
+
+    /// Encodes a map: shorter keys come first, and equally long ones in the order of their bytes.
+    fn members(
+        &mut self,
+        members: &Map<String, Value>,
+        mut write: impl FnMut(&mut Self, &str, &Value),
+    ) {
+        let mut sorted: Vec<(&String, &Value)> = members.iter().collect();
+        sorted.sort_by_key(|(key, _)| (key.len(), key.as_bytes()));
+        self.push(Header::Map(Some(sorted.len())));
+        for (key, value) in sorted {
+            self.text(key);
+            write(self, key, value);
+        }
+    }
+
+    /// Encodes a text, which is a byte string.
+    fn text(&mut self, text: &str) {
+        self.bytes(text.as_bytes());
+    }
+
+    fn bytes(&mut self, bytes: &[u8]) {
+        self.push(Header::Bytes(Some(bytes.len())));
+        self.0.extend_from_slice(bytes);
+    }
+
+    fn push(&mut self, header: Header) {
+        let mut encoder = Encoder::from(&mut self.0);
+        encoder.push(header).expect(WRITES_TO_MEMORY);
+    }
+}

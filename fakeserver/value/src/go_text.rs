@@ -1,0 +1,142 @@
+//! Values as Go prints them in messages.
+
+use std::fmt::Write as _;
+
+use serde_json::Value;
+
+/// Returns a text in quotes, as the verb `%q` prints it.
+pub fn quote(text: &str) -> String {
+    let mut quoted = String::with_capacity(text.len() + 2);
+    quoted.push('"');
+    for letter in text.chars() {
+        match letter {
+            '"' | '\\' => quoted.extend(['\\', letter]),
+            '\u{7}' => quoted.push_str("\\a"),
+            '\u{8}' => quoted.push_str("\\b"),
+            '\u{c}' => quoted.push_str("\\f"),
+            '\n' => quoted.push_str("\\n"),
+            '\r' => quoted.push_str("\\r"),
+            '\t' => quoted.push_str("\\t"),
+            '\u{b}' => quoted.push_str("\\v"),
+            control if control.is_ascii_control() => {
+                write!(quoted, "\\x{:02x}", u32::from(control)).expect("a string takes all");
+            }
+            control if control.is_control() => {
+                write!(quoted, "\\u{:04x}", u32::from(control)).expect("a string takes all");
+            }
+            letter => quoted.push(letter),
+        }
+    }
+    quoted.push('"');
+    quoted
+}
+
+/// Returns a number as the verb `%v` prints a float: with an exponent if it is small or great.
+pub fn float(number: f64) -> String {
+    if number == 0.0 {
+        return "0".to_owned();
+    }
+    let scientific = format!("{number:e}");
+    let (digits, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
+    let exponent: i32 = exponent.parse().unwrap_or_default();
+    if (-4..6).contains(&exponent) {
+        return format!("{number}");
+    }
+    let sign = if exponent < 0 { '-' } else { '+' };
+    format!("{digits}e{sign}{:02}", exponent.unsigned_abs())
+}
+
+/// Returns a value as an error of a field shows it.
+pub fn shown(value: &Value) -> String {
+    match value {
+        Value::String(text) => quote(text),
+        Value::Number(number) if number.is_f64() => float(number.as_f64().unwrap_or_default()),
+        other => escape_html(&other.to_string()),
+    }
+}
+
+/// Returns JSON as Go prints it, which can stand in a page of HTML.
+pub fn escape_html(json: &str) -> String {
+    let mut escaped = String::with_capacity(json.len());
+    for character in json.chars() {
+        match character {
+            '<' => escaped.push_str("\\u003c"),
+            '>' => escaped.push_str("\\u003e"),
+            '&' => escaped.push_str("\\u0026"),
+            '\u{2028}' => escaped.push_str("\\u2028"),
+            '\u{2029}' => escaped.push_str("\\u2029"),
+            other => escaped.push(other),
+        }
+    }
+    escaped
+}
+
+/// Returns JSON without the spaces between its parts, as Go prints what it holds as text.
+pub fn compact(json: &str) -> String {
+    let mut is_in_text = false;
+    let mut is_escaped = false;
+    let mut compact = String::with_capacity(json.len());
+    for letter in json.chars() {
+        match letter {
+            ' ' | '\t' | '\r' | '\n' if !is_in_text => continue,
+            '"' if !is_escaped => is_in_text = !is_in_text,
+            _ => {}
+        }
+        is_escaped = is_in_text && letter == '\\' && !is_escaped;
+        compact.push(letter);
+    }
+    escape_html(&compact)
+}
+
+/// Returns a value as the verb `%v` prints it.
+pub fn plain(value: &Value) -> String {
+    match value {
+        Value::Null => "<nil>".to_owned(),
+        Value::String(text) => text.clone(),
+        Value::Array(items) => {
+            let items: Vec<String> = items.iter().map(plain).collect();
+            format!("[{}]", items.join(" "))
+        }
+        Value::Object(members) => {
+            let members = members.iter();
+            let members: Vec<String> = members
+                .map(|(name, value)| format!("{name}:{}", plain(value)))
+                .collect();
+            format!("map[{}]", members.join(" "))
+        }
+        Value::Number(number) if number.is_f64() => float(number.as_f64().unwrap_or_default()),
+        other => other.to_string(),
+    }
+}
+
+/// Returns the name of the type by which Go holds a value of JSON.
+pub fn type_name(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "<nil>",
+        Value::Bool(_) => "bool",
+        Value::Number(number) if number.is_f64() => "float64",
+        Value::Number(_) => "int64",
+        Value::String(_) => "string",
+        Value::Array(_) => "[]interface {}",
+        Value::Object(_) => "map[string]interface {}",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_are_compact_outside_of_strings() {
+        let spaced = "{ \"a b\" : [ 1 , \"\\\" <\" ] }\n";
+        assert_eq!(compact(spaced), "{\"a b\":[1,\"\\\" \\u003c\"]}");
+    }
+
+    #[test]
+    fn floats_have_exponents_as_go_prints_them() {
+        assert_eq!(float(1000.0), "1000");
+        assert_eq!(float(1.5), "1.5");
+        assert_eq!(float(1_000_000.0), "1e+06");
+        assert_eq!(float(0.000_01), "1e-05");
+    }
+}

@@ -1,0 +1,31 @@
+//! Values that the API exchanges, and functions of them that need no store and no connection.
+#![expect(
+    missing_docs,
+    reason = "the API of users is that of the crate `fakeserver`, whose items are all documented"
+)]
+
+pub mod revision;
+pub mod go_text;
+pub mod status;
+pub mod names;
+pub mod similar;
+pub mod pattern;
+pub mod resource;
+pub mod resource_path;
+pub mod user;
+pub mod audit_annotations;
+pub mod pool;
+pub mod object;
+pub mod json;
+pub mod schema;
+pub mod protobuf;
+pub mod cbor;
+pub mod patch;
+pub mod edit;
+pub mod field;
+pub mod difference;
+pub mod findings;
+pub mod parse;
+pub mod served_form;
+pub mod managed_fields;
+pub mod apply;

@@ -1,0 +1,241 @@
+//! Field ownership: `metadata.managedFields` for managers that create, update and patch.
+//!
+//! A manager owns the fields that it was the last to change. A write that changes a field takes it from all other
+//! managers, and a removed field has no owner. A manager that owns nothing is not listed. A write that changes nothing
+//! leaves everything as it is, times included.
+
+mod field_set;
+mod element;
+mod entry;
+mod compare;
+mod differences;
+mod typed;
+mod scale;
+mod without;
+#[cfg(test)]
+mod tests;
+
+use std::{collections::BTreeMap, sync::OnceLock};
+
+use serde_json::{Value, json};
+
+use crate::{
+    resource,
+    schema::{Schema, canonical, schemas, type_of_kind, types},
+    served_form::ServedForm,
+};
+
+pub use self::{
+    compare::{Comparison, compare},
+    differences::Differences,
+    element::{Element, Shape, as_element, elements, field_element, key_of, shape},
+    entry::{APPLY, Entry, UPDATE, decode, of, put, set, take},
+    field_set::{FieldSet, print_element},
+    scale::{managers_after_scale, scale_managers},
+    typed::{check as check_typed, fits},
+    without::without_managed_fields,
+};
+
+/// The maximum number of separate updating managers; beyond it the oldest are merged.
+const UPDATE_MANAGERS_MAX: usize = 10;
+const SCALE: &str = "scale";
+const ANCIENT: &str = "ancient-changes";
+
+/// Fields of `metadata` that have no owner.
+const UNOWNED_METADATA: [&str; 8] = [
+    "f:name",
+    "f:namespace",
+    "f:creationTimestamp",
+    "f:selfLink",
+    "f:uid",
+    "f:generation",
+    "f:managedFields",
+    "f:resourceVersion",
+];
+
+/// The manager of a write.
+#[derive(Clone, Debug)]
+pub struct Manager<'a> {
+    pub name: &'a str,
+    /// The version of the API through which it writes, as in `apps/v1`.
+    pub api_version: &'a str,
+    /// Empty for the object itself.
+    pub subresource: &'a str,
+}
+
+/// The facts about a kind that ownership depends on.
+#[derive(Clone, Copy, Debug)]
+pub struct Described<'a> {
+    /// Without one, the kinds of values follow from their shape.
+    pub schema: Option<Schema<'a>>,
+    /// The object before any field was set: fields that its type always writes are there, as zero or null. So a field
+    /// that every object of its type has gets an owner only once it has another value.
+    pub zero: &'a Value,
+    /// The other form of a kind that has two: who wrote through it owns fields of that form.
+    other: Option<&'static ServedForm>,
+}
+
+/// A built-in kind, as in `apps/v1` and `Deployment`, or one of which nothing is known. They are described once in a
+/// process.
+pub fn described(api_version: &str, kind: &str) -> Described<'static> {
+    static KINDS: OnceLock<BTreeMap<String, (Schema<'static>, Value)>> = OnceLock::new();
+    let kinds = KINDS.get_or_init(|| {
+        let described = schemas().kinds().filter_map(|(group, version, kind)| {
+            let schema = schemas().of_kind(group, version, kind)?;
+            let zero = canonical(types(), type_of_kind(group, version, kind)?, Value::Null);
+            Some((
+                kind_key(&resource::api_version(group, version), kind),
+                (schema, zero),
+            ))
+        });
+        described.collect()
+    });
+    match kinds.get(&kind_key(api_version, kind)) {
+        Some((schema, zero)) => Described {
+            schema: Some(*schema),
+            zero,
+            other: None,
+        },
+        None => Described::by(None),
+    }
+}
+
+fn kind_key(api_version: &str, kind: &str) -> String {
+    format!("{api_version}/{kind}")
+}
+
+// === impl Described ===
+
+impl<'a> Described<'a> {
+    /// A kind of which only the schema is known, if that.
+    pub fn by(schema: Option<Schema<'a>>) -> Self {
+        static ZERO: OnceLock<Value> = OnceLock::new();
+        Self {
+            schema,
+            zero: ZERO.get_or_init(|| json!({"metadata": {}})),
+            other: None,
+        }
+    }
+
+    /// Compares managers of the other form by the fields of that form.
+    pub fn with_other(self, other: Option<&'static ServedForm>) -> Self {
+        Self { other, ..self }
+    }
+}
+
+/// Writes into `after` who owns which of its fields, now that `manager` made it of `before`.
+///
+/// `before` is nothing for an object that is created; a kind that is not described is compared by the shape of its values.
+/// `now` is in whole seconds, as objects write times.
+pub fn record_update(
+    before: Option<&Value>,
+    after: &mut Value,
+    described: Described<'_>,
+    manager: &Manager<'_>,
+    now: &str,
+) {
+    let mut given = take(after);
+    if !manager.subresource.is_empty() {
+        // Managers are set through the object itself.
+        given = Value::Null;
+    }
+    let mut entries = match decode(&given) {
+        _ if is_reset(&given) => Vec::new(),
+        Some(entries) if !entries.is_empty() => entries,
+        _ => before
+            .and_then(|before| decode(&before["metadata"]["managedFields"]))
+            .unwrap_or_default(),
+    };
+    // Who wrote an object that has no managers is not known, and never will be.
+    if before.is_some() && entries.is_empty() {
+        return;
+    }
+    let before = before.unwrap_or(described.zero);
+    let mut differences = Differences::new(before, after, described, &entries);
+    cut_unowned(&mut differences.own.set);
+    // A write of a scale records a manager only if the replicas had an owner.
+    let is_managed = manager.subresource != SCALE
+        || entries
+            .iter()
+            .any(|entry| !entry.fields.intersection(&differences.own.set).is_empty());
+    for entry in &mut entries {
+        let found = differences.of(entry);
+        entry.fields.subtract(&found.set);
+        entry.fields.subtract(&found.removed);
+    }
+    let found = differences.own;
+    if is_managed && !found.set.is_empty() {
+        grant(&mut entries, found.set, manager, now);
+    }
+    entries.retain(|entry| !entry.fields.is_empty());
+    squash(&mut entries);
+    put(after, entries);
+}
+
+/// Returns whether a client asks to forget all managers: by an empty list, or a list of one empty entry.
+fn is_reset(given: &Value) -> bool {
+    let entries = given.as_array().map(Vec::as_slice);
+    match entries {
+        Some([]) => true,
+        Some([Value::Object(entry)]) => entry.is_empty(),
+        _ => false,
+    }
+}
+
+/// Removes the fields that have no owner: those that identify the object, and those that only the server sets.
+pub fn cut_unowned(fields: &mut FieldSet) {
+    fields.remove("f:apiVersion");
+    fields.remove("f:kind");
+    fields.cut("f:metadata", |metadata| {
+        for field in UNOWNED_METADATA {
+            metadata.remove(field);
+        }
+    });
+}
+
+/// Gives `fields` to `manager`.
+fn grant(entries: &mut Vec<Entry>, fields: FieldSet, manager: &Manager<'_>, now: &str) {
+    let own = entries.iter_mut().find(|entry| {
+        entry.operation == UPDATE
+            && entry.manager == manager.name
+            && entry.api_version == manager.api_version
+            && entry.subresource == manager.subresource
+    });
+    if let Some(own) = own {
+        own.fields.extend(&fields);
+        now.clone_into(&mut own.time);
+    } else {
+        entries.push(Entry {
+            manager: manager.name.to_owned(),
+            operation: UPDATE.to_owned(),
+            api_version: manager.api_version.to_owned(),
+            subresource: manager.subresource.to_owned(),
+            time: now.to_owned(),
+            fields,
+        });
+    }
+}
+
+/// Takes the oldest updates through one version together until there are few enough.
+fn squash(entries: &mut Vec<Entry>) {
+    let is_update = |entry: &Entry| entry.operation == UPDATE && entry.subresource.is_empty();
+    while entries.iter().filter(|entry| is_update(entry)).count() > UPDATE_MANAGERS_MAX {
+        entries.sort_by(|a, b| a.order().cmp(&b.order()));
+        let oldest_pair = (0..entries.len()).find_map(|first| {
+            let second = (first + 1..entries.len()).find(|second| {
+                is_update(&entries[first])
+                    && is_update(&entries[*second])
+                    && entries[first].api_version == entries[*second].api_version
+            })?;
+            Some((first, second))
+        });
+        let Some((first, second)) = oldest_pair else {
+            return;
+        };
+        let newer = entries.remove(second);
+        let ancient = &mut entries[first];
+        ANCIENT.clone_into(&mut ancient.manager);
+        ancient.fields.extend(&newer.fields);
+        ancient.time = newer.time;
+    }
+}

@@ -1,0 +1,290 @@
+//! JSON patches and merge patches, as a real server applies them: by a library that goes beyond the standards.
+//!
+//! A member that is not there can be replaced, tested and copied as if it was null, and items of a list are counted from its end
+//! by negative indices.
+
+use serde_json::{Map, Value};
+
+/// A patch cannot be applied to a document.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the patch does not apply")]
+pub struct Inapplicable;
+
+/// An object or a list, in which an operation finds its member.
+enum Container<'a> {
+    Object(&'a mut Map<String, Value>),
+    List(&'a mut Vec<Value>),
+}
+
+/// Applies an operation of a JSON patch.
+///
+/// # Errors
+///
+/// The operation is none, a path leads nowhere, or a test fails.
+pub fn apply_operation(document: &mut Value, operation: &Value) -> Result<(), Inapplicable> {
+    let text = |field: &str| operation[field].as_str().ok_or(Inapplicable);
+    let value = || operation["value"].clone();
+    let path = text("path");
+    match kind(operation) {
+        Some("add") => add(document, path?, value()),
+        Some("remove") => take(document, path?).map(drop),
+        Some("replace") => replace(document, path?, value()),
+        Some("test") => {
+            let found = match path? {
+                "" => document.clone(),
+                path => get(document, path)?,
+            };
+            is_same(&found, &operation["value"])
+                .then_some(())
+                .ok_or(Inapplicable)
+        }
+        Some("copy") => {
+            let copied = get(document, text("from")?)?;
+            add(document, path?, copied)
+        }
+        Some("move") => {
+            let moved = take(document, text("from")?)?;
+            add(document, path?, moved)
+        }
+        _ => Err(Inapplicable),
+    }
+}
+
+/// Returns the kind of an operation, such as `add`.
+pub fn kind(operation: &Value) -> Option<&str> {
+    operation.get("op")?.as_str()
+}
+
+/// Returns the value to which the `from` of an operation leads, if it has one.
+pub fn source(document: &mut Value, operation: &Value) -> Option<Value> {
+    get(document, operation["from"].as_str()?).ok()
+}
+
+/// Applies a merge patch. Members that are null within a new member are left out.
+pub fn merge_document(document: &mut Value, patch: &Value) {
+    let Some(patch) = patch.as_object() else {
+        *document = patch.clone();
+        return;
+    };
+    let Some(members) = document.as_object_mut() else {
+        *document = without_nulls(&Value::Object(patch.clone()));
+        return;
+    };
+    for (name, value) in patch {
+        match members.get_mut(name) {
+            _ if value.is_null() => {
+                members.remove(name);
+            }
+            None | Some(Value::Null) => {
+                members.insert(name.clone(), without_nulls(value));
+            }
+            Some(member) => merge_document(member, value),
+        }
+    }
+}
+
+/// Removes members that are null, at any depth: they delete nothing.
+pub(super) fn without_nulls(value: &Value) -> Value {
+    match value {
+        Value::Object(members) => members
+            .iter()
+            .filter(|(_, value)| !value.is_null())
+            .map(|(name, value)| (name.clone(), without_nulls(value)))
+            .collect::<Map<_, _>>()
+            .into(),
+        Value::Array(items) => items.iter().map(without_nulls).collect(),
+        other => other.clone(),
+    }
+}
+
+/// Compares a value with that of a test. A real server compares texts as they are written: its own has escapes in place of
+/// the characters that mean something in HTML, which clients send as they are.
+fn is_same(found: &Value, tested: &Value) -> bool {
+    match (found, tested) {
+        (Value::String(found), Value::String(tested)) => {
+            found == tested && !found.contains(['<', '>', '&', '\u{2028}', '\u{2029}'])
+        }
+        (Value::Array(found), Value::Array(tested)) => {
+            let mut both = found.iter().zip(tested);
+            found.len() == tested.len() && both.all(|(found, tested)| is_same(found, tested))
+        }
+        (Value::Object(found), Value::Object(tested)) => {
+            let mut both = found.iter().map(|(name, found)| (found, tested.get(name)));
+            found.len() == tested.len()
+                && both.all(|(found, tested)| tested.is_some_and(|tested| is_same(found, tested)))
+        }
+        (found, tested) => found == tested,
+    }
+}
+
+fn add(document: &mut Value, path: &str, value: Value) -> Result<(), Inapplicable> {
+    let (container, key) = find(document, path)?;
+    match container {
+        Container::Object(members) => {
+            members.insert(key, value);
+        }
+        Container::List(items) if key == "-" => items.push(value),
+        Container::List(items) => {
+            let index = index_of(&key, items.len() + 1)?;
+            items.insert(index, value);
+        }
+    }
+    Ok(())
+}
+
+fn replace(document: &mut Value, path: &str, value: Value) -> Result<(), Inapplicable> {
+    if path.is_empty() {
+        if !value.is_object() && !value.is_array() {
+            return Err(Inapplicable);
+        }
+        *document = value;
+        return Ok(());
+    }
+    let (container, key) = find(document, path)?;
+    match container {
+        Container::Object(members) => {
+            members.insert(key, value);
+        }
+        Container::List(items) => {
+            let index = index_of(&key, items.len())?;
+            items[index] = value;
+        }
+    }
+    Ok(())
+}
+
+/// Returns the value at `path`. A member that its object does not have is null.
+fn get(document: &mut Value, path: &str) -> Result<Value, Inapplicable> {
+    let (container, key) = find(document, path)?;
+    match container {
+        Container::Object(members) => Ok(members.get(&key).cloned().unwrap_or_default()),
+        Container::List(items) => Ok(items[index_of(&key, items.len())?].clone()),
+    }
+}
+
+fn take(document: &mut Value, path: &str) -> Result<Value, Inapplicable> {
+    let (container, key) = find(document, path)?;
+    match container {
+        Container::Object(members) => members.remove(&key).ok_or(Inapplicable),
+        Container::List(items) => {
+            let index = index_of(&key, items.len())?;
+            Ok(items.remove(index))
+        }
+    }
+}
+
+/// Returns the container to which all of `path` but its last part leads, and that part.
+fn find<'a>(document: &'a mut Value, path: &str) -> Result<(Container<'a>, String), Inapplicable> {
+    let (_, parts) = path.split_once('/').ok_or(Inapplicable)?;
+    let mut parts: Vec<String> = parts.split('/').map(decoded).collect();
+    let key = parts.pop().ok_or(Inapplicable)?;
+    let mut within = document;
+    for part in parts {
+        within = match within {
+            Value::Object(members) => members.get_mut(&part).ok_or(Inapplicable)?,
+            Value::Array(items) => {
+                let index = index_of(&part, items.len())?;
+                &mut items[index]
+            }
+            _ => return Err(Inapplicable),
+        };
+    }
+    match within {
+        Value::Object(members) => Ok((Container::Object(members), key)),
+        Value::Array(items) => Ok((Container::List(items), key)),
+        _ => Err(Inapplicable),
+    }
+}
+
+/// Returns the index that `key` names in a list of `len` items.
+pub(super) fn index_of(key: &str, len: usize) -> Result<usize, Inapplicable> {
+    let index: i64 = key.parse().map_err(|_| Inapplicable)?;
+    let index = if index < 0 {
+        usize::try_from(index.unsigned_abs())
+            .ok()
+            .and_then(|back| len.checked_sub(back))
+    } else {
+        usize::try_from(index).ok()
+    };
+    index.filter(|index| *index < len).ok_or(Inapplicable)
+}
+
+pub(super) fn decoded(part: &str) -> String {
+    part.replace("~1", "/").replace("~0", "~")
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn patched(operations: &Value) -> Result<Value, Inapplicable> {
+        let mut document = json!({"a": {"b": 1}, "l": [1, 2, 3]});
+        for operation in operations.as_array().expect("a list") {
+            apply_operation(&mut document, operation)?;
+        }
+        Ok(document)
+    }
+
+    #[test]
+    fn negative_indices_count_from_the_end() {
+        let operations = json!([
+            {"op": "replace", "path": "/l/-1", "value": 9},
+            {"op": "test", "path": "/l/2", "value": 9},
+            {"op": "add", "path": "/l/-1", "value": 4},
+            {"op": "remove", "path": "/l/-4"},
+        ]);
+        let document = patched(&operations).unwrap();
+        assert_eq!(document["l"], json!([2, 9, 4]));
+        patched(&json!([{"op": "remove", "path": "/l/-4"}])).unwrap_err();
+    }
+
+    #[test]
+    fn members_that_are_not_there_are_null() {
+        let operations = json!([
+            {"op": "test", "path": "/a/x", "value": null},
+            {"op": "replace", "path": "/a/y", "value": 2},
+            {"op": "copy", "from": "/a/z", "path": "/a/b"},
+            {"op": "add", "path": "/c"},
+        ]);
+        let document = patched(&operations).unwrap();
+        assert_eq!(document["a"], json!({"b": null, "y": 2}));
+        assert_eq!(document.get("c"), Some(&Value::Null));
+        patched(&json!([{"op": "remove", "path": "/a/x"}])).unwrap_err();
+        patched(&json!([{"op": "test", "path": "/x/y", "value": null}])).unwrap_err();
+    }
+
+    #[test]
+    fn texts_with_characters_of_html_pass_no_test() {
+        let test = |text: &str| {
+            let operation = json!({"op": "test", "path": "/a", "value": [text]});
+            apply_operation(&mut json!({"a": [text]}), &operation)
+        };
+        assert_eq!(test("1 + 1"), Ok(()));
+        assert_eq!(test("1 < 2"), Err(Inapplicable));
+    }
+
+    #[test]
+    fn operations_have_a_known_kind_and_a_path() {
+        for operation in [
+            json!({"op": "bogus", "path": "/a"}),
+            json!({"op": "add", "value": 1}),
+            json!({"op": "add", "path": "", "value": {}}),
+            json!({"op": "copy", "path": "/a"}),
+            Value::Null,
+        ] {
+            patched(&json!([operation])).unwrap_err();
+        }
+    }
+
+    #[test]
+    fn merges_leave_nulls_out_of_new_members() {
+        let mut document = json!({"a": {"b": 1}});
+        let patch = json!({"a": {"b": null, "c": [{"d": null}]}, "l": [{"e": null}]});
+        merge_document(&mut document, &patch);
+        assert_eq!(document, json!({"a": {"c": [{}]}, "l": [{}]}));
+        merge_document(&mut document, &json!({"l": [{"e": null}]}));
+        assert_eq!(document["l"], json!([{"e": null}]));
+    }
+}
