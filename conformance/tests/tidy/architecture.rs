@@ -1,4 +1,4 @@
-//! The tables of modules in `ARCHITECTURE.md`: one a crate, lower layers first.
+//! The tables of modules in `ARCHITECTURE.md` and in the READMEs of packages: one a crate, lower layers first.
 
 use crate::{
     markdown::{self, Part},
@@ -11,6 +11,9 @@ const HEAD: &str = "| layer | module |";
 /// The modules of a crate, in the order in which they may import each other: a module imports those before it.
 #[derive(Debug)]
 pub(crate) struct ModuleTable {
+    /// The page that has it.
+    pub(crate) page: String,
+    /// The folder of the package.
     pub(crate) crate_name: String,
     pub(crate) rows: Vec<Row>,
 }
@@ -26,9 +29,19 @@ pub(crate) struct Row {
 // === impl ModuleTable ===
 
 impl ModuleTable {
-    /// The tables of the page, by the headings above them.
+    /// The tables of the page, by the headings above them, and those of READMEs, by their folders.
     pub(crate) fn all(tree: &Tree) -> Vec<Self> {
-        let text = tree.text(PAGE).unwrap_or_default();
+        let readmes = tree.of_type("md").filter_map(|(path, text)| {
+            let folder = path.strip_suffix("/README.md")?;
+            Some(Self::on_page(path, text, Some(folder)))
+        });
+        let mut tables = Self::on_page(PAGE, tree.text(PAGE).unwrap_or_default(), None);
+        tables.extend(readmes.flatten());
+        tables
+    }
+
+    /// The tables of a page, of the package in `folder` or of those that the headings name.
+    fn on_page(page: &str, text: &str, folder: Option<&str>) -> Vec<Self> {
         let mut tables: Vec<Self> = Vec::new();
         let mut heading = "";
         let mut layer = "";
@@ -40,7 +53,8 @@ impl ModuleTable {
             if line.starts_with(HEAD) {
                 is_within = true;
                 tables.push(Self {
-                    crate_name: heading.to_owned(),
+                    page: page.to_owned(),
+                    crate_name: folder.unwrap_or(heading).to_owned(),
                     rows: Vec::new(),
                 });
                 continue;

@@ -10,7 +10,7 @@
 //! | `paths` | a path in Markdown that does not exist |
 //! | `spawn` | a task or thread that is started outside of a `task` module |
 //! | `sizes` | a function or a file that is too long |
-//! | `imports` | an import against the tables of `ARCHITECTURE.md` |
+//! | `imports` | an import against the table of its crate |
 //! | `module_order` | a `lib.rs` and a table that differ |
 //! | `wording` | docs that begin with a clause |
 //!
@@ -92,13 +92,14 @@ fn docs_begin_with_a_verb_or_a_noun() {
 }
 
 /// The command lines of the programs.
-fn programs() -> [Command; 4] {
+fn programs() -> [Command; 5] {
     let conformance = conformance::cli::Cli::command();
     let fakeserver = fakeserver::cli::command();
     [
         fakeserver,
         kube_apiserver(),
         conformance,
+        survive::cli::Cli::command(),
         benches::command(),
     ]
 }

@@ -1,4 +1,4 @@
-//! Modules import in the direction of the tables in `ARCHITECTURE.md`; crates and stages that must not know each other do not.
+//! Modules import in the direction of the tables in `ARCHITECTURE.md` and in READMEs; crates and stages that must not know each other do not.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,4 +1,4 @@
-//! `lib.rs` declares its modules in the order of the crate's table in `ARCHITECTURE.md`.
+//! `lib.rs` declares its modules in the order of the crate's table.
 
 use crate::{
     architecture::ModuleTable,
@@ -12,10 +12,11 @@ pub(crate) fn findings(tree: &Tree) -> Vec<Finding> {
     let tests = TestCode::of(tree);
     let mut findings = Vec::new();
     for table in ModuleTable::all(tree) {
+        let page = &table.page;
         let root = format!("{}/src/lib.rs", table.crate_name);
         let Some(text) = tree.text(&root) else {
             let what = format!("a table of `{}`, which has no lib.rs", table.crate_name);
-            findings.push(Finding::new("ARCHITECTURE.md", 1, what, "name a crate"));
+            findings.push(Finding::new(page, 1, what, "name a crate"));
             continue;
         };
         let code = Code::read(&root, text);
@@ -25,13 +26,13 @@ pub(crate) fn findings(tree: &Tree) -> Vec<Finding> {
         let is_test = |name: &str| tests.contains(&format!("{folder}/{name}"));
         for (name, line) in &declared {
             if !listed.contains(name) && !is_test(name) {
-                let what = format!("`{name}` is not in the table of ARCHITECTURE.md");
+                let what = format!("`{name}` is not in the table of {page}");
                 findings.push(Finding::new(&root, *line, what, "add it"));
             }
         }
         let is_declared = |name: &str| declared.iter().any(|(declared, _)| *declared == name);
         for name in listed.iter().filter(|name| !is_declared(name)) {
-            let what = format!("`{name}` of the table in ARCHITECTURE.md is not declared");
+            let what = format!("`{name}` of the table in {page} is not declared");
             let remedy = "remove it from the table, or declare it";
             findings.push(Finding::new(&root, 1, what, remedy));
         }
@@ -45,7 +46,7 @@ pub(crate) fn findings(tree: &Tree) -> Vec<Finding> {
             .zip(expected)
             .find(|((name, _), expected)| name != *expected);
         if let Some(((name, line), expected)) = first_wrong {
-            let what = format!("`{name}` is declared where ARCHITECTURE.md has `{expected}`");
+            let what = format!("`{name}` is declared where {page} has `{expected}`");
             findings.push(Finding::new(&root, *line, what, "use one order"));
         }
     }
