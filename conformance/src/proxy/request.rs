@@ -1,4 +1,4 @@
-//! What the proxy reads of a request's head, and what it takes out of it.
+//! The parts of a request that the proxy reads or removes.
 
 use fakeserver::faults::RequestFacts;
 use http::{HeaderMap, Uri, header, uri::PathAndQuery};

@@ -1,4 +1,4 @@
-//! What the harnesses of this repository share: seeds, owned tasks and processes, and single requests.
+//! The parts that the harnesses of this repository share: seeds, owned tasks and processes, and single requests.
 //!
 //! `conformance` runs informers and `survive` runs controllers; neither of these modules knows of either.
 

@@ -1,4 +1,4 @@
-//! What command lines share: lines on the terminal, progress, signals, and the end of a command.
+//! The parts that command lines share: output, progress, signals, and the end of a command.
 
 mod signals;
 mod trace_args;
