@@ -16,7 +16,7 @@ use super::{
 /// The findings that are accepted, with the reasons, and the fields that may differ.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Accepted {
+pub struct AcceptanceList {
     /// The file that it was read from; empty if there is none.
     #[serde(skip)]
     pub file: PathBuf,
@@ -46,7 +46,7 @@ pub struct Acceptance {
 
 /// A finding that is left out of a verdict, since it is accepted.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct LeftOut {
+pub struct AcceptedFinding {
     /// The finding.
     #[serde(flatten)]
     pub finding: Finding,
@@ -57,9 +57,9 @@ pub struct LeftOut {
     pub(super) entry: usize,
 }
 
-// === impl Accepted ===
+// === impl AcceptanceList ===
 
-impl Accepted {
+impl AcceptanceList {
     /// Reads what is accepted from a file; nothing if there is none.
     ///
     /// # Errors
@@ -87,12 +87,12 @@ impl Accepted {
     }
 
     /// Takes what is accepted out of the findings of a run under `plan`, and returns it.
-    pub(super) fn take(&self, plan: &Plan, findings: &mut Vec<Finding>) -> Vec<LeftOut> {
+    pub(super) fn take(&self, plan: &Plan, findings: &mut Vec<Finding>) -> Vec<AcceptedFinding> {
         let mut left_out = Vec::new();
         findings.retain(|finding| {
             let mut entries = self.findings.iter();
             let entry = entries.position(|entry| entry.is_about(finding) && entry.is_under(plan));
-            left_out.extend(entry.map(|entry| LeftOut {
+            left_out.extend(entry.map(|entry| AcceptedFinding {
                 finding: finding.clone(),
                 reason: self.findings[entry].reason.clone(),
                 entry,
@@ -169,7 +169,7 @@ impl fmt::Display for Acceptance {
     }
 }
 
-impl fmt::Display for LeftOut {
+impl fmt::Display for AcceptedFinding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} (accepted: {})", self.finding, self.reason)
     }
@@ -199,7 +199,7 @@ mod tests {
 
     #[test]
     fn a_finding_is_accepted_under_the_families_in_which_it_was_seen() {
-        let mut accepted = Accepted::default();
+        let mut accepted = AcceptanceList::default();
         let found = [finding("two instead of one")];
         assert_eq!(accepted.add(Family::Unobserved, &found, "why"), 1);
         assert_eq!(accepted.add(Family::Unobserved, &found, "why"), 0);
@@ -225,7 +225,7 @@ mod tests {
     fn an_entry_without_families_counts_under_all_and_one_of_a_rule_by_its_name() {
         let text =
             r#"{"findings": [{"promise": "rule", "text": "two: it is false", "reason": "r"}]}"#;
-        let accepted: Accepted = serde_json::from_str(text).unwrap();
+        let accepted: AcceptanceList = serde_json::from_str(text).unwrap();
         let mut findings = vec![Finding::new(
             Promise::Rule,
             "two: at revision 7 it is false",
@@ -233,7 +233,7 @@ mod tests {
         let left_out = accepted.take(&plan(Family::Crash, &[]), &mut findings);
         assert_eq!((left_out.len(), findings.len()), (1, 0));
         let misspelt = text.replace("reason", "why");
-        assert!(serde_json::from_str::<Accepted>(&misspelt).is_err());
+        assert!(serde_json::from_str::<AcceptanceList>(&misspelt).is_err());
     }
 
     #[test]
@@ -248,7 +248,7 @@ mod tests {
                 r#"{{"findings": [{{"promise": "rule", "text": "t", "families": {families}, "reason": "{reason}"}}]}}"#
             );
             fs::write(file.path(), text).unwrap();
-            let error = Accepted::read(file.path()).err();
+            let error = AcceptanceList::read(file.path()).err();
             let is_expected = match (&error, expected) {
                 (Some(error), Some(expected)) => error.contains(expected),
                 (error, expected) => error.is_none() && expected.is_none(),

@@ -6,7 +6,7 @@ use tracefile::{Broken, EventKind, ReadError, Standstill, TraceFile};
 
 use super::finding::Finding;
 
-/// The number of writes, and of changes, that are told to have led to a finding.
+/// The number of writes, and of changes, that are named as causes of a finding.
 const LED: usize = 3;
 
 /// Adds to the text of a trace file what its run did not know: the line that runs it again, and the broken promises.
@@ -120,7 +120,7 @@ mod tests {
 {"end":6}
 "#;
 
-    fn told(finding: Finding) -> (TraceFile, Broken) {
+    fn annotated(finding: Finding) -> (TraceFile, Broken) {
         let replay = Some("conformance survive --replay 1.json".to_owned());
         let text = with_findings(TRACE, replay, &[finding]).unwrap();
         let file = TraceFile::read(&text).unwrap();
@@ -130,7 +130,7 @@ mod tests {
 
     #[test]
     fn a_finding_is_told_with_the_write_of_its_object_and_the_read_before_it() {
-        let (file, broken) = told(Finding::new(
+        let (file, broken) = annotated(Finding::new(
             Promise::EndState,
             "pods one/web: spec differs",
         ));
@@ -145,9 +145,9 @@ mod tests {
             at_ms: Some(4),
             ..Finding::new(Promise::Churn, "2 secrets were created instead of 1")
         };
-        let (_, broken) = told(finding);
+        let (_, broken) = annotated(finding);
         assert_eq!((broken.at, broken.causes), (Some(3), Vec::new()));
-        let (_, broken) = told(Finding::new(
+        let (_, broken) = annotated(Finding::new(
             Promise::Churn,
             "2 secrets were created instead of 1",
         ));

@@ -1,7 +1,7 @@
 //! All runs of a subject: the reference, the plans side by side, and the smaller ones of those that fail.
 
 use std::{
-    fs, io,
+    fs,
     path::{Path, PathBuf},
     thread,
     time::Duration,
@@ -10,23 +10,23 @@ use std::{
 use futures::{FutureExt, StreamExt, stream};
 use serde_json::Value;
 use support::task::map_in_threads;
-use thiserror::Error;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    accepted::LeftOut,
+    acceptance::AcceptedFinding,
     definitions::check_conversion,
     draw,
+    environment::check_in_cluster,
+    error::CampaignError,
     execute::{self, Circumstances, Outcome, RunError, Setup, Task},
     finding::Finding,
     kinds::ServedKinds,
-    no_reference::no_reference,
-    places::check_in_cluster,
     plan::{Family, Plan},
     processor_time,
     promises::{self, Case, rules::Rules},
     reference::Reference,
+    reference_failure::no_reference,
     runs::Runs,
     trace::RunTrace,
     workload::Workload,
@@ -40,11 +40,11 @@ const JOBS_PER_CORE: usize = 8;
 pub struct Choice {
     /// The families of plans.
     pub families: Vec<Family>,
-    /// The number of plans, at most; of all those of the families if not told.
+    /// The largest number of plans; all those of the families by default.
     pub plans: Option<usize>,
     /// The time in which new plans are begun.
     pub limit: Option<Duration>,
-    /// The number of runs at once; as many as the subject lets the processors, if not told.
+    /// The number of runs at once; as many as the subject lets the processors, by default.
     pub jobs: Option<usize>,
     /// The seed of pairs.
     pub seed: u64,
@@ -62,7 +62,7 @@ pub struct Verdict {
     /// The promises that it broke; none if it survived.
     pub findings: Vec<Finding>,
     /// Those that are accepted.
-    pub accepted: Vec<LeftOut>,
+    pub accepted: Vec<AcceptedFinding>,
     /// Its runs: of a command that broke a promise there are several.
     pub runs: Runs,
     /// True if its writes did not come, so that it says nothing.
@@ -73,56 +73,6 @@ pub struct Verdict {
     pub took: Duration,
     /// The folder of its output.
     pub folder: PathBuf,
-}
-
-/// The failure of a campaign. A retry helps only if its cause is gone.
-#[derive(Debug, Error)]
-#[non_exhaustive]
-pub enum CampaignError {
-    /// A run cannot begin.
-    #[error(transparent)]
-    Run(#[from] RunError),
-    /// A step or a rule is wrong.
-    #[error("{0}")]
-    Workload(String),
-    /// There is no field that can be changed.
-    #[error(
-        "nothing can be changed: the workload applies no object of a definition whose `spec` has a schema"
-    )]
-    NoChange,
-    /// The subject cannot be made to believe that it is in a cluster.
-    #[error("{0}")]
-    InCluster(String),
-    /// A folder cannot be made.
-    #[error("cannot make {}", path.display())]
-    Folder {
-        /// The folder.
-        path: PathBuf,
-        /// The failure.
-        #[source]
-        source: io::Error,
-    },
-    /// The server refuses a step of the user, as a real one does.
-    #[error(
-        "{place}: the server refuses it without any perturbation: {reason}\ncorrect the step; what the subject has to make \
-         first, a step before it can `wait` for"
-    )]
-    Refused {
-        /// The step, and its file if it is from one.
-        place: String,
-        /// The answer of the server.
-        reason: String,
-    },
-    /// The subject did not get through the steps without perturbation.
-    #[error("without any perturbation the subject does not get through the workload: {reason}")]
-    NoReference {
-        /// The reason.
-        reason: String,
-        /// The file with its output.
-        output: PathBuf,
-        /// The events of the run.
-        timeline: String,
-    },
 }
 
 /// The subject, its workload, and the compiled rules.
@@ -228,13 +178,13 @@ impl Campaign {
         };
         let jobs = self.jobs(reference, choice);
         let plans: Vec<(usize, Plan)> = plans.into_iter().enumerate().collect();
-        let mut told = |verdict: &Result<Option<Verdict>, CampaignError>| {
+        let mut observe = |verdict: &Result<Option<Verdict>, CampaignError>| {
             if let Ok(Some(verdict)) = verdict {
                 watch(verdict);
             }
         };
         let done = if self.setup.subject.is_function() {
-            map_in_threads(&plans, jobs, |plan| at_once(one(plan)), told)
+            map_in_threads(&plans, jobs, |plan| at_once(one(plan)), observe)
         } else {
             let runs = stream::iter(&plans).map(async |plan| (plan.0, one(plan).await));
             let runs = runs
@@ -243,7 +193,7 @@ impl Campaign {
             let mut runs = std::pin::pin!(runs);
             let mut done = Vec::new();
             while let Some((number, verdict)) = runs.next().await {
-                told(&verdict);
+                observe(&verdict);
                 let has_failed = verdict.is_err();
                 done.push((number, verdict));
                 if has_failed {

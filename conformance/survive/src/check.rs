@@ -18,15 +18,16 @@ use tokio::runtime::{Builder, Handle};
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    accepted::Accepted,
-    campaign::{Campaign, CampaignError, Choice, at_once},
+    acceptance::AcceptanceList,
+    campaign::{Campaign, Choice, at_once},
+    error::CampaignError,
     execute::{self, Setup},
-    kept_traces::{KeptTraces, TraceError},
     plan::{Family, Plan},
     readiness::Readiness,
     report::Report,
     subject::Subject,
     timeline::timeline,
+    trace_folder::{TraceError, TraceFolder},
     workload::{Workload, WorkloadError},
 };
 
@@ -36,8 +37,8 @@ const PLAN: &str = "SURVIVE_PLAN";
 const TRACES: &str = "SURVIVE_TRACES";
 /// The longest time of a run.
 const RUN_LIMIT: Duration = Duration::from_mins(5);
-/// The number of plans that are told by name when they break a promise.
-const TOLD_MAX: usize = 10;
+/// The number of plans that are named when they break a promise.
+const REPORTED_MAX: usize = 10;
 const WRITES: &str = "a string takes what is written";
 
 /// The check of a subject, in a plain `#[test]`.
@@ -78,7 +79,7 @@ pub struct Check {
     subject: Subject,
     definitions: Vec<PathBuf>,
     objects: Vec<Value>,
-    workload: Option<Given>,
+    workload: Option<WorkloadSource>,
     rules: Vec<PathBuf>,
     controllers: Controllers,
     families: Vec<Family>,
@@ -89,9 +90,9 @@ pub struct Check {
     traces: Option<PathBuf>,
 }
 
-/// A workload, as it was given.
+/// The source of a workload.
 #[derive(Clone, Debug)]
-enum Given {
+enum WorkloadSource {
     File(PathBuf),
     Value(Workload),
 }
@@ -108,7 +109,7 @@ pub enum CheckError {
     Workload(#[from] WorkloadError),
     /// The file of what is accepted cannot be read.
     #[error("{0}")]
-    Accepted(String),
+    AcceptanceList(String),
     /// The variable has another form.
     #[error("{PLAN} is no plan: {0}")]
     Plan(serde_json::Error),
@@ -126,7 +127,7 @@ pub enum CheckError {
     Campaign(#[from] CampaignError),
 }
 
-/// Returns the check of a subject, which is told what to do with it and then [run](Check::run).
+/// Returns the check of a subject. Set what it does, and then [run](Check::run) it.
 pub fn check(subject: Subject) -> Check {
     Check {
         subject,
@@ -167,13 +168,13 @@ impl Check {
 
     /// Sets the workload to that of a file. What is accepted is read from `survive.accepted.json` beside `survive.yaml`.
     pub fn workload(mut self, path: impl Into<PathBuf>) -> Self {
-        self.workload = Some(Given::File(path.into()));
+        self.workload = Some(WorkloadSource::File(path.into()));
         self
     }
 
     /// Sets the workload.
     pub fn steps(mut self, workload: Workload) -> Self {
-        self.workload = Some(Given::Value(workload));
+        self.workload = Some(WorkloadSource::Value(workload));
         self
     }
 
@@ -236,7 +237,7 @@ impl Check {
     pub fn run(&self) {
         match self.report() {
             Ok(report) if report.is_good() => println!("{report}"),
-            Ok(report) => panic!("{}", told(&report)),
+            Ok(report) => panic!("{}", failure_text(&report)),
             Err(error) => panic!("{}", without_report(&error)),
         }
     }
@@ -266,7 +267,7 @@ impl Check {
     async fn judged(
         &self,
         workload: Workload,
-        accepted: Accepted,
+        accepted: AcceptanceList,
         chosen: Option<Plan>,
         folder: &Path,
     ) -> Result<Report, CheckError> {
@@ -290,7 +291,7 @@ impl Check {
         };
         let traces = self.traces_folder();
         let traces = traces
-            .map(|folder| KeptTraces::in_folder(&folder))
+            .map(|folder| TraceFolder::in_folder(&folder))
             .transpose()?;
         let campaign = Campaign::new(setup, workload).await?;
         let changes = if chosen.is_some() { 0 } else { self.changes };
@@ -313,13 +314,13 @@ impl Check {
     }
 
     /// Returns the workload, and what is accepted of it.
-    fn given(&self) -> Result<(Workload, Accepted), CheckError> {
+    fn given(&self) -> Result<(Workload, AcceptanceList), CheckError> {
         let (mut workload, accepted) = match &self.workload {
             None => return Err(CheckError::NoWorkload),
-            Some(Given::Value(workload)) => (workload.clone(), Accepted::default()),
-            Some(Given::File(path)) => {
-                let accepted = Accepted::read(&path.with_extension("accepted.json"));
-                let accepted = accepted.map_err(CheckError::Accepted)?;
+            Some(WorkloadSource::Value(workload)) => (workload.clone(), AcceptanceList::default()),
+            Some(WorkloadSource::File(path)) => {
+                let accepted = AcceptanceList::read(&path.with_extension("accepted.json"));
+                let accepted = accepted.map_err(CheckError::AcceptanceList)?;
                 (Workload::read(path)?, accepted)
             }
         };
@@ -331,20 +332,20 @@ impl Check {
 }
 
 /// Returns what a failing test says: the broken promises, the timeline of the first one, and how it is replayed.
-fn told(report: &Report) -> String {
+fn failure_text(report: &Report) -> String {
     let mut text = "the subject breaks promises:\n".to_owned();
     let reference = &report.reference;
     for finding in &reference.findings {
         writeln!(text, "  without perturbation: {finding}").expect(WRITES);
     }
-    for verdict in report.failed().take(TOLD_MAX) {
+    for verdict in report.failed().take(REPORTED_MAX) {
         writeln!(text, "  {}", verdict.plan).expect(WRITES);
         for finding in &verdict.findings {
             writeln!(text, "    {finding}").expect(WRITES);
         }
     }
-    if report.failed_count() > TOLD_MAX {
-        writeln!(text, "  and {} more", report.failed_count() - TOLD_MAX).expect(WRITES);
+    if report.failed_count() > REPORTED_MAX {
+        writeln!(text, "  and {} more", report.failed_count() - REPORTED_MAX).expect(WRITES);
     }
     let unperturbed = Plan::default();
     let (plan, trace, findings) = match report.failed().next() {

@@ -1,4 +1,4 @@
-//! The objects that a replica was shown by its lists and watches, by what they select.
+//! The objects that a replica has observed by its lists and watches, by selection.
 
 use std::{collections::BTreeSet, fmt};
 
@@ -27,9 +27,9 @@ pub(super) struct Query {
     pub(super) is_continued: bool,
 }
 
-/// The objects that a replica was shown, by selection.
+/// The objects that a replica has observed, by selection.
 #[derive(Debug, Default)]
-pub(super) struct Shown(Vec<(Mirrored, BTreeSet<usize>)>);
+pub(super) struct ClientView(Vec<(Mirrored, BTreeSet<usize>)>);
 
 // === impl Query ===
 
@@ -88,9 +88,9 @@ impl fmt::Display for Query {
     }
 }
 
-// === impl Shown ===
+// === impl ClientView ===
 
-impl Shown {
+impl ClientView {
     /// Takes a selection, and returns whether it is new.
     pub(super) fn mirrors(&mut self, mirrored: &Mirrored) -> bool {
         let is_new = self.0.iter().all(|(known, _)| known != mirrored);
@@ -118,7 +118,7 @@ impl Shown {
             held.clear();
         }
         held.extend(objects);
-        self.unshown(gone)
+        self.unviewed(gone)
     }
 
     /// Takes a deletion, and returns the object unless another selection shows it.
@@ -128,10 +128,10 @@ impl Shown {
                 held.remove(&object);
             }
         }
-        self.unshown(BTreeSet::from([object]))
+        self.unviewed(BTreeSet::from([object]))
     }
 
-    fn unshown(&self, mut objects: BTreeSet<usize>) -> Vec<usize> {
+    fn unviewed(&self, mut objects: BTreeSet<usize>) -> Vec<usize> {
         for (_, held) in &self.0 {
             objects.retain(|object| !held.contains(object));
         }
@@ -153,24 +153,24 @@ mod tests {
 
     #[test]
     fn a_whole_list_shows_what_is_gone_and_a_page_does_not() {
-        let (all, mut shown) = (mirrored(None), Shown::default());
-        assert!(shown.mirrors(&all));
-        assert!(!shown.mirrors(&all));
-        assert!(shown.listed(&all, &[(0, 1), (1, 1)], false).is_empty());
-        assert!(shown.listed(&all, &[(2, 1)], false).is_empty());
-        assert_eq!(shown.listed(&all, &[(1, 2)], true), [0, 2]);
-        assert!(shown.deleted(&all, 1) == [1]);
+        let (all, mut view) = (mirrored(None), ClientView::default());
+        assert!(view.mirrors(&all));
+        assert!(!view.mirrors(&all));
+        assert!(view.listed(&all, &[(0, 1), (1, 1)], false).is_empty());
+        assert!(view.listed(&all, &[(2, 1)], false).is_empty());
+        assert_eq!(view.listed(&all, &[(1, 2)], true), [0, 2]);
+        assert!(view.deleted(&all, 1) == [1]);
     }
 
     #[test]
     fn an_object_is_not_gone_while_another_selection_shows_it() {
-        let (all, one, mut shown) = (mirrored(None), mirrored(Some("one")), Shown::default());
-        shown.mirrors(&all);
-        shown.mirrors(&one);
-        shown.listed(&all, &[(0, 1)], true);
-        shown.listed(&one, &[(0, 1)], true);
-        assert!(shown.deleted(&one, 0).is_empty());
-        assert_eq!(shown.deleted(&all, 0), [0]);
+        let (all, one, mut view) = (mirrored(None), mirrored(Some("one")), ClientView::default());
+        view.mirrors(&all);
+        view.mirrors(&one);
+        view.listed(&all, &[(0, 1)], true);
+        view.listed(&one, &[(0, 1)], true);
+        assert!(view.deleted(&one, 0).is_empty());
+        assert_eq!(view.deleted(&all, 0), [0]);
     }
 
     #[test]

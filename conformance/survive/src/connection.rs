@@ -21,7 +21,7 @@ const USER_AGENT: HeaderValue = HeaderValue::from_static("subject");
 
 /// The connection of one call of a function. Clones share it.
 #[derive(Clone, Debug)]
-pub(super) struct Line(Arc<State>);
+pub(super) struct Connection(Arc<State>);
 
 #[derive(Debug)]
 struct State {
@@ -32,9 +32,9 @@ struct State {
     is_held: watch::Sender<bool>,
 }
 
-// === impl Line ===
+// === impl Connection ===
 
-impl Line {
+impl Connection {
     pub(super) fn new(router: Router, latency: Duration) -> Self {
         Self(Arc::new(State {
             router,
@@ -109,7 +109,7 @@ impl Line {
     }
 }
 
-impl Service<Request<kube::client::Body>> for Line {
+impl Service<Request<kube::client::Body>> for Connection {
     type Response = Response<Body>;
     type Error = io::Error;
     type Future = BoxFuture<'static, io::Result<Self::Response>>;

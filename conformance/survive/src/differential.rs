@@ -7,8 +7,9 @@ use serde_json::Value;
 use support::seed::Seed;
 
 use super::{
-    campaign::{Campaign, CampaignError, Verdict},
+    campaign::{Campaign, Verdict},
     end_state::EndState,
+    error::CampaignError,
     execute::{self, Circumstances, Task},
     finding::{Finding, Promise},
     generate::{self, Change},
@@ -24,7 +25,7 @@ use super::{
 /// The quiet between two changes, if the workload tells none.
 const QUIET: Duration = Duration::from_secs(1);
 /// The number of differences that are told.
-const TOLD_MAX: usize = 3;
+const REPORTED_MAX: usize = 3;
 
 // === impl Campaign ===
 
@@ -168,7 +169,7 @@ fn findings_of<'a>(
         .differences(expected, found)
         .into_iter()
         .filter(|difference| reference.writes_resource_of(&difference.object))
-        .take(TOLD_MAX)
+        .take(REPORTED_MAX)
         .map(move |it| Finding::new(Promise::EndState, format!("{way}: {it}")))
 }
 

@@ -30,9 +30,9 @@ exec \"$@\"";
 /// The variable with the working folder, by which the processes of a replica are known.
 const WORKDIR: &str = "SURVIVE_WORKDIR";
 
-/// The places of one replica.
+/// The environment of one replica.
 #[derive(Clone, Debug)]
-pub(super) struct Places {
+pub(super) struct Environment {
     pub(super) server: String,
     pub(super) kubeconfig: PathBuf,
     pub(super) workdir: PathBuf,
@@ -44,9 +44,9 @@ pub(super) struct Places {
     account: Option<PathBuf>,
 }
 
-// === impl Places ===
+// === impl Environment ===
 
-impl Places {
+impl Environment {
     /// Makes the working folder and the kubeconfig of a replica whose server is at `address`, and the files of its service
     /// account if the server has certificates.
     pub(super) async fn make(
@@ -138,7 +138,7 @@ impl Places {
         text.map_or_else(|| argument.clone(), |text| self.filled(text).into())
     }
 
-    /// Returns a text with its places filled.
+    /// Returns a text with its placeholders filled.
     pub(super) fn filled(&self, text: &str) -> String {
         let path = |path: &Path| path.display().to_string();
         text.replace("{server}", &self.server)

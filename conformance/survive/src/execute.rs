@@ -24,21 +24,21 @@ use tokio::{
 use tracefile::Header;
 
 use super::{
-    course::Course,
-    frozen::{CutRule, FreezeRule, MergeRule},
+    environment::Environment,
     history::History,
     kinds::ServedKinds,
     output::Output,
-    paused,
-    places::Places,
+    paused_runtime,
     plan::{Perturbation, Plan},
     readiness::Readiness,
     recorder::Recorder,
     run::Run,
+    step_runner::StepRunner,
     subject::{Subject, supervise},
     tap::{self, Tap},
-    telling::Telling,
     trace::{Event, RunTrace},
+    trace_writer::TraceWriter,
+    watch_rules::{CutRule, FreezeRule, MergeRule},
     workload::{Action, Workload},
     world::World,
 };
@@ -170,7 +170,7 @@ pub(super) async fn run(
     let beginning = server.revision();
     let recorder = Recorder::new(plan, replica_count)
         .with_reads_as_ready(setup.subject.is_function())
-        .with_telling(telling(setup, &server, &kinds, task, replica_count)?);
+        .with_trace_writer(trace_writer(setup, &server, &kinds, task, replica_count)?);
     let run = Arc::new(Run::new(
         World {
             server,
@@ -179,21 +179,24 @@ pub(super) async fn run(
         },
         recorder,
     ));
+    // Before any replica starts, so that its first list meets them.
     let _rules = install(&run, plan);
-    let mut started = Started::of(&run, setup, replica_count, circumstances, folder).await?;
+    let mut started =
+        StartedReplicas::of(&run, setup, replica_count, circumstances, folder).await?;
     let began = Instant::now();
-    let course = Course {
+    let steps = StepRunner {
         run: &run,
         workload,
         plan,
         waits: &waits,
     };
-    perform(&run, &course, setup.run_limit).await;
+    perform(&run, &steps, setup.run_limit).await;
     let took = began.elapsed();
+    // The subject first, while tasks of the run still read its output. The trace file last: both write to it.
     started.replicas.shutdown().await;
     run.stop_tasks().await;
     let output = started.end_output()?;
-    run.recorder.end_telling().map_err(no_trace_file)?;
+    run.recorder.end_trace().map_err(no_trace_file)?;
     let identities = run.recorder.identities();
     let outcome = Outcome {
         trace: run.recorder.trace(),
@@ -204,7 +207,7 @@ pub(super) async fn run(
             .map(|of_replica| of_replica.into_iter().collect())
             .collect(),
         output,
-        panics: paused::take_panics(),
+        panics: paused_runtime::take_panics(),
         now: clock.now_text(),
         took,
     };
@@ -213,12 +216,12 @@ pub(super) async fn run(
 }
 
 /// Goes through the steps, as long as there is time and a subject.
-async fn perform(run: &Run, course: &Course<'_>, limit: Duration) {
+async fn perform(run: &Run, steps: &StepRunner<'_>, limit: Duration) {
     let (place, reason) = tokio::select! {
         biased;
-        ended = timeout(limit, course.perform()) => match ended {
+        ended = timeout(limit, steps.perform()) => match ended {
             Ok(()) => return,
-            Err(_) => (course.workload.steps.len(), format!("the run took longer than {limit:?}")),
+            Err(_) => (steps.workload.steps.len(), format!("the run took longer than {limit:?}")),
         },
         () = run.recorder.given_up() => {
             let reason = "the subject ended by itself too often to be started again";
@@ -233,13 +236,13 @@ async fn perform(run: &Run, course: &Course<'_>, limit: Duration) {
 }
 
 /// Begins the trace file of a run, if it is to have one.
-fn telling(
+fn trace_writer(
     setup: &Setup,
     server: &FakeServer,
     kinds: &ServedKinds,
     task: Task<'_>,
     replica_count: usize,
-) -> Result<Option<Telling>, RunError> {
+) -> Result<Option<TraceWriter>, RunError> {
     let file = match task.trace {
         Some(file) => file.to_owned(),
         None if setup.subject.is_function() => return Ok(None),
@@ -249,8 +252,8 @@ fn telling(
     if let Subject::Command(command) = &setup.subject {
         header = header.with_command(command.to_string());
     }
-    let telling = Telling::begin(&file, &header, server, kinds, replica_count);
-    telling.map(Some).map_err(no_trace_file)
+    let trace_writer = TraceWriter::begin(&file, &header, server, kinds, replica_count);
+    trace_writer.map(Some).map_err(no_trace_file)
 }
 
 fn no_trace_file(source: io::Error) -> RunError {
@@ -357,16 +360,16 @@ fn install(run: &Run, plan: &Plan) -> Vec<RuleGuard> {
 }
 
 /// The replicas that run.
-struct Started {
+struct StartedReplicas {
     replicas: TaskSet,
     output: Vec<Output>,
-    /// The ways of commands to the server.
+    /// The listeners of commands.
     _taps: Vec<Tap>,
 }
 
-// === impl Started ===
+// === impl StartedReplicas ===
 
-impl Started {
+impl StartedReplicas {
     /// Starts the replicas, each behind a tap of its own.
     async fn of(
         run: &Arc<Run>,
@@ -387,15 +390,20 @@ impl Started {
                     let certificates = setup.certificates.as_ref();
                     let tap = Tap::open(Arc::clone(run), replica, certificates).await;
                     let tap = tap.map_err(failed("port"))?;
-                    let places = Places::make(folder, replica, tap.address, certificates).await;
-                    let places = places.map_err(failed("folder or port"))?;
-                    run.beside(places.output.clone().read());
-                    output.push(places.output.clone());
+                    let environment =
+                        Environment::make(folder, replica, tap.address, certificates).await;
+                    let environment = environment.map_err(failed("folder or port"))?;
+                    run.beside(environment.output.clone().read());
+                    output.push(environment.output.clone());
                     taps.push(tap);
                     let readiness = setup.readiness.clone();
-                    run.beside(readiness.watch(places.clone(), Arc::clone(&recorder), replica));
+                    run.beside(readiness.watch(
+                        environment.clone(),
+                        Arc::clone(&recorder),
+                        replica,
+                    ));
                     let command = command.clone();
-                    let start = move || command.start(&places);
+                    let start = move || command.start(&environment);
                     replicas.spawn(supervise(start, replica, recorder, orders));
                 }
                 Subject::Function(function) => {
@@ -476,7 +484,7 @@ impl Setup {
     /// Works where the subject runs: on this runtime, or on a paused clock.
     pub(super) async fn within<T>(&self, work: impl Future<Output = T>) -> T {
         if self.subject.is_function() {
-            paused::run(work)
+            paused_runtime::run(work)
         } else {
             work.await
         }

@@ -7,7 +7,7 @@ use futures::{FutureExt, future::BoxFuture};
 use kube::Client;
 use support::call::whole;
 
-use super::{line::Line, running::Running};
+use super::{connection::Connection, running_subject::RunningSubject};
 
 /// A function that works with a client of a cluster until it is dropped.
 #[derive(Clone)]
@@ -24,7 +24,7 @@ pub trait Ending {
 
 /// A call of the function. It ends when it is dropped, and nothing that it has spawned reaches the server any more.
 pub(super) struct Incarnation {
-    line: Line,
+    line: Connection,
     /// `None` when it has ended.
     work: Option<BoxFuture<'static, String>>,
 }
@@ -44,7 +44,7 @@ impl Function {
 
     /// Calls it as a replica, with a client whose requests go to `router`, and take `latency`.
     pub(super) fn start(&self, replica: usize, router: &Router, latency: Duration) -> Incarnation {
-        let line = Line::new(router.clone(), latency);
+        let line = Connection::new(router.clone(), latency);
         let (function, client) = (self.clone(), line.client());
         let work = async move { (function.0)(client, replica).await };
         let work = AssertUnwindSafe(work)
@@ -87,7 +87,7 @@ fn message(panic: &(dyn Any + Send)) -> &str {
 
 // === impl Incarnation ===
 
-impl Running for Incarnation {
+impl RunningSubject for Incarnation {
     async fn ended(&mut self) -> String {
         let Some(work) = &mut self.work else {
             return std::future::pending().await;

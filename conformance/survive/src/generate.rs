@@ -62,7 +62,7 @@ impl Change {
 
 impl std::fmt::Display for Change {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let shown = |value: &Option<Value>| {
+        let display = |value: &Option<Value>| {
             value
                 .as_ref()
                 .map_or_else(|| "nothing".to_owned(), ToString::to_string)
@@ -71,8 +71,8 @@ impl std::fmt::Display for Change {
         write!(
             f,
             "{path} from {} to {}",
-            shown(&self.from),
-            shown(&self.to)
+            display(&self.from),
+            display(&self.to)
         )
     }
 }
@@ -234,13 +234,13 @@ mod tests {
 
     #[test]
     fn fields_are_changed_one_at_a_time_within_their_schemas() {
-        let mut told: Vec<String> = changes(&website(), &definition(), Seed::new(1))
+        let mut texts: Vec<String> = changes(&website(), &definition(), Seed::new(1))
             .iter()
             .map(ToString::to_string)
             .collect();
-        told.sort();
+        texts.sort();
         assert_eq!(
-            told,
+            texts,
             [
                 "spec.image from \"nginx\" to \"nginx-other\"",
                 "spec.mode from \"fast\" to \"safe\"",

@@ -15,16 +15,16 @@ use super::kinds::{ServedKind, ServedKinds};
 #[derive(Clone, Debug, Default)]
 pub struct History {
     /// In the order of their revisions.
-    pub changes: Vec<Recorded>,
+    pub changes: Vec<ServedChange>,
     /// The objects at the beginning.
-    pub beginning: Vec<Found>,
+    pub beginning: Vec<ServedObject>,
     /// The revision at the beginning.
     pub began_at: u64,
 }
 
 /// An object, and the resource that it belongs to.
 #[derive(Clone, Debug)]
-pub struct Found {
+pub struct ServedObject {
     /// The resource.
     pub kind: Arc<ServedKind>,
     /// The object, as it is stored.
@@ -33,7 +33,7 @@ pub struct Found {
 
 /// A change of an object.
 #[derive(Clone, Debug)]
-pub struct Recorded {
+pub struct ServedChange {
     /// The resource.
     pub kind: Arc<ServedKind>,
     /// The change.
@@ -57,31 +57,33 @@ impl History {
                 if let Some(before) = change.before()
                     && before.revision() <= beginning
                 {
-                    history.beginning.push(Found {
+                    history.beginning.push(ServedObject {
                         kind: Arc::clone(kind),
                         object: Arc::clone(before),
                     });
                 }
                 touched.extend(subject.map(|it| it.uid().to_owned()));
-                history.changes.push(Recorded {
+                history.changes.push(ServedChange {
                     kind: Arc::clone(kind),
                     change,
                 });
             }
             let now = server.objects(&kind.group, &kind.version, &kind.resource);
             let unchanged = now.into_iter().filter(|it| !touched.contains(it.uid()));
-            history.beginning.extend(unchanged.map(|object| Found {
-                kind: Arc::clone(kind),
-                object,
-            }));
+            history
+                .beginning
+                .extend(unchanged.map(|object| ServedObject {
+                    kind: Arc::clone(kind),
+                    object,
+                }));
         }
         history.changes.sort_by_key(|it| it.change.revision());
         history
     }
 
     /// Returns the objects that there are in the end.
-    pub fn end(&self) -> Vec<Found> {
-        let mut objects: BTreeMap<String, Found> = BTreeMap::new();
+    pub fn end(&self) -> Vec<ServedObject> {
+        let mut objects: BTreeMap<String, ServedObject> = BTreeMap::new();
         for found in &self.beginning {
             objects.insert(found.object.uid().to_owned(), found.clone());
         }
@@ -90,7 +92,7 @@ impl History {
                 objects.remove(before.uid());
             }
             if let Some(after) = recorded.change.after() {
-                let found = Found {
+                let found = ServedObject {
                     kind: Arc::clone(&recorded.kind),
                     object: Arc::clone(after),
                 };
@@ -124,9 +126,9 @@ pub struct Counts {
     pub deleted: usize,
 }
 
-// === impl Found ===
+// === impl ServedObject ===
 
-impl Found {
+impl ServedObject {
     /// Returns the object with its kind.
     pub fn value(&self) -> Value {
         let mut value = self.object.to_value();

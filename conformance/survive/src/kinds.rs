@@ -7,6 +7,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use support::call::{DISCOVERY, open, read};
 
+/// The key of an object: the plural name of its resource with the group, its namespace, its name.
+pub(super) type ObjectKey = (String, String, String);
+
 /// A kind in one version, and how its objects are reached.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServedKind {

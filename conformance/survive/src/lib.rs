@@ -17,48 +17,49 @@ mod workload;
 mod workload_file;
 mod definitions;
 mod generate;
-mod plan;
 mod finding;
 mod trace;
+mod plan;
 mod director;
-mod shown;
-mod telling;
+mod client_view;
+mod trace_writer;
 mod recorder;
-mod frozen;
+mod watch_rules;
 mod history;
 mod end_state;
-mod given_mask;
+mod user_mask;
 mod world;
 mod output;
-mod places;
-mod running;
-mod line;
+mod environment;
+mod running_subject;
+mod connection;
 mod function;
 mod process;
 mod subject;
 mod run;
 mod readiness;
 mod tap;
-mod course;
-mod paused;
+mod step_runner;
+mod paused_runtime;
 mod execute;
-mod accepted;
+mod acceptance;
 mod reference;
-mod kept_reference;
+mod stored_reference;
 mod draw;
 mod promises;
 mod processor_time;
 mod timeline;
-mod traced;
-mod no_reference;
+mod annotated_trace;
 mod runs;
+mod error;
+mod reference_failure;
 mod campaign;
 mod differential;
-mod origin;
 mod repeat;
+mod origin;
 mod report;
 mod survey;
-mod kept_traces;
+mod trace_folder;
 mod check;
 #[cfg(feature = "proptest")]
 mod strategies;
@@ -68,17 +69,17 @@ pub mod cli;
 #[cfg(feature = "proptest")]
 pub use self::strategies::{objects, workloads};
 pub use self::{
-    accepted::{Acceptance, Accepted, LeftOut},
-    campaign::{Campaign, CampaignError, Choice, Verdict},
+    acceptance::{Acceptance, AcceptanceList, AcceptedFinding},
+    annotated_trace::with_findings,
+    campaign::{Campaign, Choice, Verdict},
     check::{Check, CheckError, check},
     definitions::definition_files,
     end_state::Mask,
+    error::CampaignError,
     execute::{CONTROLLERS, RunError, Setup, TRACE, controllers},
     finding::{Finding, Promise},
     function::{Ending, Function},
     generate::Change,
-    kept_reference::KeptReference,
-    kept_traces::TraceError,
     kinds::ObjectRef,
     origin::Origin,
     plan::{Family, Perturbation, Plan, Refusal, Side},
@@ -89,10 +90,11 @@ pub use self::{
         REFERENCE_FILE, Report, counted, escaped, file_stem, index, junit, markdown, replay_line,
     },
     runs::Runs,
+    stored_reference::StoredReference,
     subject::Subject,
     survey::{Progress, Survey},
     timeline::timeline,
     trace::{WriteKey, WritePoint},
-    traced::with_findings,
+    trace_folder::TraceError,
     workload::{Action, PatchType, Rule, Step, When, Workload, WorkloadError},
 };

@@ -25,12 +25,12 @@ pub(super) struct Output {
     reader: Arc<PipeReader>,
     /// The same, for those who wait for it.
     receiver: Arc<Receiver>,
-    kept: Arc<Mutex<Kept>>,
+    kept: Arc<Mutex<OutputBuffer>>,
 }
 
 /// The beginning of an output in a file, and its end.
 #[derive(Debug)]
-struct Kept {
+struct OutputBuffer {
     file: File,
     written_bytes: usize,
     end: VecDeque<u8>,
@@ -52,7 +52,7 @@ impl Output {
             writer: Arc::new(writer),
             receiver: Arc::new(Receiver::from_owned_fd(reader.try_clone()?.into())?),
             reader: Arc::new(reader),
-            kept: Arc::new(Mutex::new(Kept {
+            kept: Arc::new(Mutex::new(OutputBuffer {
                 file: File::create(path)?,
                 written_bytes: 0,
                 end: VecDeque::new(),
@@ -99,9 +99,9 @@ impl Output {
     }
 }
 
-// === impl Kept ===
+// === impl OutputBuffer ===
 
-impl Kept {
+impl OutputBuffer {
     fn add(&mut self, bytes: &[u8]) {
         let room = KEPT_BYTES - self.written_bytes;
         let (beginning, rest) = bytes.split_at(bytes.len().min(room));
@@ -136,7 +136,7 @@ mod tests {
     fn the_beginning_and_the_end_of_a_flood_are_kept() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("output.log");
-        let mut kept = Kept {
+        let mut kept = OutputBuffer {
             file: File::create(&path).unwrap(),
             written_bytes: 0,
             end: VecDeque::new(),
@@ -151,9 +151,9 @@ mod tests {
         let text = fs::read_to_string(path).unwrap();
         assert!(text.starts_with("first xxx") && text.ends_with("xxx last"));
         let left_out = 50 * CHUNK_BYTES + 11 - 2 * KEPT_BYTES;
-        let told = format!("\n[... {left_out} bytes are left out here ...]\n");
-        assert!(text.contains(&told));
-        assert_eq!(text.len(), 2 * KEPT_BYTES + told.len());
+        let note = format!("\n[... {left_out} bytes are left out here ...]\n");
+        assert!(text.contains(&note));
+        assert_eq!(text.len(), 2 * KEPT_BYTES + note.len());
     }
 
     #[tokio::test]

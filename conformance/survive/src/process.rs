@@ -9,7 +9,7 @@ use tokio::{
     time::{interval, timeout},
 };
 
-use super::{places::Places, running::Running};
+use super::{environment::Environment, running_subject::RunningSubject};
 
 /// The time that a process gets to end by itself.
 const ENDING: Duration = Duration::from_secs(5);
@@ -46,13 +46,13 @@ pub(super) struct Process {
 // === impl SubjectCommand ===
 
 impl SubjectCommand {
-    pub(super) fn start(&self, places: &Places) -> io::Result<Process> {
-        let mut command = places.command(&self.program, &self.arguments);
+    pub(super) fn start(&self, environment: &Environment) -> io::Result<Process> {
+        let mut command = environment.command(&self.program, &self.arguments);
         command
             .process_group(0)
             .stdin(Stdio::null())
-            .stdout(places.output.writer()?)
-            .stderr(places.output.writer()?)
+            .stdout(environment.output.writer()?)
+            .stderr(environment.output.writer()?)
             .kill_on_drop(true);
         if let Some(folder) = &self.folder {
             command.current_dir(folder);
@@ -63,7 +63,10 @@ impl SubjectCommand {
         })?;
         let id = child.id().and_then(|id| i32::try_from(id).ok());
         let id = id.and_then(Pid::from_raw);
-        let group = ProcessGroup::new(id.expect("it has not been waited for"), Some(places.mark()));
+        let group = ProcessGroup::new(
+            id.expect("it has not been waited for"),
+            Some(environment.mark()),
+        );
         match group {
             Ok(group) => Ok(Process { child, group }),
             Err(error) => {
@@ -74,7 +77,7 @@ impl SubjectCommand {
     }
 }
 
-impl Running for Process {
+impl RunningSubject for Process {
     async fn ended(&mut self) -> String {
         let mut looks = interval(NOTED_EVERY);
         loop {
@@ -123,19 +126,21 @@ mod tests {
     async fn a_command_is_started_in_its_folder() {
         let (runs, own) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         let address = SocketAddr::from((Ipv4Addr::LOCALHOST, 1));
-        let places = Places::make(runs.path(), 0, address, None).await.unwrap();
+        let environment = Environment::make(runs.path(), 0, address, None)
+            .await
+            .unwrap();
         fs::write(own.path().join("operator"), "pwd").unwrap();
         let command = SubjectCommand {
             program: "sh".into(),
             arguments: vec!["operator".into()],
             folder: Some(own.path().to_owned()),
         };
-        let mut process = command.start(&places).unwrap();
+        let mut process = command.start(&environment).unwrap();
         assert_eq!(process.ended().await, "exit status: 0");
-        places.output.end().unwrap();
-        let said = fs::read_to_string(places.output.path()).unwrap();
+        environment.output.end().unwrap();
+        let output = fs::read_to_string(environment.output.path()).unwrap();
         assert_eq!(
-            said.trim(),
+            output.trim(),
             own.path().canonicalize().unwrap().to_str().unwrap()
         );
     }

@@ -8,7 +8,7 @@ use tokio::{
     time::{sleep, timeout},
 };
 
-use super::{places::Places, recorder::Recorder, run::TICK};
+use super::{environment::Environment, recorder::Recorder, run::TICK};
 
 /// The longest wait for an answer to a probe.
 const PROBE_LIMIT: Duration = Duration::from_secs(1);
@@ -26,22 +26,27 @@ pub struct Readiness {
 
 impl Readiness {
     /// Tells the recorder when a process of a replica is ready, for each that is started. Ends with the run.
-    pub(super) async fn watch(self, places: Places, recorder: Arc<Recorder>, replica: usize) {
+    pub(super) async fn watch(
+        self,
+        environment: Environment,
+        recorder: Arc<Recorder>,
+        replica: usize,
+    ) {
         if self.output.is_none() && self.url.is_none() {
             return;
         }
-        let url = self.url.as_deref().map(|url| places.filled(url));
+        let url = self.url.as_deref().map(|url| environment.filled(url));
         // What an earlier process has put out says nothing of the present one.
         let mut said_before = 0;
         loop {
             if recorder.is_replica_ready(replica) {
-                let length = fs::metadata(places.output.path()).map(|found| found.len());
+                let length = fs::metadata(environment.output.path()).map(|found| found.len());
                 said_before = length.map_or(0, |length| usize::try_from(length).unwrap_or(0));
                 sleep(TICK).await;
                 continue;
             }
             let says_so = self.output.as_ref().is_some_and(|pattern| {
-                let text = fs::read(places.output.path()).unwrap_or_default();
+                let text = fs::read(environment.output.path()).unwrap_or_default();
                 let new = text.get(said_before..).unwrap_or_default();
                 pattern.is_match(&String::from_utf8_lossy(new))
             });

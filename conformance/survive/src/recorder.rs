@@ -12,15 +12,13 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::{
+    client_view::Query,
     director::{Director, Orders},
+    kinds::ObjectKey,
     plan::Plan,
-    shown::Query,
-    telling::Telling,
-    trace::{Effect, Event, RunTrace, Seen, Write, WriteKey},
+    trace::{Effect, Event, ObservedVersion, RunTrace, Write, WriteKey, WriteOutcome},
+    trace_writer::TraceWriter,
 };
-
-/// The place of an object: resource with group, namespace, name.
-pub(super) type Place = (String, String, String);
 
 /// The record of a run under way.
 #[derive(Debug)]
@@ -37,14 +35,14 @@ pub(super) struct Recorder {
 struct Inner {
     trace: RunTrace,
     /// The trace file, if there is one.
-    telling: Option<Telling>,
+    trace_writer: Option<TraceWriter>,
     director: Director,
     replicas: Vec<ReplicaState>,
     watched: BTreeSet<String>,
     listed_from_cache: BTreeSet<String>,
     unserved: BTreeSet<String>,
     /// The leases that the subject writes.
-    leases: BTreeSet<Place>,
+    leases: BTreeSet<ObjectKey>,
     in_flight: usize,
     active_at: Instant,
     /// The longest time that a process took from its start to its first watch or write.
@@ -69,7 +67,7 @@ struct ReplicaState {
     is_running: bool,
     is_ready: bool,
     is_given_up: bool,
-    seen: BTreeMap<Place, Seen>,
+    seen: BTreeMap<ObjectKey, ObservedVersion>,
     /// The identities that it wrote to leases.
     identities: BTreeSet<String>,
 }
@@ -78,22 +76,13 @@ struct ReplicaState {
 #[derive(Debug)]
 pub(super) struct Arrival {
     pub(super) key: WriteKey,
-    pub(super) place: Place,
+    pub(super) place: ObjectKey,
     pub(super) is_background: bool,
     pub(super) target_uid: Option<String>,
     /// The version of the object at the server.
     pub(super) target_version: Option<u64>,
     pub(super) lease_holders: Vec<String>,
     pub(super) server_revision: u64,
-}
-
-/// The outcome of a write.
-#[derive(Debug)]
-pub(super) struct Answered {
-    pub(super) code: Option<u16>,
-    pub(super) message: String,
-    pub(super) effect: Effect,
-    pub(super) revision: Option<u64>,
 }
 
 // === impl Recorder ===
@@ -107,7 +96,7 @@ impl Recorder {
             is_given_up: CancellationToken::new(),
             inner: Mutex::new(Inner {
                 trace: RunTrace::default(),
-                telling: None,
+                trace_writer: None,
                 director: Director::new(plan),
                 replicas: (0..replica_count)
                     .map(|_| ReplicaState::new(started))
@@ -132,15 +121,15 @@ impl Recorder {
     }
 
     /// Writes a trace file beside the record.
-    pub(super) fn with_telling(self, telling: Option<Telling>) -> Self {
-        self.lock().telling = telling;
+    pub(super) fn with_trace_writer(self, trace_writer: Option<TraceWriter>) -> Self {
+        self.lock().trace_writer = trace_writer;
         self
     }
 
     /// Ends the trace file.
-    pub(super) fn end_telling(&self) -> io::Result<()> {
-        let telling = self.lock().telling.take();
-        telling.map_or(Ok(()), |mut telling| telling.end())
+    pub(super) fn end_trace(&self) -> io::Result<()> {
+        let trace_writer = self.lock().trace_writer.take();
+        trace_writer.map_or(Ok(()), |mut trace_writer| trace_writer.end())
     }
 
     /// Adds an event.
@@ -149,13 +138,16 @@ impl Recorder {
         self.lock().note(at, event);
     }
 
-    /// Tells the trace file, if there is one, of something.
-    pub(super) fn tell<T>(&self, tell: impl FnOnce(&mut Telling, Duration) -> T) -> Option<T> {
+    /// Writes to the trace file, if there is one.
+    pub(super) fn write_trace<T>(
+        &self,
+        write: impl FnOnce(&mut TraceWriter, Duration) -> T,
+    ) -> Option<T> {
         let at = self.started.elapsed();
         self.lock()
-            .telling
+            .trace_writer
             .as_mut()
-            .map(|telling| tell(telling, at))
+            .map(|writer| write(writer, at))
     }
 
     /// Takes the start of a process, which has read nothing. Returns which one of its replica it is.
@@ -236,8 +228,8 @@ impl Recorder {
         } else if from_cache {
             inner.listed_from_cache.insert(resource);
         }
-        let telling = inner.telling.as_mut()?;
-        Some(telling.asked(at, replica, query))
+        let trace_writer = inner.trace_writer.as_mut()?;
+        Some(trace_writer.request(at, replica, query))
     }
 
     /// Takes a request for a resource that the server does not have.
@@ -286,19 +278,19 @@ impl Recorder {
             is_perturbed: orders.is_something(),
         });
         inner.trace.events.push((at, Event::Wrote(number)));
-        if let Some(telling) = &mut inner.telling {
+        if let Some(trace_writer) = &mut inner.trace_writer {
             let write = &inner.trace.writes[number];
-            telling.wrote(at, number, write, &arrival.place);
+            trace_writer.write(at, number, write, &arrival.place);
         }
         (number, orders)
     }
 
     /// Takes the end of a write.
-    pub(super) fn end_write(&self, number: usize, result: Answered) {
+    pub(super) fn end_write(&self, number: usize, result: WriteOutcome) {
         let at = self.started.elapsed();
         let mut inner = self.lock();
-        if let Some(telling) = &mut inner.telling {
-            telling.write_ended(at, number, &result);
+        if let Some(trace_writer) = &mut inner.trace_writer {
+            trace_writer.end_write(at, number, &result);
         }
         let write = &mut inner.trace.writes[number];
         write.code = result.code;
@@ -335,7 +327,7 @@ impl Recorder {
         };
         let namespace = metadata["namespace"].as_str().unwrap_or_default();
         let revision = metadata["resourceVersion"].as_str();
-        let seen = Seen {
+        let seen = ObservedVersion {
             uid: uid.to_owned(),
             revision: revision
                 .and_then(|text| text.parse().ok())
@@ -347,7 +339,7 @@ impl Recorder {
     }
 
     /// Takes a lease as a replica wrote it.
-    pub(super) fn lease(&self, replica: usize, place: Place, lease: &Value) {
+    pub(super) fn lease(&self, replica: usize, place: ObjectKey, lease: &Value) {
         let mut inner = self.lock();
         inner.leases.insert(place);
         if let Some(holder) = lease["spec"]["holderIdentity"].as_str()
@@ -358,7 +350,7 @@ impl Recorder {
     }
 
     /// Returns the leases that the subject writes.
-    pub(super) fn leases(&self) -> BTreeSet<Place> {
+    pub(super) fn leases(&self) -> BTreeSet<ObjectKey> {
         self.lock().leases.clone()
     }
 
@@ -373,7 +365,7 @@ impl Recorder {
     /// not succeed, it takes longer.
     pub(super) fn is_quiet(&self, time: Duration) -> bool {
         // It is asked often: a good time to look at what the server did by itself.
-        self.tell(Telling::look);
+        self.write_trace(TraceWriter::look);
         let inner = self.lock();
         let are_ready = inner
             .replicas
@@ -461,8 +453,8 @@ impl Recorder {
 
 impl Inner {
     fn note(&mut self, at: Duration, event: Event) {
-        if let Some(telling) = &mut self.telling {
-            telling.event(at, &event);
+        if let Some(trace_writer) = &mut self.trace_writer {
+            trace_writer.event(at, &event);
         }
         self.trace.events.push((at, event));
     }

@@ -3,15 +3,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
-    accepted::{Accepted, LeftOut},
+    acceptance::{AcceptanceList, AcceptedFinding},
     end_state::{Difference, EndState, Mask},
     execute::Outcome,
     finding::{Finding, Promise},
-    given_mask::GivenMask,
     history::Counts,
     kinds::ObjectRef,
     plan::Plan,
     trace::{Event, RunTrace, Write, WritePoint},
+    user_mask::UserMask,
 };
 
 /// The subject's work without perturbation.
@@ -24,7 +24,7 @@ pub struct Reference {
     /// The fields that are different in the two runs.
     pub mask: Mask,
     /// The fields that may differ as the user says.
-    pub(super) given: GivenMask,
+    pub(super) given: UserMask,
     /// The larger numbers of creations and deletions of each resource.
     pub counts: BTreeMap<String, Counts>,
     /// The resources that the subject watches.
@@ -36,9 +36,9 @@ pub struct Reference {
     /// The promises that it breaks without perturbation.
     pub findings: Vec<Finding>,
     /// Those that are accepted.
-    pub left_out: Vec<LeftOut>,
+    pub left_out: Vec<AcceptedFinding>,
     /// The findings and differences that are accepted.
-    pub accepted: Accepted,
+    pub accepted: AcceptanceList,
     /// The record of the first run.
     pub trace: RunTrace,
     /// The duration of the steps.
@@ -101,14 +101,14 @@ impl Reference {
             writes,
             end,
             mask,
-            given: GivenMask::default(),
+            given: UserMask::default(),
             counts,
             watched: first.trace.watched.clone(),
             listed_from_cache: first.trace.listed_from_cache.clone(),
             has_leases: first.identities.iter().any(|of| !of.is_empty()),
             findings,
             left_out: Vec::new(),
-            accepted: Accepted::default(),
+            accepted: AcceptanceList::default(),
             trace: first.trace.clone(),
             took: first.took,
             busy: 0.0,
@@ -116,8 +116,8 @@ impl Reference {
     }
 
     /// Leaves out what is accepted, here and under plans.
-    pub(super) fn accept(&mut self, accepted: &Accepted) {
-        let given = GivenMask::of(&accepted.mask);
+    pub(super) fn accept(&mut self, accepted: &AcceptanceList) {
+        let given = UserMask::of(&accepted.mask);
         // What the file names, too, is the file's.
         self.mask.0.retain(|(object, path)| {
             !given.hides(&Difference {

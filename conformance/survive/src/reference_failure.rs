@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, time::Duration};
 
 use super::{
-    campaign::CampaignError,
+    error::CampaignError,
     execute::Outcome,
     finding::{Finding, Promise},
     timeline::timeline,

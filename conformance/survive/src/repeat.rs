@@ -6,7 +6,8 @@ use futures::{StreamExt, stream};
 use tokio::time::Instant;
 
 use super::{
-    campaign::{Campaign, CampaignError, Choice, Verdict},
+    campaign::{Campaign, Choice, Verdict},
+    error::CampaignError,
     plan::Plan,
     reference::Reference,
     runs::Runs,

@@ -1,4 +1,4 @@
-//! The parts of a run that its tap and its course share, and what the plan does to them.
+//! The state that the taps and the steps of a run share, and the plan's actions on it.
 
 use std::{
     sync::{
@@ -17,11 +17,11 @@ use tokio::{
 
 use super::{
     director::Orders,
-    frozen::{CutRule, Frozen},
     kinds::ObjectRef,
     recorder::Recorder,
     subject::Order,
     trace::Event,
+    watch_rules::{CutRule, WithheldResources},
     world::World,
 };
 
@@ -41,14 +41,14 @@ const AWAKE: Duration = Duration::from_millis(800);
 /// The time for which a process is stopped, if no lease tells.
 const STOPPED: Duration = Duration::from_secs(5);
 
-/// The parts of a run that its tap and its course share.
+/// The state that the taps and the steps of a run share.
 pub(super) struct Run {
     pub(super) world: World,
     pub(super) recorder: Arc<Recorder>,
     /// The resources that stand still for the subject.
-    pub(super) frozen: Frozen,
+    pub(super) frozen: WithheldResources,
     /// The resources that the subject is cut off.
-    pub(super) cut: Frozen,
+    pub(super) cut: WithheldResources,
     /// The orders to each replica; set once they are started.
     pub(super) orders: OnceLock<Vec<mpsc::Sender<Order>>>,
     /// Tasks beside the run, which end with it.
@@ -68,8 +68,8 @@ impl Run {
         Self {
             world,
             recorder: Arc::new(recorder),
-            frozen: Frozen::default(),
-            cut: Frozen::default(),
+            frozen: WithheldResources::default(),
+            cut: WithheldResources::default(),
             orders: OnceLock::new(),
             tasks: Mutex::default(),
             applied: Mutex::default(),
@@ -192,7 +192,7 @@ impl Run {
                 run.world
                     .server
                     .faults()
-                    .install(CutRule(Frozen::default())),
+                    .install(CutRule(WithheldResources::default())),
             );
         });
     }

@@ -1,7 +1,7 @@
-//! The parts of a subject that runs, wherever it does.
+//! A running subject, as a process or as a function.
 
 /// A subject that runs. Dropping it kills it.
-pub(super) trait Running: Send {
+pub(super) trait RunningSubject: Send {
     /// Waits until it has ended by itself, and returns how. Cancel safe.
     fn ended(&mut self) -> impl Future<Output = String> + Send;
 

@@ -51,8 +51,8 @@ impl fmt::Display for Runs {
 mod tests {
     use super::*;
 
-    /// Runs a plan as often as it has to be, and returns what is told.
-    fn told(outcomes: &[bool]) -> String {
+    /// Runs a plan as often as it has to be, and returns how often it broke a promise.
+    fn ratio(outcomes: &[bool]) -> String {
         let mut runs = Runs::one(true);
         let mut outcomes = outcomes.iter();
         while runs.is_in_doubt() {
@@ -64,8 +64,8 @@ mod tests {
 
     #[test]
     fn a_plan_is_run_again_until_it_is_sure_or_seems_to_be_a_race() {
-        assert_eq!(told(&[true]), "in 2 of 2 runs");
-        assert_eq!(told(&[false, true]), "in 2 of 3 runs");
-        assert_eq!(told(&[false, false]), "in 1 of 3 runs");
+        assert_eq!(ratio(&[true]), "in 2 of 2 runs");
+        assert_eq!(ratio(&[false, true]), "in 2 of 3 runs");
+        assert_eq!(ratio(&[false, false]), "in 1 of 3 runs");
     }
 }

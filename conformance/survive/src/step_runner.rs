@@ -1,4 +1,4 @@
-//! The steps of the user, one after the other, and the restart in the end.
+//! Runs the steps of the user in order, and the restart at the end.
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
@@ -10,12 +10,12 @@ use tokio::{
 };
 
 use super::{
-    frozen::MERGE_WITHIN,
     kinds::ObjectRef,
     plan::{Perturbation, Plan},
     run::{QUIET_WITHIN, Run, TICK},
     subject::Order,
     trace::Event,
+    watch_rules::MERGE_WITHIN,
     workload::{Action, PatchType, Step, Workload},
 };
 
@@ -27,7 +27,7 @@ const CUT_OFF: Duration = Duration::from_millis(300);
 const LAST_QUIET: Duration = Duration::from_secs(1);
 
 /// The steps of a run.
-pub(super) struct Course<'a> {
+pub(super) struct StepRunner<'a> {
     pub(super) run: &'a Arc<Run>,
     pub(super) workload: &'a Workload,
     pub(super) plan: &'a Plan,
@@ -35,9 +35,9 @@ pub(super) struct Course<'a> {
     pub(super) waits: &'a [Option<CelExpression>],
 }
 
-// === impl Course ===
+// === impl StepRunner ===
 
-impl Course<'_> {
+impl StepRunner<'_> {
     /// Goes through the steps, and waits in the end until nothing is written any more.
     pub(super) async fn perform(&self) {
         let run = self.run;
@@ -109,6 +109,7 @@ impl Course<'_> {
         let run = self.run;
         let quiet = self.workload.longest_quiet().unwrap_or_default();
         let quiet = quiet.max(LAST_QUIET);
+        // Before the restart, so that writes of the old process are not taken for those of the new one.
         if let Err(reason) = self.quiet(quiet).await {
             run.recorder.note(Event::StepFailed {
                 place: self.workload.steps.len(),

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    accepted::Accepted,
-    end_state::{EndState, KeptState, Mask},
+    acceptance::AcceptanceList,
+    end_state::{EndState, Mask, StoredState},
     finding::Finding,
     history::Counts,
     reference::Reference,
@@ -14,26 +14,26 @@ use super::{
 
 /// The part of a reference by which plans are judged.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct KeptReference {
+pub struct StoredReference {
     /// The version of the program that drew it.
     pub version: String,
-    end: KeptState,
+    end: StoredState,
     mask: Mask,
     counts: BTreeMap<String, Counts>,
     /// With those that are accepted.
     findings: Vec<Finding>,
-    accepted: Accepted,
+    accepted: AcceptanceList,
 }
 
 // === impl Reference ===
 
 impl Reference {
     /// Returns what a file has to keep of it.
-    pub fn kept(&self) -> KeptReference {
+    pub fn stored(&self) -> StoredReference {
         let accepted = self.left_out.iter().map(|it| &it.finding);
-        KeptReference {
+        StoredReference {
             version: env!("CARGO_PKG_VERSION").to_owned(),
-            end: self.end.kept(),
+            end: self.end.stored(),
             mask: self.mask.clone(),
             counts: self.counts.clone(),
             findings: self.findings.iter().chain(accepted).cloned().collect(),
@@ -42,7 +42,7 @@ impl Reference {
     }
 
     /// Judges plans by another reference than this one, of the same subject. Returns how this one differs from it.
-    pub fn judge_by(&mut self, kept: &KeptReference) -> Vec<String> {
+    pub fn judge_by(&mut self, kept: &StoredReference) -> Vec<String> {
         let (end, unknown) = EndState::restored(&kept.end, &self.end);
         self.mask.0.extend(kept.mask.0.iter().cloned());
         // What the server had at the beginning, and one of them has changed, cannot be compared.
@@ -53,15 +53,15 @@ impl Reference {
         let new = new.iter().filter(is_new).map(ToString::to_string);
         self.accept(&kept.accepted);
         let differences = self.differences(&end, &self.end);
-        let mut told: Vec<String> = differences.iter().map(ToString::to_string).collect();
-        told.extend(new);
+        let mut texts: Vec<String> = differences.iter().map(ToString::to_string).collect();
+        texts.extend(new);
         self.end = end;
         self.counts.clone_from(&kept.counts);
-        told
+        texts
     }
 
     /// Leaves out what the file of another reference accepts.
-    pub fn accept_as(&mut self, kept: &KeptReference) {
+    pub fn accept_as(&mut self, kept: &StoredReference) {
         self.accept(&kept.accepted);
     }
 }

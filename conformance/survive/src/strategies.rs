@@ -39,7 +39,7 @@ const REJECTED: &str = "the server refuses it";
 
 /// A server that is asked what it takes.
 #[derive(Clone)]
-struct Asked(Arc<Mutex<(Runtime, World)>>);
+struct Validator(Arc<Mutex<(Runtime, World)>>);
 
 /// Returns valid objects with this name in the namespace `default`, drawn from the schema of a definition's last version.
 ///
@@ -47,7 +47,7 @@ struct Asked(Arc<Mutex<(Runtime, World)>>);
 ///
 /// Within a tokio runtime, or if `definition` is no definition of a custom resource that a server takes.
 pub fn objects(definition: &Value, name: &str) -> impl Strategy<Value = Value> + use<> {
-    let asked = Asked::of(definition);
+    let asked = Validator::of(definition);
     drawn(definition, name).prop_filter(REJECTED, move |object| asked.takes(object))
 }
 
@@ -58,7 +58,7 @@ pub fn objects(definition: &Value, name: &str) -> impl Strategy<Value = Value> +
 ///
 /// Within a tokio runtime, or if `definition` is no definition of a custom resource that a server takes.
 pub fn workloads(definition: &Value, name: &str) -> impl Strategy<Value = Workload> + use<> {
-    let asked = Asked::of(definition);
+    let asked = Validator::of(definition);
     let of = definition.clone();
     let chosen = (
         objects(definition, name),
@@ -220,9 +220,9 @@ fn size(schema: &Value, min: &str, max: &str) -> (usize, usize) {
     (min, max)
 }
 
-// === impl Asked ===
+// === impl Validator ===
 
-impl Asked {
+impl Validator {
     fn of(definition: &Value) -> Self {
         let runtime = Builder::new_current_thread()
             .enable_time()
@@ -271,9 +271,9 @@ impl Asked {
     }
 }
 
-impl fmt::Debug for Asked {
+impl fmt::Debug for Validator {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Asked")
+        f.write_str("Validator")
     }
 }
 

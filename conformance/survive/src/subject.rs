@@ -11,7 +11,7 @@ use super::{
     function::{Ending, Function},
     process::SubjectCommand,
     recorder::Recorder,
-    running::Running,
+    running_subject::RunningSubject,
     trace::Event,
 };
 
@@ -44,15 +44,15 @@ pub(super) enum Order {
     Sleep(Duration),
 }
 
-/// The event that ends a subject, or does something to it.
-enum Happening {
+/// An event in the life of a subject.
+enum SubjectEvent {
     Exit(String),
     Order(Order),
     Dropped,
 }
 
 /// Keeps one replica running until its orders end.
-pub(super) async fn supervise<R: Running>(
+pub(super) async fn supervise<R: RunningSubject>(
     mut start: impl FnMut() -> io::Result<R>,
     replica: usize,
     recorder: Arc<Recorder>,
@@ -92,37 +92,37 @@ pub(super) async fn supervise<R: Running>(
 
 /// Carries out orders until the subject has ended. Returns whether the plan wanted that, or `None` when there are no more orders.
 async fn until_ended(
-    running: &mut impl Running,
+    running: &mut impl RunningSubject,
     replica: usize,
     recorder: &Recorder,
     orders: &mut mpsc::Receiver<Order>,
 ) -> Option<bool> {
     loop {
         match next(running, orders).await {
-            Happening::Exit(how) => {
+            SubjectEvent::Exit(how) => {
                 recorder.ended(replica, format!("ended by itself: {how}"), false);
                 return Some(false);
             }
-            Happening::Order(Order::Sleep(time)) => {
+            SubjectEvent::Order(Order::Sleep(time)) => {
                 running.stop();
                 recorder.note(Event::Stopped { replica, time });
                 sleep(time).await;
                 running.wake();
                 recorder.note(Event::Woken { replica });
             }
-            Happening::Order(Order::Crash(done)) => {
+            SubjectEvent::Order(Order::Crash(done)) => {
                 running.kill().await;
                 recorder.ended(replica, "killed".to_owned(), true);
                 let _ = done.send(());
                 return Some(true);
             }
-            Happening::Order(Order::Restart(done)) => {
+            SubjectEvent::Order(Order::Restart(done)) => {
                 running.end().await;
                 recorder.ended(replica, "ended for the restart".to_owned(), true);
                 let _ = done.send(());
                 return Some(true);
             }
-            Happening::Dropped => {
+            SubjectEvent::Dropped => {
                 running.kill().await;
                 return None;
             }
@@ -130,11 +130,14 @@ async fn until_ended(
     }
 }
 
-async fn next(running: &mut impl Running, orders: &mut mpsc::Receiver<Order>) -> Happening {
+async fn next(
+    running: &mut impl RunningSubject,
+    orders: &mut mpsc::Receiver<Order>,
+) -> SubjectEvent {
     tokio::select! {
         biased;
-        order = orders.recv() => order.map_or(Happening::Dropped, Happening::Order),
-        how = running.ended() => Happening::Exit(how),
+        order = orders.recv() => order.map_or(SubjectEvent::Dropped, SubjectEvent::Order),
+        how = running.ended() => SubjectEvent::Exit(how),
     }
 }
 

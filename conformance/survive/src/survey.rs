@@ -6,8 +6,9 @@ use support::seed::Seed;
 use tokio::time::Instant;
 
 use super::{
-    accepted::Accepted,
-    campaign::{Campaign, CampaignError, Choice, Verdict},
+    acceptance::AcceptanceList,
+    campaign::{Campaign, Choice, Verdict},
+    error::CampaignError,
     origin::Origin,
     plan::Plan,
     reference::Reference,
@@ -52,7 +53,7 @@ impl Campaign {
     pub async fn survey(
         &self,
         choice: &Choice,
-        accepted: &Accepted,
+        accepted: &AcceptanceList,
         changes: usize,
     ) -> Result<Survey, CampaignError> {
         let (origin, began) = (Origin::of(&self.setup.subject, choice), Instant::now());

@@ -20,7 +20,7 @@ pub fn timeline(trace: &RunTrace, findings: &[Finding]) -> String {
     let mut due = due.into_iter().peekable();
     for (at, event) in &trace.events {
         let now = u64::try_from(at.as_millis()).unwrap_or(u64::MAX);
-        line(*at, &told(event, trace));
+        line(*at, &description(event, trace));
         while let Some(finding) = due.next_if(|finding| finding.at_ms.is_some_and(|it| it <= now)) {
             line(*at, &format!(">>> {finding}"));
         }
@@ -31,7 +31,7 @@ pub fn timeline(trace: &RunTrace, findings: &[Finding]) -> String {
     text
 }
 
-fn told(event: &Event, trace: &RunTrace) -> String {
+fn description(event: &Event, trace: &RunTrace) -> String {
     match event {
         Event::Step { place, text } => format!("step {}: {text}", place + 1),
         Event::StepFailed { place, reason, .. } => format!("step {} failed: {reason}", place + 1),

@@ -33,7 +33,7 @@ pub struct WritePoint {
 
 /// The state of an object that a replica had read when it wrote it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Seen {
+pub struct ObservedVersion {
     /// The uid.
     pub uid: String,
     /// The version.
@@ -53,6 +53,15 @@ pub enum Effect {
     Refused,
     /// It was not answered, as the plan wanted.
     Unanswered,
+}
+
+/// The outcome of a write.
+#[derive(Debug)]
+pub(super) struct WriteOutcome {
+    pub(super) code: Option<u16>,
+    pub(super) message: String,
+    pub(super) effect: Effect,
+    pub(super) revision: Option<u64>,
 }
 
 /// A write of the subject.
@@ -75,7 +84,7 @@ pub struct Write {
     /// The version of the object after it.
     pub revision: Option<u64>,
     /// The state of the object that the replica had read.
-    pub seen: Option<Seen>,
+    pub seen: Option<ObservedVersion>,
     /// The uid of the object at the server when the write came.
     pub target_uid: Option<String>,
     /// The identity that held each lease when the write came, among those that this subject writes.

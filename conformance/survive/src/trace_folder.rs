@@ -10,12 +10,8 @@ use thiserror::Error;
 use tracefile::ReadError;
 
 use super::{
-    campaign::{Campaign, CampaignError},
-    execute::TRACE,
-    finding::Finding,
-    plan::Plan,
-    report::Report,
-    traced::with_findings,
+    annotated_trace::with_findings, campaign::Campaign, error::CampaignError, execute::TRACE,
+    finding::Finding, plan::Plan, report::Report,
 };
 
 /// The number of failures whose traces are kept.
@@ -29,7 +25,7 @@ const BEGINNING: &str = r#"{"format":"conformance-trace""#;
 
 /// The traces of one test in a folder, which may have those of others.
 #[derive(Debug)]
-pub(super) struct KeptTraces {
+pub(super) struct TraceFolder {
     folder: PathBuf,
     test: String,
 }
@@ -58,9 +54,9 @@ pub enum TraceError {
     Run(#[from] CampaignError),
 }
 
-// === impl KeptTraces ===
+// === impl TraceFolder ===
 
-impl KeptTraces {
+impl TraceFolder {
     /// Makes the folder, and removes the traces of an earlier run of this test.
     ///
     /// # Errors
@@ -204,7 +200,7 @@ mod tests {
         }
         let foreign = path("TEST-0002.jsonl");
         fs::write(&foreign, "notes").unwrap();
-        let kept = KeptTraces::in_folder(folder.path()).unwrap();
+        let kept = TraceFolder::in_folder(folder.path()).unwrap();
         assert!(!own.iter().any(|file| file.exists()));
         assert!(others.iter().all(|file| file.exists()));
         assert_eq!(kept.file("0001").unwrap(), own[0]);

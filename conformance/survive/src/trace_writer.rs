@@ -1,4 +1,4 @@
-//! A run as a trace file, which is written while it goes on.
+//! Writes the trace file of a run while it goes on.
 
 use std::{collections::BTreeMap, fs::File, io, path::Path, time::Duration};
 
@@ -7,15 +7,14 @@ use serde_json::Value;
 use tracefile::{EventKind, Followed, Header, ObjectName, Role, Standstill, Truth, Writer};
 
 use super::{
-    kinds::ServedKinds,
-    recorder::{Answered, Place},
-    shown::{Query, Shown},
-    trace::{Event, Write},
+    client_view::{ClientView, Query},
+    kinds::{ObjectKey, ServedKinds},
+    trace::{Event, Write, WriteOutcome},
 };
 
 /// Writes the trace file of a run.
 #[derive(Debug)]
-pub(super) struct Telling {
+pub(super) struct TraceWriter {
     writer: Writer<File>,
     truth: Truth,
     server: usize,
@@ -32,15 +31,15 @@ pub(super) struct Telling {
 #[derive(Debug)]
 struct Replica {
     actor: usize,
-    shown: Shown,
+    view: ClientView,
     /// The event with which it was shown each object last.
-    reads: BTreeMap<Place, usize>,
+    reads: BTreeMap<ObjectKey, usize>,
     queries: BTreeMap<usize, Query>,
 }
 
-// === impl Telling ===
+// === impl TraceWriter ===
 
-impl Telling {
+impl TraceWriter {
     /// Begins the file of a run.
     pub(super) fn begin(
         path: &Path,
@@ -56,7 +55,7 @@ impl Telling {
         let followed = kinds
             .map(|it| Followed::new(&it.group, &it.version, &it.resource, &it.kind))
             .collect();
-        let mut telling = Self {
+        let mut own = Self {
             server: writer.actor("server", Role::Server, None),
             user: writer.actor("user", Role::Harness, None),
             plan: writer.actor("plan", Role::Harness, None),
@@ -69,20 +68,18 @@ impl Telling {
         };
         for replica in 0..replica_count {
             let name = format!("replica {replica}");
-            let actor = telling.writer.actor(&name, Role::Process, None);
-            telling.replicas.push(Replica {
+            let actor = own.writer.actor(&name, Role::Process, None);
+            own.replicas.push(Replica {
                 actor,
-                shown: Shown::default(),
+                view: ClientView::default(),
                 reads: BTreeMap::new(),
                 queries: BTreeMap::new(),
             });
         }
         let at = Duration::ZERO;
-        let actor = telling.server;
-        telling
-            .truth
-            .follow(server.clone(), at, actor, &mut telling.writer);
-        Ok(telling)
+        let actor = own.server;
+        own.truth.follow(server.clone(), at, actor, &mut own.writer);
+        Ok(own)
     }
 
     /// Writes what the server did since the last look.
@@ -127,7 +124,7 @@ impl Telling {
                     false => how.clone(),
                 };
                 let actor = replica(number);
-                self.replicas[*number].shown = Shown::default();
+                self.replicas[*number].view = ClientView::default();
                 self.replicas[*number].reads.clear();
                 let how = Standstill::Crash;
                 (actor, EventKind::Stop { how, say })
@@ -163,7 +160,7 @@ impl Telling {
     }
 
     /// Writes a read, and returns the number of its request.
-    pub(super) fn asked(&mut self, at: Duration, replica: usize, query: Query) -> usize {
+    pub(super) fn request(&mut self, at: Duration, replica: usize, query: Query) -> usize {
         self.look(at);
         let request = self.next_request();
         let actor = self.replicas[replica].actor;
@@ -175,7 +172,7 @@ impl Telling {
         };
         self.say(at, actor, kind);
         if let Some(mirrored) = query.mirrored()
-            && self.replicas[replica].shown.mirrors(&mirrored)
+            && self.replicas[replica].view.mirrors(&mirrored)
         {
             self.say(at, actor, EventKind::Mirror(mirrored));
         }
@@ -184,7 +181,7 @@ impl Telling {
     }
 
     /// Writes the answer of a read.
-    pub(super) fn answered(&mut self, at: Duration, request: usize, code: u16) {
+    pub(super) fn answer(&mut self, at: Duration, request: usize, code: u16) {
         self.look(at);
         let kind = EventKind::Answer {
             request,
@@ -196,14 +193,20 @@ impl Telling {
     }
 
     /// Writes the end of a watch.
-    pub(super) fn ended(&mut self, at: Duration, replica: usize, request: usize) {
+    pub(super) fn end_request(&mut self, at: Duration, replica: usize, request: usize) {
         let how = tracefile::Ending::Clean;
         self.replicas[replica].queries.remove(&request);
         self.say(at, self.server, EventKind::End { request, how });
     }
 
     /// Writes a document that a replica read: a list or an object.
-    pub(super) fn shown(&mut self, at: Duration, replica: usize, request: usize, document: &Value) {
+    pub(super) fn document(
+        &mut self,
+        at: Duration,
+        replica: usize,
+        request: usize,
+        document: &Value,
+    ) {
         self.look(at);
         let Some(query) = self.replicas[replica].queries.remove(&request) else {
             return;
@@ -213,7 +216,7 @@ impl Telling {
             self.frame(at, replica, request, (&query, "READ"), document);
             return;
         };
-        let places: Vec<(usize, u64)> = items
+        let versions: Vec<(usize, u64)> = items
             .iter()
             .filter_map(|item| Some((self.object(&query, item)?, revision_of(item)?)))
             .collect();
@@ -221,7 +224,7 @@ impl Telling {
             .as_str()
             .is_none_or(str::is_empty)
             && !query.is_continued;
-        let list = places
+        let list = versions
             .iter()
             .flat_map(|(object, revision)| [*object as u64, *revision])
             .collect();
@@ -238,13 +241,19 @@ impl Telling {
                 .extend(place(&query, item).map(|place| (place, number)));
         }
         if let Some(mirrored) = query.mirrored() {
-            let gone = own.shown.listed(&mirrored, &places, is_whole);
-            self.believe(at, replica, Some(revision), &places, gone);
+            let gone = own.view.listed(&mirrored, &versions, is_whole);
+            self.believe(at, replica, Some(revision), &versions, gone);
         }
     }
 
     /// Writes an event of a watch.
-    pub(super) fn watched(&mut self, at: Duration, replica: usize, request: usize, event: &Value) {
+    pub(super) fn watch_event(
+        &mut self,
+        at: Duration,
+        replica: usize,
+        request: usize,
+        event: &Value,
+    ) {
         self.look(at);
         let Some(query) = self.replicas[replica].queries.get(&request).cloned() else {
             return;
@@ -295,12 +304,12 @@ impl Telling {
             return;
         };
         if change == "DELETED" {
-            let gone = own.shown.deleted(&mirrored, object);
+            let gone = own.view.deleted(&mirrored, object);
             self.believe(at, replica, None, &[], gone);
         } else {
-            let shown = [(object, revision)];
-            own.shown.listed(&mirrored, &shown, false);
-            self.believe(at, replica, None, &shown, Vec::new());
+            let update = [(object, revision)];
+            own.view.listed(&mirrored, &update, false);
+            self.believe(at, replica, None, &update, Vec::new());
         }
     }
 
@@ -328,7 +337,7 @@ impl Telling {
     }
 
     /// Writes a write, with the read that it was decided on.
-    pub(super) fn wrote(&mut self, at: Duration, number: usize, write: &Write, place: &Place) {
+    pub(super) fn write(&mut self, at: Duration, number: usize, write: &Write, place: &ObjectKey) {
         self.look(at);
         let request = self.next_request();
         self.writes.insert(number, request);
@@ -347,7 +356,7 @@ impl Telling {
     }
 
     /// Writes the answer of a write.
-    pub(super) fn write_ended(&mut self, at: Duration, number: usize, result: &Answered) {
+    pub(super) fn end_write(&mut self, at: Duration, number: usize, result: &WriteOutcome) {
         self.look(at);
         let Some(request) = self.writes.get(&number) else {
             return;
@@ -384,7 +393,7 @@ impl Telling {
 }
 
 /// Returns the place of an object that a read shows.
-fn place(query: &Query, value: &Value) -> Option<Place> {
+fn place(query: &Query, value: &Value) -> Option<ObjectKey> {
     let metadata = &value["metadata"];
     let namespace = metadata["namespace"].as_str().unwrap_or_default();
     let name = metadata["name"].as_str()?;

@@ -1,4 +1,4 @@
-//! The fields that may differ as a user's file says, and which of them did.
+//! The fields that a user's file masks, and which of them differed.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -6,11 +6,11 @@ use super::end_state::{Difference, Mask, hides};
 
 /// The pairs of objects and paths of a user's file. Each remembers whether it hid a difference.
 #[derive(Debug, Default)]
-pub(super) struct GivenMask(Vec<((String, String), AtomicBool)>);
+pub(super) struct UserMask(Vec<((String, String), AtomicBool)>);
 
-// === impl GivenMask ===
+// === impl UserMask ===
 
-impl GivenMask {
+impl UserMask {
     /// Takes the pairs. A path may begin with a dot.
     pub(super) fn of(mask: &Mask) -> Self {
         let pairs = mask.0.iter().map(|(object, path)| {
@@ -43,7 +43,7 @@ mod tests {
     #[test]
     fn a_field_that_never_differs_is_told() {
         let pair = |path: &str| ("configmaps default/one".to_owned(), path.to_owned());
-        let given = GivenMask::of(&Mask([pair(".data.x"), pair("data.y")].into()));
+        let given = UserMask::of(&Mask([pair(".data.x"), pair("data.y")].into()));
         let difference = |path: &str| Difference {
             object: pair("").0,
             path: path.to_owned(),

@@ -1,4 +1,4 @@
-//! The resources that stand still for the subject, or whose changes are merged, as rules of the fake server.
+//! Rules of the fake server: watches of the subject that freeze, merge changes or end.
 
 use std::{
     collections::BTreeMap,
@@ -17,13 +17,13 @@ pub(super) const SUBJECT: &str = "survive:subject";
 /// The time within which changes of an object are merged.
 pub(super) const MERGE_WITHIN: Duration = Duration::from_millis(1_500);
 
-/// The resources that stand still, and the revisions since which they do. Clones share them.
+/// The resources whose changes are withheld, and the revisions from which on. Clones share them.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Frozen(Arc<Mutex<BTreeMap<String, u64>>>);
+pub(super) struct WithheldResources(Arc<Mutex<BTreeMap<String, u64>>>);
 
 /// Holds what is newer on watches of frozen resources, and serves the older state where a client asks for any.
 #[derive(Debug)]
-pub(super) struct FreezeRule(pub(super) Frozen);
+pub(super) struct FreezeRule(pub(super) WithheldResources);
 
 /// Merges changes of an object on watches of one resource.
 #[derive(Debug)]
@@ -33,11 +33,11 @@ pub(super) struct MergeRule {
 
 /// Ends watches of the resources that the subject is cut off.
 #[derive(Debug)]
-pub(super) struct CutRule(pub(super) Frozen);
+pub(super) struct CutRule(pub(super) WithheldResources);
 
-// === impl Frozen ===
+// === impl WithheldResources ===
 
-impl Frozen {
+impl WithheldResources {
     /// Lets a resource stand still at `revision`, unless it does already.
     pub(super) fn freeze(&self, resource: &str, revision: u64) {
         self.lock().entry(resource.to_owned()).or_insert(revision);

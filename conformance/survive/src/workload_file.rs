@@ -14,29 +14,29 @@ use super::{
 /// The form of a workload in a file.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct WrittenWorkload {
+struct WorkloadDocument {
     #[serde(default)]
-    steps: Vec<WrittenStep>,
+    steps: Vec<StepDocument>,
     #[serde(default = "one")]
     replicas: usize,
     #[serde(default)]
-    rules: Vec<WrittenRule>,
+    rules: Vec<RuleDocument>,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct WrittenStep {
+struct StepDocument {
     name: Option<String>,
     apply: Option<Value>,
-    patch: Option<WrittenPatch>,
-    delete: Option<WrittenDelete>,
-    wait: Option<WrittenWait>,
+    patch: Option<PatchDocument>,
+    delete: Option<DeleteDocument>,
+    wait: Option<WaitDocument>,
     quiet: Option<String>,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct WrittenPatch {
+struct PatchDocument {
     object: ObjectRef,
     merge: Option<Value>,
     json: Option<Value>,
@@ -46,14 +46,14 @@ struct WrittenPatch {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct WrittenDelete {
+struct DeleteDocument {
     object: ObjectRef,
     propagation: Option<String>,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct WrittenWait {
+struct WaitDocument {
     object: ObjectRef,
     until: String,
     within: Option<String>,
@@ -61,7 +61,7 @@ struct WrittenWait {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct WrittenRule {
+struct RuleDocument {
     name: String,
     always: Option<String>,
     eventually: Option<String>,
@@ -76,7 +76,7 @@ impl Workload {
     ///
     /// A file cannot be read, or says something else than a workload.
     pub fn read(path: &Path) -> Result<Self, WorkloadError> {
-        let written: WrittenWorkload = parse(path)?;
+        let written: WorkloadDocument = parse(path)?;
         if written.steps.is_empty() {
             return Err(WorkloadError::Malformed {
                 path: path.to_owned(),
@@ -130,7 +130,7 @@ impl Workload {
             None => document,
         };
         let written = serde_json::from_value(written);
-        let written: Vec<WrittenRule> = written.map_err(|error| WorkloadError::Malformed {
+        let written: Vec<RuleDocument> = written.map_err(|error| WorkloadError::Malformed {
             path: path.to_owned(),
             reason: format!("it has not the form of a workload's `rules:`: {error}"),
         })?;
@@ -139,7 +139,7 @@ impl Workload {
     }
 }
 
-fn rules(path: &Path, written: Vec<WrittenRule>) -> Result<Vec<Rule>, WorkloadError> {
+fn rules(path: &Path, written: Vec<RuleDocument>) -> Result<Vec<Rule>, WorkloadError> {
     let mut rules = Vec::new();
     for rule in written {
         let (when, expression) = match (rule.always, rule.eventually) {
@@ -224,9 +224,9 @@ fn duration(text: &str) -> Result<Duration, String> {
     Duration::try_from(parsed).map_err(|_| format!("{text:?} is less than nothing"))
 }
 
-// === impl WrittenStep ===
+// === impl StepDocument ===
 
-impl WrittenStep {
+impl StepDocument {
     /// Returns the names of its actions.
     fn actions(&self) -> Vec<&'static str> {
         let all = [
@@ -285,9 +285,9 @@ impl WrittenStep {
     }
 }
 
-// === impl WrittenPatch ===
+// === impl PatchDocument ===
 
-impl WrittenPatch {
+impl PatchDocument {
     fn action(self) -> Result<Action, String> {
         let (media_type, body) = match (self.merge, self.json) {
             (Some(merge), None) => (PatchType::Merge, merge),
@@ -393,8 +393,8 @@ mod tests {
             ("steps: [{sleep: 1s}]", "sleep"),
             ("steps: [", "line 1"),
         ] {
-            let told = read(text).unwrap_err();
-            assert!(told.contains(expected), "{text}: {told}");
+            let error = read(text).unwrap_err();
+            assert!(error.contains(expected), "{text}: {error}");
         }
     }
 }

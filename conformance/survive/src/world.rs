@@ -6,10 +6,7 @@ use fakeserver::{Clock, FakeServer, StoredObject, faults::RequestFacts};
 use serde_json::Value;
 use support::call::{open, read};
 
-use super::{
-    kinds::{ObjectRef, ServedKinds},
-    recorder::Place,
-};
+use super::kinds::{ObjectKey, ObjectRef, ServedKinds};
 
 /// The server of a run, and the kinds that it serves.
 pub(super) struct World {
@@ -85,7 +82,11 @@ impl World {
     }
 
     /// Returns the object that a request is about.
-    pub(super) fn stored(&self, facts: &RequestFacts, place: &Place) -> Option<Arc<StoredObject>> {
+    pub(super) fn stored(
+        &self,
+        facts: &RequestFacts,
+        place: &ObjectKey,
+    ) -> Option<Arc<StoredObject>> {
         let (_, namespace, name) = place;
         let collection = (&*facts.group, &*facts.version, &*facts.resource);
         self.find(collection, namespace, name)
@@ -105,7 +106,7 @@ impl World {
     }
 
     /// Returns those of `own` as they are now.
-    pub(super) fn leases(&self, own: &BTreeSet<Place>) -> Vec<Value> {
+    pub(super) fn leases(&self, own: &BTreeSet<ObjectKey>) -> Vec<Value> {
         if own.is_empty() {
             return Vec::new();
         }
@@ -122,7 +123,7 @@ impl World {
     }
 
     /// Returns the longest duration of `own`.
-    pub(super) fn lease_duration(&self, own: &BTreeSet<Place>) -> Option<Duration> {
+    pub(super) fn lease_duration(&self, own: &BTreeSet<ObjectKey>) -> Option<Duration> {
         let leases = self.leases(own);
         let seconds = leases
             .iter()
@@ -131,7 +132,7 @@ impl World {
     }
 
     /// Returns the identities that hold `own` now.
-    pub(super) fn lease_holders(&self, own: &BTreeSet<Place>) -> Vec<String> {
+    pub(super) fn lease_holders(&self, own: &BTreeSet<ObjectKey>) -> Vec<String> {
         let leases = self.leases(own);
         let holders = leases
             .iter()

@@ -27,12 +27,12 @@ use tokio_util::sync::CancellationToken;
 
 use self::{
     pages::Pages,
-    progress::Shown,
+    progress::ProgressDisplay,
     replay::{Replay, Surroundings, setup, without_reference},
     report_folder::{ReportFolder, replace},
 };
 use crate::{
-    Accepted, CONTROLLERS, Campaign, CampaignError, Choice, Family, Report, TRACE, Workload,
+    AcceptanceList, CONTROLLERS, Campaign, CampaignError, Choice, Family, Report, TRACE, Workload,
     controllers, counted, file_stem, replay_line,
 };
 
@@ -148,7 +148,7 @@ impl Args {
         let orphans = Orphans::adopt();
         let status = self.finish(program);
         #[cfg(target_os = "linux")]
-        tell_of_orphans(&orphans.kill());
+        warn_of_orphans(&orphans.kill());
         status
     }
 
@@ -194,7 +194,7 @@ impl Args {
         if let Some(rules) = &self.rules {
             workload.add_rules(rules).map_err(|error| whole(&error))?;
         }
-        let accepted = Accepted::read(&path.with_extension("accepted.json"))?;
+        let accepted = AcceptanceList::read(&path.with_extension("accepted.json"))?;
         let setup = setup(&self.command, &self.crds, &self.surroundings())?;
         let campaign = Campaign::new(setup, workload).await;
         let mut campaign = campaign.map_err(|error| whole(&error))?;
@@ -204,24 +204,24 @@ impl Args {
         campaign.set_definitions(replay.write_definitions(temporary.path())?);
         let report_folder = ReportFolder::lock(&self.report, self.force)?;
         let choice = self.choice(temporary.path(), stop);
-        let shown = Shown::begin();
+        let display = ProgressDisplay::begin();
         let survey = campaign.survey(&choice, &accepted, self.generate);
-        let survey = shown.until_done(stop.run_until_cancelled(survey)).await;
+        let survey = display.until_done(stop.run_until_cancelled(survey)).await;
         let survey = survey.ok_or("interrupted before there was a reference")?;
-        let survey = survey.map_err(|error| told_and_kept(&error, &report_folder))?;
-        replay.set_reference(survey.reference.kept());
-        shown.on_survey(&survey);
-        let judged = campaign.judge(survey, &choice, |progress| shown.on(progress));
-        let mut report = shown.until_done(judged).await;
-        shown.end();
+        let survey = survey.map_err(|error| explain_and_save_output(&error, &report_folder))?;
+        replay.set_reference(survey.reference.stored());
+        display.on_survey(&survey);
+        let judged = campaign.judge(survey, &choice, |progress| display.on(progress));
+        let mut report = display.until_done(judged).await;
+        display.end();
         let call = env::args_os().map(|word| word.display().to_string());
         report.origin.program = program;
         report.origin.call = call.collect();
         let reference = temporary.path().join("reference-1").join(TRACE);
-        let told = tell(&report_folder, &replay, &mut report, &reference);
+        let written = publish(&report_folder, &replay, &mut report, &reference);
         let reason = self.accept.as_ref();
         let accepted = reason.map(|reason| accept(accepted, &report, reason));
-        outcome(&report, [told.err(), accepted.and_then(Result::err)])
+        outcome(&report, [written.err(), accepted.and_then(Result::err)])
     }
 
     async fn replay(
@@ -284,9 +284,9 @@ fn outcome(report: &Report, errors: [Option<String>; 2]) -> Result<bool, String>
     }
 }
 
-/// Tells of processes that no run could be told to have started.
+/// Warns of processes that cannot be attributed to a run.
 #[cfg(target_os = "linux")]
-fn tell_of_orphans(names: &[String]) {
+fn warn_of_orphans(names: &[String]) {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for name in names {
         *counts.entry(name).or_default() += 1;
@@ -305,29 +305,29 @@ fn tell_of_orphans(names: &[String]) {
 }
 
 /// Tells why there is no reference, and keeps the subject's output beside an earlier report.
-fn told_and_kept(error: &CampaignError, report: &ReportFolder) -> String {
-    let told = without_reference(error);
+fn explain_and_save_output(error: &CampaignError, report: &ReportFolder) -> String {
+    let message = without_reference(error);
     let CampaignError::NoReference { output, .. } = error else {
-        return told;
+        return message;
     };
     let Ok(output) = fs::read(output) else {
-        return told;
+        return message;
     };
     if output.is_empty() {
-        return told;
+        return message;
     }
     let kept = report.begin().and_then(|files| {
         files.write(OUTPUT, output)?;
         files.add()
     });
     match kept {
-        Ok(()) => format!("{told}\nits output: {}", report.file(OUTPUT).display()),
-        Err(error) => format!("{told}\n{error}"),
+        Ok(()) => format!("{message}\nits output: {}", report.file(OUTPUT).display()),
+        Err(error) => format!("{message}\n{error}"),
     }
 }
 
 /// Prints the report and writes it.
-fn tell(
+fn publish(
     folder: &ReportFolder,
     replay: &Replay,
     report: &mut Report,
@@ -384,7 +384,7 @@ fn checked_controllers(text: &str) -> Result<String, String> {
 }
 
 /// Adds what was found to the file of what is accepted.
-fn accept(mut accepted: Accepted, report: &Report, reason: &str) -> Result<(), String> {
+fn accept(mut accepted: AcceptanceList, report: &Report, reason: &str) -> Result<(), String> {
     let mut count = accepted.add(Family::Reference, &report.reference.findings, reason);
     for verdict in report.failed() {
         count += accepted.add(verdict.plan.family, &verdict.findings, reason);

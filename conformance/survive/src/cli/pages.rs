@@ -92,8 +92,8 @@ impl<'a> Pages<'a> {
     ) -> Result<(), String> {
         for (place, verdict) in report.failures() {
             let name = file_stem(place);
-            let told = timeline(&verdict.trace, &verdict.findings);
-            self.add(&format!("{name}.txt"), told);
+            let text = timeline(&verdict.trace, &verdict.findings);
+            self.add(&format!("{name}.txt"), text);
             let output = verdict.folder.join("replica-0").join("output.log");
             if let Ok(output) = fs::read(&output) {
                 self.add(&format!("{name}.log"), output);

@@ -21,7 +21,7 @@ const STEPS: usize = 10;
 const WITHOUT: &str = "runs without perturbation";
 
 /// The progress, as it is shown.
-pub(super) struct Shown(RefCell<Form>);
+pub(super) struct ProgressDisplay(RefCell<Form>);
 
 enum Form {
     Bar(ProgressBar),
@@ -33,18 +33,18 @@ enum Form {
 struct Lines {
     began: Instant,
     /// The time of the last one.
-    told_at: Instant,
+    reported_at: Instant,
     /// The number of runs then.
-    told: usize,
+    reported: usize,
     done: usize,
     /// `None` while there is no reference.
     all: Option<usize>,
     broken: usize,
 }
 
-// === impl Shown ===
+// === impl ProgressDisplay ===
 
-impl Shown {
+impl ProgressDisplay {
     /// Begins with the reference.
     pub(super) fn begin() -> Self {
         if io::stderr().is_terminal() {
@@ -54,7 +54,7 @@ impl Shown {
             return Self(RefCell::new(Form::Bar(bar)));
         }
         let lines = Lines::new(Instant::now());
-        tell(Some(format!("two {WITHOUT}")));
+        print_line(Some(format!("two {WITHOUT}")));
         Self(RefCell::new(Form::Lines(lines)))
     }
 
@@ -67,7 +67,7 @@ impl Shown {
             }
             Form::Lines(lines) => {
                 let (writes, plans) = (survey.reference.writes.len(), survey.plans.len());
-                tell(Some(lines.on_reference(writes, plans, Instant::now())));
+                print_line(Some(lines.on_reference(writes, plans, Instant::now())));
             }
         }
     }
@@ -87,7 +87,7 @@ impl Shown {
             },
             Form::Lines(lines) => {
                 let now = Instant::now();
-                tell(match progress {
+                print_line(match progress {
                     Progress::Judged(verdict) => lines.on_run(!verdict.findings.is_empty(), now),
                     Progress::Repeats(count) => Some(lines.on_more(count, now)),
                     Progress::Repeated => lines.on_run(false, now),
@@ -108,7 +108,7 @@ impl Shown {
                 done = &mut work => return done,
                 _ = ticks.tick() => match &mut *self.0.borrow_mut() {
                     Form::Bar(bar) => bar.tick(),
-                    Form::Lines(lines) => tell(lines.on_tick(Instant::now())),
+                    Form::Lines(lines) => print_line(lines.on_tick(Instant::now())),
                 },
             }
         }
@@ -128,8 +128,8 @@ impl Lines {
     fn new(now: Instant) -> Self {
         Self {
             began: now,
-            told_at: now,
-            told: 0,
+            reported_at: now,
+            reported: 0,
             done: 0,
             all: None,
             broken: 0,
@@ -139,7 +139,7 @@ impl Lines {
     /// Returns the line for the reference.
     fn on_reference(&mut self, writes: usize, plans: usize, now: Instant) -> String {
         self.all = Some(plans);
-        self.told_at = now;
+        self.reported_at = now;
         format!(
             "the reference has {} after {}; {} to run",
             counted(writes, "write"),
@@ -151,7 +151,7 @@ impl Lines {
     /// Returns the line for plans that are run again.
     fn on_more(&mut self, count: usize, now: Instant) -> String {
         self.all = self.all.map(|all| all + count);
-        self.told_at = now;
+        self.reported_at = now;
         format!("again: {} that broke a promise", counted(count, "plan"))
     }
 
@@ -160,16 +160,16 @@ impl Lines {
         self.done += 1;
         self.broken += usize::from(is_broken);
         let tenth = |done: usize| done * STEPS / self.all.unwrap_or(1).max(1);
-        (tenth(self.done) > tenth(self.told)).then(|| self.line(now))
+        (tenth(self.done) > tenth(self.reported)).then(|| self.line(now))
     }
 
     /// Returns a line if there was none for a while.
     fn on_tick(&mut self, now: Instant) -> Option<String> {
-        (now - self.told_at >= PAUSE).then(|| self.line(now))
+        (now - self.reported_at >= PAUSE).then(|| self.line(now))
     }
 
     fn line(&mut self, now: Instant) -> String {
-        (self.told_at, self.told) = (now, self.done);
+        (self.reported_at, self.reported) = (now, self.done);
         let elapsed = self.elapsed(now);
         match self.all {
             None => format!("{WITHOUT} since {elapsed}"),
@@ -185,7 +185,7 @@ impl Lines {
     }
 }
 
-fn tell(line: Option<String>) {
+fn print_line(line: Option<String>) {
     if let Some(line) = line {
         say_error(&format!("survive: {line}"));
     }
@@ -213,7 +213,7 @@ mod tests {
         assert_eq!(line, "2 of 20 runs after 33 s, 1 broke a promise");
         assert_eq!(lines.on_tick(at(62)), None);
         assert!(lines.on_tick(at(63)).is_some());
-        let told = (0..18).filter_map(|_| lines.on_run(false, at(64))).count();
-        assert_eq!(told, 9);
+        let line_count = (0..18).filter_map(|_| lines.on_run(false, at(64))).count();
+        assert_eq!(line_count, 9);
     }
 }

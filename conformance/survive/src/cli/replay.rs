@@ -18,7 +18,7 @@ use support::{
 
 use super::{pages::write_traced, report_folder::write};
 use crate::{
-    Campaign, CampaignError, KeptReference, Plan, Readiness, Reference, Setup, Subject, TRACE,
+    Campaign, CampaignError, Plan, Readiness, Reference, Setup, StoredReference, Subject, TRACE,
     Workload, controllers, definition_files, replay_line, timeline,
 };
 
@@ -44,7 +44,7 @@ pub(super) struct Replay {
     plan: Plan,
     /// The reference of the report.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    reference: Option<KeptReference>,
+    reference: Option<StoredReference>,
     /// True if the command is none of the report.
     #[serde(skip)]
     has_other_command: bool,
@@ -87,7 +87,7 @@ impl Replay {
     }
 
     /// Sets the reference by which plans are judged.
-    pub(super) fn set_reference(&mut self, reference: KeptReference) {
+    pub(super) fn set_reference(&mut self, reference: StoredReference) {
         self.reference = Some(reference);
     }
 
@@ -182,7 +182,7 @@ impl Replay {
 }
 
 /// Judges plans by the reference of a report, unless the subject is another one. Returns what there is to say of it.
-fn judge_by(reference: &mut Reference, kept: Option<&KeptReference>, is_same: bool) -> String {
+fn judge_by(reference: &mut Reference, kept: Option<&StoredReference>, is_same: bool) -> String {
     let Some(kept) = kept else {
         return "the file has no reference: the plan is judged by a new one\n".to_owned();
     };
@@ -194,20 +194,20 @@ fn judge_by(reference: &mut Reference, kept: Option<&KeptReference>, is_same: bo
     if differences.is_empty() {
         return String::new();
     }
-    let mut told =
+    let mut message =
         "without perturbation the subject is not as in the report, by which the plan is judged:\n"
             .to_owned();
     for difference in differences.iter().take(DIFFERENCES) {
-        writeln!(told, "  {difference}").expect("a string takes what is written");
+        writeln!(message, "  {difference}").expect("a string takes what is written");
     }
     if let Some(more @ 1..) = differences.len().checked_sub(DIFFERENCES) {
-        writeln!(told, "  and {more} more").expect("a string takes what is written");
+        writeln!(message, "  and {more} more").expect("a string takes what is written");
     }
     if kept.version != env!("CARGO_PKG_VERSION") {
-        told.push_str("it was made by another version of this program\n");
+        message.push_str("it was made by another version of this program\n");
     }
-    told.push_str("if the subject was changed since then, give its command after `--`: a new reference is drawn for it\n");
-    told
+    message.push_str("if the subject was changed since then, give its command after `--`: a new reference is drawn for it\n");
+    message
 }
 
 /// Returns the parts that all runs of a command have in common.
@@ -238,14 +238,14 @@ pub(super) fn setup(
 
 /// Tells why there is no reference, with the last lines of the subject's output.
 pub(super) fn without_reference(error: &CampaignError) -> String {
-    let told = whole(error);
+    let message = whole(error);
     let CampaignError::NoReference { output, .. } = error else {
-        return told;
+        return message;
     };
     match fs::read(output) {
-        Ok(text) if text.is_empty() => format!("{told}\nit has put out nothing"),
-        Ok(text) => format!("{told}\n{}", last_lines(&text)),
-        Err(_) => told,
+        Ok(text) if text.is_empty() => format!("{message}\nit has put out nothing"),
+        Ok(text) => format!("{message}\n{}", last_lines(&text)),
+        Err(_) => message,
     }
 }
 
@@ -253,8 +253,8 @@ pub(super) fn without_reference(error: &CampaignError) -> String {
 fn last_lines(output: &[u8]) -> String {
     let text = String::from_utf8_lossy(output);
     let lines: Vec<&str> = text.lines().collect();
-    let shown = &lines[lines.len().saturating_sub(OUTPUT_LINES)..];
-    let indented: Vec<String> = shown.iter().map(|line| format!("  {line}")).collect();
+    let last = &lines[lines.len().saturating_sub(OUTPUT_LINES)..];
+    let indented: Vec<String> = last.iter().map(|line| format!("  {line}")).collect();
     indented.join("\n")
 }
 

@@ -44,7 +44,7 @@ pub struct EndState {
 
 /// A state that a file keeps. What is as the server had it at the beginning is named alone.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct KeptState {
+pub(super) struct StoredState {
     objects: BTreeMap<String, Vec<Value>>,
     untouched: BTreeSet<String>,
 }
@@ -133,13 +133,13 @@ impl EndState {
     }
 
     /// Returns what a file has to keep of it.
-    pub(super) fn kept(&self) -> KeptState {
+    pub(super) fn stored(&self) -> StoredState {
         let (untouched, touched): (Vec<_>, Vec<_>) = self
             .objects
             .iter()
             .partition(|(_, same)| self.are_untouched(same));
         let values = |same: &[Arc<Value>]| same.iter().map(|value| (**value).clone()).collect();
-        KeptState {
+        StoredState {
             objects: touched
                 .into_iter()
                 .map(|(name, same)| (name.clone(), values(same)))
@@ -153,7 +153,7 @@ impl EndState {
 
     /// Returns a state that was kept, with the objects that were untouched from `known`, and the names of those that are not
     /// untouched there.
-    pub(super) fn restored(kept: &KeptState, known: &Self) -> (Self, Vec<String>) {
+    pub(super) fn restored(kept: &StoredState, known: &Self) -> (Self, Vec<String>) {
         let mut state = Self {
             objects: BTreeMap::new(),
             untouched: known.untouched.clone(),

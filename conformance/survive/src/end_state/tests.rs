@@ -114,7 +114,7 @@ fn a_state_that_a_file_keeps_is_compared_with_another_server() {
     };
     let mut ours = state(&[pod("web-abcde", "1", "Running")]);
     untouched(&mut ours);
-    let text = serde_json::to_string(&ours.kept()).unwrap();
+    let text = serde_json::to_string(&ours.stored()).unwrap();
     assert!(!text.contains("rules"), "{text}");
     let mut theirs = state(&[pod("web-fghij", "2", "Failed")]);
     untouched(&mut theirs);

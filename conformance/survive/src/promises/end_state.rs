@@ -7,8 +7,8 @@ use crate::{
     trace::Event,
 };
 
-/// The number of differences that are told.
-const TOLD_MAX: usize = 5;
+/// The number of differences that are reported.
+const REPORTED_MAX: usize = 5;
 
 pub(super) fn check(case: &Case<'_>) -> Vec<Finding> {
     let mut findings = failed_steps(case);
@@ -18,10 +18,10 @@ pub(super) fn check(case: &Case<'_>) -> Vec<Finding> {
     let end = EndState::of(&case.outcome.history, Some(&reference.end));
     let differences = reference.differences(&reference.end, &end);
     let count = differences.len();
-    let told = differences.iter().take(TOLD_MAX);
-    findings.extend(told.map(|it| Finding::new(Promise::EndState, it.to_string())));
-    if count > TOLD_MAX {
-        let more = format!("{} more differences", count - TOLD_MAX);
+    let reported = differences.iter().take(REPORTED_MAX);
+    findings.extend(reported.map(|it| Finding::new(Promise::EndState, it.to_string())));
+    if count > REPORTED_MAX {
+        let more = format!("{} more differences", count - REPORTED_MAX);
         findings.push(Finding::new(Promise::EndState, more));
     }
     findings

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use super::Case;
 use crate::{
     finding::{Finding, Promise},
-    history::{Found, History},
+    history::{History, ServedObject},
     kinds::ServedKinds,
     workload::{Rule, When, Workload},
 };
@@ -29,7 +29,7 @@ pub(in super::super) struct Rules {
 }
 
 /// The objects of each resource, by uid.
-type State = BTreeMap<String, BTreeMap<String, Found>>;
+type State = BTreeMap<String, BTreeMap<String, ServedObject>>;
 
 // === impl Rules ===
 
@@ -111,7 +111,7 @@ impl Rules {
     fn value(&self, expression: &CelExpression, state: &State, now: &str) -> Result<Value, String> {
         let list = |resource: &str| -> Value {
             let objects = state.get(resource).into_iter().flat_map(BTreeMap::values);
-            objects.map(Found::value).collect()
+            objects.map(ServedObject::value).collect()
         };
         let mut inputs: BTreeMap<&str, CelInput> = BTreeMap::new();
         for (name, resource) in &self.variables {
@@ -171,7 +171,7 @@ pub(super) fn check(case: &Case<'_>) -> Vec<Finding> {
             objects.remove(before.uid());
         }
         if let Some(after) = recorded.change.after() {
-            let found = Found {
+            let found = ServedObject {
                 kind: recorded.kind.clone(),
                 object: after.clone(),
             };

@@ -21,10 +21,10 @@ pub(super) fn check(case: &Case<'_>) -> Vec<Finding> {
         let Some(object) = after.map(|after| after.to_value()) else {
             continue;
         };
-        let told = ready_generation(&object["status"]);
-        if let Some(told) = told.filter(|told| *told > seen.generation) {
+        let generation = ready_generation(&object["status"]);
+        if let Some(generation) = generation.filter(|generation| *generation > seen.generation) {
             let text = format!(
-                "{} says ready for generation {told}, and generation {} was read",
+                "{} says ready for generation {generation}, and generation {} was read",
                 write.point.key, seen.generation
             );
             findings.push(Finding::new(Promise::Status, text).at(write.at));

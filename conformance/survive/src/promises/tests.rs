@@ -13,7 +13,7 @@ use crate::{
     kinds::ServedKinds,
     plan::Plan,
     reference::Reference,
-    trace::{Effect, Event, RunTrace, Seen, Write, WriteKey, WritePoint},
+    trace::{Effect, Event, ObservedVersion, RunTrace, Write, WriteKey, WritePoint},
     workload::{Rule, When, Workload},
 };
 
@@ -243,7 +243,7 @@ async fn objects_do_not_outlive_their_owners_nor_stay_terminating() {
 #[tokio::test]
 async fn a_deletion_that_hits_another_object_is_blind() {
     let mut run = Run::new().await;
-    let seen = Seen {
+    let seen = ObservedVersion {
         uid: "read".to_owned(),
         revision: 7,
         generation: 0,
@@ -333,7 +333,7 @@ async fn rules_hold_before_the_first_step_and_where_there_are_no_objects() {
 #[tokio::test]
 async fn mistakes_in_rules_are_told_before_a_run() {
     let run = Run::new().await;
-    let told = |expression: &str| {
+    let compile_error = |expression: &str| {
         let mut workload = Workload::new().rule("mine", When::Always, expression);
         workload.rules[0].file = Some(PathBuf::from("rules.yaml"));
         Rules::compile(&workload, &run.kinds).unwrap_err()
@@ -350,7 +350,7 @@ async fn mistakes_in_rules_are_told_before_a_run() {
         ),
         ("podz.size() == 0", "undeclared reference"),
     ] {
-        let error = told(expression);
+        let error = compile_error(expression);
         assert!(error.starts_with("rules.yaml: rule \"mine\": "), "{error}");
         assert!(error.contains(expected), "{error}");
     }

@@ -32,7 +32,7 @@ pub fn index(report: &Report, is_there: impl Fn(&str) -> bool) -> String {
         "Broken without perturbation",
         &texts(&report.reference.findings),
     );
-    push_list(&mut body, "Accepted", &report.told_accepted());
+    push_list(&mut body, "Accepted", &report.acceptance_lines());
     let links = ["report.md", "report.json", "junit.xml", REFERENCE_FILE];
     body.push_str("<p>");
     for file in links.into_iter().filter(|file| is_there(file)) {
@@ -94,7 +94,7 @@ fn row(name: &str, verdict: &Verdict, is_there: impl Fn(&str) -> bool) -> String
     };
     let plan = escaped(&verdict.plan.to_string());
     let mut found = texts(&verdict.findings);
-    found.extend(verdict.told_runs());
+    found.extend(verdict.run_ratio());
     let found = escaped(&found.join("\n"));
     let mut links = String::new();
     for (ending, word) in LINKS {

@@ -8,7 +8,7 @@ use support::call::whole;
 use super::{Report, masked, named};
 
 use crate::{
-    accepted::{Acceptance, LeftOut},
+    acceptance::{Acceptance, AcceptedFinding},
     finding::Finding,
     origin::Origin,
     plan::Family,
@@ -37,7 +37,7 @@ struct JsonReference<'a> {
     masked: Vec<String>,
     unserved: &'a [String],
     findings: &'a [Finding],
-    accepted: &'a [LeftOut],
+    accepted: &'a [AcceptedFinding],
 }
 
 #[derive(Serialize)]
@@ -58,7 +58,7 @@ struct JsonRun<'a> {
     seconds: f64,
     times: Runs,
     findings: &'a [Finding],
-    accepted: &'a [LeftOut],
+    accepted: &'a [AcceptedFinding],
     #[serde(skip_serializing_if = "Option::is_none")]
     replay: Option<&'a PathBuf>,
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -6,13 +6,13 @@ use support::call::whole;
 
 use super::{Report, WRITES, escaped, line_of};
 
-use crate::{accepted::LeftOut, finding::Finding};
+use crate::{acceptance::AcceptedFinding, finding::Finding};
 
 /// Returns the verdicts as `JUnit`'s XML, a test case a plan. One of which all findings are accepted is skipped.
 pub fn junit(report: &Report) -> String {
     let verdicts = &report.verdicts;
     let is_clean = report.is_reference_clean();
-    let is_skipped = |findings: &[Finding], accepted: &[LeftOut], is_idle: bool| {
+    let is_skipped = |findings: &[Finding], accepted: &[AcceptedFinding], is_idle: bool| {
         findings.is_empty() && (is_idle || !accepted.is_empty())
     };
     let skipped = verdicts
@@ -90,8 +90,13 @@ fn push_properties(xml: &mut String, report: &Report) {
 }
 
 /// Ends the element of a test case.
-fn push_outcome(xml: &mut String, findings: &[Finding], accepted: &[LeftOut], is_idle: bool) {
-    let told = |findings: Vec<String>| escaped(&findings.join("\n"));
+fn push_outcome(
+    xml: &mut String,
+    findings: &[Finding],
+    accepted: &[AcceptedFinding],
+    is_idle: bool,
+) {
+    let joined = |findings: Vec<String>| escaped(&findings.join("\n"));
     let accepted: Vec<String> = accepted.iter().map(ToString::to_string).collect();
     if let Some(first) = findings.first() {
         let all: Vec<String> = findings.iter().map(ToString::to_string).collect();
@@ -99,16 +104,16 @@ fn push_outcome(xml: &mut String, findings: &[Finding], accepted: &[LeftOut], is
             xml,
             ">\n    <failure message=\"{}\">{}</failure>\n",
             escaped(&first.to_string()),
-            told(all),
+            joined(all),
         )
         .expect(WRITES);
         if !accepted.is_empty() {
-            writeln!(xml, "    <system-out>{}</system-out>", told(accepted)).expect(WRITES);
+            writeln!(xml, "    <system-out>{}</system-out>", joined(accepted)).expect(WRITES);
         }
         xml.push_str("  </testcase>\n");
     } else if !accepted.is_empty() {
-        let told = told(accepted);
-        writeln!(xml, "><skipped message=\"{told}\"/></testcase>").expect(WRITES);
+        let joined = joined(accepted);
+        writeln!(xml, "><skipped message=\"{joined}\"/></testcase>").expect(WRITES);
     } else if is_idle {
         xml.push_str("><skipped message=\"its writes did not come\"/></testcase>\n");
     } else {

@@ -30,13 +30,13 @@ pub fn markdown(report: &Report) -> String {
         push_list(
             &mut text,
             &verdict.plan.to_string(),
-            found.chain(verdict.told_runs()),
+            found.chain(verdict.run_ratio()),
         );
         if let Some(file) = report.replays.get(&place) {
             writeln!(text, "\n    {}", replay_line(report.origin.program, file)).expect(WRITES);
         }
     }
-    push_list(&mut text, "Accepted", report.told_accepted());
+    push_list(&mut text, "Accepted", report.acceptance_lines());
     text
 }
 

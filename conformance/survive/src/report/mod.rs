@@ -14,8 +14,9 @@ use std::{
 
 pub use self::{index::index, junit::junit, markdown::markdown};
 use super::{
-    accepted::{Acceptance, LeftOut},
-    campaign::{CampaignError, Verdict},
+    acceptance::{Acceptance, AcceptedFinding},
+    campaign::Verdict,
+    error::CampaignError,
     origin::Origin,
     plan::{Family, Perturbation, Plan, Side},
     reference::Reference,
@@ -130,16 +131,16 @@ impl Report {
     }
 
     /// Returns what was left out, and what matched nothing, in lines.
-    fn told_accepted(&self) -> Vec<String> {
+    fn acceptance_lines(&self) -> Vec<String> {
         let seen = self.accepted();
-        let mut told: Vec<String> = seen
+        let mut lines: Vec<String> = seen
             .map(|(entry, count)| format!("{entry}, in {}", counted(count, "run")))
             .collect();
         let unmatched = self.unmatched();
-        told.extend(unmatched.map(|entry| format!("matches nothing that was found: {entry}")));
+        lines.extend(unmatched.map(|entry| format!("matches nothing that was found: {entry}")));
         let masks = self.unmatched_masks().into_iter();
-        told.extend(masks.map(|field| format!("{field} differs in no run")));
-        told
+        lines.extend(masks.map(|field| format!("{field} differs in no run")));
+        lines
     }
 
     /// Returns why it proves less than was asked for: it was interrupted, or no plan was run.
@@ -161,7 +162,7 @@ impl Report {
     }
 
     /// Returns the findings that are left out, since they are accepted.
-    pub fn left_out(&self) -> impl Iterator<Item = &LeftOut> {
+    pub fn left_out(&self) -> impl Iterator<Item = &AcceptedFinding> {
         let verdicts = self.verdicts.iter().flat_map(|verdict| &verdict.accepted);
         self.reference.left_out.iter().chain(verdicts)
     }
@@ -214,7 +215,7 @@ impl Report {
 
 impl Verdict {
     /// Returns in how many runs the plan broke a promise, if it was run again.
-    pub(super) fn told_runs(&self) -> Option<String> {
+    pub(super) fn run_ratio(&self) -> Option<String> {
         (self.runs.total > 1).then(|| format!("broken {}", self.runs))
     }
 }

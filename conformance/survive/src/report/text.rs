@@ -9,7 +9,7 @@ use crate::campaign::Verdict;
 const WIDTH: usize = 80;
 /// The width of the names of rows.
 const NAME: usize = 22;
-/// The number of masked fields that are told; `report.json` has all of them.
+/// The number of masked fields that are printed; `report.json` has all of them.
 const MASKED_TOLD: usize = 5;
 
 impl fmt::Display for Report {
@@ -41,13 +41,13 @@ impl Report {
             1 => "1 field differs between runs (masked)".to_owned(),
             count => format!("{count} fields differ between runs (masked)"),
         };
-        let told = format!(
+        let content = format!(
             "{}, {}, quiet after {:.1} s; {equality}",
             counted(reference.writes.len(), "write"),
             counted(reference.end.object_count(), "object"),
             reference.took.as_secs_f64(),
         );
-        write_row(f, "reference", &told)?;
+        write_row(f, "reference", &content)?;
         for field in masked(reference).iter().take(MASKED_TOLD) {
             write_row(f, "", &format!("masked: {field}"))?;
         }
@@ -57,8 +57,8 @@ impl Report {
         }
         for resource in &reference.trace.unserved {
             let hint = "--crds names the files of definitions";
-            let told = format!("not served, but asked for: {resource}; {hint}");
-            write_row(f, "", &told)?;
+            let content = format!("not served, but asked for: {resource}; {hint}");
+            write_row(f, "", &content)?;
         }
         for finding in &reference.findings {
             write_row(f, "", &format!("FAILS without perturbation: {finding}"))?;
@@ -70,8 +70,8 @@ impl Report {
     fn write_accepted(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let count = self.left_out().count();
         if count > 0 {
-            let told = format!("{} left out{}", counted(count, "finding"), self.by_file());
-            write_row(f, "accepted", &told)?;
+            let content = format!("{} left out{}", counted(count, "finding"), self.by_file());
+            write_row(f, "accepted", &content)?;
             for (entry, count) in self.accepted() {
                 write_wrapped(f, 2, &format!("{entry}, in {}", counted(count, "run")))?;
             }
@@ -82,16 +82,16 @@ impl Report {
                 1 => "1 entry matches".to_owned(),
                 count => format!("{count} entries match"),
             };
-            let told = format!("{entries} nothing that was found{}", self.by_file());
-            write_row(f, "accepted", &told)?;
+            let content = format!("{entries} nothing that was found{}", self.by_file());
+            write_row(f, "accepted", &content)?;
             for entry in unmatched {
                 write_wrapped(f, 2, &entry)?;
             }
         }
         let masks = self.reference.given.pairs().count();
         if masks > 0 {
-            let told = format!("{} may differ{}", counted(masks, "field"), self.by_file());
-            write_row(f, "masked", &told)?;
+            let content = format!("{} may differ{}", counted(masks, "field"), self.by_file());
+            write_row(f, "masked", &content)?;
             for field in self.unmatched_masks() {
                 write_wrapped(f, 2, &format!("{field} differs in no run"))?;
             }
@@ -108,8 +108,8 @@ impl Report {
     fn write_rest(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let idle = self.verdicts.iter().filter(|it| it.is_idle).count();
         if idle > 0 {
-            let told = format!("{}, whose writes did not come", counted(idle, "plan"));
-            write_row(f, "said nothing", &told)?;
+            let content = format!("{}, whose writes did not come", counted(idle, "plan"));
+            write_row(f, "said nothing", &content)?;
         }
         let total = self.verdicts.len();
         if total < self.planned_count {
@@ -118,8 +118,8 @@ impl Report {
             } else {
                 ""
             };
-            let told = format!("{total} of {}{why}", counted(self.planned_count, "plan"));
-            write_row(f, "only run", &told)?;
+            let content = format!("{total} of {}{why}", counted(self.planned_count, "plan"));
+            write_row(f, "only run", &content)?;
         }
         writeln!(f, "{}", self.conclusion())
     }
@@ -151,20 +151,20 @@ fn write_failure(f: &mut fmt::Formatter<'_>, verdict: &Verdict) -> fmt::Result {
         count => format!(" (and {} more)", count - 1),
     };
     write_wrapped(f, 4, &format!("{}{more}", verdict.findings[0]))?;
-    match verdict.told_runs() {
-        Some(told) => write_wrapped(f, 4, &told),
+    match verdict.run_ratio() {
+        Some(content) => write_wrapped(f, 4, &content),
         None => Ok(()),
     }
 }
 
 /// Writes a row with its name.
-fn write_row(f: &mut fmt::Formatter<'_>, name: &str, told: &str) -> fmt::Result {
-    write_lines(f, &format!("{name:NAME$}"), NAME, told)
+fn write_row(f: &mut fmt::Formatter<'_>, name: &str, content: &str) -> fmt::Result {
+    write_lines(f, &format!("{name:NAME$}"), NAME, content)
 }
 
 /// Writes an indented text.
-fn write_wrapped(f: &mut fmt::Formatter<'_>, indent: usize, told: &str) -> fmt::Result {
-    write_lines(f, &" ".repeat(indent), indent, told)
+fn write_wrapped(f: &mut fmt::Formatter<'_>, indent: usize, content: &str) -> fmt::Result {
+    write_lines(f, &" ".repeat(indent), indent, content)
 }
 
 /// Writes a text after `beginning`, and breaks its lines between words.
@@ -172,11 +172,11 @@ fn write_lines(
     f: &mut fmt::Formatter<'_>,
     beginning: &str,
     indent: usize,
-    told: &str,
+    content: &str,
 ) -> fmt::Result {
     let mut line = beginning.to_owned();
     let mut is_empty = true;
-    for word in told.split(' ') {
+    for word in content.split(' ') {
         let width = line.chars().count() + word.chars().count() + 1;
         if !is_empty && width > WIDTH {
             writeln!(f, "{}", line.trim_end())?;

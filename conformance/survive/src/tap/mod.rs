@@ -1,4 +1,4 @@
-//! The way of one replica to the server: every request of it is on record, and a write waits for what the plan orders.
+//! The listener of one replica in front of the server: records each request, and holds a write until the plan's orders are done.
 
 mod answers;
 mod body;
@@ -36,13 +36,13 @@ use self::{
     open_read::OpenRead,
 };
 use super::{
+    client_view::Query,
     director::Fate,
-    frozen::SUBJECT,
     kinds::full_name,
-    recorder::{Answered, Arrival, Recorder},
+    recorder::{Arrival, Recorder},
     run::Run,
-    shown::Query,
-    trace::{Effect, WriteKey},
+    trace::{Effect, WriteKey, WriteOutcome},
+    watch_rules::SUBJECT,
 };
 
 /// The longest body of a write that is taken.
@@ -55,7 +55,7 @@ pub(super) struct Tap {
     _serving: TaskSet,
 }
 
-/// A write under way, which ends without an answer if it is dropped.
+/// A write in progress, which ends without an answer if it is dropped.
 struct OpenWrite {
     recorder: Arc<Recorder>,
     number: usize,
@@ -64,7 +64,7 @@ struct OpenWrite {
 
 /// The state of a tap's handlers.
 #[derive(Clone)]
-struct Way {
+struct TapState {
     run: Arc<Run>,
     replica: usize,
     router: Router,
@@ -93,31 +93,31 @@ impl Tap {
     }
 }
 
-/// Returns the way of a replica to the server.
+/// Returns the router of a replica in front of the server.
 pub(super) fn router(run: &Arc<Run>, replica: usize) -> Router {
     let user = UserInfo::new(SUBJECT).with_groups(["system:masters", "system:authenticated"]);
     let router = run.world.server.router_as(user);
-    let way = Way {
+    let state = TapState {
         run: Arc::clone(run),
         replica,
         router,
     };
-    Router::new().fallback(handle).with_state(way)
+    Router::new().fallback(handle).with_state(state)
 }
 
-async fn handle(State(way): State<Way>, request: Request) -> Response {
+async fn handle(State(state): State<TapState>, request: Request) -> Response {
     let (mut parts, body) = request.into_parts();
-    let revision = way.run.world.server.revision();
+    let revision = state.run.world.server.revision();
     let Some(facts) = facts(&parts, revision) else {
-        return way.forward(parts, body).await;
+        return state.forward(parts, body).await;
     };
     if !facts.is_write() {
         prefer_json(&mut parts.headers);
-        return way.read(parts, body, &facts).await;
+        return state.read(parts, body, &facts).await;
     }
     let query = parts.uri.query().unwrap_or_default();
     if query.contains("dryRun=") || is_streamed(&facts) {
-        return way.forward(parts, body).await;
+        return state.forward(parts, body).await;
     }
     prefer_json(&mut parts.headers);
     let connection = parts.extensions.get::<Connection>().cloned();
@@ -125,7 +125,7 @@ async fn handle(State(way): State<Way>, request: Request) -> Response {
     let Ok(body) = axum::body::to_bytes(body, BODY_MAX).await else {
         return broken(&connection);
     };
-    way.write(parts, body, &facts, &connection).await
+    state.write(parts, body, &facts, &connection).await
 }
 
 /// Breaks the connection of a request: by TCP, or in process by what stands for an answer.
@@ -169,9 +169,9 @@ fn prefer_json(headers: &mut HeaderMap) {
     }
 }
 
-// === impl Way ===
+// === impl TapState ===
 
-impl Way {
+impl TapState {
     async fn forward(&self, parts: Parts, body: Body) -> Response {
         match self
             .router
@@ -193,7 +193,7 @@ impl Way {
         let is_watch = facts.verb == "watch";
         let from_cache = facts.resource_version == "0";
         if self.run.wait_until_not_cut(&resource).await && is_watch && !from_cache {
-            // Nothing of what it missed is told: it has to list.
+            // It does not get the changes that it missed, and has to list.
             return respond(expired_watch());
         }
         let query = Query::of(facts, parts.uri.query(), &self.run.world.kinds);
@@ -219,11 +219,11 @@ impl Way {
             return Response::from_parts(head, Body::from(body));
         }
         head.headers.remove(header::CONTENT_LENGTH);
-        let way = self.clone();
+        let state = self.clone();
         let mut line = Vec::new();
         let frames = body.into_data_stream().map(move |chunk| {
             if let Ok(chunk) = &chunk {
-                way.learn_frames(&resource, &mut line, chunk, &read);
+                state.learn_frames(&resource, &mut line, chunk, &read);
             }
             chunk
         });
@@ -236,7 +236,7 @@ impl Way {
             return;
         };
         if let Some(read) = read {
-            read.shown(&document);
+            read.document(&document);
         }
         match document["items"].as_array() {
             Some(items) => {
@@ -277,7 +277,7 @@ impl Way {
         let (place, is_lease) = (arrival.place.clone(), facts.resource == "leases");
         let before = arrival.target_version;
         let (number, orders) = run.recorder.begin_write(self.replica, arrival);
-        // The client may be gone before there is an answer.
+        // The client may disconnect before there is an answer: dropping this ends the write in the record.
         let open = OpenWrite::new(Arc::clone(&run.recorder), number);
         run.obey_before(&orders).await;
         match orders.fate {
@@ -288,7 +288,7 @@ impl Way {
             Fate::LostRequest => return broken(connection),
             Fate::Refused(refusal) => {
                 let answer = refusal_answer(refusal, facts);
-                let answered = Answered::refused(answer.code, &answer.body);
+                let answered = WriteOutcome::refused(answer.code, &answer.body);
                 open.end(answered);
                 return respond(answer);
             }
@@ -304,10 +304,11 @@ impl Way {
         // The patch that takes off the last finalizer deletes the object, and answers with the version before it.
         let before = before.filter(|_| run.world.stored(facts, &place).is_some());
         let answered = match &body {
-            Ok(body) => Answered::of(head.status, body, before),
-            Err(_) => Answered::nothing(),
+            Ok(body) => WriteOutcome::of(head.status, body, before),
+            Err(_) => WriteOutcome::nothing(),
         };
         let is_success = answered.code.is_some_and(|code| code < 300);
+        // Before the crash: the death of the client drops this handler, and the write would be recorded as unanswered.
         open.end(answered);
         let Ok(body) = body else {
             return broken(connection);
@@ -322,6 +323,7 @@ impl Way {
         if matches!(orders.fate, Fate::CrashAfter | Fate::LostAnswer) {
             return broken(connection);
         }
+        // Only a client that gets the answer has read the object in it.
         if is_success && facts.subresource.as_deref().is_none_or(|it| it == "status") {
             self.learn(&place.0, &body, None);
         }
@@ -398,7 +400,7 @@ impl OpenWrite {
         }
     }
 
-    fn end(mut self, answered: Answered) {
+    fn end(mut self, answered: WriteOutcome) {
         self.is_open = false;
         self.recorder.end_write(self.number, answered);
     }
@@ -407,15 +409,16 @@ impl OpenWrite {
 impl Drop for OpenWrite {
     fn drop(&mut self) {
         if self.is_open {
-            self.recorder.end_write(self.number, Answered::nothing());
+            self.recorder
+                .end_write(self.number, WriteOutcome::nothing());
         }
     }
 }
 
-// === impl Answered ===
+// === impl WriteOutcome ===
 
-impl Answered {
-    /// Returns what became of a write without an answer.
+impl WriteOutcome {
+    /// Returns the outcome of a write without an answer.
     pub(super) fn nothing() -> Self {
         Self {
             code: None,

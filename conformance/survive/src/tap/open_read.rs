@@ -21,15 +21,15 @@ impl OpenRead {
     pub(super) fn answered(&self, code: StatusCode) {
         if let Some(request) = self.request {
             self.recorder
-                .tell(|telling, at| telling.answered(at, request, code.as_u16()));
+                .write_trace(|writer, at| writer.answer(at, request, code.as_u16()));
         }
     }
 
     /// Takes the document of an answer.
-    pub(super) fn shown(&self, document: &Value) {
+    pub(super) fn document(&self, document: &Value) {
         if let Some(request) = self.request {
             self.recorder
-                .tell(|telling, at| telling.shown(at, self.replica, request, document));
+                .write_trace(|writer, at| writer.document(at, self.replica, request, document));
         }
     }
 
@@ -37,7 +37,7 @@ impl OpenRead {
     pub(super) fn watched(&self, event: &Value) {
         if let Some(request) = self.request {
             self.recorder
-                .tell(|telling, at| telling.watched(at, self.replica, request, event));
+                .write_trace(|writer, at| writer.watch_event(at, self.replica, request, event));
         }
     }
 }
@@ -46,7 +46,7 @@ impl Drop for OpenRead {
     fn drop(&mut self) {
         if let Some(request) = self.request {
             self.recorder
-                .tell(|telling, at| telling.ended(at, self.replica, request));
+                .write_trace(|writer, at| writer.end_request(at, self.replica, request));
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::{fs, path::Path, process::Command};
 
 use serde_json::{Value, json};
-use survive::{Accepted, Family, Report, Subject, index, junit, markdown};
+use survive::{AcceptanceList, Family, Report, Subject, index, junit, markdown};
 
 use super::{ENOUGH_PLANS, crashing, operator, pair, trying};
 
@@ -258,7 +258,7 @@ fn an_acceptance_counts_under_its_families_alone_and_each_report_tells_it() {
     let folder = tempfile::tempdir().unwrap();
     let both = [Family::Crash, Family::LostAnswer];
     let found = accepting(folder.path(), &json!({}), &both);
-    let mut accepted = Accepted::default();
+    let mut accepted = AcceptanceList::default();
     for verdict in found.failed() {
         if verdict.plan.family == Family::Crash {
             accepted.add(Family::Crash, &verdict.findings, "known");
@@ -311,12 +311,12 @@ fn what_is_broken_without_perturbation_can_be_accepted() {
     assert_eq!(status, Some(1), "{said}");
     assert!(said.contains("accepted.json: 1 finding\n"), "{said}");
     let file = folder.path().join("survive.accepted.json");
-    let accepted = Accepted::read(&file).unwrap();
+    let accepted = AcceptanceList::read(&file).unwrap();
     assert_eq!(accepted.findings[0].families, Some(vec![Family::Reference]));
     // Nothing is broken now, but there is no plan, either.
     let (status, said) = run(&["--accept", "again"]);
     assert_eq!(status, Some(2), "{said}");
     assert!(said.contains("1 finding left out"), "{said}");
     assert!(said.contains("there is nothing to accept"), "{said}");
-    assert_eq!(Accepted::read(&file).unwrap(), accepted);
+    assert_eq!(AcceptanceList::read(&file).unwrap(), accepted);
 }
