@@ -194,8 +194,8 @@ fn config_map(name: &str, data: impl IntoIterator<Item = (String, String)>) -> C
 
 #[cfg(test)]
 mod tests {
-    use conformance::survive::{self, Subject, Workload};
     use serde_json::json;
+    use survive::{Subject, Workload};
 
     use super::*;
 

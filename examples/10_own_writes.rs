@@ -102,8 +102,8 @@ async fn main() -> Result<(), AnyError> {
 
 #[cfg(test)]
 mod tests {
-    use conformance::survive::{self, Check, Family, Subject, When, Workload};
     use informer::manager::Manager;
+    use survive::{Check, Family, Subject, When, Workload};
     use tokio_util::sync::CancellationToken;
 
     use super::*;

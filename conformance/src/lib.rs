@@ -9,14 +9,9 @@
 //! match, and generated requests, which two servers have to answer equally.
 
 // Vocabulary.
-mod task;
-pub mod seed;
 pub mod plan;
 pub mod trace;
-pub mod tracefile;
 // Ingredients.
-mod process_group;
-mod call;
 mod digest;
 pub mod interleave;
 pub mod model;
@@ -31,6 +26,7 @@ mod factory;
 // Machinery.
 pub mod checkers;
 pub mod timeline;
+pub mod belief;
 pub mod sim;
 pub mod live;
 // Many runs.
@@ -40,14 +36,16 @@ pub mod batch;
 pub mod steer;
 pub mod hunt;
 pub mod score;
-// Users' controllers.
-pub mod survive;
 // Transcripts of a real server.
 pub mod golden;
 pub mod corpus;
 // The program.
 #[doc(hidden)]
 pub mod cli;
+
+pub use support::seed;
+use support::{call, process_group, task};
+pub use tracefile;
 
 /// The example on the project's front page.
 #[cfg(doctest)]

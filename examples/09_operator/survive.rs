@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use conformance::survive::{self, Subject, Workload};
 use informer::manager::Manager;
 use kube::CustomResourceExt as _;
 use serde_json::json;
+use survive::{Subject, Workload};
 use tokio_util::sync::CancellationToken;
 
 use crate::{

@@ -8,8 +8,9 @@ use clap::Args as ClapArgs;
 use comfy_table::{Cell, CellAlignment, Table, presets};
 use fakeserver::cli::output::OutputArgs;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use support::cli::say;
 
-use super::{say, traced::TraceFolders};
+use super::traced::TraceFolders;
 use crate::{
     bugs::Bug,
     hunt::{Hunt, hunts, page, run_into},

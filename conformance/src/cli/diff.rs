@@ -9,13 +9,13 @@ use std::{
 use clap::Args as ClapArgs;
 use fakeserver::cli::output::OutputArgs;
 use serde_json::json;
+use support::cli::{finish, progress_bar, say};
 
 use super::{
     corpus::{
         GenerateArgs, PATIENCE_MAX_SECONDS, reach,
         report::{self, Mismatch},
     },
-    finish, progress_bar, say,
     server::ServerArgs,
 };
 use crate::{

@@ -1,6 +1,5 @@
 //! The command line.
 
-mod signals;
 mod traced;
 mod sim;
 mod steer;
@@ -14,24 +13,13 @@ mod server;
 mod proxy;
 mod columns;
 mod score;
-mod survive_report;
-mod survive_progress;
-mod survive_pages;
-mod survive_replay;
-mod survive;
 mod subject;
 mod report;
 mod threads;
 
-use std::{
-    future::Future,
-    io::{self, IsTerminal, Write},
-    process::ExitCode,
-};
+use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use tokio::runtime::Builder;
 
 /// Proves that informers' caches converge to the server's state under faults.
 ///
@@ -88,8 +76,8 @@ enum Command {
     /// Runs a controller under crashes, lost answers, stale caches and more, at each of its writes.
     ///
     /// The controller is any command: it gets a kubeconfig of a server of its own, and is killed, stopped and restarted.
-    #[command(version, after_help = SURVIVE_EXAMPLES)]
-    Survive(Box<survive::Args>),
+    #[command(version, after_help = survive::cli::examples("conformance survive"))]
+    Survive(Box<survive::cli::Args>),
     /// Runs an informer as a process under test, which reports on standard output in lines of JSON.
     ///
     /// A reference for the protocol of docs/external.md, and a way to try it by hand.
@@ -183,18 +171,6 @@ Examples:
   conformance score --json score.json                      the cells as JSON, too; --force replaces an old file
 Exit status: 0 if every cell holds that has to, 1 if one does not, 2 if the command line is wrong.";
 
-const SURVIVE_EXAMPLES: &str = "\
-Examples:
-  conformance survive --crds config/crd --workload survive.yaml -- ./my-operator
-  conformance survive --workload survive.yaml --families crash,stale -- python3 operator.py
-  conformance survive --workload survive.yaml --plans 500 --seed 7 -- ./my-operator
-  conformance survive --replay survive-report/0007.json      one plan of a report again
-Exit status:
-  0  every plan keeps every promise
-  1  one does not, also with --accept
-  2  no plan could be run, say for a wrong workload or command line,
-     or the runs end early without a broken promise";
-
 const SUBJECT_EXAMPLES: &str = "\
 Examples:
   conformance score --against tcp --subject external --command 'conformance subject' --scenario half-a-line
@@ -218,55 +194,8 @@ impl Cli {
             Some(Command::Diff(args)) => args.run(),
             Some(Command::Proxy(args)) => args.run(),
             Some(Command::Score(args)) => args.run(),
-            Some(Command::Survive(args)) => args.run(),
+            Some(Command::Survive(args)) => args.run("conformance survive"),
             Some(Command::Subject(args)) => args.run(),
         }
     }
-}
-
-/// Writes to standard output. A closed pipe (`conformance | head`) is no failure.
-fn say(text: &str) {
-    let _ = io::stdout().write_all(text.as_bytes());
-}
-
-/// Prints a line on standard error, if that takes it.
-fn say_error(line: &str) {
-    let _ = writeln!(io::stderr(), "{line}");
-}
-
-/// Runs a command to its end: true is success, false a failed check, an error that it could not run.
-fn finish(command: impl Future<Output = Result<bool, String>>) -> ExitCode {
-    finish_on(&mut Builder::new_current_thread(), command)
-}
-
-/// Does the same on another runtime.
-fn finish_on(
-    runtime: &mut Builder,
-    command: impl Future<Output = Result<bool, String>>,
-) -> ExitCode {
-    let outcome = match runtime.enable_all().build() {
-        Ok(runtime) => runtime.block_on(command),
-        Err(error) => Err(format!("no runtime: {error}")),
-    };
-    match outcome {
-        Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => ExitCode::FAILURE,
-        Err(message) => {
-            say_error(&message);
-            ExitCode::from(2)
-        }
-    }
-}
-
-/// Creates a progress bar, which is shown on a terminal only.
-fn progress_bar(length: usize, unit: &str) -> ProgressBar {
-    let target = if io::stderr().is_terminal() {
-        ProgressDrawTarget::stderr()
-    } else {
-        ProgressDrawTarget::hidden()
-    };
-    let template = format!("{{bar:40}} {{pos}}/{{len}} {unit} {{elapsed}} {{msg}}");
-    let style = ProgressStyle::with_template(&template);
-    ProgressBar::with_draw_target(u64::try_from(length).ok(), target)
-        .with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
 }

@@ -21,10 +21,10 @@ use kube::{
     Config,
     config::{KubeConfigOptions, Kubeconfig as Source},
 };
+use support::cli::{Signals, say};
 use tokio::{net::TcpListener, runtime::Runtime, time::Instant};
 use tokio_util::sync::CancellationToken;
 
-use super::{say, signals::Signals};
 use crate::{call::whole, proxy::Proxy};
 
 #[derive(Debug, ClapArgs)]

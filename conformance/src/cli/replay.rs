@@ -10,12 +10,9 @@ use std::{
 
 use clap::Args as ClapArgs;
 use fakeserver::cli::output::OutputArgs;
+use support::cli::{TraceArgs, say};
 
-use super::{
-    report, say,
-    threads::ThreadArgs,
-    traced::{TraceArgs, Traced},
-};
+use super::{report, threads::ThreadArgs, traced::Traced};
 use crate::{
     batch::{Mode, Report, Tries},
     plan::{Plan, Profile},
@@ -144,7 +141,7 @@ impl Args {
         let mut failure = None;
         let last = loop {
             let traced = match &failure {
-                None => self.files.begin(&self.header(plan))?,
+                None => Traced::begin(&self.files, &self.header(plan))?,
                 Some(_) => None,
             };
             let sink = traced.as_ref().map(Traced::sink);

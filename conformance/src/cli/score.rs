@@ -15,10 +15,11 @@ use clap::{Args as ClapArgs, ValueEnum};
 use fakeserver::cli::output::OutputArgs;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use kube::{Config, config::KubeConfigOptions};
+use support::cli::say;
 use tokio::time::Instant;
 
 use super::{
-    columns, say,
+    columns,
     traced::{PlanTraceArgs, Traced},
 };
 use crate::{
@@ -197,7 +198,7 @@ impl Args {
             let title = format!("{name}, plan {number}: {}", contestant.name);
             let line = self.replay_line(scenario, contestant);
             let header = Header::new(title).with_seed(self.seed).with_replay(line);
-            let traced = self.traces.of_plan(place).begin(&header)?;
+            let traced = Traced::begin(&self.traces.of_plan(place), &header)?;
             let sink = traced.as_ref().map(Traced::sink);
             let run = score::run_plan(scenario, contestant, place, arena, sink.as_ref());
             if let Some(traced) = &traced {

@@ -7,11 +7,11 @@ use std::{
 use clap::Args as ClapArgs;
 use fakeserver::cli::output::OutputArgs;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use support::cli::{StopFlag, say};
 
 use super::{
     replay::read,
-    report, say,
-    signals::StopFlag,
+    report,
     steer::{SteerArgs, Steered},
     threads::ThreadArgs,
     traced::TraceFolders,

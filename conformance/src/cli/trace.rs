@@ -9,14 +9,13 @@ use std::{
 
 use clap::Args as ClapArgs;
 use fakeserver::cli::output::{OutputArgs, check_apart};
+use support::cli::say;
 
-use super::{
-    say,
-    traced::{read, write_page},
-};
+use super::traced::{read, write_page};
 use crate::{
+    belief::State,
     trace::seconds,
-    tracefile::{EventKind, Filter, State, TraceFile, diff, perfetto, text},
+    tracefile::{EventKind, Filter, TraceFile, diff, perfetto, text},
 };
 
 #[derive(Debug, ClapArgs)]

@@ -1,37 +1,16 @@
 //! The options of commands that write traces, and the header of a trace.
 
 use std::{
-    fmt::Display,
-    fs,
-    io::{self, ErrorKind, Read as _},
+    fs, io,
     path::{Path, PathBuf},
 };
 
 use clap::Args;
 use fakeserver::cli::output::OutputArgs;
-use flate2::read::MultiGzDecoder;
+use support::cli::{TraceArgs, say};
+use tracefile::{Header, page, read_text};
 
-use super::say;
-use crate::{
-    checkers::Violation,
-    timeline::LiveFile,
-    trace::SharedSink,
-    tracefile::{Header, page},
-};
-
-/// The bytes that a file compressed by gzip begins with.
-const GZIP_MAGIC: &[u8] = &[0x1f, 0x8b];
-
-/// The files of one run.
-#[derive(Clone, Debug, Default, Args)]
-pub(super) struct TraceArgs {
-    /// Write the trace of the run to this file, compressed by a name that ends in `.gz`; `conformance trace FILE` reads it.
-    #[arg(long, value_name = "FILE")]
-    pub(super) trace: Option<PathBuf>,
-    /// Write a page that shows the run to this file, for a browser; it needs no network.
-    #[arg(long, value_name = "FILE")]
-    pub(super) html: Option<PathBuf>,
-}
+use crate::{checkers::Violation, timeline::LiveFile, trace::SharedSink};
 
 /// The files of the runs of a scenario's plans.
 #[derive(Clone, Debug, Default, Args)]
@@ -63,37 +42,6 @@ pub(super) struct Traced {
     html: Option<PathBuf>,
     /// The folder of a trace that only the page needs.
     _temporary: Option<tempfile::TempDir>,
-}
-
-// === impl TraceArgs ===
-
-impl TraceArgs {
-    /// Returns the files that are written.
-    pub(super) fn files(&self) -> impl Iterator<Item = &Path> {
-        let files = [&self.trace, &self.html].into_iter().flatten();
-        files.map(PathBuf::as_path)
-    }
-
-    /// Begins the files of a run, if there are any. The caller has [checked](OutputArgs::check) them.
-    pub(super) fn begin(&self, header: &Header) -> Result<Option<Traced>, String> {
-        let temporary = match (&self.trace, &self.html) {
-            (None, None) => return Ok(None),
-            (None, Some(_)) => {
-                let folder = tempfile::tempdir();
-                Some(folder.map_err(|error| format!("no temporary folder: {error}"))?)
-            }
-            (Some(_), _) => None,
-        };
-        let inside = temporary.as_ref().map(|it| it.path().join("trace.jsonl"));
-        let file = self.trace.clone().or(inside).expect("one of them is there");
-        let live = LiveFile::create(&file, header).map_err(|error| cannot_write(&file, &error))?;
-        Ok(Some(Traced {
-            live,
-            file,
-            html: self.html.clone(),
-            _temporary: temporary,
-        }))
-    }
 }
 
 // === impl PlanTraceArgs ===
@@ -143,7 +91,7 @@ impl TraceFolders {
             html: inside(&self.html, "html"),
         };
         output.check(files.files())?;
-        if let Some(traced) = files.begin(header)? {
+        if let Some(traced) = Traced::begin(&files, header)? {
             let violations = run(&traced.sink());
             traced.finish(&violations)?;
         }
@@ -157,6 +105,31 @@ impl TraceFolders {
 // === impl Traced ===
 
 impl Traced {
+    /// Begins the files of a run, if there are any. The caller has [checked](OutputArgs::check) them.
+    pub(super) fn begin(files: &TraceArgs, header: &Header) -> Result<Option<Self>, String> {
+        let temporary = match (&files.trace, &files.html) {
+            (None, None) => return Ok(None),
+            (None, Some(_)) => {
+                let folder = tempfile::tempdir();
+                Some(folder.map_err(|error| format!("no temporary folder: {error}"))?)
+            }
+            (Some(_), _) => None,
+        };
+        let inside = temporary.as_ref().map(|it| it.path().join("trace.jsonl"));
+        let file = files
+            .trace
+            .clone()
+            .or(inside)
+            .expect("one of them is there");
+        let live = LiveFile::create(&file, header).map_err(|error| cannot_write(&file, &error))?;
+        Ok(Some(Self {
+            live,
+            file,
+            html: files.html.clone(),
+            _temporary: temporary,
+        }))
+    }
+
     /// Returns the sink for the observations of the run.
     pub(super) fn sink(&self) -> SharedSink {
         self.live.sink()
@@ -197,28 +170,9 @@ fn beside(file: &Path, number: usize) -> PathBuf {
     file.with_extension(ending)
 }
 
-/// Reads the text of a trace, compressed or not, without the part of a character that it may end with if the run was killed.
+/// Reads the text of a trace, compressed or not.
 pub(super) fn read(file: &Path) -> Result<String, String> {
-    let told = |error: &dyn Display| format!("cannot read {}: {error}", file.display());
-    let mut bytes = fs::read(file).map_err(|error| told(&error))?;
-    if bytes.starts_with(GZIP_MAGIC) {
-        bytes = unpacked(&bytes).map_err(|error| told(&error))?;
-    }
-    if let Err(error) = std::str::from_utf8(&bytes)
-        && error.error_len().is_none()
-    {
-        bytes.truncate(error.valid_up_to());
-    }
-    String::from_utf8(bytes).map_err(|error| told(&error))
-}
-
-/// Unpacks a file, up to the place where it ends without an end if the run was killed.
-fn unpacked(packed: &[u8]) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    match MultiGzDecoder::new(packed).read_to_end(&mut bytes) {
-        Err(error) if error.kind() != ErrorKind::UnexpectedEof => Err(error),
-        _ => Ok(bytes),
-    }
+    read_text(file).map_err(|error| format!("cannot read {}: {error}", file.display()))
 }
 
 fn cannot_write(file: &Path, error: &io::Error) -> String {

@@ -9,6 +9,7 @@ use std::{
     time::Duration,
 };
 
+use ::support::request_facts::facts;
 use axum::{
     Router,
     body::Body,
@@ -179,7 +180,7 @@ impl Proxy {
         let connection = parts.extensions.get::<Connection>().cloned();
         let connection = connection.unwrap_or_default();
         let revision = self.shared.revision.load(Ordering::Relaxed);
-        let facts = request::facts(&parts, revision);
+        let facts = facts(&parts, revision);
         let disposition = match &facts {
             None => Disposition::default(),
             Some(facts) => match self.disposition(facts, &connection).await {

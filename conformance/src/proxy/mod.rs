@@ -29,7 +29,6 @@ mod upstream;
 mod control;
 mod driver;
 
-pub(crate) use self::request::facts;
 pub use self::{driver::Proxy, error::ProxyError, support::can_make};
 
 #[cfg(test)]

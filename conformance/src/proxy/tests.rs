@@ -1,17 +1,18 @@
-//! The pure parts: lines, what they say, what a verdict makes of them, and what a request is.
+//! The pure parts: lines, what they say, what a verdict makes of them, and what is taken out of a request.
 
 use std::time::Duration;
 
+use ::support::request_facts::facts;
 use bytes::Bytes;
 use fakeserver::faults::{
     BodyFault, EventType, Fault, FaultSpec, Faults, FrameFacts, FrameVerdict, RequestFacts,
 };
-use http::{HeaderMap, HeaderName, Method, Request, Uri};
+use http::{HeaderMap, HeaderName, Request, Uri};
 
 use super::{
     frames::{Fields, LineTooLong, Lines},
     pieces::Pieces,
-    request::{begins_with_state, facts, strip, without_watch_list},
+    request::{begins_with_state, strip, without_watch_list},
     shape::{Shaper, Step},
     support,
 };
@@ -266,87 +267,6 @@ fn each_fault_is_made_or_refused_with_a_reason() {
     let line = lines.find(|line| line.starts_with("A proxy cannot make faults"));
     let named = line.unwrap().split('`').skip(1).step_by(2);
     assert_eq!(refused, named.collect::<Vec<_>>());
-}
-
-/// Returns the facts of a request: verb, group, version, resource, namespace, name, subresource.
-fn understood(method: Method, uri: &str) -> Option<String> {
-    let request = Request::builder().method(method).uri(uri);
-    let (parts, ()) = request.body(()).unwrap().into_parts();
-    let facts = facts(&parts, 7)?;
-    assert_eq!(facts.revision, 7);
-    let or = |part: Option<String>| part.unwrap_or_else(|| "-".to_owned());
-    Some(format!(
-        "{} {}/{} {} {} {} {}",
-        facts.verb,
-        facts.group,
-        facts.version,
-        facts.resource,
-        or(facts.namespace),
-        or(facts.name),
-        or(facts.subresource),
-    ))
-}
-
-#[test]
-fn requests_are_understood_as_the_api_server_does() {
-    let pods = "/api/v1/namespaces/default/pods";
-    let check = |method: &str, uri: &str, expected: &str| {
-        let method = Method::from_bytes(method.as_bytes()).unwrap();
-        assert_eq!(understood(method, uri).as_deref(), Some(expected), "{uri}");
-    };
-    check("GET", pods, "list /v1 pods default - -");
-    check(
-        "GET",
-        &format!("{pods}?watch=1"),
-        "watch /v1 pods default - -",
-    );
-    check(
-        "GET",
-        &format!("{pods}?watch=true"),
-        "watch /v1 pods default - -",
-    );
-    check(
-        "GET",
-        &format!("{pods}?watch=0"),
-        "list /v1 pods default - -",
-    );
-    check("GET", &format!("{pods}/a"), "get /v1 pods default a -");
-    check("POST", pods, "create /v1 pods default - -");
-    check(
-        "PUT",
-        &format!("{pods}/a/status"),
-        "update /v1 pods default a status",
-    );
-    check("PATCH", &format!("{pods}/a"), "patch /v1 pods default a -");
-    check(
-        "DELETE",
-        &format!("{pods}/a"),
-        "delete /v1 pods default a -",
-    );
-    check("DELETE", pods, "deletecollection /v1 pods default - -");
-    check("GET", "/api/v1/watch/pods", "watch /v1 pods - - -");
-    check("GET", "/api/v1/namespaces", "list /v1 namespaces - - -");
-    check("GET", "/api/v1/namespaces/a", "get /v1 namespaces - a -");
-    check(
-        "PUT",
-        "/api/v1/namespaces/a/finalize",
-        "update /v1 namespaces - a finalize",
-    );
-    check(
-        "GET",
-        "/apis/apps/v1/namespaces/a/deployments/b/scale",
-        "get apps/v1 deployments a b scale",
-    );
-    check("GET", "/apis/apps/v1", "discover apps/v1  - - -");
-    check("GET", "/apis", "discover /  - - -");
-    check("GET", "/api", "discover /  - - -");
-    for (method, uri) in [
-        (Method::GET, "/healthz"),
-        (Method::HEAD, pods),
-        (Method::POST, "/apis"),
-    ] {
-        assert_eq!(understood(method, uri), None, "{uri}");
-    }
 }
 
 #[test]

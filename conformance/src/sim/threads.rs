@@ -109,7 +109,7 @@ mod tests {
         let trace = trace(workers, &recorder, || async {
             let mut tasks = TaskSet::of(async { tracing::warn!("on a worker") });
             tasks.spawn(async { panic!("on another") });
-            while tasks.len() > 0 {
+            while !tasks.is_empty() {
                 tasks.forget_ended();
                 tokio::task::yield_now().await;
             }

@@ -48,7 +48,7 @@ impl Waiters {
     pub(super) fn stop(&mut self) {
         let woken_count = self.woken_count.load(Ordering::Relaxed);
         let waiting_count = self.tasks.len() - woken_count;
-        if self.tasks.len() > 0 {
+        if !self.tasks.is_empty() {
             self.recorder.record(Observation::Waited {
                 informer: self.informer,
                 woken_count,

@@ -4,12 +4,13 @@ use fakeserver::faults::Fault;
 
 use super::{LiveFile, Teller, timeline};
 use crate::{
+    belief::State,
     checkers,
     plan::{Action, InformerPlan, Operation, Plan, PlannedFault, Profile, Resource, Tier},
     seed::Seed,
     sim::{self, RunOptions},
     trace::{Sink as _, Trace},
-    tracefile::{Event, EventKind, Header, State, TraceFile},
+    tracefile::{Event, EventKind, Header, TraceFile},
 };
 
 fn plan(faults: &[PlannedFault]) -> Plan {

@@ -2,6 +2,8 @@
 
 use std::{sync::Arc, time::Duration};
 
+pub(crate) use tracefile::seconds;
+
 use super::{
     change::Change,
     controlled::Controlled,
@@ -491,9 +493,4 @@ impl State {
     pub fn from_wire(uid: &str, resource_version: &str) -> Self {
         Self::new(uid, resource_version.parse().unwrap_or(0))
     }
-}
-
-/// Formats a simulated time in seconds.
-pub(crate) fn seconds(at: Duration) -> String {
-    format!("{}.{:03}", at.as_secs(), at.subsec_millis())
 }

@@ -36,7 +36,6 @@
 //! | `live` | runs against a server that a kubeconfig names |
 //! | `program` | the command line |
 //! | `corpus` | recorded corpora, and two servers that get generated requests |
-//! | `survive` | operators with seeded bugs, and their correct twins |
 //! | `server_trace` | traces that a server writes of itself |
 //! | `wire` | transcripts played against servers by TCP and TLS, and recorded |
 
@@ -75,6 +74,5 @@ mod threads;
 mod live;
 mod program;
 mod corpus;
-mod survive;
 mod server_trace;
 mod wire;

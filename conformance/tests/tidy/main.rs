@@ -94,13 +94,14 @@ fn docs_begin_with_a_verb_or_a_noun() {
 }
 
 /// The command lines of the programs.
-fn programs() -> [Command; 4] {
+fn programs() -> [Command; 5] {
     let conformance = conformance::cli::Cli::command();
     let fakeserver = fakeserver::cli::command();
     [
         fakeserver,
         kube_apiserver(),
         conformance,
+        survive::cli::Cli::command(),
         benches::command(),
     ]
 }

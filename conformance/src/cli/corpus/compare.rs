@@ -6,6 +6,7 @@ use clap::Args as ClapArgs;
 use fakeserver::cli::output::OutputArgs;
 use indicatif::ProgressBar;
 use serde_json::{Value, json, value::RawValue};
+use support::cli::{progress_bar, say};
 
 use super::{
     ReachArgs,
@@ -13,7 +14,6 @@ use super::{
 };
 use crate::{
     call::whole,
-    cli::{progress_bar, say},
     corpus::{Case, Cause, Corpus, Line, Session, SetUp, normalised},
     golden::{EndpointError, differences},
 };

@@ -7,8 +7,9 @@ pub(super) mod report;
 use std::{process::ExitCode, time::Duration};
 
 use clap::Subcommand;
+use support::cli::finish;
 
-use super::{finish, server::ServerArgs};
+use super::server::ServerArgs;
 use crate::{
     call::whole,
     corpus::{Generator, Served, Session},

@@ -5,11 +5,11 @@ use std::path::PathBuf;
 use clap::Args as ClapArgs;
 use fakeserver::cli::output::OutputArgs;
 use serde_json::value::to_raw_value;
+use support::cli::{progress_bar, say};
 
 use super::{GenerateArgs, ReachArgs};
 use crate::{
     call::whole,
-    cli::{progress_bar, say},
     corpus::{Corpus, Line, Session, normalised},
 };
 

@@ -15,7 +15,9 @@ use fakeserver::cli::output::OutputArgs;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use self::report::{Entry, Report};
-use super::{finish, say, server::ServerArgs};
+use support::cli::{finish, say};
+
+use super::server::ServerArgs;
 use crate::{
     call::whole,
     golden::{

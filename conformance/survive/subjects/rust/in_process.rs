@@ -2,8 +2,8 @@
 
 use std::{path::Path, process::ExitCode};
 
-use conformance::survive::{self, Check, Family, Subject};
 use serde_json::{Value, json};
+use survive::{Check, Family, Subject};
 use tokio_util::sync::CancellationToken;
 
 use crate::{kit::AnyError, operators::Operator};

@@ -1,6 +1,6 @@
 //! Each bug is found in process by a promise that fits it, and no operator without its bug is blamed.
 
-use conformance::survive::{Family, Promise};
+use survive::{Family, Promise};
 
 use crate::{in_process::check, operators::Operator};
 
