@@ -1,14 +1,15 @@
 //! Evaluation of attributes: chains of fields and indices.
 
-use kube_cel::cel::{Value, objects::Key};
-
 use super::{
     ast::{Expr, ExprKind, operators},
     environment::COMPOSED,
     interpreter::{Around, Evaluated, Failure, Interpreter, usable},
     operations::no_overload,
     types::Type,
-    value::{as_constructed, as_key, as_list, as_optional, optional, shown, string, type_name},
+    value::{
+        Key, Value, as_constructed, as_key, as_list, as_optional, optional, shown, string,
+        type_name,
+    },
 };
 
 /// A step of a chain.
@@ -224,7 +225,7 @@ fn find(of: &Value, key: &Value, is_lenient: bool) -> Result<Option<Value>, Fail
     let Value::Map(map) = of else {
         return Ok(None);
     };
-    Ok(as_key(key).and_then(|key| map.map.get(&key).cloned()))
+    Ok(as_key(key).and_then(|key| map.get(&key).cloned()))
 }
 
 fn missing(of: &Value, key: &Value) -> Failure {

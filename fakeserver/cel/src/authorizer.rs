@@ -2,9 +2,10 @@
 
 use std::{fmt, sync::Arc};
 
-use kube_cel::cel::{Value, objects::Opaque};
-
-use super::{interpreter::Failure, value::string};
+use super::{
+    interpreter::Failure,
+    value::{Opaque, Value, string},
+};
 
 /// Decides whether somebody may do something.
 pub trait Authorize: Send + Sync {
@@ -82,7 +83,7 @@ pub(super) fn call(name: &str, target: &Value, args: &[Value]) -> Option<Result<
     let texts: Option<Vec<&str>> = args
         .iter()
         .map(|arg| match arg {
-            Value::String(text) => Some(text.as_str()),
+            Value::String(text) => Some(&**text),
             _ => None,
         })
         .collect();
@@ -151,7 +152,7 @@ impl PartialEq for Asking {
 impl Eq for Asking {}
 
 impl Opaque for Asking {
-    fn runtime_type_name(&self) -> &'static str {
+    fn type_name(&self) -> &'static str {
         match self.stage {
             Stage::Authorizer => "kubernetes.authorization.Authorizer",
             Stage::Path => "kubernetes.authorization.PathCheck",
@@ -162,7 +163,7 @@ impl Opaque for Asking {
 }
 
 impl Opaque for Decided {
-    fn runtime_type_name(&self) -> &'static str {
+    fn type_name(&self) -> &'static str {
         "kubernetes.authorization.Decision"
     }
 }

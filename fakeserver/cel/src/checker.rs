@@ -2,8 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use kube_cel::cel::Value;
-
 use super::{
     ast::{Element, Entry, Expr, ExprKind, Fold, Literal, StructField, operators},
     environment::Environment,
@@ -11,7 +9,7 @@ use super::{
     literals,
     parser::{ExpressionError, deep},
     types::{Bindings, Checked, Type, most_general},
-    value::type_value,
+    value::{Value, type_value},
 };
 
 /// The facts about an expression that are known before it is evaluated.

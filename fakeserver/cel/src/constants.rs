@@ -1,16 +1,13 @@
 //! Constant folding: literals of constants, and conversions of constants, are evaluated once.
 
-use fakeserver_value::pattern::pattern_problem;
-use kube_cel::cel::Value;
-use regex::Regex;
-
 use super::{
     ast::{Expr, ExprKind, Literal, operators},
     checker::Notes,
     library,
     parser::deep,
-    value::{as_key, as_list, list, map, string},
+    value::{Value, as_key, as_list, list, map, string},
 };
+use fakeserver_value::pattern::compile;
 
 /// Notes the constants in an expression.
 ///
@@ -55,7 +52,7 @@ fn constant(expr: &Expr, notes: &Notes) -> Result<Option<Value>, String> {
         } if matches!(function.as_str(), "matches" | "find" | "findAll") => {
             let pattern = arguments.get(usize::from(target.is_none()));
             if let Some(Value::String(pattern)) = pattern.and_then(of) {
-                Regex::new(&pattern).map_err(|error| pattern_problem(&pattern, &error))?;
+                compile(&pattern)?;
             }
             None
         }

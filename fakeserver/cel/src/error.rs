@@ -1,27 +1,20 @@
 //! Errors of expressions, with the line and a mark below the position, as a real server prints them.
 
-use kube_cel::cel::parser::Parser;
-
-use super::parser::ExpressionError;
-
-/// The tokens that begin an expression, as parsers list them.
-const START: &str = "{'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, \
-    BYTES, IDENTIFIER}";
+use super::{parser::ExpressionError, syntax};
 
 /// Returns the errors of an expression that is not syntactically valid.
 pub(super) fn syntax(source: &str, own: &ExpressionError) -> String {
+    let mut errors = syntax::errors(source);
     if source.is_empty() {
-        return format!(
-            "ERROR: <input>:1:0: Syntax error: mismatched input '<EOF>' expecting {START}"
-        );
+        let at_start = |error: &ExpressionError| format!("ERROR: <input>:1:0: {}", error.message);
+        return errors.iter().map(at_start).collect();
     }
-    let parser = Parser::new().enable_optional_syntax(true);
-    let is_syntax = own.message.starts_with("Syntax error");
-    if is_syntax && let Err(errors) = parser.parse(source) {
-        return reworded(source, &errors.to_string()).join("\n");
+    if !own.message.starts_with("Syntax error") {
+        // A reserved name, or an argument that a macro does not take.
+        errors.push(own.clone());
+        errors.sort_by_key(|error| error.at);
     }
-    // A reserved name, or an argument that a macro does not take.
-    print(source, std::slice::from_ref(own))
+    print(source, &errors)
 }
 
 /// Returns errors with positions in characters.
@@ -42,26 +35,6 @@ pub(super) fn print(source: &str, errors: &[ExpressionError]) -> String {
         print_error(source, (line, column), &error.message)
     });
     printed.collect::<Vec<_>>().join("\n")
-}
-
-/// Returns the errors of the crate's parser as a real server prints them.
-fn reworded(source: &str, printed: &str) -> Vec<String> {
-    let errors = printed
-        .lines()
-        .filter_map(|line| line.strip_prefix("ERROR: <input>:"));
-    errors
-        .map(|error| {
-            let mut parts = error.splitn(3, ':');
-            let mut number = || parts.next().and_then(|part| part.parse::<usize>().ok());
-            let (line, column) = (number().unwrap_or(1), number().unwrap_or(1));
-            let why = parts.next().unwrap_or_default().trim_start();
-            let why = match why.split_once(" expecting {<EOF>") {
-                Some((found, _)) => format!("{found} expecting <EOF>"),
-                None => why.to_owned(),
-            };
-            print_error(source, (line, column), &why)
-        })
-        .collect()
 }
 
 /// Prints an error with its line, and a mark below its column. Dots and marks are as wide as the characters above.

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use kube_cel::cel::Value;
 use thiserror::Error;
 
 use super::{
@@ -11,7 +10,7 @@ use super::{
     library::convert_text,
     program::Program,
     types::Type,
-    value::{from_json, to_json},
+    value::{Value, from_json, to_json},
 };
 
 /// An expression of CEL over JSON values, with the functions, the limits and the error messages of a Kubernetes API server.

@@ -2,8 +2,6 @@
 
 use std::fmt::Write;
 
-use kube_cel::cel::Value;
-
 use super::{
     ast::{Expr, ExprKind},
     checker::Notes,
@@ -11,7 +9,7 @@ use super::{
     library,
     parser::ExpressionError,
     types::Type,
-    value::{as_list, as_type, print_double, sorted, type_name},
+    value::{Value, as_list, as_type, print_double, sorted, type_name},
 };
 
 /// The number of digits after the point, unless a clause says another.
@@ -211,7 +209,7 @@ fn misfit(clause: Clause, argument: &Expr, notes: &Notes) -> Option<Misfit> {
 fn show(clause: Clause, value: &Value) -> Result<String, String> {
     let refused = || Err(clause.refusal(&type_name(value)));
     let special = match value {
-        Value::String(text) => match text.as_str() {
+        Value::String(text) => match &**text {
             "NaN" => Some(f64::NAN),
             "Infinity" => Some(f64::INFINITY),
             "-Infinity" => Some(f64::NEG_INFINITY),

@@ -9,8 +9,6 @@ use std::{
     sync::Arc,
 };
 
-use kube_cel::cel::Value;
-
 use super::{
     ast::{ACCUMULATOR, Element, Entry, Expr, ExprKind, Fold, StructField, operators},
     checker::Notes,
@@ -21,7 +19,8 @@ use super::{
     operations::no_overload,
     parser::deep,
     value::{
-        Constructed, as_key, as_list, as_optional, error_of, list, map, shown, sorted, type_name,
+        Constructed, Value, as_key, as_list, as_optional, error_of, list, map, shown, sorted,
+        type_name,
     },
 };
 

@@ -1,9 +1,12 @@
 //! Tokens of expressions.
 
+use std::ops::Range;
+
 /// A token with its position in characters.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Token {
     pub(super) at: usize,
+    pub(super) end: usize,
     pub(super) kind: TokenKind,
 }
 
@@ -11,11 +14,15 @@ pub(super) struct Token {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum TokenKind {
     Ident(String),
+    /// A name between backquotes, which no expression of a server may have.
+    EscapedIdent,
     Int(String),
     Uint(String),
     Double(String),
     String(String),
     Bytes(Vec<u8>),
+    /// A text with the code of no character.
+    BadText,
     /// A symbol, or one of the words `in`, `true`, `false` and `null`.
     Symbol(&'static str),
     End,
@@ -33,21 +40,43 @@ const WORDS: [&str; 4] = ["in", "true", "false", "null"];
 struct Lexer<'a> {
     text: &'a [char],
     at: usize,
+    /// True if the text that is being read has the code of no character.
+    has_bad_code: bool,
 }
 
 /// Splits an expression into tokens. The error is the position of what is none.
 pub(super) fn tokens(source: &str) -> Result<Vec<Token>, usize> {
-    let text: Vec<char> = source.chars().collect();
-    let mut lexer = Lexer { text: &text, at: 0 };
-    let mut all = Vec::new();
+    let source: Vec<Option<char>> = source.chars().map(Some).collect();
+    let (tokens, unknown) = all_tokens(&source);
+    match unknown.first() {
+        Some(range) => Err(range.start),
+        None => Ok(tokens),
+    }
+}
+
+/// Splits an expression into tokens, and returns the ranges of the characters that are none.
+pub(super) fn all_tokens(source: &[Option<char>]) -> (Vec<Token>, Vec<Range<usize>>) {
+    let text: Vec<char> = source.iter().flatten().copied().collect();
+    let mut lexer = Lexer {
+        text: &text,
+        at: 0,
+        has_bad_code: false,
+    };
+    let (mut all, mut unknown) = (Vec::new(), Vec::new());
     loop {
         lexer.skip_blanks();
         let at = lexer.at;
-        let kind = lexer.next().ok_or(at)?;
+        let Some(kind) = lexer.next().or_else(|| lexer.shorter(at)) else {
+            let end = lexer.end_of_unknown(at);
+            unknown.push(at..end);
+            lexer.at = end;
+            continue;
+        };
         let is_end = kind == TokenKind::End;
-        all.push(Token { at, kind });
+        let end = lexer.at;
+        all.push(Token { at, end, kind });
         if is_end {
-            return Ok(all);
+            return (all, unknown);
         }
     }
 }
@@ -103,12 +132,52 @@ impl Lexer<'_> {
             let word = WORDS.into_iter().find(|word| *word == name);
             return Some(word.map_or(TokenKind::Ident(name), TokenKind::Symbol));
         }
+        if let Some(end) = self.escaped_ident_end() {
+            self.at = end;
+            return Some(TokenKind::EscapedIdent);
+        }
         let symbol = SYMBOLS.into_iter().find(|symbol| {
             let mut letters = symbol.chars().enumerate();
             letters.all(|(ahead, letter)| self.peek(ahead) == Some(letter))
         })?;
         self.at += symbol.len();
         Some(TokenKind::Symbol(symbol))
+    }
+
+    /// Reads the token with which a text begins that does not end: its prefix, or an empty text before a third quote.
+    fn shorter(&mut self, at: usize) -> Option<TokenKind> {
+        self.at = at;
+        let (prefix, _, is_bytes) = self.quoted_prefix()?;
+        let quote = self.peek(prefix);
+        if self.peek(prefix + 1) == quote {
+            self.at += prefix + 2;
+            return Some(if is_bytes {
+                TokenKind::Bytes(Vec::new())
+            } else {
+                TokenKind::String(String::new())
+            });
+        }
+        let name: String = self.text[at..at + prefix].iter().collect();
+        self.at += prefix;
+        (prefix > 0).then_some(TokenKind::Ident(name))
+    }
+
+    /// Returns the end of the characters that are read before it is known that they are no token.
+    fn end_of_unknown(&mut self, at: usize) -> usize {
+        self.at = at;
+        match self.peek(0) {
+            Some('"' | '\'') => {
+                let _ = self.quoted(false, false);
+            }
+            Some('`') => {
+                self.at += 1;
+                self.take_while(is_of_escaped_ident);
+                self.at += 1;
+            }
+            Some('&' | '|' | '=') => self.at += 2,
+            _ => self.at += 1,
+        }
+        self.at.min(self.text.len())
     }
 
     /// Returns the length of the prefix of a text that begins here, and whether it is raw, and bytes.
@@ -128,6 +197,7 @@ impl Lexer<'_> {
         let is_triple = self.peek(1) == quote && self.peek(2) == quote;
         let width = if is_triple { 3 } else { 1 };
         self.at += width;
+        self.has_bad_code = false;
         let mut bytes = Vec::new();
         while !(0..width).all(|ahead| self.peek(ahead) == quote) {
             let letter = self.peek(0)?;
@@ -145,11 +215,23 @@ impl Lexer<'_> {
             }
         }
         self.at += width;
+        if self.has_bad_code {
+            return Some(TokenKind::BadText);
+        }
         Some(if is_bytes {
             TokenKind::Bytes(bytes)
         } else {
             TokenKind::String(String::from_utf8(bytes).ok()?)
         })
+    }
+
+    fn escaped_ident_end(&self) -> Option<usize> {
+        let rest = self.text[self.at..].strip_prefix(&['`'])?;
+        let length = rest
+            .iter()
+            .take_while(|letter| is_of_escaped_ident(**letter))
+            .count();
+        (length > 0 && rest.get(length) == Some(&'`')).then_some(self.at + length + 2)
     }
 
     fn escape(&mut self, is_bytes: bool, bytes: &mut Vec<u8>) -> Option<()> {
@@ -178,13 +260,22 @@ impl Lexer<'_> {
     }
 
     fn code(&mut self, width: usize, radix: u32, is_byte: bool, bytes: &mut Vec<u8>) -> Option<()> {
-        let digits: String = self.text.get(self.at..self.at + width)?.iter().collect();
-        self.at += width;
+        let mut digits = String::new();
+        for _ in 0..width {
+            let digit = self.peek(0)?;
+            self.at += 1;
+            digits.extend(digit.is_digit(radix).then_some(digit));
+            if !digit.is_digit(radix) {
+                return None;
+            }
+        }
         let code = u32::from_str_radix(&digits, radix).ok()?;
         if is_byte {
             bytes.push(u8::try_from(code).ok()?);
         } else {
-            push(bytes, char::from_u32(code)?);
+            let letter = char::from_u32(code);
+            self.has_bad_code |= letter.is_none();
+            push(bytes, letter.unwrap_or_default());
         }
         Some(())
     }
@@ -231,4 +322,8 @@ impl Lexer<'_> {
 
 fn push(bytes: &mut Vec<u8>, letter: char) {
     bytes.extend_from_slice(letter.encode_utf8(&mut [0; 4]).as_bytes());
+}
+
+fn is_of_escaped_ident(letter: char) -> bool {
+    letter.is_ascii_alphanumeric() || "_.-/ ".contains(letter)
 }

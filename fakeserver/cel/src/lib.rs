@@ -1,10 +1,9 @@
 //! CEL: parser, type checker, estimation of costs, and interpreter of expressions.
 //!
-//! [`Program`] is a compiled expression, of a policy, a match condition, or a rule of a definition. The crates `kube-cel`
-//! and `cel` give the values, the functions of addresses, quantities and the like, and the words of syntax errors. The
-//! rest is here, since errors and costs of a real server depend on it: positions and macros ([`parser`], [`macros`]),
-//! types ([`checker`], [`functions`]), constants ([`constants`]), costs ([`cost`]), evaluation ([`interpreter`],
-//! [`attributes`]), the other functions ([`library`]), the authorizer ([`mod@authorizer`]).
+//! [`Program`] is a compiled expression, of a policy, a match condition, or a rule of a definition. Errors and costs of a
+//! real server depend on positions and macros ([`parser`], [`macros`]), errors of syntax ([`syntax`]), types
+//! ([`checker`], [`functions`]), constants ([`constants`]), costs ([`cost`]), evaluation ([`interpreter`],
+//! [`attributes`]), functions ([`library`]), and the authorizer ([`mod@authorizer`]).
 //!
 //! Policies have variables of any type, some of which are evaluated when they are read first, and construct objects.
 //! Definitions have variables of the types of their schemas, which also limit the sizes of values ([`Sizes`]).
@@ -16,11 +15,16 @@
 pub mod names;
 mod ast;
 mod lexer;
+mod grammar;
+mod configurations;
+mod syntax;
 mod parser;
 mod macros;
 mod types;
 mod functions;
 mod environment;
+mod timestamp;
+mod durations;
 mod value;
 mod checker;
 mod format;
@@ -32,6 +36,11 @@ mod texts;
 mod named_formats;
 mod misreadings;
 mod times;
+mod addresses;
+mod urls;
+mod quantities;
+mod versions;
+mod patterns;
 mod library;
 mod constants;
 mod cost;
@@ -55,7 +64,7 @@ pub use self::{
     shard_selector::parse_shard_selector,
     types::Type,
     value::{
-        Constructed, as_constructed, associative, from_json, invalid, map, optional, string,
-        to_json,
+        Constructed, Key, Value, as_constructed, associative, from_json, invalid, map, optional,
+        string, to_json,
     },
 };

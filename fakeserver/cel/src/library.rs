@@ -1,37 +1,41 @@
 //! Calls of functions, and conversions.
-//!
-//! Functions of addresses, networks, URLs, quantities, versions, formats and patterns are those of the crate `kube-cel`.
-//! What it lacks, or does in another way than a real server, is here, and in the modules of lists, texts and times.
-
-use std::sync::Arc;
-
-use fakeserver_value::pattern::pattern_problem;
-use kube_cel::{
-    KubeCelExt,
-    cel::{
-        Context, ExecutionError, IdedExpr, Value,
-        common::ast::{CallExpr, Expr},
-    },
-};
-use regex::Regex;
 
 use super::{
+    addresses,
     ast::operators,
-    authorizer, format,
+    authorizer,
+    durations::{parse_duration, print_duration},
+    format,
     interpreter::{Evaluated, Failure},
-    lists, misreadings, named_formats,
-    operations::{self, no_operator, no_overload},
-    texts, times,
+    lists, named_formats,
+    operations::{self, no_operator},
+    patterns, quantities, texts, times,
+    timestamp::{Timestamp, TimestampError},
+    urls,
     value::{
-        as_double, as_list, as_optional, optional, plain, print_double, print_duration, print_time,
-        size, string, type_name, type_value,
+        Value, as_double, as_list, as_optional, optional, print_double, size, string, type_name,
+        type_value,
     },
+    versions,
 };
 
-thread_local! {
-    /// The functions of the crate. They are not shared between threads.
-    static CONTEXT: Context<'static> = Context::default().with_all();
-}
+/// Calls a function, if it knows one for such operands.
+type Library = fn(&str, &[Value]) -> Option<Evaluated>;
+
+/// Functions by what they are for.
+const LIBRARIES: [Library; 11] = [
+    operations::operator,
+    own,
+    lists::call,
+    texts::call,
+    times::call,
+    patterns::call,
+    addresses::call,
+    urls::call,
+    quantities::call,
+    versions::call,
+    named_formats::call,
+];
 
 /// Calls a function or an operator with evaluated operands, the target first if it is a method.
 ///
@@ -39,21 +43,13 @@ thread_local! {
 ///
 /// The function fails, or does not take such operands.
 pub(super) fn call(name: &str, is_member: bool, operands: &[Value]) -> Evaluated {
-    if let Some(outcome) = operations::operator(name, operands)
-        .or_else(|| own(name, operands))
-        .or_else(|| lists::call(name, operands))
-        .or_else(|| texts::call(name, operands))
-        .or_else(|| times::call(name, operands))
-        .or_else(|| named_formats::call(name, operands))
-    {
-        return outcome;
-    }
-    if let Some((target, arguments)) = operands.split_first().filter(|_| is_member)
-        && let Some(outcome) = authorizer::call(name, target, arguments)
-    {
-        return outcome;
-    }
-    by_crate(name, is_member, operands)
+    let outcome = LIBRARIES.iter().find_map(|call| call(name, operands));
+    let asked = || {
+        let (target, arguments) = operands.split_first().filter(|_| is_member)?;
+        authorizer::call(name, target, arguments)
+    };
+    let outcome = outcome.or_else(asked);
+    outcome.unwrap_or_else(|| Err(no_form(name, operands)))
 }
 
 /// Returns whether `name` converts its operand to another type.
@@ -84,20 +80,6 @@ fn own(name: &str, operands: &[Value]) -> Option<Evaluated> {
             value if as_list(value).is_some() => Ok(length(value)),
             _ => Err(no_operator(name, value)),
         },
-        ("matches", [Value::String(text), Value::String(pattern)]) => match Regex::new(pattern) {
-            Ok(pattern) => Ok(Value::Bool(pattern.is_match(text))),
-            Err(error) => Err(Failure::error(pattern_problem(pattern, &error))),
-        },
-        ("matches", _) => Err(no_overload()),
-        ("isIP", [Value::String(text)]) if misreadings::problem("ip", text).is_some() => {
-            Ok(Value::Bool(false))
-        }
-        ("isCIDR", [Value::String(text)]) if misreadings::problem("cidr", text).is_some() => {
-            Ok(Value::Bool(false))
-        }
-        ("ip" | "cidr", [Value::String(text)]) => {
-            Err(Failure::Error(misreadings::problem(name, text)?))
-        }
         ("sort" | operators::SORT_BY, [value, ..]) if as_list(value).is_none() => {
             Err(no_operator(name, value))
         }
@@ -130,7 +112,7 @@ fn is_zero(value: &Value) -> bool {
         Value::UInt(number) => *number == 0,
         Value::Float(number) => *number == 0.0,
         Value::String(_) | Value::Bytes(_) | Value::Map(_) => size(value) == 0,
-        Value::Duration(duration) => duration.is_zero(),
+        Value::Duration(duration) => *duration == 0,
         other => {
             as_list(other).is_some_and(|items| items.is_empty())
                 || as_optional(other).is_some_and(|content| content.is_none())
@@ -159,12 +141,12 @@ fn convert(name: &str, value: &Value) -> Option<Evaluated> {
         | ("string", Value::String(_))
         | ("duration", Value::Duration(_))
         | ("timestamp", Value::Timestamp(_)) => Ok(value.clone()),
-        ("bool", Value::String(text)) => match text.as_str() {
+        ("bool", Value::String(text)) => match &**text {
             "1" | "t" | "T" | "true" | "TRUE" | "True" => Ok(Value::Bool(true)),
             "0" | "f" | "F" | "false" | "FALSE" | "False" => Ok(Value::Bool(false)),
             _ => Err(failed()),
         },
-        ("bytes", Value::String(text)) => Ok(Value::Bytes(Arc::new(text.as_bytes().to_vec()))),
+        ("bytes", Value::String(text)) => Ok(Value::Bytes(text.as_bytes().into())),
         ("int", Value::UInt(number)) => i64::try_from(*number)
             .map(Value::Int)
             .map_err(|_| range("integer")),
@@ -172,10 +154,8 @@ fn convert(name: &str, value: &Value) -> Option<Evaluated> {
             .map(Value::Int)
             .ok_or_else(|| range("integer")),
         ("int", Value::String(text)) => text.parse().map(Value::Int).map_err(|_| failed()),
-        ("int", Value::Timestamp(time)) => Ok(Value::Int(time.timestamp())),
-        ("int", Value::Duration(duration)) => {
-            Ok(Value::Int(duration.num_nanoseconds().unwrap_or_default()))
-        }
+        ("int", Value::Timestamp(time)) => Ok(Value::Int(time.seconds())),
+        ("int", Value::Duration(duration)) => Ok(Value::Int(*duration)),
         ("uint", Value::Int(number)) => u64::try_from(*number)
             .map(Value::UInt)
             .map_err(|_| range("unsigned integer")),
@@ -189,12 +169,19 @@ fn convert(name: &str, value: &Value) -> Option<Evaluated> {
             as_double(value).map(Value::Float).ok_or_else(failed)
         }
         ("duration", Value::Int(_)) => Err(failed()),
-        ("timestamp", Value::Int(number)) => {
-            let text = times::text_of(*number).ok_or_else(failed);
-            text.and_then(|text| by_crate(name, false, &[string(&text)]).map_err(|_| failed()))
+        ("duration", Value::String(text)) => {
+            parse_duration(text).map(Value::Duration).ok_or_else(failed)
         }
-        ("duration" | "timestamp", Value::String(_)) => {
-            by_crate(name, false, std::slice::from_ref(value)).map_err(|_| failed())
+        ("timestamp", Value::Int(number)) => Timestamp::from_seconds(*number)
+            .map(Value::Timestamp)
+            .ok_or_else(|| range("timestamp")),
+        ("timestamp", Value::String(text)) => {
+            Timestamp::parse(text)
+                .map(Value::Timestamp)
+                .map_err(|error| match error {
+                    TimestampError::Form => failed(),
+                    TimestampError::Range => range("timestamp"),
+                })
         }
         ("string", _) => return to_text(value),
         _ => Err(no_form(name, std::slice::from_ref(value))),
@@ -213,13 +200,8 @@ fn to_text(value: &Value) -> Option<Evaluated> {
                 "invalid UTF-8 in bytes, cannot convert to string",
             )),
         },
-        Value::Timestamp(time) => Ok(string(&print_time(
-            (time.timestamp(), time.timestamp_subsec_nanos()),
-            time.offset().local_minus_utc(),
-        ))),
-        Value::Duration(duration) => Ok(string(&print_duration(
-            duration.num_nanoseconds().unwrap_or_default(),
-        ))),
+        Value::Timestamp(time) => Ok(string(&time.to_string())),
+        Value::Duration(duration) => Ok(string(&print_duration(*duration))),
         Value::Opaque(_) => return None,
         other => Err(no_form("string", std::slice::from_ref(other))),
     })
@@ -237,43 +219,7 @@ pub(super) fn no_form(name: &str, operands: &[Value]) -> Failure {
     Failure::error(format!("no such overload: {name}({})", types.join(", ")))
 }
 
-/// Calls a function of the crate.
-pub(super) fn by_crate(name: &str, is_member: bool, operands: &[Value]) -> Evaluated {
-    CONTEXT.with(|context| {
-        let mut scope = context.new_inner_scope();
-        let mut names = Vec::with_capacity(operands.len());
-        for (index, operand) in operands.iter().enumerate() {
-            let name = format!("@{index}");
-            scope.add_variable_from_value(name.clone(), plain(operand));
-            names.push(IdedExpr {
-                id: 0,
-                expr: Expr::Ident(name),
-            });
-        }
-        let target = is_member.then(|| Box::new(names.remove(0)));
-        let call = CallExpr {
-            func_name: name.to_owned(),
-            target,
-            args: names,
-        };
-        let expr = IdedExpr {
-            id: 0,
-            expr: Expr::Call(call),
-        };
-        Value::resolve(&expr, &scope).map_err(|error| match error {
-            ExecutionError::FunctionError { message, .. } => Failure::Error(match operands {
-                [Value::String(text), ..] => misreadings::problem(name, text).unwrap_or(message),
-                _ if name == "asInteger" => "cannot convert value to integer".to_owned(),
-                _ => message,
-            }),
-            _ => no_form(name, operands),
-        })
-    })
-}
-
 /// Converts a text to the type that a function names, if it has its form.
 pub fn convert_text(function: &str, text: &str) -> Option<Value> {
-    let text = string(text);
-    let converted = convert(function, &text).and_then(Result::ok);
-    converted.or_else(|| by_crate(function, false, &[text]).ok())
+    call(function, false, &[string(text)]).ok()
 }

@@ -1,11 +1,6 @@
 //! Functions of lists, sets and maps.
 
-use std::{cmp::Ordering, sync::Arc};
-
-use kube_cel::cel::{
-    Value,
-    objects::{Key, Map},
-};
+use std::{cmp::Ordering, collections::BTreeMap, sync::Arc};
 
 use super::{
     ast::operators,
@@ -13,8 +8,8 @@ use super::{
     library::no_form,
     operations::{no_overload, operator},
     value::{
-        as_key, as_list, as_optional, compare, concatenated, equals, list, optional, shown,
-        type_name,
+        Key, Value, as_key, as_list, as_optional, compare, concatenated, equals, list, optional,
+        shown, string, type_name,
     },
 };
 
@@ -172,9 +167,9 @@ fn join(items: &[Value], separator: &str) -> Option<Evaluated> {
             let why = format!("join: invalid input: {}", shown(item));
             return Some(Err(Failure::error(why)));
         };
-        texts.push(text.as_str());
+        texts.push(&**text);
     }
-    Some(Ok(Value::String(Arc::new(texts.join(separator)))))
+    Some(Ok(string(&texts.join(separator))))
 }
 
 fn unwrapped(items: &[Value]) -> Evaluated {
@@ -199,7 +194,7 @@ pub(super) fn accumulate(function: &str, operands: Vec<Value>) -> Evaluated {
             concatenated(&own, &added).ok_or_else(no_overload)
         }
         (Some(Value::Map(mut own)), Some(Value::Map(added)), None) => {
-            for (key, value) in &*added.map {
+            for (key, value) in &*added {
                 insert(&mut own, key.clone(), value.clone())?;
             }
             Ok(Value::Map(own))
@@ -212,11 +207,11 @@ pub(super) fn accumulate(function: &str, operands: Vec<Value>) -> Evaluated {
     }
 }
 
-fn insert(map: &mut Map, key: Key, value: Value) -> Result<(), Failure> {
-    if map.map.contains_key(&key) {
+fn insert(map: &mut Arc<BTreeMap<Key, Value>>, key: Key, value: Value) -> Result<(), Failure> {
+    if map.contains_key(&key) {
         let why = format!("insert failed: key {key} already exists");
         return Err(Failure::error(why));
     }
-    Arc::make_mut(&mut map.map).insert(key, value);
+    Arc::make_mut(map).insert(key, value);
     Ok(())
 }

@@ -1,7 +1,5 @@
 //! Checks of literals: patterns, durations, times and formats that are not valid, and lists and maps of several types.
 
-use regex::Regex;
-
 use super::{
     ast::{Expr, ExprKind, Literal},
     checker::Notes,
@@ -10,6 +8,7 @@ use super::{
     parser::{ExpressionError, deep},
     types::{Checked, Type},
 };
+use fakeserver_value::pattern::compile;
 
 /// Returns the errors of the literals in an expression.
 pub(super) fn errors(expr: &Expr, notes: &Notes) -> Vec<ExpressionError> {
@@ -36,7 +35,7 @@ fn argument_problem(expr: &Expr) -> Option<ExpressionError> {
         return None;
     };
     let is_valid = match (function.as_str(), literal) {
-        ("matches", Literal::String(pattern)) => Regex::new(pattern).is_ok(),
+        ("matches", Literal::String(pattern)) => compile(pattern).is_ok(),
         ("duration" | "timestamp", literal) => {
             library::call(function, false, &[of_literal(literal)]).is_ok()
         }

@@ -1,49 +1,53 @@
-//! Errors of texts that are no addresses, networks, URLs, quantities or versions, in a real server's words.
+//! Addresses and networks as Go reads them, with a real server's words for texts that are none.
 
-use std::net::Ipv6Addr;
-
-use fakeserver_value::schema::Quantity;
+use std::net::{IpAddr, Ipv6Addr};
 
 const CONVERSION: &str = "parse error during conversion from string";
 
-/// Returns the error of a text that a function cannot read, if it is one of them.
-pub(super) fn problem(function: &str, text: &str) -> Option<String> {
-    match function {
-        "ip" => match address_problem(text) {
-            Some(why) => Some(format!("IP Address {text:?} {CONVERSION}: {why}")),
-            None if text.contains('%') => Some(format!(
-                "IP address {text:?} with zone value is not allowed"
-            )),
-            None => mapped_problem(text, text),
-        },
-        "cidr" => {
-            let why = match network_problem(text) {
-                Some(why) => {
-                    format!("network address {CONVERSION}: netip.ParsePrefix({text:?}): {why}")
-                }
-                None => mapped_problem(text, text.split('/').next().unwrap_or_default())?,
-            };
-            Some(format!("network address {CONVERSION}: {why}"))
+/// Reads an address. One with a zone is refused, and one of four numbers within one of eight.
+pub(super) fn read_address(text: &str) -> Result<IpAddr, String> {
+    let failed = |why| format!("IP Address {text:?} {CONVERSION}: {why}");
+    if let Some(why) = address_problem(text) {
+        return Err(failed(why));
+    }
+    if text.contains('%') {
+        return Err(format!(
+            "IP address {text:?} with zone value is not allowed"
+        ));
+    }
+    let address = text.parse();
+    let address =
+        address.map_err(|_| failed(format!("ParseAddr({text:?}): unable to parse IP")))?;
+    refuse_mapped(address, text)
+}
+
+/// Reads an address and the number of its bits that the addresses of a network share.
+pub(super) fn read_network(text: &str) -> Result<(IpAddr, u32), String> {
+    let failed = |why| format!("network address {CONVERSION}: {why}");
+    let problem = |why| {
+        let why = format!("netip.ParsePrefix({text:?}): {why}");
+        failed(failed(why))
+    };
+    if let Some(why) = network_problem(text) {
+        return Err(problem(why));
+    }
+    let (address, length) = text.rsplit_once('/').unwrap_or_default();
+    match (address.parse(), length.parse()) {
+        (Ok(address), Ok(length)) => {
+            let address = refuse_mapped(address, text).map_err(failed)?;
+            Ok((address, length))
         }
-        "url" => {
-            let why = if text.is_empty() {
-                "empty url"
-            } else {
-                "invalid URI for request"
-            };
-            Some(format!("URL {CONVERSION}: parse {text:?}: {why}"))
-        }
-        "quantity" => Some(text.parse::<Quantity>().err()?.to_string()),
-        "semver" => Some(version_problem(text)),
-        _ => None,
+        _ => Err(problem("no '/'".to_owned())),
     }
 }
 
-/// Returns the error of an address of four numbers within one of eight.
-fn mapped_problem(text: &str, address: &str) -> Option<String> {
-    let address = address.parse::<Ipv6Addr>().ok()?;
-    address.to_ipv4_mapped()?;
-    Some(format!("IPv4-mapped IPv6 address {text:?} is not allowed"))
+fn refuse_mapped(address: IpAddr, text: &str) -> Result<IpAddr, String> {
+    match address {
+        IpAddr::V6(address) if address.to_ipv4_mapped().is_some() => {
+            Err(format!("IPv4-mapped IPv6 address {text:?} is not allowed"))
+        }
+        address => Ok(address),
+    }
 }
 
 fn address_problem(text: &str) -> Option<String> {
@@ -112,28 +116,4 @@ fn network_problem(text: &str) -> Option<String> {
     let max = if address.contains(':') { 128 } else { 32 };
     let fits = bits.parse::<u32>().is_ok_and(|bits| bits <= max);
     (!fits).then(|| "prefix length out of range".to_owned())
-}
-
-fn version_problem(text: &str) -> String {
-    let mut numbers = text.splitn(3, '.');
-    let (Some(major), Some(minor), Some(rest)) = (numbers.next(), numbers.next(), numbers.next())
-    else {
-        return match text {
-            "" => "Version string empty".to_owned(),
-            _ => "No Major.Minor.Patch elements found".to_owned(),
-        };
-    };
-    let patch = rest.split(['-', '+']).next().unwrap_or_default();
-    for (name, number) in [("Major", major), ("Minor", minor), ("Patch", patch)] {
-        if number.is_empty() || !number.bytes().all(|digit| digit.is_ascii_digit()) {
-            return format!(
-                "Invalid character(s) found in {} number {number:?}",
-                name.to_lowercase()
-            );
-        }
-        if number.len() > 1 && number.starts_with('0') {
-            return format!("{name} number must not contain leading zeroes {number:?}");
-        }
-    }
-    "Prerelease is empty".to_owned()
 }

@@ -2,16 +2,17 @@
 
 use std::sync::Arc;
 
-use fakeserver_value::names::{
-    dns_label_problems, label_value_problems, qualified_name_problems, service_name_problems,
-    subdomain_problems,
-};
-use kube_cel::cel::{Value, objects::Opaque};
-
 use super::{
     interpreter::Evaluated,
-    library::by_crate,
-    value::{list, optional, string},
+    value::{Opaque, Value, downcast, list, optional, string},
+};
+use fakeserver_value::{
+    go_url::GoUrl,
+    names::{
+        dns_label_problems, label_value_problems, qualified_name_problems, service_name_problems,
+        subdomain_problems,
+    },
+    string_formats::{is_base64, is_date, is_date_time, is_uuid},
 };
 
 /// A format.
@@ -52,7 +53,7 @@ static FORMATS: [Format; 13] = [
 ];
 
 impl Opaque for NamedFormat {
-    fn runtime_type_name(&self) -> &'static str {
+    fn type_name(&self) -> &'static str {
         "kubernetes.NamedFormat"
     }
 }
@@ -84,10 +85,7 @@ fn find(name: &str) -> Option<Value> {
 }
 
 fn as_format(value: &Value) -> Option<&NamedFormat> {
-    match value {
-        Value::Opaque(opaque) => opaque.downcast_ref(),
-        _ => None,
-    }
+    downcast(value)
 }
 
 // === impl Format ===
@@ -108,17 +106,14 @@ impl Format {
             "dns1035Label" => service_name_problems(&whole),
             "qualifiedName" => qualified_name_problems(text),
             "labelValue" => label_value_problems(text),
-            name => {
-                let format = by_crate(&format!("format.{name}"), false, &[]);
-                let checked =
-                    format.and_then(|format| by_crate("validate", true, &[format, string(text)]));
-                let is_valid = checked == Ok(optional(None));
-                let problem = match name {
-                    "uri" => format!("parse {text:?}: {}", self.problem),
-                    _ => self.problem.to_owned(),
-                };
-                if is_valid { Vec::new() } else { vec![problem] }
-            }
+            "uri" => GoUrl::parse_request(text)
+                .err()
+                .map_or_else(Vec::new, |why| vec![format!("parse {text:?}: {why}")]),
+            "uuid" if is_uuid(text, None) => Vec::new(),
+            "byte" if is_base64(text) => Vec::new(),
+            "date" if is_date(text) => Vec::new(),
+            "datetime" if is_date_time(text) => Vec::new(),
+            _ => vec![self.problem.to_owned()],
         }
     }
 }

@@ -1,14 +1,13 @@
 //! Operators on values.
 
-use std::{cmp::Ordering, sync::Arc};
-
-use kube_cel::cel::Value;
+use std::cmp::Ordering;
 
 use super::{
     ast::operators,
     interpreter::{Evaluated, Failure},
     lists::contains,
-    value::{as_key, as_list, compare, concatenated, equals},
+    timestamp::Timestamp,
+    value::{Value, as_key, as_list, compare, concatenated, equals, string},
 };
 
 /// Applies an operator, if `name` is one.
@@ -23,6 +22,10 @@ pub(super) fn operator(name: &str, operands: &[Value]) -> Option<Evaluated> {
         (operators::NEGATE, [Value::Int(number)]) => number
             .checked_neg()
             .map(Value::Int)
+            .ok_or_else(|| overflow("integer")),
+        (operators::NEGATE, [Value::Duration(duration)]) => duration
+            .checked_neg()
+            .map(Value::Duration)
             .ok_or_else(|| overflow("integer")),
         (operators::NEGATE, [Value::Float(number)]) => Ok(Value::Float(-number)),
         (operators::NEGATE, [operand]) => Err(no_operator(name, operand)),
@@ -96,44 +99,36 @@ fn arithmetic(name: &str, a: &Value, b: &Value) -> Evaluated {
 fn joined(name: &str, a: &Value, b: &Value) -> Evaluated {
     let is_sum = name == operators::ADD;
     match (a, b) {
-        (Value::String(a), Value::String(b)) if is_sum => {
-            Ok(Value::String(Arc::new(format!("{a}{b}"))))
+        (Value::String(a), Value::String(b)) if is_sum => Ok(string(&format!("{a}{b}"))),
+        (Value::Bytes(a), Value::Bytes(b)) if is_sum => {
+            Ok(Value::Bytes([&**a, &**b].concat().into()))
         }
-        (Value::Bytes(a), Value::Bytes(b)) if is_sum => Ok(Value::Bytes(Arc::new(
-            a.iter().chain(b.iter()).copied().collect(),
-        ))),
-        (Value::Duration(a), Value::Duration(b)) => {
-            let result = if is_sum {
-                a.checked_add(b)
-            } else {
-                a.checked_sub(b)
-            };
-            result
-                .map(Value::Duration)
-                .ok_or_else(|| overflow("duration"))
-        }
-        (Value::Timestamp(time), Value::Duration(by)) => {
-            let result = if is_sum {
-                time.checked_add_signed(*by)
-            } else {
-                time.checked_sub_signed(*by)
-            };
-            result
-                .map(Value::Timestamp)
-                .ok_or_else(|| overflow("timestamp"))
-        }
-        (Value::Duration(by), Value::Timestamp(time)) if is_sum => time
-            .checked_add_signed(*by)
-            .map(Value::Timestamp)
-            .ok_or_else(|| overflow("timestamp")),
-        (Value::Timestamp(a), Value::Timestamp(b)) if !is_sum => {
-            Ok(Value::Duration(a.signed_duration_since(*b)))
-        }
+        (Value::Duration(a), Value::Duration(b)) if is_sum => checked(a.checked_add(*b)),
+        (Value::Duration(a), Value::Duration(b)) => checked(a.checked_sub(*b)),
+        (Value::Timestamp(time), Value::Duration(by)) if is_sum => moved(*time, Some(*by)),
+        (Value::Timestamp(time), Value::Duration(by)) => moved(*time, by.checked_neg()),
+        (Value::Duration(by), Value::Timestamp(time)) if is_sum => moved(*time, Some(*by)),
+        (Value::Timestamp(a), Value::Timestamp(b)) if !is_sum => checked(a.since(*b)),
         (a, b) if is_sum && as_list(a).is_some() => concatenated(a, b).ok_or_else(no_overload),
         (Value::Int(_) | Value::UInt(_) | Value::Float(_), _) => Err(no_overload()),
         (Value::Bytes(_), _) if is_sum => Err(no_overload()),
         _ => Err(no_operator(name, a)),
     }
+}
+
+/// Returns a duration, if it is not beyond 64 bits.
+fn checked(duration: Option<i64>) -> Evaluated {
+    duration
+        .map(Value::Duration)
+        .ok_or_else(|| overflow("integer"))
+}
+
+/// Returns the time that is so many nanoseconds later.
+fn moved(time: Timestamp, by: Option<i64>) -> Evaluated {
+    let by = by.ok_or_else(|| overflow("integer"))?;
+    time.checked_add(by)
+        .map(Value::Timestamp)
+        .ok_or_else(|| overflow("timestamp"))
 }
 
 fn is_in(item: &Value, container: &Value) -> Evaluated {
@@ -142,7 +137,7 @@ fn is_in(item: &Value, container: &Value) -> Evaluated {
     }
     match container {
         Value::Map(map) => Ok(Value::Bool(
-            as_key(item).is_some_and(|key| map.map.contains_key(&key)),
+            as_key(item).is_some_and(|key| map.contains_key(&key)),
         )),
         _ => Err(no_overload()),
     }

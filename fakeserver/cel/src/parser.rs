@@ -1,7 +1,6 @@
 //! The parser of expressions: tokens become a tree, in which macros are expanded.
 //!
-//! The parser of the crate `cel` reports errors of syntax in a real server's words, but it keeps no positions, which
-//! errors of types need, and does not know all macros. So a valid expression is parsed here.
+//! Its own errors of syntax only say that there is one: [`syntax`](super::syntax) finds those that are reported.
 
 use super::{
     ast::{Element, Entry, Expr, ExprKind, Literal, StructField, operators},
@@ -372,7 +371,8 @@ impl Parser {
 
     fn literal(&mut self) -> Parsed {
         let at = self.at();
-        let sign = if self.take("-").is_some() { "-" } else { "" };
+        let is_negative = self.is_negative_literal() && self.take("-").is_some();
+        let sign = if is_negative { "-" } else { "" };
         let bad = |what: &str| ExpressionError::new(at, format!("invalid {what} literal"));
         let literal = match &self.peek().kind {
             TokenKind::Symbol("true") => Literal::Bool(true),
@@ -395,9 +395,15 @@ impl Parser {
                 }
                 Literal::Double(number)
             }
+            TokenKind::BadText => {
+                return Err(ExpressionError::new(at, "invalid unicode code point"));
+            }
             TokenKind::String(text) => Literal::String(text.clone()),
             TokenKind::Bytes(bytes) => Literal::Bytes(bytes.clone()),
-            TokenKind::Ident(_) | TokenKind::Symbol(_) | TokenKind::End => {
+            TokenKind::Ident(_)
+            | TokenKind::EscapedIdent
+            | TokenKind::Symbol(_)
+            | TokenKind::End => {
                 return Err(self.unexpected());
             }
         };
@@ -405,21 +411,26 @@ impl Parser {
         Ok(self.ids.expr(at, ExprKind::Literal(literal)))
     }
 
-    /// Parses items up to a closing symbol. A comma after the last one is allowed.
+    /// Parses items up to a closing symbol. Those of lists, maps and objects may have a comma after them, or one instead.
     fn items<T>(
         &mut self,
         close: &str,
         mut item: impl FnMut(&mut Self) -> Parsed<T>,
     ) -> Parsed<Vec<T>> {
         let mut all = Vec::new();
-        while self.take(close).is_none() {
+        let may_end_with_comma = close != ")";
+        if (may_end_with_comma && self.take(",").is_some()) || self.is(close) {
+            self.expect(close)?;
+            return Ok(all);
+        }
+        loop {
             all.push(item(self)?);
-            if self.take(",").is_none() {
+            let has_comma = self.take(",").is_some();
+            if !has_comma || (may_end_with_comma && self.is(close)) {
                 self.expect(close)?;
-                break;
+                return Ok(all);
             }
         }
-        Ok(all)
     }
 
     fn arguments(&mut self) -> Parsed<Vec<Expr>> {

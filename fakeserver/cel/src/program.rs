@@ -2,8 +2,6 @@
 
 use std::{cell::Cell, fmt};
 
-use kube_cel::cel::Value;
-
 use super::{
     ast::Expr,
     checker::{Notes, check},
@@ -14,6 +12,7 @@ use super::{
     interpreter::{Failure, Interpreter, Variables},
     parser::parse,
     types::Type,
+    value::Value,
 };
 
 /// An expression that was parsed and checked.

@@ -1,13 +1,9 @@
 //! Functions of texts.
 
-use std::sync::Arc;
-
-use kube_cel::cel::Value;
-
 use super::{
     interpreter::{Evaluated, Failure},
     operations::no_overload,
-    value::{list, string},
+    value::{Value, list, string},
 };
 
 /// Calls a function of texts, if `name` is one for such operands.
@@ -63,6 +59,7 @@ pub(super) fn call(name: &str, operands: &[Value]) -> Option<Evaluated> {
         ("substring", [Value::Int(from)]) => substring(text, *from, None),
         ("substring", [Value::Int(from), Value::Int(to)]) => substring(text, *from, Some(*to)),
         ("strings.quote", []) => Ok(string(&quote(text))),
+        ("jsonpatch.escapeKey", []) => Ok(string(&text.replace('~', "~0").replace('/', "~1"))),
         _ => return None,
     })
 }
@@ -132,7 +129,7 @@ fn substring(text: &str, from: i64, to: Option<i64>) -> Evaluated {
     };
     let from = within(from)?;
     let to = to.map_or(Ok(letters.len()), within)?;
-    Ok(Value::String(Arc::new(letters[from..to].iter().collect())))
+    Ok(string(&letters[from..to].iter().collect::<String>()))
 }
 
 fn quote(text: &str) -> String {

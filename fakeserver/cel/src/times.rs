@@ -1,15 +1,14 @@
-//! Times and durations: their parts, and how texts and numbers become them.
+//! Parts of times and durations.
 
-use jiff::{
-    Timestamp, Zoned,
-    tz::{Offset, TimeZone},
-};
-use kube_cel::cel::Value;
+use jiff::{SignedDuration, Timestamp, civil::DateTime, tz::TimeZone};
 
 use super::{
     interpreter::{Evaluated, Failure},
     library::no_form,
+    value::Value,
 };
+
+const SECOND: i64 = 1_000_000_000;
 
 /// The parts of times. Durations have the last four.
 const PARTS: [&str; 10] = [
@@ -30,33 +29,25 @@ pub(super) fn call(name: &str, operands: &[Value]) -> Option<Evaluated> {
     let part = name
         .strip_prefix("get")
         .filter(|part| PARTS.contains(part))?;
-    match operands {
-        [Value::Duration(duration)] => Some(Ok(Value::Int(match part {
-            "Hours" => duration.num_hours(),
-            "Minutes" => duration.num_minutes(),
-            "Seconds" => duration.num_seconds(),
-            "Milliseconds" => duration.num_milliseconds(),
-            _ => return Some(Err(no_form(name, operands))),
-        }))),
-        [Value::Timestamp(time), rest @ ..] => {
-            let zone = match rest {
-                [] => Ok(TimeZone::UTC),
-                [Value::String(zone)] => time_zone(zone),
-                _ => return Some(Err(no_form(name, operands))),
-            };
-            let nanoseconds = i32::try_from(time.timestamp_subsec_nanos()).unwrap_or_default();
-            let time = Timestamp::new(time.timestamp(), nanoseconds).ok()?;
-            let zone = match zone {
-                Ok(zone) => zone,
-                Err(failure) => return Some(Err(failure)),
-            };
-            Some(Ok(Value::Int(part_of(part, &time.to_zoned(zone))?)))
+    let unknown = || no_form(name, operands);
+    let found = match operands {
+        [Value::Duration(duration)] => match part {
+            "Hours" => Ok(duration / (3_600 * SECOND)),
+            "Minutes" => Ok(duration / (60 * SECOND)),
+            "Seconds" => Ok(duration / SECOND),
+            "Milliseconds" => Ok(duration / 1_000_000),
+            _ => Err(unknown()),
+        },
+        [Value::Timestamp(time)] => part_of(part, time.utc()).ok_or_else(unknown),
+        [Value::Timestamp(time), Value::String(zone)] => {
+            local(time.utc(), zone).and_then(|time| part_of(part, time).ok_or_else(unknown))
         }
-        _ => Some(Err(no_form(name, operands))),
-    }
+        _ => Err(unknown()),
+    };
+    Some(found.map(Value::Int))
 }
 
-fn part_of(part: &str, time: &Zoned) -> Option<i64> {
+fn part_of(part: &str, time: DateTime) -> Option<i64> {
     Some(match part {
         "FullYear" => time.year().into(),
         "Month" => i64::from(time.month()) - 1,
@@ -72,30 +63,26 @@ fn part_of(part: &str, time: &Zoned) -> Option<i64> {
     })
 }
 
-/// Returns the time zone of a name, or of hours and minutes.
-fn time_zone(name: &str) -> Result<TimeZone, Failure> {
-    let Some((hours, minutes)) = name.split_once(':') else {
-        let name = if name.is_empty() { "UTC" } else { name };
-        let unknown = |_| Failure::error(format!("unknown time zone {name}"));
-        return TimeZone::get(name).map_err(unknown);
+/// Returns a time in a time zone, which has a name, or hours and minutes.
+fn local(utc: DateTime, zone: &str) -> Result<DateTime, Failure> {
+    let Some((hours, minutes)) = zone.split_once(':') else {
+        let zone = if zone.is_empty() { "UTC" } else { zone };
+        let unknown = |_| Failure::error(format!("unknown time zone {zone}"));
+        let of = TimeZone::get(zone).map_err(unknown)?;
+        let instant = TimeZone::UTC.to_timestamp(utc).unwrap_or(Timestamp::MAX);
+        let offset = of.to_offset(instant).seconds();
+        return Ok(utc.saturating_add(SignedDuration::from_secs(offset.into())));
     };
     let number = |text: &str| {
         text.parse::<i32>()
             .map_err(|_| Failure::error(format!("strconv.Atoi: parsing {text:?}: invalid syntax")))
     };
     let (hours, minutes) = (number(hours)?, number(minutes)?);
-    let minutes = if name.starts_with('-') {
-        hours * 60 - minutes
-    } else {
-        hours * 60 + minutes
-    };
-    let offset = Offset::from_seconds(minutes.saturating_mul(60));
-    offset
-        .map(TimeZone::fixed)
-        .map_err(|_| Failure::error(format!("unknown time zone {name}")))
-}
-
-/// Returns the text of the time that is so many seconds after 1970.
-pub(super) fn text_of(seconds: i64) -> Option<String> {
-    Some(Timestamp::from_second(seconds).ok()?.to_string())
+    if !(0..60).contains(&minutes) {
+        let why = format!("timezone offset minutes out of range [0, 59]: {zone}");
+        return Err(Failure::error(why));
+    }
+    let sign = if zone.starts_with('-') { -1 } else { 1 };
+    let offset = i64::from(hours) * 60 + i64::from(sign * minutes);
+    Ok(utc.saturating_add(SignedDuration::from_mins(offset)))
 }

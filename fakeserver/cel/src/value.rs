@@ -1,13 +1,49 @@
 //! Values of expressions: their JSON form, their types, equality and order.
 
-use std::{cmp::Ordering, collections::BTreeMap, sync::Arc};
+use std::{any::Any, cmp::Ordering, collections::BTreeMap, fmt, sync::Arc};
 
-use jiff::{Timestamp, fmt::temporal::DateTimePrinter, tz::Offset};
-use kube_cel::cel::{
-    Value,
-    objects::{Key, Map, Opaque, OptionalValue},
-};
 use serde_json::{Number, Value as Json, json};
+
+use super::{durations::print_duration, timestamp::Timestamp};
+
+/// A value of an expression.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Value {
+    Null,
+    Bool(bool),
+    Int(i64),
+    UInt(u64),
+    Float(f64),
+    String(Arc<str>),
+    Bytes(Arc<[u8]>),
+    List(Arc<Vec<Value>>),
+    Map(Arc<BTreeMap<Key, Value>>),
+    /// In nanoseconds.
+    Duration(i64),
+    Timestamp(Timestamp),
+    /// A value of a type that only some functions know.
+    Opaque(Arc<dyn Opaque>),
+}
+
+/// A key of a map. A whole number is an [`Int`](Self::Int) if it fits.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Key {
+    Int(i64),
+    Uint(u64),
+    Bool(bool),
+    String(Arc<str>),
+}
+
+/// A value of a type that only some functions know.
+pub trait Opaque: Any + fmt::Debug + OpaqueEq + Send + Sync {
+    /// Returns the name of the type.
+    fn type_name(&self) -> &str;
+}
+
+/// Equality of opaque values, whatever their types.
+pub trait OpaqueEq {
+    fn is_equal(&self, other: &dyn Opaque) -> bool;
+}
 
 /// An object that an expression has constructed, such as `Object.spec{}` or `JSONPatch{}`.
 #[derive(Clone, Debug, PartialEq)]
@@ -24,6 +60,10 @@ pub(super) struct Associative {
     keys: Arc<Vec<Key>>,
 }
 
+/// A value that may be none.
+#[derive(Clone, Debug, PartialEq)]
+struct OptionalValue(Option<Value>);
+
 /// A type as a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct TypeValue(String);
@@ -32,30 +72,62 @@ struct TypeValue(String);
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Invalid(String);
 
-// A field that is no number is equal to itself only, which those who compare values do not rely on.
-impl Eq for Constructed {}
-impl Eq for Associative {}
+impl<T: Opaque + PartialEq> OpaqueEq for T {
+    fn is_equal(&self, other: &dyn Opaque) -> bool {
+        other.downcast_ref::<T>().is_some_and(|other| self == other)
+    }
+}
+
+impl dyn Opaque {
+    /// Returns the value as one of a type.
+    pub(super) fn downcast_ref<T: Any>(&self) -> Option<&T> {
+        (self as &dyn Any).downcast_ref()
+    }
+}
+
+impl PartialEq for dyn Opaque {
+    fn eq(&self, other: &Self) -> bool {
+        self.is_equal(other)
+    }
+}
+
+impl fmt::Display for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Int(number) => number.fmt(f),
+            Self::Uint(number) => number.fmt(f),
+            Self::Bool(value) => value.fmt(f),
+            Self::String(text) => text.fmt(f),
+        }
+    }
+}
 
 impl Opaque for Constructed {
-    fn runtime_type_name(&self) -> &str {
+    fn type_name(&self) -> &str {
         &self.type_name
     }
 }
 
 impl Opaque for Associative {
-    fn runtime_type_name(&self) -> &'static str {
+    fn type_name(&self) -> &'static str {
         "list"
     }
 }
 
+impl Opaque for OptionalValue {
+    fn type_name(&self) -> &'static str {
+        "optional_type"
+    }
+}
+
 impl Opaque for TypeValue {
-    fn runtime_type_name(&self) -> &'static str {
+    fn type_name(&self) -> &'static str {
         "type"
     }
 }
 
 impl Opaque for Invalid {
-    fn runtime_type_name(&self) -> &'static str {
+    fn type_name(&self) -> &'static str {
         "error"
     }
 }
@@ -69,7 +141,7 @@ impl Associative {
             return items.iter().position(|own| equals(own, item));
         }
         let key = |of: &Value, key: &Key| match of {
-            Value::Map(map) => map.map.get(key).cloned(),
+            Value::Map(map) => map.get(key).cloned(),
             _ => None,
         };
         items.iter().position(|own| {
@@ -108,14 +180,15 @@ impl Associative {
 
 /// Makes a list of the type `set`, or of the type `map` if it has `keys`.
 pub fn associative(items: Vec<Value>, keys: &[String]) -> Value {
-    let keys = keys.iter().map(|key| Key::String(Arc::new(key.clone())));
+    let keys = keys.iter().map(|key| Key::String(key.as_str().into()));
     Value::Opaque(Arc::new(Associative {
         items: Arc::new(items),
         keys: Arc::new(keys.collect()),
     }))
 }
 
-fn downcast<T: 'static>(value: &Value) -> Option<&T> {
+/// Returns the value as an opaque one of a type.
+pub(super) fn downcast<T: Any>(value: &Value) -> Option<&T> {
     match value {
         Value::Opaque(opaque) => opaque.downcast_ref(),
         _ => None,
@@ -137,20 +210,6 @@ pub(super) fn concatenated(a: &Value, b: &Value) -> Option<Value> {
         Some(list) => list.merged(other),
         None => list(own.iter().chain(other.iter()).cloned()),
     })
-}
-
-/// Returns the value with lists that the functions of the crates know.
-pub(super) fn plain(value: &Value) -> Value {
-    match value {
-        Value::Map(map) => {
-            let entries = map.map.iter();
-            self::map(entries.map(|(key, value)| (key.clone(), plain(value))))
-        }
-        other => match as_list(other) {
-            Some(items) => list(items.iter().map(plain)),
-            None => other.clone(),
-        },
-    }
 }
 
 /// Makes a value that does not fit its schema.
@@ -191,7 +250,7 @@ pub fn from_json(json: &Json) -> Value {
         Json::Array(items) => list(items.iter().map(from_json)),
         Json::Object(members) => map(members
             .iter()
-            .map(|(name, value)| (Key::String(Arc::new(name.clone())), from_json(value)))),
+            .map(|(name, value)| (Key::String(name.as_str().into()), from_json(value)))),
     }
 }
 
@@ -213,7 +272,7 @@ pub fn to_json(value: &Value) -> Result<Json, String> {
         Value::Bytes(bytes) => json!(base64(bytes)),
         Value::List(items) => Json::Array(items.iter().map(to_json).collect::<Result<_, _>>()?),
         Value::Map(map) => {
-            let entries = map.map.iter().map(|(key, value)| match key {
+            let entries = map.iter().map(|(key, value)| match key {
                 Key::String(name) => Ok((name.to_string(), to_json(value)?)),
                 _ => Err("JSON has no keys other than texts".to_owned()),
             });
@@ -227,23 +286,14 @@ pub fn to_json(value: &Value) -> Result<Json, String> {
                 return to_json(content);
             }
             let Some(object) = as_constructed(value) else {
-                return Err(format!(
-                    "type '{}' has no JSON form",
-                    opaque.runtime_type_name()
-                ));
+                return Err(format!("type '{}' has no JSON form", opaque.type_name()));
             };
             let fields = object.fields.iter();
             let fields = fields.map(|(name, value)| Ok((name.clone(), to_json(value)?)));
             Json::Object(fields.collect::<Result<_, String>>()?)
         }
-        Value::Timestamp(time) => {
-            let since = (time.timestamp(), time.timestamp_subsec_nanos());
-            json!(print_time(since, time.offset().local_minus_utc()))
-        }
-        Value::Duration(duration) => json!(print_duration(
-            duration.num_nanoseconds().unwrap_or_default()
-        )),
-        Value::Function(..) => return Err("functions have no JSON form".to_owned()),
+        Value::Timestamp(time) => json!(time.to_string()),
+        Value::Duration(duration) => json!(print_duration(*duration)),
     })
 }
 
@@ -254,28 +304,23 @@ pub(super) fn list(items: impl IntoIterator<Item = Value>) -> Value {
 
 /// Makes a text.
 pub fn string(text: &str) -> Value {
-    Value::String(Arc::new(text.to_owned()))
+    Value::String(text.into())
 }
 
 /// Makes a map.
 pub fn map(entries: impl IntoIterator<Item = (Key, Value)>) -> Value {
-    Value::Map(Map {
-        map: Arc::new(entries.into_iter().collect()),
-    })
+    Value::Map(Arc::new(entries.into_iter().collect()))
 }
 
 /// Makes an optional value.
 pub fn optional(value: Option<Value>) -> Value {
-    Value::Opaque(Arc::new(match value {
-        Some(value) => OptionalValue::of(value),
-        None => OptionalValue::none(),
-    }))
+    Value::Opaque(Arc::new(OptionalValue(value)))
 }
 
 /// Returns the content of an optional value; nothing if it is none.
 #[expect(clippy::option_option, reason = "an optional value may be none")]
 pub(super) fn as_optional(value: &Value) -> Option<Option<&Value>> {
-    downcast::<OptionalValue>(value).map(OptionalValue::value)
+    downcast::<OptionalValue>(value).map(|optional| optional.0.as_ref())
 }
 
 /// Returns the key that a value is, if it may be one.
@@ -306,11 +351,9 @@ pub(super) fn of_key(key: &Key) -> Value {
 }
 
 /// Returns the entries of a map in the order of their keys.
-pub(super) fn sorted(map: &Map) -> Vec<(Value, Value)> {
-    let mut entries: Vec<(&Key, &Value)> = map.map.iter().collect();
-    entries.sort_by_key(|(key, _)| *key);
+pub(super) fn sorted(map: &BTreeMap<Key, Value>) -> Vec<(Value, Value)> {
+    let entries = map.iter();
     entries
-        .into_iter()
         .map(|(key, value)| (of_key(key), value.clone()))
         .collect()
 }
@@ -320,7 +363,6 @@ pub(super) fn type_name(value: &Value) -> String {
     match value {
         Value::List(_) => "list",
         Value::Map(_) => "map",
-        Value::Function(..) => "function",
         Value::Int(_) => "int",
         Value::UInt(_) => "uint",
         Value::Float(_) => "double",
@@ -330,7 +372,7 @@ pub(super) fn type_name(value: &Value) -> String {
         Value::Duration(_) => "google.protobuf.Duration",
         Value::Timestamp(_) => "google.protobuf.Timestamp",
         Value::Null => "null_type",
-        Value::Opaque(opaque) => opaque.runtime_type_name(),
+        Value::Opaque(opaque) => opaque.type_name(),
     }
     .to_owned()
 }
@@ -347,15 +389,14 @@ pub(super) fn equals(a: &Value, b: &Value) -> bool {
     }
     match (a, b) {
         (Value::Map(a), Value::Map(b)) => {
-            a.map.len() == b.map.len()
-                && a.map
-                    .iter()
-                    .all(|(key, value)| b.map.get(key).is_some_and(|other| equals(value, other)))
+            a.len() == b.len()
+                && a.iter()
+                    .all(|(key, value)| b.get(key).is_some_and(|other| equals(value, other)))
         }
         (Value::Opaque(first), Value::Opaque(second)) => match (as_optional(a), as_optional(b)) {
             (Some(Some(a)), Some(Some(b))) => equals(a, b),
             (Some(a), Some(b)) => a.is_none() && b.is_none(),
-            _ => first.opaque_eq(&**second),
+            _ => first == second,
         },
         _ if is_number(a) && is_number(b) => compare(a, b) == Some(Ordering::Equal),
         _ if type_name(a) != type_name(b) => false,
@@ -370,7 +411,7 @@ fn is_number(value: &Value) -> bool {
 /// Returns the order of two values, if they have one.
 pub(super) fn compare(a: &Value, b: &Value) -> Option<Ordering> {
     Some(match (a, b) {
-        (Value::Int(a), Value::Int(b)) => a.cmp(b),
+        (Value::Int(a), Value::Int(b)) | (Value::Duration(a), Value::Duration(b)) => a.cmp(b),
         (Value::UInt(a), Value::UInt(b)) => a.cmp(b),
         (Value::Int(a), Value::UInt(b)) => i128::from(*a).cmp(&i128::from(*b)),
         (Value::UInt(a), Value::Int(b)) => i128::from(*a).cmp(&i128::from(*b)),
@@ -381,7 +422,6 @@ pub(super) fn compare(a: &Value, b: &Value) -> Option<Ordering> {
         (Value::Bytes(a), Value::Bytes(b)) => a.cmp(b),
         (Value::Bool(a), Value::Bool(b)) => a.cmp(b),
         (Value::Timestamp(a), Value::Timestamp(b)) => a.cmp(b),
-        (Value::Duration(a), Value::Duration(b)) => a.cmp(b),
         (Value::Null, Value::Null) => Ordering::Equal,
         _ => return None,
     })
@@ -400,42 +440,12 @@ pub(super) fn as_double(value: &Value) -> Option<f64> {
     })
 }
 
-/// Prints a time, in seconds and nanoseconds since 1970, with its offset in seconds.
-pub(super) fn print_time((seconds, nanoseconds): (i64, u32), offset: i32) -> String {
-    let time = Timestamp::new(seconds, nanoseconds.try_into().unwrap_or_default());
-    let printed = time.map(|time| match Offset::from_seconds(offset) {
-        Ok(offset) if offset != Offset::UTC => {
-            DateTimePrinter::new().timestamp_with_offset_to_string(&time, offset)
-        }
-        _ => DateTimePrinter::new().timestamp_to_string(&time),
-    });
-    printed.unwrap_or_default()
-}
-
-/// Prints a duration in seconds, as CEL does.
-pub(super) fn print_duration(nanoseconds: i64) -> String {
-    let (whole, rest) = (
-        nanoseconds / 1_000_000_000,
-        (nanoseconds % 1_000_000_000).abs(),
-    );
-    if rest == 0 {
-        return format!("{whole}s");
-    }
-    let sign = if nanoseconds < 0 && whole == 0 {
-        "-"
-    } else {
-        ""
-    };
-    let fraction = format!("{rest:09}");
-    format!("{sign}{whole}.{}s", fraction.trim_end_matches('0'))
-}
-
 /// Returns the number of characters, bytes, items or entries of a value; 1 if it has none.
 pub(super) fn size(value: &Value) -> u64 {
     let count = match value {
         Value::String(text) => text.chars().count(),
         Value::Bytes(bytes) => bytes.len(),
-        Value::Map(map) => map.map.len(),
+        Value::Map(map) => map.len(),
         other => as_list(other).map_or(1, |items| items.len()),
     };
     u64::try_from(count).unwrap_or(u64::MAX)

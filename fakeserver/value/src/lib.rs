@@ -6,9 +6,11 @@
 
 pub mod revision;
 pub mod go_text;
+pub mod go_url;
 pub mod status;
 pub mod names;
 pub mod similar;
+pub mod string_formats;
 pub mod pattern;
 pub mod resource;
 pub mod resource_path;

@@ -1,7 +1,109 @@
-//! Errors of regular expressions.
+//! Regular expressions as Go reads them.
+
+use std::str::Chars;
+
+use regex::Regex;
+
+/// Compiles a pattern.
+///
+/// # Errors
+///
+/// Returns what Go says of a pattern that is not valid.
+pub fn compile(pattern: &str) -> Result<Regex, String> {
+    Regex::new(&translated(pattern)).map_err(|error| pattern_problem(pattern, &error))
+}
+
+/// Returns a pattern of the crate that means what one means to Go: classes and boundaries are those of ASCII, and fewer
+/// characters are special.
+fn translated(pattern: &str) -> String {
+    let (mut made, mut letters) = (String::with_capacity(pattern.len()), pattern.chars());
+    // The number of characters since the beginning of a class, in which a first bracket is one of its characters.
+    let mut class: Option<usize> = None;
+    while let Some(letter) = letters.next() {
+        let rest = letters.as_str();
+        match (letter, class) {
+            ('\\', _) => escape(&mut made, &mut letters, class.is_some()),
+            ('[', None) => {
+                made.push('[');
+                if let Some(rest) = rest.strip_prefix('^') {
+                    made.push('^');
+                    letters = rest.chars();
+                }
+                class = Some(0);
+                continue;
+            }
+            ('[', Some(_)) if rest.starts_with(':') && rest.contains(":]") => {
+                let (name, rest) = rest.split_at(rest.find(":]").unwrap_or_default() + 2);
+                made.extend(["[", name]);
+                letters = rest.chars();
+            }
+            ('[' | '&' | '~', Some(_)) => made.extend(['\\', letter]),
+            (']', Some(1..)) => {
+                made.push(']');
+                class = None;
+                continue;
+            }
+            ('{', None) if !is_repetition(rest) => made.push_str("\\{"),
+            _ => made.push(letter),
+        }
+        class = class.map(|count| count + 1);
+    }
+    made
+}
+
+/// Translates what follows a backslash.
+fn escape(made: &mut String, letters: &mut Chars<'_>, in_class: bool) {
+    let Some(letter) = letters.next() else {
+        return made.push('\\');
+    };
+    let members = match letter.to_ascii_lowercase() {
+        'd' => "0-9",
+        's' => "\\t\\n\\f\\r ",
+        'w' => "0-9A-Za-z_",
+        _ => "",
+    };
+    match letter {
+        'd' | 's' | 'w' if in_class => made.push_str(members),
+        'd' | 's' | 'w' => made.extend(["[", members, "]"]),
+        'D' | 'S' | 'W' => made.extend(["[^", members, "]"]),
+        'b' if !in_class => made.push_str("(?-u:\\b)"),
+        'B' if !in_class => made.push_str("(?-u:\\B)"),
+        '<' | '>' => made.push(letter),
+        'Q' => {
+            let rest = letters.as_str();
+            let (quoted, rest) = rest.split_once("\\E").unwrap_or((rest, ""));
+            made.push_str(&regex::escape(quoted));
+            *letters = rest.chars();
+        }
+        letter => {
+            made.extend(['\\', letter]);
+            // The braces of a name or a code are not those of a repetition.
+            if matches!(letter, 'p' | 'P' | 'x')
+                && let Some(end) = letters
+                    .as_str()
+                    .find('}')
+                    .filter(|_| letters.as_str().starts_with('{'))
+            {
+                let (name, rest) = letters.as_str().split_at(end + 1);
+                made.push_str(name);
+                *letters = rest.chars();
+            }
+        }
+    }
+}
+
+/// Returns whether a brace, and what follows it, say how often something is repeated.
+fn is_repetition(rest: &str) -> bool {
+    let Some((counts, _)) = rest.split_once('}') else {
+        return false;
+    };
+    let (least, most) = counts.split_once(',').unwrap_or((counts, ""));
+    let is_number = |text: &str| text.bytes().all(|digit| digit.is_ascii_digit());
+    !least.is_empty() && is_number(least) && is_number(most)
+}
 
 /// Returns what Go says of a pattern that is not valid, as far as the error of the crate shows it.
-pub fn pattern_problem(pattern: &str, error: &regex::Error) -> String {
+fn pattern_problem(pattern: &str, error: &regex::Error) -> String {
     let text = error.to_string();
     let known = [
         ("unclosed group", "missing closing )", true),
@@ -27,5 +129,61 @@ pub fn pattern_problem(pattern: &str, error: &regex::Error) -> String {
             )
         }
         None => format!("error parsing regexp: invalid or unsupported Perl syntax: `{pattern}`"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::compile;
+
+    #[test]
+    fn patterns_match_what_they_match_in_go() {
+        for (pattern, text, is_match) in [
+            (r"^\d+$", "12", true),
+            (r"^\d+$", "١٢", false),
+            (r"^\D$", "١", true),
+            (r"^[\d_]+$", "1_", true),
+            (r"^[^\d]$", "é", true),
+            (r"^[\D]$", "1", false),
+            (r"^\w$", "é", false),
+            (r"^[\W]$", "é", true),
+            (r"^\s$", "\u{a0}", false),
+            (r"^\S$", "\u{a0}", true),
+            (r"\bb", "éb", true),
+            (r"\Bb", "éb", false),
+            (r"(?i)^straSSE$", "STRASSE", true),
+            (r"^\p{Greek}\pL$", "αé", true),
+            (r"^[[:alpha:]_]+$", "a_", true),
+            (r"^[[a]+$", "[a", true),
+            (r"^[]a]+$", "]a", true),
+            (r"^[^]]$", "]", false),
+            (r"^[a&&b]+$", "&a", true),
+            (r"^[a~~b]+$", "~", true),
+            (r"^a{2,}$", "aaa", true),
+            (r"^a{,2}$", "a{,2}", true),
+            (r"^{a}$", "{a}", true),
+            (r"^\x{e9}\x41$", "éA", true),
+            (r"^\<a\>\_$", "<a>_", true),
+            (r"^\Qa.b\E+$", "a.bb", true),
+            (r"^\Qa.b", "axb", false),
+            (r"^.$", "世", true),
+        ] {
+            let compiled = compile(pattern).unwrap();
+            assert_eq!(compiled.is_match(text), is_match, "{pattern} {text}");
+        }
+    }
+
+    #[test]
+    fn errors_are_those_of_go() {
+        for (pattern, problem) in [
+            ("(", "missing closing ): `(`"),
+            ("a)", "unexpected ): `a)`"),
+            ("a[b", "missing closing ]: `[b`"),
+            ("*", "missing argument to repetition operator: `*`"),
+            (r"\y", "invalid or unsupported Perl syntax: `\\y`"),
+        ] {
+            let problem = format!("error parsing regexp: {problem}");
+            assert_eq!(compile(pattern).unwrap_err(), problem, "{pattern}");
+        }
     }
 }

@@ -1,11 +1,9 @@
 //! The costs of calls that were made.
 
-use kube_cel::cel::{Value, objects::Key};
-
 use super::{CHECK, LIST, PATTERN, STRUCT, TEXT, size::scale};
 use crate::{
     named_formats::pattern_length,
-    value::{as_list, of_key, size},
+    value::{Key, Value, as_list, of_key, size},
 };
 
 /// Returns the cost of a call with these operands, its target first.
@@ -105,7 +103,7 @@ fn is_opaque(value: &Value) -> bool {
     let Value::Opaque(opaque) = value else {
         return false;
     };
-    let name = opaque.runtime_type_name();
+    let name = opaque.type_name();
     name.starts_with("net.") || name.starts_with("kubernetes.")
 }
 
@@ -115,7 +113,7 @@ fn traversal(value: &Value) -> u64 {
         Value::String(text) => times(text.len() as u64, TEXT),
         Value::Bytes(bytes) => times(bytes.len() as u64, TEXT),
         Value::Map(map) => {
-            let entries = map.map.iter();
+            let entries = map.iter();
             let entry = |(key, value): (&Key, &Value)| traversal(&of_key(key)) + traversal(value);
             entries.map(entry).sum()
         }

@@ -2,12 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use kube_cel::cel::Value;
 use serde_json::{Value as Json, json};
 
+mod functions;
 mod recorded;
+mod syntax;
 
-use super::{CompileError, Environment, Failure, Program, Type, Variables, from_json, to_json};
+use super::{
+    CompileError, Environment, Failure, Program, Type, Value, Variables, from_json, to_json,
+};
 
 struct Known(BTreeMap<String, Value>);
 

@@ -2,8 +2,7 @@
 
 use std::fmt;
 
-use fakeserver_cel::{Known, Program, Variables, from_json};
-use kube_cel::cel::Value as CelValue;
+use fakeserver_cel::{Known, Program, Value as CelValue, Variables, from_json};
 use serde_json::Value;
 
 use crate::expression::Declared;

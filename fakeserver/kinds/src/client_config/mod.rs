@@ -1,13 +1,12 @@
 //! Client configurations: the addresses of webhooks in webhook configurations and definitions of custom resources.
 
-mod go_url;
 mod path;
 mod validation;
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use serde_json::Value;
 
-pub use self::{go_url::GoUrl, validation::client_config_errors};
+pub use self::validation::client_config_errors;
 
 /// The port of services that name none.
 const PORT_DEFAULT: u64 = 443;

@@ -1,9 +1,7 @@
 //! Validation of client configurations.
 
-use fakeserver_value::{names::subdomain_problems, status::FieldError};
+use fakeserver_value::{go_url::GoUrl, names::subdomain_problems, status::FieldError};
 use serde_json::{Value, json};
-
-use super::go_url::GoUrl;
 
 const URL_FORM: &str = "; desired format: https://host[/path]";
 

@@ -20,7 +20,6 @@ mod deprecation;
 mod rules;
 mod stored_form;
 mod table;
-mod uri;
 mod validation;
 #[cfg(test)]
 mod tests;

@@ -1,12 +1,8 @@
 //! Compiled expressions that select devices.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    sync::Arc,
-};
+use std::collections::{BTreeMap, BTreeSet};
 
-use fakeserver_cel::{Known, Program, convert_text, from_json, map};
-use kube_cel::cel::{Value as CelValue, objects::Key};
+use fakeserver_cel::{Key, Known, Program, Value as CelValue, convert_text, from_json, map};
 use serde_json::Value;
 
 use crate::expression::Declared;
@@ -86,7 +82,7 @@ impl DeviceSelector {
 }
 
 fn key(text: &str) -> Key {
-    Key::String(Arc::new(text.to_owned()))
+    Key::String(text.into())
 }
 
 fn attribute(attribute: &Value) -> CelValue {

@@ -1,9 +1,11 @@
 //! The parts of a server that writes and controllers need, and attempts at a write.
 
 use std::{fmt, sync::OnceLock};
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{Arc, PoisonError, RwLock},
+    time::Duration,
+};
 
-use arc_swap::ArcSwap;
 use fakeserver_kinds::registry::Registry;
 use fakeserver_value::status::Status;
 use serde_json::Value;
@@ -46,7 +48,7 @@ pub struct Backend {
     /// The resources that exist without definitions.
     pub(super) base: Arc<Registry>,
     /// Replaced as a whole under the lock of the storage.
-    registry: Arc<ArcSwap<Registry>>,
+    registry: Arc<RwLock<Arc<Registry>>>,
     pub(crate) watchers: Arc<Watchers>,
     /// The nodes of the cluster, if there is one behind the API.
     pub nodes: Option<Arc<dyn Nodes>>,
@@ -69,6 +71,10 @@ pub struct Backend {
 /// Passes each change on to several sinks, in this order.
 struct Sinks(Vec<Arc<dyn ChangeSink>>);
 
+fn current(registry: &RwLock<Arc<Registry>>) -> Arc<Registry> {
+    Arc::clone(&registry.read().unwrap_or_else(PoisonError::into_inner))
+}
+
 // === impl Backend ===
 
 impl Backend {
@@ -89,10 +95,10 @@ impl Backend {
         sinks.extend(feeds);
         let sinks = Sinks(sinks);
         let base = Registry::builtin();
-        let registry = Arc::new(ArcSwap::new(Arc::clone(&base)));
+        let registry = Arc::new(RwLock::new(Arc::clone(&base)));
         let known = Arc::clone(&registry);
         let fields =
-            move |resource: &_, object: &_| known.load().selectable_values(resource, object);
+            move |resource: &_, object: &_| current(&known).selectable_values(resource, object);
         Self {
             storage: Arc::new(Storage::new(compaction, Box::new(fields), Arc::new(sinks))),
             base,
@@ -136,13 +142,16 @@ impl Backend {
 
     /// Returns the resources that exist now.
     pub fn registry(&self) -> Arc<Registry> {
-        self.registry.load_full()
+        current(&self.registry)
     }
 
     /// Serves other resources from now on. To be called in a transaction, so that what is stored and what is served go
     /// together.
     pub(super) fn set_registry(&self, registry: Arc<Registry>) {
-        self.registry.store(registry);
+        *self
+            .registry
+            .write()
+            .unwrap_or_else(PoisonError::into_inner) = registry;
     }
 
     /// Empties the store but for `foundation`, and lets `bootstrap` write further objects. Time and uids go on.
@@ -201,7 +210,7 @@ impl Backend {
                 entropy: &self.entropy,
                 target,
                 audit: &progress.audit,
-                versions: &versions_of(&self.registry.load(), target),
+                versions: &versions_of(&self.registry(), target),
             };
             let answer = question.put_to(dispatcher).await?;
             progress.answers.push((question, answer));

@@ -43,7 +43,8 @@ pub use self::{
     quantity::{Quantity, QuantityError},
     restore::restore,
     time::{
-        Precision, TimeError, is_zero as is_zero_time, parse as parse_time, print as print_time,
+        Precision, TimeError, is_zero as is_zero_time, parse as parse_time,
+        parse_civil as parse_civil_time, print as print_time,
     },
     type_meta::{TypeMeta, type_meta},
     types::{Field, FieldValue, Form, Omit, Shape, Type, TypeId, TypeTable, types},

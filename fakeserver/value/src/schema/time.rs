@@ -64,6 +64,20 @@ pub fn parse(text: &str, precision: Precision) -> Result<Timestamp, TimeError> {
     .time(precision)
 }
 
+/// Reads RFC 3339 as date and time of the day, with the offset from UTC in seconds.
+///
+/// # Errors
+/// The text is no such time.
+pub fn parse_civil(text: &str) -> Result<(DateTime, i32), TimeError> {
+    let layout = "2006-01-02T15:04:05Z07:00";
+    Reader {
+        text,
+        rest: text,
+        layout,
+    }
+    .civil_time(Precision::Seconds)
+}
+
 /// Drops what is below the precision; Go does so towards the past.
 fn cut(time: Timestamp, precision: Precision) -> Timestamp {
     let unit = match precision {
@@ -84,6 +98,14 @@ struct Reader<'a> {
 
 impl Reader<'_> {
     fn time(&mut self, precision: Precision) -> Result<Timestamp, TimeError> {
+        let (civil, offset_seconds) = self.civil_time(precision)?;
+        let time = civil.to_zoned(TimeZone::UTC).map(|zoned| zoned.timestamp());
+        let offset = jiff::SignedDuration::from_secs(offset_seconds.into());
+        let time = time.and_then(|time| time.checked_sub(offset));
+        time.map_err(|_| self.error(": year out of range"))
+    }
+
+    fn civil_time(&mut self, precision: Precision) -> Result<(DateTime, i32), TimeError> {
         let year = self.number("2006", 4, 4)?;
         self.literal("-")?;
         let month = self.number("01", 2, 2)?;
@@ -115,10 +137,7 @@ impl Reader<'_> {
             i32::try_from(nanos).unwrap_or(0),
         );
         let civil = civil.map_err(|_| self.error(": day out of range"))?;
-        let time = civil.to_zoned(TimeZone::UTC).map(|zoned| zoned.timestamp());
-        let time =
-            time.and_then(|time| time.checked_sub(jiff::SignedDuration::from_secs(offset_seconds)));
-        time.map_err(|_| self.error(": year out of range"))
+        Ok((civil, offset_seconds))
     }
 
     /// As many digits as there are, up to a number.
@@ -165,7 +184,7 @@ impl Reader<'_> {
     }
 
     /// The offset from UTC, in seconds.
-    fn zone(&mut self) -> Result<i64, TimeError> {
+    fn zone(&mut self) -> Result<i32, TimeError> {
         if let Some(rest) = self.rest.strip_prefix('Z') {
             self.rest = rest;
             return Ok(0);
@@ -181,7 +200,7 @@ impl Reader<'_> {
             return Err(self.cannot_parse("Z07:00"));
         }
         let sign = if text[0] == b'-' { -1 } else { 1 };
-        let two = |at: usize| i64::from(text[at] - b'0') * 10 + i64::from(text[at + 1] - b'0');
+        let two = |at: usize| i32::from(text[at] - b'0') * 10 + i32::from(text[at + 1] - b'0');
         let (hours, minutes) = (two(1), two(4));
         self.check("time zone offset hour", hours <= 24)?;
         self.check("time zone offset minute", minutes < 60)?;

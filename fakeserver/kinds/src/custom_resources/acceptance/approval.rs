@@ -1,10 +1,9 @@
 //! Approval of definitions whose group belongs to the community.
 
-use fakeserver_value::status::FieldError;
+use fakeserver_value::{go_url::GoUrl, status::FieldError};
 use serde_json::{Value, json};
 
 use super::{invalid, text};
-use crate::custom_resources::uri::has_scheme_and_host;
 
 const ANNOTATION: &str = "api-approved.kubernetes.io";
 const SEE: &str = "see https://github.com/kubernetes/enhancements/pull/1111";
@@ -59,8 +58,13 @@ impl Approval {
         match annotation {
             "" => Self::Missing,
             reason if reason.starts_with("unapproved") => Self::Bypassed,
-            url if has_scheme_and_host(url) => Self::Approved,
+            url if is_absolute(url) => Self::Approved,
             _ => Self::Invalid,
         }
     }
+}
+
+fn is_absolute(url: &str) -> bool {
+    let parsed = GoUrl::parse_request(url);
+    parsed.is_ok_and(|url| !url.scheme.is_empty() && !url.host.is_empty())
 }

@@ -1,7 +1,6 @@
 //! Structural schemas: every value has a type, and alternatives only restrict what is declared beside them.
 
-use fakeserver_value::{pattern::pattern_problem, status::FieldError};
-use regex::Regex;
+use fakeserver_value::{pattern::compile, status::FieldError};
 use serde_json::{Value, json};
 
 use super::{completeness::completeness_errors, invalid, printed::is_zero, text};
@@ -223,12 +222,8 @@ fn check_values(schema: &Value, path: &str, errors: &mut Vec<FieldError>) {
     check_branches(schema, "allOf", path, skips_first, errors);
     check_branches(schema, "oneOf", path, false, errors);
     check_nested(&schema["not"], false, &format!("{path}.not"), errors);
-    let pattern = text(&schema["pattern"]);
-    if let Err(why) = Regex::new(pattern) {
-        let detail = format!(
-            "must be a valid regular expression, but isn't: {}",
-            pattern_problem(pattern, &why)
-        );
+    if let Err(why) = compile(text(&schema["pattern"])) {
+        let detail = format!("must be a valid regular expression, but isn't: {why}");
         errors.push(invalid(
             &format!("{path}.pattern"),
             &schema["pattern"],

@@ -2,8 +2,7 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use fakeserver_cel::{CompileError, Failure, Known, Program, Type, optional};
-use kube_cel::cel::Value as CelValue;
+use fakeserver_cel::{CompileError, Failure, Known, Program, Type, Value as CelValue, optional};
 use serde_json::Value;
 
 use super::{schema_type::SchemaType, values::from_json};

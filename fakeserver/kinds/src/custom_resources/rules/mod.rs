@@ -10,12 +10,11 @@ mod tests;
 
 use std::sync::Arc;
 
-use fakeserver_cel::Failure;
+use fakeserver_cel::{Failure, Value as CelValue};
 use fakeserver_value::{
     go_text::{quote, shown},
     status::FieldError,
 };
-use kube_cel::cel::Value as CelValue;
 use serde_json::Value;
 
 use self::{

@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use fakeserver_cel::{Failure, Known, Program};
-use kube_cel::cel::Value as CelValue;
+use fakeserver_cel::{Failure, Known, Program, Value as CelValue};
 use serde_json::{Value, json};
 
 use super::{schema_type::SchemaType, values::from_json};

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use fakeserver_cel::{Type, associative, convert_text, invalid, map, names::escape, string};
-use kube_cel::cel::{Value, objects::Key};
+use fakeserver_cel::{
+    Key, Type, Value, associative, convert_text, invalid, map, names::escape, string,
+};
 use serde_json::Value as Json;
 
 use super::schema_type::{ListKind, SchemaType, Shape};
@@ -40,7 +41,7 @@ pub(super) fn from_json(json: &Json, schema: Option<&SchemaType>) -> Value {
                 Some(Shape::Map(inner)) => (name.clone(), Some(&**inner)),
                 _ => (name.clone(), None),
             };
-            Some((Key::String(Arc::new(name)), from_json(value, inner)))
+            Some((Key::String(name.into()), from_json(value, inner)))
         })),
     }
 }
@@ -56,7 +57,7 @@ fn from_text(text: &str, shape: Option<&Shape>) -> Value {
         Some(Shape::Simple(Type::Duration)) => convert_text("duration", text),
         Some(Shape::Simple(Type::Bytes)) => fakeserver_value::schema::decode_base64(text)
             .ok()
-            .map(|bytes| Value::Bytes(Arc::new(bytes))),
+            .map(|bytes| Value::Bytes(bytes.into())),
         _ => None,
     };
     converted.unwrap_or_else(|| string(text))

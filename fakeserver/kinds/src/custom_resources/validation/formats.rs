@@ -5,10 +5,11 @@ use std::{
     sync::LazyLock,
 };
 
-use jiff::civil::Date;
+use fakeserver_value::{
+    go_url::GoUrl,
+    string_formats::{is_base64, is_date, is_date_time, is_uuid},
+};
 use regex::Regex;
-
-use super::super::uri::is_request_uri;
 
 /// The formats of texts, without dashes.
 const TEXTS: [&str; 26] = [
@@ -111,7 +112,7 @@ pub(super) fn is_format(format: &str, text: &str) -> bool {
         "mac" => is_mac(text),
         "rgbcolor" => RGB_COLOR.as_ref().is_none_or(|form| form.is_match(text)),
         "ssn" => is_social_security_number(text),
-        "uri" => is_request_uri(text),
+        "uri" => GoUrl::parse_request(text).is_ok(),
         "uuid" => is_uuid(text, None),
         "uuid3" => is_uuid(text, Some('3')),
         "uuid4" => is_uuid(text, Some('4')),
@@ -122,17 +123,6 @@ pub(super) fn is_format(format: &str, text: &str) -> bool {
 
 fn is_hex(text: &str) -> bool {
     text.bytes().all(|byte| byte.is_ascii_hexdigit())
-}
-
-fn is_base64(text: &str) -> bool {
-    let digits = text.trim_end_matches('=');
-    let padding = text.len() - digits.len();
-    !digits.is_empty()
-        && text.len().is_multiple_of(4)
-        && padding <= 2
-        && digits
-            .bytes()
-            .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/'))
 }
 
 fn is_lower_label(label: &str) -> bool {
@@ -189,55 +179,6 @@ fn is_mac(text: &str) -> bool {
     let parts: Vec<&str> = text.split(separator).collect();
     let is_part = |part: &&str| part.len() == width && is_hex(part);
     parts.iter().all(is_part) && matches!(parts.len() * width / 2, 6 | 8 | 20)
-}
-
-fn is_date(text: &str) -> bool {
-    text.len() == 10 && text.parse::<Date>().is_ok()
-}
-
-fn is_date_time(text: &str) -> bool {
-    let text = text.to_lowercase();
-    let mut parts = text.split('t');
-    let (Some(date), Some(time)) = (parts.next(), parts.next()) else {
-        return false;
-    };
-    is_date(date) && is_time(time)
-}
-
-/// Returns whether `text` is a time of the day with its zone: `15:04:05.123z`, `15:04:05+02:00`.
-fn is_time(text: &str) -> bool {
-    let number = |range: std::ops::Range<usize>| -> Option<u8> {
-        let digits = text.get(range)?;
-        let is_number = digits.bytes().all(|byte| byte.is_ascii_digit());
-        is_number.then(|| digits.parse().ok()).flatten()
-    };
-    let (Some(hours), Some(minutes), Some(seconds)) = (number(0..2), number(3..5), number(6..8))
-    else {
-        return false;
-    };
-    let has_colons = text.get(2..3) == Some(":") && text.get(5..6) == Some(":");
-    let is_in_range = hours <= 23 && minutes <= 59 && seconds <= 59;
-    has_colons && is_in_range && is_fraction_and_zone(&text[8..])
-}
-
-fn is_fraction_and_zone(text: &str) -> bool {
-    let is_zone = |zone: &str| {
-        let bytes = zone.as_bytes();
-        zone == "z"
-            || (bytes.len() == 6
-                && matches!(bytes[0], b'+' | b'-')
-                && bytes[3] == b':'
-                && [1, 2, 4, 5].iter().all(|at| bytes[*at].is_ascii_digit()))
-    };
-    if is_zone(text) {
-        return true;
-    }
-    // Upstream's pattern takes any character for the dot.
-    let mut letters = text.chars();
-    letters.next();
-    let rest = letters.as_str();
-    let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
-    digits > 0 && is_zone(&rest[digits..])
 }
 
 /// Returns whether `text` is a duration as Go writes it, or numbers with words as Scala does.
@@ -315,24 +256,6 @@ fn is_hostname(text: &str) -> bool {
     HOSTNAME.as_ref().is_none_or(|form| form.is_match(text))
         && text.len() <= 255
         && text.split('.').all(|label| label.len() <= 63)
-}
-
-/// Returns whether `text` is a UUID, with or without dashes, of a version.
-fn is_uuid(text: &str, version: Option<char>) -> bool {
-    let mut digits = String::with_capacity(32);
-    for letter in text.chars() {
-        match letter {
-            '-' if matches!(digits.len(), 8 | 12 | 16 | 20) => {}
-            digit if digit.is_ascii_hexdigit() => digits.push(digit.to_ascii_lowercase()),
-            _ => return false,
-        }
-    }
-    let is_of_version = version.is_none_or(|version| digits[12..].starts_with(version));
-    let has_variant = match version {
-        Some('4' | '5') => digits[16..].starts_with(['8', '9', 'a', 'b']),
-        _ => true,
-    };
-    digits.len() == 32 && !text.contains("--") && is_of_version && has_variant
 }
 
 fn is_credit_card(text: &str) -> bool {

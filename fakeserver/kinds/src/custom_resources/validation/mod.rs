@@ -14,9 +14,9 @@ pub(super) mod scale;
 
 use fakeserver_value::{
     go_text::{quote, type_name},
+    pattern::compile,
     status::FieldError,
 };
-use regex::Regex;
 use serde_json::{Map, Value};
 
 use self::{
@@ -191,7 +191,7 @@ fn check_string(text: &str, schema: &Value, place: Place<'_>, outcome: &mut Outc
         let what = format!("should be at least {min} chars long");
         place.refuse(&quote(text), &what, outcome);
     } else if let Some(pattern) = schema["pattern"].as_str().filter(|text| !text.is_empty())
-        && Regex::new(pattern).is_ok_and(|pattern| !pattern.is_match(text))
+        && compile(pattern).is_ok_and(|pattern| !pattern.is_match(text))
     {
         place.refuse(&quote(text), &format!("should match '{pattern}'"), outcome);
     }

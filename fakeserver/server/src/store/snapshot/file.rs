@@ -7,10 +7,8 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
-use fakeserver_value::revision::Revision;
-use tempfile::NamedTempFile;
-
 use super::{Snapshot, SnapshotError, format};
+use fakeserver_value::revision::Revision;
 
 /// The file that a server keeps its state in. It is the server's alone as long as this lives.
 #[derive(Debug)]
@@ -20,6 +18,14 @@ pub struct DataFile {
     /// The lock is on a file beside it, since the file itself is replaced by each write.
     _lock: File,
     saved: Mutex<Option<Mark>>,
+}
+
+/// A file that is removed unless it takes the place of another one.
+#[derive(Debug)]
+struct NewFile {
+    path: PathBuf,
+    file: File,
+    is_in_place: bool,
 }
 
 /// The mark of a state: a server that was reset comes by the same revisions again, but has drawn more uids.
@@ -39,9 +45,16 @@ pub(super) fn read(file: &Path) -> Result<Option<Snapshot>, SnapshotError> {
 
 /// Replaces `file` by one with `bytes` in it.
 pub(super) fn write(file: &Path, bytes: &[u8]) -> Result<(), SnapshotError> {
-    let new = tempfile::Builder::new()
-        .prefix(".snapshot")
-        .tempfile_in(directory_of(file));
+    // Others may write the same file, or have left theirs.
+    let is_taken = |error: &io::Error| error.kind() == io::ErrorKind::AlreadyExists;
+    let mut number = 0_u32;
+    let new = loop {
+        let new = NewFile::create(beside(file, &format!(".{number}.new")));
+        if !new.as_ref().is_err_and(is_taken) {
+            break new;
+        }
+        number += 1;
+    };
     new.and_then(|new| replace(file, new, bytes))
         .map_err(|source| not_written(file, source))
 }
@@ -54,16 +67,17 @@ fn not_written(file: &Path, source: io::Error) -> SnapshotError {
 }
 
 /// Replaces `file` by `new`, which gets `bytes`.
-fn replace(file: &Path, mut new: NamedTempFile, bytes: &[u8]) -> io::Result<()> {
-    new.write_all(bytes)?;
+fn replace(file: &Path, mut new: NewFile, bytes: &[u8]) -> io::Result<()> {
+    new.file.write_all(bytes)?;
     // The file is synced before it is renamed, and its directory before the write is reported.
-    new.as_file().sync_all()?;
-    new.persist(file)?;
+    new.file.sync_all()?;
+    fs::rename(&new.path, file)?;
+    new.is_in_place = true;
     File::open(directory_of(file))?.sync_all()
 }
 
 /// A new file to replace `file` by, always of the same name: what a server that was killed has left is removed.
-fn successor(file: &Path) -> io::Result<NamedTempFile> {
+fn successor(file: &Path) -> io::Result<NewFile> {
     let name = beside(file, ".new");
     match may_be_snapshot(&name)? {
         Some(true) => fs::remove_file(&name)?,
@@ -73,10 +87,7 @@ fn successor(file: &Path) -> io::Result<NamedTempFile> {
         }
         None => {}
     }
-    tempfile::Builder::new()
-        .prefix(name.file_name().unwrap_or_default())
-        .rand_bytes(0)
-        .tempfile_in(directory_of(file))
+    NewFile::create(name)
 }
 
 /// Returns whether a file begins as a snapshot does; nothing if there is no such file.
@@ -117,6 +128,32 @@ pub fn directory_of(file: &Path) -> &Path {
     match file.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),
+    }
+}
+
+// === impl NewFile ===
+
+impl NewFile {
+    /// Creates a file that only its owner can read, as secrets are in it. It must not exist.
+    fn create(path: PathBuf) -> io::Result<Self> {
+        let mut options = File::options();
+        options.write(true).create_new(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        Ok(Self {
+            file: options.open(&path)?,
+            path,
+            is_in_place: false,
+        })
+    }
+}
+
+impl Drop for NewFile {
+    fn drop(&mut self) {
+        if !self.is_in_place {
+            // It is in nobody's way.
+            let _ = fs::remove_file(&self.path);
+        }
     }
 }
 

@@ -1,20 +1,19 @@
 //! The webhooks that the stored configurations name.
 
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError, RwLock};
 
-use arc_swap::ArcSwap;
+use super::Hooks;
 use fakeserver_kinds::{
     Kind,
     admission::{mutating_webhook_configuration, validating_webhook_configuration},
 };
 
-use super::Hooks;
 use crate::store::{StoredObject, Transaction};
 
 /// Webhooks, compiled when their configurations have changed.
 #[derive(Debug, Default)]
 pub struct HookCache {
-    compiled: ArcSwap<Compiled>,
+    compiled: RwLock<Arc<Compiled>>,
 }
 
 /// Webhooks, with the configurations that they were compiled from.
@@ -30,7 +29,7 @@ struct Compiled {
 impl HookCache {
     /// Returns the webhooks of the configurations that a transaction sees.
     pub fn current(&self, tx: &Transaction<'_>) -> Arc<Hooks> {
-        let compiled = self.compiled.load();
+        let compiled = self.load();
         let list = |kind: &'static Kind| tx.list(kind.storage(), None);
         let (mutating, validating) = (
             list(&mutating_webhook_configuration::KIND),
@@ -43,17 +42,24 @@ impl HookCache {
             stored.iter().map(|object| object.to_value()).collect()
         };
         let hooks = Arc::new(Hooks::new(values(&mutating), values(&validating)));
-        self.compiled.store(Arc::new(Compiled {
+        *self
+            .compiled
+            .write()
+            .unwrap_or_else(PoisonError::into_inner) = Arc::new(Compiled {
             mutating,
             validating,
             hooks: Arc::clone(&hooks),
-        }));
+        });
         hooks
     }
 
     /// Returns whether there were webhooks when a transaction last looked.
     pub fn has_some(&self) -> bool {
-        !self.compiled.load().hooks.is_empty()
+        !self.load().hooks.is_empty()
+    }
+
+    fn load(&self) -> Arc<Compiled> {
+        Arc::clone(&self.compiled.read().unwrap_or_else(PoisonError::into_inner))
     }
 }
 

@@ -1,8 +1,8 @@
 //! The compiled policies of the store.
 
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError, RwLock};
 
-use arc_swap::ArcSwap;
+use super::policy::{Binding, Bound, Policies, Policy};
 use fakeserver_kinds::{
     Kind,
     admission::{
@@ -11,13 +11,12 @@ use fakeserver_kinds::{
     },
 };
 
-use super::policy::{Binding, Bound, Policies, Policy};
 use crate::store::{StoredObject, Transaction};
 
 /// Policies, compiled when they or their bindings have changed.
 #[derive(Debug, Default)]
 pub(in crate::write) struct PolicyCache {
-    current: ArcSwap<Cached>,
+    current: RwLock<Arc<Cached>>,
 }
 
 /// Policies, with what they were compiled from.
@@ -42,7 +41,7 @@ struct Pair {
 impl PolicyCache {
     /// Returns the policies that a transaction sees.
     pub(in crate::write) fn current(&self, tx: &Transaction<'_>) -> Arc<Policies> {
-        let cached = self.current.load();
+        let cached = Arc::clone(&self.current.read().unwrap_or_else(PoisonError::into_inner));
         let mutating = Pair::of(
             tx,
             &mutating_admission_policy::KIND,
@@ -62,11 +61,11 @@ impl PolicyCache {
             mutating: mutating.bound(),
             validating: validating.bound(),
         });
-        self.current.store(Arc::new(Cached {
+        *self.current.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(Cached {
             mutating,
             validating,
             policies: Arc::clone(&policies),
-        }));
+        });
         policies
     }
 }

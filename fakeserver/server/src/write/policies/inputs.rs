@@ -7,7 +7,8 @@ use std::{
 };
 
 use fakeserver_cel::{
-    Authorize, Check, Failure, Known as Values, Variables, authorizer, from_json, request_resource,
+    Authorize, Check, Failure, Known as Values, Value as CelValue, Variables, authorizer,
+    from_json, request_resource,
 };
 use fakeserver_kinds::{
     admission::match_conditions::OUT_OF_BUDGET,
@@ -17,7 +18,6 @@ use fakeserver_kinds::{
     },
 };
 use fakeserver_value::user::UserInfo;
-use kube_cel::cel::Value as CelValue;
 use serde_json::{Map, Value};
 
 use super::policy::{Compiled, Policy};

@@ -1,13 +1,12 @@
 //! Patches that expressions make: apply configurations and lists of JSON patch operations.
 
-use fakeserver_cel::{Constructed, as_constructed, to_json};
+use fakeserver_cel::{Constructed, Value as CelValue, as_constructed, to_json};
 use fakeserver_value::{
     apply::merge,
     managed_fields::{Described, check_typed},
     schema::{ListType, Schema},
 };
 use json_patch::PatchOperation;
-use kube_cel::cel::Value as CelValue;
 use serde_json::{Map, Value, json};
 
 use super::typed_names::misnamed;

@@ -1,7 +1,6 @@
 //! The check that constructed objects have the types of the fields in which they stand.
 
-use fakeserver_cel::{Constructed, as_constructed};
-use kube_cel::cel::Value as CelValue;
+use fakeserver_cel::{Constructed, Value as CelValue, as_constructed};
 
 /// Returns what is wrong with the names of the types in a constructed object, one problem a line.
 pub(super) fn misnamed(object: &Constructed) -> Option<String> {
@@ -35,7 +34,7 @@ fn visit(value: &CelValue, expected: &str, problems: &mut Vec<String>) {
             }
         }
         CelValue::Map(map) => {
-            for item in map.map.values() {
+            for item in map.values() {
                 visit(item, expected, problems);
             }
         }

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use fakeserver_cel::Value as CelValue;
 use fakeserver_kinds::admission::match_conditions::Match;
 use fakeserver_value::{
     audit_annotations::AuditAnnotations,
     status::{Cause, Status},
 };
 use http::StatusCode;
-use kube_cel::cel::Value as CelValue;
 use serde::Serialize;
 
 use super::{

@@ -1,9 +1,8 @@
 //! One request of a call, and the next one where the answer is a redirect.
 
 use bytes::Bytes;
-use fakeserver_kinds::client_config::GoUrl;
+use fakeserver_value::go_url::GoUrl;
 use http::{Method, Request, StatusCode, header};
-use iri_string::types::{UriReferenceStr, UriStr};
 
 use super::routes::Answer;
 
@@ -75,12 +74,8 @@ impl Call {
 
     /// Returns the URL that `reference` stands for in an answer to this request.
     fn resolve(&self, reference: &str) -> Result<String, String> {
-        GoUrl::parse(reference)?;
-        let base = UriStr::new(&self.url).map_err(|error| error.to_string())?;
-        let reference = UriReferenceStr::new(reference).map_err(|error| error.to_string())?;
-        Ok(reference
-            .resolve_against(base.to_absolute_and_fragment().0)
-            .to_string())
+        let base = GoUrl::parse(&self.url)?;
+        Ok(GoUrl::parse(reference)?.resolved_against(&base))
     }
 }
 

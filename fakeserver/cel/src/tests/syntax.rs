@@ -1,0 +1,77 @@
+//! Expressions with the errors of syntax that the parser of a real server found in them.
+
+use serde::Deserialize;
+
+use crate::{CompileError, Environment, Program};
+
+/// An expression with its errors: line, column, and words.
+#[derive(Debug, Deserialize)]
+struct Recorded {
+    expression: String,
+    errors: Vec<String>,
+}
+
+#[track_caller]
+fn errors(expression: &str) -> Vec<String> {
+    let Err(CompileError::Check(printed)) = Program::compile(expression, &Environment::default())
+    else {
+        panic!("{expression:?} has no errors");
+    };
+    let lines = printed.lines();
+    let errors = lines.filter_map(|line| line.strip_prefix("ERROR: <input>:"));
+    errors.map(str::to_owned).collect()
+}
+
+#[test]
+fn errors_of_syntax_are_those_of_a_real_server() {
+    for line in include_str!("syntax_errors.jsonl").lines() {
+        let recorded: Recorded = serde_json::from_str(line).unwrap();
+        let found = errors(&recorded.expression);
+        assert_eq!(found, recorded.errors, "{:?}", recorded.expression);
+    }
+}
+
+#[test]
+fn other_errors_stand_among_those_of_syntax() {
+    for (expression, expected) in [
+        ("'\\udead'", ["1:1: invalid unicode code point"].as_slice()),
+        ("if", &["1:1: reserved identifier: if"]),
+        (
+            "has(a) % )",
+            &[
+                "1:5: invalid argument to has() macro",
+                "1:10: Syntax error: mismatched input ')' expecting {'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', \
+                 NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}",
+            ],
+        ),
+    ] {
+        assert_eq!(errors(expression), expected, "{expression}");
+    }
+}
+
+#[test]
+fn recoveries_have_a_limit() {
+    let found = errors(&"[} ".repeat(60));
+    let last = found.last().map(String::as_str).unwrap_or_default();
+    assert!(
+        last.ends_with("Syntax error: error recovery attempt limit exceeded: 30"),
+        "{last}"
+    );
+}
+
+#[test]
+fn commas_may_follow_items_but_no_arguments() {
+    for expression in ["[,]", "[1,]", "{,}", "{1: 1,}"] {
+        assert!(Program::compile(expression, &Environment::default()).is_ok());
+    }
+    let found = errors("size('a',)");
+    assert!(
+        found[0].starts_with("1:10: Syntax error: mismatched input ')'"),
+        "{found:?}"
+    );
+    let found = errors("!- false");
+    assert_eq!(
+        found,
+        ["1:4: Syntax error: no viable alternative at input '- false'"]
+    );
+}
