@@ -7,6 +7,7 @@
 //! |---|---|
 //! | `scratch` | a file that a tool left behind |
 //! | `roles` | a file whose name or content is not that of its role |
+//! | `modules` | a file that no `mod` names |
 //! | `paths` | a path in Markdown that does not exist |
 //! | `commands` | a subcommand or a flag in Markdown that no program has |
 //! | `spawn` | a task or thread that is started outside of a `task` module |
@@ -43,6 +44,11 @@ fn no_scratch_file_is_tracked() {
 #[test]
 fn files_have_the_names_of_their_roles() {
     check("roles", &roles::findings(&Tree::of_repository()));
+}
+
+#[test]
+fn each_file_is_a_module() {
+    check("modules", &modules::findings(&Tree::of_repository()));
 }
 
 #[test]

@@ -37,6 +37,27 @@ fn scratch_files_are_found() {
 }
 
 #[test]
+fn files_that_no_module_names_are_found() {
+    check(
+        modules::findings,
+        &[
+            (
+                "a/src/lib.rs",
+                "mod stage;\n#[path = \"side_off.rs\"]\nmod side;",
+            ),
+            ("a/src/main.rs", ""),
+            ("a/src/side.rs", ""),
+            ("a/src/side_off.rs", ""),
+            ("a/src/stage/lost.rs", ""),
+            ("a/src/stage/machine.rs", ""),
+            ("a/src/stage/mod.rs", "mod machine;"),
+            ("a/tests/it/one.rs", ""),
+        ],
+        &["a/src/stage/lost.rs:1: a file that no `mod` names"],
+    );
+}
+
+#[test]
 fn odd_files_are_found() {
     check(
         roles::findings,
@@ -130,7 +151,7 @@ fn spawns_are_found() {
 
 #[test]
 fn long_functions_and_files_are_found() {
-    let statements = "    g();\n".repeat(69);
+    let statements = "    g();\n".repeat(99);
     let just_short = format!("fn short() {{\n{}}}\n", &statements[9..]);
     let just_long =
         format!("/// Docs.\n#[inline]\npub fn long()\nwhere\n    u8: Copy,\n{{\n{statements}}}\n");
@@ -145,7 +166,7 @@ fn long_functions_and_files_are_found() {
             ("a/tests/it/long.rs", &"\n".repeat(801)),
         ],
         &[
-            "a/src/functions.rs:73: `long` is longer than 70 lines",
+            "a/src/functions.rs:73: `long` is longer than 100 lines",
             "a/src/source.rs:501: a file longer than 500 lines",
             "a/tests/it/long.rs:801: a file longer than 800 lines",
         ],

@@ -4,6 +4,7 @@ pub(crate) mod commands;
 pub(crate) mod fields;
 pub(crate) mod imports;
 pub(crate) mod module_order;
+pub(crate) mod modules;
 pub(crate) mod paths;
 pub(crate) mod roles;
 pub(crate) mod scratch;

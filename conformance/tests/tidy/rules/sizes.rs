@@ -7,7 +7,7 @@ use crate::{
 };
 
 /// Lines from a function's name to its closing brace, at most.
-const FUNCTION_LINES_MAX: usize = 70;
+const FUNCTION_LINES_MAX: usize = 100;
 /// Lines of a file of source, at most.
 const FILE_LINES_MAX: usize = 500;
 /// Lines of a file of tests, at most.
