@@ -14,7 +14,7 @@ use futures::StreamExt;
 use informer::{
     Scope,
     http::HttpListWatch,
-    list_watch::{Known, KnownNothing, ListRequest, ListWatch, WatchEvent, WatchRequest},
+    list_watch::{HeldObjects, ListRequest, ListWatch, NoHeldObjects, WatchEvent, WatchRequest},
 };
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::{
@@ -37,9 +37,9 @@ async fn main() -> Result<(), Error> {
     let scope = Scope::Namespace("default".to_owned());
     let config_maps = HttpListWatch::<ConfigMap>::new(server.client(), scope);
     // What is known already is not decoded again; here nothing is.
-    let known: Arc<dyn Known<ConfigMap>> = Arc::new(KnownNothing);
+    let held: Arc<dyn HeldObjects<ConfigMap>> = Arc::new(NoHeldObjects);
 
-    let page = config_maps.list(&ListRequest::default(), &known).await?;
+    let page = config_maps.list(&ListRequest::default(), &held).await?;
     println!("list at version {}", page.resource_version);
     for item in page.items {
         println!("  {}", item?.key());
@@ -48,23 +48,23 @@ async fn main() -> Result<(), Error> {
     // The version of the list is where the watch begins: nothing is missed, and nothing comes twice.
     let mut request = WatchRequest::default();
     request.resource_version = page.resource_version;
-    let mut events = config_maps.watch(&request, &known).await?;
+    let mut events = config_maps.watch(&request, &held).await?;
     create(&api, "second").await?;
     api.delete("first", &DeleteParams::default()).await?;
 
-    let mut seen = Vec::new();
-    while seen.len() < 2 {
+    let mut lines = Vec::new();
+    while lines.len() < 2 {
         let event = tokio::time::timeout(LIMIT, events.next()).await?;
-        let told = match event.ok_or("the watch has ended")?? {
+        let line = match event.ok_or("the watch has ended")?? {
             WatchEvent::Added(object) => format!("added {}", object?.key()),
             WatchEvent::Modified(object) => format!("modified {}", object?.key()),
             WatchEvent::Deleted(object) => format!("deleted {}", object?.key()),
             other => format!("{other:?}"),
         };
-        println!("{told}");
-        seen.push(told);
+        println!("{line}");
+        lines.push(line);
     }
-    assert_eq!(seen, ["added default/second", "deleted default/first"]);
+    assert_eq!(lines, ["added default/second", "deleted default/first"]);
 
     // A stream like this one ends now and then, and fails in a dozen ways. An informer resumes: see the next example.
     server.shutdown().await;

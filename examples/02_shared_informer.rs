@@ -33,9 +33,9 @@ async fn main() -> Result<(), Error> {
 
     let informer =
         SharedInformer::<ConfigMap>::new(server.client(), Scope::Namespace("default".to_owned()));
-    let told = Arc::new(Mutex::new(Vec::new()));
+    let lines = Arc::new(Mutex::new(Vec::new()));
     // The handler is heard for as long as its registration is kept.
-    let first = informer.add_handler(recorder(&told));
+    let first = informer.add_handler(recorder(&lines));
     informer.start();
     informer.wait_for_cache_sync(LIMIT).await?;
 
@@ -65,11 +65,11 @@ async fn main() -> Result<(), Error> {
 
     api.delete("settings", &DeleteParams::default()).await?;
     informer.shutdown().await; // Stops, and lets the handlers hear what waits for them.
-    for line in told.lock().unwrap().iter() {
+    for line in lines.lock().unwrap().iter() {
         println!("{line}");
     }
     assert_eq!(
-        told.lock().unwrap()[..2],
+        lines.lock().unwrap()[..2],
         [
             "added default/settings (was there)",
             "changed default/settings"
@@ -81,10 +81,10 @@ async fn main() -> Result<(), Error> {
 }
 
 /// A handler that records its notifications.
-fn recorder(told: &Arc<Mutex<Vec<String>>>) -> HandlerFuncs<ConfigMap> {
+fn recorder(lines: &Arc<Mutex<Vec<String>>>) -> HandlerFuncs<ConfigMap> {
     let note = || {
-        let told = Arc::clone(told);
-        move |line: String| told.lock().unwrap().push(line)
+        let lines = Arc::clone(lines);
+        move |line: String| lines.lock().unwrap().push(line)
     };
     let (added, changed, deleted) = (note(), note(), note());
     HandlerFuncs::new()

@@ -12,7 +12,7 @@ use informer::{
     Scope,
     compact::CompactOptions,
     http::HttpListWatch,
-    list_watch::{Known, KnownNothing, ListPage, ListRequest, ListWatch},
+    list_watch::{HeldObjects, ListPage, ListRequest, ListWatch, NoHeldObjects},
     reflector::{Delta, ReflectorStore},
     stages::{DeltaFifo, IndexerWriter},
     workqueue::WorkQueue,
@@ -70,7 +70,7 @@ where
 {
     let runtime = runtime();
     let list_watch = runtime.block_on(async { make(page_client()) });
-    let known: Arc<dyn Known<K>> = Arc::new(KnownNothing);
+    let known: Arc<dyn HeldObjects<K>> = Arc::new(NoHeldObjects);
     bencher.counter(ItemsCount::new(PAGE_LEN)).bench_local(|| {
         let page: ListPage<K> = runtime
             .block_on(list_watch.list(&ListRequest::default(), &known))

@@ -20,7 +20,7 @@ use informer::{
     manager::{self, Manager},
 };
 use kube::CustomResourceExt as _;
-use metrics_exporter_prometheus::PrometheusBuilder;
+use metrics_exporter_prometheus::{Matcher, PrometheusBuilder};
 use tokio::net::TcpListener;
 
 use self::website::Website;
@@ -34,7 +34,7 @@ async fn main() -> Result<(), AnyError> {
         println!("{}", serde_json::to_string_pretty(&Website::crd())?);
         return Ok(());
     }
-    let metrics = PrometheusBuilder::new().install_recorder()?;
+    let metrics = exporter()?.install_recorder()?;
     let client = informer::http::client(kube::Config::infer().await?)?;
     // Of several copies of the program one works, and the others wait with warm caches.
     let lock = LeaseLock::new(client.clone(), "default", operator::NAME);
@@ -53,3 +53,23 @@ async fn main() -> Result<(), AnyError> {
     Ok(())
 }
 // ANCHOR_END: main
+
+/// Returns an exporter whose histograms have client-go's buckets.
+fn exporter() -> Result<PrometheusBuilder, AnyError> {
+    use informer::{metrics, workqueue::metrics as queue_metrics};
+
+    let full = |name: &str| Matcher::Full(name.to_owned());
+    Ok(PrometheusBuilder::new()
+        .set_buckets_for_metric(
+            full(metrics::PROCESSING_LATENCY_SECONDS),
+            &metrics::PROCESSING_LATENCY_BUCKETS_SECONDS,
+        )?
+        .set_buckets_for_metric(
+            full(queue_metrics::QUEUE_DURATION_SECONDS),
+            &queue_metrics::DURATION_BUCKETS_SECONDS,
+        )?
+        .set_buckets_for_metric(
+            full(queue_metrics::WORK_DURATION_SECONDS),
+            &queue_metrics::DURATION_BUCKETS_SECONDS,
+        )?)
+}

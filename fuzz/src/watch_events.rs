@@ -2,7 +2,7 @@
 
 use informer::{
     Metadata, Object,
-    list_watch::{Arrived, Known, KnownNothing, WatchEvent},
+    list_watch::{Arrived, HeldObjects, NoHeldObjects, WatchEvent},
     stages::{Decoder, status_of_answer},
 };
 use k8s_openapi::api::core::v1::ConfigMap;
@@ -13,10 +13,10 @@ use serde_json::Value;
 /// program is compiled, when it runs, or not at all.
 pub fn run(data: &[u8]) {
     let decoder = Decoder::new("v1", "ConfigMap");
-    drop(decoder.watch_event::<ConfigMap>(data, &KnownNothing));
-    drop(decoder.watch_event::<DynamicObject>(data, &KnownNothing));
+    drop(decoder.watch_event::<ConfigMap>(data, &NoHeldObjects));
+    drop(decoder.watch_event::<DynamicObject>(data, &NoHeldObjects));
     let metadata_only = decoder.clone().metadata_only();
-    drop(metadata_only.watch_event::<PartialObjectMeta<ConfigMap>>(data, &KnownNothing));
+    drop(metadata_only.watch_event::<PartialObjectMeta<ConfigMap>>(data, &NoHeldObjects));
     drop(status_of_answer(500, data));
     informer::fuzzing::encodings(data);
     list(&decoder, data);
@@ -32,7 +32,7 @@ fn list(decoder: &Decoder, body: &[u8]) {
     };
     let count = list.len();
     let mut items = Vec::new();
-    while let Some(item) = list.next_item::<ConfigMap>(&KnownNothing) {
+    while let Some(item) = list.next_item::<ConfigMap>(&NoHeldObjects) {
         let Ok(item) = item else {
             return;
         };
@@ -45,7 +45,7 @@ fn list(decoder: &Decoder, body: &[u8]) {
 }
 
 fn event(decoder: &Decoder, frame: &[u8]) {
-    let Ok(event) = decoder.watch_event::<ConfigMap>(frame, &KnownNothing) else {
+    let Ok(event) = decoder.watch_event::<ConfigMap>(frame, &NoHeldObjects) else {
         return;
     };
     match event {
@@ -89,7 +89,7 @@ struct Held(Object<ConfigMap>);
 
 // === impl Held ===
 
-impl Known<ConfigMap> for Held {
+impl HeldObjects<ConfigMap> for Held {
     fn lookup(&self, metadata: &Metadata) -> Option<Object<ConfigMap>> {
         (self.0.metadata() == metadata).then(|| self.0.clone())
     }

@@ -39,7 +39,7 @@ pub enum ConditionStatus {
     True,
     /// The condition does not hold.
     False,
-    /// It is not known whether the condition holds.
+    /// The state of the condition is not known.
     Unknown,
 }
 
@@ -292,7 +292,7 @@ mod tests {
     #[test]
     fn a_condition_that_is_absent_or_unknown_is_neither_true_nor_false() {
         let mut conditions = two();
-        let asked = |conditions: &[Condition], type_| {
+        let status_of = |conditions: &[Condition], type_| {
             let (yes, no) = (
                 is_condition_true(conditions, type_),
                 is_condition_false(conditions, type_),
@@ -300,13 +300,13 @@ mod tests {
             assert_eq!(is_condition(conditions, type_, true), yes);
             (yes, no)
         };
-        assert_eq!(asked(&conditions, "Ready"), (true, false));
-        assert_eq!(asked(&conditions, "Other"), (false, false));
-        assert_eq!(asked(&conditions, "Absent"), (false, false));
+        assert_eq!(status_of(&conditions, "Ready"), (true, false));
+        assert_eq!(status_of(&conditions, "Other"), (false, false));
+        assert_eq!(status_of(&conditions, "Absent"), (false, false));
         let unknown = ConditionStatus::Unknown;
         assert!(is_condition(&conditions, "Other", unknown));
         assert!(!is_condition(&conditions, "Absent", unknown));
         set_condition(&mut conditions, ready(false), at(200));
-        assert_eq!(asked(&conditions, "Ready"), (false, true));
+        assert_eq!(status_of(&conditions, "Ready"), (false, true));
     }
 }

@@ -24,7 +24,7 @@ pub enum Error {
     /// A cache that did not sync.
     #[error(transparent)]
     Sync(#[from] crate::SyncError),
-    /// A handler that did not hear the initial state.
+    /// A handler that did not receive the initial state.
     #[error(transparent)]
     HandlerSync(#[from] crate::HandlerSyncError),
     /// A wait for a state of the cache.

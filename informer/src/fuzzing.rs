@@ -69,7 +69,7 @@ mod encodings {
 
     fn making() -> Making<'static, ConfigMap> {
         Making {
-            known: None,
+            held: None,
             form: &Typed,
             shard: None,
         }

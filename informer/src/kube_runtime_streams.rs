@@ -66,7 +66,7 @@ use crate::{
 
 /// A type of cached objects that can feed a controller: a kind of kube's, or `Compact` of one.
 ///
-/// It is sealed: every kind has it.
+/// The trait is sealed: every kind has it.
 pub trait ControllerObject: Sealed + Send + Sync + 'static {
     /// The kind, as the controller sees it.
     type Kind: Lookup<DynamicType: Eq + Hash + Clone> + Clone + Send + Sync + 'static;
@@ -133,7 +133,7 @@ where
 
 /// Streams the objects that a controller owns or watches: every object that was added, updated or deleted.
 ///
-/// Of an update the new object comes. One that gave up its owner leads to the old one no more: a controller that must hear of
+/// Of an update the new object comes. One that gave up its owner leads to the old one no more: a controller that must be notified of
 /// that needs an [`Enqueue`](crate::workqueue::Enqueue) of its own.
 pub fn touched_objects<K: ControllerObject>(informer: &SharedInformer<K>) -> TouchedObjects<K> {
     touched_objects_with(informer, HandlerOptions::default())

@@ -17,13 +17,13 @@
 //! // Of a real cluster: `informer::http::client(kube::Config::infer().await?)?`.
 //! let client = fakeserver::FakeServer::builder().build().client();
 //! let namespaces = SharedInformer::<Namespace>::new(client, Scope::All);
-//! let told = namespaces.add_handler(HandlerFuncs::new().with_add(|namespace, _| println!("{}", namespace.key())));
+//! let registration = namespaces.add_handler(HandlerFuncs::new().with_add(|namespace, _| println!("{}", namespace.key())));
 //! namespaces.start();
 //! namespaces.wait_for_cache_sync(Duration::from_secs(10)).await?;
 //! let all = namespaces.lister().list(&LabelSelector::everything())?;
 //! assert!(all.iter().any(|namespace| namespace.key().name() == "default"));
 //! namespaces.shutdown().await;
-//! assert!(told.has_synced());
+//! assert!(registration.has_synced());
 //! # Ok(())
 //! # }
 //! ```
@@ -49,7 +49,7 @@
 //!
 //! # What you may rely on
 //!
-//! - The cache shows a change before any handler hears of it, and never goes back in time for a key.
+//! - The cache shows a change before any handler is notified, and never goes back in time for a key.
 //! - A handler receives the changes of one key in order, and the deletion of every object it has seen, if necessary as
 //!   a tombstone.
 //! - A handler may join and leave at any time; a slow one, or one that panics, does not affect the others.
@@ -104,9 +104,9 @@ mod sync;
 mod latch;
 mod task;
 mod counter;
+mod slab_map;
 mod entropy;
 mod backoff;
-mod serde_layer;
 #[cfg(any(feature = "protobuf", feature = "cbor"))]
 mod serde_text;
 #[cfg(feature = "protobuf")]
@@ -116,13 +116,14 @@ mod cbor;
 #[cfg(feature = "http")]
 mod encoding;
 pub mod field_path;
+mod serde_layer;
 mod object;
 pub mod shard;
 mod object_fn;
 #[cfg(feature = "compact")]
 pub mod compact;
 // Seams.
-mod known;
+mod held_objects;
 pub mod list_watch;
 mod store;
 mod handler;

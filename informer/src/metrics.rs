@@ -34,8 +34,8 @@
 //!
 //! | name | kind | unit | what it counts | client-go |
 //! |---|---|---|---|---|
-//! | [`PENDING_NOTIFICATIONS`] | gauge | notifications | what a handler has yet to hear | none; wished for in KEP-4346 |
-//! | [`NOTIFICATIONS_TOTAL`] | counter | notifications | what a handler has heard | none |
+//! | [`PENDING_NOTIFICATIONS`] | gauge | notifications | notifications that a handler has yet to receive | none; wished for in KEP-4346 |
+//! | [`NOTIFICATIONS_TOTAL`] | counter | notifications | notifications that a handler has received | none |
 //! | [`COALESCED_NOTIFICATIONS_TOTAL`] | counter | notifications | what was merged, since a handler was slow | none |
 //! | [`HANDLER_PANICS_TOTAL`] | counter | panics | calls that a handler panicked in | none |
 //!

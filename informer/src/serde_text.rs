@@ -1,12 +1,33 @@
-//! A deserializer of one text, which is borrowed where it can be: the keys and the strings of encodings that are not JSON.
+//! A deserializer of one text, which is borrowed where it can be: the keys and the strings of encodings that are not JSON; and what
+//! the deserializers of such encodings share.
 
 use std::borrow::Cow;
 
 use serde::{
     Deserializer,
     de::{IntoDeserializer, Visitor},
-    forward_to_deserialize_any,
 };
+
+/// The methods of a deserializer that reads an encoding as a parser of JSON reads a text: each value says what it is, and a
+/// newtype is its content.
+macro_rules! forward_text_deserializer {
+    () => {
+        fn deserialize_newtype_struct<V: serde::de::Visitor<'de>>(
+            self,
+            _name: &'static str,
+            visitor: V,
+        ) -> Result<V::Value, Self::Error> {
+            visitor.visit_newtype_struct(self)
+        }
+
+        serde::forward_to_deserialize_any! {
+            bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf unit unit_struct seq tuple
+            tuple_struct map struct identifier
+        }
+    };
+}
+
+pub(crate) use forward_text_deserializer;
 
 /// A text of a document.
 pub(crate) struct TextDeserializer<'de>(Cow<'de, str>);
@@ -46,14 +67,6 @@ impl<'de> Deserializer<'de> for TextDeserializer<'de> {
         visitor.visit_some(self)
     }
 
-    fn deserialize_newtype_struct<V: Visitor<'de>>(
-        self,
-        _name: &'static str,
-        visitor: V,
-    ) -> Result<V::Value, Self::Error> {
-        visitor.visit_newtype_struct(self)
-    }
-
     fn deserialize_enum<V: Visitor<'de>>(
         self,
         _name: &'static str,
@@ -67,10 +80,7 @@ impl<'de> Deserializer<'de> for TextDeserializer<'de> {
         visitor.visit_unit()
     }
 
-    forward_to_deserialize_any! {
-        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf unit unit_struct seq tuple
-        tuple_struct map struct identifier
-    }
+    forward_text_deserializer!();
 }
 
 /// Visits a number as Go prints it in JSON: one without a fraction is an integer.

@@ -1,6 +1,6 @@
 //! The stages behind an informer, each by itself: for benchmarks, fuzz targets, and layers between stages.
 //!
-//! They may change in any release.
+//! The stages may change in any release.
 
 #[cfg(all(feature = "_shuttle", feature = "compact"))]
 pub use crate::compact::CompactStore;

@@ -1,6 +1,6 @@
 //! The only place that spawns: every task has an owner, and ends with it.
 
-use std::future::Future;
+use std::{future::Future, pin::Pin};
 
 use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
@@ -89,6 +89,14 @@ impl Drop for TaskSet {
 
 impl Spawner {
     /// Runs `task` until it ends. It is expected to end soon after [`stop_token`](Self::stop_token) fires.
+    pub fn spawn<F>(&self, task: F)
+    where
+        F: Future<Output = ()> + Send + 'static,
+    {
+        // Boxed here, so that the runtime's part of a task is compiled once, and not for each type of object.
+        self.spawn_boxed(Box::pin(task));
+    }
+
     #[cfg_attr(
         not(feature = "_shuttle"),
         expect(
@@ -96,10 +104,7 @@ impl Spawner {
             reason = "this is the one place that spawns"
         )
     )]
-    pub fn spawn<F>(&self, task: F)
-    where
-        F: Future<Output = ()> + Send + 'static,
-    {
+    fn spawn_boxed(&self, task: Pin<Box<dyn Future<Output = ()> + Send>>) {
         let task = self.tracker.track_future(task);
         #[cfg(not(feature = "_shuttle"))]
         tokio::task::spawn(task);

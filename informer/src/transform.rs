@@ -27,7 +27,7 @@ use serde::{Serialize, de::DeserializeOwned};
 
 use crate::{
     field_path::{Dropped, FieldPath, ParseFieldPathError},
-    serde_layer::Layered,
+    serde_layer::{Layered, Rules},
 };
 
 /// Drops `metadata.managedFields`: who set which field, often the larger part of an object. Of a large list they are better left
@@ -54,7 +54,7 @@ pub fn drop_annotations<K: kube::Resource>(
 /// Drops what these paths lead to, as in `.spec.template`; for
 /// [`with_fallible_transform`](crate::SharedInformerBuilder::with_fallible_transform).
 ///
-/// It writes the object out and reads it again. Where an object comes from a server,
+/// The transform writes the object out and reads it again. Where an object comes from a server,
 /// [`HttpListWatch::without_fields`](crate::http::HttpListWatch::without_fields) does the same for nothing.
 /// The transform fails for an object whose type needs a field that is dropped; its error does not quote the object.
 ///
@@ -71,7 +71,8 @@ pub fn drop_fields<'a, K: Serialize + DeserializeOwned>(
     let paths = paths?;
     Ok(move |object: &mut K| {
         let whole = serde_json::to_value(&*object).map_err(|_| DropFieldsError)?;
-        let pruned = Layered::new(whole, Dropped::new(&paths));
+        let dropped = Dropped::new(&paths);
+        let pruned = Layered::new(whole, Rules::new(None, &dropped));
         *object = K::deserialize(pruned).map_err(|_| DropFieldsError)?;
         Ok(())
     })

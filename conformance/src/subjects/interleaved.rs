@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use futures::{StreamExt, stream::BoxStream};
 use informer::list_watch::{
-    Known, ListPage, ListRequest, ListWatch, ListWatchError, WatchEvent, WatchRequest,
+    HeldObjects, ListPage, ListRequest, ListWatch, ListWatchError, WatchEvent, WatchRequest,
 };
 
 use crate::interleave::{Seam, Yields};
@@ -37,7 +37,7 @@ where
     async fn list(
         &self,
         request: &ListRequest,
-        known: &Arc<dyn Known<K>>,
+        known: &Arc<dyn HeldObjects<K>>,
     ) -> Result<ListPage<K>, ListWatchError> {
         let page = self.inner.list(request, known).await;
         self.yields.pass(Seam::Store).await;
@@ -50,7 +50,7 @@ where
     async fn watch(
         &self,
         request: &WatchRequest,
-        known: &Arc<dyn Known<K>>,
+        known: &Arc<dyn HeldObjects<K>>,
     ) -> Result<Self::Stream, ListWatchError> {
         let events = self.inner.watch(request, known).await?;
         let yields = self.yields.clone();

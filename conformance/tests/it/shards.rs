@@ -323,7 +323,7 @@ async fn the_cache_converges_whatever_fails() -> Result<(), AnyError> {
 
 #[tokio::test(start_paused = true)]
 async fn a_list_of_another_shard_is_refused() -> Result<(), AnyError> {
-    use informer::list_watch::{KnownNothing, ListRequest, ListWatch};
+    use informer::list_watch::{ListRequest, ListWatch, NoHeldObjects};
     use std::sync::Arc;
 
     let server = server(true);
@@ -343,7 +343,7 @@ async fn a_list_of_another_shard_is_refused() -> Result<(), AnyError> {
     let client = Client::new(service, "default");
     let shard = Shard::new(ShardField::Uid, 0, 2)?;
     let list_watch = HttpListWatch::<ConfigMap>::new(client, Scope::All).with_shard(shard);
-    let known: Arc<dyn informer::list_watch::Known<ConfigMap>> = Arc::new(KnownNothing);
+    let known: Arc<dyn informer::list_watch::HeldObjects<ConfigMap>> = Arc::new(NoHeldObjects);
     let error = list_watch
         .list(&ListRequest::default(), &known)
         .await

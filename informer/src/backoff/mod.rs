@@ -1,4 +1,4 @@
-//! Jittered exponential backoff from a seeded generator.
+//! Jittered exponential backoff, and jitter, from seeded generators: both are values, and equal seeds give equal draws.
 
 #[cfg(test)]
 mod tests;
@@ -33,8 +33,12 @@ pub struct BackoffOptions {
 pub(crate) struct Backoff {
     options: BackoffOptions,
     attempt: u32,
-    random: ChaCha8Rng,
+    jitter: Jitter,
 }
+
+/// A seeded generator of jitter.
+#[derive(Clone, Debug)]
+pub(crate) struct Jitter(ChaCha8Rng);
 
 // === impl BackoffOptions ===
 
@@ -95,12 +99,12 @@ impl Backoff {
     /// The largest jitter.
     const JITTER_MAX: f64 = 10.0;
 
-    /// A backoff at its first attempt. The same seed gives the same jitter.
+    /// Creates a backoff at its first attempt.
     pub(crate) fn new(options: BackoffOptions, seed: u64) -> Self {
         Self {
             options,
             attempt: 0,
-            random: ChaCha8Rng::seed_from_u64(seed),
+            jitter: Jitter::new(seed),
         }
     }
 
@@ -113,12 +117,12 @@ impl Backoff {
         } else {
             0.0
         };
-        let jitter = base.mul_f64(share * self.random.random::<f64>());
-        let asked = retry_after
+        let jitter = base.mul_f64(share * self.jitter.share());
+        let min = retry_after
             .unwrap_or_default()
             .min(self.options.retry_after_max);
         // Jitter is added to `Retry-After` too: the server asks all its clients for the same delay.
-        base.max(asked) + jitter
+        base.max(min) + jitter
     }
 
     /// Begins again with the first delay.
@@ -143,5 +147,30 @@ impl Backoff {
         } else {
             max
         }
+    }
+}
+
+// === impl Jitter ===
+
+impl Jitter {
+    pub(crate) fn new(seed: u64) -> Self {
+        Self(ChaCha8Rng::seed_from_u64(seed))
+    }
+
+    /// Creates one whose draws are independent of those of [`new`](Self::new) with the same seed.
+    pub(crate) fn second(seed: u64) -> Self {
+        let mut random = ChaCha8Rng::seed_from_u64(seed);
+        random.set_stream(1);
+        Self(random)
+    }
+
+    /// Draws a number from 0 to less than 1.
+    pub(crate) fn share(&mut self) -> f64 {
+        self.0.random()
+    }
+
+    /// Draws a number from `min`, which is not 0, to less than its double.
+    pub(crate) fn up_to_double(&mut self, min: u64) -> u64 {
+        self.0.random_range(min..min * 2)
     }
 }

@@ -85,12 +85,12 @@ fn every_setting_is_kept() {
         .with_factor(3.0)
         .with_jitter(0.25)
         .with_retry_after_max(Duration::from_millis(4));
-    let kept = BackoffOptions {
+    let expected = BackoffOptions {
         initial: Duration::from_millis(1),
         max: Duration::from_millis(2),
         factor: 3.0,
         jitter: 0.25,
         retry_after_max: Duration::from_millis(4),
     };
-    assert_eq!(options, kept);
+    assert_eq!(options, expected);
 }

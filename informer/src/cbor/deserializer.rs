@@ -6,7 +6,6 @@ use base64::{Engine as _, engine::general_purpose::STANDARD};
 use serde::{
     Deserializer,
     de::{DeserializeSeed, Error as _, Visitor, value::MapAccessDeserializer},
-    forward_to_deserialize_any,
 };
 
 use super::{
@@ -15,7 +14,7 @@ use super::{
     head::{BASE64, Head},
     skipper::{DEPTH_MAX, whole_item},
 };
-use crate::serde_text::{TextDeserializer, visit_double};
+use crate::serde_text::{TextDeserializer, forward_text_deserializer, visit_double};
 
 /// The rest of an item.
 #[derive(Debug)]
@@ -202,14 +201,6 @@ impl<'de> Deserializer<'de> for CborDeserializer<'_, 'de> {
         }
     }
 
-    fn deserialize_newtype_struct<V: Visitor<'de>>(
-        self,
-        _name: &'static str,
-        visitor: V,
-    ) -> Result<V::Value, Self::Error> {
-        visitor.visit_newtype_struct(self)
-    }
-
     fn deserialize_enum<V: Visitor<'de>>(
         self,
         name: &'static str,
@@ -237,10 +228,7 @@ impl<'de> Deserializer<'de> for CborDeserializer<'_, 'de> {
         visitor.visit_unit()
     }
 
-    forward_to_deserialize_any! {
-        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf unit unit_struct seq tuple
-        tuple_struct map struct identifier
-    }
+    forward_text_deserializer!();
 }
 
 pub(super) fn custom(defect: MalformedCbor) -> serde_json::Error {

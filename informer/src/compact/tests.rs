@@ -82,11 +82,11 @@ fn the_older_half_is_packed_when_the_young_area_is_full() {
 #[test]
 fn what_is_gone_before_it_is_old_is_not_packed() {
     let mut young = Young::new(30);
-    let kept = Arc::new(1);
+    let held = Arc::new(1);
     for _ in 0..3 {
         assert!(young.push(Arc::downgrade(&Arc::new(0)), 10).is_none());
     }
-    let batch = young.push(Arc::downgrade(&kept), 10);
+    let batch = young.push(Arc::downgrade(&held), 10);
     assert!(batch.is_none(), "all of the older half is gone");
     let large = Arc::new(2);
     let batch = young.push(Arc::downgrade(&large), 30).unwrap();
@@ -180,6 +180,25 @@ fn objects_that_are_alike_take_a_fraction_once_they_are_old() {
 }
 
 #[test]
+fn a_higher_level_compresses_more() {
+    let size = |level: i32| {
+        let (packer, _) = packer(small().with_compression_level(level));
+        // Words that repeat, but not next to each other.
+        let text = |n: usize| -> String {
+            (0..600)
+                .map(|at| format!("{} ", (at * at + n) % 97))
+                .collect()
+        };
+        let cells: Vec<_> = (0..40)
+            .map(|n| packer.put(json_of(&text(n)).as_bytes(), WHOLE))
+            .collect();
+        let packed = cells.iter().filter(|cell| is_packed(cell));
+        packed.map(|cell| cell.size().0).sum::<usize>()
+    };
+    assert!(size(19) < size(1), "{} {}", size(19), size(1));
+}
+
+#[test]
 fn what_does_not_become_smaller_stays_as_it_is() {
     let (packer, _) = packer(small().with_young_size_max_bytes(0));
     let cell = packer.put(b"{}", WHOLE);
@@ -243,10 +262,10 @@ fn a_change_is_made_when_the_object_is_decoded_and_its_failure_is_told() {
     assert_eq!(changed.decode().unwrap().text, "b!");
     let refuses: Arc<Change<Value>> = Arc::new(|_| Err("not today".into()));
     let panics: Arc<Change<Value>> = Arc::new(|_| panic!("boom"));
-    for (change, said) in [(refuses, "not today"), (panics, "the transform panicked")] {
+    for (change, message) in [(refuses, "not today"), (panics, "the transform panicked")] {
         let held = compact(packer.put(json_of("c").as_bytes(), WHOLE)).with_change(&change);
         let error = held.decode().unwrap_err();
-        assert_eq!(error.source.to_string(), said);
+        assert_eq!(error.source.to_string(), message);
     }
 }
 

@@ -28,9 +28,9 @@ use crate::{
     },
 };
 
-/// The longest wait of a reconcile for its own writes, unless it is told otherwise.
+/// The longest wait of a reconcile for its own writes, unless an option sets another.
 const GATE_LIMIT: Duration = Duration::from_secs(10);
-/// The longest reconcile, unless it is told otherwise: a request that is never answered would keep its key for ever.
+/// The longest reconcile, unless an option sets another: a request that is never answered would keep its key for ever.
 const TIMEOUT: Duration = Duration::from_mins(2);
 
 /// A kind that a controller can follow: any `kube::Resource` that can be decoded.
@@ -75,7 +75,7 @@ struct Followed<'a, K> {
     sources: Vec<AttachSource>,
 }
 
-/// A handler that hears what satisfies a predicate.
+/// A handler that receives what satisfies a predicate.
 struct Satisfying<K, H> {
     predicate: Predicate<K>,
     handler: H,
@@ -93,7 +93,7 @@ impl<K> ControllerKind for K where
 impl<K: ControllerKind> Controller<K> {
     /// Creates a controller by its name, which logs and metrics have, and by which the server remembers the fields that it applies.
     ///
-    /// It works on one key at a time, for two minutes at most.
+    /// The controller works on one key at a time, for two minutes at most.
     #[doc(alias = "For")]
     pub fn new(name: impl Into<Arc<str>>) -> Self {
         let name = name.into();
@@ -204,7 +204,7 @@ impl<K: ControllerKind> Controller<K> {
         self
     }
 
-    /// Waits at most so long for one's own writes before a reconcile counts as failed; 10 s by default.
+    /// Sets the time limit of the wait for one's own writes, after which a reconcile counts as failed; 10 s by default.
     pub fn with_gate_limit(mut self, limit: Duration) -> Self {
         self.gate_limit = limit;
         self

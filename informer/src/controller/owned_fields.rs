@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 /// Returns true if applying `desired` as `manager` would change nothing of `live`: the manager owns just the fields that are
 /// desired, and they have the desired values.
 ///
-/// It is false in case of doubt: without `managedFields`, and where the server writes a value in another way than it was sent.
+/// Returns false in case of doubt: without `managedFields`, and where the server writes a value in another way than it was sent.
 pub(super) fn is_applied(live: &Value, desired: &Value, manager: &str) -> bool {
     let entries = live.pointer("/metadata/managedFields");
     let mut entries = entries.and_then(Value::as_array).into_iter().flatten();

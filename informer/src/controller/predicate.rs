@@ -116,7 +116,7 @@ impl<K: Resource + 'static> Predicate<K> {
     /// Holds if anything but the status differs, and for resyncs: the predicate of a controller's own kind, so that its writes
     /// of the status do not wake it.
     ///
-    /// It is any of the generation, labels, annotations, finalizers and the beginning of the deletion. Of kinds without
+    /// Accepts changes of any of the generation, labels, annotations, finalizers and the beginning of the deletion. Of kinds without
     /// generations every change counts.
     pub fn spec_changed() -> Self {
         let without_generation = Self::of_meta(|old, new| {

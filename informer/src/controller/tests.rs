@@ -41,7 +41,7 @@ fn predicates_are_about_what_differs() {
         for (field, value) in changed.as_object().unwrap() {
             new[field] = value.clone();
         }
-        let told = update(&old, &new, NotificationCause::Live);
+        let notification = update(&old, &new, NotificationCause::Live);
         let predicates = [
             Predicate::generation_changed(),
             Predicate::labels_changed(),
@@ -50,7 +50,7 @@ fn predicates_are_about_what_differs() {
             Predicate::deletion_or_finalizers_changed(),
             Predicate::spec_changed(),
         ];
-        predicates.map(|predicate| predicate.holds(&told))
+        predicates.map(|predicate| predicate.holds(&notification))
     };
     let status = of(&json!({"resourceVersion": "2"}));
     assert_eq!(status, [false, false, false, true, false, false]);
@@ -75,11 +75,19 @@ fn a_kind_without_generations_changes_with_its_version_and_a_resync_counts() {
     assert!(spec.holds(&update(&one, &one, NotificationCause::Resync)));
     let version = Predicate::resource_version_changed;
     assert!(!version().holds(&update(&one, &one, NotificationCause::Resync)));
-    let told = update(&one, &two, NotificationCause::Live);
-    assert!(!version().not().holds(&told));
-    assert!(version().and(Predicate::any()).holds(&told));
-    assert!(!version().and(Predicate::labels_changed()).holds(&told));
-    assert!(version().or(Predicate::labels_changed()).holds(&told));
+    let notification = update(&one, &two, NotificationCause::Live);
+    assert!(!version().not().holds(&notification));
+    assert!(version().and(Predicate::any()).holds(&notification));
+    assert!(
+        !version()
+            .and(Predicate::labels_changed())
+            .holds(&notification)
+    );
+    assert!(
+        version()
+            .or(Predicate::labels_changed())
+            .holds(&notification)
+    );
 }
 
 #[test]
@@ -189,11 +197,11 @@ async fn what_others_own_and_change_is_told_apart() {
     });
     let live = |service: Service| serde_json::to_value(service).unwrap();
     let params = PatchParams::apply(MANAGER);
-    let made = api
+    let created = api
         .patch("web", &params, &Patch::Apply(&desired))
         .await
         .unwrap();
-    assert!(is_applied(&live(made), &desired, MANAGER));
+    assert!(is_applied(&live(created), &desired, MANAGER));
     // Another manager's label is no concern of ours; another's value of our field is.
     let label = json!({"metadata": {"labels": {"a": "b"}}});
     let labelled = api

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use serde::de::DeserializeOwned;
 
-use super::{Decoder, lengths::Lengths};
+use super::Decoder;
 #[cfg(feature = "compact")]
 use crate::compact::{Compact, CompactOptions, Packer};
-use crate::encoding::Syntax;
+use crate::{encoding::Syntax, serde_layer::Lengths};
 
 /// Makes objects of type `K` from their bytes.
 pub(crate) trait Form<K>: Send + Sync {

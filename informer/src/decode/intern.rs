@@ -26,7 +26,7 @@ pub(crate) struct Interner {
 /// The shared values of one kind.
 #[derive(Debug)]
 struct Shared<T> {
-    met: BTreeMap<u64, T>,
+    values: BTreeMap<u64, T>,
     sweep_at: usize,
 }
 
@@ -54,15 +54,17 @@ impl Interner {
             }
         });
         let Self {
-            texts, labels: met, ..
+            texts,
+            labels: values,
+            ..
         } = self;
         // The server sends them sorted, as they are held; in another order they are rebuilt.
-        met.get_or_insert(
+        values.get_or_insert(
             hash,
-            |met| {
+            |values| {
                 let mut labels = labels.clone();
                 let is_next = |(key, value)| labels.next().is_some_and(|next| next == (key, value));
-                met.iter().all(is_next) && labels.next().is_none()
+                values.iter().all(is_next) && labels.next().is_none()
             },
             || {
                 let labels = labels.clone();
@@ -79,7 +81,7 @@ impl Interner {
                 write_texts(hasher, &[&owner.kind, &owner.name, &owner.uid]);
             }
         });
-        let is_same = |met: &Arc<[OwnerReference]>| **met == *owners;
+        let is_same = |values: &Arc<[OwnerReference]>| **values == *owners;
         self.owners.get_or_insert(hash, is_same, || owners.into())
     }
 }
@@ -93,16 +95,16 @@ impl<T: Share> Shared<T> {
         is_same: impl FnOnce(&T) -> bool,
         make: impl FnOnce() -> T,
     ) -> T {
-        if let Some(met) = self.met.get(&hash)
-            && is_same(met)
+        if let Some(values) = self.values.get(&hash)
+            && is_same(values)
         {
-            return met.clone();
+            return values.clone();
         }
         let new = make();
-        self.met.insert(hash, new.clone());
-        if self.met.len() > self.sweep_at {
-            self.met.retain(|_, met| met.is_held());
-            self.sweep_at = SWEEP_MIN.max(self.met.len() * 2);
+        self.values.insert(hash, new.clone());
+        if self.values.len() > self.sweep_at {
+            self.values.retain(|_, values| values.is_held());
+            self.sweep_at = SWEEP_MIN.max(self.values.len() * 2);
         }
         new
     }
@@ -111,14 +113,14 @@ impl<T: Share> Shared<T> {
 impl Shared<Arc<str>> {
     fn text(&mut self, text: &str) -> Arc<str> {
         let hash = hash_of(|hasher| hasher.write(text.as_bytes()));
-        self.get_or_insert(hash, |met| **met == *text, || text.into())
+        self.get_or_insert(hash, |values| **values == *text, || text.into())
     }
 }
 
 impl<T> Default for Shared<T> {
     fn default() -> Self {
         Self {
-            met: BTreeMap::new(),
+            values: BTreeMap::new(),
             sweep_at: SWEEP_MIN,
         }
     }
@@ -202,7 +204,7 @@ mod tests {
         for n in 0..10 * SWEEP_MIN {
             interner.text(&n.to_string());
         }
-        assert!(interner.texts.met.len() <= SWEEP_MIN + 1);
+        assert!(interner.texts.values.len() <= SWEEP_MIN + 1);
         assert!(Arc::ptr_eq(&kept, &interner.text("kept")));
     }
 }

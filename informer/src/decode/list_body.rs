@@ -4,12 +4,12 @@ use serde::{Deserialize, Deserializer, de::DeserializeOwned};
 use serde_json::value::RawValue;
 
 use super::{
-    Decoder, Made, Making, malformed,
+    Decoded, Decoder, Making, malformed,
     peek::{self, PeekList, Text},
     protocol, status,
 };
 use crate::{
-    known::Known,
+    held_objects::HeldObjects,
     list_watch::{Arrived, ListPage, ListWatchError, Status},
     object::ResourceVersion,
     shard::ShardFilter,
@@ -105,7 +105,7 @@ impl ListEnd {
     ///
     /// # Errors
     ///
-    /// It has no version.
+    /// The list has no version.
     pub(super) fn new(metadata: &PeekList<'_>) -> Result<Self, ListWatchError> {
         if metadata.resource_version.is_empty() {
             return Err(protocol("a list without a version"));
@@ -125,13 +125,13 @@ impl ListEnd {
     ///
     /// # Errors
     ///
-    /// It says that it is of another one: what is in the shard may be missing.
+    /// The list says that it is of another shard: objects of the wanted one may be missing.
     pub(crate) fn check_shard(&self, filter: &ShardFilter) -> Result<(), ListWatchError> {
         match &self.shard {
             Some(shard) if !filter.note_echo(shard) => {
-                let asked = filter.selector();
+                let wanted = filter.selector();
                 Err(protocol(format!(
-                    "a list of {shard:?} where {asked:?} was asked for"
+                    "a list of {shard:?} where {wanted:?} was asked for"
                 )))
             }
             _ => Ok(()),
@@ -159,18 +159,18 @@ pub(super) fn status_or_malformed(status: Option<Status>) -> ListWatchError {
 // === impl ListBody ===
 
 impl<'a> ListBody<'a> {
-    /// Decodes the next item, or takes it from what is known; `None` after the last.
+    /// Decodes the next item, or takes it from what is held; `None` after the last.
     ///
     /// # Errors
     ///
     /// An item that has no name or version, or is not of the type that was asked for: the whole list is of no use then.
     pub fn next_item<K: DeserializeOwned>(
         &mut self,
-        known: &dyn Known<K>,
+        held: &dyn HeldObjects<K>,
     ) -> Option<Result<Arrived<K>, ListWatchError>> {
         let json = self.next_json()?;
-        let object = self.decoder.object(json, &Making::typed(Some(known)));
-        object.map(Made::arrived).transpose()
+        let object = self.decoder.object(json, &Making::typed(Some(held)));
+        object.map(Decoded::arrived).transpose()
     }
 
     /// The JSON of the next item; `None` after the last.

@@ -6,7 +6,7 @@
 //! by the encoding of an answer.
 //!
 //! An object is first *peeked* at: its metadata is read, its arrays are measured, and the rest is skipped; the step
-//! that builds it checks all of it. If [`Known`] holds exactly that version, the handle that is held is used and
+//! that builds it checks all of it. If [`HeldObjects`] holds exactly that version, the handle that is held is used and
 //! nothing is decoded; neither is one that is outside of the shard that is wanted. An object whose metadata is sound but whose content its type refuses is a [`DecodeError`] beside
 //! the others; a body that is not what the API promises is an error of the whole response.
 //!
@@ -20,7 +20,6 @@ mod frame;
 mod outline;
 mod intern;
 mod peek;
-mod lengths;
 mod typed;
 mod form;
 mod status;
@@ -49,10 +48,10 @@ use crate::protobuf::{self, MessageId};
 use crate::{
     encoding::{Encoding, Syntax},
     field_path::{Dropped, FieldPath},
-    known::Known,
+    held_objects::HeldObjects,
     list_watch::{Arrived, ListWatchError},
     object::{DecodeError, Metadata, Object, ResourceVersion},
-    serde_layer::Layered,
+    serde_layer::{Layered, Lengths, Rules},
     shard::ShardFilter,
     sync::{Mutex, lock},
 };
@@ -63,6 +62,7 @@ pub use self::status::status_of_answer;
 pub(crate) use self::{
     form::{Form, Typed},
     frames::Frames,
+    list_body::ListEnd,
     list_reader::ListReader,
     watch_event::Frame,
 };
@@ -89,15 +89,15 @@ pub struct Decoder {
 
 /// The form of the objects that are made, those that are held already, and the part that is wanted.
 pub(crate) struct Making<'a, K> {
-    pub(crate) known: Option<&'a dyn Known<K>>,
+    pub(crate) held: Option<&'a dyn HeldObjects<K>>,
     pub(crate) form: &'a dyn Form<K>,
     pub(crate) shard: Option<&'a ShardFilter>,
 }
 
 /// An object, unless it is not wanted.
-pub(crate) enum Made<K> {
+pub(crate) enum Decoded<K> {
     Object(Arrived<K>),
-    /// It is outside of the shard; its version.
+    /// The object is outside of the shard; its version.
     OutOfShard(ResourceVersion),
 }
 
@@ -146,13 +146,13 @@ impl Decoder {
     ///
     /// # Errors
     ///
-    /// It is not an object of the type that was asked for, or not JSON at all: then the caller, which has the rest of the
+    /// The text is not an object of the type that was asked for, or not JSON at all: then the caller, which has the rest of the
     /// answer, knows what is wrong.
     pub(crate) fn object<K>(
         &self,
         json: &str,
         making: &Making<'_, K>,
-    ) -> Result<Made<K>, ListWatchError> {
+    ) -> Result<Decoded<K>, ListWatchError> {
         let is_checked = making.form.needs_checked_json();
         let peek = if is_checked {
             Peek::whole(json)
@@ -167,14 +167,14 @@ impl Decoder {
         let metadata = peek.into_metadata(&mut lock(&self.interner))?;
         if making.shard.is_some_and(|shard| !shard.admits(&metadata)) {
             return if is_checked || is_json(json) {
-                Ok(Made::OutOfShard(metadata.resource_version))
+                Ok(Decoded::OutOfShard(metadata.resource_version))
             } else {
                 Err(protocol("a malformed object"))
             };
         }
-        if let Some(object) = making.known.and_then(|known| known.lookup(&metadata)) {
+        if let Some(object) = making.held.and_then(|held| held.lookup(&metadata)) {
             return if is_checked || is_json(json) {
-                Ok(Made::Object(Ok(object)))
+                Ok(Decoded::Object(Ok(object)))
             } else {
                 Err(protocol("a malformed object"))
             };
@@ -189,9 +189,9 @@ impl Decoder {
             lengths: &lengths,
         };
         match making.form.value(self, &document) {
-            Ok(value) => Ok(Made::Object(Ok(Object::from_parts(metadata, value)))),
+            Ok(value) => Ok(Decoded::Object(Ok(Object::from_parts(metadata, value)))),
             Err(error) if !is_json(json) => Err(malformed("a malformed object", error)),
-            Err(error) => Ok(Made::Object(Err(undecodable(metadata, error)))),
+            Err(error) => Ok(Decoded::Object(Err(undecodable(metadata, error)))),
         }
     }
 
@@ -205,9 +205,11 @@ impl Decoder {
         match encoding {
             Encoding::Json => self.json_item(item, making),
             #[cfg(feature = "protobuf")]
-            Encoding::Protobuf => self.protobuf_object(item, None, making).map(Made::arrived),
+            Encoding::Protobuf => self
+                .protobuf_object(item, None, making)
+                .map(Decoded::arrived),
             #[cfg(feature = "cbor")]
-            Encoding::Cbor => self.cbor_object(item, making).map(Made::arrived),
+            Encoding::Cbor => self.cbor_object(item, making).map(Decoded::arrived),
         }
     }
 
@@ -223,7 +225,7 @@ impl Decoder {
         if object.is_err() && !is_json(json) {
             return Err(protocol("a body that is not a list"));
         }
-        object.map(Made::arrived)
+        object.map(Decoded::arrived)
     }
 
     /// Builds an object.
@@ -233,40 +235,32 @@ impl Decoder {
             Syntax::Json { has_type } => {
                 let text = str::from_utf8(bytes).map_err(serde_json::Error::custom)?;
                 let mut json = serde_json::Deserializer::from_str(text);
-                self.pruned(has_type, Layered::new(&mut json, document.lengths))
+                self.value(has_type, &mut json, Some(document.lengths))
             }
             #[cfg(any(feature = "protobuf", feature = "cbor"))]
             _ => syntax.read(bytes, binary::Build::new(self, syntax)),
         }
     }
 
-    /// Builds an object without the fields that are dropped.
-    fn pruned<'de, K: DeserializeOwned, D: Deserializer<'de>>(
-        &self,
-        has_type: bool,
-        deserializer: D,
-    ) -> Result<K, D::Error> {
-        if self.dropped.is_empty() {
-            self.value(has_type, deserializer)
-        } else {
-            let dropped = Dropped::new(&self.dropped);
-            self.value(has_type, Layered::new(deserializer, dropped))
-        }
-    }
-
+    /// Builds an object without the fields that are dropped, and with its type in front if it has none.
+    ///
+    /// All of this is compiled once for each `K` and encoding, so that what differs between objects are values.
     fn value<'de, K: DeserializeOwned, D: Deserializer<'de>>(
         &self,
         has_type: bool,
         deserializer: D,
+        lengths: Option<&Lengths>,
     ) -> Result<K, D::Error> {
-        if has_type {
-            K::deserialize(deserializer)
+        let dropped = Dropped::new(&self.dropped);
+        let layered = Layered::new(deserializer, Rules::new(lengths, &dropped));
+        let object_type = if has_type {
+            None
         } else if self.is_metadata_only {
-            let (api_version, kind) = peek::PARTIAL;
-            typed::with_type(deserializer, api_version, kind)
+            Some(peek::PARTIAL)
         } else {
-            typed::with_type(deserializer, &self.api_version, &self.kind)
-        }
+            Some((&*self.api_version, &*self.kind))
+        };
+        typed::with_type(layered, object_type)
     }
 
     /// Refuses what is not of the type that was asked for: it might decode into an almost empty object.
@@ -287,10 +281,10 @@ impl Decoder {
         if is_expected {
             return Ok(());
         }
-        let asked = (&self.api_version, &self.kind);
+        let wanted = (&self.api_version, &self.kind);
         Err(protocol(format!(
             "{kind} of {api_version} where {} of {} was asked for",
-            asked.1, asked.0
+            wanted.1, wanted.0
         )))
     }
 }
@@ -298,19 +292,19 @@ impl Decoder {
 // === impl Making ===
 
 impl<'a, K: DeserializeOwned> Making<'a, K> {
-    /// Decoded on arrival, unless it is known.
-    fn typed(known: Option<&'a dyn Known<K>>) -> Self {
+    /// Decodes on arrival, unless the object is held already.
+    fn typed(held: Option<&'a dyn HeldObjects<K>>) -> Self {
         Self {
-            known,
+            held,
             form: &Typed,
             shard: None,
         }
     }
 }
 
-// === impl Made ===
+// === impl Decoded ===
 
-impl<K> Made<K> {
+impl<K> Decoded<K> {
     /// Returns the object, if it is wanted.
     fn arrived(self) -> Option<Arrived<K>> {
         match self {

@@ -2,7 +2,7 @@
 
 use memchr::memchr2;
 
-use super::lengths::{ArrayLength, Lengths};
+use crate::serde_layer::{ArrayLength, Lengths};
 
 /// Which bytes begin or end what is nested, or hide that.
 pub(super) const NESTS: [bool; 256] = {

@@ -9,13 +9,13 @@ use serde::{
 
 use super::{
     intern::Interner,
-    lengths::Lengths,
     outline::{MetadataOutline, outline},
     protocol,
 };
 use crate::{
     list_watch::ListWatchError,
     object::{Metadata, ObjectKey, OwnerReference, ResourceVersion},
+    serde_layer::Lengths,
 };
 
 /// An object's type and metadata, borrowed from its JSON. Managed fields, annotations and the content are not built.

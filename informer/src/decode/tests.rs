@@ -12,7 +12,7 @@ use serde_json::value::RawValue;
 use super::{Decoder, FrameSplitter, Making, status_of_answer};
 use crate::{
     encoding::Encoding,
-    known::{Known, KnownNothing},
+    held_objects::{HeldObjects, NoHeldObjects},
     list_watch::{Arrived, ListPage, ListWatchError, WatchEvent},
     object::{Metadata, Object},
 };
@@ -71,21 +71,21 @@ fn failure_in_short(error: &ListWatchError) -> String {
 fn page_of<K: DeserializeOwned + Send + Sync + 'static>(
     decoder: &Decoder,
     body: &[u8],
-    known: &dyn Known<K>,
+    held: &dyn HeldObjects<K>,
 ) -> Result<ListPage<K>, ListWatchError> {
     let mut list = decoder.list_body(body)?;
-    let items = std::iter::from_fn(|| list.next_item(known)).collect::<Result<_, _>>()?;
+    let items = std::iter::from_fn(|| list.next_item(held)).collect::<Result<_, _>>()?;
     assert!(list.is_empty());
     Ok(list.into_page(items))
 }
 
 fn check_list(body: &str, expected: &str) {
-    let page = page_of::<ConfigMap>(&config_maps(), body.as_bytes(), &KnownNothing);
+    let page = page_of::<ConfigMap>(&config_maps(), body.as_bytes(), &NoHeldObjects);
     assert_eq!(page_in_short(page), expected, "{body}");
 }
 
 fn check_event(frame: &str, expected: &str) {
-    let event = config_maps().watch_event::<ConfigMap>(frame.as_bytes(), &KnownNothing);
+    let event = config_maps().watch_event::<ConfigMap>(frame.as_bytes(), &NoHeldObjects);
     assert_eq!(event_in_short(event), expected, "{frame}");
 }
 
@@ -111,7 +111,7 @@ fn an_object_keeps_nothing_of_the_page_it_came_in() {
         let items: Vec<_> = (1..=3).map(item).collect();
         let items = items.join(",");
         let body = format!(r#"{{"metadata":{{"resourceVersion":"7"}},"items":[{items}]}}"#);
-        page_of::<ConfigMap>(&config_maps(), body.as_bytes(), &KnownNothing).unwrap()
+        page_of::<ConfigMap>(&config_maps(), body.as_bytes(), &NoHeldObjects).unwrap()
     };
     let objects: Vec<_> = page.items.into_iter().map(Result::unwrap).collect();
     let values: Vec<_> = objects
@@ -275,7 +275,7 @@ fn what_is_no_event_is_told_apart() {
 #[test]
 fn list_items_and_events_decode_alike_although_items_lack_their_type() {
     fn types_of(decoder: &Decoder, body: &str) -> Option<(String, String)> {
-        let page = page_of::<DynamicObject>(decoder, body.as_bytes(), &KnownNothing).unwrap();
+        let page = page_of::<DynamicObject>(decoder, body.as_bytes(), &NoHeldObjects).unwrap();
         let object = page.items[0].as_ref().unwrap().get();
         assert_eq!(object.data, serde_json::json!({"data": {"k": "v"}}));
         object
@@ -306,7 +306,7 @@ fn types_of_the_users_own_decode_with_their_type_put_in_front() {
     struct Wrapped(Slim);
 
     let body = r#"{"metadata":{"resourceVersion":"7"},"items":[{"metadata":{"name":"a","resourceVersion":"3"},"data":{"k":"\u00e9"}}]}"#;
-    let page = page_of::<Wrapped>(&config_maps(), body.as_bytes(), &KnownNothing).unwrap();
+    let page = page_of::<Wrapped>(&config_maps(), body.as_bytes(), &NoHeldObjects).unwrap();
     let slim = &page.items[0].as_ref().unwrap().get().0;
     assert_eq!((&*slim.api_version, &*slim.kind), ("v1", "ConfigMap"));
     assert_eq!(slim.data["k"], "é");
@@ -332,7 +332,7 @@ fn types_of_the_users_own_may_keep_json_as_it_is_and_have_enums() {
 
     let frame = r#"{"type":"ADDED","object":{"metadata":{"name":"a","resourceVersion":"3"},"raw":[ ["x"],{"y":[]}],
         "sizes":["default",{"fixed":[1,2]},{"range":{"from":1,"to":2}}],"names":[["n",["m","o"]]],"other":[["p"]]}}"#;
-    let event = config_maps().watch_event::<Odd>(frame.as_bytes(), &KnownNothing);
+    let event = config_maps().watch_event::<Odd>(frame.as_bytes(), &NoHeldObjects);
     let Ok(WatchEvent::Added(Ok(object))) = event else {
         panic!("not added");
     };
@@ -353,7 +353,7 @@ fn metadata_only_objects_are_accepted_where_they_were_asked_for_and_whole_ones_t
     let body = format!(
         r#"{{"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/v1","metadata":{{"resourceVersion":"7"}},"items":[{partial},{whole}]}}"#
     );
-    let page = page_of::<PartialObjectMeta<Pod>>(&decoder, body.as_bytes(), &KnownNothing);
+    let page = page_of::<PartialObjectMeta<Pod>>(&decoder, body.as_bytes(), &NoHeldObjects);
     assert_eq!(page_in_short(page), "7 [a@3 b@4]");
     let frame = format!(r#"{{"type":"ADDED","object":{partial}}}"#);
     check_event(
@@ -369,12 +369,12 @@ fn kinds_named_as_the_servers_own_forms_are_decoded_as_any_other_kind() {
         let object = format!(r#"{{{names},"metadata":{{"name":"a","resourceVersion":"3"}}}}"#);
         let frame = format!(r#"{{"type":"ADDED","object":{object}}}"#);
         let decoder = Decoder::new("example.com/v1", kind);
-        let event = decoder.watch_event::<DynamicObject>(frame.as_bytes(), &KnownNothing);
+        let event = decoder.watch_event::<DynamicObject>(frame.as_bytes(), &NoHeldObjects);
         assert_eq!(event_in_short(event), "added a@3");
         let body = format!(
             r#"{{"kind":"{kind}List","apiVersion":"example.com/v1","metadata":{{"resourceVersion":"7"}},"items":[{object}]}}"#
         );
-        let page = page_of::<DynamicObject>(&decoder, body.as_bytes(), &KnownNothing);
+        let page = page_of::<DynamicObject>(&decoder, body.as_bytes(), &NoHeldObjects);
         assert_eq!(page_in_short(page), "7 [a@3]");
     }
 }
@@ -386,7 +386,7 @@ fn the_peeked_metadata_is_that_of_the_decoded_object() {
         "managedFields":[{"manager":"m","fieldsV1":{"f:metadata":{}}}],
         "ownerReferences":[{"apiVersion":"apps/v1","kind":"ReplicaSet","name":"r","uid":"u-2","controller":true}]}}"#;
     let body = format!(r#"{{"metadata":{{"resourceVersion":"7"}},"items":[{item}]}}"#);
-    let page = page_of::<ConfigMap>(&config_maps(), body.as_bytes(), &KnownNothing).unwrap();
+    let page = page_of::<ConfigMap>(&config_maps(), body.as_bytes(), &NoHeldObjects).unwrap();
     let object = page.items[0].as_ref().unwrap();
     assert_eq!(object.metadata(), &Metadata::of(&**object.get()));
     assert!(object.metadata().is_terminating);
@@ -411,7 +411,7 @@ fn vectors_are_as_long_as_they_need_to_be() {
         .clone()
         .without_fields([".spec.containers[*]".parse().unwrap()]);
     for (decoder, len) in [(&whole, 3), (&pruned, 3), (&cut, 0)] {
-        let event = decoder.watch_event(frame.as_bytes(), &KnownNothing);
+        let event = decoder.watch_event(frame.as_bytes(), &NoHeldObjects);
         let Ok(WatchEvent::Added(Ok(of_event))) = event else {
             panic!("{event:?}");
         };
@@ -433,7 +433,7 @@ fn vectors_are_as_long_as_they_need_to_be() {
 /// Holds every version of every object.
 struct EverythingIs(Object<ConfigMap>);
 
-impl Known<ConfigMap> for EverythingIs {
+impl HeldObjects<ConfigMap> for EverythingIs {
     fn lookup(&self, _: &Metadata) -> Option<Object<ConfigMap>> {
         Some(self.0.clone())
     }
@@ -442,7 +442,7 @@ impl Known<ConfigMap> for EverythingIs {
 #[test]
 fn a_known_version_is_the_handle_that_is_held_and_is_not_decoded() {
     struct Holds(Object<ConfigMap>);
-    impl Known<ConfigMap> for Holds {
+    impl HeldObjects<ConfigMap> for Holds {
         fn lookup(&self, metadata: &Metadata) -> Option<Object<ConfigMap>> {
             (metadata.key == *self.0.key()
                 && metadata.uid[..] == *self.0.uid()
@@ -467,11 +467,11 @@ fn a_known_version_is_the_handle_that_is_held_and_is_not_decoded() {
 fn a_failures_answer_is_read_whoever_wrote_it() {
     let check = |code, body: &str, expected: &str| {
         let status = status_of_answer(code, body.as_bytes());
-        let told = format!(
+        let text = format!(
             "{} {} {:?} {:?}",
             status.code, status.reason, status.message, status.retry_after
         );
-        assert_eq!(told, expected);
+        assert_eq!(text, expected);
     };
     check(
         429,
@@ -571,7 +571,7 @@ fn decode_all<K: DeserializeOwned + Send + Sync + 'static>(
 ) -> Vec<String> {
     frames
         .iter()
-        .map(|frame| event_in_short(decoder.watch_event::<K>(frame.as_bytes(), &KnownNothing)))
+        .map(|frame| event_in_short(decoder.watch_event::<K>(frame.as_bytes(), &NoHeldObjects)))
         .collect()
 }
 
@@ -611,7 +611,7 @@ proptest! {
         let body = r#"{"kind":"ConfigMapList","apiVersion":"v1","metadata":{"resourceVersion":"7"},"items":[
             {"metadata":{"name":"a","resourceVersion":"3"}},{"metadata":{"name":"b","resourceVersion":"5"}}]}"#;
         let length = length % body.len();
-        let page = page_of::<ConfigMap>(&config_maps(), &body.as_bytes()[..length], &KnownNothing);
+        let page = page_of::<ConfigMap>(&config_maps(), &body.as_bytes()[..length], &NoHeldObjects);
         prop_assert!(matches!(page, Err(ListWatchError::Transport(_))), "{:?}", page);
     }
 
@@ -628,10 +628,10 @@ proptest! {
         let whole = config_maps();
         let pruned = config_maps().without_fields([".metadata.managedFields".parse().unwrap()]);
         for decoder in [whole, pruned] {
-            let event = decoder.watch_event::<ConfigMap>(&frame, &KnownNothing);
+            let event = decoder.watch_event::<ConfigMap>(&frame, &NoHeldObjects);
             let item = decoder.item::<ConfigMap>(Encoding::Json, &object, &Making::typed(None));
-            let known = decoder.item(Encoding::Json, &object, &Making::typed(Some(&held)));
-            for is_taken in [event.is_ok(), item.is_ok(), known.is_ok()] {
+            let held = decoder.item(Encoding::Json, &object, &Making::typed(Some(&held)));
+            for is_taken in [event.is_ok(), item.is_ok(), held.is_ok()] {
                 prop_assert!(is_json || !is_taken, "{}", String::from_utf8_lossy(&object));
             }
         }
@@ -640,9 +640,9 @@ proptest! {
     #[test]
     fn no_bytes_make_a_decoder_panic(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
         let decoder = config_maps();
-        let known: Arc<dyn Known<DynamicObject>> = Arc::new(KnownNothing);
-        drop(decoder.watch_event(&bytes, &*known));
-        drop(page_of(&decoder, &bytes, &*known));
+        let held: Arc<dyn HeldObjects<DynamicObject>> = Arc::new(NoHeldObjects);
+        drop(decoder.watch_event(&bytes, &*held));
+        drop(page_of(&decoder, &bytes, &*held));
         drop(status_of_answer(500, &bytes));
     }
 
@@ -652,8 +652,8 @@ proptest! {
         let frame = serde_json::json!({"type": event_type, "object": json}).to_string();
         let list = serde_json::json!({"metadata": json, "items": [json]}).to_string();
         for text in [json.to_string(), frame, list] {
-            drop(decoder.watch_event::<DynamicObject>(text.as_bytes(), &KnownNothing));
-            drop(page_of::<DynamicObject>(&decoder, text.as_bytes(), &KnownNothing));
+            drop(decoder.watch_event::<DynamicObject>(text.as_bytes(), &NoHeldObjects));
+            drop(page_of::<DynamicObject>(&decoder, text.as_bytes(), &NoHeldObjects));
         }
     }
 }

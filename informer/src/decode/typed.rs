@@ -8,27 +8,33 @@ use serde::{
     forward_to_deserialize_any,
 };
 
-/// Decodes an object that has neither field, with both put in front. Nothing is copied to do so.
+/// Decodes an object; if it has no type, with these API version and kind put in front. Nothing is copied to do so.
 pub(super) fn with_type<'de, K: Deserialize<'de>, D: Deserializer<'de>>(
     inner: D,
-    api_version: &str,
-    kind: &str,
+    object_type: Option<(&str, &str)>,
 ) -> Result<K, D::Error> {
+    let (api_version, kind) = object_type.unwrap_or_default();
     K::deserialize(WithType {
         inner,
         fields: [("apiVersion", api_version), ("kind", kind)],
+        next: if object_type.is_some() { 0 } else { FIELDS },
     })
 }
 
+/// The number of fields that are put in front.
+const FIELDS: usize = 2;
+
 struct WithType<'a, D> {
     inner: D,
-    fields: [(&'static str, &'a str); 2],
+    fields: [(&'static str, &'a str); FIELDS],
+    /// The first of them that is put in front.
+    next: usize,
 }
 
 /// Hands a map on with the fields in front of its own.
 struct FieldsFirst<'a, I> {
     inner: I,
-    fields: [(&'static str, &'a str); 2],
+    fields: [(&'static str, &'a str); FIELDS],
     next: usize,
 }
 
@@ -41,8 +47,25 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for WithType<'_, D> {
         self.inner.deserialize_any(FieldsFirst {
             inner: visitor,
             fields: self.fields,
-            next: 0,
+            next: self.next,
         })
+    }
+
+    fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, D::Error> {
+        self.inner.deserialize_map(FieldsFirst {
+            inner: visitor,
+            fields: self.fields,
+            next: self.next,
+        })
+    }
+
+    fn deserialize_struct<V: Visitor<'de>>(
+        self,
+        _name: &'static str,
+        _fields: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, D::Error> {
+        self.deserialize_map(visitor)
     }
 
     fn deserialize_newtype_struct<V: Visitor<'de>>(
@@ -59,7 +82,7 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for WithType<'_, D> {
 
     forward_to_deserialize_any! {
         bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf unit unit_struct seq tuple
-        tuple_struct map struct enum identifier ignored_any
+        tuple_struct enum identifier ignored_any
     }
 }
 
@@ -76,7 +99,7 @@ impl<'de, V: Visitor<'de>> Visitor<'de> for FieldsFirst<'_, V> {
         self.inner.visit_map(FieldsFirst {
             inner: map,
             fields: self.fields,
-            next: 0,
+            next: self.next,
         })
     }
 }

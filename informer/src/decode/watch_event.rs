@@ -4,13 +4,13 @@ use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::value::RawValue;
 
 use super::{
-    Decoder, Made, Making, malformed,
+    Decoded, Decoder, Making, malformed,
     peek::{self, PeekBookmark, Text},
     protocol, status,
 };
 use crate::{
     encoding::Encoding,
-    known::Known,
+    held_objects::HeldObjects,
     list_watch::{ListWatchError, WatchEvent},
     object::ResourceVersion,
 };
@@ -57,9 +57,9 @@ impl Decoder {
     pub fn watch_event<K: DeserializeOwned>(
         &self,
         frame: &[u8],
-        known: &dyn Known<K>,
+        held: &dyn HeldObjects<K>,
     ) -> Result<WatchEvent<K>, ListWatchError> {
-        match self.watch_event_as(frame, &Making::typed(Some(known)))? {
+        match self.watch_event_as(frame, &Making::typed(Some(held)))? {
             Frame::Event(event) => Ok(event),
             Frame::OutOfShard(_) => unreachable!("no shard is asked for"),
         }
@@ -121,8 +121,8 @@ impl Decoder {
         json: &str,
         making: &Making<'_, K>,
     ) -> Result<Frame<K>, ListWatchError> {
-        let made = self.object(json, &change.making(making))?;
-        Ok(change.frame(made))
+        let decoded = self.object(json, &change.making(making))?;
+        Ok(change.frame(decoded))
     }
 }
 
@@ -131,19 +131,19 @@ impl Decoder {
 impl Change {
     /// Returns how the object of the event is made.
     pub(super) fn making<'a, K>(self, making: &Making<'a, K>) -> Making<'a, K> {
-        let known = match self {
-            Self::Added | Self::Modified => making.known,
+        let held = match self {
+            Self::Added | Self::Modified => making.held,
             // What is held is not the object's last state.
             Self::Deleted => None,
         };
-        Making { known, ..*making }
+        Making { held, ..*making }
     }
 
     /// Returns the frame of this change of an object.
-    pub(super) fn frame<K>(self, made: Made<K>) -> Frame<K> {
-        let object = match made {
-            Made::Object(object) => object,
-            Made::OutOfShard(version) => return Frame::OutOfShard(version),
+    pub(super) fn frame<K>(self, decoded: Decoded<K>) -> Frame<K> {
+        let object = match decoded {
+            Decoded::Object(object) => object,
+            Decoded::OutOfShard(version) => return Frame::OutOfShard(version),
         };
         Frame::Event(match self {
             Self::Added => WatchEvent::Added(object),
@@ -154,7 +154,7 @@ impl Change {
 }
 
 /// The change and the object of a frame as API servers print them: then one look at the object is enough to check the frame,
-/// and to read what is asked of it.
+/// and to read the metadata.
 fn change_as_usual(frame: &[u8]) -> Option<(Change, &str)> {
     let frame = frame.trim_ascii_end().strip_suffix(b"}")?;
     let rest = frame.strip_prefix(b"{\"type\":\"")?;

@@ -149,6 +149,7 @@ impl<K: Send + Sync + 'static> ReflectorStore<K> for DeltaFifoProducer<K> {
         queue.push(delta);
         self.shared.queued_items.set(queue.len());
         drop(queue);
+        // After the lock is released: the consumer that wakes takes it at once.
         self.shared.changed.notify_one();
         Ok(())
     }
@@ -164,6 +165,7 @@ impl<K> Drop for DeltaFifoProducer<K> {
 
 impl<K> Shared<K> {
     fn close(&self) {
+        // The queue before the room: a producer that gets a permit meanwhile finds it closed.
         self.queue().close();
         self.room.close();
         self.changed.notify_one();

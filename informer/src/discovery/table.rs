@@ -56,7 +56,7 @@ pub enum Served<T> {
     Found(T),
     /// The server does not serve it.
     NotServed,
-    /// It is not known: these parts could not be discovered.
+    /// The answer is not known, since these parts could not be discovered.
     Unknown(Vec<DiscoveryFailure>),
 }
 

@@ -10,8 +10,6 @@ use kube::{
     Api,
     api::{ObjectMeta, Patch, PatchParams, PostParams},
 };
-use rand::{RngExt, SeedableRng};
-use rand_chacha::ChaCha8Rng;
 use serde_json::json;
 use tokio::{
     select,
@@ -26,7 +24,7 @@ use super::{
     correlator::{Correlator, Decision, Occurrence, Record},
     metrics::{Dropped, Metrics},
 };
-use crate::entropy;
+use crate::{backoff::Jitter, entropy};
 
 /// The cause in the server's answer to an event in a namespace that is being deleted.
 const NAMESPACE_TERMINATING: &str = "NamespaceTerminating";
@@ -47,7 +45,7 @@ pub(super) struct Driver {
     queue: mpsc::Receiver<Queued>,
     correlator: Correlator,
     metrics: Metrics,
-    random: ChaCha8Rng,
+    jitter: Jitter,
     /// True while an event is out of the queue and neither written nor given up.
     is_writing: bool,
 }
@@ -82,7 +80,7 @@ impl Driver {
             client,
             component,
             correlator: Correlator::new(&options),
-            random: ChaCha8Rng::seed_from_u64(options.seed.unwrap_or_else(entropy::seed)),
+            jitter: Jitter::new(options.seed.unwrap_or_else(entropy::seed)),
             options,
             queue,
             metrics,
@@ -220,12 +218,12 @@ impl Driver {
         }
     }
 
-    /// Returns the pause after so many attempts. The first one is a part, so that the clients of a server that comes back do
+    /// Returns the pause after the given number of attempts. The first one is a part, so that the clients of a server that comes back do
     /// not all come at once.
     fn delay(&mut self, try_count: u32) -> Duration {
         let delay = self.options.retry_delay;
         if try_count == 1 {
-            delay.mul_f64(self.random.random())
+            delay.mul_f64(self.jitter.share())
         } else {
             delay
         }

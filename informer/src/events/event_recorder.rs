@@ -116,8 +116,8 @@ impl EventRecorder {
     /// `reason` is short and for programs, such as `ScaledUp`; `message` is for people. Events of one reason with many different
     /// messages are combined: put what is the same for all of them into the reason.
     ///
-    /// It returns at once and cannot fail: an event that does not find its way to the server is
-    /// [counted](Self::dropped_count) and logged, and its controller goes on. Events of one thread are written in their order.
+    /// The call returns at once and cannot fail: an event that does not find its way to the server is
+    /// [counted](Self::dropped_count) and logged, and its controller continues. Events of one thread are written in their order.
     #[doc(alias = "Eventf")]
     pub fn event<K>(
         &self,
@@ -156,7 +156,7 @@ impl EventRecorder {
         let kind = event.object.kind.as_deref().unwrap_or_default();
         let name = event.object.name.as_deref().unwrap_or_default();
         debug!(%component, kind, name, %type_, reason = event.reason, message = event.message, "event");
-        metrics.told();
+        metrics.note_recorded();
         match self.0.queue.try_send(Queued::Event(Box::new(event))) {
             Ok(()) => {}
             Err(TrySendError::Full(_)) => {

@@ -2,7 +2,7 @@
 //!
 //! | name | kind | unit | what it counts | further labels |
 //! |---|---|---|---|---|
-//! | [`EVENTS_TOTAL`] | counter | events | events that a recorder was told | |
+//! | [`EVENTS_TOTAL`] | counter | events | events that a recorder received | |
 //! | [`WRITES_TOTAL`] | counter | events | events that the server has, as objects or as counts | |
 //! | [`DROPPED_TOTAL`] | counter | events | events that are not written | `reason` |
 //! | [`FAILURES_TOTAL`] | counter | requests | requests that failed, also those that were tried again | |
@@ -24,7 +24,7 @@ use ::metrics::{Counter as Series, counter};
 
 use crate::counter::Counter;
 
-/// Events that a recorder was told, a counter.
+/// Events that a recorder received, a counter.
 pub const EVENTS_TOTAL: &str = "event_recorder_events_total";
 /// Events that the server has, a counter.
 pub const WRITES_TOTAL: &str = "event_recorder_writes_total";
@@ -51,7 +51,7 @@ pub(super) struct Metrics {
     failures: Series,
     /// By reason, in the order of [`Dropped::ALL`].
     drops: [Series; 5],
-    told_count: Counter,
+    received_count: Counter,
     written_count: Counter,
     dropped_count: Counter,
 }
@@ -92,14 +92,14 @@ impl Metrics {
             writes: counter!(WRITES_TOTAL, "component" => label()),
             failures: counter!(FAILURES_TOTAL, "component" => label()),
             drops,
-            told_count: Counter::default(),
+            received_count: Counter::default(),
             written_count: Counter::default(),
             dropped_count: Counter::default(),
         }
     }
 
-    pub(super) fn told(&self) {
-        self.told_count.increment();
+    pub(super) fn note_recorded(&self) {
+        self.received_count.increment();
         self.events.increment(1);
     }
 
@@ -123,16 +123,17 @@ impl Metrics {
 
     /// Returns the number of events that are neither written nor dropped.
     pub(super) fn pending_count(&self) -> u64 {
-        // Counted as told before, and read in the other order.
+        // An event is counted as received before it is counted as done, and read in the other order, so that the difference is never
+        // negative.
         let done = self.written_count.get() + self.dropped_count.get();
-        self.told_count.get().saturating_sub(done)
+        self.received_count.get().saturating_sub(done)
     }
 }
 
 fn describe() {
     use ::metrics::{Unit, describe_counter};
 
-    describe_counter!(EVENTS_TOTAL, Unit::Count, "events that a recorder was told");
+    describe_counter!(EVENTS_TOTAL, Unit::Count, "events that a recorder received");
     describe_counter!(WRITES_TOTAL, Unit::Count, "events that the server has");
     describe_counter!(DROPPED_TOTAL, Unit::Count, "events that are not written");
     describe_counter!(FAILURES_TOTAL, Unit::Count, "requests that failed");
@@ -184,7 +185,7 @@ mod tests {
         let report = Report::default();
         let metrics = with_local_recorder(&report, || Metrics::new(&"it".into()));
         for _ in 0..9 {
-            metrics.told();
+            metrics.note_recorded();
         }
         metrics.written();
         metrics.written();

@@ -20,7 +20,7 @@ pub struct EventRecorderOptions {
     #[doc(alias = "EventAggregator")]
     #[doc(alias = "MaxEvents")]
     pub aggregate_from: usize,
-    /// The time without a similar event after which they are counted anew; 10 min.
+    /// The time without a similar event after which the count begins again; 10 min.
     #[doc(alias = "MaxIntervalInSeconds")]
     pub aggregate_interval: Duration,
     /// The number of events of one type about one object that are written at once; 25. With 0, nothing is written.

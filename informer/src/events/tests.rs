@@ -71,7 +71,7 @@ impl Play {
     }
 
     /// An event about the pod `web-0`.
-    fn told(&mut self, reason: &str, message: &str) -> Decision {
+    fn observe(&mut self, reason: &str, message: &str) -> Decision {
         self.event(pod("web-0"), reason, message)
     }
 }
@@ -107,7 +107,7 @@ fn patched(decision: Decision) -> Record {
 #[test]
 fn an_event_is_created_under_the_name_of_its_object_and_its_time() {
     let mut play = Play::new();
-    let record = created(play.told("Started", "it runs"));
+    let record = created(play.observe("Started", "it runs"));
     assert_eq!(record.name, "web-0.18867251edfa0000");
     assert_eq!(record.namespace, "apps");
     assert_eq!((&*record.reason, &*record.message), ("Started", "it runs"));
@@ -118,10 +118,10 @@ fn an_event_is_created_under_the_name_of_its_object_and_its_time() {
 #[test]
 fn equal_events_are_counted() {
     let mut play = Play::new();
-    let first = created(play.told("Started", "it runs"));
+    let first = created(play.observe("Started", "it runs"));
     for count in 2..=15 {
         play.sleep(S(30));
-        let record = patched(play.told("Started", "it runs"));
+        let record = patched(play.observe("Started", "it runs"));
         let expected = Record {
             count,
             last: play.time(),
@@ -131,7 +131,7 @@ fn equal_events_are_counted() {
     }
     // However much later.
     play.sleep(S(1_000_000));
-    assert_eq!(patched(play.told("Started", "it runs")).count, 16);
+    assert_eq!(patched(play.observe("Started", "it runs")).count, 16);
 }
 
 #[test]
@@ -139,13 +139,13 @@ fn from_the_tenth_on_similar_events_are_combined() {
     let mut play = Play::new();
     for number in 1..=9 {
         let message = format!("attempt {number}");
-        assert_eq!(created(play.told("Failed", &message)).message, message);
+        assert_eq!(created(play.observe("Failed", &message)).message, message);
     }
-    let first = created(play.told("Failed", "attempt 10"));
+    let first = created(play.observe("Failed", "attempt 10"));
     assert_eq!(first.message, "(combined from similar events): attempt 10");
     for number in 11..=15 {
         play.sleep(S(5));
-        let record = patched(play.told("Failed", &format!("attempt {number}")));
+        let record = patched(play.observe("Failed", &format!("attempt {number}")));
         assert_eq!(record.name, first.name);
         assert_eq!((record.first, record.last), (first.first, play.time()));
         assert_eq!(record.count, number - 9);
@@ -153,9 +153,12 @@ fn from_the_tenth_on_similar_events_are_combined() {
         assert_eq!(record.message, message);
     }
     // A message that has an event of its own keeps it, and other reasons are not concerned.
-    let own = patched(play.told("Failed", "attempt 3"));
+    let own = patched(play.observe("Failed", "attempt 3"));
     assert_eq!((own.count, &*own.message), (2, "attempt 3"));
-    assert_eq!(created(play.told("Started", "it runs")).message, "it runs");
+    assert_eq!(
+        created(play.observe("Started", "it runs")).message,
+        "it runs"
+    );
 }
 
 #[test]
@@ -163,11 +166,11 @@ fn similar_events_are_counted_anew_after_ten_minutes_without_one() {
     let run = |pause: Duration| {
         let mut play = Play::new();
         for number in 1..=9 {
-            play.told("Failed", &format!("attempt {number}"));
+            play.observe("Failed", &format!("attempt {number}"));
             play.sleep(S(60));
         }
         play.sleep(pause);
-        created(play.told("Failed", "attempt 10")).message
+        created(play.observe("Failed", "attempt 10")).message
     };
     // The pause begins with the last of them, a minute before.
     assert_eq!(run(S(540)), "(combined from similar events): attempt 10");
@@ -202,31 +205,31 @@ fn different_objects_and_containers_have_events_of_their_own() {
 fn the_twenty_sixth_event_about_an_object_is_dropped_and_counted() {
     let mut play = Play::new();
     for number in 1..=25 {
-        let decision = play.told("Failed", "no image");
+        let decision = play.observe("Failed", "no image");
         assert_ne!(decision, Decision::Drop, "{number}");
     }
-    assert_eq!(play.told("Failed", "no image"), Decision::Drop);
+    assert_eq!(play.observe("Failed", "no image"), Decision::Drop);
     // It is about the object, whatever the reason, and about that object only.
-    assert_eq!(play.told("Started", "it runs"), Decision::Drop);
+    assert_eq!(play.observe("Started", "it runs"), Decision::Drop);
     created(play.event(pod("web-1"), "Failed", "no image"));
     // One more every five minutes.
     play.sleep(S(299));
-    assert_eq!(play.told("Failed", "no image"), Decision::Drop);
+    assert_eq!(play.observe("Failed", "no image"), Decision::Drop);
     play.sleep(S(1));
-    assert_eq!(patched(play.told("Failed", "no image")).count, 28);
-    assert_eq!(play.told("Failed", "no image"), Decision::Drop);
+    assert_eq!(patched(play.observe("Failed", "no image")).count, 28);
+    assert_eq!(play.observe("Failed", "no image"), Decision::Drop);
     play.sleep(S(1_000_000));
     for _ in 0..25 {
-        assert_ne!(play.told("Failed", "no image"), Decision::Drop);
+        assert_ne!(play.observe("Failed", "no image"), Decision::Drop);
     }
-    assert_eq!(play.told("Failed", "no image"), Decision::Drop);
+    assert_eq!(play.observe("Failed", "no image"), Decision::Drop);
 }
 
 #[test]
 fn warnings_have_a_limit_of_their_own() {
     let mut play = Play::new();
     for _ in 0..26 {
-        play.told("Failed", "no image");
+        play.observe("Failed", "no image");
     }
     let warning = Occurrence {
         object: pod("web-0"),
@@ -245,17 +248,17 @@ fn limits_can_be_chosen() {
     (options.burst, options.refill_interval) = (1, S(10));
     (options.aggregate_from, options.aggregate_interval) = (2, S(60));
     let mut play = Play::with_options(&options);
-    created(play.told("Failed", "a"));
-    assert_eq!(play.told("Failed", "a"), Decision::Drop);
+    created(play.observe("Failed", "a"));
+    assert_eq!(play.observe("Failed", "a"), Decision::Drop);
     play.sleep(S(10));
-    let combined = created(play.told("Failed", "b"));
+    let combined = created(play.observe("Failed", "b"));
     assert_eq!(combined.message, "(combined from similar events): b");
     options.burst = 0;
     let mut play = Play::with_options(&options);
-    assert_eq!(play.told("Failed", "a"), Decision::Drop);
+    assert_eq!(play.observe("Failed", "a"), Decision::Drop);
     options.refill_interval = S(0);
     let mut play = Play::with_options(&options);
-    created(play.told("Failed", "a"));
+    created(play.observe("Failed", "a"));
 }
 
 #[test]
@@ -291,10 +294,10 @@ fn what_is_remembered_has_a_limit() {
 fn no_two_events_have_the_same_name_at_one_moment_or_after_the_clock_went_back() {
     let mut play = Play::new();
     play.sleep(S(10));
-    let first = created(play.told("A", "")).name;
-    let second = created(play.told("B", "")).name;
+    let first = created(play.observe("A", "")).name;
+    let second = created(play.observe("B", "")).name;
     play.now = S(5);
-    let third = created(play.told("C", "")).name;
+    let third = created(play.observe("C", "")).name;
     assert!(first < second && second < third, "{first} {second} {third}");
 }
 
@@ -403,11 +406,11 @@ async fn three_equal_events_are_one_object_of_count_three() {
     let [event] = &world.events().await[..] else {
         panic!("{:?}", world.events().await);
     };
-    let shown = serde_json::to_value(event).unwrap();
+    let written_event = serde_json::to_value(event).unwrap();
     let meta = &world.object.metadata;
-    assert_eq!(shown["metadata"]["name"], "web.18867251edfa0000");
+    assert_eq!(written_event["metadata"]["name"], "web.18867251edfa0000");
     assert_eq!(
-        shown["involvedObject"],
+        written_event["involvedObject"],
         json!({
             "apiVersion": "v1", "kind": "ConfigMap", "namespace": "apps", "name": "web",
             "uid": meta.uid, "resourceVersion": meta.resource_version,
@@ -424,7 +427,7 @@ async fn three_equal_events_are_one_object_of_count_three() {
         ("reportingComponent", json!("it")),
         ("reportingInstance", json!("copy-1")),
     ] {
-        assert_eq!(shown[field], value, "{field}");
+        assert_eq!(written_event[field], value, "{field}");
     }
     assert_eq!((world.requests("create"), world.requests("patch")), (1, 2));
     assert_eq!(world.recorder.dropped_count(), 0);
@@ -580,8 +583,8 @@ async fn events_in_a_namespace_that_is_being_deleted_or_absent_are_given_up_at_o
     let world = World::new().await;
     let namespaces: Api<Namespace> = Api::all(world.server.client());
     let params = PostParams::default();
-    let kept = json!({"metadata": {"name": "going"}, "spec": {"finalizers": ["kubernetes"]}});
-    namespaces.create(&params, &from_json(kept)).await.unwrap();
+    let going = json!({"metadata": {"name": "going"}, "spec": {"finalizers": ["kubernetes"]}});
+    namespaces.create(&params, &from_json(going)).await.unwrap();
     namespaces
         .delete("going", &DeleteParams::default())
         .await

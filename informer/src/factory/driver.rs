@@ -140,7 +140,7 @@ impl SharedInformerFactory {
     /// Caches can still be read. The factory keeps its informers and their handlers; they resume when it is
     /// [started](Self::start) again.
     ///
-    /// It takes as long as the slowest handler.
+    /// The shutdown takes as long as the slowest handler.
     ///
     /// # Cancel safety
     ///

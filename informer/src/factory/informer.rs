@@ -17,7 +17,7 @@ use crate::{
 
 /// The informers of one resource in the scope of a factory, to be used as one: one informer, or one a namespace.
 ///
-/// It stays valid when the factory is shut down and started again, and so do its listers and registrations: they show
+/// The handle stays valid when the factory is shut down and started again, and so do its listers and registrations: they show
 /// what was held last, and resume from it.
 ///
 /// While a handle is held, [`release_unused`](super::SharedInformerFactory::release_unused) leaves its informers running.

@@ -75,7 +75,7 @@ impl<K> ScopedLister<K> {
     ///
     /// # Errors
     ///
-    /// It is not watched, so that nothing is known of its objects.
+    /// The namespace is not watched, so that nothing is known of its objects.
     pub fn namespaced(&self, namespace: &str) -> Result<NamespacedLister<K>, OutOfScope> {
         let is_watched = |scope: &Scope| match scope {
             Scope::All => true,

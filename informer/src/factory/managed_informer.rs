@@ -34,7 +34,7 @@ pub(super) struct ManagedInformer<K> {
 struct State<K> {
     /// The present generation.
     informer: SharedInformer<K>,
-    /// It is stopping, so that nothing is added to it any more.
+    /// True if the informer is stopping, so that nothing is added to it any more.
     is_ending: bool,
     slots: Vec<Arc<dyn InformerSlot<K>>>,
 }
@@ -135,9 +135,11 @@ impl<K: Send + Sync + 'static> AnyManagedInformer for ManagedInformer<K> {
         state.slots.retain(|own| !own.is_removed());
         // A handler that knows what is held receives what changed since; one that was added later receives all of it,
         // from the writer.
-        let (told, new): (Vec<_>, Vec<_>) =
+        let (current, new): (Vec<_>, Vec<_>) =
             state.slots.iter().partition(|own| own.knows_the_cache());
-        for own in told {
+        // Those that know the cache come before the start, as of its version; the others after it, so that what they
+        // receive as present is what the writer has then.
+        for own in current {
             own.resume(&informer);
         }
         informer.start();

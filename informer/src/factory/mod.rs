@@ -66,7 +66,7 @@
 //!
 //! - *An informer asked for after the start* waits there for another `Start`, which is easily forgotten. Here it runs.
 //! - *The key is the type alone*, so that selectors and transforms of the second request are silently ignored.
-//! - *A stopped informer is handed out again*, and never hears of anything.
+//! - *A stopped informer is handed out again*, and receives no changes.
 //! - *A namespace is put into the path of cluster-scoped resources* by the dynamic factory. Here it is left out.
 //! - *A resource that is not served* is listed without success for ever. Here
 //!   [`for_resource`](SharedInformerFactory::for_resource) asks discovery, and fails.

@@ -11,7 +11,7 @@ use crate::{discovery::GroupResource, http::HttpListWatch};
 
 /// A type of objects that a factory makes informers of: a [`Resource`], or `Compact` of one.
 ///
-/// It is sealed: every type that can be decoded has it.
+/// The trait is sealed: every type that can be decoded has it.
 #[diagnostic::on_unimplemented(
     message = "a factory cannot make informers of `{Self}`",
     label = "neither a `kube::Resource` that can be decoded, nor `Compact` of one",

@@ -48,7 +48,7 @@ impl ScopedRegistration {
         synced.all(|has_synced| has_synced)
     }
 
-    /// Waits until the handler has heard all of the initial state of every namespace, at most for `limit`.
+    /// Waits until the handler has received all of the initial state of every namespace, at most for `limit`.
     ///
     /// # Errors
     ///

@@ -72,7 +72,7 @@ impl SharedInformerFactory {
 
     /// The informer of the metadata of a type that is known at compile time. The server sends nothing else.
     ///
-    /// It is the same as that of [`metadata_for_resource`](Self::metadata_for_resource).
+    /// The informer is the same as that of [`metadata_for_resource`](Self::metadata_for_resource).
     ///
     /// # Panics
     ///

@@ -72,7 +72,7 @@ impl SharedInformerFactory {
 
     /// Changes each object of type `K` once, before any reader sees it, for example to drop unused fields.
     ///
-    /// It takes the place of an earlier one for `K`. Requests share an informer if their transform was set by the same
+    /// A transform takes the place of an earlier one for `K`. Requests share an informer if their transform was set by the same
     /// call; for one dynamic resource, set it on a view that asks for this resource only. See
     /// [`SharedInformerBuilder::with_transform`](crate::SharedInformerBuilder::with_transform).
     #[doc(alias = "WithTransform")]

@@ -6,14 +6,14 @@ use k8s_openapi::api::core::v1::Pod;
 use kube::{api::DynamicObject, core::PartialObjectMeta};
 
 use super::{
-    FactoryObject, Selectors,
+    FactoryObject, Selectors, SharedInformerFactory,
     key::{InformerKey, Representation},
     options::Options,
 };
 use crate::{
     compact::Compact,
     discovery::{GroupResource, GroupVersionResource},
-    http::Scope,
+    http::{Encoding, Scope},
     rest_mapper::RestMapper,
 };
 
@@ -70,6 +70,23 @@ async fn options_hold_for_all_until_a_resource_has_its_own() {
     options.set_resync_period(Some(pods.clone()), Duration::ZERO);
     assert_eq!(options.resync_period(&pods), None);
     assert_eq!(options.resync_period(&nodes), Some(Duration::from_mins(1)));
+}
+
+#[tokio::test]
+async fn periods_and_encodings_of_one_resource_are_set_beside_those_of_all() {
+    let [pods, nodes] = ["pods", "nodes"].map(|name| GroupResource::new("", name));
+    let client = fakeserver::FakeServer::builder().build().client();
+    let factory = SharedInformerFactory::new(client)
+        .with_resync_period(Duration::from_mins(1))
+        .with_resync_period_for(pods.clone(), Duration::from_mins(2))
+        .with_encoding(Encoding::Json)
+        .with_encoding_for(pods.clone(), Encoding::Cbor);
+    let of = |resource| {
+        let options = &factory.options;
+        (options.resync_period(resource), options.encoding(resource))
+    };
+    assert_eq!(of(&pods), (Some(Duration::from_mins(2)), Encoding::Cbor));
+    assert_eq!(of(&nodes), (Some(Duration::from_mins(1)), Encoding::Json));
 }
 
 #[tokio::test]

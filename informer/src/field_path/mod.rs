@@ -15,7 +15,7 @@ use std::{fmt, str::FromStr, sync::Arc};
 use serde::Serialize;
 
 pub use self::error::{ParseFieldPathError, ReadFieldError};
-pub(crate) use self::prune::Dropped;
+pub(crate) use self::prune::{Dropped, DroppedPaths};
 
 /// A path to a field of an object: the plain paths of kubectl's `JSONPath`.
 ///
@@ -105,7 +105,7 @@ impl FieldPath {
     ///
     /// # Errors
     ///
-    /// It is not JSON. Trying again is useless.
+    /// The bytes are not JSON. Trying again is useless.
     pub fn values_in_json(&self, json: &[u8]) -> Result<Vec<Arc<str>>, ReadFieldError> {
         let mut found = Vec::new();
         json::read(json, &self.0, &mut found)?;

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::{Dropped, FieldPath};
-use crate::serde_layer::Layered;
+use crate::serde_layer::{Layered, Rules};
 
 fn path(text: &str) -> FieldPath {
     text.parse().unwrap()
@@ -237,9 +237,11 @@ fn pruned(value: &Value, paths: &[&str]) -> Value {
     let paths: Vec<_> = paths.iter().map(|text| path(text)).collect();
     let json = value.to_string();
     let mut json = serde_json::Deserializer::from_str(&json);
-    let from_json = Value::deserialize(Layered::new(&mut json, Dropped::new(&paths))).unwrap();
+    let dropped = Dropped::new(&paths);
+    let rules = Rules::new(None, &dropped);
+    let from_json = Value::deserialize(Layered::new(&mut json, rules)).unwrap();
     json.end().unwrap();
-    let from_value = Value::deserialize(Layered::new(value.clone(), Dropped::new(&paths))).unwrap();
+    let from_value = Value::deserialize(Layered::new(value.clone(), rules)).unwrap();
     assert_eq!(from_json, from_value);
     from_json
 }
@@ -286,7 +288,9 @@ fn types_of_the_api_are_decoded_without_what_is_dropped() {
         ".spec.containers.image",
     ];
     let paths = paths.map(path);
-    let pod = Pod::deserialize(Layered::new(json.clone(), Dropped::new(&paths))).unwrap();
+    let dropped = Dropped::new(&paths);
+    let rules = Rules::new(None, &dropped);
+    let pod = Pod::deserialize(Layered::new(json.clone(), rules)).unwrap();
     let spec = pod.spec.unwrap();
     assert_eq!(pod.metadata.managed_fields, None);
     let annotations = BTreeMap::from([("c".to_owned(), "2".to_owned())]);
@@ -299,7 +303,7 @@ fn types_of_the_api_are_decoded_without_what_is_dropped() {
         (&*spec.containers[0].name, &spec.containers[0].image),
         ("x", &None)
     );
-    let dynamic = DynamicObject::deserialize(Layered::new(json, Dropped::new(&paths))).unwrap();
+    let dynamic = DynamicObject::deserialize(Layered::new(json, rules)).unwrap();
     assert_eq!(dynamic.metadata, pod.metadata);
     assert_eq!(dynamic.data["spec"]["containers"], json!([{"name": "x"}]));
 }

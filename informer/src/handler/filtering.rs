@@ -1,14 +1,14 @@
-//! A handler that hears of some objects only.
+//! A handler that receives notifications of some objects only.
 
 use std::{collections::BTreeSet, fmt};
 
 use super::{EventHandler, Filter, Notification, NotificationCause};
 use crate::object::{Deleted, Object, ObjectKey};
 
-/// Lets a handler hear of those objects only that a filter accepts.
+/// Passes on to a handler the notifications of those objects that a filter accepts.
 ///
 /// An object that comes to be accepted is an add to the handler, one that ceases to be is a deletion, with the last state that
-/// the handler was told.
+/// the handler received.
 ///
 /// # Memory
 ///
@@ -18,13 +18,13 @@ use crate::object::{Deleted, Object, ObjectKey};
 pub struct FilteringHandler<F, H> {
     filter: F,
     handler: H,
-    told: BTreeSet<ObjectKey>,
+    accepted: BTreeSet<ObjectKey>,
 }
 
 // === impl FilteringHandler ===
 
 impl<F, H> FilteringHandler<F, H> {
-    /// Lets `handler` hear of what `filter` accepts.
+    /// Passes on to `handler` what `filter` accepts.
     pub fn new<K>(filter: F, handler: H) -> Self
     where
         F: FnMut(&Object<K>) -> bool + Send + 'static,
@@ -33,7 +33,7 @@ impl<F, H> FilteringHandler<F, H> {
         Self {
             filter,
             handler,
-            told: BTreeSet::new(),
+            accepted: BTreeSet::new(),
         }
     }
 
@@ -42,7 +42,7 @@ impl<F, H> FilteringHandler<F, H> {
     where
         H: EventHandler<K>,
     {
-        self.told.insert(new.key().clone());
+        self.accepted.insert(new.key().clone());
         let object = new.clone();
         self.handler
             .on_notification(&Notification::Add { object, cause });
@@ -53,7 +53,7 @@ impl<F, H> FilteringHandler<F, H> {
     where
         H: EventHandler<K>,
     {
-        self.told.remove(old.key());
+        self.accepted.remove(old.key());
         let deleted = Deleted::Object(old.clone());
         self.handler
             .on_notification(&Notification::Delete { deleted, cause });
@@ -83,13 +83,13 @@ where
         match notification {
             Notification::Add { object, .. } => {
                 if (self.filter)(object) {
-                    self.told.insert(object.key().clone());
+                    self.accepted.insert(object.key().clone());
                     self.handler.on_notification(notification);
                 }
             }
             Notification::Update { old, new, cause } => {
                 let is_accepted = (self.filter)(new);
-                let was_accepted = self.told.contains(new.key());
+                let was_accepted = self.accepted.contains(new.key());
                 match (was_accepted, is_accepted) {
                     (true, true) => self.handler.on_notification(notification),
                     (true, false) => self.leave(old, *cause),
@@ -98,7 +98,7 @@ where
                 }
             }
             Notification::Delete { deleted, .. } => {
-                if self.told.remove(deleted.key()) {
+                if self.accepted.remove(deleted.key()) {
                     self.handler.on_notification(notification);
                 }
             }

@@ -10,7 +10,7 @@ type OnUpdate<K> = Box<dyn FnMut(&Object<K>, &Object<K>) + Send>;
 type OnDelete<K> = Box<dyn FnMut(&Deleted<K>) + Send>;
 type OnNotification<K> = Box<dyn FnMut(&Notification<K>) + Send>;
 
-/// A handler made of closures; what has none is not heard.
+/// A handler made of closures; notifications without a closure are ignored.
 ///
 /// # Examples
 ///

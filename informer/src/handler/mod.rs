@@ -24,7 +24,7 @@ pub use self::{
 /// # Ordering
 ///
 /// Calls to one handler come one at a time, and for one key in the order of the cache's states; the cache shows a change
-/// before any handler hears of it, and may already show later ones. Handlers are independent of each other.
+/// before any handler is notified, and may already show later ones. Handlers are independent of each other.
 ///
 /// # Panics
 ///

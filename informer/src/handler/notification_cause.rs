@@ -4,7 +4,7 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum NotificationCause {
-    /// It was there when the informer started, or when the handler joined.
+    /// The object existed when the informer started, or when the handler joined.
     Initial,
     /// The server reported a change.
     Live,

@@ -33,7 +33,7 @@ fn is_mine(object: &Object<Value>) -> bool {
 
 #[test]
 fn a_filter_turns_updates_into_what_its_handler_knows() {
-    let (inner, heard) = RecordingHandler::new();
+    let (inner, recording) = RecordingHandler::new();
     let mut handler = FilteringHandler::new(is_mine, inner);
     add(
         &mut handler,
@@ -45,25 +45,25 @@ fn a_filter_turns_updates_into_what_its_handler_knows() {
         thing("b@1", "other"),
         NotificationCause::Initial,
     );
-    assert_eq!(heard.take_text(), "(+a@1)");
+    assert_eq!(recording.take_text(), "(+a@1)");
     update(&mut handler, thing("a@1", "mine"), thing("a@2", "mine"));
     update(&mut handler, thing("b@1", "other"), thing("b@2", "other"));
-    assert_eq!(heard.take_text(), "~a@1..2");
+    assert_eq!(recording.take_text(), "~a@1..2");
     update(&mut handler, thing("a@2", "mine"), thing("a@3", "other"));
     update(&mut handler, thing("b@2", "other"), thing("b@3", "mine"));
-    assert_eq!(heard.take_text(), "-a@2 +b@3");
+    assert_eq!(recording.take_text(), "-a@2 +b@3");
     delete(&mut handler, Deleted::Object(thing("a@4", "other")));
     delete(&mut handler, Deleted::Object(thing("b@4", "mine")));
-    assert_eq!(heard.take_text(), "-b@4");
+    assert_eq!(recording.take_text(), "-b@4");
 }
 
 #[test]
 fn a_filter_keeps_no_deletion_from_a_handler_that_knows_the_object() {
-    let (inner, heard) = RecordingHandler::new();
+    let (inner, recording) = RecordingHandler::new();
     let mut handler = FilteringHandler::new(is_mine, inner);
     add(&mut handler, thing("a@1", "mine"), NotificationCause::Live);
     add(&mut handler, thing("b@1", "mine"), NotificationCause::Live);
-    heard.take();
+    recording.take();
     // The last state is not accepted, or is not known.
     delete(&mut handler, Deleted::Object(thing("a@9", "other")));
     let gone = thing("b@1", "mine");
@@ -75,7 +75,7 @@ fn a_filter_keeps_no_deletion_from_a_handler_that_knows_the_object() {
             reason: TombstoneReason::MissedDelete,
         }),
     );
-    assert_eq!(heard.take_text(), "-a@9 !b");
+    assert_eq!(recording.take_text(), "-a@9 !b");
 }
 
 #[test]
@@ -90,14 +90,14 @@ fn a_filter_reads_metadata_a_field_or_the_object() {
     let path = filters[1].field_path().unwrap();
     assert_eq!(path.to_string(), ".text");
     for filter in filters {
-        let (inner, heard) = RecordingHandler::new();
+        let (inner, recording) = RecordingHandler::new();
         let mut handler = FilteringHandler::with_filter(filter, inner);
         let [mine, other] =
             ["mine", "other"].map(|team| object_with("a@1", team, [("team", team)]));
         add(&mut handler, other.clone(), NotificationCause::Live);
-        assert_eq!(heard.take_text(), "");
+        assert_eq!(recording.take_text(), "");
         update(&mut handler, other, mine);
-        assert_eq!(heard.take_text(), "+a@1");
+        assert_eq!(recording.take_text(), "+a@1");
     }
 }
 
@@ -116,26 +116,31 @@ fn a_filter_that_panics_or_cannot_read_accepts_nothing() {
 
 #[test]
 fn closures_hear_what_they_are_for_and_nothing_else() {
-    let heard = Arc::new(Mutex::new(Vec::new()));
-    let note = |heard: &Arc<Mutex<Vec<String>>>, text: String| heard.lock().unwrap().push(text);
-    let (adds, deletions) = (Arc::clone(&heard), Arc::clone(&heard));
+    let recording = Arc::new(Mutex::new(Vec::new()));
+    let note =
+        |recording: &Arc<Mutex<Vec<String>>>, text: String| recording.lock().unwrap().push(text);
+    let (adds, deletions) = (Arc::clone(&recording), Arc::clone(&recording));
     let mut handler = HandlerFuncs::new()
         .with_add(move |object: &Object<Value>, _| note(&adds, format!("+{object:?}")))
         .with_delete(move |deleted| note(&deletions, format!("-{}", deleted.key())));
     add(&mut handler, thing("a@1", ""), NotificationCause::Initial);
     update(&mut handler, thing("a@1", ""), thing("a@2", ""));
     delete(&mut handler, Deleted::Object(thing("a@3", "")));
-    assert_eq!(*heard.lock().unwrap(), ["+a@1", "-a"]);
+    assert_eq!(*recording.lock().unwrap(), ["+a@1", "-a"]);
 }
 
 #[test]
 fn a_closure_hears_everything_with_its_cause_before_the_one_it_is_for() {
-    let heard = Arc::new(Mutex::new(Vec::new()));
-    let note = |heard: &Arc<Mutex<Vec<String>>>, text: String| heard.lock().unwrap().push(text);
-    let (all, adds) = (Arc::clone(&heard), Arc::clone(&heard));
+    let recording = Arc::new(Mutex::new(Vec::new()));
+    let note =
+        |recording: &Arc<Mutex<Vec<String>>>, text: String| recording.lock().unwrap().push(text);
+    let (all, adds) = (Arc::clone(&recording), Arc::clone(&recording));
     let mut handler = HandlerFuncs::new()
-        .with_notification(move |told: &Notification<Value>| {
-            note(&all, format!("{} {:?}", told.key(), told.cause()));
+        .with_notification(move |notification: &Notification<Value>| {
+            note(
+                &all,
+                format!("{} {:?}", notification.key(), notification.cause()),
+            );
         })
         .with_add(move |object, in_initial_list| {
             note(&adds, format!("{object:?} {in_initial_list}"));
@@ -145,7 +150,7 @@ fn a_closure_hears_everything_with_its_cause_before_the_one_it_is_for() {
     delete(&mut handler, Deleted::Object(thing("a@3", "")));
     add(&mut handler, thing("a@4", ""), NotificationCause::Relist);
     assert_eq!(
-        *heard.lock().unwrap(),
+        *recording.lock().unwrap(),
         [
             "a Initial",
             "a@1 true",
@@ -159,7 +164,7 @@ fn a_closure_hears_everything_with_its_cause_before_the_one_it_is_for() {
 
 #[test]
 fn what_a_filter_makes_of_an_update_has_the_cause_of_the_update() {
-    let (inner, heard) = RecordingHandler::new();
+    let (inner, recording) = RecordingHandler::new();
     let mut handler = FilteringHandler::new(is_mine, inner);
     add(
         &mut handler,
@@ -169,7 +174,7 @@ fn what_a_filter_makes_of_an_update_has_the_cause_of_the_update() {
     update(&mut handler, thing("a@1", "mine"), thing("a@2", "other"));
     update(&mut handler, thing("a@2", "other"), thing("a@3", "mine"));
     assert_eq!(
-        heard.take_causes(),
+        recording.take_causes(),
         [
             NotificationCause::Initial,
             NotificationCause::Relist,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::de::DeserializeOwned;
 
-use super::{HttpListWatch, pages::NextPage};
+use super::HttpListWatch;
 use crate::{
     compact::{Compact, CompactOptions},
     decode::Packing,
@@ -39,12 +39,9 @@ impl<K> HttpListWatch<K> {
     {
         HttpListWatch {
             form: Arc::new(Packing::new(&self.decoder, options)),
-            client: self.client,
-            target: self.target,
+            source: self.source,
             decoder: self.decoder,
-            negotiation: self.negotiation,
             shard: self.shard,
-            next_page: NextPage::default(),
         }
     }
 }

@@ -21,12 +21,13 @@ use serde::de::DeserializeOwned;
 
 use self::{
     negotiation::Negotiation,
-    pages::{Maker, NextPage, Ordered},
+    pages::{DecodeItems, Items, Maker, NextPage, Ordered, read_page},
+    response::Chunks,
 };
 use crate::{
-    decode::{Decoder, Form, Typed},
+    decode::{Decoder, Form, ListEnd, Typed},
     field_path::{FieldPath, ParseFieldPathError},
-    known::Known,
+    held_objects::HeldObjects,
     list_watch::{ListPage, ListRequest, ListWatch, ListWatchError, WatchRequest},
     shard::{Shard, ShardFilter},
 };
@@ -54,15 +55,24 @@ pub use crate::encoding::Encoding;
 /// # }
 /// ```
 pub struct HttpListWatch<K> {
-    client: kube::Client,
-    target: request::Target,
+    source: Source,
     decoder: Arc<Decoder>,
     form: Arc<dyn Form<K>>,
-    negotiation: Arc<Negotiation>,
     /// The filter of the shard, if it is of one.
     shard: Option<Arc<ShardFilter>>,
+}
+
+/// The requests, which do not depend on the type of the objects.
+struct Source {
+    client: kube::Client,
+    target: request::Target,
+    negotiation: Arc<Negotiation>,
     next_page: NextPage,
 }
+
+/// A function that makes a request for an encoding.
+type MakeRequest<'a> =
+    dyn Fn(Encoding) -> Result<http::Request<Body>, ListWatchError> + Send + Sync + 'a;
 
 /// An answer: its body, in the encoding that it has.
 struct Answer<B> {
@@ -95,22 +105,25 @@ impl<K: Resource + DeserializeOwned + 'static> HttpListWatch<K> {
             Scope::All => None,
             Scope::Namespace(namespace) => Some(namespace.as_str()),
         };
+        let target = request::Target {
+            path: K::url_path(dynamic_type, namespace),
+            plural: K::plural(dynamic_type).into_owned(),
+            scope,
+            labels: String::new(),
+            fields: String::new(),
+            shard: String::new(),
+            form,
+        };
         Self {
-            client,
-            target: request::Target {
-                path: K::url_path(dynamic_type, namespace),
-                plural: K::plural(dynamic_type).into_owned(),
-                scope,
-                labels: String::new(),
-                fields: String::new(),
-                shard: String::new(),
-                form,
+            source: Source {
+                client,
+                target,
+                negotiation: Arc::default(),
+                next_page: NextPage::default(),
             },
             decoder: Arc::new(decoder),
             form: Arc::new(Typed),
-            negotiation: Arc::default(),
             shard: None,
-            next_page: NextPage::default(),
         }
     }
 }
@@ -119,14 +132,14 @@ impl<K> HttpListWatch<K> {
     /// Only objects that match this label selector, as in `app=web,tier in (a,b)`. The server checks it.
     #[must_use]
     pub fn with_labels(mut self, selector: impl Into<String>) -> Self {
-        self.target.labels = selector.into();
+        self.source.target.labels = selector.into();
         self
     }
 
     /// Only objects that match this field selector, as in `spec.nodeName=node-1`. The server checks it.
     #[must_use]
     pub fn with_fields(mut self, selector: impl Into<String>) -> Self {
-        self.target.fields = selector.into();
+        self.source.target.fields = selector.into();
         self
     }
 
@@ -137,14 +150,14 @@ impl<K> HttpListWatch<K> {
     #[must_use]
     pub fn with_shard(mut self, shard: Shard) -> Self {
         let filter = ShardFilter::new(shard);
-        filter.selector().clone_into(&mut self.target.shard);
+        filter.selector().clone_into(&mut self.source.target.shard);
         self.shard = Some(Arc::new(filter));
         self
     }
 
     /// Objects come without what these paths lead to, as in `.metadata.managedFields` or `.spec.template`.
     ///
-    /// It is skipped while an object is decoded, and never takes memory; the server sends it all the same. A field that the
+    /// Such a field is skipped while an object is decoded, and never takes memory; the server sends it all the same. A field that the
     /// type needs must stay. Key, uid, version, labels and owners of the [handle](crate::Object) are read in any case.
     ///
     /// # Errors
@@ -189,22 +202,63 @@ impl<K> HttpListWatch<K> {
         } else {
             Encoding::Json
         };
-        self.negotiation = Arc::new(Negotiation::new(encoding));
+        self.source.negotiation = Arc::new(Negotiation::new(encoding));
         self
     }
 
     /// The resource's name in paths, as in `pods`.
     pub fn plural(&self) -> &str {
-        &self.target.plural
+        &self.source.target.plural
     }
 
-    fn maker(&self, known: &Arc<dyn Known<K>>) -> Maker<K> {
+    fn maker(&self, held: &Arc<dyn HeldObjects<K>>) -> Maker<K> {
         Maker {
             decoder: Arc::clone(&self.decoder),
-            known: Arc::clone(known),
+            held: Arc::clone(held),
             form: Arc::clone(&self.form),
             shard: self.shard.clone(),
         }
+    }
+}
+
+// === impl Source ===
+
+impl Source {
+    /// Lists one page, whose items `maker` decodes.
+    async fn list(
+        &self,
+        request: &ListRequest,
+        maker: Arc<dyn DecodeItems>,
+    ) -> Result<(ListEnd, Items), ListWatchError> {
+        let answer = self.open_list(request).await?;
+        let encoding = answer.encoding;
+        let next = |token: &str| self.fetch(&request.next_page(token));
+        let page = read_page(&maker, answer, &self.next_page, &next).await;
+        if let Err(error) = &page {
+            self.negotiation.check(encoding, error);
+        }
+        page
+    }
+
+    /// Returns the page on its way, if it is the one that is requested, or requests it.
+    async fn open_list(&self, request: &ListRequest) -> Result<Answer<Chunks>, ListWatchError> {
+        if let Some(on_its_way) = self.next_page.take(request.continue_token.as_deref()) {
+            let Answer { encoding, body } = on_its_way.await?;
+            let body = future::ready(Ok(body)).into_stream().boxed();
+            return Ok(Answer { encoding, body });
+        }
+        let make = |encoding| self.target.list(request, encoding);
+        let Answer { encoding, body } = send(&self.client, &self.negotiation, &make).await?;
+        let body = response::chunks(body);
+        Ok(Answer { encoding, body })
+    }
+
+    async fn open_watch(&self, request: &WatchRequest) -> Result<Answer<Body>, ListWatchError> {
+        drop(self.next_page.take(None));
+        let make = |encoding| self.target.watch(request, encoding);
+        let Answer { encoding, body } = send(&self.client, &self.negotiation, &make).await?;
+        let body = body.into_body();
+        Ok(Answer { encoding, body })
     }
 
     /// The body of a page. Nothing is asked before it is polled.
@@ -213,7 +267,7 @@ impl<K> HttpListWatch<K> {
         let (target, request) = (self.target.clone(), request.clone());
         let ask = async move {
             let make = |encoding| target.list(&request, encoding);
-            let answer = send(&client, &negotiation, make).await?;
+            let answer = send(&client, &negotiation, &make).await?;
             Ok(Answer {
                 encoding: answer.encoding,
                 body: response::whole_body(answer.body).await?,
@@ -227,7 +281,7 @@ impl<K> HttpListWatch<K> {
 async fn send(
     client: &kube::Client,
     negotiation: &Negotiation,
-    make: impl Fn(Encoding) -> Result<http::Request<Body>, ListWatchError>,
+    make: &MakeRequest<'_>,
 ) -> Result<Answer<http::Response<Body>>, ListWatchError> {
     loop {
         let response = client
@@ -265,26 +319,11 @@ where
     async fn list(
         &self,
         request: &ListRequest,
-        known: &Arc<dyn Known<K>>,
+        held: &Arc<dyn HeldObjects<K>>,
     ) -> Result<ListPage<K>, ListWatchError> {
-        let answer =
-            if let Some(on_its_way) = self.next_page.take(request.continue_token.as_deref()) {
-                let Answer { encoding, body } = on_its_way.await?;
-                let body = future::ready(Ok(body)).into_stream().boxed();
-                Answer { encoding, body }
-            } else {
-                let make = |encoding| self.target.list(request, encoding);
-                let Answer { encoding, body } = send(&self.client, &self.negotiation, make).await?;
-                let body = response::chunks(body);
-                Answer { encoding, body }
-            };
-        let encoding = answer.encoding;
-        let ask = |token: &str| self.fetch(&request.next_page(token));
-        let page = self.maker(known).page(answer, &self.next_page, ask).await;
-        if let Err(error) = &page {
-            self.negotiation.check(encoding, error);
-        }
-        page
+        let maker = Arc::new(self.maker(held));
+        let (end, items) = self.source.list(request, maker).await?;
+        Ok(end.into_page(items.into_vec()))
     }
 
     /// # Cancel safety
@@ -293,18 +332,14 @@ where
     async fn watch(
         &self,
         request: &WatchRequest,
-        known: &Arc<dyn Known<K>>,
+        held: &Arc<dyn HeldObjects<K>>,
     ) -> Result<HttpWatchStream<K>, ListWatchError> {
-        drop(self.next_page.take(None));
-        let make = |encoding| self.target.watch(request, encoding);
-        let Answer { encoding, body } = send(&self.client, &self.negotiation, make).await?;
-        let body = body.into_body();
-        let answer = Answer { encoding, body };
-        let negotiation = Arc::clone(&self.negotiation);
+        let answer = self.source.open_watch(request).await?;
+        let negotiation = Arc::clone(&self.source.negotiation);
         // Events that bring the present state are in no order: none of them says how far the stream has come.
         let begins_with_state =
             request.send_initial_events || matches!(request.resource_version.as_str(), "" | "0");
-        let maker = self.maker(known);
+        let maker = self.maker(held);
         Ok(HttpWatchStream::new(
             answer,
             maker,
@@ -325,12 +360,21 @@ where
 impl<K> Clone for HttpListWatch<K> {
     fn clone(&self) -> Self {
         Self {
-            client: self.client.clone(),
-            target: self.target.clone(),
+            source: self.source.clone(),
             decoder: Arc::clone(&self.decoder),
             form: Arc::clone(&self.form),
-            negotiation: Arc::clone(&self.negotiation),
             shard: self.shard.clone(),
+        }
+    }
+}
+
+impl Clone for Source {
+    /// Creates one with the same requests. A page that is on its way stays with the original.
+    fn clone(&self) -> Self {
+        Self {
+            client: self.client.clone(),
+            target: self.target.clone(),
+            negotiation: Arc::clone(&self.negotiation),
             next_page: NextPage::default(),
         }
     }
@@ -339,7 +383,7 @@ impl<K> Clone for HttpListWatch<K> {
 impl<K> std::fmt::Debug for HttpListWatch<K> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("HttpListWatch")
-            .field("target", &self.target)
+            .field("target", &self.source.target)
             .finish_non_exhaustive()
     }
 }

@@ -1,4 +1,4 @@
-//! Turns what is asked into HTTP requests.
+//! Turns lists and watches into HTTP requests.
 
 use form_urlencoded::Serializer;
 use http::{HeaderValue, Request, header};

@@ -22,13 +22,18 @@ use crate::{
 /// Ends where the server ended the response in good order. A response that breaks off, also in the middle of a frame, gives
 /// an error as its last item; nothing follows an error event either.
 pub struct HttpWatchStream<K> {
-    /// `None` once nothing more is to be read.
-    body: Option<Body>,
-    frames: Frames,
+    body: WatchBody,
     maker: Maker<K>,
     negotiation: Arc<Negotiation>,
     /// True if events bring the present state before the changes, without an end.
     begins_with_state: bool,
+}
+
+/// The frames of the body, whatever the type of the objects is.
+struct WatchBody {
+    /// `None` once nothing more is to be read.
+    body: Option<Body>,
+    frames: Frames,
 }
 
 // === impl HttpWatchStream ===
@@ -41,14 +46,20 @@ impl<K> HttpWatchStream<K> {
         begins_with_state: bool,
     ) -> Self {
         Self {
-            body: Some(answer.body),
-            frames: Frames::new(answer.encoding),
+            body: WatchBody {
+                body: Some(answer.body),
+                frames: Frames::new(answer.encoding),
+            },
             maker,
             negotiation,
             begins_with_state,
         }
     }
+}
 
+// === impl WatchBody ===
+
+impl WatchBody {
     /// The next frame of the body; `None` at its end.
     fn poll_frame(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, ListWatchError>>> {
         loop {
@@ -83,11 +94,11 @@ impl<K: Send + Sync + 'static> Stream for HttpWatchStream<K> {
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         loop {
-            let Some(frame) = ready!(self.poll_frame(cx)) else {
+            let Some(frame) = ready!(self.body.poll_frame(cx)) else {
                 return Poll::Ready(None);
             };
             let decoder = &self.maker.decoder;
-            let encoding = self.frames.encoding();
+            let encoding = self.body.frames.encoding();
             let frame =
                 frame.and_then(|frame| decoder.event_in(encoding, &frame, &self.maker.making()));
             let event = match frame {
@@ -104,7 +115,7 @@ impl<K: Send + Sync + 'static> Stream for HttpWatchStream<K> {
                 self.negotiation.check(encoding, error);
             }
             match &event {
-                Err(_) | Ok(WatchEvent::Error(_)) => self.body = None,
+                Err(_) | Ok(WatchEvent::Error(_)) => self.body.body = None,
                 Ok(WatchEvent::Bookmark { .. }) => self.begins_with_state = false,
                 Ok(_) => {}
             }
@@ -116,7 +127,7 @@ impl<K: Send + Sync + 'static> Stream for HttpWatchStream<K> {
 impl<K> std::fmt::Debug for HttpWatchStream<K> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("HttpWatchStream")
-            .field("is_open", &self.body.is_some())
+            .field("is_open", &self.body.body.is_some())
             .finish_non_exhaustive()
     }
 }

@@ -26,7 +26,7 @@ use kube::{
 
 use super::{Encoding, HttpListWatch, Scope};
 use crate::{
-    known::{Known, KnownNothing},
+    held_objects::{HeldObjects, NoHeldObjects},
     list_watch::{ListRequest, ListWatch, ListWatchError, VersionMatch, WatchRequest},
     shared_informer::SharedInformer,
 };
@@ -36,12 +36,12 @@ type TestBody = StreamBody<stream::BoxStream<'static, Result<Frame<Bytes>, io::E
 type Answer = Response<TestBody>;
 
 /// A request's address and headers.
-type Seen = (String, Vec<(String, String)>);
+type RecordedRequest = (String, Vec<(String, String)>);
 
 #[derive(Clone, Default)]
 struct Server {
     answers: Arc<Mutex<VecDeque<Answer>>>,
-    requests: Arc<Mutex<Vec<Seen>>>,
+    requests: Arc<Mutex<Vec<RecordedRequest>>>,
 }
 
 impl Server {
@@ -95,8 +95,8 @@ fn answer(code: u16, chunks: Vec<Result<&'static str, io::ErrorKind>>) -> Answer
 
 const EMPTY_LIST: &str = r#"{"metadata":{"resourceVersion":"7"},"items":[]}"#;
 
-fn nothing<K>() -> Arc<dyn Known<K>> {
-    Arc::new(KnownNothing)
+fn nothing<K>() -> Arc<dyn HeldObjects<K>> {
+    Arc::new(NoHeldObjects)
 }
 
 #[tokio::test]
@@ -441,8 +441,8 @@ async fn a_large_list_leaves_the_thread_to_others_while_it_is_decoded() {
     let body = format!(r#"{{"metadata":{{"resourceVersion":"5000"}},"items":[{items}]}}"#);
     let server = Server::answering([answer(200, vec![Ok(body.leak())])]);
     let list_watch = HttpListWatch::<ConfigMap>::new(server.client(), Scope::All);
-    let (request, known) = (ListRequest::default(), nothing());
-    let mut list = pin!(list_watch.list(&request, &known));
+    let (request, held) = (ListRequest::default(), nothing());
+    let mut list = pin!(list_watch.list(&request, &held));
     let mut turns = 0;
     let page = loop {
         if let Poll::Ready(page) = futures::poll!(&mut list) {

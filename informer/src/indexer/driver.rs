@@ -2,9 +2,9 @@
 
 use std::{fmt, sync::Arc};
 
-use super::{IndexFn, IndexerError, RecountError, Snapshot};
+use super::{IndexFn, IndexerError, RecountError, Snapshot, snapshot::IndexFailure};
 use crate::{
-    known::Known,
+    held_objects::HeldObjects,
     object::{DecodeError, Metadata, Object, ObjectKey, ResourceVersion},
     store::Store,
     sync::ArcSwap,
@@ -52,14 +52,7 @@ impl<K> IndexerWriter<K> {
     pub fn write<T>(&mut self, edit: impl FnOnce(&mut Snapshot<K>) -> T) -> T {
         let mut draft = Snapshot::clone(&self.0.load());
         let outcome = edit(&mut draft);
-        for failure in draft.take_failures() {
-            tracing::warn!(
-                index = %failure.index,
-                key = %failure.key,
-                error = %failure.reason,
-                "object not indexed",
-            );
-        }
+        warn_of(draft.take_failures());
         self.0.store(Arc::new(draft));
         outcome
     }
@@ -84,6 +77,17 @@ impl<K> IndexerWriter<K> {
     /// There is no such index, or it is the one that every indexer has; nothing was changed.
     pub fn remove_index(&mut self, name: &str) -> Result<(), IndexerError> {
         self.write(|draft| draft.remove_index(name))
+    }
+}
+
+fn warn_of(failures: Vec<IndexFailure>) {
+    for failure in failures {
+        tracing::warn!(
+            index = %failure.index,
+            key = %failure.key,
+            error = %failure.reason,
+            "object not indexed",
+        );
     }
 }
 
@@ -204,7 +208,7 @@ impl<K: Send + Sync> Store<K> for Indexer<K> {
     }
 }
 
-impl<K: Send + Sync> Known<K> for Indexer<K> {
+impl<K: Send + Sync> HeldObjects<K> for Indexer<K> {
     fn lookup(&self, metadata: &Metadata) -> Option<Object<K>> {
         let snapshot = self.0.load();
         let object = snapshot.get(&metadata.key)?;

@@ -20,7 +20,7 @@ pub enum IndexerError {
         /// The name that is taken.
         name: String,
     },
-    /// It is a part of every indexer and cannot be removed.
+    /// The index is a part of every indexer and cannot be removed.
     #[error("the index {name:?} cannot be removed")]
     PermanentIndex {
         /// The name.

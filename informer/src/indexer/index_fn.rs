@@ -14,7 +14,7 @@ use crate::{
 /// itself. Take the first that will do, since the last forces every object to be decoded where a store holds it
 /// compressed.
 ///
-/// It must be a function of the object alone, since an object is taken out of an index by asking again where it was put.
+/// The values must depend on the object alone, since an object is taken out of an index by asking again where it was put.
 /// An object for which it fails or panics is stored, but not indexed, and reported; see
 /// [`Snapshot::unindexed`](super::Snapshot::unindexed).
 ///

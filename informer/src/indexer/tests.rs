@@ -12,7 +12,7 @@ use proptest::prelude::*;
 use super::{IndexFn, IndexerError, IndexerWriter, NAMESPACE_INDEX, RecountError, Snapshot};
 use crate::{
     fixtures::{Value, key, object, object_with, undecodable},
-    known::Known,
+    held_objects::HeldObjects,
     object::{Object, ObjectKey, Reads},
     store::Store,
 };

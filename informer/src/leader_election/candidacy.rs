@@ -14,7 +14,7 @@ const TICK: Duration = Duration::from_micros(1);
 
 /// The part of a candidate's object that decides.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Seen {
+pub(super) struct ObservedCandidate {
     /// The time at which the server asked, by its clock.
     pub(super) pinged: Option<Timestamp>,
 }
@@ -26,12 +26,12 @@ pub(super) struct Candidacy {
     server_time: Option<(Timestamp, Instant)>,
     /// The ping that was answered last.
     answered: Option<Timestamp>,
-    written: Option<Written>,
+    written: Option<LastWrite>,
 }
 
 /// The last successful write.
 #[derive(Clone, Copy, Debug)]
-struct Written {
+struct LastWrite {
     at: Instant,
     renewed: Timestamp,
 }
@@ -49,7 +49,12 @@ pub(super) enum Step {
 
 impl Candidacy {
     /// Returns the next step, by the object as it was seen; `None` if there is none. `wall` is this machine's time of day.
-    pub(super) fn step(&mut self, now: Instant, wall: Timestamp, seen: Option<Seen>) -> Step {
+    pub(super) fn step(
+        &mut self,
+        now: Instant,
+        wall: Timestamp,
+        seen: Option<ObservedCandidate>,
+    ) -> Step {
         let pinged = seen.and_then(|seen| seen.pinged);
         if let Some(pinged) = pinged {
             self.learn(pinged, now);
@@ -73,14 +78,14 @@ impl Candidacy {
         &mut self,
         now: Instant,
         renewed: Timestamp,
-        answered: Option<Seen>,
+        answered: Option<ObservedCandidate>,
         server_time: Option<Timestamp>,
     ) {
         if let Some(time) = server_time {
             self.learn(time, now);
         }
         self.answered = answered.and_then(|seen| seen.pinged).or(self.answered);
-        self.written = Some(Written { at: now, renewed });
+        self.written = Some(LastWrite { at: now, renewed });
     }
 
     /// Takes over that the server's time was `time` or later at `now`, unless more is known.
@@ -97,7 +102,7 @@ impl Candidacy {
     }
 
     /// Returns whether a time was written that the server takes for another.
-    fn is_wrong(&self, written: Written) -> bool {
+    fn is_wrong(&self, written: LastWrite) -> bool {
         let error = self.time(written.at).map(|time| {
             let error = time.duration_until(written.renewed);
             error.unsigned_abs()

@@ -30,11 +30,11 @@ struct Term {
 /// The right of a candidate to a lease that was read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Claim {
-    /// It has none.
+    /// The candidate has no grant.
     Nothing,
     /// The lease is its own: it may take it up or renew it.
     Own,
-    /// It leads, and another is to.
+    /// The candidate leads, and another one is to.
     HandOver,
     /// The lease names it, and it cannot know how long ago that was granted, or another is to lead.
     Stale,
@@ -55,9 +55,9 @@ impl Coordinated {
         now: Instant,
         found: Option<&Record>,
     ) -> Claim {
-        let asked = self.asking.unwrap_or(now);
+        let since = self.asking.unwrap_or(now);
         let Some(record) = found.filter(|found| found.holder() == Some(identity)) else {
-            self.not_granted = Some(asked);
+            self.not_granted = Some(since);
             self.refused = None;
             self.term = None;
             return Claim::Nothing;
@@ -86,7 +86,7 @@ impl Coordinated {
                 Claim::Own
             }
             _ => {
-                self.not_granted = Some(asked);
+                self.not_granted = Some(since);
                 self.refused = granted;
                 self.term = None;
                 Claim::Stale

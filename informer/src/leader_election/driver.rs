@@ -5,8 +5,6 @@ use std::sync::{
     atomic::{AtomicBool, Ordering},
 };
 
-use rand::{RngExt, SeedableRng};
-use rand_chacha::ChaCha8Rng;
 use tokio::{
     sync::watch,
     time::{Instant, sleep, sleep_until, timeout, timeout_at},
@@ -20,7 +18,7 @@ use super::{
     machine::{Decision, Machine, Observation},
     record::Record,
 };
-use crate::entropy::fnv1a;
+use crate::{backoff::Jitter, entropy::fnv1a};
 
 /// One candidate.
 #[derive(Debug)]
@@ -29,7 +27,7 @@ pub(super) struct Candidate {
     options: LeaderElectionOptions,
     machine: Machine,
     held: Option<Held>,
-    random: ChaCha8Rng,
+    jitter: Jitter,
     /// The candidate of a coordinated election: it stands no more before the lease is given back.
     standing: Option<Box<LeaseCandidate>>,
     /// Until when this candidate leads, if it does not renew before.
@@ -64,7 +62,7 @@ impl Candidate {
         Self {
             machine: Machine::new(identity, &options),
             standing: None,
-            random: ChaCha8Rng::seed_from_u64(fnv1a(identity)),
+            jitter: Jitter::new(fnv1a(identity)),
             lock,
             options,
             held: None,
@@ -111,7 +109,7 @@ impl Candidate {
                 Err(error) => warn!(key = self.lock.key(), %error, "cannot reach for the lease"),
             }
             self.machine.forget_attempts();
-            let jitter = LeaderElectionOptions::JITTER * self.random.random::<f64>();
+            let jitter = LeaderElectionOptions::JITTER * self.jitter.share();
             sleep(self.options.retry_period.mul_f64(1.0 + jitter)).await;
         }
     }
@@ -133,6 +131,7 @@ impl Candidate {
             }
         };
         let ended = stop.run_until_cancelled(leading).await;
+        // Before anything is sent: work that relies on the lease has to end before another copy can have it.
         lost.cancel();
         match ended {
             Some(End::Lost) => {
@@ -147,6 +146,7 @@ impl Candidate {
             None => {}
         }
         if gives_back.load(Ordering::Relaxed) {
+            // The candidate is withdrawn before the lease is given back, or the server might grant the lease to it again.
             if let Some(candidate) = &self.standing {
                 Box::pin(candidate.withdraw()).await;
             }

@@ -18,7 +18,7 @@ use tracing::{debug, warn};
 
 use super::{
     LeaderElectionError, LeaseLock, WallClock,
-    candidacy::{Candidacy, Seen, Step},
+    candidacy::{Candidacy, ObservedCandidate, Step},
     record::micro_time,
 };
 use crate::{
@@ -30,7 +30,7 @@ use crate::{
 const REQUEST_LIMIT: Duration = Duration::from_secs(5);
 /// The pause after a request that failed.
 const RETRY: Duration = Duration::from_secs(2);
-/// The time after which it is told that candidates cannot be read.
+/// The time after which a warning says that candidates cannot be read.
 const SYNC_LIMIT: Duration = Duration::from_secs(30);
 /// The strategy that API servers know.
 const OLDEST_EMULATION_VERSION: &str = "OldestEmulationVersion";
@@ -40,7 +40,7 @@ const OLDEST_EMULATION_VERSION: &str = "OldestEmulationVersion";
 /// [`LeaderElector::coordinated`](super::LeaderElector::coordinated) makes it stand for as long as it competes and leads. One that
 /// has an elector of its own [runs](Self::run) it.
 ///
-/// It takes the feature gate `CoordinatedLeaderElection`, the version `coordination.k8s.io/v1beta1`, and the rights to `list`,
+/// A candidate needs the feature gate `CoordinatedLeaderElection`, the version `coordination.k8s.io/v1beta1`, and the rights to `list`,
 /// `watch`, `create`, `update` and `delete` lease candidates in the namespace of the lease.
 ///
 /// Its times are the server's, which it learns from what the server writes: clocks need not agree.
@@ -289,9 +289,9 @@ fn resource() -> ApiResource {
     ApiResource::from_gvk(&kind)
 }
 
-fn seen(object: &DynamicObject) -> Seen {
+fn seen(object: &DynamicObject) -> ObservedCandidate {
     let pinged = object.data["spec"]["pingTime"].as_str();
-    Seen {
+    ObservedCandidate {
         pinged: pinged.and_then(|time| time.parse().ok()),
     }
 }

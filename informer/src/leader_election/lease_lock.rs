@@ -13,7 +13,7 @@ use super::record::Record;
 
 /// The Lease object that the candidates share, by namespace and name. It is made by the first of them.
 ///
-/// It takes the rights to `get`, `create` and `update` leases of `coordination.k8s.io` in that namespace.
+/// The candidate needs the rights to `get`, `create` and `update` leases of `coordination.k8s.io` in that namespace.
 #[derive(Clone, Debug)]
 pub struct LeaseLock {
     api: Api<DynamicObject>,

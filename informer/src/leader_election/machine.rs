@@ -19,7 +19,7 @@ pub(super) struct Machine {
     observed: Option<Observation>,
     /// The lease was this candidate's when it was written last, at the observed version.
     leads: bool,
-    /// The records of writes since then that may have taken effect, or may still: no success was heard of.
+    /// The records of writes since then that may have taken effect, or may still: no success was reported.
     attempted: Vec<Record>,
     /// Present if a coordinator grants the lease.
     coordinated: Option<Coordinated>,
@@ -156,7 +156,7 @@ impl Machine {
     }
 
     /// Notes that a write was begun, so that the state of the lease is unknown until [it is done](Self::on_written): unless
-    /// that is heard of, the lease is read before the next write.
+    /// that is reported, the lease is read before the next write.
     pub(super) fn on_write_begun(&mut self, record: Record) {
         self.leads = false;
         self.attempted.push(record);
@@ -175,7 +175,7 @@ impl Machine {
 
     /// Returns the record that gives back the lease that was `found`; `None` if it is not this leadership's to give.
     ///
-    /// It has to be what this leadership has written, whatever the holder's name: the same candidate may lead again.
+    /// The record has to be what this leadership has written, whatever the holder's name: the same candidate may lead again.
     pub(super) fn release_of(&self, found: &Record, wall: Timestamp) -> Option<Record> {
         let observed = self.observed.iter().map(|observed| &observed.record);
         let mut known = observed.chain(&self.attempted);

@@ -34,7 +34,7 @@
 //!   lease.
 //! - A leader that stops in good order hands over at once.
 //!
-//! It does not fence: a leader that was stopped for longer than its lease, and wakes up, may send one more write before it
+//! The election does not fence: a leader that was stopped for longer than its lease, and wakes up, may send one more write before it
 //! notices. Writes that must not happen twice need preconditions, or [`Leadership::transitions`] as a token.
 //!
 //! # Coordinated leader election

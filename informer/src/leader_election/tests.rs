@@ -7,7 +7,7 @@ use tokio::time::Instant;
 
 use super::{
     LeaderElectionError, LeaderElectionOptions,
-    candidacy::{Candidacy, Seen, Step},
+    candidacy::{Candidacy, ObservedCandidate, Step},
     machine::{Decision, Machine},
     record::{Record, micro_time},
 };
@@ -52,7 +52,7 @@ impl Play {
     }
 
     /// Reads a lease in an attempt that began a second before.
-    fn asked(&mut self, time: Duration, found: Option<Record>) -> Decision {
+    fn coordinate(&mut self, time: Duration, found: Option<Record>) -> Decision {
         self.machine.on_asked(self.origin + time - S(1));
         self.read(time, found)
     }
@@ -230,11 +230,14 @@ fn a_lease_is_given_back_after_a_renewal_of_unknown_outcome_but_not_that_of_a_la
 #[test]
 fn a_coordinated_lease_is_left_alone_until_it_is_granted() {
     let mut play = Play::coordinated();
-    assert_eq!(play.asked(S(1), None), awaited(""));
-    assert_eq!(play.asked(S(2), Some(held_by("", 1, 1, 0))), awaited(""));
+    assert_eq!(play.coordinate(S(1), None), awaited(""));
+    assert_eq!(
+        play.coordinate(S(2), Some(held_by("", 1, 1, 0))),
+        awaited("")
+    );
     let others = || Some(held_by("other", 1, 1, 0));
     for second in [3, 4, 100] {
-        assert_eq!(play.asked(S(second), others()), awaited("other"));
+        assert_eq!(play.coordinate(S(second), others()), awaited("other"));
     }
     assert_eq!(play.renewal(S(100)), None);
 }
@@ -243,29 +246,29 @@ fn a_coordinated_lease_is_left_alone_until_it_is_granted() {
 fn a_grant_is_taken_up_by_the_coordinators_clock() {
     // It was granted after the read that began at 3 s did not show it, when the coordinator's clock said 1,000 s.
     let mut play = Play::coordinated();
-    play.asked(S(4), Some(held_by("other", 1, 1, 6)));
-    let taken = play.asked(S(7), Some(granted_to("me", 1_000, Some(6))));
+    play.coordinate(S(4), Some(held_by("other", 1, 1, 6)));
+    let taken = play.coordinate(S(7), Some(granted_to("me", 1_000, Some(6))));
     let own = |renewed| held_by("me", 1_004, renewed, 7);
     assert_eq!(taken, Decision::Take(own(1_004)));
     // The write may have failed, or may have taken effect all the same.
     play.machine.on_write_begun(own(1_004));
-    let taken = play.asked(S(8), Some(granted_to("me", 1_000, Some(6))));
+    let taken = play.coordinate(S(8), Some(granted_to("me", 1_000, Some(6))));
     assert_eq!(taken, Decision::Take(own(1_005)));
     play.machine.on_write_begun(own(1_005));
-    let taken = play.asked(S(9), Some(own(1_004)));
+    let taken = play.coordinate(S(9), Some(own(1_004)));
     assert_eq!(taken, Decision::Take(own(1_006)));
     play.written(S(9), own(1_006));
     assert_eq!(play.renewal(S(11)), Some(own(1_008)));
     assert_eq!(play.machine.transitions(), 7);
-    // A term later others clear the lease, and it is granted anew before the next renewal.
+    // A term later others clear the lease, and it is granted again before the next renewal.
     play.written(S(2_000), own(2_997));
-    let taken = play.asked(S(2_003), Some(granted_to("me", 3_000, Some(7))));
+    let taken = play.coordinate(S(2_003), Some(granted_to("me", 3_000, Some(7))));
     let again = held_by("me", 3_003, 3_003, 8);
     assert_eq!(taken, Decision::Take(again));
     // The first leader of all.
     let mut play = Play::coordinated();
-    play.asked(S(4), None);
-    let taken = play.asked(S(7), Some(granted_to("me", 1_000, None)));
+    play.coordinate(S(4), None);
+    let taken = play.coordinate(S(7), Some(granted_to("me", 1_000, None)));
     assert_eq!(taken, Decision::Take(held_by("me", 1_004, 1_004, 0)));
 }
 
@@ -279,40 +282,40 @@ fn a_grant_of_unknown_age_is_given_back() {
     // After a restart under the same name.
     for found in [granted_to("me", 1_000, Some(3)), held_by("me", 1, 2, 3)] {
         let mut play = Play::coordinated();
-        assert_eq!(play.asked(S(2), Some(found)), given_back(2, 3));
+        assert_eq!(play.coordinate(S(2), Some(found)), given_back(2, 3));
         // The next one is younger than that.
-        let taken = play.asked(S(4), Some(granted_to("me", 1_001, Some(3))));
+        let taken = play.coordinate(S(4), Some(granted_to("me", 1_001, Some(3))));
         assert_eq!(taken, Decision::Take(held_by("me", 1_004, 1_004, 4)));
     }
     // If that failed, the same one is no younger.
     let mut play = Play::coordinated();
     let grant = || Some(granted_to("me", 1_000, Some(3)));
     for second in [2, 4, 100] {
-        assert_eq!(play.asked(S(second), grant()), given_back(second, 3));
+        assert_eq!(play.coordinate(S(second), grant()), given_back(second, 3));
     }
     // It was gone meanwhile, and the coordinator granted the lease again in the same moment of its clock.
-    play.asked(S(101), Some(held_by("", 1, 1, 3)));
-    let taken = play.asked(S(102), grant());
+    play.coordinate(S(101), Some(held_by("", 1, 1, 3)));
+    let taken = play.coordinate(S(102), grant());
     assert_eq!(taken, Decision::Take(held_by("me", 1_002, 1_002, 4)));
 }
 
 #[test]
 fn a_leader_hands_over_to_the_candidate_that_the_coordinator_prefers() {
     let mut play = Play::coordinated();
-    play.asked(S(1), None);
-    play.asked(S(2), Some(granted_to("me", 1_000, None)));
+    play.coordinate(S(1), None);
+    play.coordinate(S(2), Some(granted_to("me", 1_000, None)));
     let mut own = held_by("me", 1_002, 1_002, 0);
     play.written(S(2), own.clone());
     // Itself, or nobody.
     for preferred in ["me", ""] {
         own.preferred_holder = Some(preferred.to_owned());
-        let taken = play.asked(S(4), Some(own.clone()));
+        let taken = play.coordinate(S(4), Some(own.clone()));
         assert_eq!(taken, Decision::Take(held_by("me", 1_002, 1_004, 0)));
     }
     own.preferred_holder = Some("better".to_owned());
     let preferred = "better".to_owned();
     let handed_over = Decision::HandOver { preferred };
-    assert_eq!(play.asked(S(4), Some(own.clone())), handed_over);
+    assert_eq!(play.coordinate(S(4), Some(own.clone())), handed_over);
     // It is given back when the work has ended, without another read.
     let mut free = held_by("", 5, 5, 0);
     free.lease_duration_seconds = Some(1);
@@ -339,13 +342,13 @@ impl Stand {
         }
     }
 
-    fn step(&mut self, second: u64, seen: Option<Seen>) -> Step {
+    fn step(&mut self, second: u64, seen: Option<ObservedCandidate>) -> Step {
         let now = self.origin + S(second);
         self.candidacy.step(now, wall(S(second + self.ahead)), seen)
     }
 
     /// Returns the time that is written, and lets that succeed at once, when the server's clock says `server`.
-    fn written(&mut self, second: u64, seen: Option<Seen>, server: u64) -> Timestamp {
+    fn written(&mut self, second: u64, seen: Option<ObservedCandidate>, server: u64) -> Timestamp {
         match self.step(second, seen) {
             Step::Write { renewed } => {
                 let now = self.origin + S(second);
@@ -357,7 +360,7 @@ impl Stand {
         }
     }
 
-    fn rests(&mut self, second: u64, seen: Seen) -> u64 {
+    fn rests(&mut self, second: u64, seen: ObservedCandidate) -> u64 {
         match self.step(second, Some(seen)) {
             Step::Rest { until } => (until - self.origin).as_secs(),
             step @ Step::Write { .. } => panic!("{step:?}"),
@@ -365,12 +368,12 @@ impl Stand {
     }
 }
 
-fn pinged(second: u64) -> Seen {
+fn pinged(second: u64) -> ObservedCandidate {
     let pinged = Some(wall(S(second)));
-    Seen { pinged }
+    ObservedCandidate { pinged }
 }
 
-const QUIET: Seen = Seen { pinged: None };
+const QUIET: ObservedCandidate = ObservedCandidate { pinged: None };
 const TICK: Duration = Duration::from_micros(1);
 
 #[test]

@@ -112,11 +112,6 @@ impl ListWatchError {
             .is_some_and(Status::is_too_large_resource_version)
     }
 
-    /// Returns whether the server asks for fewer requests (429).
-    pub fn is_throttled(&self) -> bool {
-        self.status().is_some_and(|status| status.code == 429)
-    }
-
     /// Returns whether the server does not know a parameter or rejects it (400, 422).
     pub fn is_invalid(&self) -> bool {
         self.status()
@@ -168,11 +163,11 @@ impl Status {
 
     /// Returns whether the requested version is newer than the server's.
     pub fn is_too_large_resource_version(&self) -> bool {
-        let told = |cause: &StatusCause| {
+        let is_too_large = |cause: &StatusCause| {
             cause.reason == "ResourceVersionTooLarge"
                 || cause.message == "Too large resource version"
         };
-        self.causes.iter().any(told) || self.message.contains("Too large resource version")
+        self.causes.iter().any(is_too_large) || self.message.contains("Too large resource version")
     }
 }
 

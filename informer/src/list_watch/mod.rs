@@ -16,7 +16,7 @@ pub use self::{
     error::{ListWatchError, Status, StatusCause},
     request::{ListRequest, VersionMatch, WatchRequest},
 };
-pub use crate::known::{Known, KnownNothing};
+pub use crate::held_objects::{HeldObjects, NoHeldObjects};
 
 /// Lists and watches one selection of one resource: the only way from the informer to a server.
 ///
@@ -42,14 +42,14 @@ pub trait ListWatch<K>: Send + Sync + 'static {
     fn list(
         &self,
         request: &ListRequest,
-        known: &Arc<dyn Known<K>>,
+        held: &Arc<dyn HeldObjects<K>>,
     ) -> impl Future<Output = Result<ListPage<K>, ListWatchError>> + Send;
 
     /// Opens a watch; resolves when the response's headers are there.
     fn watch(
         &self,
         request: &WatchRequest,
-        known: &Arc<dyn Known<K>>,
+        held: &Arc<dyn HeldObjects<K>>,
     ) -> impl Future<Output = Result<Self::Stream, ListWatchError>> + Send;
 
     /// The name of what is listed, as in `pods`, for logs, metrics and errors; `None` to go by the type's name.
@@ -73,9 +73,9 @@ impl<K, L: ListWatch<K>> ListWatch<K> for Arc<L> {
     async fn list(
         &self,
         request: &ListRequest,
-        known: &Arc<dyn Known<K>>,
+        held: &Arc<dyn HeldObjects<K>>,
     ) -> Result<ListPage<K>, ListWatchError> {
-        (**self).list(request, known).await
+        (**self).list(request, held).await
     }
 
     /// # Cancel safety
@@ -84,9 +84,9 @@ impl<K, L: ListWatch<K>> ListWatch<K> for Arc<L> {
     async fn watch(
         &self,
         request: &WatchRequest,
-        known: &Arc<dyn Known<K>>,
+        held: &Arc<dyn HeldObjects<K>>,
     ) -> Result<L::Stream, ListWatchError> {
-        (**self).watch(request, known).await
+        (**self).watch(request, held).await
     }
 
     fn resource(&self) -> Option<&str> {

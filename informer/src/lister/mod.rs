@@ -14,7 +14,7 @@ pub use self::{error::ListerError, parse::ParseSelectorError, selector::LabelSel
 
 /// Reads a cache, all namespaces of it. Cheap to clone; reading never waits.
 ///
-/// It does not keep its informer running: after the end it shows what was held last.
+/// A lister does not keep its informer running: after the end it shows what was held last.
 pub struct Lister<K> {
     indexer: Indexer<K>,
     resource: Arc<str>,

@@ -8,7 +8,10 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    Background, Health, ManagerError, SettleError, health::Stage, settle::settle,
+    Background, Health, ManagerError, SettleError,
+    health::Stage,
+    limits::{RunLimits, run_limit_setters},
+    settle::settle,
     signals::until_signal,
 };
 use crate::{
@@ -17,10 +20,6 @@ use crate::{
     leader_election::{LeaderElector, Leadership},
 };
 
-/// The longest wait for the first state of the caches, unless it is told otherwise.
-pub(crate) const SYNC_LIMIT: Duration = Duration::from_mins(2);
-/// The longest wait for the end of the controllers, unless it is told otherwise: as long as a pod has by default.
-pub(crate) const STOP_LIMIT: Duration = Duration::from_secs(30);
 /// The longest wait of [`RunningManager::settle`]. The clock of tests is paused, so that it takes no time.
 const SETTLE_LIMIT: Duration = Duration::from_hours(1);
 
@@ -36,8 +35,7 @@ pub struct Manager {
     is_own_factory: bool,
     controllers: Vec<Runnable>,
     elector: Option<LeaderElector>,
-    sync_limit: Duration,
-    stop_limit: Duration,
+    limits: RunLimits,
     health: Health,
     /// Servers that run beside the controllers until these have ended.
     served: Vec<BoxFuture<'static, ()>>,
@@ -47,8 +45,7 @@ pub struct Manager {
 struct Course {
     factory: SharedInformerFactory,
     elector: Option<LeaderElector>,
-    sync_limit: Duration,
-    stop_limit: Duration,
+    limits: RunLimits,
     health: Health,
 }
 
@@ -75,8 +72,7 @@ impl Manager {
             is_own_factory: true,
             controllers: Vec::new(),
             elector: None,
-            sync_limit: SYNC_LIMIT,
-            stop_limit: STOP_LIMIT,
+            limits: RunLimits::default(),
             health: Health::default(),
             served: Vec::new(),
         }
@@ -96,6 +92,12 @@ impl Manager {
         self
     }
 
+    /// Takes both time limits from a manager of several.
+    pub(crate) fn with_limits(mut self, limits: RunLimits) -> Self {
+        self.limits = limits;
+        self
+    }
+
     /// Runs a controller, too.
     #[doc(alias = "Add")]
     pub fn with_controller(mut self, controller: Runnable) -> Self {
@@ -110,19 +112,11 @@ impl Manager {
         self
     }
 
-    /// Waits at most so long for the first state of the caches; two minutes by default.
-    #[doc(alias = "CacheSyncTimeout")]
-    pub fn with_sync_limit(mut self, limit: Duration) -> Self {
-        self.sync_limit = limit;
-        self
-    }
-
-    /// Waits at most so long for the end of the controllers; 30 s by default.
-    #[doc(alias = "GracefulShutdownTimeout")]
-    pub fn with_stop_limit(mut self, limit: Duration) -> Self {
-        self.stop_limit = limit;
-        self
-    }
+    run_limit_setters!(
+        limits,
+        "Sets the time limit for the first state of the caches; two minutes by default.",
+        "Sets the time limit for the end of the controllers; 30 s by default."
+    );
 
     /// Serves paths on `listener` from the start to the end: those of [`endpoints`](super::endpoints()), say.
     #[cfg(feature = "endpoints")]
@@ -170,7 +164,7 @@ impl Manager {
     ///
     /// # Cancel safety
     ///
-    /// If dropped, everything ends at once: reconciles under way are dropped, and the lease is given back if the runtime goes on.
+    /// If dropped, everything ends at once: reconciles under way are dropped, and the lease is given back if the runtime still runs.
     pub async fn run(self, stop: CancellationToken) -> Result<(), ManagerError> {
         self.run_observed(stop, &watch::Sender::new(Vec::new()))
             .await
@@ -200,8 +194,7 @@ impl Manager {
         let course = Course {
             factory: self.factory,
             elector: self.elector,
-            sync_limit: self.sync_limit,
-            stop_limit: self.stop_limit,
+            limits: self.limits,
             health: self.health,
         };
         let controllers = self.controllers.into_iter();
@@ -246,7 +239,8 @@ impl Course {
         stop: &CancellationToken,
         start: impl FnOnce() -> Vec<Running>,
     ) -> Result<(), ManagerError> {
-        let synced = self.factory.wait_for_cache_sync(self.sync_limit);
+        // The caches before the election: a copy that leads can work at once, and one that waits takes over as fast.
+        let synced = self.factory.wait_for_cache_sync(self.limits.sync);
         match stop.run_until_cancelled(synced).await {
             Some(synced) => synced?,
             None => return Ok(()),
@@ -277,8 +271,9 @@ impl Course {
             biased;
             // What is still under way is dropped.
             () = lost(leadership.as_ref()) => return Err(ManagerError::LeadershipLost),
-            drained = drain(controllers, self.stop_limit) => drained,
+            drained = drain(controllers, self.limits.stop) => drained,
         };
+        // Released after the last reconcile, also if it did not end in time: the next leader must not work beside it.
         if let Some(leadership) = leadership {
             leadership.release().await;
         }
@@ -361,7 +356,7 @@ impl RunningManager {
     }
 
     /// Waits until the controllers have nothing left to do: nothing queued, under way, to be tried again, or due within a minute, with caches that are
-    /// as new as the server is, and nothing heard meanwhile.
+    /// as new as the server is, and no change received meanwhile.
     ///
     /// Meant for tokio's paused clock, where it takes no time: where nothing is written, a cache learns that it is up to date only by
     /// the server's next bookmark, about a minute later.

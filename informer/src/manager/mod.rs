@@ -27,7 +27,7 @@
 //! 1. The caches of all controllers are filled, whether this copy leads or not, so that one that takes over begins at once.
 //! 2. It waits until it leads, if there is an election.
 //! 3. The controllers start. [`Health::is_ready`] is true from here, and of a copy that does not lead, from 1.
-//! 4. At the stop no more changes are heard; what is queued is worked off within a limit, and only then is the lease given back. If
+//! 4. At the stop no more changes are received; what is queued is worked off within a limit, and only then is the lease given back. If
 //!    the leadership is lost, reconciles under way are dropped at once, since another copy may lead.
 //!
 //! # Memory
@@ -36,6 +36,7 @@
 
 mod error;
 mod health;
+mod limits;
 mod settle;
 mod signals;
 mod background;
@@ -47,8 +48,9 @@ mod driver;
 pub use self::endpoints::{endpoints, metrics_endpoint};
 pub(crate) use self::{
     background::Background,
-    driver::{STOP_LIMIT, SYNC_LIMIT, drain, lost},
+    driver::{drain, lost},
     health::Stage,
+    limits::{RunLimits, run_limit_setters},
     signals::until_signal,
 };
 pub use self::{

@@ -17,7 +17,7 @@ const INTERVAL: Duration = Duration::from_millis(50);
 
 /// Waits until all controllers are idle with caches that are as new as the server is.
 ///
-/// A round is: idle, all caches catch up, still idle, and nothing was heard meanwhile.
+/// A round is: idle, all caches catch up, still idle, and no change was received meanwhile.
 pub(super) async fn settle(
     controllers: &[(Arc<str>, Activity)],
     limit: Duration,
@@ -30,17 +30,20 @@ pub(super) async fn settle(
             {
                 tokio::time::sleep(INTERVAL).await;
             }
-            let heard = heard(controllers);
+            let activity_count = activity_count(controllers);
             let caches = controllers
                 .iter()
                 .flat_map(|(_, activity)| activity.caches());
             let caught_up = join_all(caches.map(|cache| cache.catch_up(CATCH_UP_LIMIT))).await;
-            // Handlers hear of it a moment later.
+            // Handlers are notified a moment later.
             tokio::time::sleep(INTERVAL).await;
             let is_idle = controllers
                 .iter()
                 .all(|(_, activity)| activity.is_idle(HORIZON));
-            if is_idle && heard == self::heard(controllers) && caught_up.iter().all(Result::is_ok) {
+            if is_idle
+                && activity_count == self::activity_count(controllers)
+                && caught_up.iter().all(Result::is_ok)
+            {
                 return;
             }
         }
@@ -58,7 +61,7 @@ pub(super) async fn settle(
 }
 
 /// Returns the number of notifications that all controllers have received.
-fn heard(controllers: &[(Arc<str>, Activity)]) -> u64 {
+fn activity_count(controllers: &[(Arc<str>, Activity)]) -> u64 {
     controllers
         .iter()
         .map(|(_, activity)| activity.received())

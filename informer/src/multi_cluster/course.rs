@@ -1,6 +1,6 @@
 //! The controllers of one cluster, from the first attempt until it is removed.
 
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
 use tracing::{info, warn};
@@ -10,7 +10,7 @@ use crate::{
     backoff::{Backoff, BackoffOptions},
     controller::Runnable,
     entropy,
-    manager::{Manager, ManagerError},
+    manager::{Manager, ManagerError, RunLimits},
 };
 
 /// Makes the controller of a cluster.
@@ -19,8 +19,7 @@ pub(super) type MakeController = Box<dyn Fn(&Cluster) -> Runnable + Send + Sync>
 /// The parts that all clusters share.
 pub(super) struct Setup {
     pub(super) controllers: Vec<MakeController>,
-    pub(super) sync_limit: Duration,
-    pub(super) stop_limit: Duration,
+    pub(super) limits: RunLimits,
     pub(super) backoff: BackoffOptions,
 }
 
@@ -71,8 +70,7 @@ impl Setup {
     fn manager(&self, cluster: &Cluster) -> Manager {
         let manager = Manager::new(cluster.client().clone())
             .in_cluster(cluster.name())
-            .with_sync_limit(self.sync_limit)
-            .with_stop_limit(self.stop_limit);
+            .with_limits(self.limits);
         let controllers = self.controllers.iter();
         controllers.fold(manager, |manager, make| {
             manager.with_controller(make(cluster))

@@ -1,6 +1,6 @@
 //! The courses of all clusters, begun and ended as clusters come and go.
 
-use std::{collections::BTreeMap, fmt, sync::Arc, time::Duration};
+use std::{collections::BTreeMap, fmt, sync::Arc};
 
 use futures::{
     StreamExt,
@@ -16,7 +16,7 @@ use crate::{
     controller::Runnable,
     leader_election::LeaderElector,
     manager::{
-        Background, Health, ManagerError, STOP_LIMIT, SYNC_LIMIT, Stage, lost, until_signal,
+        Background, Health, ManagerError, RunLimits, Stage, lost, run_limit_setters, until_signal,
     },
 };
 
@@ -54,8 +54,7 @@ impl MultiClusterManager {
             clusters: clusters.clone(),
             setup: Setup {
                 controllers: Vec::new(),
-                sync_limit: SYNC_LIMIT,
-                stop_limit: STOP_LIMIT,
+                limits: RunLimits::default(),
                 backoff: BackoffOptions::default(),
             },
             elector: None,
@@ -79,19 +78,11 @@ impl MultiClusterManager {
         self
     }
 
-    /// Waits at most so long for the first state of a cluster's caches, and tries again later; two minutes by default.
-    #[doc(alias = "CacheSyncTimeout")]
-    pub fn with_sync_limit(mut self, limit: Duration) -> Self {
-        self.setup.sync_limit = limit;
-        self
-    }
-
-    /// Waits at most so long for the end of a cluster's controllers; 30 s by default.
-    #[doc(alias = "GracefulShutdownTimeout")]
-    pub fn with_stop_limit(mut self, limit: Duration) -> Self {
-        self.setup.stop_limit = limit;
-        self
-    }
+    run_limit_setters!(
+        setup.limits,
+        "Sets the time limit for the first state of a cluster's caches, after which the cluster is tried again; two minutes by default.",
+        "Sets the time limit for the end of a cluster's controllers; 30 s by default."
+    );
 
     /// Sets the delays after which a cluster that failed is tried again.
     pub fn with_backoff(mut self, backoff: BackoffOptions) -> Self {
@@ -99,8 +90,8 @@ impl MultiClusterManager {
         self
     }
 
-    /// Returns the health of this manager, for probes: it is ready from the start, and leads once it works. How single clusters fare is
-    /// told by [`Cluster::is_ready`].
+    /// Returns the health of this manager, for probes: the manager is ready from the start, and leads once it works. [`Cluster::is_ready`] has
+    /// the state of a single cluster.
     pub fn health(&self) -> Health {
         self.health.clone()
     }
@@ -135,7 +126,7 @@ impl MultiClusterManager {
     ///
     /// # Cancel safety
     ///
-    /// If dropped, everything ends at once: reconciles under way are dropped, and the lease is given back if the runtime goes on.
+    /// If dropped, everything ends at once: reconciles under way are dropped, and the lease is given back if the runtime still runs.
     pub async fn run(self, stop: CancellationToken) -> Result<(), ManagerError> {
         let health = self.health.clone();
         health.reach(Stage::Synced);

@@ -47,7 +47,7 @@
 //! # What it promises
 //!
 //! - A cluster whose caches are not filled in time is tried again after a growing delay, with new caches; the others go on.
-//! - A cluster that is removed hears nothing more, works off what is queued, within a limit, and its caches end. One that is inserted
+//! - A cluster that is removed receives no more changes, works off what is queued, within a limit, and its caches end. One that is inserted
 //!   under a known name with another client takes its place once that is done.
 //! - With [`with_leader_election`](MultiClusterManager::with_leader_election), one copy of the program works in all clusters. When
 //!   it loses the lease, everything ends at once.

@@ -5,14 +5,14 @@ const LIMIT: usize = 10_000;
 
 /// The policy for live changes that a handler is too slow for.
 ///
-/// A limit counts live changes, what relists found included: as many wait in order. What belongs to the initial state, and
+/// A limit is the number of live changes, those of relists included, that wait in order. What belongs to the initial state, and
 /// what a resync repeats, is not counted: it is there once, and is read from the cache's snapshot where that is possible.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Buffer {
     /// Changes beyond the limit are merged with those of the same key that wait beyond it.
     ///
-    /// The handler hears of fewer states, and ends with the same as if it had heard of all:
+    /// The handler receives fewer states, and ends with the same as if it had received all:
     ///
     /// | pending | arriving | delivered |
     /// |---|---|---|

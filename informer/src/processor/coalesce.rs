@@ -2,19 +2,19 @@
 
 use std::collections::BTreeMap;
 
-use crate::{handler::Notification, object::ObjectKey};
+use crate::{handler::Notification, object::ObjectKey, slab_map::SlabMap};
 
 /// The changes beyond a limit, merged by key, in the order of each key's first change.
 pub(super) struct Coalesced<K> {
     /// By the number of their arrival.
-    entries: BTreeMap<u64, Notification<K>>,
-    last: BTreeMap<ObjectKey, Place>,
+    entries: SlabMap<u64, Notification<K>>,
+    last: BTreeMap<ObjectKey, Slot>,
     arrivals: u64,
 }
 
 /// The place of a key's last notification.
 #[derive(Clone, Copy)]
-struct Place {
+struct Slot {
     at: u64,
     /// The deletion of the same key that waits before it.
     deletion: Option<u64>,
@@ -25,7 +25,7 @@ struct Place {
 impl<K> Coalesced<K> {
     pub(super) fn new() -> Self {
         Self {
-            entries: BTreeMap::new(),
+            entries: SlabMap::new(),
             last: BTreeMap::new(),
             arrivals: 0,
         }
@@ -35,17 +35,17 @@ impl<K> Coalesced<K> {
     pub(super) fn push(&mut self, notification: Notification<K>) {
         use Notification::{Add, Delete, Update};
 
-        let Some(place) = self.last.get(notification.key()).copied() else {
+        let Some(slot) = self.last.get(notification.key()).copied() else {
             return self.append(notification, None);
         };
         let last = self
             .entries
-            .get_mut(&place.at)
+            .get_mut(&slot.at)
             .expect("a place is that of an entry");
         match (last, notification) {
             // The add was never delivered, so that there is nothing to update. It stays initial if it was.
             (Add { object, .. }, Update { new, .. }) => *object = new,
-            (Add { .. }, Delete { deleted, .. }) => self.cancel(deleted.key(), place),
+            (Add { .. }, Delete { deleted, .. }) => self.cancel(deleted.key(), slot),
             (
                 Update {
                     new: last, cause, ..
@@ -58,20 +58,20 @@ impl<K> Coalesced<K> {
                 *cause = latest;
             }
             (last @ Update { .. }, deletion @ Delete { .. }) => *last = deletion,
-            (Delete { .. }, notification) => self.append(notification, Some(place.at)),
+            (Delete { .. }, notification) => self.append(notification, Some(slot.at)),
             // A cache never sends this; delivery in order is correct in any case.
-            (Add { .. } | Update { .. }, add @ Add { .. }) => self.append(add, place.deletion),
+            (Add { .. } | Update { .. }, add @ Add { .. }) => self.append(add, slot.deletion),
         }
     }
 
     /// Takes the first.
     pub(super) fn pop(&mut self) -> Option<Notification<K>> {
         let (at, notification) = self.entries.pop_first()?;
-        if let Some(place) = self.last.get_mut(notification.key()) {
-            if place.at == at {
+        if let Some(slot) = self.last.get_mut(notification.key()) {
+            if slot.at == at {
                 self.last.remove(notification.key());
-            } else if place.deletion == Some(at) {
-                place.deletion = None;
+            } else if slot.deletion == Some(at) {
+                slot.deletion = None;
             }
         }
         Some(notification)
@@ -84,18 +84,18 @@ impl<K> Coalesced<K> {
     fn append(&mut self, notification: Notification<K>, deletion: Option<u64>) {
         let at = self.arrivals;
         self.arrivals += 1;
-        let place = Place { at, deletion };
-        self.last.insert(notification.key().clone(), place);
+        let slot = Slot { at, deletion };
+        self.last.insert(notification.key().clone(), slot);
         self.entries.insert(at, notification);
     }
 
     /// Takes back an add that was never delivered; a deletion before it still holds.
-    fn cancel(&mut self, key: &ObjectKey, place: Place) {
-        self.entries.remove(&place.at);
-        match place.deletion {
+    fn cancel(&mut self, key: &ObjectKey, slot: Slot) {
+        self.entries.remove(&slot.at);
+        match slot.deletion {
             Some(at) => {
                 let deletion = None;
-                self.last.insert(key.clone(), Place { at, deletion });
+                self.last.insert(key.clone(), Slot { at, deletion });
             }
             None => {
                 self.last.remove(key);

@@ -33,7 +33,7 @@ use crate::{
 pub struct ListenerMetrics {
     /// The handler's name.
     pub handler: Arc<str>,
-    /// `informer_pending_notifications`: how many it has yet to hear.
+    /// `informer_pending_notifications`: the number that the handler has yet to receive.
     pub pending: u64,
     /// The number of notifications that it has received.
     pub delivered: u64,
@@ -52,9 +52,9 @@ pub(super) struct Control {
     pub(super) options: HandlerOptions,
     /// Wakes the reader of the mailbox.
     pub(super) wake: Arc<Notify>,
-    /// The handler has heard the initial state.
+    /// The handler has received the initial state.
     pub(super) synced: Latch,
-    /// The listener is removed, or hears only what waits.
+    /// The listener is removed, or receives only what waits.
     pub(super) ending: Latch,
     /// The informer is gone: no task waits for a call to return.
     pub(super) stopped: Latch,
@@ -63,7 +63,7 @@ pub(super) struct Control {
     /// The reason why no call begins any more: one of [`Removal`], or zero.
     removal: AtomicU8,
     has_begun: AtomicBool,
-    /// It received everything before it ended.
+    /// True if the handler received everything before it ended.
     has_drained: AtomicBool,
     /// The task that calls the handler.
     caller: OnceLock<tokio::task::Id>,

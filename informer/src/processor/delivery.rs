@@ -105,7 +105,7 @@ where
             });
             tokio::select! {
                 biased;
-                told = telling => match told {
+                returned = telling => match returned {
                     Some(own) => self = own,
                     // The runtime is going down.
                     None => return,
@@ -141,6 +141,7 @@ where
 impl<K, C> Delivery<K, C> {
     /// Drops the handler before its end is reported.
     fn finish(self, end: EndGuard) {
+        // Who waits for the end may rely on it that the handler and all that it owned are gone.
         self.shared.clear();
         drop(self);
         drop(end);

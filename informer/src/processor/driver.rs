@@ -83,6 +83,7 @@ impl<K: Send + Sync + 'static> Processor<K> {
         if let Some(labels) = &self.labels {
             shared.control.report_as(labels);
         }
+        // Pushed before the listener is in the list, so that no change overtakes what is held.
         if present.len() > 0 {
             shared.push(Item::Replay(present));
         }
@@ -121,7 +122,7 @@ impl<K: Send + Sync + 'static> Processor<K> {
         }
     }
 
-    /// Tells every listener, in this order; `is_live` if it happened after the initial state.
+    /// Delivers to every listener, in this order; `is_live` if the changes happened after the initial state.
     pub fn distribute(&mut self, notifications: Vec<Notification<K>>, is_live: bool) {
         self.forget_removed();
         if self.listeners.is_empty() {
@@ -153,7 +154,7 @@ impl<K: Send + Sync + 'static> Processor<K> {
         schedules.map(|schedule| schedule.next()).min()
     }
 
-    /// Tells those listeners whose time has come again of all that is held; of the initial state they still hear.
+    /// Repeats all held objects to the listeners whose resync is due; those that still receive the initial state are passed over.
     pub fn resync(&mut self, now: Instant, mut present: impl FnMut() -> Present<K>) {
         self.forget_removed();
         for attached in &mut self.listeners {
@@ -225,6 +226,7 @@ impl<K> Drop for Processor<K> {
     fn drop(&mut self) {
         for attached in &self.listeners {
             let control = &attached.shared.control;
+            // Removed before it is stopped: a task that wakes finds that no call may begin any more.
             // What a stream has yet to give stays there for its reader, if the end was in good order.
             if !self.is_closed || attached.stream.is_none() {
                 control.remove(Removal::Stopped);

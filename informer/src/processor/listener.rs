@@ -14,7 +14,7 @@ use crate::{
     sync::{Mutex, MutexGuard, lock},
 };
 
-/// A handler that is to be attached to a processor. Dropped before that, it hears nothing.
+/// A handler that is to be attached to a processor. Dropped before that, it receives nothing.
 pub struct Listener<K> {
     pub(super) shared: Arc<Shared<K>>,
     pub(super) reader: Reader<K>,
@@ -146,6 +146,7 @@ impl<K> Shared<K> {
 
     /// Takes nothing more; pending notifications are still delivered.
     pub(super) fn close(&self) {
+        // Closed before it is woken, or its task would wait again.
         self.mailbox().close();
         self.control.ending.set();
         self.control.wake.notify_one();

@@ -24,16 +24,16 @@ pub(super) struct Mailbox<K> {
 /// The result of pushing an item.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Pushed {
-    /// It waits.
+    /// The item waits.
     Taken {
         /// The number of its notifications.
         count: usize,
         /// The number of notifications that merging saved.
         coalesced: usize,
     },
-    /// It is not wanted.
+    /// The item is not wanted.
     Refused,
-    /// It is more than may wait, and was not taken.
+    /// The item is more than may wait, and was not taken.
     Overflow {
         /// The number of changes that may wait.
         limit: usize,
@@ -94,7 +94,7 @@ impl<K> Mailbox<K> {
         Some(item)
     }
 
-    /// The resync that was popped has been told.
+    /// Notes that the resync that was popped has been delivered.
     pub(super) fn finish_resync(&mut self) {
         self.has_resync = false;
     }

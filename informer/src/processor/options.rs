@@ -47,7 +47,7 @@ impl HandlerOptions {
 
     /// Sends all held objects again every `period`, each as an update whose old and new state are the same handle.
     ///
-    /// It costs no request. A period below one second is one second; zero means never. The period is this handler's
+    /// A resync costs no request. A period below one second is one second; zero means never. The period is this handler's
     /// own, independent of other handlers and of when it joins; a resync that is due before the last one was handled is
     /// skipped.
     #[doc(alias = "SyncAllInfo")]

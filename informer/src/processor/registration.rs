@@ -58,7 +58,7 @@ impl HandlerRegistration {
         self.control.synced.is_set()
     }
 
-    /// Waits until the handler has heard all of the initial state, at most for `limit`.
+    /// Waits until the handler has received all of the initial state, at most for `limit`.
     ///
     /// # Errors
     ///
@@ -92,7 +92,7 @@ impl HandlerRegistration {
         self.control.end()
     }
 
-    /// Waits until the handler hears nothing more and its last call has returned, and says why.
+    /// Waits until the handler receives no more notifications and its last call has returned; returns the reason.
     ///
     /// # Cancel safety
     ///

@@ -20,7 +20,7 @@ use crate::handler::Notification;
 
 /// The notifications of a handler, as a stream. Dropping it removes the handler.
 ///
-/// It reads the listener's mailbox itself: there is no task and no channel between, so that a reader who is slow has what
+/// The stream reads the listener's mailbox itself: there is no task and no channel between, so that a reader who is slow has what
 /// waits merged, or is disconnected, as its [`Buffer`](super::Buffer) says, and never keeps the informer.
 ///
 /// The stream ends when the informer stops. After a shutdown it gives first what was waiting; the shutdown does not wait for

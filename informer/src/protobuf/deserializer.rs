@@ -4,7 +4,6 @@ use base64::{Engine as _, engine::general_purpose::STANDARD};
 use serde::{
     Deserializer,
     de::{Error as _, Visitor, value::MapAccessDeserializer},
-    forward_to_deserialize_any,
 };
 
 use super::{
@@ -12,7 +11,7 @@ use super::{
     special::{IntOrString, Precision, Time, block_of, integers},
     table::{Form, Message, MessageId, message},
 };
-use crate::serde_text::{TextDeserializer, visit_double};
+use crate::serde_text::{TextDeserializer, forward_text_deserializer, visit_double};
 
 /// A deserializer of a message that was [checked](super::checked).
 pub(crate) struct MessageDeserializer<'de> {
@@ -165,14 +164,6 @@ impl<'de> Deserializer<'de> for MessageDeserializer<'de> {
         }
     }
 
-    fn deserialize_newtype_struct<V: Visitor<'de>>(
-        self,
-        _name: &'static str,
-        visitor: V,
-    ) -> Result<V::Value, Self::Error> {
-        visitor.visit_newtype_struct(self)
-    }
-
     fn deserialize_enum<V: Visitor<'de>>(
         self,
         name: &'static str,
@@ -191,10 +182,7 @@ impl<'de> Deserializer<'de> for MessageDeserializer<'de> {
         visitor.visit_unit()
     }
 
-    forward_to_deserialize_any! {
-        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf unit unit_struct seq tuple
-        tuple_struct map struct identifier
-    }
+    forward_text_deserializer!();
 }
 
 // === impl Value ===
@@ -224,14 +212,6 @@ impl<'de> Deserializer<'de> for Value<'de> {
         }
     }
 
-    fn deserialize_newtype_struct<V: Visitor<'de>>(
-        self,
-        _name: &'static str,
-        visitor: V,
-    ) -> Result<V::Value, Self::Error> {
-        visitor.visit_newtype_struct(self)
-    }
-
     fn deserialize_enum<V: Visitor<'de>>(
         self,
         name: &'static str,
@@ -251,8 +231,5 @@ impl<'de> Deserializer<'de> for Value<'de> {
         visitor.visit_unit()
     }
 
-    forward_to_deserialize_any! {
-        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf unit unit_struct seq tuple
-        tuple_struct map struct identifier
-    }
+    forward_text_deserializer!();
 }

@@ -19,7 +19,7 @@ pub(crate) fn checked(id: MessageId, bytes: &[u8]) -> Result<Cow<'_, [u8]>, Malf
 }
 
 /// A field as it is written: its number, its tag and value, and its value's block.
-struct Written<'a> {
+struct EncodedField<'a> {
     number: u32,
     whole: &'a [u8],
     block: Option<&'a [u8]>,
@@ -90,7 +90,7 @@ fn sorted_entry(value: Option<MessageId>, bytes: &[u8]) -> Vec<u8> {
 }
 
 /// The fields of a message that was checked.
-fn fields_of(bytes: &[u8]) -> Vec<Written<'_>> {
+fn fields_of(bytes: &[u8]) -> Vec<EncodedField<'_>> {
     let mut reader = Reader::new(bytes);
     let mut fields = Vec::new();
     while !reader.is_empty() {
@@ -103,7 +103,7 @@ fn fields_of(bytes: &[u8]) -> Vec<Written<'_>> {
             break;
         }
         let block = (wire == Wire::Block).then(|| value.clone().block().unwrap_or_default());
-        fields.push(Written {
+        fields.push(EncodedField {
             number,
             whole: &before[..before.len() - reader.rest().len()],
             block,

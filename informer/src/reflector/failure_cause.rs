@@ -27,7 +27,7 @@ pub enum FailureCause {
     Unreadable,
     /// The server failed (any other 5xx).
     ServerError,
-    /// The server does not know who asks (401).
+    /// The server does not accept the credentials (401).
     Unauthorized,
     /// The user may not do that, or not any more (403).
     Forbidden,

@@ -43,7 +43,7 @@ use tokio_util::sync::CancellationToken;
 
 use self::policy::ErrorPolicy;
 use crate::{
-    known::{Known, KnownNothing},
+    held_objects::{HeldObjects, NoHeldObjects},
     list_watch::ListWatch,
     object::ResourceVersion,
 };
@@ -86,14 +86,14 @@ pub use crate::{
 /// # Memory
 ///
 /// While listing, the new state is held beside the store's until it is complete; objects that [are
-/// known](Self::with_known) are shared between the two.
+/// held already](Self::with_held_objects) are shared between the two.
 #[doc(alias = "NewReflector")]
 #[doc(alias = "ListAndWatchWithContext")]
 pub struct Reflector<K, L, S> {
     list_watch: L,
     store: S,
     options: ReflectorOptions,
-    known: Arc<dyn Known<K>>,
+    held: Arc<dyn HeldObjects<K>>,
     observer: Arc<dyn ReflectorObserver>,
     policy: ErrorPolicy,
     control: ReflectorControl,
@@ -115,7 +115,7 @@ where
             list_watch,
             store,
             options,
-            known: Arc::new(KnownNothing),
+            held: Arc::new(NoHeldObjects),
             observer: Arc::new(()),
             policy: ErrorPolicy::default(),
             control: ReflectorControl::new(),
@@ -132,10 +132,10 @@ where
         self
     }
 
-    /// Uses the handles that `known` holds instead of decoding the same version again.
+    /// Uses the handles that `held` has instead of decoding the same version again.
     #[must_use]
-    pub fn with_known(mut self, known: Arc<dyn Known<K>>) -> Self {
-        self.known = known;
+    pub fn with_held_objects(mut self, held: Arc<dyn HeldObjects<K>>) -> Self {
+        self.held = held;
         self
     }
 
@@ -148,8 +148,8 @@ where
 
     /// Asks `policy` about every failure: of a request, of a stream, of an object that cannot be decoded.
     ///
-    /// It is called from the reflector's task and must not block; the observer hears of the failure afterwards. A policy that
-    /// panics has said [`Decision::Default`].
+    /// The policy is called from the reflector's task and must not block; the observer receives the failure afterwards. A policy that
+    /// panics counts as [`Decision::Default`].
     #[must_use]
     pub fn with_error_policy(
         mut self,
@@ -182,12 +182,7 @@ where
     /// Dropping the future ends the request in flight; the store keeps what was written to it, in order and without a
     /// part of a list. No task remains in the background.
     pub async fn run(self, stop: CancellationToken) {
-        let mut driver = self.into_driver(Mode::Mirror);
-        tokio::select! {
-            biased;
-            () = stop.cancelled() => tracing::debug!("reflector stopped"),
-            ended = driver.drive() => tracing::debug!(reason = %ended, "reflector ended"),
-        }
+        self.into_driver(Mode::Mirror).run(stop).await;
     }
 
     /// Returns the loop of [`run`](Self::run), to be driven step by step.

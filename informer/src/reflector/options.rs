@@ -77,7 +77,7 @@ pub enum WhenRemoved {
     /// The store keeps what it held. When the resource comes back, a list reports the differences.
     #[default]
     KeepStore,
-    /// The store is emptied: handlers hear of each deletion as of a tombstone.
+    /// The store is emptied: handlers receive a tombstone for each object.
     EmptyStore,
 }
 
@@ -105,7 +105,7 @@ impl Default for ReflectorOptions {
 }
 
 impl ReflectorOptions {
-    /// With at most `page_size` items in one page of a list; at least 1.
+    /// Lists with at most `page_size` items in one page of a list; at least 1.
     #[doc(alias = "WatchListPageSize")]
     #[must_use]
     pub fn with_page_size(mut self, page_size: u32) -> Self {
@@ -120,7 +120,7 @@ impl ReflectorOptions {
         self
     }
 
-    /// Remembers for so long that the server cannot stream lists.
+    /// Sets the time for which it is remembered that the server cannot stream lists.
     #[must_use]
     pub fn with_streaming_fallback_memory(mut self, memory: Duration) -> Self {
         self.streaming_fallback_memory = memory;
@@ -176,7 +176,7 @@ impl ReflectorOptions {
         self
     }
 
-    /// Takes a server for healthy when a watch has lived for so long.
+    /// Sets the lifetime of a watch that proves the server healthy.
     #[must_use]
     pub fn with_healthy_after(mut self, lifetime: Duration) -> Self {
         self.healthy_after = lifetime;
@@ -239,7 +239,7 @@ impl PauseOptions {
         self
     }
 
-    /// Does so with the objects of a resource that is gone.
+    /// Sets the treatment of the objects of a resource that is gone.
     #[must_use]
     pub fn with_when_removed(mut self, when_removed: WhenRemoved) -> Self {
         self.when_removed = when_removed;

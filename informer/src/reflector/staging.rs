@@ -1,10 +1,9 @@
 //! A new state while it comes in: held back until it is whole.
 
-use std::collections::BTreeMap;
-
 use crate::{
     list_watch::Arrived,
     object::{ObjectKey, ResourceVersion},
+    slab_map::SlabMap,
     store::Replacement,
 };
 
@@ -16,7 +15,7 @@ use crate::{
 pub(super) struct Staging<K> {
     listed: Vec<Arrived<K>>,
     /// By key, since the initial events of a stream may also change and delete.
-    streamed: BTreeMap<ObjectKey, Arrived<K>>,
+    streamed: SlabMap<ObjectKey, Arrived<K>>,
 }
 
 // === impl Staging ===
@@ -25,7 +24,7 @@ impl<K> Staging<K> {
     pub(super) fn new() -> Self {
         Self {
             listed: Vec::new(),
-            streamed: BTreeMap::new(),
+            streamed: SlabMap::new(),
         }
     }
 

@@ -35,7 +35,7 @@ pub struct ShardStatus {
     reason = "complete by definition: there are two sides"
 )]
 pub enum WhoSelects {
-    /// It is not known: no list has said so, and nothing was sent that is outside of the shard.
+    /// The answer is not known: no list has said so, and nothing was sent that is outside of the shard.
     #[default]
     Unknown,
     /// The server: its last list says so.

@@ -1,6 +1,6 @@
 //! A copy from its announcement to its end in good order.
 
-use std::{fmt, sync::Arc, time::Duration};
+use std::{fmt, sync::Arc};
 
 use futures::future::{join, join_all};
 use kube::Client;
@@ -18,7 +18,9 @@ use crate::{
     controller::Runnable,
     factory::SharedInformerFactory,
     leader_election::{LeaderElectionError, LeaderElectionOptions, LeaderElector, LeaseLock},
-    manager::{Background, Health, ManagerError, STOP_LIMIT, SYNC_LIMIT, Stage, until_signal},
+    manager::{
+        Background, Health, ManagerError, RunLimits, Stage, run_limit_setters, until_signal,
+    },
     shard::{Shard, ShardField},
 };
 
@@ -38,8 +40,7 @@ pub struct ShardedManager {
     identity: Arc<str>,
     controllers: Vec<MakeController>,
     election: LeaderElectionOptions,
-    sync_limit: Duration,
-    stop_limit: Duration,
+    limits: RunLimits,
     ownership: Ownership,
     health: Health,
 }
@@ -90,8 +91,7 @@ impl ShardedManager {
             identity,
             controllers: Vec::new(),
             election: LeaderElectionOptions::default(),
-            sync_limit: SYNC_LIMIT,
-            stop_limit: STOP_LIMIT,
+            limits: RunLimits::default(),
             ownership: Ownership::default(),
             health: Health::default(),
         })
@@ -131,20 +131,11 @@ impl ShardedManager {
         Ok(self)
     }
 
-    /// Waits at most so long for the first state of a shard's caches; two minutes by default.
-    #[doc(alias = "CacheSyncTimeout")]
-    pub fn with_sync_limit(mut self, limit: Duration) -> Self {
-        self.sync_limit = limit;
-        self
-    }
-
-    /// Waits at most so long for the end of a shard's controllers; 30 s by default. A shard whose controllers take longer stays
-    /// without an owner until its lease has run out.
-    #[doc(alias = "GracefulShutdownTimeout")]
-    pub fn with_stop_limit(mut self, limit: Duration) -> Self {
-        self.stop_limit = limit;
-        self
-    }
+    run_limit_setters!(
+        limits,
+        "Sets the time limit for the first state of a shard's caches; two minutes by default.",
+        "Sets the time limit for the end of a shard's controllers; 30 s by default. A shard whose controllers take longer stays without an owner until its lease has run out."
+    );
 
     /// Returns a view of the shards that this copy owns.
     pub fn ownership(&self) -> Ownership {
@@ -212,8 +203,8 @@ impl ShardedManager {
             outcome
         }));
         let announcing = async {
-            let shown = show(seen.clone(), &ownership, &health);
-            let announcing = join(membership.run(&plans), shown);
+            let showing = show(seen.clone(), &ownership, &health);
+            let announcing = join(membership.run(&plans), showing);
             stop.run_until_cancelled(announcing).await;
             membership.withdraw().await;
         };
@@ -248,10 +239,9 @@ impl ShardedManager {
             client: self.client.clone(),
             factory: self.factory,
             controllers: self.controllers,
-            sync_limit: self.sync_limit,
-            stop_limit: self.stop_limit,
+            limits: self.limits,
             ownership: self.ownership,
-            asked: membership.asked(),
+            round_requested: membership.round_requested(),
             stop: stop.clone(),
         });
         let shards = Shard::all(self.names.field, self.names.shard_count);

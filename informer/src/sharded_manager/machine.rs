@@ -20,12 +20,12 @@ pub(super) struct Machine {
     identity: Arc<str>,
     names: LeaseNames,
     /// By the names of the leases.
-    seen: BTreeMap<String, Seen>,
+    seen: BTreeMap<String, LeaseState>,
 }
 
 /// A lease in a list.
 #[derive(Clone, Debug)]
-pub(super) struct Found {
+pub(super) struct ListedLease {
     pub(super) name: String,
     /// The division into shards that its writer knows.
     pub(super) division: String,
@@ -33,7 +33,7 @@ pub(super) struct Found {
 }
 
 #[derive(Clone, Debug)]
-struct Seen {
+struct LeaseState {
     division: String,
     lease: Observation,
 }
@@ -67,13 +67,18 @@ impl Machine {
     }
 
     /// All leases were listed in a round that was `begun` with an announcement of this member.
-    pub(super) fn on_list(&mut self, begun: Instant, now: Instant, found: Vec<Found>) -> Plan {
+    pub(super) fn on_list(
+        &mut self,
+        begun: Instant,
+        now: Instant,
+        found: Vec<ListedLease>,
+    ) -> Plan {
         let mut before = std::mem::take(&mut self.seen);
         self.seen = found
             .into_iter()
             .map(|found| {
                 let known = before.remove(&found.name).map(|seen| seen.lease);
-                let seen = Seen {
+                let seen = LeaseState {
                     division: found.division,
                     lease: Observation::after(known, now, found.record),
                 };

@@ -7,8 +7,6 @@ use kube::{
     api::{DeleteParams, ListParams, Preconditions},
     core::{ApiResource, DynamicObject, GroupVersionKind},
 };
-use rand::{RngExt, SeedableRng};
-use rand_chacha::ChaCha8Rng;
 use tokio::{
     sync::{Notify, watch},
     time::{Instant, timeout},
@@ -16,10 +14,11 @@ use tokio::{
 use tracing::{debug, warn};
 
 use super::{
-    machine::{Found, Machine, Plan},
+    machine::{ListedLease, Machine, Plan},
     names::LeaseNames,
 };
 use crate::{
+    backoff::Jitter,
     entropy::fnv1a,
     leader_election::{Held, LeaderElectionOptions, LeaseLock, Record, micro_time, record_of},
 };
@@ -33,9 +32,9 @@ pub(super) struct Membership {
     own: LeaseLock,
     held: Option<Held>,
     machine: Machine,
-    random: ChaCha8Rng,
+    jitter: Jitter,
     /// Notified by those who want a round at once.
-    asked: Arc<Notify>,
+    round_requested: Arc<Notify>,
     /// The number of rounds that have failed since the last that did not.
     failures: u32,
 }
@@ -67,18 +66,18 @@ impl Membership {
             own: own.with_labels(names.labels()),
             held: None,
             machine: Machine::new(Arc::clone(&identity), names.clone()),
-            random: ChaCha8Rng::seed_from_u64(fnv1a(&identity)),
+            jitter: Jitter::new(fnv1a(&identity)),
             identity,
             names,
             options,
-            asked: Arc::default(),
+            round_requested: Arc::default(),
             failures: 0,
         }
     }
 
     /// Returns the signal for a round at once.
-    pub(super) fn asked(&self) -> Arc<Notify> {
-        Arc::clone(&self.asked)
+    pub(super) fn round_requested(&self) -> Arc<Notify> {
+        Arc::clone(&self.round_requested)
     }
 
     /// Announces this copy, and publishes its part in the work, until it is dropped.
@@ -92,10 +91,10 @@ impl Membership {
                 // The plan stays: what is owned is safe by its own lease.
                 Err(error) => self.note(&error),
             }
-            let jitter = 0.2 * self.random.random::<f64>();
+            let jitter = 0.2 * self.jitter.share();
             let period = self.options.retry_period.mul_f64(1.0 + jitter);
             // A shard that was taken waits for the next round.
-            drop(timeout(period, self.asked.notified()).await);
+            drop(timeout(period, self.round_requested.notified()).await);
         }
     }
 
@@ -126,7 +125,7 @@ impl Membership {
         // Without a version it is the most recent state: of two copies that begin at once, one sees the other.
         let params = ListParams::default().labels(&self.names.selector());
         let list = within(self.options.request_timeout(), self.leases.list(&params)).await?;
-        let found = list.items.into_iter().map(|lease| Found {
+        let found = list.items.into_iter().map(|lease| ListedLease {
             division: LeaseNames::division_of(lease.metadata.labels.as_ref()),
             record: record_of(&lease),
             name: lease.metadata.name.unwrap_or_default(),

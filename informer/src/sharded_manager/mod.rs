@@ -32,7 +32,7 @@
 //!
 //! A shard goes from one owner to the next like this:
 //!
-//! 1. The old owner hears nothing more, works off what is queued, within a limit, and gives the lease back. If it could not finish,
+//! 1. The old owner receives no more changes, works off what is queued, within a limit, and gives the lease back. If it could not finish,
 //!    it drops the rest, and lets the lease run out, so that a write under way has arrived by then. If it cannot renew the lease, it
 //!    drops everything at the [`renew_deadline`](crate::leader_election::LeaderElectionOptions::renew_deadline), well before the
 //!    lease may be taken; from then on no reconcile begins, and its client refuses to write, also if the process stood still until
@@ -52,7 +52,7 @@
 //! | other kinds that are not | all objects | all objects |
 //! | an object that is gone | is not reconciled: its uid is unknown, and another object of its name may be another owner's; use a [finalizer](crate::controller::Controller::with_finalizer) or owner references | is reconciled |
 //!
-//! Caches of all objects are shared by the shards of a copy, and are not filled anew when a shard comes. They may lack what the
+//! Caches of all objects are shared by the shards of a copy, and are not filled again when a shard comes. They may lack what the
 //! last owner wrote a moment ago.
 //!
 //! # What it promises

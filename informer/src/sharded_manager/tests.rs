@@ -11,7 +11,7 @@ use tokio::time::Instant;
 
 use super::{
     assignment::assign,
-    machine::{Found, Machine, Plan},
+    machine::{ListedLease, Machine, Plan},
     names::LeaseNames,
 };
 use crate::{leader_election::Record, shard::ShardField};
@@ -37,8 +37,8 @@ fn names(shard_count: u32) -> LeaseNames {
 }
 
 /// Returns a lease that was renewed for the `renewal`th time; given back if the holder is empty.
-fn lease(name: String, shard_count: u32, holder: &str, renewal: u32) -> Found {
-    Found {
+fn lease(name: String, shard_count: u32, holder: &str, renewal: u32) -> ListedLease {
+    ListedLease {
         name,
         division: names(shard_count).division(),
         record: Record {
@@ -50,12 +50,12 @@ fn lease(name: String, shard_count: u32, holder: &str, renewal: u32) -> Found {
     }
 }
 
-fn member(shard_count: u32, identity: &str, renewal: u32) -> Found {
+fn member(shard_count: u32, identity: &str, renewal: u32) -> ListedLease {
     let name = names(shard_count).of_member(identity);
     lease(name, shard_count, identity, renewal)
 }
 
-fn shown(plan: &Plan) -> Vec<&str> {
+fn member_names(plan: &Plan) -> Vec<&str> {
     plan.members.iter().map(|name| &**name).collect()
 }
 
@@ -99,26 +99,29 @@ fn few_shards_move_when_a_member_comes_or_goes() {
 async fn a_member_is_there_until_its_lease_has_run_out_here() {
     let mut machine = Machine::new("a".into(), names(4));
     let start = Instant::now();
-    let mut list = |seconds: u64, found: Vec<Found>| {
+    let mut list = |seconds: u64, found: Vec<ListedLease>| {
         let now = start + Duration::from_secs(seconds);
         machine.on_list(now, now, found)
     };
     let own = |renewal| member(4, "a", renewal);
     let plan = list(0, vec![own(0)]);
-    assert_eq!((shown(&plan), plan.assigned.len()), (vec!["a"], 4));
+    assert_eq!((member_names(&plan), plan.assigned.len()), (vec!["a"], 4));
     // What its lease says was long ago; that is another clock's.
     let plan = list(2, vec![own(1), member(4, "b", 0)]);
-    assert_eq!((shown(&plan), plan.assigned.len()), (vec!["a", "b"], 2));
+    assert_eq!(
+        (member_names(&plan), plan.assigned.len()),
+        (vec!["a", "b"], 2)
+    );
     let plan = list(16, vec![own(2), member(4, "b", 0)]);
-    assert_eq!(shown(&plan), ["a", "b"]);
+    assert_eq!(member_names(&plan), ["a", "b"]);
     let plan = list(17, vec![own(3), member(4, "b", 0)]);
-    assert_eq!((shown(&plan), plan.assigned.len()), (vec!["a"], 4));
+    assert_eq!((member_names(&plan), plan.assigned.len()), (vec!["a"], 4));
     assert_eq!(plan.forgotten, Vec::<String>::new());
     // It comes back, and leaves in good order.
     let plan = list(18, vec![own(4), member(4, "b", 1)]);
-    assert_eq!(shown(&plan), ["a", "b"]);
+    assert_eq!(member_names(&plan), ["a", "b"]);
     let plan = list(20, vec![own(5)]);
-    assert_eq!(shown(&plan), ["a"]);
+    assert_eq!(member_names(&plan), ["a"]);
     // The first member removes leases of members that are long gone.
     list(22, vec![own(6), member(4, "b", 2)]);
     let plan = list(22 + 15 + 119, vec![own(7), member(4, "b", 2)]);
@@ -157,7 +160,7 @@ async fn nothing_is_taken_while_another_has_other_shards() {
     assert!(plan.may_take(0));
     let plan = machine.on_list(later, later, vec![member(2, "a", 1), member(4, "b", 0)]);
     assert!(!plan.may_take(0), "{plan:?}");
-    assert_eq!(shown(&plan), ["a"]);
+    assert_eq!(member_names(&plan), ["a"]);
 }
 
 #[tokio::test(start_paused = true)]

@@ -1,6 +1,6 @@
 //! One shard of one copy: waits until it is this copy's turn, owns the shard, and hands it over.
 
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 
 use futures::future::{join_all, try_join_all};
 use tokio::{
@@ -15,7 +15,7 @@ use crate::{
     controller::{CacheSource, FollowedCache, OwnedShard, Prepared, Runnable, Running},
     factory::SharedInformerFactory,
     leader_election::{LeaderElector, Leadership, Observation},
-    manager::{ManagerError, drain},
+    manager::{ManagerError, RunLimits, drain},
     shard::Shard,
 };
 
@@ -27,11 +27,10 @@ pub(super) struct Setup {
     pub(super) client: kube::Client,
     pub(super) factory: SharedInformerFactory,
     pub(super) controllers: Vec<MakeController>,
-    pub(super) sync_limit: Duration,
-    pub(super) stop_limit: Duration,
+    pub(super) limits: RunLimits,
     pub(super) ownership: Ownership,
     /// Asks for a round of the membership at once.
-    pub(super) asked: Arc<Notify>,
+    pub(super) round_requested: Arc<Notify>,
     pub(super) stop: CancellationToken,
 }
 
@@ -44,7 +43,7 @@ pub(super) struct ShardWorker {
 }
 
 /// Shows a shard as owned until it is dropped.
-struct Shown<'a>(&'a Ownership, u32);
+struct OwnedMark<'a>(&'a Ownership, u32);
 
 // === impl ShardWorker ===
 
@@ -92,8 +91,8 @@ impl ShardWorker {
             fence: leadership.fence(),
         };
         let caches = CacheSource::of_shard(self.setup.factory.clone(), owned);
-        let made = self.setup.controllers.iter().map(|make| make());
-        let prepared: Vec<_> = made
+        let controllers = self.setup.controllers.iter().map(|make| make());
+        let prepared: Vec<_> = controllers
             .map(|controller| controller.prepare(&client, &caches))
             .collect();
         let outcome = self.work(&leadership, prepared).await;
@@ -101,6 +100,7 @@ impl ShardWorker {
         if matches!(outcome, Ok(true) | Err(ManagerError::Sync(_))) {
             leadership.set_gives_back(true);
         }
+        // The lease before the caches: the next owner need not wait for the end of this copy's watches.
         leadership.release().await;
         caches.shutdown().await;
         info!(shard = %self.shard, "no longer owned");
@@ -123,7 +123,7 @@ impl ShardWorker {
         }
         let controllers: Vec<Running> = prepared.into_iter().map(Prepared::start).collect();
         info!(shard = %self.shard, "owned");
-        let _shown = Shown::new(&self.setup.ownership, self.shard.index());
+        let _shown = OwnedMark::new(&self.setup.ownership, self.shard.index());
         tokio::select! {
             biased;
             () = leadership.lost() => {
@@ -137,7 +137,7 @@ impl ShardWorker {
             biased;
             // What is still under way is dropped.
             () = leadership.lost() => return Ok(false),
-            drained = drain(controllers, self.setup.stop_limit) => drained,
+            drained = drain(controllers, self.setup.limits.stop) => drained,
         };
         match drained {
             Ok(()) => Ok(true),
@@ -152,9 +152,9 @@ impl ShardWorker {
     /// Waits for the caches, and for a round of the membership after the lease was taken: it may have been taken by an old plan.
     async fn ready(&self, caches: &[Arc<dyn FollowedCache>]) -> Result<(), ManagerError> {
         let acquired = Instant::now();
-        self.setup.asked.notify_one();
+        self.setup.round_requested.notify_one();
         let synced = caches.iter();
-        let synced = synced.map(|cache| cache.wait_for_sync(self.setup.sync_limit));
+        let synced = synced.map(|cache| cache.wait_for_sync(self.setup.limits.sync));
         try_join_all(synced).await?;
         let mut plans = self.plans.clone();
         let confirmed = plans.wait_for(|plan| plan.begun >= Some(acquired));
@@ -166,16 +166,16 @@ impl ShardWorker {
     }
 }
 
-// === impl Shown ===
+// === impl OwnedMark ===
 
-impl<'a> Shown<'a> {
+impl<'a> OwnedMark<'a> {
     fn new(ownership: &'a Ownership, shard: u32) -> Self {
         ownership.begin(shard);
         Self(ownership, shard)
     }
 }
 
-impl Drop for Shown<'_> {
+impl Drop for OwnedMark<'_> {
     fn drop(&mut self) {
         self.0.end(self.1);
     }

@@ -110,6 +110,7 @@ impl<K> Change<'_, K> {
             };
             self.applied.notifications.push(deleted);
         }
+        // Noted even if nothing was held: the object's own addition may come after it, from a server that lags.
         self.deletions.note_deleted(key, &version);
         self.advance(&version);
     }
@@ -153,7 +154,7 @@ impl<K> Change<'_, K> {
         object: Object<K>,
         old: Option<Object<K>>,
     ) -> Option<Notification<K>> {
-        let (told, deleted) = match old {
+        let (notification, deleted) = match old {
             None => (self.add(object.clone()), None),
             Some(old) if old.metadata().is_other_than(object.metadata()) => {
                 let deleted = self.tombstone(old, TombstoneReason::UidChanged);
@@ -170,7 +171,7 @@ impl<K> Change<'_, K> {
             }
         };
         self.snapshot.insert(object);
-        self.applied.notifications.push(told);
+        self.applied.notifications.push(notification);
         deleted
     }
 

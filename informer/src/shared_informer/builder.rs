@@ -68,7 +68,7 @@ pub(super) struct Plan<K> {
 /// The parts that a reflector is given.
 pub(super) struct Seams<K> {
     pub(super) store: CacheInput<K>,
-    pub(super) known: Indexer<K>,
+    pub(super) held: Indexer<K>,
     pub(super) observers: Vec<Arc<dyn ReflectorObserver>>,
     pub(super) control: ReflectorControl,
     pub(super) stop: CancellationToken,
@@ -209,7 +209,7 @@ where
     /// ([`SharedInformer::undecodable`]), an older copy of it is removed from the cache and delivered as a tombstone,
     /// and the others are delivered. It is tried again when its next version or the next list comes.
     ///
-    /// It is not a choice to keep the older copy or to fail the list: the cache would no longer show all changes up to its
+    /// Keeping the older copy or failing the list are no options: the cache would no longer show all changes up to its
     /// version, on which [`SharedInformer::wait_until`] relies, or one object would stop all others.
     pub fn with_fallible_transform<F, E>(self, transform: F) -> Self
     where
@@ -228,7 +228,7 @@ where
     /// Makes this the successor of `previous`, which is stopping: with its cache and its indices, as after a long
     /// outage.
     ///
-    /// It writes nothing before the last task of `previous` has ended.
+    /// The successor writes nothing before the last task of `previous` has ended.
     pub(crate) fn with_previous(mut self, previous: SharedInformer<K>) -> Self {
         self.plan.previous = Some(previous);
         self
@@ -281,8 +281,8 @@ where
             seams.observers.extend(observer);
             let store = layer(seams.store);
             let mut reflector = Reflector::new(list_watch, store, reflector)
-                .with_last_version(seams.known.resource_version())
-                .with_known(Arc::new(seams.known))
+                .with_last_version(seams.held.resource_version())
+                .with_held_objects(Arc::new(seams.held))
                 .with_observer(Arc::new(Observers(seams.observers)))
                 .with_control(seams.control);
             if let Some(policy) = policy {
@@ -341,18 +341,18 @@ impl<K: Send + Sync + 'static> Plan<K> {
         let transform_failures = self.transform.failures.clone();
         let reflector = reflector(Seams {
             store: CacheInput::new(producer, self.filter.clone(), self.transform),
-            known: indexer.clone(),
+            held: indexer.clone(),
             observers: state.observers(),
             control: control.clone(),
             stop: stop_reflector.clone(),
         });
         let checker = self.relist.map(|relist| {
-            Arc::new(Checker {
+            Arc::new(Checker::new(
                 relist,
-                filter: self.filter,
-                indexer: indexer.clone(),
-                state: state.clone(),
-            })
+                self.filter,
+                indexer.clone(),
+                state.clone(),
+            ))
         });
         let runner = Runner {
             fifo,

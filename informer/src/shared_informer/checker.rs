@@ -2,18 +2,18 @@
 
 use std::{sync::Arc, time::Duration};
 
-use futures::{FutureExt, future::BoxFuture};
+use futures::{FutureExt, TryFutureExt, future::BoxFuture};
 use tokio_util::sync::CancellationToken;
 
 use super::{
     cache_input::is_wanted,
-    consistency::{ConsistencyError, ConsistencyReport, Listed},
+    consistency::{ConsistencyError, ConsistencyReport, Difference, Listed},
     state::State,
 };
 use crate::{
     handler::Filter,
+    held_objects::HeldObjects,
     indexer::{Indexer, Snapshot},
-    known::Known,
     list_watch::{Arrived, ListPage, ListRequest, ListWatch, ListWatchError, VersionMatch},
     object::ResourceVersion,
 };
@@ -25,7 +25,7 @@ const CHECK_LIMIT: Duration = Duration::from_mins(5);
 
 type Answer<K> = Result<ListPage<K>, ListWatchError>;
 type List<K> =
-    dyn Fn(ListRequest, Arc<dyn Known<K>>) -> BoxFuture<'static, Answer<K>> + Send + Sync;
+    dyn Fn(ListRequest, Arc<dyn HeldObjects<K>>) -> BoxFuture<'static, Answer<K>> + Send + Sync;
 
 /// Lists the present state again, for consistency checks.
 pub(super) struct Relist<K> {
@@ -33,21 +33,51 @@ pub(super) struct Relist<K> {
     page_size: u32,
 }
 
-/// Compares one informer's cache with the server.
-pub(super) struct Checker<K> {
-    pub(super) relist: Relist<K>,
-    pub(super) filter: Option<Filter<K>>,
-    pub(super) indexer: Indexer<K>,
-    pub(super) state: State,
+/// Compares one informer's cache with the server. It does not depend on the type of the objects, of which it compares keys, uids
+/// and versions.
+pub(super) struct Checker {
+    source: Box<dyn CheckSource>,
+    page_size: u32,
+    state: State,
+}
+
+/// The two sides of a check: the server and the cache.
+trait CheckSource: Send + Sync {
+    /// Lists one page.
+    fn list(&self, request: ListRequest) -> BoxFuture<'_, Result<CheckedPage, ListWatchError>>;
+
+    /// Returns the present state of the cache.
+    fn snapshot(&self) -> Arc<dyn CheckedSnapshot>;
+}
+
+/// A state of the cache.
+trait CheckedSnapshot: Send + Sync {
+    fn version(&self) -> &ResourceVersion;
+
+    /// Returns the differences from `listed`, which is of the same version.
+    fn differences(&self, listed: &Listed) -> Vec<Difference>;
+}
+
+/// A page of a list, of which the items that the informer wants are in `listed`.
+struct CheckedPage {
+    resource_version: ResourceVersion,
+    continue_token: Option<String>,
+    listed: Listed,
+}
+
+struct Source<K> {
+    list: Box<List<K>>,
+    filter: Option<Filter<K>>,
+    indexer: Indexer<K>,
 }
 
 // === impl Relist ===
 
 impl<K: Send + Sync + 'static> Relist<K> {
     pub(super) fn new(list_watch: Arc<impl ListWatch<K>>, page_size: Option<u32>) -> Self {
-        let list = move |request: ListRequest, known: Arc<dyn Known<K>>| {
+        let list = move |request: ListRequest, held: Arc<dyn HeldObjects<K>>| {
             let list_watch = Arc::clone(&list_watch);
-            async move { list_watch.list(&request, &known).await }.boxed()
+            async move { list_watch.list(&request, &held).await }.boxed()
         };
         Self {
             list: Box::new(list),
@@ -56,9 +86,78 @@ impl<K: Send + Sync + 'static> Relist<K> {
     }
 }
 
+// === impl Source ===
+
+impl<K: Send + Sync + 'static> CheckSource for Source<K> {
+    fn list(&self, request: ListRequest) -> BoxFuture<'_, Result<CheckedPage, ListWatchError>> {
+        // What the cache holds in the same version need not be decoded again.
+        let page = (self.list)(request, Arc::new(self.indexer.clone()));
+        let checked = page.map_ok(|page| {
+            let mut listed = Listed::default();
+            for item in page.items.into_iter().filter_map(|item| self.wanted(item)) {
+                listed.add(&item);
+            }
+            CheckedPage {
+                resource_version: page.resource_version,
+                continue_token: page.continue_token,
+                listed,
+            }
+        });
+        checked.boxed()
+    }
+
+    fn snapshot(&self) -> Arc<dyn CheckedSnapshot> {
+        self.indexer.snapshot()
+    }
+}
+
+impl<K> Source<K> {
+    /// Returns what the informer would hold of an item: the object, or its mark.
+    fn wanted(&self, item: Arrived<K>) -> Option<Arrived<K>> {
+        let object = match item {
+            Ok(object) => object,
+            Err(error) => return Some(Err(error)),
+        };
+        match is_wanted(self.filter.as_ref(), &object) {
+            Ok(true) => Some(Ok(object)),
+            Ok(false) => None,
+            Err(error) => Some(Err(error)),
+        }
+    }
+}
+
+impl<K: Send + Sync> CheckedSnapshot for Snapshot<K> {
+    fn version(&self) -> &ResourceVersion {
+        self.resource_version()
+    }
+
+    fn differences(&self, listed: &Listed) -> Vec<Difference> {
+        listed.compare(self)
+    }
+}
+
 // === impl Checker ===
 
-impl<K: Send + Sync + 'static> Checker<K> {
+impl Checker {
+    pub(super) fn new<K: Send + Sync + 'static>(
+        relist: Relist<K>,
+        filter: Option<Filter<K>>,
+        indexer: Indexer<K>,
+        state: State,
+    ) -> Self {
+        let Relist { list, page_size } = relist;
+        let source = Source {
+            list,
+            filter,
+            indexer,
+        };
+        Self {
+            source: Box::new(source),
+            page_size,
+            state,
+        }
+    }
+
     pub(super) async fn check(
         &self,
         limit: Duration,
@@ -88,8 +187,7 @@ impl<K: Send + Sync + 'static> Checker<K> {
             limit: Some(1),
             ..ListRequest::default()
         };
-        let known: Arc<dyn Known<K>> = Arc::new(self.indexer.clone());
-        let page = tokio::time::timeout(limit, (self.relist.list)(request, known)).await;
+        let page = tokio::time::timeout(limit, self.source.list(request)).await;
         let page = page.map_err(|_| ConsistencyError::Deadline {
             resource: self.resource(),
             limit,
@@ -107,7 +205,7 @@ impl<K: Send + Sync + 'static> Checker<K> {
             let mut checked = 0;
             loop {
                 let replacements = &self.state.stats.replacements;
-                let listed = self.state.progress.wait_for(&self.indexer, |_| {
+                let listed = self.state.progress.wait_for(|| {
                     let count = replacements.get();
                     (count > checked).then_some(count)
                 });
@@ -139,8 +237,8 @@ impl<K: Send + Sync + 'static> Checker<K> {
     async fn compare(&self) -> Result<ConsistencyReport, ConsistencyError> {
         self.state.sync.synced().await;
         loop {
-            let snapshot = self.indexer.snapshot();
-            let version = snapshot.resource_version();
+            let snapshot = self.source.snapshot();
+            let version = snapshot.version();
             let listed = match self.list_at(version).await {
                 Ok(listed) => listed,
                 Err(ConsistencyError::List { source, .. }) if source.is_expired() => {
@@ -153,7 +251,7 @@ impl<K: Send + Sync + 'static> Checker<K> {
                 resource: self.resource(),
                 resource_version: version.clone(),
                 objects: listed.len(),
-                differences: listed.compare(&snapshot),
+                differences: snapshot.differences(&listed),
             });
         }
     }
@@ -164,13 +262,11 @@ impl<K: Send + Sync + 'static> Checker<K> {
         let mut request = ListRequest {
             resource_version: version.clone(),
             version_match: Some(VersionMatch::Exact),
-            limit: Some(self.relist.page_size),
+            limit: Some(self.page_size),
             continue_token: None,
         };
         loop {
-            // What the cache holds in the same version need not be decoded again.
-            let known: Arc<dyn Known<K>> = Arc::new(self.indexer.clone());
-            let page = (self.relist.list)(request.clone(), known).await;
+            let page = self.source.list(request.clone()).await;
             let page = page.map_err(|source| ConsistencyError::List {
                 resource: self.resource(),
                 source,
@@ -178,13 +274,11 @@ impl<K: Send + Sync + 'static> Checker<K> {
             if page.resource_version != *version {
                 return Err(ConsistencyError::OtherVersion {
                     resource: self.resource(),
-                    asked: version.clone(),
+                    requested: version.clone(),
                     listed: page.resource_version,
                 });
             }
-            for item in page.items.into_iter().filter_map(|item| self.wanted(item)) {
-                listed.add(&item);
-            }
+            listed.extend(page.listed);
             let Some(token) = page.continue_token else {
                 return Ok(listed);
             };
@@ -192,24 +286,11 @@ impl<K: Send + Sync + 'static> Checker<K> {
         }
     }
 
-    /// Returns what the informer would hold of an item: the object, or its mark.
-    fn wanted(&self, item: Arrived<K>) -> Option<Arrived<K>> {
-        let object = match item {
-            Ok(object) => object,
-            Err(error) => return Some(Err(error)),
-        };
-        match is_wanted(self.filter.as_ref(), &object) {
-            Ok(true) => Some(Ok(object)),
-            Ok(false) => None,
-            Err(error) => Some(Err(error)),
-        }
-    }
-
     async fn moved_from(&self, version: &ResourceVersion) {
-        let has_moved = |snapshot: &Snapshot<K>| snapshot.resource_version() != version;
+        let has_moved = || self.source.snapshot().version() != version;
         self.state
             .progress
-            .wait_for(&self.indexer, |snapshot| has_moved(snapshot).then_some(()))
+            .wait_for(|| has_moved().then_some(()))
             .await;
     }
 

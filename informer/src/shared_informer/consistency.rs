@@ -88,12 +88,12 @@ pub enum ConsistencyError {
         source: ListWatchError,
     },
     /// The server does not list at exact versions. Trying again is useless.
-    #[error("the server listed {resource} at {listed:?}, asked for {asked:?}")]
+    #[error("the server listed {resource} at {listed:?}, asked for {requested:?}")]
     OtherVersion {
         /// The resource that the informer mirrors.
         resource: Arc<str>,
         /// The version that was asked for.
-        asked: ResourceVersion,
+        requested: ResourceVersion,
         /// The version of the list.
         listed: ResourceVersion,
     },
@@ -125,6 +125,11 @@ impl Listed {
         self.0.insert(key.clone(), listed);
     }
 
+    /// Adds the items of another page.
+    pub(super) fn extend(&mut self, page: Self) {
+        self.0.extend(page.0);
+    }
+
     pub(super) fn len(&self) -> usize {
         self.0.len()
     }
@@ -148,9 +153,14 @@ impl Listed {
             key: key.clone(),
             cached: cached.clone(),
         }));
-        differences.sort_by(|a, b| a.key().cmp(b.key()));
+        sort(&mut differences);
         differences
     }
+}
+
+/// Sorts by key. Not generic, so that the sort is compiled once, and not for each type of objects.
+fn sort(differences: &mut [Difference]) {
+    differences.sort_by(|a, b| a.key().cmp(b.key()));
 }
 
 // === impl ListedObject ===

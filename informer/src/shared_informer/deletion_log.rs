@@ -10,8 +10,8 @@ const DELETED_MAX: usize = 1_024;
 /// The versions at which keys that are not held went away, so that a late event of one does not bring it back.
 #[derive(Debug, Default)]
 pub(super) struct DeletionLog {
-    /// The last version at which the server said that all before it had been told, by a list or a bookmark: what is not held
-    /// was absent then.
+    /// The version of the last list or bookmark, by which the server had sent all changes up to it: what is not held was absent
+    /// then.
     settled: ResourceVersion,
     /// Deletions after that.
     deleted: BTreeMap<ObjectKey, ResourceVersion>,

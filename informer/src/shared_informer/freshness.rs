@@ -121,7 +121,7 @@ impl<K: Send + Sync + 'static> SharedInformer<K> {
 
     /// Compares the cache with what the server says it was at the cache's version, and reports differences by key.
     ///
-    /// It waits for the sync, lists everything again at exactly the cache's version, and compares keys, uids and
+    /// The check waits for the sync, lists everything again at exactly the cache's version, and compares keys, uids and
     /// versions. Changes that happen meanwhile belong to later versions and make no difference. If the server no longer
     /// has that version, it retries with the cache's next.
     ///

@@ -48,7 +48,7 @@ pub(super) struct Inner<K> {
     pub(super) indexer: Indexer<K>,
     pub(super) state: State,
     /// None if the reflector is not fed by a `ListWatch`.
-    pub(super) checker: Option<Arc<Checker<K>>>,
+    pub(super) checker: Option<Arc<Checker>>,
     /// True if each list is checked.
     pub(super) has_checks: bool,
     pub(super) listeners: ListenerList,
@@ -114,6 +114,7 @@ impl<K: Send + Sync + 'static> SharedInformer<K> {
         span.in_scope(|| tracing::info!("informer started"));
         let runner = runner.run(self.0.tasks.spawner());
         self.0.tasks.spawn(runner.instrument(span.clone()));
+        // The reflector comes last: what it writes finds a reader, and the first list is checked.
         let checker = self.0.checker.as_ref().filter(|_| self.0.has_checks);
         if let Some(checker) = checker.map(Arc::clone) {
             let checks = checker.run(self.0.stop_reflector.clone());
@@ -315,7 +316,7 @@ impl<K: Send + Sync + 'static> SharedInformer<K> {
     /// Stops listing and watching, applies what was received, delivers all pending notifications to the handlers, and
     /// resolves when no task of the informer is left.
     ///
-    /// It takes as long as the slowest handler. To stop at once, without the pending notifications, drop all handles.
+    /// The shutdown takes as long as the slowest handler. To stop at once, without the pending notifications, drop all handles.
     ///
     /// # Cancel safety
     ///
@@ -324,6 +325,8 @@ impl<K: Send + Sync + 'static> SharedInformer<K> {
         // Dropped outside the lock, since it holds handlers.
         let unstarted = self.take_unstarted();
         drop(unstarted);
+        // Only the reflector is told to stop. Its end closes the queue, which ends the writer once the queue is empty, which
+        // ends the handlers once they have received everything.
         self.0.stop_reflector.cancel();
         self.0.tasks.wait().await;
     }

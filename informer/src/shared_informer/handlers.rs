@@ -1,4 +1,4 @@
-//! The ways in which one hears of an informer's changes.
+//! Handlers and streams of an informer's changes.
 
 use super::SharedInformer;
 use crate::{
@@ -11,7 +11,7 @@ use crate::{
 impl<K: Send + Sync + 'static> SharedInformer<K> {
     /// Adds a handler, at any time. It first receives the objects that are already held, with `in_initial_list`.
     ///
-    /// The handler stays for as long as the registration is kept. If the informer has stopped, it hears nothing, and its
+    /// The handler stays for as long as the registration is kept. If the informer has stopped, it receives nothing, and its
     /// registration says so.
     #[doc(alias = "AddEventHandler")]
     pub fn add_handler(&self, handler: impl EventHandler<K>) -> HandlerRegistration {

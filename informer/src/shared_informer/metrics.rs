@@ -179,7 +179,7 @@ pub(super) fn version_in_short(version: &ResourceVersion) -> f64 {
 
 #[expect(
     clippy::cast_precision_loss,
-    reason = "a count that large is not told from its neighbour by anybody"
+    reason = "for so large a count the nearest double is exact enough"
 )]
 fn float(count: u64) -> f64 {
     count as f64

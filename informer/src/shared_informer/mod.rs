@@ -10,8 +10,8 @@
 //!
 //! # Ordering
 //!
-//! The cache shows a change before any handler hears of it. A replacement of the whole state is compared with the
-//! cache: handlers hear of its deletions first, as tombstones, then of true updates and adds; what did not change keeps
+//! The cache shows a change before any handler is notified. A replacement of the whole state is compared with the
+//! cache: handlers receive the deletions first, as tombstones, then true updates and adds; what did not change keeps
 //! its allocation and causes no notification. An object whose uid changed is a deletion and an add.
 //!
 //! No key goes back in time: an event or a list item that is older than what is known is ignored and counted

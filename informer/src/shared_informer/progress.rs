@@ -39,7 +39,7 @@ pub enum WaitError {
         /// The version of the cache.
         held: ResourceVersion,
     },
-    /// It is unknown which of the versions is the later one: what was asked for is empty or not a version of this
+    /// The versions cannot be compared: the one that was waited for is empty or not a version of this
     /// server's, or the server does not count its versions. Waiting again is useless.
     #[error("versions {version:?} and {held:?} of {resource} cannot be compared")]
     NotComparable {
@@ -89,17 +89,13 @@ impl Progress {
     }
 
     /// Resolves with what `look` finds in the cache, now or after a change.
-    pub(super) async fn wait_for<K, T>(
-        &self,
-        indexer: &Indexer<K>,
-        look: impl Fn(&Snapshot<K>) -> Option<T>,
-    ) -> T {
+    pub(super) async fn wait_for<T>(&self, look: impl Fn() -> Option<T>) -> T {
         loop {
             // Listens before it looks, so that no change is lost in between.
             let moved = self.0.notified();
             let mut moved = std::pin::pin!(moved);
             moved.as_mut().enable();
-            if let Some(found) = look(&indexer.snapshot()) {
+            if let Some(found) = look() {
                 return found;
             }
             moved.await;
@@ -197,7 +193,7 @@ impl<K> Waiter<'_, K> {
         tokio::select! {
             biased;
             // What the cache shows counts, also after the end and with no time left.
-            outcome = self.progress.wait_for(self.indexer, look) => outcome,
+            outcome = self.progress.wait_for(|| look(&self.indexer.snapshot())) => outcome,
             () = self.sync.ended() => Err(WaitError::Stopped {
                 resource: resource(),
                 version: version.clone(),

@@ -15,7 +15,8 @@ use crate::{
 impl<K> Change<'_, K> {
     /// Edits the snapshot in place, so that what did not change keeps its allocation.
     ///
-    /// Told are the deletions first, then updates and adds in order of their keys; a reader sees the whole new state by then.
+    /// Notifications are the deletions first, then updates and adds in order of their keys; a reader sees the whole new state by
+    /// then.
     pub(super) fn on_replacement(&mut self, replacement: Replacement<K>) {
         let Replacement {
             objects,
@@ -26,10 +27,11 @@ impl<K> Change<'_, K> {
         let arrived = objects.into_iter().map(Ok);
         let state = by_key(arrived.chain(undecodable.into_iter().map(Err)));
         // Notifications from before stay in front, although a replacement comes alone.
-        let mut told = mem::take(&mut self.applied.notifications);
+        let mut notifications = mem::take(&mut self.applied.notifications);
 
         let added_min = state.len().saturating_sub(self.snapshot.len());
         self.applied.notifications.reserve_exact(added_min);
+        // Before the new objects are put: what is compared with the state is only what was held until now.
         let mut deletions = self.remove_missing(&state, &version, is_authoritative);
         for item in state {
             let deletion = match item {
@@ -38,13 +40,14 @@ impl<K> Change<'_, K> {
             };
             deletions.extend(deletion);
         }
-        told.append(&mut deletions);
+        notifications.append(&mut deletions);
         // The changes of a first list are many, and stay where they are.
-        if !told.is_empty() {
-            told.append(&mut self.applied.notifications);
-            self.applied.notifications = told;
+        if !notifications.is_empty() {
+            notifications.append(&mut self.applied.notifications);
+            self.applied.notifications = notifications;
         }
 
+        // Last, since the objects above are compared with the deletions that were known before this state.
         if is_authoritative {
             self.snapshot.set_resource_version(version.clone());
             self.deletions.reset(version);
@@ -132,15 +135,33 @@ impl<K> Change<'_, K> {
 /// Sorts by key. Where a key comes twice, the later version counts, or else the later item.
 fn by_key<K>(items: impl Iterator<Item = Arrived<K>>) -> Vec<Arrived<K>> {
     let mut state: Vec<_> = items.collect();
-    state.sort_by(|one, other| key_of(one).cmp(key_of(other)));
-    state.dedup_by(|later, kept| {
-        let is_same_key = key_of(later) == key_of(kept);
-        if is_same_key && !version_of(later).is_before(version_of(kept)) {
-            mem::swap(later, kept);
+    if !state.is_sorted_by_key(key_of) {
+        state = sorted(state);
+    }
+    state.dedup_by(|later, retained| {
+        let is_same_key = key_of(later) == key_of(retained);
+        if is_same_key && !version_of(later).is_before(version_of(retained)) {
+            mem::swap(later, retained);
         }
         is_same_key
     });
     state
+}
+
+/// Sorts a state that did not come in order.
+fn sorted<K>(state: Vec<Arrived<K>>) -> Vec<Arrived<K>> {
+    let keys: Vec<ObjectKey> = state.iter().map(|item| key_of(item).clone()).collect();
+    let mut state: Vec<_> = state.into_iter().map(Some).collect();
+    let order = order_of(&keys).into_iter();
+    let taken = order.filter_map(|at| state[at].take());
+    taken.collect()
+}
+
+/// Returns the positions of keys in their order. Not generic, so that the sort is compiled once, and not for each type of objects.
+fn order_of(keys: &[ObjectKey]) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..keys.len()).collect();
+    order.sort_by_key(|at| &keys[*at]);
+    order
 }
 
 fn key_of<K>(item: &Arrived<K>) -> &ObjectKey {

@@ -54,7 +54,7 @@ pub(super) struct Runner<K> {
 // === impl Runner ===
 
 impl<K: Send + Sync + 'static> Runner<K> {
-    /// Runs until the queue is closed and empty, then until all handlers have heard everything; or until the spawner's tasks
+    /// Runs until the queue is closed and empty, then until all handlers have received everything; or until the spawner's tasks
     /// are to stop, and then no longer.
     pub(super) async fn run(mut self, spawner: Spawner) {
         let stop = spawner.stop_token().clone();
@@ -68,6 +68,7 @@ impl<K: Send + Sync + 'static> Runner<K> {
             let version = self.writer.reader().resource_version();
             self.deletions.settle(&version);
         }
+        // Only now, so that no handler is called by two informers at once.
         self.processor.start(&spawner, Instant::now());
         loop {
             let resync = self.processor.next_resync();
@@ -91,7 +92,8 @@ impl<K: Send + Sync + 'static> Runner<K> {
             // A queue that is never empty must not keep the thread from others.
             yield_now().await;
         }
-        // Callers that are still waiting receive an error.
+        // Commands first: a handler that came too late ends unregistered, and is not waited for below. Callers that are still
+        // waiting receive an error.
         self.commands.close();
         while self.commands.try_recv().is_ok() {}
         self.processor.close();
@@ -102,7 +104,7 @@ impl<K: Send + Sync + 'static> Runner<K> {
         }
     }
 
-    /// Adds a listener: it hears of what is held now as a part of the initial state, then of what changes.
+    /// Adds a listener that receives the objects that are held now, as a part of the initial state, and then every change.
     pub(super) fn attach(&mut self, listener: Listener<K>) {
         let present = snapshot_iter(self.writer.reader().snapshot());
         self.processor.attach(listener, present, Instant::now());
@@ -115,7 +117,7 @@ impl<K: Send + Sync + 'static> Runner<K> {
         }
     }
 
-    /// Adds a listener that has heard of what is held now: it hears of what changes from here on.
+    /// Adds a listener that has received the objects that are held now: it receives every later change.
     pub(super) fn resume(&mut self, listener: Listener<K>) {
         let nothing = Box::new(std::iter::empty());
         self.processor.attach(listener, nothing, Instant::now());
@@ -160,6 +162,7 @@ impl<K: Send + Sync + 'static> Runner<K> {
             tracing::warn!(count = applied.gone_back_count, "versions went back");
         }
         self.processor.distribute(applied.notifications, is_live);
+        // Finished after the handlers' queues have it: who sees an empty queue may rely on that.
         self.fifo.finish();
         let snapshot = self.writer.reader().snapshot();
         self.state.metrics.note_applied(Applying {
@@ -170,6 +173,7 @@ impl<K: Send + Sync + 'static> Runner<K> {
             out_of_shard: self.state.out_of_shard(),
         });
         if self.fifo.has_synced() && !self.state.sync.has_synced() {
+            // The mark of the listeners first: after `wait_for_cache_sync`, each one's initial state is known to be complete.
             self.processor.mark_synced();
             self.state.sync.mark_synced();
             tracing::info!(

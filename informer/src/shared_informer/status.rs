@@ -36,13 +36,13 @@ pub struct SyncStatus {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SyncPhase {
-    /// It was never started.
+    /// The informer was never started.
     NotStarted,
-    /// It was started and has not come to make a request.
+    /// The informer was started and has not sent a request yet.
     Starting,
     /// The phase of its reflector.
     Reflecting(Phase),
-    /// It has ended.
+    /// The informer has ended.
     Stopped,
 }
 
@@ -52,7 +52,7 @@ pub enum SyncPhase {
 /// The first item is the present status, at once. Then comes the latest status whenever it has changed since the last item:
 /// who is slow misses what is past, but never the latest. It ends after [`SyncPhase::Stopped`].
 ///
-/// It does not keep the informer running.
+/// The stream does not keep the informer running.
 ///
 /// # Memory
 ///

@@ -11,7 +11,7 @@ use futures::Stream;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::{
-    known::Known,
+    held_objects::HeldObjects,
     list_watch::{
         ListPage, ListRequest, ListWatch, ListWatchError, Status, WatchEvent, WatchRequest,
     },
@@ -25,15 +25,15 @@ type Answer<T> = oneshot::Sender<Result<T, ListWatchError>>;
 /// # Examples
 ///
 /// ```
-/// use informer::{list_watch::{Known, KnownNothing, ListRequest, ListWatch}, testing::scripted};
+/// use informer::{list_watch::{HeldObjects, ListRequest, ListWatch, NoHeldObjects}, testing::scripted};
 /// use k8s_openapi::api::core::v1::Pod;
 /// use std::sync::Arc;
 ///
 /// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
 /// let (pods, mut script) = scripted::<Pod>();
-/// let known: Arc<dyn Known<Pod>> = Arc::new(KnownNothing);
+/// let held: Arc<dyn HeldObjects<Pod>> = Arc::new(NoHeldObjects);
 /// let request = ListRequest::default();
-/// let (page, ()) = tokio::join!(pods.list(&request, &known), async {
+/// let (page, ()) = tokio::join!(pods.list(&request, &held), async {
 ///     script.expect_list().await.page([], "7");
 /// });
 /// assert_eq!(page.unwrap().resource_version, "7".into());
@@ -128,7 +128,7 @@ impl<K: Send + Sync + 'static> ListWatch<K> for ScriptedListWatch<K> {
     async fn list(
         &self,
         request: &ListRequest,
-        _known: &Arc<dyn Known<K>>,
+        _held: &Arc<dyn HeldObjects<K>>,
     ) -> Result<ListPage<K>, ListWatchError> {
         let request = request.clone();
         self.call(|answer| ScriptedCall::List(ListCall { request, answer }))
@@ -141,7 +141,7 @@ impl<K: Send + Sync + 'static> ListWatch<K> for ScriptedListWatch<K> {
     async fn watch(
         &self,
         request: &WatchRequest,
-        _known: &Arc<dyn Known<K>>,
+        _held: &Arc<dyn HeldObjects<K>>,
     ) -> Result<ScriptedStream<K>, ListWatchError> {
         let request = request.clone();
         self.call(|answer| ScriptedCall::Watch(WatchCall { request, answer }))
@@ -208,7 +208,7 @@ impl<K> Script<K> {
         }
     }
 
-    /// Asserts that no request comes for so long.
+    /// Asserts that no request comes within `time`.
     ///
     /// # Panics
     ///

@@ -49,20 +49,20 @@ impl World for Queueing {
             }
             "push" => {
                 let feed = self.feed.clone().ok_or("the writer has gone")?;
-                let (sent, told) = self.clock.act(|| {
+                let (sent, output) = self.clock.act(|| {
                     let mut words = command.words().into_iter();
                     words.try_for_each(|word| feed.send(word))
                 });
                 sent.map_err(|_| "the writer has ended")?;
-                Ok(told)
+                Ok(output)
             }
             "pop" => {
-                let (batch, told) = self.clock.act(|| self.fifo.try_pop());
+                let (batch, output) = self.clock.act(|| self.fifo.try_pop());
                 let batch = batch.map_or("no batch".to_owned(), |batch| batch_text(&batch));
-                Ok(if told == "nothing" {
+                Ok(if output == "nothing" {
                     batch
                 } else {
-                    format!("{batch}\n{told}")
+                    format!("{batch}\n{output}")
                 })
             }
             "finish" => {

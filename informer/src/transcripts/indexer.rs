@@ -32,11 +32,11 @@ impl World for Indexing {
             }
             "add-index" => {
                 let added = self.writer.add_index(command.word()?, by_word());
-                Ok(told(added.map(|()| "added".to_owned())))
+                Ok(text_of(added.map(|()| "added".to_owned())))
             }
             "remove-index" => {
                 let removed = self.writer.remove_index(&command.word()?);
-                Ok(told(removed.map(|()| "removed".to_owned())))
+                Ok(text_of(removed.map(|()| "removed".to_owned())))
             }
             "hold" => {
                 let snapshot = self.writer.reader().snapshot();
@@ -57,7 +57,7 @@ impl World for Indexing {
                 let snapshot = self.snapshot(command)?;
                 let value = command.value::<String>("value")?.unwrap_or_default();
                 let keys = snapshot.index_keys(&command.word()?, &value);
-                Ok(told(keys.map(|keys| list(&keys))))
+                Ok(text_of(keys.map(|keys| list(&keys))))
             }
             "values" => {
                 let snapshot = self.snapshot(command)?;
@@ -66,7 +66,7 @@ impl World for Indexing {
                     let values = values.iter().map(|value| format!("{value:?}"));
                     list(&values.collect::<Vec<_>>())
                 };
-                Ok(told(values.map(quoted)))
+                Ok(text_of(values.map(quoted)))
             }
             "unindexed" => {
                 let snapshot = self.snapshot(command)?;
@@ -75,7 +75,7 @@ impl World for Indexing {
                     let lines = unindexed.iter().map(|(key, why)| format!("{key}: {why}"));
                     list(&lines.collect::<Vec<_>>())
                 };
-                Ok(told(unindexed.map(lines)))
+                Ok(text_of(unindexed.map(lines)))
             }
             _ => Err(command.unknown()),
         }
@@ -129,7 +129,7 @@ fn by_word() -> IndexFn<Value> {
     })
 }
 
-fn told(outcome: Result<String, IndexerError>) -> String {
+fn text_of(outcome: Result<String, IndexerError>) -> String {
     outcome.unwrap_or_else(|error| format!("error: {error}"))
 }
 

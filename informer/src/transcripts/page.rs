@@ -144,7 +144,7 @@ fn the_page_tells_the_commands_of_each_stage_and_no_other() {
             }
         }
         let rows = rows(&section(&page, stage));
-        let told: BTreeSet<String> = rows
+        let documented: BTreeSet<String> = rows
             .iter()
             .flat_map(|row| row[0].split(", "))
             .map(|command| {
@@ -155,11 +155,11 @@ fn the_page_tells_the_commands_of_each_stage_and_no_other() {
         for (command, file) in &used {
             let file = file.display();
             assert!(
-                told.contains(command),
+                documented.contains(command),
                 "{command}, in {file}, is not on the page"
             );
         }
-        for command in &told {
+        for command in &documented {
             assert!(
                 used.contains_key(command),
                 "no transcript of {stage} has {command}"

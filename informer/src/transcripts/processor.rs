@@ -105,7 +105,7 @@ impl Processing {
         let calls = Arc::new(Semaphore::new(calls));
         let (journal, words) = (self.clock.journal().clone(), command.words());
         let handler = handler(name.clone(), Arc::clone(&calls), is_panicking, journal);
-        let (registration, told) = self.clock.act(|| {
+        let (registration, output) = self.clock.act(|| {
             let (listener, registration) = Listener::new_async(handler, options.with_name(&*name));
             self.processor
                 .attach(listener, present(&words), Instant::now());
@@ -116,7 +116,7 @@ impl Processing {
             calls,
         };
         self.listeners.insert(name, listening);
-        Ok(told)
+        Ok(output)
     }
 
     fn listening(&self, name: &str) -> Outcome<&Listening> {

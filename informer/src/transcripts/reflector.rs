@@ -83,8 +83,8 @@ impl World for Reflecting {
                 Ok("closed".to_owned())
             }
             _ => {
-                let (outcome, told) = self.clock.act(|| self.wire.run(command));
-                outcome?.then_some(told).ok_or_else(|| command.unknown())
+                let (outcome, output) = self.clock.act(|| self.wire.run(command));
+                outcome?.then_some(output).ok_or_else(|| command.unknown())
             }
         }
     }
@@ -99,7 +99,7 @@ impl Reflecting {
         self.clock.act(|| ());
         self.wire = Wire::new(self.clock.journal());
         let journal = self.clock.journal().clone();
-        let (running, told) = self.clock.act(|| {
+        let (running, output) = self.clock.act(|| {
             let store = Noting {
                 journal: journal.clone(),
                 held: Arc::default(),
@@ -125,7 +125,7 @@ impl Reflecting {
             }
         });
         self.running = Some(running);
-        Ok(told)
+        Ok(output)
     }
 
     fn state(&self) -> Outcome {

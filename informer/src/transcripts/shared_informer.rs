@@ -71,8 +71,11 @@ impl World for Informing {
             }
             "shutdown" => {
                 let informer = self.informer()?.clone();
-                let ((), told) = self.clock.wait(informer.shutdown());
-                Ok(format!("{told}\n{} tasks are left", informer.task_count()))
+                let ((), output) = self.clock.wait(informer.shutdown());
+                Ok(format!(
+                    "{output}\n{} tasks are left",
+                    informer.task_count()
+                ))
             }
             "cache" => self.cache(),
             "index" => {
@@ -86,8 +89,8 @@ impl World for Informing {
             "phase" => self.phase(),
             "metrics" => self.metrics(),
             _ => {
-                let (outcome, told) = self.clock.act(|| self.wire.run(command));
-                outcome?.then_some(told).ok_or_else(|| command.unknown())
+                let (outcome, output) = self.clock.act(|| self.wire.run(command));
+                outcome?.then_some(output).ok_or_else(|| command.unknown())
             }
         }
     }
@@ -106,7 +109,7 @@ impl Informing {
             journal: self.clock.journal().clone(),
             phase: Arc::default(),
         };
-        let (informer, told) = self.clock.act(|| {
+        let (informer, output) = self.clock.act(|| {
             let config_maps = HttpListWatch::<ConfigMap>::new(self.wire.client(), Scope::All);
             let mut builder = SharedInformer::builder(config_maps)
                 .with_options(options)
@@ -127,7 +130,7 @@ impl Informing {
             informer
         });
         self.informer = Some(informer);
-        Ok(told)
+        Ok(output)
     }
 
     /// `handler NAME [resync=TIME] [panics]`
@@ -146,9 +149,9 @@ impl Informing {
         let informer = self.informer()?.clone();
         let options = options.with_name(&*name);
         let add = || informer.add_handler_with(handler, options);
-        let (registration, told) = self.clock.act(add);
+        let (registration, output) = self.clock.act(add);
         self.handlers.insert(name, registration);
-        Ok(told)
+        Ok(output)
     }
 
     fn cache(&self) -> Outcome {

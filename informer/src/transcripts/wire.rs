@@ -187,9 +187,9 @@ fn in_short(uri: &http::Uri) -> String {
         "" => format!("LIST {version:?}"),
         token => format!("LIST continue {token}"),
     };
-    for (name, shown) in [("resourceVersionMatch", ""), ("limit", "limit ")] {
+    for (name, prefix) in [("resourceVersionMatch", ""), ("limit", "limit ")] {
         if !value(name).is_empty() {
-            text = format!("{text} {shown}{}", value(name));
+            text = format!("{text} {prefix}{}", value(name));
         }
     }
     text

@@ -64,8 +64,8 @@ impl World for Working {
                 let name = command.word()?;
                 let item = self.held.remove(&name);
                 let item = item.ok_or_else(|| format!("nobody holds {name}"))?;
-                let ((), told) = self.clock.act(|| item.done());
-                Ok(self.and_state(&told))
+                let ((), output) = self.clock.act(|| item.done());
+                Ok(self.and_state(&output))
             }
             "forget" => {
                 let name = command.word()?;
@@ -73,16 +73,16 @@ impl World for Working {
                 Ok(self.state())
             }
             "advance" => {
-                let told = self.clock.advance(command.word_of_time()?);
-                Ok(self.and_state(&told))
+                let output = self.clock.advance(command.word_of_time()?);
+                Ok(self.and_state(&output))
             }
             "shut-down" => {
-                let ((), told) = self.clock.act(|| self.queue.shut_down());
-                Ok(self.and_state(&told))
+                let ((), output) = self.clock.act(|| self.queue.shut_down());
+                Ok(self.and_state(&output))
             }
             "shut-down-now" => {
-                let ((), told) = self.clock.act(|| self.queue.shut_down_now());
-                Ok(self.and_state(&told))
+                let ((), output) = self.clock.act(|| self.queue.shut_down_now());
+                Ok(self.and_state(&output))
             }
             "drain" => Ok(self.drain()),
             "state" => Ok(self.state()),
@@ -105,8 +105,8 @@ impl Working {
             options = options.with_priority(priority);
         }
         let word = command.word()?;
-        let ((), told) = self.clock.act(|| self.queue.add_with(word, options));
-        Ok(self.and_state(&told))
+        let ((), output) = self.clock.act(|| self.queue.add_with(word, options));
+        Ok(self.and_state(&output))
     }
 
     /// Takes the item that is ready, if there is one.
@@ -126,7 +126,7 @@ impl Working {
     /// Lets a worker wait for an item, which it is done with at once.
     fn wait_for_item(&mut self, name: String) -> String {
         let (queue, journal) = (self.queue.clone(), self.clock.journal().clone());
-        let told = self.clock.act(|| {
+        let output = self.clock.act(|| {
             self.tasks.spawn(async move {
                 match queue.get().await {
                     Some(item) => journal.note(format!("{name} works on {}", *item)),
@@ -134,24 +134,24 @@ impl Working {
                 }
             });
         });
-        told.1
+        output.1
     }
 
     fn drain(&mut self) -> String {
         let (queue, journal) = (self.queue.clone(), self.clock.journal().clone());
-        let told = self.clock.act(|| {
+        let output = self.clock.act(|| {
             self.tasks.spawn(async move {
                 let drained = queue.shut_down_with_drain().await;
                 journal.note(format!("drained: {drained:?}"));
             });
         });
-        told.1
+        output.1
     }
 
-    fn and_state(&self, told: &str) -> String {
-        match told {
+    fn and_state(&self, output: &str) -> String {
+        match output {
             "nothing" => self.state(),
-            told => format!("{told}\n{}", self.state()),
+            output => format!("{output}\n{}", self.state()),
         }
     }
 

@@ -26,16 +26,16 @@ pub enum RetryWatcherError {
     },
     /// The server cannot report a change (`StoreReadError`, or an event at a version that cannot be resumed from, such as
     /// `0`). List again.
-    #[error("a change after version {version} cannot be told")]
-    Untold {
+    #[error("the server cannot report a change after version {version}")]
+    ChangeUnavailable {
         /// The last version that was seen.
         version: ResourceVersion,
         /// The server's answer.
         #[source]
         source: ListWatchError,
     },
-    /// The server does not accept who asks, or what is asked (400, 401, 403, 404, 422 and the like). Trying again is
-    /// useless until rights, resource or selection change.
+    /// The server rejects the credentials or the request (400, 401, 403, 404, 422 and the like). Trying again is useless until
+    /// permissions, resource or selection change.
     #[error("the watch is refused")]
     Refused(#[source] ListWatchError),
 }
@@ -53,15 +53,14 @@ pub enum UntilError<E> {
     /// The object that is waited for cannot be decoded. Waiting again is useless until it changes.
     #[error(transparent)]
     Decode(DecodeError),
-    /// The server does not accept who asks, or what is asked. Waiting is useless until rights, resource or selection
-    /// change.
+    /// The server rejects the credentials or the request. Waiting is useless until permissions, resource or selection change.
     #[error("the server refuses")]
     Refused(#[source] ListWatchError),
 }
 
 /// A condition that was not met within a limit.
 #[derive(Debug, thiserror::Error)]
-#[error("{} not as wanted within {limit:?}: {seen}", subject(.resource, .key.as_ref()))]
+#[error("{} not as wanted within {limit:?}: {last_state}", subject(.resource, .key.as_ref()))]
 #[non_exhaustive]
 pub struct UntilTimeout {
     /// The resource, as in `pods`; empty if its `ListWatch` does not name it.
@@ -71,7 +70,7 @@ pub struct UntilTimeout {
     /// The time limit of the wait.
     pub limit: Duration,
     /// The last state that was seen.
-    pub seen: Seen,
+    pub last_state: LastState,
     /// The last failure, if nothing has succeeded since.
     #[source]
     pub source: Option<ListWatchError>,
@@ -80,7 +79,7 @@ pub struct UntilTimeout {
 /// The last state that was seen before a wait ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Seen {
+pub enum LastState {
     /// No state has come.
     Nothing,
     /// The object, at this version of it.
@@ -107,7 +106,7 @@ impl RetryWatcherError {
     /// Returns true if a new list and a watch from its version are needed.
     pub fn needs_relist(&self) -> bool {
         match self {
-            Self::StartVersion(_) | Self::Expired { .. } | Self::Untold { .. } => true,
+            Self::StartVersion(_) | Self::Expired { .. } | Self::ChangeUnavailable { .. } => true,
             Self::Refused(_) => false,
         }
     }
@@ -116,9 +115,9 @@ impl RetryWatcherError {
     pub fn into_answer(self) -> Option<ListWatchError> {
         match self {
             Self::StartVersion(_) => None,
-            Self::Expired { source, .. } | Self::Untold { source, .. } | Self::Refused(source) => {
-                Some(source)
-            }
+            Self::Expired { source, .. }
+            | Self::ChangeUnavailable { source, .. }
+            | Self::Refused(source) => Some(source),
         }
     }
 }
@@ -149,9 +148,9 @@ fn subject(resource: &str, key: Option<&ObjectKey>) -> String {
     }
 }
 
-// === impl Seen ===
+// === impl LastState ===
 
-impl fmt::Display for Seen {
+impl fmt::Display for LastState {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Nothing => f.write_str("nothing was seen"),

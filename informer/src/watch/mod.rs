@@ -4,9 +4,9 @@
 //! |---|---|
 //! | wait until one object is as wanted | [`until()`], or [`Waiter::until_object`] |
 //! | wait until a selection is as wanted | [`Waiter::until`] |
-//! | hear every change after a version, across broken connections | [`RetryWatcher`] |
+//! | receive every change after a version, across broken connections | [`RetryWatcher`] |
 //!
-//! They are for programs that wait for one condition and then continue: a test, a tool, a step of an installation. A
+//! These are for programs that wait for one condition and then continue: a test, a tool, a step of an installation. A
 //! program that looks at the same objects again and again needs a [`SharedInformer`](crate::SharedInformer).
 //!
 //! Both are [reflectors](crate::reflector) that the waiting caller drives step by step: a [`Waiter`] lists and watches,
@@ -74,7 +74,7 @@ mod tests;
 #[cfg(feature = "http")]
 pub use self::until::until;
 pub use self::{
-    error::{RetryWatcherError, Seen, UntilError, UntilTimeout},
+    error::{LastState, RetryWatcherError, UntilError, UntilTimeout},
     object_state::{ObjectState, deleted, exists},
     options::WatchOptions,
     retry_watcher::RetryWatcher,

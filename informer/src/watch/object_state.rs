@@ -10,11 +10,11 @@ use crate::object::{Deleted, Object};
     reason = "complete by definition: there, gone, or never there"
 )]
 pub enum ObjectState<K> {
-    /// It did not exist when the wait began, and has not been made since.
+    /// The object did not exist when the wait began, and was not created since.
     Absent,
-    /// It exists, in this version.
+    /// The object exists, in this version.
     Present(Object<K>),
-    /// It was deleted during the wait: the last state, or a tombstone if no watch was open at that moment.
+    /// The object was deleted during the wait: the last state, or a tombstone if no watch was open at that moment.
     Deleted(Deleted<K>),
 }
 

@@ -14,7 +14,7 @@ use crate::{
 
 /// Every change of a selection after a version, across broken and ended connections.
 ///
-/// It does not list. Where its version comes from is the caller's affair: the answer to a list, or to a write.
+/// A retry watcher does not list: the caller gives the version, from the answer to a list or to a write.
 ///
 /// # Ordering
 ///
@@ -142,7 +142,7 @@ where
     }
 
     fn untold(&self, source: ListWatchError) -> RetryWatcherError {
-        RetryWatcherError::Untold {
+        RetryWatcherError::ChangeUnavailable {
             version: self.resource_version().clone(),
             source,
         }

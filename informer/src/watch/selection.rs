@@ -23,11 +23,11 @@ pub struct Selection<K> {
 /// A change of one object.
 #[derive(Debug)]
 pub(super) enum Change<K> {
-    /// It is there, in this version.
+    /// The object exists, in this version.
     Present(Object<K>),
-    /// It is gone.
+    /// The object is gone.
     Deleted(Deleted<K>),
-    /// It is there, in a version that cannot be decoded.
+    /// The object exists, in a version that cannot be decoded.
     Undecodable(DecodeError),
 }
 

@@ -5,7 +5,7 @@ use std::{fmt, time::Duration};
 use tokio::time::{Instant, timeout_at};
 
 use super::{
-    ObjectState, Seen, Selection, UntilError, UntilTimeout, WatchOptions, selection::Change,
+    LastState, ObjectState, Selection, UntilError, UntilTimeout, WatchOptions, selection::Change,
 };
 use crate::{
     list_watch::{ListWatch, ListWatchError},
@@ -221,26 +221,26 @@ where
             resource: self.driver.resource().unwrap_or_default().to_owned(),
             key: key.cloned(),
             limit,
-            seen: self.seen(key),
+            last_state: self.last_state(key),
             source: self.failure.take(),
         }))
     }
 
-    fn seen(&self, key: Option<&ObjectKey>) -> Seen {
+    fn last_state(&self, key: Option<&ObjectKey>) -> LastState {
         if !self.has_listed() {
-            return Seen::Nothing;
+            return LastState::Nothing;
         }
         // A bookmark may have come since the last change.
         let resource_version = self.driver.resource_version().clone();
         let Some(key) = key else {
-            return Seen::Selection {
+            return LastState::Selection {
                 object_count: self.selection().len(),
                 resource_version,
             };
         };
         match self.selection().get(key) {
-            Some(object) => Seen::Present(object.resource_version().clone()),
-            None => Seen::Absent(resource_version),
+            Some(object) => LastState::Present(object.resource_version().clone()),
+            None => LastState::Absent(resource_version),
         }
     }
 }

@@ -11,8 +11,8 @@ use crate::{
 /// Queues what a notification is about, each item once: by its own key ([`for_object`](Enqueue::for_object)), by its owner
 /// ([`for_owner`](Enqueue::for_owner)), or by what a function makes of the object ([`with`](Enqueue::with)).
 ///
-/// An update is about what the old object leads to and what the new one does, so that an object which changes its owner is
-/// heard of by both. A deletion, tombstones included, is about the last state that is known.
+/// An update queues the keys of the old object and those of the new one, so that both owners of an object that changes its
+/// owner are queued. A deletion, tombstones included, is about the last state that is known.
 ///
 /// An initial or unchanged object has a [low priority](Priority::LOW), so that real changes overtake a start-up or a
 /// resync.
@@ -100,7 +100,9 @@ impl<K: 'static, T: Ord + Clone> Enqueue<K, T> {
     }
 
     fn new(queue: &WorkQueue<T>, leads_to: LeadsTo<K, T>) -> Self {
-        let by_cause = |told: &Notification<K>| AddOptions::new().with_priority(Priority::of(told));
+        let by_cause = |notification: &Notification<K>| {
+            AddOptions::new().with_priority(Priority::of(notification))
+        };
         Self {
             queue: queue.clone(),
             leads_to,

@@ -28,7 +28,7 @@ pub enum DelayedItems {
     /// out again when it is due.
     #[default]
     Independent,
-    /// They are one, as in controller-runtime: the earlier time and the higher priority hold. An add makes a delayed item
+    /// Both adds become one, as in controller-runtime: the earlier time and the higher priority hold. An add makes a delayed item
     /// ready at once, and delaying an item that is queued does nothing but raise its priority.
     Merged,
 }

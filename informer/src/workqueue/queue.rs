@@ -7,7 +7,7 @@ use tokio::time::Instant;
 use super::{
     options::DelayedItems,
     priority::Priority,
-    ready::{Place, Ready},
+    ready::{Position, Ready},
     waiting::{Waiting, due_at},
 };
 
@@ -43,9 +43,9 @@ pub(super) enum Effect {
     Queued(Priority),
     /// The queue shrank by an item of this priority.
     Unqueued(Priority),
-    /// A worker began with an item that had been dirty for so long.
+    /// A worker began with an item; the time for which the item had been dirty.
     Started { waited: Duration },
-    /// A worker was done with an item after so long.
+    /// A worker was done with an item; the time that this took.
     Finished { worked: Duration },
 }
 
@@ -68,7 +68,7 @@ pub(super) struct Unfinished {
 #[derive(Clone, Copy, Debug)]
 struct Ticket {
     priority: Priority,
-    place: Place,
+    position: Position,
     /// Since when the item is dirty.
     since: Instant,
 }
@@ -197,7 +197,7 @@ impl<T: Ord + Clone> Queue<T> {
             return;
         }
         self.ready
-            .insert(item.clone(), ticket.priority, ticket.place);
+            .insert(item.clone(), ticket.priority, ticket.position);
         self.queued.insert(item.clone(), ticket);
         self.effects.push(Effect::Queued(ticket.priority));
         if let Some(again) = processing.again {
@@ -322,14 +322,14 @@ impl<T: Ord + Clone> Queue<T> {
     }
 
     fn enqueue(&mut self, item: T, priority: Priority, since: Instant) {
-        let place = Place(self.next_place);
+        let position = Position(self.next_place);
         self.next_place += 1;
-        self.ready.insert(item.clone(), priority, place);
+        self.ready.insert(item.clone(), priority, position);
         self.queued.insert(
             item,
             Ticket {
                 priority,
-                place,
+                position,
                 since,
             },
         );
@@ -338,7 +338,7 @@ impl<T: Ord + Clone> Queue<T> {
 
     /// Moves a queued item to the end of a higher class; a priority that is not higher changes nothing.
     fn raise(&mut self, item: &T, priority: Priority) {
-        let place = Place(self.next_place);
+        let position = Position(self.next_place);
         let Some(ticket) = self.queued.get_mut(item) else {
             return;
         };
@@ -349,13 +349,13 @@ impl<T: Ord + Clone> Queue<T> {
             ticket,
             Ticket {
                 priority,
-                place,
+                position,
                 since: ticket.since,
             },
         );
         self.next_place += 1;
-        self.ready.remove(old.priority, old.place);
-        self.ready.insert(item.clone(), priority, place);
+        self.ready.remove(old.priority, old.position);
+        self.ready.insert(item.clone(), priority, position);
         self.effects.push(Effect::Unqueued(old.priority));
         self.effects.push(Effect::Queued(priority));
     }

@@ -6,14 +6,14 @@ use super::priority::Priority;
 
 /// A place in the order of arrival: lower came first. Never given twice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Place(pub(super) u64);
+pub(super) struct Position(pub(super) u64);
 
 /// The queued items. The first of the highest class is next; after `fair_share` items that overtook an older one, the
 /// oldest of all is.
 #[derive(Debug)]
 pub(super) struct Ready<T> {
     /// No class is empty.
-    classes: BTreeMap<Reverse<Priority>, BTreeMap<Place, T>>,
+    classes: BTreeMap<Reverse<Priority>, BTreeMap<Position, T>>,
     /// The number of items handed out of which one is the oldest of all; unset for strict priorities.
     fair_share: Option<NonZeroU32>,
     /// The number of items in a row that overtook an older one.
@@ -31,15 +31,15 @@ impl<T> Ready<T> {
         }
     }
 
-    pub(super) fn insert(&mut self, item: T, priority: Priority, place: Place) {
+    pub(super) fn insert(&mut self, item: T, priority: Priority, position: Position) {
         let class = self.classes.entry(Reverse(priority)).or_default();
-        let displaced = class.insert(place, item);
+        let displaced = class.insert(position, item);
         debug_assert!(displaced.is_none(), "a place is given once");
     }
 
-    pub(super) fn remove(&mut self, priority: Priority, place: Place) -> Option<T> {
+    pub(super) fn remove(&mut self, priority: Priority, position: Position) -> Option<T> {
         let class = self.classes.get_mut(&Reverse(priority))?;
-        let item = class.remove(&place);
+        let item = class.remove(&position);
         if class.is_empty() {
             self.classes.remove(&Reverse(priority));
         }
@@ -65,19 +65,19 @@ impl<T> Ready<T> {
         self.remove(next.0, next.1)
     }
 
-    fn highest(&self) -> Option<(Priority, Place)> {
+    fn highest(&self) -> Option<(Priority, Position)> {
         let (Reverse(priority), class) = self.classes.first_key_value()?;
-        let (place, _) = class.first_key_value()?;
-        Some((*priority, *place))
+        let (position, _) = class.first_key_value()?;
+        Some((*priority, *position))
     }
 
-    fn oldest(&self) -> Option<(Priority, Place)> {
+    fn oldest(&self) -> Option<(Priority, Position)> {
         self.classes
             .iter()
             .filter_map(|(Reverse(priority), class)| {
-                let (place, _) = class.first_key_value()?;
-                Some((*priority, *place))
+                let (position, _) = class.first_key_value()?;
+                Some((*priority, *position))
             })
-            .min_by_key(|(_, place)| *place)
+            .min_by_key(|(_, position)| *position)
     }
 }

@@ -169,7 +169,10 @@ async fn a_resource_that_does_not_exist_is_named_with_the_servers_words() {
         .wait_for_cache_sync(Duration::from_secs(30))
         .await
         .unwrap_err();
-    let told = error.to_string();
-    assert!(told.starts_with("widgets not synced within 30s"), "{told}");
-    assert!(told.contains("404"), "{told}");
+    let message = error.to_string();
+    assert!(
+        message.starts_with("widgets not synced within 30s"),
+        "{message}"
+    );
+    assert!(message.contains("404"), "{message}");
 }

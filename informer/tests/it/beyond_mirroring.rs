@@ -69,12 +69,12 @@ async fn what_was_written_is_read() {
     let informer = synced(informer).await;
     for round in 0..20 {
         let created = create(&server, "a", "x").await;
-        let shown = informer.written(&created, LIMIT).await.unwrap().unwrap();
-        assert_eq!(Some(shown.uid()), created.metadata.uid.as_deref());
+        let cached = informer.written(&created, LIMIT).await.unwrap().unwrap();
+        assert_eq!(Some(cached.uid()), created.metadata.uid.as_deref());
         let value = round.to_string();
         let changed = set(&server, "a", &value).await;
-        let shown = informer.written(&changed, LIMIT).await.unwrap().unwrap();
-        assert_eq!(shown.get().data, changed.data);
+        let cached = informer.written(&changed, LIMIT).await.unwrap().unwrap();
+        assert_eq!(cached.get().data, changed.data);
         let deleted = api(&server).delete("a", &DeleteParams::default()).await;
         deleted.unwrap();
         // A version that only a bookmark or a later change brings.
@@ -107,7 +107,7 @@ async fn a_write_to_what_is_not_selected_is_waited_for_until_a_bookmark() {
 async fn a_plain_informer_tells_its_one_handler_and_has_all_options() {
     let server = only_namespaces();
     create(&server, "a", "x").await;
-    let (handler, heard) = RecordingHandler::new();
+    let (handler, recording) = RecordingHandler::new();
     let options = HandlerOptions::default()
         .with_name("one")
         .with_resync_period(Duration::from_mins(1));
@@ -122,7 +122,7 @@ async fn a_plain_informer_tells_its_one_handler_and_has_all_options() {
     informer.wait_for_cache_sync(LIMIT).await.unwrap();
     informer.registration().wait_for_sync(LIMIT).await.unwrap();
     assert!(informer.has_synced());
-    assert_eq!(heard.take().len(), 1);
+    assert_eq!(recording.take().len(), 1);
     let created = create(&server, "no", "x").await;
     informer.shared().written(&created, LIMIT).await.unwrap();
     set(&server, "a", "y").await;
@@ -146,16 +146,16 @@ async fn a_plain_informer_tells_its_one_handler_and_has_all_options() {
 #[tokio::test(start_paused = true)]
 async fn a_plain_informer_without_options_is_an_informer_too() {
     let server = only_namespaces();
-    let (handler, heard) = RecordingHandler::new();
+    let (handler, recording) = RecordingHandler::new();
     let informer = Informer::new(list_watch(&server), handler);
     informer.start();
     informer.wait_for_cache_sync(LIMIT).await.unwrap();
-    heard.take();
+    recording.take();
     let created = create(&server, "a", "x").await;
     informer.shared().written(&created, LIMIT).await.unwrap();
     informer.shutdown().await;
     let version = created.metadata.resource_version.unwrap();
-    assert_eq!(heard.take_text(), format!("+default/a@{version}"));
+    assert_eq!(recording.take_text(), format!("+default/a@{version}"));
 }
 
 #[tokio::test(start_paused = true)]
@@ -186,14 +186,14 @@ async fn fields_are_left_out_in_three_ways() {
         let later = set(&server, "a", "later").await;
         informer.written(&later, LIMIT).await.unwrap();
         whole.written(&later, LIMIT).await.unwrap();
-        let shown = informer.lister().namespaced("default").get("a").unwrap();
+        let cached = informer.lister().namespaced("default").get("a").unwrap();
         let original = whole.lister().namespaced("default").get("a").unwrap();
-        assert_eq!(shown.metadata(), original.metadata());
+        assert_eq!(cached.metadata(), original.metadata());
         let mut expected = ConfigMap::clone(original.get());
         assert!(expected.metadata.managed_fields.take().is_some());
         expected.metadata.annotations = Some([("c".into(), "2".into())].into());
         assert!(expected.data.take().is_some());
-        assert_eq!(**shown.get(), expected);
+        assert_eq!(**cached.get(), expected);
     }
     let error = list_watch(&server).without_fields([".a[0]"]).unwrap_err();
     assert_eq!(error.position(), 3);
@@ -289,8 +289,8 @@ async fn what_a_layer_keeps_the_cache_never_hears_of() {
     deleted.unwrap();
     let last = create(&server, "b", "x").await;
     // All that passes arrives, in order.
-    let shown = informer.written(&last, LIMIT).await.unwrap();
-    assert_eq!(shown.unwrap().key().to_string(), "default/b");
+    let cached = informer.written(&last, LIMIT).await.unwrap();
+    assert_eq!(cached.unwrap().key().to_string(), "default/b");
     let held = informer.lister().namespaced("default").get("a").unwrap();
     assert_eq!(held.key().to_string(), "default/a");
     informer.shutdown().await;

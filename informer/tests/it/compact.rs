@@ -96,15 +96,15 @@ async fn check_that_all_is_shown(streaming: bool) {
 
     let api = Api::<ConfigMap>::all(client);
     let expected = api.list(&ListParams::default()).await.unwrap().items;
-    let shown = informer
+    let cached = informer
         .lister()
         .list(&LabelSelector::everything())
         .unwrap();
-    let shown: Vec<ConfigMap> = shown
+    let cached: Vec<ConfigMap> = cached
         .iter()
         .map(|o| ConfigMap::clone(&o.decode().unwrap()))
         .collect();
-    assert_eq!(shown, expected);
+    assert_eq!(cached, expected);
 
     let indexer = informer.indexer();
     for number in [0, 7, 99, 299] {
@@ -139,12 +139,12 @@ async fn handlers_are_given_old_and_new_objects_and_the_last_state_of_deleted_on
     let client = filled().await;
     let config_maps = HttpListWatch::<ConfigMap>::new(client.clone(), Scope::All).compact(small());
     let informer = SharedInformer::builder(config_maps).build().unwrap();
-    let told = Arc::new(Mutex::new(Vec::new()));
+    let notifications = Arc::new(Mutex::new(Vec::new()));
     let text = |object: &Object<Compact<ConfigMap>>| {
         let object = object.decode().unwrap();
         object.data.as_ref().unwrap()["number"].clone()
     };
-    let (updates, deletions) = (Arc::clone(&told), Arc::clone(&told));
+    let (updates, deletions) = (Arc::clone(&notifications), Arc::clone(&notifications));
     let handler = HandlerFuncs::new()
         .with_update(move |old, new| {
             let both = format!("{} to {}", text(old), text(new));
@@ -182,7 +182,7 @@ async fn handlers_are_given_old_and_new_objects_and_the_last_state_of_deleted_on
     };
     tokio::time::timeout(LIMIT, gone).await.unwrap();
     informer.shutdown().await;
-    assert_eq!(*told.lock().unwrap(), ["7 to many", "8 gone"]);
+    assert_eq!(*notifications.lock().unwrap(), ["7 to many", "8 gone"]);
 }
 
 #[tokio::test]

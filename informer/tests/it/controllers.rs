@@ -122,13 +122,13 @@ async fn a_child_is_made_kept_and_restored() -> Result<(), AnyError> {
         .await?;
     manager.settle().await?;
     let secrets: Api<Secret> = api(&server);
-    let made = secrets.get("web").await?;
-    assert_eq!(made.data.as_ref().unwrap()["value"].0, b"1");
+    let created = secrets.get("web").await?;
+    assert_eq!(created.data.as_ref().unwrap()["value"].0, b"1");
 
     secrets.delete("web", &DeleteParams::default()).await?;
     manager.settle().await?;
     let restored = secrets.get("web").await?;
-    assert_ne!(restored.uid(), made.uid());
+    assert_ne!(restored.uid(), created.uid());
 
     let patch = Patch::Merge(json!({"data": {"value": "2"}}));
     let maps: Api<ConfigMap> = api(&server);
@@ -539,7 +539,9 @@ async fn what_is_watched_leads_to_keys_and_predicates_choose() -> Result<(), Any
     let controller = Controller::<Namespace>::new("namespaces")
         .with_predicate(Predicate::labels_changed())
         .watches_if(
-            Predicate::annotations_changed().and(Predicate::new(|told| !told.cause().is_initial())),
+            Predicate::annotations_changed().and(Predicate::new(|notification| {
+                !notification.cause().is_initial()
+            })),
             |map: &Object<ConfigMap>| [ObjectKey::cluster(map.key().namespace())],
         )
         .reads::<Secret>()
@@ -673,12 +675,12 @@ async fn a_manager_that_cannot_start_stop_or_rest_says_why() -> Result<(), AnyEr
     let error = Box::pin(manager.run(CancellationToken::new()))
         .await
         .unwrap_err();
-    let told = whole(&error);
+    let message = whole(&error);
     assert!(
-        told.contains("the controllers cannot start: 1 of 2 informers not synced"),
-        "{told}"
+        message.contains("the controllers cannot start: 1 of 2 informers not synced"),
+        "{message}"
     );
-    assert!(told.contains("secrets"), "{told}");
+    assert!(message.contains("secrets"), "{message}");
 
     let busy = Controller::<Namespace>::new("busy").reconcile(async |_, _| {
         sleep(Duration::from_mins(10)).await;

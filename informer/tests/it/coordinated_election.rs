@@ -24,7 +24,7 @@ use proptest::prelude::*;
 use tokio::time::{Instant, sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
-use crate::support::{RIVALS, Rivals, Shown, Trouble, TroubleOf, cases, trouble};
+use crate::support::{LeadershipSlot, RIVALS, Rivals, Trouble, TroubleOf, cases, trouble};
 
 const S: fn(u64) -> Duration = Duration::from_secs;
 /// The time at which servers begin, in seconds since 1970.
@@ -89,6 +89,20 @@ async fn a_candidate_leads_once_the_server_has_granted_it_the_lease() {
     leadership.release().await;
     assert_eq!(spec(&server).holder_identity.as_deref(), Some(""));
     assert_eq!(candidates(&server).await, [""; 0]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_strategy_of_the_users_own_is_left_to_a_controller() {
+    let server = server();
+    let candidate = candidate(&server, "a", "1.9.0", 0).with_strategy("example.com/newest");
+    let mut options = LeaderElectionOptions::default();
+    options.clock = clock(0);
+    let elector = LeaderElector::coordinated(candidate, options).unwrap();
+    // The server grants the lease to nobody.
+    assert!(timeout(S(120), elector.acquire()).await.is_err());
+    let api: Api<v1beta1::LeaseCandidate> = Api::namespaced(server.client(), "default");
+    let spec = api.get("a").await.unwrap().spec;
+    assert_eq!(spec.strategy, "example.com/newest");
 }
 
 #[tokio::test(start_paused = true)]
@@ -234,13 +248,13 @@ async fn a_manager_hands_over_to_a_better_one() {
 }
 
 /// Leads again and again, and shows what it holds.
-async fn compete(elector: LeaderElector, shown: Shown) {
+async fn compete(elector: LeaderElector, slot: LeadershipSlot) {
     loop {
         let leadership = elector.acquire().await;
         let token = leadership.token();
-        *shown.lock().unwrap() = Some(leadership);
+        *slot.lock().unwrap() = Some(leadership);
         token.cancelled().await;
-        let lost = shown.lock().unwrap().take();
+        let lost = slot.lock().unwrap().take();
         if let Some(lost) = lost {
             lost.release().await;
         }
@@ -250,9 +264,9 @@ async fn compete(elector: LeaderElector, shown: Shown) {
 async fn run(skews: [i64; 3], troubles: Vec<TroubleOf>) {
     let server = server();
     let versions = ["1.7.0", "1.8.0", "1.9.0"];
-    let rivals = Rivals::start(server.clone(), |place, shown| {
+    let rivals = Rivals::start(server.clone(), |place, slot| {
         let elector = elector(&server, RIVALS[place], versions[place], skews[place]);
-        compete(elector, shown)
+        compete(elector, slot)
     });
     rivals.suffer(troubles).await;
     sleep(S(120)).await;

@@ -121,10 +121,10 @@ async fn several_namespaces_are_shown_and_told_as_one() {
         SharedInformerFactory::new(server.client()).with_namespaces(["kube-public", "default"]);
     let informer = factory.informer_for::<ConfigMap>();
     let nodes = factory.informer_for::<Node>();
-    let told = Arc::new(Mutex::new(Vec::new()));
-    let teller = Arc::clone(&told);
+    let deliveries = Arc::new(Mutex::new(Vec::new()));
+    let sink = Arc::clone(&deliveries);
     let handler = HandlerFuncs::new().with_add(move |object: &Object<ConfigMap>, _| {
-        teller.lock().unwrap().push(object.key().to_string());
+        sink.lock().unwrap().push(object.key().to_string());
     });
     let registration = informer.add_handler(handler);
     factory.start();
@@ -143,12 +143,12 @@ async fn several_namespaces_are_shown_and_told_as_one() {
         error,
         "namespace \"kube-system\" of configmaps is not watched"
     );
-    told.lock().unwrap().sort();
-    assert_eq!(*told.lock().unwrap(), expected);
+    deliveries.lock().unwrap().sort();
+    assert_eq!(*deliveries.lock().unwrap(), expected);
     registration.remove().await;
     create(&server, "default", "z").await;
     factory.shutdown().await;
-    assert_eq!(told.lock().unwrap().len(), 3);
+    assert_eq!(deliveries.lock().unwrap().len(), 3);
 }
 
 #[tokio::test(start_paused = true)]

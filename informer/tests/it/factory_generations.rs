@@ -71,7 +71,7 @@ async fn server_with_config_maps() -> FakeServer {
 }
 
 /// Returns the notifications without versions, sorted by key where no order is promised.
-fn told(recording: &Recording<ConfigMap>) -> Vec<String> {
+fn take_words(recording: &Recording<ConfigMap>) -> Vec<String> {
     let text = recording.take_text();
     let words = text.split_whitespace().map(|word| {
         let (word, _) = word.split_once('@').unwrap();
@@ -99,7 +99,7 @@ async fn a_handler_hears_after_a_new_start_what_changed_meanwhile_and_nothing_el
     factory.start();
     registration.wait_for_sync(LIMIT).await.unwrap();
     let first = ["default/a", "default/b", "kube-public/c"].map(|key| format!("initial +{key}"));
-    assert_eq!(told(&recording), first);
+    assert_eq!(take_words(&recording), first);
     factory.shutdown().await;
 
     change(&server, "default", "a").await;
@@ -108,7 +108,7 @@ async fn a_handler_hears_after_a_new_start_what_changed_meanwhile_and_nothing_el
     let (late_handler, late) = RecordingHandler::new();
     let late_registration = informer.add_handler(late_handler);
     sleep(Duration::from_hours(1)).await;
-    assert_eq!(told(&recording), NOTHING);
+    assert_eq!(take_words(&recording), NOTHING);
     assert!(!late_registration.has_synced());
 
     factory.start();
@@ -116,13 +116,13 @@ async fn a_handler_hears_after_a_new_start_what_changed_meanwhile_and_nothing_el
     registration.wait_for_sync(LIMIT).await.unwrap();
     late_registration.wait_for_sync(LIMIT).await.unwrap();
     let since = ["!default/b", "initial +default/d", "~default/a"];
-    assert_eq!(told(&recording), since);
+    assert_eq!(take_words(&recording), since);
     // One that came between hears of all that is there in the end, however it came to be so.
-    let late_told = told(&late);
+    let late_words = take_words(&late);
     for key in ["default/a", "default/d", "kube-public/c"] {
         assert!(
-            late_told.contains(&format!("initial +{key}")),
-            "{late_told:?}"
+            late_words.contains(&format!("initial +{key}")),
+            "{late_words:?}"
         );
     }
     assert_eq!(count(&informer), 3);
@@ -130,8 +130,8 @@ async fn a_handler_hears_after_a_new_start_what_changed_meanwhile_and_nothing_el
     // Each of them once, in every generation.
     create(&server, "default", "e").await;
     sleep(Duration::from_secs(1)).await;
-    assert_eq!(told(&recording), ["+default/e"]);
-    assert_eq!(told(&late), ["+default/e"]);
+    assert_eq!(take_words(&recording), ["+default/e"]);
+    assert_eq!(take_words(&late), ["+default/e"]);
     assert_eq!(server.stats().watchers, 1);
     registration.remove().await;
     factory.shutdown().await;
@@ -139,8 +139,8 @@ async fn a_handler_hears_after_a_new_start_what_changed_meanwhile_and_nothing_el
     factory.start();
     factory.wait_for_cache_sync(LIMIT).await.unwrap();
     late_registration.wait_for_sync(LIMIT).await.unwrap();
-    assert_eq!(told(&recording), NOTHING);
-    assert_eq!(told(&late), ["initial +default/f"]);
+    assert_eq!(take_words(&recording), NOTHING);
+    assert_eq!(take_words(&late), ["initial +default/f"]);
     factory.shutdown().await;
 }
 
@@ -211,14 +211,17 @@ async fn what_was_removed_is_not_called_in_later_generations_and_what_was_detach
     factory.start();
     factory.wait_for_cache_sync(LIMIT).await.unwrap();
     factory.shutdown().await;
-    assert_eq!((told(&dropped).len(), told(&detached).len()), (3, 3));
+    assert_eq!(
+        (take_words(&dropped).len(), take_words(&detached).len()),
+        (3, 3)
+    );
     drop(registration);
     create(&server, "default", "d").await;
     factory.start();
     factory.wait_for_cache_sync(LIMIT).await.unwrap();
     factory.shutdown().await;
-    assert_eq!(told(&dropped), NOTHING);
-    assert_eq!(told(&detached), ["initial +default/d"]);
+    assert_eq!(take_words(&dropped), NOTHING);
+    assert_eq!(take_words(&detached), ["initial +default/d"]);
 
     // Releasing the informer releases its handlers with it.
     drop(informer);
@@ -226,7 +229,7 @@ async fn what_was_removed_is_not_called_in_later_generations_and_what_was_detach
     let again = factory.informer_for::<ConfigMap>();
     factory.start();
     again.wait_for_cache_sync(LIMIT).await.unwrap();
-    assert_eq!(told(&detached), NOTHING);
+    assert_eq!(take_words(&detached), NOTHING);
     factory.shutdown().await;
 }
 
@@ -261,7 +264,7 @@ async fn a_new_start_that_cannot_reach_the_server_shows_what_was_held_and_says_w
     factory.start();
     registration.wait_for_sync(LIMIT).await.unwrap();
     factory.shutdown().await;
-    told(&recording);
+    take_words(&recording);
     let code = http::StatusCode::SERVICE_UNAVAILABLE;
     let outage = ServerError::new(code)
         .rule()
@@ -272,7 +275,7 @@ async fn a_new_start_that_cannot_reach_the_server_shows_what_was_held_and_says_w
     assert!(error.to_string().contains("503"), "{error}");
     assert!(!informer.has_synced() && !registration.has_synced());
     assert_eq!(count(&informer), 3);
-    assert_eq!(told(&recording), NOTHING, "an outage is no deletion");
+    assert_eq!(take_words(&recording), NOTHING, "an outage is no deletion");
     // Through another generation, and then the server is there again.
     factory.shutdown().await;
     drop(outage);
@@ -280,7 +283,7 @@ async fn a_new_start_that_cannot_reach_the_server_shows_what_was_held_and_says_w
     factory.start();
     factory.wait_for_cache_sync(LIMIT).await.unwrap();
     registration.wait_for_sync(LIMIT).await.unwrap();
-    assert_eq!(told(&recording), ["!kube-public/c"]);
+    assert_eq!(take_words(&recording), ["!kube-public/c"]);
     factory.shutdown().await;
 }
 
@@ -414,7 +417,7 @@ async fn several_namespaces_have_one_sync_one_handler_and_one_index() {
         "initial +default/b",
         "initial +kube-public/c",
     ];
-    assert_eq!(told(&recording), all);
+    assert_eq!(take_words(&recording), all);
 
     // And resumes as one.
     factory.shutdown().await;
@@ -422,7 +425,7 @@ async fn several_namespaces_have_one_sync_one_handler_and_one_index() {
     delete(&server, "kube-public", "c").await;
     factory.start();
     registration.wait_for_sync(LIMIT).await.unwrap();
-    assert_eq!(told(&recording), ["!default/a", "!kube-public/c"]);
+    assert_eq!(take_words(&recording), ["!default/a", "!kube-public/c"]);
     assert_eq!(names("a"), ["kube-public/a"]);
     factory.shutdown().await;
 }
@@ -462,7 +465,7 @@ async fn a_server_that_was_restored_between_two_generations_is_believed() {
     factory.start();
     factory.wait_for_cache_sync(LIMIT).await.unwrap();
     factory.shutdown().await;
-    assert_eq!(told(&recording).len(), 3);
+    assert_eq!(take_words(&recording).len(), 3);
 
     // Its revisions restart, below the cache's version.
     server.reset();
@@ -471,7 +474,7 @@ async fn a_server_that_was_restored_between_two_generations_is_believed() {
     sleep(LIMIT).await;
     assert_eq!(count(&informer), 0);
     assert_eq!(
-        told(&recording),
+        take_words(&recording),
         ["!default/a", "!default/b", "!kube-public/c"]
     );
     factory.shutdown().await;

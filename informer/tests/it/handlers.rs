@@ -87,10 +87,12 @@ async fn awaited_and_blocking_handlers_hear_the_same_as_a_plain_one() {
     let client = FakeServer::builder().build().client();
     create(&client, "a").await;
     let maps = informer::<ConfigMap>(&client);
-    let (tx, mut heard) = mpsc::unbounded_channel();
+    let (tx, mut recording) = mpsc::unbounded_channel();
     let sender = |name: &'static str| {
         let tx = tx.clone();
-        move |told: &Notification<ConfigMap>| tx.send(format!("{name} {}", word(told))).unwrap()
+        move |notification: &Notification<ConfigMap>| {
+            tx.send(format!("{name} {}", word(notification))).unwrap()
+        }
     };
     let blocking = HandlerOptions::default().with_blocking(LIMIT);
     let awaited = sender("awaited");
@@ -100,8 +102,8 @@ async fn awaited_and_blocking_handlers_hear_the_same_as_a_plain_one() {
             HandlerFuncs::new().with_notification(sender("blocking")),
             blocking,
         ),
-        maps.add_async_handler(move |told: Notification<ConfigMap>| {
-            awaited(&told);
+        maps.add_async_handler(move |notification: Notification<ConfigMap>| {
+            awaited(&notification);
             tokio::task::yield_now()
         }),
     ];
@@ -113,10 +115,10 @@ async fn awaited_and_blocking_handlers_hear_the_same_as_a_plain_one() {
     maps.wait_for_cache_sync(LIMIT).await.unwrap();
     let mut all = Vec::new();
     for _ in 0..6 {
-        all.push(timeout(LIMIT, heard.recv()).await.unwrap().unwrap());
+        all.push(timeout(LIMIT, recording.recv()).await.unwrap().unwrap());
     }
     maps.shutdown().await;
-    assert!(heard.try_recv().is_err());
+    assert!(recording.try_recv().is_err());
     all.sort();
     let each = ["awaited", "blocking", "plain"];
     let expected = each.map(|name| [format!("{name} +a Initial"), format!("{name} +b Live")]);
@@ -168,7 +170,7 @@ async fn causes_are_those_of_the_handlers_own_life() {
     maps.wait_for_cache_sync(LIMIT).await.unwrap();
     let (tx, mut causes) = mpsc::unbounded_channel();
     let handler = HandlerFuncs::<ConfigMap>::new()
-        .with_notification(move |told| tx.send(told.cause()).unwrap());
+        .with_notification(move |notification| tx.send(notification.cause()).unwrap());
     let registration = maps.add_handler(handler);
     registration.wait_for_sync(LIMIT).await.unwrap();
     assert_eq!(causes.recv().await, Some(NotificationCause::Initial));

@@ -76,7 +76,7 @@ async fn row_3_a_list_whose_response_never_comes_is_given_up() {
     sleep(Duration::from_secs(125)).await;
     assert_eq!(informed.objects(), "n/a@3");
     assert_eq!(server.seen_in_short(), ["list 0", "list 0", "watch 7"]);
-    assert_eq!(informed.failures.told(), ["no whole page within 120s"]);
+    assert_eq!(informed.failures.messages(), ["no whole page within 120s"]);
 }
 
 /// kube-runtime: nothing in 24 h; the store stays as it was.
@@ -92,7 +92,7 @@ async fn row_3_a_watch_whose_response_never_comes_is_given_up() {
     sleep(Duration::from_secs(35)).await;
     assert_eq!(informed.objects(), "n/a@3 n/b@9");
     assert_eq!(server.seen_in_short(), ["list 0", "watch 7", "watch 7"]);
-    assert_eq!(informed.failures.told(), ["no response within 30s"]);
+    assert_eq!(informed.failures.messages(), ["no response within 30s"]);
 }
 
 /// kube-runtime: the same for a body that stops in the middle, since only opened watches have an idle limit.
@@ -170,14 +170,14 @@ async fn row_5_delays_grow_while_the_first_list_fails() {
         // 3,600 s at 30 to 60 s each.
         assert!((60..=130).contains(&gaps.len()), "{}", gaps.len());
         assert_eq!(
-            informed.failures.told()[0],
+            informed.failures.messages()[0],
             "the server answered 503: told by the test"
         );
         // A waiting caller receives the reason.
         let limit = Duration::from_secs(1);
         let error = informed.informer.wait_for_cache_sync(limit).await;
-        let told = error.unwrap_err().to_string();
-        assert!(told.contains("the server answered 503"), "{told}");
+        let message = error.unwrap_err().to_string();
+        assert!(message.contains("the server answered 503"), "{message}");
     };
     check(lists_only()).await;
     check(streaming()).await;
@@ -224,9 +224,9 @@ async fn row_8_an_undecodable_event_is_told_by_key_and_the_stale_copy_is_not_kep
     assert_eq!(undecodable.len(), 1);
     assert_eq!(undecodable[0].to_string(), "cannot decode n/a at version 6");
     // The handler hears that its copy is out of date.
-    assert_eq!(informed.heard(), "(+n/a@1) !n/a@1 +n/b@7");
+    assert_eq!(informed.notifications(), "(+n/a@1) !n/a@1 +n/b@7");
     // Not a failure of the watch: it stays open.
-    assert!(informed.failures.told().is_empty());
+    assert!(informed.failures.messages().is_empty());
     assert_eq!(server.seen_in_short(), ["list 0", "watch 1"]);
 }
 
@@ -263,10 +263,10 @@ async fn row_6_a_kind_that_cannot_be_watched_delays_no_other() {
     let factory = SharedInformerFactory::new(server.client());
     let secrets = factory.informer_for::<Secret>();
     let config_maps = factory.informer_for::<ConfigMap>();
-    let (tell, mut told) = mpsc::channel(1);
+    let (report, mut delays) = mpsc::channel(1);
     let handler = HandlerFuncs::new().with_add(move |_: &Object<ConfigMap>, in_initial_list| {
         if !in_initial_list {
-            tell.try_send(Instant::now()).unwrap();
+            report.try_send(Instant::now()).unwrap();
         }
     });
     let _registration = config_maps.add_handler(handler);
@@ -279,7 +279,7 @@ async fn row_6_a_kind_that_cannot_be_watched_delays_no_other() {
         sleep(Duration::from_secs(7)).await;
         let created = Instant::now();
         create_config_map(&api, &format!("c{number}"), "").await;
-        let delay = told.recv().await.unwrap() - created;
+        let delay = delays.recv().await.unwrap() - created;
         assert!(delay < Duration::from_millis(10), "{delay:?}");
     }
     assert!(!secrets.has_synced());
@@ -287,8 +287,8 @@ async fn row_6_a_kind_that_cannot_be_watched_delays_no_other() {
     assert_eq!(error.unsynced.len(), 1, "{error}");
     assert_eq!(&*error.unsynced[0].informer, "secrets.v1.");
     // The one that cannot be watched was asked for no more often than its backoff allows.
-    let asked: u64 = server.stats().requests["secrets"].values().sum();
-    assert!((8..40).contains(&asked), "{asked} requests");
+    let count: u64 = server.stats().requests["secrets"].values().sum();
+    assert!((8..40).contains(&count), "{count} requests");
     factory.shutdown().await;
 }
 
@@ -349,12 +349,12 @@ async fn row_10_a_relist_tells_what_was_deleted_meanwhile_and_nothing_that_staye
     sleep(Duration::from_secs(1)).await;
     drop(away);
     sleep(Duration::from_mins(2)).await;
-    let told = recording.take_text();
-    let words: Vec<_> = told
+    let text = recording.take_text();
+    let words: Vec<_> = text
         .split(' ')
         .map(|word| word.split('@').next().unwrap())
         .collect();
-    assert_eq!(words, ["!default/b", "+default/d"], "{told}");
+    assert_eq!(words, ["!default/b", "+default/d"], "{text}");
     assert!(informer.metrics().replacements > 1);
     informer.shutdown().await;
 }
@@ -397,8 +397,8 @@ async fn row_10_a_late_handler_hears_what_is_there_and_then_what_comes() {
     let _registration = informer.add_handler(handler);
     create_config_map(&api, "b", "1").await;
     sleep(Duration::from_secs(1)).await;
-    let told = recording.take_text();
-    let words: Vec<_> = told
+    let text = recording.take_text();
+    let words: Vec<_> = text
         .split(' ')
         .map(|word| word.split('@').next().unwrap())
         .collect();
@@ -406,7 +406,7 @@ async fn row_10_a_late_handler_hears_what_is_there_and_then_what_comes() {
         .into_iter()
         .filter(|word| word.contains("default/"))
         .collect();
-    assert_eq!(of_default, ["(+default/a", "+default/b"], "{told}");
+    assert_eq!(of_default, ["(+default/a", "+default/b"], "{text}");
     informer.shutdown().await;
 }
 
@@ -464,12 +464,12 @@ async fn row_11_an_outage_is_heard_of_with_the_first_answer() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     let tasks = TaskSet::new();
-    let (heard, mut requests) = tokio::sync::mpsc::channel(100);
+    let (requests_tx, mut requests) = tokio::sync::mpsc::channel(100);
     tasks.spawn(async move {
         while let Ok((mut connection, _)) = listener.accept().await {
             let mut request = [0; 4096];
             let length = connection.read(&mut request).await.unwrap_or_default();
-            heard.send(length).await.ok();
+            requests_tx.send(length).await.ok();
             let answer = "HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
             connection.write_all(answer.as_bytes()).await.ok();
         }
@@ -484,7 +484,7 @@ async fn row_11_an_outage_is_heard_of_with_the_first_answer() {
     // The limit only keeps a failing test from hanging.
     let failure = informed.failures.wait();
     timeout(Duration::from_mins(1), failure).await.unwrap();
-    assert_eq!(informed.failures.told(), ["the server answered 503: "]);
+    assert_eq!(informed.failures.messages(), ["the server answered 503: "]);
     assert!(
         requests.try_recv().is_err(),
         "more than one request was made"

@@ -15,7 +15,7 @@ use kube::{Api, api::PostParams};
 use proptest::prelude::*;
 use tokio::time::{Instant, advance, sleep, timeout};
 
-use crate::support::{RIVALS, Rivals, Shown, TroubleOf, cases, trouble};
+use crate::support::{LeadershipSlot, RIVALS, Rivals, TroubleOf, cases, trouble};
 
 const S: fn(u64) -> Duration = Duration::from_secs;
 /// 2026-01-01T00:00:00Z
@@ -163,12 +163,12 @@ async fn one_that_leaves_does_not_wait_for_a_request_that_hangs() {
     let _guard = server.faults().install(Fault::Hang.rule());
     sleep(S(3)).await;
     let (began, token) = (Instant::now(), leadership.token());
-    let told = async {
+    let delay = async {
         token.cancelled().await;
         began.elapsed()
     };
-    let (told, ()) = tokio::join!(told, leadership.release());
-    assert_eq!(told, Duration::ZERO);
+    let (delay, ()) = tokio::join!(delay, leadership.release());
+    assert_eq!(delay, Duration::ZERO);
     // The time limit of giving back: half of the renew deadline.
     assert_eq!(began.elapsed(), S(5));
 }
@@ -310,19 +310,19 @@ async fn a_candidate_has_a_name() {
 }
 
 /// Leads again and again, and shows what it holds.
-async fn compete(elector: LeaderElector, shown: Shown) {
+async fn compete(elector: LeaderElector, slot: LeadershipSlot) {
     loop {
         let leadership = elector.acquire().await;
         let token = leadership.token();
-        *shown.lock().unwrap() = Some(leadership);
+        *slot.lock().unwrap() = Some(leadership);
         token.cancelled().await;
     }
 }
 
 async fn run(troubles: Vec<TroubleOf>) {
     let server = FakeServer::builder().build();
-    let rivals = Rivals::start(server.clone(), |place, shown| {
-        compete(candidate(&server, RIVALS[place]), shown)
+    let rivals = Rivals::start(server.clone(), |place, slot| {
+        compete(candidate(&server, RIVALS[place]), slot)
     });
     rivals.suffer(troubles).await;
     sleep(S(30)).await;

@@ -58,7 +58,7 @@ fn of_requests() -> Errors {
             source: gone(),
         }
         .into(),
-        RetryWatcherError::Untold {
+        RetryWatcherError::ChangeUnavailable {
             version: ResourceVersion::new("7"),
             source: gone(),
         }
@@ -141,7 +141,7 @@ fn of_listers_and_waits() -> Errors {
         .into(),
         ConsistencyError::OtherVersion {
             resource: resource(),
-            asked: ResourceVersion::new("7"),
+            requested: ResourceVersion::new("7"),
             listed: ResourceVersion::new("9"),
         }
         .into(),

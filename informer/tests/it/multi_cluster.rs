@@ -83,9 +83,9 @@ async fn clusters_come_and_go() -> Result<(), AnyError> {
     create(&west, "a").await;
     let clusters = Clusters::new();
     let reconciled = Reconciled::default();
-    let made = reconciled.clone();
+    let recorder = reconciled.clone();
     let manager = MultiClusterManager::new(&clusters)
-        .with_controller(move |_| made.controller())
+        .with_controller(move |_| recorder.controller())
         .start();
     clusters.insert("east", east.client());
     a_moment().await;
@@ -128,9 +128,9 @@ async fn a_cluster_that_fails_is_tried_again_and_holds_up_no_other() -> Result<(
     clusters.insert("east", east.client());
     clusters.insert("west", west.client());
     let reconciled = Reconciled::default();
-    let made = reconciled.clone();
+    let recorder = reconciled.clone();
     let manager = MultiClusterManager::new(&clusters)
-        .with_controller(move |_| made.controller())
+        .with_controller(move |_| recorder.controller())
         .with_sync_limit(Duration::from_secs(10))
         .start();
     sleep(Duration::from_secs(30)).await;
@@ -201,11 +201,11 @@ async fn one_copy_works_in_all_clusters_and_stops_without_its_lease() -> Result<
     clusters.insert("edge", edge.client());
     let start = |copy: &str| {
         let reconciled = Reconciled::default();
-        let made = reconciled.clone();
+        let recorder = reconciled.clone();
         let lock = LeaseLock::new(hub.client(), "default", "maps");
         let manager = MultiClusterManager::new(&clusters)
             .with_leader_election(LeaderElector::new(lock, copy)?)
-            .with_controller(move |_| made.controller());
+            .with_controller(move |_| recorder.controller());
         let health = manager.health();
         Ok::<_, AnyError>((manager.start(), health, reconciled))
     };

@@ -102,7 +102,7 @@ async fn healthy_life(server: &FakeServer) -> SharedInformer<ConfigMap> {
         .build()
         .unwrap();
     let options = HandlerOptions::default().with_name("counting");
-    let told = informer.add_handler_with(HandlerFuncs::new(), options);
+    let registration = informer.add_handler_with(HandlerFuncs::new(), options);
     informer.start();
     informer.wait_for_cache_sync(LIMIT).await.unwrap();
     let mut created = api
@@ -115,7 +115,7 @@ async fn healthy_life(server: &FakeServer) -> SharedInformer<ConfigMap> {
         .unwrap();
     api.delete("a", &DeleteParams::default()).await.unwrap();
     sleep(Duration::from_mins(30)).await;
-    assert!(told.has_synced());
+    assert!(registration.has_synced());
     informer
 }
 
@@ -153,7 +153,7 @@ async fn a_handler_that_falls_behind_is_warned_of_once_until_it_has_half_caught_
         .with_name("slow")
         .with_warning_at(2);
     let minute = Duration::from_mins(1);
-    let told = informer.add_async_handler_with(move |_| sleep(minute), options);
+    let registration = informer.add_async_handler_with(move |_| sleep(minute), options);
     informer.start();
     informer.wait_for_cache_sync(LIMIT).await.unwrap();
     let create = async |names: &str| {
@@ -171,7 +171,7 @@ async fn a_handler_that_falls_behind_is_warned_of_once_until_it_has_half_caught_
     // One waits, half of what may, and then three.
     sleep(minute * 3).await;
     create("f g").await;
-    let metrics = told.metrics();
+    let metrics = registration.metrics();
     informer.shutdown().await;
     assert_eq!((metrics.delivered, metrics.pending), (4, 3));
     let lines = log.lines();
@@ -221,19 +221,19 @@ async fn nothing_of_an_object_is_ever_logged_or_shown() {
     let panicking =
         HandlerFuncs::new().with_add(|_, _| std::panic::resume_unwind(Box::new(MARKER.to_owned())));
     let options = HandlerOptions::default().with_name("panicking");
-    let _told = informer.add_handler_with(panicking, options);
-    let mut shown = vec![format!("{informer:?}")];
+    let _registration = informer.add_handler_with(panicking, options);
+    let mut output = vec![format!("{informer:?}")];
     informer.start();
     for _ in 0..60 {
         sleep(Duration::from_secs(1)).await;
-        shown.push(format!("{informer:?} {}", informer.status()));
+        output.push(format!("{informer:?} {}", informer.status()));
     }
-    shown.push(format!(
+    output.push(format!(
         "{:?} {:?}",
         informer.store().list(),
         informer.undecodable()
     ));
-    let shown = shown.join("\n");
+    let output = output.join("\n");
     informer.shutdown().await;
     assert!(server.seen().len() > 6, "{:?}", server.seen_in_short());
     let all = log.lines().join("\n");
@@ -246,7 +246,7 @@ async fn nothing_of_an_object_is_ever_logged_or_shown() {
     }
     assert!(all.contains("listener{handler=panicking}"), "{all}");
     assert!(!all.contains(MARKER), "{all}");
-    assert!(!shown.contains(MARKER), "{shown}");
+    assert!(!output.contains(MARKER), "{output}");
 }
 
 #[tokio::test(start_paused = true)]
@@ -260,7 +260,7 @@ async fn metrics_tell_of_lists_watches_and_the_store_by_name_and_resource() {
         _ if request.is_watch() => Answer::Stays(vec![]),
         _ => list(9, &[], ""),
     });
-    let (informer, told) = metrics::with_local_recorder(&recorded, || {
+    let (informer, registration) = metrics::with_local_recorder(&recorded, || {
         let list_watch = HttpListWatch::<ConfigMap>::new(server.client(), Scope::All);
         let informer = SharedInformer::builder(list_watch)
             .with_options(streaming().with_streaming_lists(false))
@@ -268,8 +268,8 @@ async fn metrics_tell_of_lists_watches_and_the_store_by_name_and_resource() {
             .build()
             .unwrap();
         let options = HandlerOptions::default().with_name("ours");
-        let told = informer.add_handler_with(HandlerFuncs::new(), options);
-        (informer, told)
+        let registration = informer.add_handler_with(HandlerFuncs::new(), options);
+        (informer, registration)
     });
     informer.start();
     sleep(Duration::from_mins(1)).await;
@@ -297,7 +297,7 @@ async fn metrics_tell_of_lists_watches_and_the_store_by_name_and_resource() {
         of_handler(listeners::HANDLER_PANICS_TOTAL),
         Vec::<f64>::new()
     );
-    drop(told);
+    drop(registration);
 
     informer.shutdown().await;
     drop(informer);

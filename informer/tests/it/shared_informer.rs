@@ -98,9 +98,9 @@ async fn row_1_every_waiter_for_sync_is_woken() {
         script.expect_list().await.page(config_maps("a@1"), "7");
         script.expect_watch().await.open()
     };
-    let (synced, heard, _watch) = tokio::join!(waiters, handler_waiters, server);
+    let (synced, recording, _watch) = tokio::join!(waiters, handler_waiters, server);
     assert!(synced.iter().all(Result::is_ok), "{synced:?}");
-    assert!(heard.iter().all(Result::is_ok), "{heard:?}");
+    assert!(recording.iter().all(Result::is_ok), "{recording:?}");
 }
 
 /// kube-runtime: a subscriber hangs when an object was deleted before it came to read of it; when its buffer is full,
@@ -108,7 +108,7 @@ async fn row_1_every_waiter_for_sync_is_woken() {
 #[tokio::test(start_paused = true)]
 async fn row_2_an_object_added_and_deleted_before_a_handler_reads_hangs_nobody() {
     let (informer, mut script) = scripted_informer();
-    let (handler, heard) = RecordingHandler::new();
+    let (handler, recording) = RecordingHandler::new();
     let registration = informer.add_handler(handler);
     let watch = synced(&informer, &mut script, "", "7").await;
     // All in one go: no handler has run when the last of them is applied.
@@ -117,7 +117,7 @@ async fn row_2_an_object_added_and_deleted_before_a_handler_reads_hangs_nobody()
     let (late, heard_by_late) = RecordingHandler::new();
     let late_registration = informer.add_handler(late);
     settle().await;
-    assert_eq!(heard.take_text(), "+n/brief@8 -n/brief@9");
+    assert_eq!(recording.take_text(), "+n/brief@8 -n/brief@9");
     assert!(registration.has_synced() && late_registration.has_synced());
     heard_by_late.take();
 
@@ -129,7 +129,7 @@ async fn row_2_an_object_added_and_deleted_before_a_handler_reads_hangs_nobody()
     watch.added(config_map("last@20000"));
     settle().await;
     assert_eq!(held(&informer), "n/last@20000");
-    assert_eq!(heard.take().len(), 20_001);
+    assert_eq!(recording.take().len(), 20_001);
     assert_eq!(heard_by_late.take().len(), 20_001);
 }
 
@@ -167,12 +167,12 @@ async fn a_wait_that_fails_names_what_failed() {
 #[tokio::test(start_paused = true)]
 async fn a_relist_is_told_as_what_changed_and_the_rest_stays_where_it_is() {
     let (informer, mut script) = scripted_informer();
-    let (handler, heard) = RecordingHandler::new();
+    let (handler, recording) = RecordingHandler::new();
     let _registration = informer.add_handler(handler);
     let watch = synced(&informer, &mut script, "a@1 b@2 c@3", "7").await;
     let before = informer.store().list();
     settle().await;
-    assert_eq!(heard.take_text(), "(+n/a@1) (+n/b@2) (+n/c@3)");
+    assert_eq!(recording.take_text(), "(+n/a@1) (+n/b@2) (+n/c@3)");
 
     let mut expired = Status::default();
     expired.code = 410;
@@ -183,7 +183,7 @@ async fn a_relist_is_told_as_what_changed_and_the_rest_stays_where_it_is() {
         .page(config_maps("a@1 b@9 d@8"), "10");
     let _watch = script.expect_watch().await.open();
     settle().await;
-    assert_eq!(heard.take_text(), "!n/c@3 ~n/b@2..9 +n/d@8");
+    assert_eq!(recording.take_text(), "!n/c@3 ~n/b@2..9 +n/d@8");
     let after = informer.store().list();
     assert!(after[0].is_same(&before[0]));
     assert_eq!(informer.last_sync_resource_version().as_str(), "10");
@@ -195,7 +195,7 @@ async fn a_relist_is_told_as_what_changed_and_the_rest_stays_where_it_is() {
 #[tokio::test(start_paused = true)]
 async fn shutdown_ends_the_watch_and_every_task() {
     let (informer, mut script) = scripted_informer();
-    let (handler, heard) = RecordingHandler::new();
+    let (handler, recording) = RecordingHandler::new();
     let registration = informer.add_handler(handler);
     let watch = synced(&informer, &mut script, "a@1", "7").await;
     assert_eq!(informer.task_count(), 3);
@@ -205,7 +205,7 @@ async fn shutdown_ends_the_watch_and_every_task() {
     // A check of its consistency could still ask the server.
     drop(informer);
     assert!(script.is_over());
-    assert_eq!(heard.take_text(), "(+n/a@1)");
+    assert_eq!(recording.take_text(), "(+n/a@1)");
     assert_eq!(registration.metrics().pending, 0);
 }
 

@@ -18,23 +18,23 @@ use crate::{
 /// A handler that joined at some moment, and what it was told.
 struct Joined {
     registration: HandlerRegistration,
-    heard: Recording<()>,
+    recording: Recording<()>,
 }
 
 impl Joined {
     fn join(informer: &SharedInformer<()>) -> Self {
-        let (handler, heard) = RecordingHandler::new();
+        let (handler, recording) = RecordingHandler::new();
         let registration = informer.add_handler(handler);
         Self {
             registration,
-            heard,
+            recording,
         }
     }
 
     /// Adds up what was told; each step must be legal.
     fn state(&self) -> Result<Vec<Object<()>>, TestCaseError> {
         let mut state: BTreeMap<ObjectKey, Object<()>> = BTreeMap::new();
-        for notification in self.heard.take() {
+        for notification in self.recording.take() {
             let key = notification.key().clone();
             match notification {
                 Notification::Add { object, .. } => {

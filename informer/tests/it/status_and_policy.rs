@@ -169,8 +169,8 @@ async fn all_who_wait_for_a_status_are_woken_in_order() {
 #[tokio::test(start_paused = true)]
 async fn a_policy_hears_of_every_class_of_failure() {
     let (builder, mut script) = scripted_builder();
-    let heard = Arc::new(Mutex::new(Vec::new()));
-    let noted = Arc::clone(&heard);
+    let recording = Arc::new(Mutex::new(Vec::new()));
+    let noted = Arc::clone(&recording);
     let policy = move |failure: &Failure<'_>| {
         noted.lock().unwrap().push(failure.cause);
         Decision::Default
@@ -205,7 +205,7 @@ async fn a_policy_hears_of_every_class_of_failure() {
     events.fail(ListWatchError::FrameTooLarge { limit_bytes: 1 });
     settle().await;
     assert_eq!(
-        *heard.lock().unwrap(),
+        *recording.lock().unwrap(),
         [
             FailureCause::Expired,
             FailureCause::Unavailable,
@@ -413,7 +413,7 @@ async fn what_is_removed_or_forbidden_is_probed_seldom_and_comes_back_by_itself(
         let pause = PauseOptions::default().with_when_removed(when_removed);
         let options = ReflectorOptions::default().with_seed(0).with_pause(pause);
         let informer = of_server(&server).with_options(options).build().unwrap();
-        let (handler, heard) = RecordingHandler::new();
+        let (handler, recording) = RecordingHandler::new();
         let _registration = informer.add_handler(handler);
         informer.start();
         informer.wait_for_cache_sync(LIMIT).await.unwrap();
@@ -436,12 +436,16 @@ async fn what_is_removed_or_forbidden_is_probed_seldom_and_comes_back_by_itself(
         sleep(HOUR).await;
         let count = requests(&server) - before;
         assert!((15..=40).contains(&count), "{count} requests");
-        let told: Vec<_> = heard.take_text().split(' ').map(without_version).collect();
-        let told: Vec<_> = told
+        let text: Vec<_> = recording
+            .take_text()
+            .split(' ')
+            .map(without_version)
+            .collect();
+        let text: Vec<_> = text
             .into_iter()
             .filter(|word| word.contains("default/a"))
             .collect();
-        assert_eq!(told.join(" "), expected);
+        assert_eq!(text.join(" "), expected);
         assert_eq!(names(&informer).is_empty(), expected.contains('!'));
 
         // Who asks at once is answered at once; else the next probe finds out.
@@ -474,9 +478,9 @@ async fn a_wait_for_what_is_not_there_names_the_pause() {
     let informer = of_server(&server).with_options(options).build().unwrap();
     informer.start();
     let error = informer.wait_for_cache_sync(LIMIT).await.unwrap_err();
-    let told = error.to_string();
+    let text = error.to_string();
     let expected = "configmaps not synced within 60s: paused (the server has no such resource)";
-    assert!(told.starts_with(expected), "{told}");
+    assert!(text.starts_with(expected), "{text}");
 }
 
 // === A server that was restored ===

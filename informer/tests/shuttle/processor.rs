@@ -35,7 +35,7 @@ struct Writer {
 /// The state of a handler, checked at each step. A failed check is a panic of the handler, which is contained and
 /// counted.
 #[derive(Clone, Default)]
-struct Heard(Arc<Mutex<State>>);
+struct Mirror(Arc<Mutex<State>>);
 
 // === impl Writer ===
 
@@ -88,9 +88,9 @@ impl Writer {
     }
 }
 
-// === impl Heard ===
+// === impl Mirror ===
 
-impl Heard {
+impl Mirror {
     fn hear(&self, notification: &Notification<()>) {
         let mut state = self.0.lock().unwrap();
         let key = notification.key().clone();
@@ -120,7 +120,8 @@ impl Heard {
 
     fn listener(&self, buffer: Buffer) -> (Listener<()>, HandlerRegistration) {
         let own = self.clone();
-        let handler = HandlerFuncs::new().with_notification(move |told| own.hear(told));
+        let handler =
+            HandlerFuncs::new().with_notification(move |notification| own.hear(notification));
         Listener::new(handler, HandlerOptions::default().with_buffer(buffer))
     }
 }
@@ -129,7 +130,7 @@ impl Heard {
 fn whoever_joins_hears_everything_in_order_up_to_the_end() {
     check(ITERATIONS, || {
         let mut writer = Writer::new();
-        let (early, late) = (Heard::default(), Heard::default());
+        let (early, late) = (Mirror::default(), Mirror::default());
         let (listener, early_registration) = early.listener(Buffer::Unbounded);
         writer.attach(listener);
         writer.put("a");
@@ -207,8 +208,8 @@ fn a_reader_of_a_stream_ends_with_the_last_state_however_slow_it_is() {
         let options = HandlerOptions::default().with_buffer(Buffer::Coalescing { limit: 1 });
         writer.put("a");
         let (listener, mut stream) = Listener::stream(options);
-        let heard = Heard::default();
-        let own = heard.clone();
+        let mirror = Mirror::default();
+        let own = mirror.clone();
         let reader = thread::spawn(move || {
             block_on(async {
                 while let Some(notification) = stream.next().await {
@@ -224,7 +225,7 @@ fn a_reader_of_a_stream_ends_with_the_last_state_however_slow_it_is() {
         writer.put("b");
         let state = writer.end();
         reader.join().unwrap();
-        assert!(heard.is_equal(&state));
+        assert!(mirror.is_equal(&state));
     });
 }
 
@@ -232,8 +233,8 @@ fn a_reader_of_a_stream_ends_with_the_last_state_however_slow_it_is() {
 fn a_handler_over_its_limit_ends_once_and_with_the_reason() {
     check(ITERATIONS, || {
         let mut writer = Writer::new();
-        let heard = Heard::default();
-        let (listener, registration) = heard.listener(Buffer::Disconnecting { limit: 1 });
+        let mirror = Mirror::default();
+        let (listener, registration) = mirror.listener(Buffer::Disconnecting { limit: 1 });
         writer.attach(listener);
         let waiter = thread::spawn(move || {
             let end = block_on(registration.ended());
@@ -247,7 +248,7 @@ fn a_handler_over_its_limit_ends_once_and_with_the_reason() {
         let state = writer.end();
         match waiter.join().unwrap() {
             HandlerEnd::Overflowed { limit, .. } => assert_eq!(limit, 1),
-            HandlerEnd::Stopped { .. } => assert!(heard.is_equal(&state)),
+            HandlerEnd::Stopped { .. } => assert!(mirror.is_equal(&state)),
             other => panic!("{other}"),
         }
     });
@@ -257,17 +258,17 @@ fn a_handler_over_its_limit_ends_once_and_with_the_reason() {
 fn a_handler_that_has_synced_was_notified_of_the_initial_state() {
     check(ITERATIONS, || {
         let mut writer = Writer::new();
-        let heard = Heard::default();
+        let mirror = Mirror::default();
         writer.put("a");
         writer.put("b");
-        let (listener, registration) = heard.listener(Buffer::Unbounded);
+        let (listener, registration) = mirror.listener(Buffer::Unbounded);
         writer.attach(listener);
         let looker = thread::spawn(move || {
             while registration.end().is_none() && !registration.has_synced() {
                 thread::yield_now();
             }
             assert!(registration.has_synced());
-            assert!(heard.0.lock().unwrap().len() >= 2);
+            assert!(mirror.0.lock().unwrap().len() >= 2);
         });
         writer.processor.mark_synced();
         writer.put("a");

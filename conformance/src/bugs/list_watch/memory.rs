@@ -8,7 +8,7 @@ use std::{
 
 use informer::{
     Metadata, Object, ObjectKey, ResourceVersion,
-    list_watch::{Known, ListPage},
+    list_watch::{HeldObjects, ListPage},
 };
 
 /// The memory that a `ListWatch` and its streams share.
@@ -26,7 +26,7 @@ struct Remembered<K, S> {
     streams: Vec<S>,
 }
 
-/// A [`Known`] that compares objects by their keys alone.
+/// A [`HeldObjects`] that compares objects by their keys alone.
 pub(super) struct ByKey<K>(pub(super) BTreeMap<ObjectKey, Object<K>>);
 
 // === impl Memory ===
@@ -102,7 +102,7 @@ impl<K, S> fmt::Debug for Memory<K, S> {
 
 // === impl ByKey ===
 
-impl<K: Send + Sync> Known<K> for ByKey<K> {
+impl<K: Send + Sync> HeldObjects<K> for ByKey<K> {
     fn lookup(&self, metadata: &Metadata) -> Option<Object<K>> {
         self.0.get(&metadata.key).cloned()
     }

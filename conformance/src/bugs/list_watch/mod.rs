@@ -6,7 +6,7 @@ mod stream;
 use std::sync::Arc;
 
 use informer::list_watch::{
-    Known, ListPage, ListRequest, ListWatch, ListWatchError, Status, WatchRequest,
+    HeldObjects, ListPage, ListRequest, ListWatch, ListWatchError, Status, WatchRequest,
 };
 
 use self::memory::{ByKey, Memory};
@@ -228,7 +228,11 @@ where
     }
 
     /// Returns the version at which a watch is opened in fact.
-    async fn beginning(&self, request: &WatchRequest, known: &Arc<dyn Known<K>>) -> WatchRequest {
+    async fn beginning(
+        &self,
+        request: &WatchRequest,
+        known: &Arc<dyn HeldObjects<K>>,
+    ) -> WatchRequest {
         let mut request = request.clone();
         if request.send_initial_events {
             return request;
@@ -254,7 +258,7 @@ where
     async fn open(
         &self,
         request: &WatchRequest,
-        known: &Arc<dyn Known<K>>,
+        known: &Arc<dyn HeldObjects<K>>,
     ) -> Result<L::Stream, ListWatchError> {
         let mut opened = self.inner.watch(request, known).await;
         while self.has(ListWatchBug::RetriedAtOnce) && opened.is_err() {
@@ -288,9 +292,9 @@ where
     async fn list(
         &self,
         request: &ListRequest,
-        known: &Arc<dyn Known<K>>,
+        known: &Arc<dyn HeldObjects<K>>,
     ) -> Result<ListPage<K>, ListWatchError> {
-        let by_key: Arc<dyn Known<K>> = Arc::new(ByKey(self.memory.seen()));
+        let by_key: Arc<dyn HeldObjects<K>> = Arc::new(ByKey(self.memory.seen()));
         let known = if self.has(ListWatchBug::KnownByKey) {
             &by_key
         } else {
@@ -318,7 +322,7 @@ where
     async fn watch(
         &self,
         request: &WatchRequest,
-        known: &Arc<dyn Known<K>>,
+        known: &Arc<dyn HeldObjects<K>>,
     ) -> Result<Self::Stream, ListWatchError> {
         let request = self.beginning(request, known).await;
         match self.open(&request, known).await {

@@ -7,7 +7,7 @@ use fastrand::Rng;
 use futures::{FutureExt, StreamExt};
 use informer::{
     ObjectKey, Scope,
-    watch::{self, Seen, UntilError, Waiter},
+    watch::{self, LastState, UntilError, Waiter},
 };
 use k8s_openapi::api::core::v1::{ConfigMap, Namespace};
 use tokio::time::{Instant, sleep, timeout};
@@ -78,11 +78,11 @@ async fn check_limit(seed: u64) {
         panic!("seed {seed}: {outcome:?}");
     };
     let (expected, text) = match (lists, is_object) {
-        (false, _) => (Seen::Nothing, "nothing was seen"),
-        (_, true) if is_there => (Seen::Present("3".into()), "last seen at version 3"),
-        (_, true) => (Seen::Absent("12".into()), "absent at version 12"),
+        (false, _) => (LastState::Nothing, "nothing was seen"),
+        (_, true) if is_there => (LastState::Present("3".into()), "last seen at version 3"),
+        (_, true) => (LastState::Absent("12".into()), "absent at version 12"),
         _ => {
-            let counted = Seen::Selection {
+            let counted = LastState::Selection {
                 object_count: 1 + usize::from(is_there),
                 resource_version: "12".into(),
             };
@@ -92,7 +92,8 @@ async fn check_limit(seed: u64) {
             )
         }
     };
-    assert_eq!((&told.seen, told.limit), (&expected, limit), "seed {seed}");
+    let last = (&told.last_state, told.limit);
+    assert_eq!(last, (&expected, limit), "seed {seed}");
     let subject = if is_object {
         "configmaps n/a"
     } else {

@@ -252,7 +252,9 @@ async fn follow(mut watcher: RetryWatcher<ConfigMap, Maps>, told: &Log) {
                     RetryWatcherError::Expired { version, .. } => {
                         format!("expired after {version}")
                     }
-                    RetryWatcherError::Untold { version, .. } => format!("untold after {version}"),
+                    RetryWatcherError::ChangeUnavailable { version, .. } => {
+                        format!("untold after {version}")
+                    }
                     error => format!(
                         "refused {}",
                         error.into_answer().unwrap().status().unwrap().code

@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 use serde::Deserialize;
 
 use super::{
-    Decoder, Frame, Made, Making, Peek, PeekBookmark, bookmark_of, event, malformed, protocol,
+    Decoded, Decoder, Frame, Making, Peek, PeekBookmark, bookmark_of, event, malformed, protocol,
 };
 use crate::{
     cbor,
@@ -58,14 +58,14 @@ impl Decoder {
         &self,
         bytes: &[u8],
         making: &Making<'_, K>,
-    ) -> Result<Made<K>, ListWatchError> {
+    ) -> Result<Decoded<K>, ListWatchError> {
         let peek: Peek<'_> =
             read(bytes).map_err(|error| malformed("an object with malformed metadata", error))?;
         let has_type = !peek.kind.is_empty() || !peek.api_version.is_empty();
         let syntax = Syntax::Cbor {
             has_type: has_type || self.is_metadata_only,
         };
-        self.made(peek, bytes, syntax, making)
+        self.decoded(peek, bytes, syntax, making)
     }
 
     /// Decodes one frame of a watch.

@@ -32,7 +32,7 @@ pub(crate) struct CborList {
     skipper: Skipper,
     /// The list without its items.
     frame: Vec<u8>,
-    place: Place,
+    position: Position,
     /// The entries of the list that are left; `None` until a break.
     entries: Option<u64>,
     is_items: bool,
@@ -42,12 +42,12 @@ pub(crate) struct CborList {
 
 /// The place of the next byte.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Place {
+enum Position {
     #[default]
     Before,
     Key,
     Value,
-    /// Between items: so many are left, or all to a break.
+    /// Between items, with the number of those that are left; `None` if they end with a break.
     Items(Option<u64>),
     Behind,
 }
@@ -91,7 +91,7 @@ impl CborList {
         if let Some(defect) = self.defect {
             return Err(malformed("a body that is not a list", defect));
         }
-        if self.place != Place::Behind {
+        if self.position != Position::Behind {
             return Err(ListWatchError::Transport(Box::new(
                 MalformedCbor::Truncated,
             )));
@@ -117,8 +117,8 @@ impl CborList {
     /// Cuts what is complete.
     fn cut(&mut self, item: &mut impl FnMut(Bytes)) -> Result<(), MalformedCbor> {
         loop {
-            match self.place {
-                Place::Before => {
+            match self.position {
+                Position::Before => {
                     let Some(head) = self.keep_head()? else {
                         return Ok(());
                     };
@@ -126,27 +126,27 @@ impl CborList {
                         Head::Tag(_) => {}
                         Head::Map(entries) => {
                             self.entries = entries;
-                            self.place = Place::Key;
+                            self.position = Position::Key;
                         }
                         _ => return Err(MalformedCbor::Unexpected),
                     }
                 }
-                Place::Key if self.entries == Some(0) => self.place = Place::Behind,
-                Place::Key if self.entries.is_none() && self.rest.first() == Some(&0xff) => {
+                Position::Key if self.entries == Some(0) => self.position = Position::Behind,
+                Position::Key if self.entries.is_none() && self.rest.first() == Some(&0xff) => {
                     self.frame.push(0xff);
                     drop(self.rest.split_to(1));
-                    self.place = Place::Behind;
+                    self.position = Position::Behind;
                 }
-                Place::Key => {
+                Position::Key => {
                     let Some(key) = self.whole_item()? else {
                         return Ok(());
                     };
                     self.frame.extend_from_slice(&key);
                     self.is_items = is_items(&key);
                     self.entries = self.entries.map(|left| left - 1);
-                    self.place = Place::Value;
+                    self.position = Position::Value;
                 }
-                Place::Value => {
+                Position::Value => {
                     if self.is_items && !self.has_cut {
                         let Some(head) = Head::read(&self.rest)? else {
                             return Ok(());
@@ -155,7 +155,7 @@ impl CborList {
                             drop(self.rest.split_to(size));
                             self.frame.push(EMPTY);
                             self.has_cut = true;
-                            self.place = Place::Items(count);
+                            self.position = Position::Items(count);
                             continue;
                         }
                     }
@@ -163,21 +163,21 @@ impl CborList {
                         return Ok(());
                     };
                     self.frame.extend_from_slice(&value);
-                    self.place = Place::Key;
+                    self.position = Position::Key;
                 }
-                Place::Items(Some(0)) => self.place = Place::Key,
-                Place::Items(None) if self.rest.first() == Some(&0xff) => {
+                Position::Items(Some(0)) => self.position = Position::Key,
+                Position::Items(None) if self.rest.first() == Some(&0xff) => {
                     drop(self.rest.split_to(1));
-                    self.place = Place::Key;
+                    self.position = Position::Key;
                 }
-                Place::Items(left) => {
+                Position::Items(left) => {
                     let Some(whole) = self.whole_item()? else {
                         return Ok(());
                     };
                     item(whole);
-                    self.place = Place::Items(left.map(|left| left - 1));
+                    self.position = Position::Items(left.map(|left| left - 1));
                 }
-                Place::Behind => return Ok(()),
+                Position::Behind => return Ok(()),
             }
         }
     }

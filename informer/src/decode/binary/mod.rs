@@ -27,9 +27,8 @@ pub(super) use self::{
     frames::ProtobufFrames, protobuf::status as protobuf_status, protobuf_list::ProtobufList,
 };
 use super::{
-    Decoder, Made, Making,
+    Decoded, Decoder, Making,
     form::Document,
-    lengths::Lengths,
     peek::{Peek, PeekBookmark},
     protocol, undecodable,
     watch_event::{Change, Frame, bookmark_of},
@@ -38,6 +37,7 @@ use crate::{
     encoding::Syntax,
     list_watch::{ListWatchError, Status, WatchEvent},
     object::Object,
+    serde_layer::Lengths,
     sync::lock,
 };
 
@@ -49,7 +49,7 @@ pub(super) struct Build<'a, K> {
 }
 
 /// The meaning of an event.
-enum Told {
+enum EventMeaning {
     Change(Change),
     Bookmark,
     Error,
@@ -79,13 +79,13 @@ impl<'de, K: DeserializeOwned> DeserializeSeed<'de> for Build<'_, K> {
     type Value = K;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<K, D::Error> {
-        self.decoder.pruned(self.has_type, deserializer)
+        self.decoder.value(self.has_type, deserializer, None)
     }
 }
 
-// === impl Told ===
+// === impl EventMeaning ===
 
-impl Told {
+impl EventMeaning {
     fn of(event_type: &str) -> Result<Self, ListWatchError> {
         Ok(match event_type {
             "ADDED" => Self::Change(Change::Added),
@@ -105,27 +105,27 @@ impl Told {
 
 impl Decoder {
     /// Makes an object that was checked, and whose metadata were read, or takes it from those that are held.
-    fn made<K>(
+    fn decoded<K>(
         &self,
         peek: Peek<'_>,
         bytes: &[u8],
         syntax: Syntax,
         making: &Making<'_, K>,
-    ) -> Result<Made<K>, ListWatchError> {
+    ) -> Result<Decoded<K>, ListWatchError> {
         self.check_type(&peek)?;
         let metadata = peek.into_metadata(&mut lock(&self.interner))?;
         if making.shard.is_some_and(|shard| !shard.admits(&metadata)) {
-            return Ok(Made::OutOfShard(metadata.resource_version));
+            return Ok(Decoded::OutOfShard(metadata.resource_version));
         }
-        if let Some(object) = making.known.and_then(|known| known.lookup(&metadata)) {
-            return Ok(Made::Object(Ok(object)));
+        if let Some(object) = making.held.and_then(|held| held.lookup(&metadata)) {
+            return Ok(Decoded::Object(Ok(object)));
         }
         let document = Document {
             bytes,
             syntax,
             lengths: &Lengths::default(),
         };
-        Ok(Made::Object(match making.form.value(self, &document) {
+        Ok(Decoded::Object(match making.form.value(self, &document) {
             Ok(value) => Ok(Object::from_parts(metadata, value)),
             Err(error) => Err(undecodable(metadata, error)),
         }))
@@ -136,14 +136,14 @@ impl Decoder {
 fn event<K>(
     event_type: &str,
     making: &Making<'_, K>,
-    object: impl FnOnce(&Making<'_, K>) -> Result<Made<K>, ListWatchError>,
+    object: impl FnOnce(&Making<'_, K>) -> Result<Decoded<K>, ListWatchError>,
     bookmark: impl FnOnce() -> Result<WatchEvent<K>, ListWatchError>,
     status: impl FnOnce() -> Option<Status>,
 ) -> Result<Frame<K>, ListWatchError> {
-    match Told::of(event_type)? {
-        Told::Change(change) => Ok(change.frame(object(&change.making(making))?)),
-        Told::Bookmark => bookmark().map(Frame::Event),
-        Told::Error => match status() {
+    match EventMeaning::of(event_type)? {
+        EventMeaning::Change(change) => Ok(change.frame(object(&change.making(making))?)),
+        EventMeaning::Bookmark => bookmark().map(Frame::Event),
+        EventMeaning::Error => match status() {
             Some(status) => Ok(Frame::Event(WatchEvent::Error(status))),
             None => Err(protocol("an error event without a status")),
         },

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 
 use super::{
-    Decoder, Frame, Made, Making, Peek, PeekBookmark, bookmark_of, event, malformed, protocol,
+    Decoded, Decoder, Frame, Making, Peek, PeekBookmark, bookmark_of, event, malformed, protocol,
 };
 use crate::{
     decode::{peek, status::WireStatus},
@@ -66,7 +66,7 @@ impl Decoder {
         bytes: &[u8],
         envelope: Option<Type<'_>>,
         making: &Making<'_, K>,
-    ) -> Result<Made<K>, ListWatchError> {
+    ) -> Result<Decoded<K>, ListWatchError> {
         let message = self.protobuf_message()?;
         let bytes = protobuf::checked(message, bytes)
             .map_err(|error| malformed("a malformed object", error))?;
@@ -75,7 +75,7 @@ impl Decoder {
         if let Some(envelope) = envelope {
             peek.set_type(envelope.api_version, envelope.kind);
         }
-        self.made(peek, &bytes, Syntax::Protobuf(message), making)
+        self.decoded(peek, &bytes, Syntax::Protobuf(message), making)
     }
 
     /// Decodes one frame of a watch.

@@ -25,7 +25,7 @@ use crate::{
 pub(crate) struct ProtobufList {
     /// The bytes that have come and are not cut yet.
     rest: BytesMut,
-    place: Place,
+    position: Position,
     /// The type of the list, as a message.
     list_type: Bytes,
     /// The metadata of the list, as a message.
@@ -40,12 +40,12 @@ pub(crate) struct ProtobufList {
 
 /// The place of the next byte.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Place {
+enum Position {
     #[default]
     Prefix,
     /// Between the fields of the envelope.
     Envelope,
-    /// Between the fields of the list, of which so many bytes are left.
+    /// Between the fields of the list, with the number of bytes that are left.
     List(u64),
 }
 
@@ -87,7 +87,7 @@ impl ProtobufList {
         if let Some(defect) = self.defect {
             return Err(malformed("a body that is not a list", broken_off(defect)));
         }
-        if self.place != Place::Envelope || !self.rest.is_empty() || !self.has_content {
+        if self.position != Position::Envelope || !self.rest.is_empty() || !self.has_content {
             let error = broken_off(Defect::Truncated);
             return Err(ListWatchError::Transport(Box::new(error)));
         }
@@ -126,8 +126,8 @@ impl ProtobufList {
     /// Cuts what is complete.
     fn cut(&mut self, item: &mut impl FnMut(Bytes)) -> Result<(), Defect> {
         loop {
-            match self.place {
-                Place::Prefix => {
+            match self.position {
+                Position::Prefix => {
                     let length = self.rest.len().min(PREFIX.len());
                     if self.rest[..length] != PREFIX[..length] {
                         return Err(Defect::NoPrefix);
@@ -136,14 +136,14 @@ impl ProtobufList {
                         return Ok(());
                     }
                     drop(self.rest.split_to(length));
-                    self.place = Place::Envelope;
+                    self.position = Position::Envelope;
                 }
-                Place::Envelope => {
+                Position::Envelope => {
                     if !self.is_status()
                         && let Some((length, size)) = self.list_head()?
                     {
                         drop(self.rest.split_to(size));
-                        self.place = Place::List(length);
+                        self.position = Position::List(length);
                         self.has_content = true;
                         continue;
                     }
@@ -159,16 +159,16 @@ impl ProtobufList {
                         _ => {}
                     }
                 }
-                Place::List(0) => {
+                Position::List(0) => {
                     // Of an empty list, nothing else shows that its metadata are there.
-                    self.place = Place::Envelope;
+                    self.position = Position::Envelope;
                 }
-                Place::List(left) => {
+                Position::List(left) => {
                     let before = self.rest.len();
                     let Some(field) = self.field(left)? else {
                         return Ok(());
                     };
-                    self.place = Place::List(left - (before - self.rest.len()) as u64);
+                    self.position = Position::List(left - (before - self.rest.len()) as u64);
                     match (field.number, field.block) {
                         (1, Some(block)) => {
                             self.metadata = block;

@@ -11,7 +11,7 @@ use crate::{
         tests::{event_in_short, page_in_short},
     },
     encoding::Encoding,
-    known::KnownNothing,
+    held_objects::NoHeldObjects,
     list_watch::{ListPage, ListWatchError},
     shard::{Shard, ShardField, ShardFilter},
 };
@@ -204,8 +204,8 @@ fn page(
     let items = items
         .iter()
         .filter_map(|item| {
-            let made = decoder.item(encoding, item, &Making::typed(Some(&KnownNothing)));
-            made.transpose()
+            let decoded = decoder.item(encoding, item, &Making::typed(Some(&NoHeldObjects)));
+            decoded.transpose()
         })
         .collect::<Result<Vec<_>, _>>()?;
     Ok((end.into_page(items), token))
@@ -221,7 +221,7 @@ fn events(encoding: Encoding, chunks: &[&[u8]]) -> Vec<String> {
     let mut frames = Frames::new(encoding);
     let mut found = Vec::new();
     let read = |frame: Result<Bytes, ListWatchError>| {
-        let making = Making::typed(Some(&KnownNothing));
+        let making = Making::typed(Some(&NoHeldObjects));
         let event = frame.and_then(|frame| decoder.event_in(encoding, &frame, &making));
         let event = event.map(|frame| match frame {
             Frame::Event(event) => event,

@@ -23,7 +23,7 @@ pub(crate) struct ListSplitter {
     frame: Vec<u8>,
     /// The part of the current item that arrived with earlier chunks.
     begun: BytesMut,
-    place: Place,
+    position: Position,
     progress: Progress,
     /// The key that is being read, where a key is.
     key: Vec<u8>,
@@ -35,7 +35,7 @@ pub(crate) struct ListSplitter {
 
 /// The place of the next byte.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Place {
+enum Position {
     /// Before the object that the list is.
     #[default]
     Before,
@@ -71,35 +71,35 @@ impl ListSplitter {
         let mut at = 0;
         while at < chunk.len() {
             let rest = &chunk[at..];
-            at += match self.place {
-                Place::Behind => self.keep(rest.len(), rest),
-                Place::Item => {
+            at += match self.position {
+                Position::Behind => self.keep(rest.len(), rest),
+                Position::Item => {
                     let (step, is_over) = self.progress.skip(rest);
                     if is_over {
                         item(self.complete(chunk.slice(at..at + step)));
                         self.frame.extend_from_slice(CUT.as_bytes());
-                        self.place = Place::Items;
+                        self.position = Position::Items;
                     } else {
                         self.begun.extend_from_slice(rest);
                     }
                     step
                 }
-                Place::Value => {
+                Position::Value => {
                     let (step, is_over) = self.progress.skip(rest);
                     if is_over {
-                        self.place = Place::Members;
+                        self.position = Position::Members;
                     }
                     self.keep(step, rest)
                 }
-                Place::Key => {
+                Position::Key => {
                     let (step, is_over) = self.progress.skip(rest);
                     self.key.extend_from_slice(&rest[..step]);
                     if is_over {
-                        self.place = Place::Colon;
+                        self.position = Position::Colon;
                     }
                     self.keep(step, rest)
                 }
-                Place::Before | Place::Members | Place::Colon | Place::Items => {
+                Position::Before | Position::Members | Position::Colon | Position::Items => {
                     self.mark(rest[0], rest)
                 }
             };
@@ -126,35 +126,37 @@ impl ListSplitter {
 
     /// A byte between values. Gives how many bytes are done with: none where it begins a value.
     fn mark(&mut self, byte: u8, rest: &[u8]) -> usize {
-        match (self.place, byte) {
-            (_, b' ' | b'\n' | b'\r' | b'\t') | (Place::Colon, b':') | (Place::Items, b',') => {}
-            (Place::Before, b'{') | (Place::Members, b',') | (Place::Items, b']') => {
-                self.place = Place::Members;
+        match (self.position, byte) {
+            (_, b' ' | b'\n' | b'\r' | b'\t')
+            | (Position::Colon, b':')
+            | (Position::Items, b',') => {}
+            (Position::Before, b'{') | (Position::Members, b',') | (Position::Items, b']') => {
+                self.position = Position::Members;
             }
-            (Place::Members, b'"') => {
+            (Position::Members, b'"') => {
                 self.key.clear();
                 self.progress = Progress::default();
-                self.place = Place::Key;
+                self.position = Position::Key;
                 return 0;
             }
-            (Place::Colon, b'[') if self.key == ITEMS && !self.has_cut => {
+            (Position::Colon, b'[') if self.key == ITEMS && !self.has_cut => {
                 self.has_cut = true;
                 self.beginning = Some([&*self.frame, b"[]}"].concat());
-                self.place = Place::Items;
+                self.position = Position::Items;
             }
-            (Place::Colon, _) => {
+            (Position::Colon, _) => {
                 self.progress = Progress::default();
-                self.place = Place::Value;
+                self.position = Position::Value;
                 return 0;
             }
-            (Place::Items, b'}') => self.place = Place::Behind,
-            (Place::Items, _) => {
+            (Position::Items, b'}') => self.position = Position::Behind,
+            (Position::Items, _) => {
                 self.progress = Progress::default();
-                self.place = Place::Item;
+                self.position = Position::Item;
                 return 0;
             }
             // The end of the list, or no list.
-            _ => self.place = Place::Behind,
+            _ => self.position = Position::Behind,
         }
         self.keep(1, rest)
     }

@@ -35,7 +35,7 @@ fn check(body: &[u8], cuts: &[usize]) {
     let all_sound = items
         .iter()
         .all(|item| serde_json::from_slice::<&RawValue>(item).is_ok());
-    let shown = || {
+    let describe = || {
         format!(
             "{:?}\n{:?}",
             String::from_utf8_lossy(body),
@@ -44,23 +44,23 @@ fn check(body: &[u8], cuts: &[usize]) {
     };
     match whole {
         Ok(whole) => {
-            let rest = rest.unwrap_or_else(|error| panic!("{error} {}", shown()));
+            let rest = rest.unwrap_or_else(|error| panic!("{error} {}", describe()));
             assert_eq!(rest.metadata, whole.metadata);
             let want: Vec<&str> = whole.items.iter().flatten().map(|raw| raw.get()).collect();
             let left: Vec<&str> = rest.items.iter().flatten().map(|raw| raw.get()).collect();
             assert_eq!(whole.items.is_some(), rest.items.is_some());
             if items.is_empty() {
-                assert_eq!(left, want, "{}", shown());
+                assert_eq!(left, want, "{}", describe());
             } else {
                 assert_eq!(left, vec![CUT; items.len()]);
                 let got: Vec<&str> = items
                     .iter()
                     .map(|item| std::str::from_utf8(item).unwrap())
                     .collect();
-                assert_eq!(got, want, "{}", shown());
+                assert_eq!(got, want, "{}", describe());
             }
         }
-        Err(_) => assert!(rest.is_err() || !all_sound, "accepted: {}", shown()),
+        Err(_) => assert!(rest.is_err() || !all_sound, "accepted: {}", describe()),
     }
 }
 

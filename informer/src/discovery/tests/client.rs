@@ -215,6 +215,12 @@ async fn a_server_that_does_not_answer_is_given_up() {
     let error = client(&server).server_resources().await.unwrap_err();
     assert!(matches!(error, DiscoveryError::Timeout { .. }), "{error}");
     assert_eq!(begin.elapsed(), Duration::from_secs(32));
+
+    let soon = DiscoveryOptions::default().with_request_timeout(Duration::from_secs(5));
+    let begin = Instant::now();
+    let outcome = client(&server).with_options(soon).server_resources().await;
+    assert!(matches!(outcome, Err(DiscoveryError::Timeout { .. })));
+    assert_eq!(begin.elapsed(), Duration::from_secs(5));
 }
 
 #[tokio::test(start_paused = true)]

@@ -20,8 +20,12 @@ struct Clocked {
 
 impl Clocked {
     fn new() -> Self {
+        Self::with_options(CacheOptions::default())
+    }
+
+    fn with_options(options: CacheOptions) -> Self {
         Self {
-            ledger: Ledger::new(CacheOptions::default()),
+            ledger: Ledger::new(options),
             now: Instant::now(),
         }
     }
@@ -71,6 +75,30 @@ fn everything_is_wanted_first_and_when_it_is_old() {
     assert_eq!(it.ledger.wanted(it.now), None);
     it.pass(INSTANT);
     assert_eq!(it.ledger.wanted(it.now), Some(Scope::Whole));
+}
+
+#[test]
+fn lifetimes_are_those_of_the_options() {
+    let s = Duration::from_secs;
+    let options = CacheOptions::default()
+        .with_failure_ttl(s(1))
+        .with_miss_ttl(s(3))
+        .with_max_age(s(5));
+    let mut it = Clocked::with_options(options);
+    it.read(&Scope::Whole);
+    let mut after_a_second = || {
+        it.pass(s(1));
+        (
+            it.is_believed(&Scope::Whole, true),
+            it.is_believed(&Scope::Whole, false),
+            it.ledger.wanted(it.now).is_none(),
+        )
+    };
+    assert_eq!(after_a_second(), (false, true, true));
+    assert_eq!(after_a_second(), (false, true, true));
+    assert_eq!(after_a_second(), (false, false, true));
+    assert_eq!(after_a_second(), (false, false, true));
+    assert_eq!(after_a_second(), (false, false, false));
 }
 
 #[test]

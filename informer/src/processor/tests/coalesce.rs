@@ -58,8 +58,8 @@ fn check(pushed: &str, expected: &str) {
         coalesced.push(parse(word));
     }
     let len = coalesced.len();
-    let told: Vec<_> = std::iter::from_fn(|| coalesced.pop()).collect();
-    let words: Vec<_> = told.iter().map(notification_text).collect();
+    let delivered: Vec<_> = std::iter::from_fn(|| coalesced.pop()).collect();
+    let words: Vec<_> = delivered.iter().map(notification_text).collect();
     assert_eq!(words.join(" "), expected, "{pushed}");
     assert_eq!(len, words.len(), "{pushed}");
     assert_eq!(coalesced.len(), 0);
@@ -158,7 +158,7 @@ struct World {
     is_synced: bool,
     version: u64,
     telling: Option<Item<Value>>,
-    told: BTreeMap<ObjectKey, Object<Value>>,
+    delivered: BTreeMap<ObjectKey, Object<Value>>,
     is_told_synced: bool,
     counts: Counts,
 }
@@ -167,7 +167,7 @@ struct World {
 struct Counts {
     taken: usize,
     coalesced: usize,
-    told: usize,
+    delivered: usize,
 }
 
 // === impl World ===
@@ -182,7 +182,7 @@ impl World {
             is_synced: false,
             version: 0,
             telling: None,
-            told: BTreeMap::new(),
+            delivered: BTreeMap::new(),
             is_told_synced: false,
             counts: Counts::default(),
         }
@@ -279,7 +279,7 @@ impl World {
                 }
                 return Ok(());
             };
-            self.counts.told += 1;
+            self.counts.delivered += 1;
             let notification = notification.into_owned();
             self.hear(notification)?;
         }
@@ -295,21 +295,21 @@ impl World {
         match notification {
             Notification::Add { object, .. } => {
                 prop_assert!(
-                    self.told.insert(key, object).is_none(),
+                    self.delivered.insert(key, object).is_none(),
                     "add of a known key"
                 );
             }
             Notification::Update { old, new, .. } => {
                 prop_assert_eq!(old.uid(), new.uid());
                 prop_assert_eq!(cause.is_resync(), old.is_same(&new));
-                let known = self.told.insert(key, new);
+                let known = self.delivered.insert(key, new);
                 prop_assert!(
                     known.is_some_and(|known| known.is_same(&old)),
                     "old is what was told"
                 );
             }
             Notification::Delete { deleted, .. } => {
-                let known = self.told.remove(&key);
+                let known = self.delivered.remove(&key);
                 let uid = deleted.last_known().map(Object::uid);
                 prop_assert!(
                     known.is_some_and(|known| Some(known.uid()) == uid),
@@ -338,11 +338,11 @@ proptest! {
                 break;
             }
         }
-        prop_assert_eq!(world.told.len(), world.cache.len());
+        prop_assert_eq!(world.delivered.len(), world.cache.len());
         for (key, object) in &world.cache {
-            prop_assert!(world.told[key].is_same(object));
+            prop_assert!(world.delivered[key].is_same(object));
         }
         prop_assert_eq!(world.is_told_synced, world.is_synced);
-        prop_assert_eq!(world.counts.told + world.counts.coalesced, world.counts.taken);
+        prop_assert_eq!(world.counts.delivered + world.counts.coalesced, world.counts.taken);
     }
 }

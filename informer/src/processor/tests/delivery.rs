@@ -105,11 +105,11 @@ async fn a_closure_that_returns_a_future_is_a_handler() {
     settle().await;
     // One is in the channel, one waits for room, and the third in the mailbox.
     assert_eq!(registration.metrics().pending, 2);
-    let mut heard = Vec::new();
+    let mut recording = Vec::new();
     for _ in 0..3 {
-        heard.push(notification_text(&rx.recv().await.unwrap()));
+        recording.push(notification_text(&rx.recv().await.unwrap()));
     }
-    assert_eq!(heard, ["(+a@1)", "~a@0..2", "~a@0..3"]);
+    assert_eq!(recording, ["(+a@1)", "~a@0..2", "~a@0..3"]);
 }
 
 #[tokio::test(start_paused = true)]
@@ -188,7 +188,7 @@ async fn a_blocking_handler_is_called_off_the_runtimes_threads_and_delays_nobody
     let (mut processor, tasks) = started();
     let (slow, registration, go_on, mut begun) = blocking(LIMIT);
     processor.attach(slow, present("a@1"), Instant::now());
-    let (inner, heard) = RecordingHandler::new();
+    let (inner, recording) = RecordingHandler::new();
     let (quick, quick_registration) = Listener::new(inner, HandlerOptions::default());
     processor.attach(quick, present(""), Instant::now());
     processor.distribute(changes("+b@2 ~b@3"), true);
@@ -196,7 +196,7 @@ async fn a_blocking_handler_is_called_off_the_runtimes_threads_and_delays_nobody
     assert_eq!(begun.recv().await.unwrap(), "(+a@1)");
     // This thread, which is the only one of the runtime, is free.
     quick_registration.wait_for_sync(LIMIT).await.unwrap();
-    assert_eq!(heard.take_text(), "+b@2 ~b@0..3");
+    assert_eq!(recording.take_text(), "+b@2 ~b@0..3");
     assert_eq!(registration.metrics().delivered, 0);
     drop(go_on);
     assert_eq!(begun.recv().await.unwrap(), "+b@2");
@@ -257,13 +257,16 @@ async fn a_blocking_handler_that_was_removed_is_left_alone_after_the_limit() {
 async fn an_awaited_handler_may_remove_itself_and_wait_for_that() {
     let (mut processor, tasks) = started();
     let own: Arc<Mutex<Option<HandlerRegistration>>> = Arc::default();
-    let heard: Arc<Mutex<Vec<String>>> = Arc::default();
+    let recording: Arc<Mutex<Vec<String>>> = Arc::default();
     let handler = {
-        let (own, heard) = (Arc::clone(&own), Arc::clone(&heard));
+        let (own, recording) = (Arc::clone(&own), Arc::clone(&recording));
         move |notification: Notification<Value>| {
-            let (own, heard) = (Arc::clone(&own), Arc::clone(&heard));
+            let (own, recording) = (Arc::clone(&own), Arc::clone(&recording));
             async move {
-                heard.lock().unwrap().push(notification_text(&notification));
+                recording
+                    .lock()
+                    .unwrap()
+                    .push(notification_text(&notification));
                 let registration = own.lock().unwrap().take();
                 if let Some(registration) = registration {
                     registration.remove().await;
@@ -277,13 +280,13 @@ async fn an_awaited_handler_may_remove_itself_and_wait_for_that() {
     processor.close();
     processor.ended().await;
     tasks.wait().await;
-    assert_eq!(*heard.lock().unwrap(), ["(+a@1)"]);
+    assert_eq!(*recording.lock().unwrap(), ["(+a@1)"]);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_panic_of_a_blocking_handler_loses_one_notification() {
     let (mut processor, _tasks) = started();
-    let (mut inner, heard) = RecordingHandler::new();
+    let (mut inner, recording) = RecordingHandler::new();
     let handler = HandlerFuncs::new().with_notification(move |notification| {
         if notification.key().name() == "bad" {
             std::panic::resume_unwind(Box::new(()));
@@ -295,6 +298,6 @@ async fn a_panic_of_a_blocking_handler_loses_one_notification() {
     processor.attach(listener, present("a@1 bad@1 c@1"), Instant::now());
     processor.mark_synced();
     registration.wait_for_sync(LIMIT).await.unwrap();
-    assert_eq!(heard.take_text(), "(+a@1) (+c@1)");
+    assert_eq!(recording.take_text(), "(+a@1) (+c@1)");
     assert_eq!(registration.metrics().panics, 1);
 }

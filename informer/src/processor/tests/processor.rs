@@ -72,13 +72,13 @@ async fn every_listener_hears_everything_in_order() {
 #[tokio::test(start_paused = true)]
 async fn more_changes_than_fit_one_item_are_all_told_in_order() {
     let (mut processor, _tasks) = started();
-    let (listener, registration, heard) = recorder(HandlerOptions::default());
+    let (listener, registration, recording) = recorder(HandlerOptions::default());
     processor.attach(listener, present(""), Instant::now());
     let text: Vec<_> = (1..=3_000).map(|n| format!("+k{n}@{n}")).collect();
     processor.distribute(changes(&text.join(" ")), true);
     assert_eq!(registration.metrics().pending, 3_000);
     settle().await;
-    assert_eq!(heard.take_text(), text.join(" "));
+    assert_eq!(recording.take_text(), text.join(" "));
     assert_eq!(registration.metrics().pending, 0);
     assert_eq!(registration.metrics().delivered, 3_000);
 }
@@ -86,16 +86,16 @@ async fn more_changes_than_fit_one_item_are_all_told_in_order() {
 #[tokio::test(start_paused = true)]
 async fn what_was_distributed_before_the_start_is_told_after_it() {
     let mut processor = Processor::new();
-    let (listener, registration, heard) = recorder(HandlerOptions::default());
+    let (listener, registration, recording) = recorder(HandlerOptions::default());
     processor.attach(listener, present(""), Instant::now());
     processor.distribute(changes("+a@1"), false);
     processor.mark_synced();
     settle().await;
-    assert_eq!(heard.take_text(), "");
+    assert_eq!(recording.take_text(), "");
     let tasks = TaskSet::new();
     processor.start(&tasks.spawner(), Instant::now());
     settle().await;
-    assert_eq!(heard.take_text(), "+a@1");
+    assert_eq!(recording.take_text(), "+a@1");
     assert!(registration.has_synced());
 }
 
@@ -103,12 +103,12 @@ async fn what_was_distributed_before_the_start_is_told_after_it() {
 async fn a_late_listener_hears_what_is_there_first_and_then_what_changes() {
     let (mut processor, _tasks) = started();
     processor.mark_synced();
-    let (listener, registration, heard) = recorder(HandlerOptions::default());
+    let (listener, registration, recording) = recorder(HandlerOptions::default());
     processor.attach(listener, present("a@1 b@2"), Instant::now());
     processor.distribute(changes("~a@3 +c@4"), true);
     assert!(!registration.has_synced());
     settle().await;
-    assert_eq!(heard.take_text(), "(+a@1) (+b@2) ~a@0..3 +c@4");
+    assert_eq!(recording.take_text(), "(+a@1) (+b@2) ~a@0..3 +c@4");
     assert!(registration.has_synced());
 }
 
@@ -133,13 +133,13 @@ async fn a_slow_handler_delays_nobody() {
     let called = Arc::default();
     let slow = Blocking { called, wait };
     let (slow, slow_registration) = Listener::new(slow, HandlerOptions::default());
-    let (quick, quick_registration, heard) = recorder(HandlerOptions::default());
+    let (quick, quick_registration, recording) = recorder(HandlerOptions::default());
     processor.attach(slow, present(""), Instant::now());
     processor.attach(quick, present(""), Instant::now());
     processor.distribute(changes("+a@1 +b@2"), true);
     processor.mark_synced();
     quick_registration.wait_for_sync(LIMIT).await.unwrap();
-    assert_eq!(heard.take_text(), "+a@1 +b@2");
+    assert_eq!(recording.take_text(), "+a@1 +b@2");
     assert_eq!(slow_registration.metrics().pending, 2);
     assert!(!slow_registration.has_synced());
     drop(go_on);
@@ -174,16 +174,16 @@ async fn a_long_backlog_gives_way_to_other_tasks() {
 #[tokio::test(start_paused = true)]
 async fn a_removed_handler_hears_nothing_more_and_its_task_ends() {
     let (mut processor, tasks) = started();
-    let (listener, registration, heard) = recorder(HandlerOptions::default());
+    let (listener, registration, recording) = recorder(HandlerOptions::default());
     processor.attach(listener, present("a@1"), Instant::now());
     settle().await;
-    assert_eq!(heard.take_text(), "(+a@1)");
+    assert_eq!(recording.take_text(), "(+a@1)");
     assert_eq!(tasks.len(), 1);
     processor.distribute(changes("+b@2"), true);
     drop(registration);
     processor.distribute(changes("+c@3"), true);
     settle().await;
-    assert_eq!(heard.take_text(), "");
+    assert_eq!(recording.take_text(), "");
     assert_eq!(tasks.len(), 0);
     assert!(processor.list().metrics().is_empty());
 }
@@ -191,24 +191,24 @@ async fn a_removed_handler_hears_nothing_more_and_its_task_ends() {
 #[tokio::test(start_paused = true)]
 async fn a_detached_handler_stays() {
     let (mut processor, _tasks) = started();
-    let (listener, registration, heard) = recorder(HandlerOptions::default());
+    let (listener, registration, recording) = recorder(HandlerOptions::default());
     processor.attach(listener, present(""), Instant::now());
     registration.detach();
     processor.distribute(changes("+a@1"), true);
     settle().await;
-    assert_eq!(heard.take_text(), "+a@1");
+    assert_eq!(recording.take_text(), "+a@1");
 }
 
 /// Drops its own registration at the second call.
 struct Quitter {
     calls: u64,
     registration: mpsc::Receiver<HandlerRegistration>,
-    heard: Arc<AtomicU64>,
+    recording: Arc<AtomicU64>,
 }
 
 impl EventHandler<Value> for Quitter {
     fn on_add(&mut self, _object: &Object<Value>, _in_initial_list: bool) {
-        self.heard.fetch_add(1, Ordering::Relaxed);
+        self.recording.fetch_add(1, Ordering::Relaxed);
         self.calls += 1;
         if self.calls == 2 {
             drop(self.registration.recv().unwrap());
@@ -220,18 +220,18 @@ impl EventHandler<Value> for Quitter {
 async fn a_handler_can_remove_itself_from_within_its_own_call() {
     let (mut processor, tasks) = started();
     let (tx, registration) = mpsc::channel();
-    let heard = Arc::new(AtomicU64::new(0));
+    let recording = Arc::new(AtomicU64::new(0));
     let quitter = Quitter {
         calls: 0,
         registration,
-        heard: Arc::clone(&heard),
+        recording: Arc::clone(&recording),
     };
     let (listener, token) = Listener::new(quitter, HandlerOptions::default());
     tx.send(token).unwrap();
     processor.attach(listener, present("a@1 b@1 c@1"), Instant::now());
     processor.distribute(changes("+d@2"), true);
     settle().await;
-    assert_eq!(heard.load(Ordering::Relaxed), 2);
+    assert_eq!(recording.load(Ordering::Relaxed), 2);
     assert!(tasks.is_empty());
 }
 
@@ -258,13 +258,13 @@ async fn removal_waits_for_the_call_that_runs() {
 #[tokio::test(start_paused = true)]
 async fn a_handler_that_is_removed_before_the_start_is_not_waited_for_and_never_called() {
     let mut processor = Processor::new();
-    let (listener, registration, heard) = recorder(HandlerOptions::default());
+    let (listener, registration, recording) = recorder(HandlerOptions::default());
     processor.attach(listener, present("a@1"), Instant::now());
     registration.remove().now_or_never().unwrap();
     let tasks = TaskSet::new();
     processor.start(&tasks.spawner(), Instant::now());
     settle().await;
-    assert_eq!(heard.take_text(), "");
+    assert_eq!(recording.take_text(), "");
     assert!(tasks.is_empty());
 }
 
@@ -327,7 +327,7 @@ fn stuck(
     buffer: Buffer,
 ) -> (HandlerRegistration, Recording<Value>, mpsc::Sender<()>) {
     let (tx, wait) = mpsc::channel::<()>();
-    let (mut inner, heard) = RecordingHandler::new();
+    let (mut inner, recording) = RecordingHandler::new();
     let handler = HandlerFuncs::new().with_notification(move |notification| {
         let _ = wait.recv();
         inner.on_notification(notification);
@@ -337,13 +337,13 @@ fn stuck(
         .with_name("stuck");
     let (listener, registration) = Listener::new(handler, options);
     processor.attach(listener, present(""), Instant::now());
-    (registration, heard, tx)
+    (registration, recording, tx)
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_handler_that_is_too_slow_hears_of_fewer_states_and_ends_with_the_last() {
     let (mut processor, tasks) = started();
-    let (registration, heard, go_on) = stuck(&mut processor, Buffer::Coalescing { limit: 2 });
+    let (registration, recording, go_on) = stuck(&mut processor, Buffer::Coalescing { limit: 2 });
     processor.distribute(changes("+a@1"), true);
     processor.distribute(changes("+b@2 +c@3 ~a@4 ~a@5 +d@6 -d@7 ~a@8"), true);
     let metrics = registration.metrics();
@@ -352,10 +352,10 @@ async fn a_handler_that_is_too_slow_hears_of_fewer_states_and_ends_with_the_last
     processor.close();
     drop(go_on);
     processor.ended().await;
-    let told = heard.take_text();
-    assert!(told.starts_with("+a@1 +b@2"), "{told}");
-    assert!(told.ends_with("~a@0..8"), "{told}");
-    assert!(!told.contains('d'), "{told}");
+    let text = recording.take_text();
+    assert!(text.starts_with("+a@1 +b@2"), "{text}");
+    assert!(text.ends_with("~a@0..8"), "{text}");
+    assert!(!text.contains('d'), "{text}");
     let metrics = registration.metrics();
     assert_eq!(metrics.delivered + metrics.coalesced, 8);
     assert!(metrics.coalesced >= 3, "{metrics:?}");
@@ -369,7 +369,7 @@ async fn a_handler_over_its_limit_is_removed_with_an_error_that_says_so() {
     let options = HandlerOptions::default()
         .with_buffer(buffer)
         .with_name("slow");
-    let (listener, registration, heard) = recorder(options);
+    let (listener, registration, recording) = recorder(options);
     let (other, _other, heard_by_other) = recorder(HandlerOptions::default());
     // What was there before does not count.
     processor.attach(listener, present("a@1 b@1 c@1"), Instant::now());
@@ -389,7 +389,7 @@ async fn a_handler_over_its_limit_is_removed_with_an_error_that_says_so() {
     };
     assert!(end.is_overflow());
     settle().await;
-    assert_eq!(heard.take_text(), "");
+    assert_eq!(recording.take_text(), "");
     assert_eq!(heard_by_other.take_text(), "~a@0..2 ~b@0..2 ~c@0..2");
     assert_eq!(tasks.len(), 1);
     assert_eq!(registration.metrics().pending, 0);
@@ -445,12 +445,12 @@ impl EventHandler<Value> for Fragile {
 #[tokio::test(start_paused = true)]
 async fn a_panic_loses_one_notification_and_does_not_keep_the_handler_from_being_synced() {
     let (mut processor, _tasks) = started();
-    let (handler, heard) = RecordingHandler::new();
+    let (handler, recording) = RecordingHandler::new();
     let (listener, registration) = Listener::new(Fragile(handler), HandlerOptions::default());
     processor.attach(listener, present("a@1 bad@1 c@1"), Instant::now());
     processor.mark_synced();
     registration.wait_for_sync(LIMIT).await.unwrap();
-    assert_eq!(heard.take_text(), "(+a@1) (+c@1)");
+    assert_eq!(recording.take_text(), "(+a@1) (+c@1)");
     assert_eq!(registration.metrics().panics, 1);
     assert_eq!(registration.metrics().pending, 0);
 }
@@ -460,7 +460,7 @@ async fn a_panic_loses_one_notification_and_does_not_keep_the_handler_from_being
 #[tokio::test(start_paused = true)]
 async fn a_handler_is_synced_once_it_has_heard_all_of_the_initial_state() {
     let (mut processor, _tasks) = started();
-    let (listener, registration, heard) = recorder(HandlerOptions::default());
+    let (listener, registration, recording) = recorder(HandlerOptions::default());
     processor.attach(listener, present(""), Instant::now());
     processor.distribute(changes("+a@1"), false);
     settle().await;
@@ -469,7 +469,7 @@ async fn a_handler_is_synced_once_it_has_heard_all_of_the_initial_state() {
     assert!(!registration.has_synced(), "it was not told yet");
     settle().await;
     assert!(registration.has_synced());
-    assert_eq!(heard.take_text(), "+a@1");
+    assert_eq!(recording.take_text(), "+a@1");
 }
 
 #[tokio::test(start_paused = true)]
@@ -524,8 +524,12 @@ async fn each_listener_is_resynced_at_its_own_period() {
         tokio::time::sleep_until(next).await;
         processor.resync(next, || present("a@1"));
         settle().await;
-        let heard = [&heard_by_never, &heard_by_two, &heard_by_three].map(Recording::take_text);
-        ticks.push(format!("{}s {}", (next - start).as_secs(), heard.join("|")));
+        let recording = [&heard_by_never, &heard_by_two, &heard_by_three].map(Recording::take_text);
+        ticks.push(format!(
+            "{}s {}",
+            (next - start).as_secs(),
+            recording.join("|")
+        ));
     }
     assert_eq!(
         ticks,
@@ -564,24 +568,24 @@ async fn listeners_that_were_removed_are_forgotten_where_nothing_changes() {
 #[tokio::test(start_paused = true)]
 async fn a_closed_processor_tells_what_waits_and_ends() {
     let (mut processor, tasks) = started();
-    let (listener, _registration, heard) = recorder(HandlerOptions::default());
+    let (listener, _registration, recording) = recorder(HandlerOptions::default());
     processor.attach(listener, present(""), Instant::now());
     processor.distribute(changes("+a@1 +b@2"), true);
     processor.close();
     processor.distribute(changes("+c@3"), true);
     processor.ended().await;
-    assert_eq!(heard.take_text(), "+a@1 +b@2");
+    assert_eq!(recording.take_text(), "+a@1 +b@2");
     tasks.wait().await;
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_dropped_processor_ends_its_listeners_with_what_they_have_not_told() {
     let (mut processor, tasks) = started();
-    let (listener, registration, heard) = recorder(HandlerOptions::default());
+    let (listener, registration, recording) = recorder(HandlerOptions::default());
     processor.attach(listener, present(""), Instant::now());
     processor.distribute(changes("+a@1 +b@2"), true);
     drop(processor);
     tasks.wait().await;
-    assert_eq!(heard.take_text(), "");
+    assert_eq!(recording.take_text(), "");
     assert_eq!(registration.metrics().pending, 0);
 }

@@ -1,17 +1,18 @@
 //! The requests of a reflector, its open stream, and their time limits.
 
-use std::{sync::Arc, time::Duration};
+use std::{future::poll_fn, time::Duration};
 
-use futures::StreamExt;
 use tokio::{
     sync::OwnedSemaphorePermit,
     time::{Instant, sleep_until, timeout, timeout_at},
 };
 
-use super::reporter::Reporter;
+use super::{
+    flow::{Event, ObjectFlow, Page},
+    reporter::Reporter,
+};
 use crate::{
-    known::Known,
-    list_watch::{ListPage, ListRequest, ListWatch, ListWatchError, WatchEvent, WatchRequest},
+    list_watch::{ListRequest, ListWatchError, WatchRequest},
     reflector::{
         ListGate, ReflectorOptions, Request,
         machine::{Moment, Step},
@@ -21,11 +22,9 @@ use crate::{
 /// The longest time that is waited for: the clock's arithmetic is safe up to it.
 const WAIT_MAX: Duration = Duration::from_hours(24 * 365 * 30);
 
-/// The way to the server.
-pub(super) struct Connection<K, L: ListWatch<K>> {
-    pub(super) list_watch: L,
-    pub(super) known: Arc<dyn Known<K>>,
-    pub(super) gate: Option<ListGate>,
+/// The requests to the server, and their time limits.
+pub(super) struct Connection {
+    gate: Option<ListGate>,
     /// The turn at the gate, held while a whole state is acquired.
     turn: Option<OwnedSemaphorePermit>,
     list_timeout: Duration,
@@ -33,39 +32,29 @@ pub(super) struct Connection<K, L: ListWatch<K>> {
     /// The least time between the beginnings of two watches.
     watch_interval_min: Duration,
     opened_at: Option<Instant>,
-    /// The open stream, while the machine reads.
-    stream: Option<L::Stream>,
     began: Instant,
 }
 
 /// The result of a request, a read or a wait.
-pub(super) enum Outcome<K> {
-    Listed(ListPage<K>),
+pub(super) enum Outcome {
+    Listed(Page),
     Opened,
-    Read(WatchEvent<K>),
+    Read(Event),
     Ended,
     Waited,
 }
 
 // === impl Connection ===
 
-impl<K, L: ListWatch<K>> Connection<K, L> {
-    pub(super) fn new(
-        list_watch: L,
-        known: Arc<dyn Known<K>>,
-        gate: Option<ListGate>,
-        options: &ReflectorOptions,
-    ) -> Self {
+impl Connection {
+    pub(super) fn new(gate: Option<ListGate>, options: &ReflectorOptions) -> Self {
         Self {
-            list_watch,
-            known,
             gate,
             turn: None,
             list_timeout: options.list_timeout,
             header_timeout: options.header_timeout,
             watch_interval_min: Duration::ZERO,
             opened_at: None,
-            stream: None,
             began: Instant::now(),
         }
     }
@@ -86,17 +75,21 @@ impl<K, L: ListWatch<K>> Connection<K, L> {
     /// A request under way is given up if dropped; an open stream stays open.
     pub(super) async fn perform(
         &mut self,
+        flow: &mut dyn ObjectFlow,
         step: &Step,
         reporter: &mut Reporter,
-    ) -> Result<Outcome<K>, ListWatchError> {
+    ) -> Result<Outcome, ListWatchError> {
         match step {
-            Step::List(request) => self.list(request, reporter).await.map(Outcome::Listed),
+            Step::List(request) => {
+                let page = self.list(flow, request, reporter).await?;
+                Ok(Outcome::Listed(page))
+            }
             Step::Open(request) => {
-                self.open(request, reporter).await?;
+                self.open(flow, request, reporter).await?;
                 Ok(Outcome::Opened)
             }
             Step::Read { until } => {
-                let event = self.read(*until).await.transpose()?;
+                let event = self.read(flow, *until).await.transpose()?;
                 Ok(event.map_or(Outcome::Ended, Outcome::Read))
             }
             Step::Wait { until } => {
@@ -121,24 +114,22 @@ impl<K, L: ListWatch<K>> Connection<K, L> {
         self.turn = None;
     }
 
-    pub(super) fn close_stream(&mut self) {
-        self.stream = None;
-    }
-
     async fn list(
-        &mut self,
+        &self,
+        flow: &mut dyn ObjectFlow,
         request: &ListRequest,
         reporter: &mut Reporter,
-    ) -> Result<ListPage<K>, ListWatchError> {
+    ) -> Result<Page, ListWatchError> {
         reporter.note_list_requested(request);
         tracing::debug!(rv = %request.resource_version, limit = request.limit, "listing");
         let limit = self.list_timeout;
-        let listed = timeout(limit, self.list_watch.list(request, &self.known)).await;
+        let listed = timeout(limit, flow.list(request)).await;
         within("whole page", limit, listed)
     }
 
     async fn open(
         &mut self,
+        flow: &mut dyn ObjectFlow,
         request: &WatchRequest,
         reporter: &mut Reporter,
     ) -> Result<(), ListWatchError> {
@@ -147,6 +138,7 @@ impl<K, L: ListWatch<K>> Connection<K, L> {
         {
             sleep_until(later(opened_at, self.watch_interval_min)).await;
         }
+        // Counted from the request, not from the answer: a server that answers late is not asked twice as soon.
         self.opened_at = Some(Instant::now());
         let kind = if request.send_initial_events {
             Request::StreamingList
@@ -156,25 +148,26 @@ impl<K, L: ListWatch<K>> Connection<K, L> {
         reporter.note_watch_requested(kind);
         tracing::debug!(rv = %request.resource_version, kind = ?kind, "opening a watch");
         let limit = self.header_timeout;
-        let opened = timeout(limit, self.list_watch.watch(request, &self.known)).await;
-        self.stream = Some(within("response", limit, opened)?);
+        let opened = timeout(limit, flow.open(request)).await;
+        within("response", limit, opened)?;
         reporter.note_opened();
         Ok(())
     }
 
-    async fn read(&mut self, until: Moment) -> Option<Result<WatchEvent<K>, ListWatchError>> {
+    async fn read(
+        &self,
+        flow: &mut dyn ObjectFlow,
+        until: Moment,
+    ) -> Option<Result<Event, ListWatchError>> {
         let limit = later(self.began, until);
-        let asked_at = self.now();
-        let stream = self
-            .stream
-            .as_mut()
-            .expect("a stream was opened before it is read");
+        let began_at = self.now();
         // A stream that is always ready must not keep the other tasks of its thread waiting.
         tokio::task::consume_budget().await;
-        timeout_at(limit, stream.next()).await.unwrap_or_else(|_| {
+        let event = poll_fn(|cx| flow.poll_event(cx));
+        timeout_at(limit, event).await.unwrap_or_else(|_| {
             Some(Err(ListWatchError::Timeout {
                 what: "event or bookmark",
-                limit: until.saturating_sub(asked_at),
+                limit: until.saturating_sub(began_at),
             }))
         })
     }

@@ -1,5 +1,6 @@
 //! Performs the machine's decisions: requests, streams, deadlines, and writes to the store.
 
+mod flow;
 mod connection;
 mod reporter;
 #[cfg(test)]
@@ -7,8 +8,11 @@ mod tests;
 
 use std::{fmt, time::Duration};
 
+use tokio_util::sync::CancellationToken;
+
 use self::{
     connection::{Connection, Outcome},
+    flow::{Event, Flow, ObjectFlow, Page},
     reporter::Reporter,
 };
 use super::{
@@ -16,22 +20,25 @@ use super::{
     control::Order,
     machine::{Effect, EventKind, Input, Machine, Mode, Step},
     policy::ErrorPolicy,
-    staging::Staging,
 };
 use crate::{
     entropy,
-    list_watch::{Arrived, ListPage, ListWatch, ListWatchError, WatchEvent},
+    list_watch::{ListWatch, ListWatchError},
     object::{DecodeError, ResourceVersion},
-    store::{Delta, ReflectorStore, Replacement, StoreClosed},
+    store::{ReflectorStore, StoreClosed},
 };
 
 /// A running reflector.
 pub(crate) struct Driver<K, L: ListWatch<K>, S> {
-    connection: Connection<K, L>,
+    flow: Flow<K, L, S>,
+    engine: Engine,
+}
+
+/// The part of a driver that does not depend on the type of the objects.
+struct Engine {
+    connection: Connection,
     machine: Machine,
     effects: Vec<Effect>,
-    staging: Staging<K>,
-    store: S,
     policy: ErrorPolicy,
     control: ReflectorControl,
     reporter: Reporter,
@@ -57,16 +64,9 @@ pub(crate) enum Ended {
 }
 
 /// The result of a step, or the order that interrupted it.
-enum Performed<K> {
-    Outcome(Result<Outcome<K>, ListWatchError>),
+enum Performed {
+    Outcome(Result<Outcome, ListWatchError>),
     Ordered(Order),
-}
-
-/// The objects that came with an input.
-enum AtHand<K> {
-    Nothing,
-    Page(Vec<Arrived<K>>),
-    Event(EventKind, Arrived<K>),
 }
 
 // === impl Driver ===
@@ -82,7 +82,7 @@ where
             list_watch,
             store,
             options,
-            known,
+            held,
             observer,
             policy,
             control,
@@ -94,31 +94,28 @@ where
             list_watch.resource().unwrap_or_default(),
         );
         Self {
-            connection: Connection::new(list_watch, known, gate, &options),
-            machine: Machine::new(mode, options, seed, &last_version),
-            effects: Vec::new(),
-            staging: Staging::new(),
-            store,
-            policy,
-            control,
-            reporter: Reporter::new(observer),
+            flow: Flow::new(list_watch, store, held),
+            engine: Engine {
+                connection: Connection::new(gate, &options),
+                machine: Machine::new(mode, options, seed, &last_version),
+                effects: Vec::new(),
+                policy,
+                control,
+                reporter: Reporter::new(observer),
+            },
         }
     }
 
     /// Opens watches at least `min` apart, from beginning to beginning.
     #[must_use]
     pub(crate) fn with_watch_interval_min(mut self, min: Duration) -> Self {
-        self.connection.set_watch_interval_min(min);
+        self.engine.connection.set_watch_interval_min(min);
         self
     }
 
-    /// Runs until the store is closed, or the error policy says stop.
-    pub(super) async fn drive(&mut self) -> Ended {
-        loop {
-            if let Err(ended) = self.step().await {
-                return ended;
-            }
-        }
+    /// Runs until `stop`, until the store is closed, or until the error policy says stop.
+    pub(super) async fn run(&mut self, stop: CancellationToken) {
+        self.engine.run(&mut self.flow, stop).await;
     }
 
     /// Performs one step.
@@ -132,57 +129,90 @@ where
     /// If dropped while the store is not waited for, the next call performs the same step again: a request is repeated,
     /// and an open stream is read further.
     pub(crate) async fn step(&mut self) -> Result<Progress, Ended> {
+        self.engine.step(&mut self.flow).await
+    }
+
+    pub(crate) fn store(&self) -> &S {
+        &self.flow.store
+    }
+
+    pub(crate) fn store_mut(&mut self) -> &mut S {
+        &mut self.flow.store
+    }
+
+    /// Returns the version of the last state, change or bookmark.
+    pub(crate) fn resource_version(&self) -> &ResourceVersion {
+        self.engine.machine.last_version()
+    }
+
+    pub(crate) fn has_stopped(&self) -> bool {
+        self.engine.machine.phase() == Phase::Stopped
+    }
+
+    /// Returns the name of the resource, if its `ListWatch` gives one.
+    pub(crate) fn resource(&self) -> Option<&str> {
+        self.flow.list_watch.resource()
+    }
+}
+
+// === impl Engine ===
+
+impl Engine {
+    async fn run(&mut self, flow: &mut dyn ObjectFlow, stop: CancellationToken) {
+        let ended = async {
+            loop {
+                if let Err(ended) = self.step(flow).await {
+                    return ended;
+                }
+            }
+        };
+        tokio::select! {
+            biased;
+            () = stop.cancelled() => tracing::debug!("reflector stopped"),
+            ended = ended => tracing::debug!(reason = %ended, "reflector ended"),
+        }
+    }
+
+    async fn step(&mut self, flow: &mut dyn ObjectFlow) -> Result<Progress, Ended> {
         self.reporter.note_phase(self.machine.phase());
         let step = self.machine.step();
+        // The old stream is closed before the next request is sent, so that a reflector never has two.
         if !matches!(step, Step::Read { .. }) {
-            self.connection.close_stream();
+            flow.close();
             self.reporter.note_watched();
         }
+        // The turn ends before a delay, or others would wait at the gate for a reflector that only waits itself.
         if !self.machine.is_acquiring() {
             self.connection.end_turn();
         }
         let performed = match step {
             Step::Stop => return Err(Ended::Stopped),
-            Step::Empty { version } => return self.empty(version).await,
-            step => self.perform_unless_ordered(&step).await,
+            Step::Empty { version } => return self.empty(flow, version).await,
+            step => self.perform_unless_ordered(flow, &step).await,
         };
         let input = match performed {
-            Performed::Outcome(Ok(Outcome::Listed(page))) => return self.take_page(page).await,
-            Performed::Outcome(Ok(Outcome::Read(event))) => return self.take_event(event).await,
-            Performed::Outcome(Err(error)) => return self.fail(error).await,
+            Performed::Outcome(Ok(Outcome::Listed(page))) => {
+                return self.take_page(flow, page).await;
+            }
+            Performed::Outcome(Ok(Outcome::Read(event))) => {
+                return self.take_event(flow, event).await;
+            }
+            Performed::Outcome(Err(error)) => return self.fail(flow, error).await,
             Performed::Outcome(Ok(Outcome::Opened)) => Input::Opened,
             Performed::Outcome(Ok(Outcome::Ended)) => Input::Ended,
             Performed::Outcome(Ok(Outcome::Waited)) => Input::Waited,
             Performed::Ordered(order) => Input::Ordered(order),
         };
-        self.handle(input, None, AtHand::Nothing).await?;
+        self.handle(flow, input, None).await?;
         Ok(Progress::Other)
     }
 
-    pub(crate) fn store(&self) -> &S {
-        &self.store
-    }
-
-    pub(crate) fn store_mut(&mut self) -> &mut S {
-        &mut self.store
-    }
-
-    /// Returns the version of the last state, change or bookmark.
-    pub(crate) fn resource_version(&self) -> &ResourceVersion {
-        self.machine.last_version()
-    }
-
-    pub(crate) fn has_stopped(&self) -> bool {
-        self.machine.phase() == Phase::Stopped
-    }
-
-    /// Returns the name of the resource, if its `ListWatch` gives one.
-    pub(crate) fn resource(&self) -> Option<&str> {
-        self.connection.list_watch.resource()
-    }
-
     /// Performs `step`. An order that arrives meanwhile interrupts it.
-    async fn perform_unless_ordered(&mut self, step: &Step) -> Performed<K> {
+    async fn perform_unless_ordered(
+        &mut self,
+        flow: &mut dyn ObjectFlow,
+        step: &Step,
+    ) -> Performed {
         // An order to resume interrupts a wait, but no request.
         let is_news = |order| order == Order::Pause || matches!(step, Step::Wait { .. });
         if let Some(order) = self.control.take().filter(|order| is_news(*order)) {
@@ -203,7 +233,7 @@ where
             if is_acquiring {
                 connection.take_turn().await;
             }
-            connection.perform(step, reporter).await
+            connection.perform(flow, step, reporter).await
         };
         tokio::select! {
             biased;
@@ -213,130 +243,126 @@ where
         }
     }
 
-    /// Writes to the store that nothing of the resource is left.
-    async fn empty(&mut self, version: ResourceVersion) -> Result<Progress, Ended> {
+    async fn empty(
+        &mut self,
+        flow: &mut dyn ObjectFlow,
+        version: ResourceVersion,
+    ) -> Result<Progress, Ended> {
         tracing::debug!(rv = %version, "emptying the store");
-        let mut replacement = Replacement::new(Vec::new(), version);
-        replacement.is_authoritative = true;
-        self.store.write(Delta::ReplacedAll(replacement)).await?;
-        self.handle(Input::Emptied, None, AtHand::Nothing).await?;
+        flow.empty(version).await?;
+        self.handle(flow, Input::Emptied, None).await?;
         Ok(Progress::Other)
     }
 
-    async fn take_page(&mut self, page: ListPage<K>) -> Result<Progress, Ended> {
-        self.reporter.note_page(page.items.len());
-        let refused = page.items.iter().filter_map(|item| item.as_ref().err());
-        let refused: Vec<DecodeError> = refused.cloned().collect();
-        for error in &refused {
+    async fn take_page(
+        &mut self,
+        flow: &mut dyn ObjectFlow,
+        page: Page,
+    ) -> Result<Progress, Ended> {
+        self.reporter.note_page(page.len);
+        for error in &page.undecodable {
             self.reporter.note_undecodable(error);
         }
         let input = Input::Page {
             version: &page.resource_version,
             continue_token: page.continue_token.as_deref(),
         };
-        self.handle(input, None, AtHand::Page(page.items)).await?;
-        self.consult_about_objects(refused);
+        self.handle(flow, input, None).await?;
+        // Asked after the page is staged: a decision to relist discards it, and one to go on must find it there.
+        self.consult_about_objects(flow, page.undecodable);
         Ok(Progress::Received(None))
     }
 
-    async fn take_event(&mut self, event: WatchEvent<K>) -> Result<Progress, Ended> {
+    async fn take_event(
+        &mut self,
+        flow: &mut dyn ObjectFlow,
+        event: Event,
+    ) -> Result<Progress, Ended> {
         self.reporter.note_event();
-        let (kind, arrived) = match event {
-            WatchEvent::Added(arrived) => (EventKind::Added, arrived),
-            WatchEvent::Modified(arrived) => (EventKind::Modified, arrived),
-            WatchEvent::Deleted(arrived) => (EventKind::Deleted, arrived),
-            WatchEvent::Bookmark {
-                resource_version,
+        let (kind, version, undecodable) = match event {
+            Event::Object {
+                kind,
+                version,
+                undecodable,
+            } => (kind, version, undecodable),
+            Event::Bookmark {
+                version,
                 is_end_of_initial_events,
             } => {
                 let input = Input::Bookmark {
-                    version: &resource_version,
+                    version: &version,
                     is_end_of_initial_events,
                 };
-                self.handle(input, None, AtHand::Nothing).await?;
+                self.handle(flow, input, None).await?;
                 return Ok(Progress::Received(None));
             }
-            WatchEvent::Error(status) => return self.fail(status.into()).await,
+            Event::Error(status) => return self.fail(flow, status.into()).await,
         };
-        let mut refused = None;
-        let version = match &arrived {
-            Ok(object) => object.resource_version().clone(),
-            Err(error) => {
-                self.reporter.note_undecodable(error);
-                refused = Some(error.clone());
-                error.resource_version.clone()
-            }
-        };
+        if let Some(error) = &undecodable {
+            self.reporter.note_undecodable(error);
+        }
         let input = Input::Event {
             kind,
             version: &version,
         };
-        self.handle(input, None, AtHand::Event(kind, arrived))
-            .await?;
-        self.consult_about_objects(refused);
+        self.handle(flow, input, None).await?;
+        self.consult_about_objects(flow, undecodable);
         Ok(Progress::Received(Some(kind)))
     }
 
-    async fn fail(&mut self, error: ListWatchError) -> Result<Progress, Ended> {
+    async fn fail(
+        &mut self,
+        flow: &mut dyn ObjectFlow,
+        error: ListWatchError,
+    ) -> Result<Progress, Ended> {
         let input = Input::Failed {
             cause: FailureCause::of(&error),
             retry_after: error.retry_after(),
         };
-        self.handle(input, Some(&error), AtHand::Nothing).await?;
+        self.handle(flow, input, Some(&error)).await?;
         Ok(Progress::Failed(error))
     }
 
     /// Gives `input` to the machine, and performs the effects.
     async fn handle(
         &mut self,
+        flow: &mut dyn ObjectFlow,
         input: Input<'_>,
         error: Option<&ListWatchError>,
-        mut at_hand: AtHand<K>,
     ) -> Result<(), Ended> {
         let phase = self.machine.phase();
         let mut effects = std::mem::take(&mut self.effects);
         self.machine
             .handle(self.connection.now(), input, &mut effects);
+        // In the machine's order: the last page is staged before the list is committed.
         for effect in effects.drain(..) {
             match effect {
-                Effect::Stage => match std::mem::replace(&mut at_hand, AtHand::Nothing) {
-                    AtHand::Nothing => {}
-                    AtHand::Page(items) => self.staging.extend(items),
-                    AtHand::Event(EventKind::Deleted, arrived) => self.staging.remove(&arrived),
-                    AtHand::Event(_, arrived) => self.staging.put(arrived),
-                },
-                Effect::Deliver => {
-                    if let AtHand::Event(kind, arrived) =
-                        std::mem::replace(&mut at_hand, AtHand::Nothing)
-                    {
-                        self.store.write(delta_of(kind, arrived)).await?;
-                    }
-                }
-                Effect::Discard => self.staging.discard(),
+                Effect::Stage => flow.stage(),
+                Effect::Deliver => flow.deliver().await?,
+                Effect::Discard => flow.discard(),
                 Effect::Commit {
                     version,
                     is_authoritative,
                 } => {
                     tracing::debug!(rv = %version, is_authoritative, "replacing the store");
                     self.reporter.note_listed(&version);
-                    let replacement = self.staging.take(version, is_authoritative);
-                    self.store.write(Delta::ReplacedAll(replacement)).await?;
+                    flow.commit(version, is_authoritative).await?;
                 }
-                Effect::Bookmark { version } => {
-                    self.store.write(Delta::Bookmark(version)).await?;
-                }
+                Effect::Bookmark { version } => flow.bookmark(version).await?,
                 Effect::ReportFailure {
                     cause,
                     attempt,
                     delay,
                 } => {
-                    let failure = self.consult(Failure {
+                    let failure = Failure {
                         phase,
                         cause,
                         error,
                         attempt,
                         delay,
-                    });
+                    };
+                    let failure = self.consult(flow, failure);
+                    // The policy first: observers are to see the delay that follows, not the one that was overruled.
                     self.reporter.note_failure(&failure, self.machine.phase());
                 }
                 Effect::ReportWentBack {
@@ -346,12 +372,13 @@ where
                 } => self.reporter.note_went_back(&from, &to, is_accepted),
             }
         }
+        flow.release();
         self.effects = effects;
         Ok(())
     }
 
     /// Asks the policy about a failure, and follows it. Returns the failure as it is then.
-    fn consult<'a>(&mut self, failure: Failure<'a>) -> Failure<'a> {
+    fn consult<'a>(&mut self, flow: &mut dyn ObjectFlow, failure: Failure<'a>) -> Failure<'a> {
         let decision = self.policy.decide(&failure);
         if decision == Decision::Default {
             return failure;
@@ -367,7 +394,7 @@ where
             .handle(self.connection.now(), input, &mut effects);
         // A decision has no other effect on what came before.
         if effects.contains(&Effect::Discard) {
-            self.staging.discard();
+            flow.discard();
         }
         Failure {
             attempt: self.machine.attempt(),
@@ -381,20 +408,25 @@ where
     }
 
     /// Asks the policy about objects that cannot be decoded. The first decision counts.
-    fn consult_about_objects(&mut self, refused: impl IntoIterator<Item = DecodeError>) {
+    fn consult_about_objects(
+        &mut self,
+        flow: &mut dyn ObjectFlow,
+        refused: impl IntoIterator<Item = DecodeError>,
+    ) {
         if !self.policy.is_set() {
             return;
         }
         for error in refused {
             let phase = self.machine.phase();
             let error = ListWatchError::Decode(error);
-            self.consult(Failure {
+            let failure = Failure {
                 phase,
                 cause: FailureCause::Undecodable,
                 error: Some(&error),
                 attempt: self.machine.attempt(),
                 delay: Duration::ZERO,
-            });
+            };
+            self.consult(flow, failure);
             if self.machine.phase() != phase {
                 return;
             }
@@ -416,15 +448,6 @@ impl fmt::Display for Ended {
             Self::StoreClosed(closed) => closed.fmt(f),
             Self::Stopped => f.write_str("the error policy said so"),
         }
-    }
-}
-
-fn delta_of<K>(kind: EventKind, arrived: Arrived<K>) -> Delta<K> {
-    match (kind, arrived) {
-        (EventKind::Added | EventKind::Modified, Ok(object)) => Delta::Upserted(object),
-        (EventKind::Added | EventKind::Modified, Err(error)) => Delta::Undecodable(error),
-        (EventKind::Deleted, Ok(object)) => Delta::Deleted(object),
-        (EventKind::Deleted, Err(error)) => Delta::DeletedUndecodable(error),
     }
 }
 

@@ -47,8 +47,8 @@ impl Journal {
     /// Returns the calls of the observer.
     fn observed(&self) -> Vec<String> {
         let lines = self.take();
-        let told = lines.iter().filter_map(|line| line.strip_prefix("! "));
-        told.map(str::to_owned).collect()
+        let failures = lines.iter().filter_map(|line| line.strip_prefix("! "));
+        failures.map(str::to_owned).collect()
     }
 }
 

@@ -11,7 +11,7 @@ pub(super) struct Listing {
     /// The page that is asked for.
     request: ListRequest,
     /// The version that the first page asked for.
-    asked: ResourceVersion,
+    requested: ResourceVersion,
     /// The version of the first page, which is that of the list.
     version: Option<ResourceVersion>,
     /// The number of transient failures of this page.
@@ -25,7 +25,7 @@ pub(super) struct Listing {
 impl Listing {
     pub(super) fn first(request: ListRequest) -> Self {
         Self {
-            asked: request.resource_version.clone(),
+            requested: request.resource_version.clone(),
             request,
             version: None,
             failure_count: 0,
@@ -42,7 +42,7 @@ impl Listing {
         Self {
             is_full: true,
             ..Self::first(ListRequest {
-                resource_version: self.asked.clone(),
+                resource_version: self.requested.clone(),
                 ..ListRequest::default()
             })
         }
@@ -102,7 +102,7 @@ impl Machine {
             return self.back_off(now, Plan::Acquire, failing, effects);
         }
         if listing.version.is_none() {
-            let belief = self.resume.judge(&listing.asked, version);
+            let belief = self.resume.judge(&listing.requested, version);
             if belief != Belief::Accept {
                 self.report_went_back(version, belief == Belief::AcceptBack, effects);
             }
@@ -115,7 +115,7 @@ impl Machine {
         let Some(token) = continue_token else {
             effects.push(Effect::Stage);
             let version = listing.version.take().unwrap_or_else(|| version.clone());
-            self.commit(now, &listing.asked, &version, effects);
+            self.commit(now, &listing.requested, &version, effects);
             return self.open_watch();
         };
         if listing.request.continue_token.as_deref() == Some(token) {
@@ -124,7 +124,7 @@ impl Machine {
             let failing = FailureCause::Protocol.into();
             return self.back_off(now, Plan::Acquire, failing, effects);
         }
-        if listing.asked.as_str() == "0" {
+        if listing.requested.as_str() == "0" {
             self.resume.note_paged();
         }
         effects.push(Effect::Stage);
@@ -152,7 +152,7 @@ impl Machine {
                 listing.failure_count += 1;
                 return self.back_off(now, Plan::Page(listing), failing, effects);
             }
-        } else if is_version_gone && !listing.asked.is_unknown() {
+        } else if is_version_gone && !listing.requested.is_unknown() {
             self.resume.give_up_version();
             self.report(failing.cause, std::time::Duration::ZERO, effects);
             return self.list();

@@ -24,7 +24,7 @@
 //!   From Reading (watch), after long silence: Checking; then acquire, or the same watch.
 //! ```
 //!
-//! | in | hears | then |
+//! | in | input | then |
 //! |---|---|---|
 //! | Listing | a page with a token | stage it, ask for the next page |
 //! | | the last page | stage it, commit, open a watch at its version |
@@ -95,9 +95,6 @@ mod tests;
 
 use std::time::Duration;
 
-use rand::{RngExt, SeedableRng};
-use rand_chacha::ChaCha8Rng;
-
 #[cfg(feature = "_fuzzing")]
 pub(crate) use self::chances::{Chance, Chances};
 pub(super) use self::protocol::{Effect, Input, Moment, Step};
@@ -111,7 +108,11 @@ use self::{
     watching::WatchHealth,
 };
 use super::{FailureCause, Phase, ReflectorOptions};
-use crate::{backoff::Backoff, list_watch::WatchRequest, object::ResourceVersion};
+use crate::{
+    backoff::{Backoff, Jitter},
+    list_watch::WatchRequest,
+    object::ResourceVersion,
+};
 
 /// The most that a watch is asked to last at least: a year.
 const WATCH_TIMEOUT_MAX_SECONDS: u64 = 365 * 86_400;
@@ -126,7 +127,7 @@ pub(super) struct Machine {
     health: WatchHealth,
     denials: Denials,
     backoff: Backoff,
-    random: ChaCha8Rng,
+    jitter: Jitter,
 }
 
 enum State {
@@ -192,8 +193,6 @@ impl Machine {
         seed: u64,
         last: &ResourceVersion,
     ) -> Self {
-        let mut random = ChaCha8Rng::seed_from_u64(seed);
-        random.set_stream(1);
         let mut resume = Resume::new(options.page_size, mode == Mode::Wait);
         resume.commit(last);
         let mut machine = Self {
@@ -204,7 +203,7 @@ impl Machine {
             health: WatchHealth::default(),
             denials: Denials::default(),
             backoff: Backoff::new(options.backoff.clone(), seed),
-            random,
+            jitter: Jitter::second(seed),
             options,
         };
         machine.state = match mode {
@@ -389,7 +388,7 @@ impl Machine {
     fn watch_request(&mut self) -> WatchRequest {
         let min_seconds = self.options.watch_timeout_min.as_secs();
         let min_seconds = min_seconds.clamp(1, WATCH_TIMEOUT_MAX_SECONDS);
-        let seconds = self.random.random_range(min_seconds..min_seconds * 2);
+        let seconds = self.jitter.up_to_double(min_seconds);
         WatchRequest {
             allow_bookmarks: true,
             timeout: Some(Duration::from_secs(seconds)),
@@ -440,13 +439,13 @@ impl Machine {
     fn commit(
         &mut self,
         now: Moment,
-        asked: &ResourceVersion,
+        requested: &ResourceVersion,
         version: &ResourceVersion,
         effects: &mut Vec<Effect>,
     ) {
         effects.push(Effect::Commit {
             version: version.clone(),
-            is_authoritative: asked.is_unknown(),
+            is_authoritative: requested.is_unknown(),
         });
         self.resume.commit(version);
         self.streaming.note_state_acquired();

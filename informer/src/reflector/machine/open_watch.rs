@@ -42,7 +42,7 @@ impl OpenWatch {
         }
     }
 
-    pub(super) fn heard(&mut self, now: Moment, received: Received) {
+    pub(super) fn note_received(&mut self, now: Moment, received: Received) {
         self.heard_at = now;
         self.received = self.received.max(received);
     }
@@ -55,9 +55,9 @@ impl OpenWatch {
                 options.initial_events_silence,
             )
         } else {
-            let asked = self.request.timeout.unwrap_or_default();
+            let requested = self.request.timeout.unwrap_or_default();
             (
-                asked.saturating_add(options.watch_timeout_slack),
+                requested.saturating_add(options.watch_timeout_slack),
                 options.watch_silence,
             )
         };

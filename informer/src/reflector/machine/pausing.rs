@@ -2,8 +2,6 @@
 
 use std::time::Duration;
 
-use rand::RngExt;
-
 use super::{Effect, Failing, Machine, Moment, Plan, State};
 use crate::reflector::{Decision, FailureCause, WhenRemoved, control::Order};
 
@@ -62,7 +60,7 @@ impl Machine {
         let pause = self.options.pause.as_ref();
         let period = pause.map_or(PROBE_PERIOD_DEFAULT, |pause| pause.probe_period);
         let period = period.clamp(PROBE_PERIOD_MIN, PROBE_PERIOD_MAX);
-        min.max(period.mul_f64(1.0 + self.random.random::<f64>()))
+        min.max(period.mul_f64(1.0 + self.jitter.share()))
     }
 
     /// Paused by itself or by the policy, until a probe.
@@ -130,9 +128,9 @@ impl Machine {
             },
             Decision::Relist => self.decided(now, state, Plan::Acquire, failing, effects),
             Decision::BackOff(delay) => {
-                let asked = failing.retry_after.unwrap_or_default();
-                let asked = asked.min(self.options.backoff.retry_after_max);
-                let delay = delay.max(asked).max(DECIDED_DELAY_MIN);
+                let retry_after = failing.retry_after.unwrap_or_default();
+                let retry_after = retry_after.min(self.options.backoff.retry_after_max);
+                let delay = delay.max(retry_after).max(DECIDED_DELAY_MIN);
                 State::BackingOff {
                     until: now.saturating_add(delay),
                     delay,

@@ -50,7 +50,7 @@ impl Machine {
         match input {
             Input::Event { .. } => {
                 effects.push(Effect::Stage);
-                watch.heard(now, Received::Items);
+                watch.note_received(now, Received::Items);
                 State::Reading(watch)
             }
             Input::Bookmark {
@@ -58,7 +58,7 @@ impl Machine {
                 is_end_of_initial_events: true,
             } => self.on_end_of_initial_events(now, watch, version, effects),
             Input::Bookmark { .. } => {
-                watch.heard(now, Received::Items);
+                watch.note_received(now, Received::Items);
                 State::Reading(watch)
             }
             Input::Ended => self.on_streaming_cut_off(now, &watch, effects),
@@ -80,8 +80,8 @@ impl Machine {
         version: &ResourceVersion,
         effects: &mut Vec<Effect>,
     ) -> State {
-        let asked = watch.request.resource_version.clone();
-        let belief = self.resume.judge(&asked, version);
+        let requested = watch.request.resource_version.clone();
+        let belief = self.resume.judge(&requested, version);
         if belief != Belief::Accept {
             self.report_went_back(version, belief == Belief::AcceptBack, effects);
         }
@@ -91,7 +91,7 @@ impl Machine {
             return self.open_streaming();
         }
         self.streaming.incomplete_count = 0;
-        self.commit(now, &asked, version, effects);
+        self.commit(now, &requested, version, effects);
         // What came until now was the state; whether changes come is yet to be seen.
         watch.heard_at = now;
         watch.received = Received::Nothing;

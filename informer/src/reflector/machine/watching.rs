@@ -106,7 +106,7 @@ impl Machine {
         if is_new || is_mirror {
             effects.insert(first, Effect::Deliver);
         }
-        watch.heard(now, Received::of(is_new));
+        watch.note_received(now, Received::of(is_new));
         State::Reading(watch)
     }
 
@@ -130,7 +130,7 @@ impl Machine {
                 version: version.clone(),
             });
         }
-        watch.heard(now, Received::of(is_new));
+        watch.note_received(now, Received::of(is_new));
         State::Reading(watch)
     }
 
@@ -202,7 +202,7 @@ impl Machine {
         Some(self.rewatch(now))
     }
 
-    /// Begins delays anew, and the count of failures, if the stream has proved the server healthy: a stream that brought
+    /// Resets the delays and the count of failures if the stream has proved the server healthy: a stream that brought
     /// changes has only to be slowed down, for the version it got to is sound.
     fn note_health(&mut self, now: Moment, watch: &OpenWatch) {
         if watch.has_changes() || watch.lived(now) >= self.options.healthy_after {

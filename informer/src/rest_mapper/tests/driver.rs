@@ -314,8 +314,8 @@ async fn a_server_that_cannot_be_asked_is_an_error_of_discovery() {
 async fn a_question_that_is_dropped_leaves_the_mapper_usable() {
     let (server, mapper) = servers(&[core()]).into_iter().next().unwrap();
     server.set("/apis", Reply::Hang);
-    let asked = timeout(Duration::from_secs(1), mapper.resource_for("pods")).await;
-    assert!(asked.is_err());
+    let outcome = timeout(Duration::from_secs(1), mapper.resource_for("pods")).await;
+    assert!(outcome.is_err());
     server.serve([core()]);
     assert_eq!(resolve(&mapper, "pods").await, "pods.v1.");
 }

@@ -23,12 +23,12 @@ fn servers() -> impl Strategy<Value = ServerResources> {
     let resource = (0..PLURALS.len(), any::<bool>(), any::<bool>());
     let resources = prop::collection::vec(resource, 0..4);
     let versions = prop::collection::vec((0..VERSIONS.len(), resources, 0..8), 1..4);
-    let groups = prop::collection::vec((0..GROUPS.len(), versions, 0..VERSIONS.len()), 1..5);
-    groups.prop_map(|groups| {
-        let mut made: Vec<ServerGroup> = Vec::new();
-        for (group, versions, preferred) in groups {
+    let drawn = prop::collection::vec((0..GROUPS.len(), versions, 0..VERSIONS.len()), 1..5);
+    drawn.prop_map(|drawn| {
+        let mut groups: Vec<ServerGroup> = Vec::new();
+        for (group, versions, preferred) in drawn {
             let group = GROUPS[group];
-            if made.iter().any(|known| known.name == group) {
+            if groups.iter().any(|known| known.name == group) {
                 continue;
             }
             let versions: BTreeMap<_, _> =
@@ -54,9 +54,9 @@ fn servers() -> impl Strategy<Value = ServerResources> {
                 ServerVersion::served(version, resources.collect())
             });
             let group = ServerGroup::new(group, versions);
-            made.push(group.with_preferred_version(VERSIONS[preferred]));
+            groups.push(group.with_preferred_version(VERSIONS[preferred]));
         }
-        ServerResources::new(made)
+        ServerResources::new(groups)
     })
 }
 

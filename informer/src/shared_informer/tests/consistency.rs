@@ -39,8 +39,8 @@ fn check(cached: &str, listed: &str, expected: &str) {
         });
     }
     let differences = state.compare(&snapshot);
-    let told: Vec<_> = differences.iter().map(ToString::to_string).collect();
-    assert_eq!(told.join("; "), expected);
+    let text: Vec<_> = differences.iter().map(ToString::to_string).collect();
+    assert_eq!(text.join("; "), expected);
 }
 
 #[test]
@@ -155,10 +155,10 @@ async fn what_was_lost_is_found() {
     let (report, ()) = tokio::join!(informer.check_consistency(LIMIT), server);
     let report = report.unwrap();
     assert!(!report.is_consistent());
-    let told = report.to_string();
+    let text = report.to_string();
     let expected =
         "at 8, 2 listed, 2 different; a cached at 1, listed at 6; b not listed, cached at 2";
-    assert!(told.ends_with(expected), "{told}");
+    assert!(text.ends_with(expected), "{text}");
     assert_eq!(informer.metrics().inconsistencies, 2);
 }
 

@@ -3,11 +3,11 @@ use std::sync::{
     atomic::{AtomicU64, Ordering},
 };
 
-use super::informer::{Feed, counting_transform, held, list, planned, recording, settle, texts};
+use super::informer::{Feed, counting_transform, held, list, planned, recorder, settle, texts};
 use crate::{
     fixtures::{Value, key, object_with},
     handler::Filter,
-    known::Known,
+    held_objects::HeldObjects,
     object::Object,
     shared_informer::builder::Plan,
     store::Delta,
@@ -36,29 +36,29 @@ async fn what_is_not_wanted_is_neither_kept_nor_told() {
     };
     let (informer, feed, _) = planned(plan);
     informer.start();
-    let (handler, heard) = recording();
+    let (handler, recording) = recorder();
     let _registration = informer.add_handler(handler);
     let first = vec![thing("a@1", "x"), thing("b@2", "other"), thing("c@3", "x")];
     feed.0.send(list("5", first)).unwrap();
     settle().await;
     assert_eq!(held(&informer), "a@1 c@3");
-    assert_eq!(heard.take_text(), "(+a@1) (+c@3)");
+    assert_eq!(recording.take_text(), "(+a@1) (+c@3)");
 
     update(&feed, thing("b@6", "other")).await;
-    assert_eq!(heard.take_text(), "");
+    assert_eq!(recording.take_text(), "");
     update(&feed, thing("b@7", "x")).await;
     update(&feed, thing("b@8", "y")).await;
-    assert_eq!(heard.take_text(), "+b@7 ~b@7..8");
+    assert_eq!(recording.take_text(), "+b@7 ~b@7..8");
     update(&feed, thing("b@9", "other")).await;
-    assert_eq!(heard.take_text(), "-b@9");
+    assert_eq!(recording.take_text(), "-b@9");
     assert_eq!(held(&informer), "a@1 c@3");
     // The version advances with unwanted objects, and a late event for one brings nothing back.
     assert_eq!(informer.last_sync_resource_version().as_str(), "9");
     update(&feed, thing("b@8", "y")).await;
-    assert_eq!(heard.take_text(), "");
+    assert_eq!(recording.take_text(), "");
     feed.0.send(Delta::Deleted(thing("b@10", "other"))).unwrap();
     settle().await;
-    assert_eq!(heard.take_text(), "");
+    assert_eq!(recording.take_text(), "");
 
     // A relist in which one leaves, one comes and one stays.
     let next = vec![
@@ -69,7 +69,7 @@ async fn what_is_not_wanted_is_neither_kept_nor_told() {
     feed.0.send(list("15", next)).unwrap();
     settle().await;
     assert_eq!(held(&informer), "b@12 c@3");
-    assert_eq!(heard.take_text(), "!a@1 +b@12");
+    assert_eq!(recording.take_text(), "!a@1 +b@12");
     assert!(informer.undecodable().is_empty());
 }
 

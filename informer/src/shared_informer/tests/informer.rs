@@ -14,8 +14,8 @@ use crate::{
     LabelSelector,
     fixtures::{Value, delta, key, object_with},
     handler::{EventHandler, Notification},
+    held_objects::HeldObjects,
     indexer::{IndexFn, Indexer, IndexerError},
-    known::Known,
     list_watch::WatchEvent,
     object::{DecodeError, Deleted, Object, Tombstone, TombstoneReason},
     processor::{HandlerOptions, HandlerRegistration, HandlerSyncError},
@@ -53,11 +53,11 @@ pub(super) fn planned(plan: Plan<Value>) -> (SharedInformer<Value>, Feed, Indexe
     let informer = plan.assemble(|seams: Seams<Value>| {
         let Seams {
             mut store,
-            known,
+            held,
             stop,
             ..
         } = seams;
-        indexer = Some(known);
+        indexer = Some(held);
         Box::pin(async move {
             loop {
                 tokio::select! {
@@ -93,7 +93,7 @@ pub(super) fn held(informer: &SharedInformer<Value>) -> String {
     words.join(" ")
 }
 
-pub(super) fn recording() -> (RecordingHandler<Value>, Recording<Value>) {
+pub(super) fn recorder() -> (RecordingHandler<Value>, Recording<Value>) {
     RecordingHandler::new()
 }
 
@@ -102,7 +102,7 @@ pub(super) fn recording() -> (RecordingHandler<Value>, Recording<Value>) {
 #[tokio::test(start_paused = true)]
 async fn what_is_written_is_shown_and_told() {
     let (informer, feed) = started();
-    let (handler, heard) = recording();
+    let (handler, recording) = recorder();
     let registration = informer.add_handler(handler);
     feed.send("=5[n/a@1,n/b@2] +n/a@6 -n/b@7 +n/c@8 ?n/a@9 ^12")
         .await;
@@ -110,7 +110,7 @@ async fn what_is_written_is_shown_and_told() {
     assert_eq!(informer.last_sync_resource_version().as_str(), "12");
     assert_eq!(informer.undecodable()[0].key, key("n/a"));
     assert_eq!(
-        heard.take_text(),
+        recording.take_text(),
         "(+n/a@1) (+n/b@2) ~n/a@1..6 -n/b@7 +n/c@8 !n/a@6"
     );
     assert!(registration.has_synced());
@@ -125,10 +125,10 @@ async fn what_is_written_is_shown_and_told() {
 #[tokio::test(start_paused = true)]
 async fn a_key_that_is_added_and_deleted_in_one_go_is_told_both() {
     let (informer, feed) = started();
-    let (handler, heard) = recording();
+    let (handler, recording) = recorder();
     informer.add_handler(handler).detach();
     feed.send("=5[] +a@6 -a@7").await;
-    assert_eq!(heard.take_text(), "+a@6 -a@7");
+    assert_eq!(recording.take_text(), "+a@6 -a@7");
     assert_eq!(held(&informer), "");
 }
 
@@ -181,11 +181,11 @@ async fn the_cache_knows_before_the_handler() {
 async fn a_handler_may_join_at_any_moment_without_gap_or_repetition() {
     let (informer, feed) = unstarted();
     let mut registrations = Vec::new();
-    let mut heard = Vec::new();
+    let mut recording = Vec::new();
     let mut join = |informer: &SharedInformer<Value>| {
-        let (handler, recording) = recording();
+        let (handler, recorder) = recorder();
         registrations.push(informer.add_handler(handler));
-        heard.push(recording);
+        recording.push(recorder);
     };
     join(&informer);
     informer.start();
@@ -200,9 +200,9 @@ async fn a_handler_may_join_at_any_moment_without_gap_or_repetition() {
     settle().await;
     join(&informer);
     settle().await;
-    for recording in &heard {
+    for recorder in &recording {
         let mut listener = Listener::default();
-        for notification in recording.take() {
+        for notification in recorder.take() {
             listener.hear(notification).unwrap();
         }
         assert_eq!(listener.text(), "a@7 c@6");
@@ -263,7 +263,7 @@ async fn a_wait_for_an_informer_that_stops_ends_with_it() {
 #[tokio::test(start_paused = true)]
 async fn shutdown_applies_what_was_received_and_tells_what_waits() {
     let (informer, feed) = started();
-    let (handler, heard) = recording();
+    let (handler, recording) = recorder();
     let registration = informer.add_handler(handler);
     feed.send("=5[a@1]").await;
     assert_eq!(informer.task_count(), 3);
@@ -275,8 +275,11 @@ async fn shutdown_applies_what_was_received_and_tells_what_waits() {
     tokio::task::yield_now().await;
     informer.shutdown().await;
     assert_eq!(informer.task_count(), 0);
-    let told = heard.take_text();
-    assert_eq!(told.split(' ').count(), informer.store().list().len());
+    let notifications = recording.take_text();
+    assert_eq!(
+        notifications.split(' ').count(),
+        informer.store().list().len()
+    );
     assert_eq!(registration.metrics().pending, 0);
     assert_eq!(informer.status().phase, SyncPhase::Stopped);
 }
@@ -284,13 +287,13 @@ async fn shutdown_applies_what_was_received_and_tells_what_waits() {
 #[tokio::test(start_paused = true)]
 async fn dropping_the_last_handle_stops_everything() {
     let (informer, feed) = started();
-    let (handler, heard) = recording();
+    let (handler, recording) = recorder();
     let registration = informer.add_handler(handler);
     let other = informer.clone();
     feed.send("=5[a@1]").await;
     drop(informer);
     feed.send("+b@6").await;
-    assert_eq!(heard.take_text(), "(+a@1) +b@6");
+    assert_eq!(recording.take_text(), "(+a@1) +b@6");
     let lister = other.lister();
     drop(other);
     settle().await;
@@ -303,7 +306,7 @@ async fn dropping_the_last_handle_stops_everything() {
 #[tokio::test(start_paused = true)]
 async fn an_informer_that_is_dropped_before_its_start_ends_its_handlers() {
     let (informer, _feed) = unstarted();
-    let (handler, _heard) = recording();
+    let (handler, _heard) = recorder();
     let registration = informer.add_handler(handler);
     drop(informer);
     let outcome = registration.wait_for_sync(LIMIT).now_or_never().unwrap();
@@ -332,7 +335,7 @@ async fn a_second_start_does_nothing_and_neither_does_one_after_the_end() {
 async fn a_handler_that_joins_after_the_end_is_told_that_it_ended() {
     let (informer, _feed) = started();
     informer.shutdown().await;
-    let (handler, _heard) = recording();
+    let (handler, _heard) = recorder();
     let registration = informer.add_handler(handler);
     let outcome = registration.wait_for_sync(LIMIT).now_or_never().unwrap();
     assert!(matches!(outcome, Err(HandlerSyncError::Ended { .. })));
@@ -343,7 +346,7 @@ async fn a_hundred_handlers_that_come_and_go_leave_nothing_behind() {
     let (informer, feed) = started();
     feed.send("=5[a@1]").await;
     for round in 0..100 {
-        let (handler, _heard) = recording();
+        let (handler, _heard) = recorder();
         let registration = informer.add_handler(handler);
         feed.0.send(delta(&format!("+a@{}", round + 10))).unwrap();
         tokio::task::yield_now().await;
@@ -359,19 +362,22 @@ async fn a_hundred_handlers_that_come_and_go_leave_nothing_behind() {
 #[tokio::test(start_paused = true)]
 async fn a_resync_is_postponed_by_nothing() {
     let (informer, feed) = started();
-    let (handler, heard) = recording();
+    let (handler, recording) = recorder();
     let options = HandlerOptions::default().with_resync_period(Duration::from_secs(10));
     let _registration = informer.add_handler_with(handler, options);
-    let (other, heard_by_other) = recording();
+    let (other, heard_by_other) = recorder();
     let _other = informer.add_handler(other);
     feed.send("=5[a@1,b@2]").await;
-    heard.take();
+    recording.take();
     // A relist of what did not change every four seconds.
     for version in 6..16 {
         sleep(Duration::from_secs(4)).await;
         feed.send(&format!("={version}[a@1,b@2]")).await;
     }
-    assert_eq!(heard.take_text(), "=a@1 =b@2 =a@1 =b@2 =a@1 =b@2 =a@1 =b@2");
+    assert_eq!(
+        recording.take_text(),
+        "=a@1 =b@2 =a@1 =b@2 =a@1 =b@2 =a@1 =b@2"
+    );
     assert_eq!(heard_by_other.take_text(), "(+a@1) (+b@2)");
 }
 
@@ -536,7 +542,7 @@ async fn an_object_whose_transform_fails_is_treated_as_undecodable() {
     };
     let (informer, feed, _) = planned(plan);
     informer.start();
-    let (handler, heard) = recording();
+    let (handler, recording) = recorder();
     let _registration = informer.add_handler(handler);
     feed.0
         .send(list(
@@ -555,7 +561,7 @@ async fn an_object_whose_transform_fails_is_treated_as_undecodable() {
         .send(Delta::Deleted(object_with("c@7", "fail", [])))
         .unwrap();
     settle().await;
-    assert_eq!(heard.take_text(), "(+a@1) (+c@1) !a@1 !c@1");
+    assert_eq!(recording.take_text(), "(+a@1) (+c@1) !a@1 !c@1");
     let refused = informer.undecodable();
     let refused: Vec<_> = refused
         .iter()
@@ -571,7 +577,7 @@ async fn an_object_whose_transform_fails_is_treated_as_undecodable() {
         .send(Delta::Upserted(object_with("b@8", "z", [])))
         .unwrap();
     settle().await;
-    assert_eq!(heard.take_text(), "+b@8");
+    assert_eq!(recording.take_text(), "+b@8");
     assert_eq!(texts(&informer), "z!");
 }
 
@@ -611,7 +617,7 @@ async fn nothing_prints_what_objects_hold() {
     settle().await;
     let indexer = informer.indexer();
     assert_eq!(indexer.by_index("text", "hunter2").unwrap().len(), 1);
-    let shown = format!(
+    let printed_indexer = format!(
         "{informer:?} {indexer:?} {:?} {:?} {:?} {:?} {:?} {:?}",
         indexer.snapshot(),
         indexer.list(),
@@ -620,8 +626,8 @@ async fn nothing_prints_what_objects_hold() {
         informer.status(),
         informer.undecodable(),
     );
-    assert!(printed.contains("n/a@1") && shown.contains("n/b@2"));
-    for text in [printed, shown] {
+    assert!(printed.contains("n/a@1") && printed_indexer.contains("n/b@2"));
+    for text in [printed, printed_indexer] {
         assert!(!text.contains("hunter2"), "{text}");
     }
 }

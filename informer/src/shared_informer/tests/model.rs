@@ -203,23 +203,23 @@ fn check(
             .map(|(name, index)| format!("{name}@{}", version(index)))
             .collect()
     };
-    let shown: Vec<_> = world
+    let held_texts: Vec<_> = world
         .snapshot
         .iter()
         .map(|object| format!("{object:?}"))
         .collect();
-    prop_assert_eq!(&shown, &text(held));
+    prop_assert_eq!(&held_texts, &text(held));
     let marked = world.snapshot.undecodable();
     let marked: Vec<_> = marked
         .map(|error| format!("{}@{}", error.key, error.resource_version))
         .collect();
     prop_assert_eq!(marked, text(refused));
-    let heard: Vec<_> = listener
+    let received: Vec<_> = listener
         .0
         .values()
         .map(|object| format!("{object:?}"))
         .collect();
-    prop_assert_eq!(heard, shown);
+    prop_assert_eq!(received, held_texts);
     let stands_at = (position + 10).to_string();
     prop_assert_eq!(world.snapshot.resource_version().as_str(), stands_at);
     Ok(())
@@ -271,9 +271,9 @@ proptest! {
             for notification in world.apply(vec![delta(&refused_without_uid(&word))]).notifications {
                 listener.hear(notification)?;
             }
-            let heard: Vec<_> = listener.0.values().map(|object| format!("{object:?}")).collect();
-            let shown: Vec<_> = world.snapshot.iter().map(|object| format!("{object:?}")).collect();
-            prop_assert_eq!(heard, shown);
+            let received: Vec<_> = listener.0.values().map(|object| format!("{object:?}")).collect();
+            let held_texts: Vec<_> = world.snapshot.iter().map(|object| format!("{object:?}")).collect();
+            prop_assert_eq!(received, held_texts);
             if let Some((version, items)) = word.strip_prefix("==").and_then(|rest| rest.split_once('[')) {
                 prop_assert_eq!(world.snapshot.resource_version().as_str(), version);
                 let is_listed = |object: &Object<Value>| items.contains(&format!("{object:?}"));

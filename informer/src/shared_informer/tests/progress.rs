@@ -85,12 +85,12 @@ async fn a_wait_that_is_dropped_takes_nothing_from_others() {
     let (informer, feed) = started();
     let version = "7".into();
     let mut dropped = Box::pin(informer.wait_until(&version, LIMIT));
-    let mut kept = Box::pin(informer.wait_until(&version, LIMIT));
+    let mut wait = Box::pin(informer.wait_until(&version, LIMIT));
     assert!(poll!(&mut dropped).is_pending());
-    assert!(poll!(&mut kept).is_pending());
+    assert!(poll!(&mut wait).is_pending());
     feed.send("=7[]").await;
     drop(dropped);
-    assert_eq!(kept.await, Ok(()));
+    assert_eq!(wait.await, Ok(()));
 }
 
 #[tokio::test(start_paused = true)]
@@ -153,23 +153,23 @@ async fn what_was_written_is_given_as_the_cache_shows_it() {
     feed.send("+n/b@6").await;
     assert!(poll!(&mut wait).is_pending());
     feed.send("+n/a@7").await;
-    let shown = wait.await.unwrap().unwrap();
-    assert_eq!(shown.resource_version().as_str(), "7");
+    let cached = wait.await.unwrap().unwrap();
+    assert_eq!(cached.resource_version().as_str(), "7");
 
     feed.send("+n/a@9").await;
-    let shown = informer.written(&written, LIMIT).await.unwrap().unwrap();
-    assert_eq!(shown.resource_version().as_str(), "9");
+    let cached = informer.written(&written, LIMIT).await.unwrap().unwrap();
+    assert_eq!(cached.resource_version().as_str(), "9");
 }
 
 #[tokio::test(start_paused = true)]
 async fn what_was_deleted_or_is_not_selected_is_not_waited_for_in_vain() {
     let (informer, feed) = started();
     feed.send("=5[n/a@1] +n/a@7 -n/a@8").await;
-    let shown = informer.written(&answer("n/a@7"), LIMIT).await;
-    assert!(shown.unwrap().is_none());
+    let cached = informer.written(&answer("n/a@7"), LIMIT).await;
+    assert!(cached.unwrap().is_none());
     // The answer to the deletion itself.
-    let shown = informer.written(&answer("n/a@8"), LIMIT).await;
-    assert!(shown.unwrap().is_none());
+    let cached = informer.written(&answer("n/a@8"), LIMIT).await;
+    assert!(cached.unwrap().is_none());
     // Of a selection to which it does not belong only a bookmark tells.
     let written = answer("n/other@9");
     let mut wait = Box::pin(informer.written(&written, LIMIT));
@@ -178,8 +178,8 @@ async fn what_was_deleted_or_is_not_selected_is_not_waited_for_in_vain() {
     assert!(wait.await.unwrap().is_none());
     // Nor can it be shown if it does not decode.
     feed.send("?n/a@12").await;
-    let shown = informer.written(&answer("n/a@12"), LIMIT).await;
-    assert!(shown.unwrap().is_none());
+    let cached = informer.written(&answer("n/a@12"), LIMIT).await;
+    assert!(cached.unwrap().is_none());
 }
 
 #[tokio::test(start_paused = true)]

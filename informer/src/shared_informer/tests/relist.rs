@@ -7,14 +7,14 @@ use super::apply::World;
 use crate::{fixtures::delta, testing::notification_text};
 
 #[track_caller]
-fn check(queued: &str, told: &str) {
+fn check(queued: &str, expected: &str) {
     let mut world = World::default();
     let mut words = Vec::new();
     for word in queued.split_whitespace() {
         let applied = world.apply(vec![delta(word)]);
         words.extend(applied.notifications.iter().map(notification_text));
     }
-    assert_eq!(words.join(" "), told, "{queued}");
+    assert_eq!(words.join(" "), expected, "{queued}");
 }
 
 #[test]

@@ -25,7 +25,7 @@ fn watcher_from(version: &str) -> (Watcher, Script<Value>) {
 }
 
 /// Runs a watcher beside the script: what it tells, in short, and when.
-fn run(watcher: Watcher) -> Told {
+fn run(watcher: Watcher) -> ReceivedEvents {
     let (tx, rx) = tokio::sync::mpsc::unbounded_channel();
     let tasks = TaskSet::new();
     tasks.spawn(async move {
@@ -39,17 +39,17 @@ fn run(watcher: Watcher) -> Told {
         }
         tx.send("over".to_owned()).ok();
     });
-    Told { rx, tasks }
+    ReceivedEvents { rx, tasks }
 }
 
-struct Told {
+struct ReceivedEvents {
     rx: tokio::sync::mpsc::UnboundedReceiver<String>,
     tasks: TaskSet,
 }
 
-// === impl Told ===
+// === impl ReceivedEvents ===
 
-impl Told {
+impl ReceivedEvents {
     async fn next(&mut self) -> String {
         self.rx.recv().await.unwrap()
     }
@@ -74,7 +74,7 @@ async fn a_version_that_cannot_be_resumed_is_refused() {
 #[tokio::test(start_paused = true)]
 async fn changes_are_passed_on_in_order_and_bookmarks_are_not() {
     let (watcher, mut script) = watcher_from("1");
-    let mut told = run(watcher);
+    let mut received = run(watcher);
     let call = script.expect_watch().await;
     assert_eq!(call.request.resource_version, "1".into());
     let events = call.open();
@@ -84,19 +84,19 @@ async fn changes_are_passed_on_in_order_and_bookmarks_are_not() {
     events.send(WatchEvent::Modified(Err(undecodable("b@7"))));
     events.deleted(object("a@8"));
     for expected in ["+a@2", "~a@6", "~?", "-a@8"] {
-        assert_eq!(told.next().await, expected);
+        assert_eq!(received.next().await, expected);
     }
     events.bookmark("20");
     events.end();
     let call = script.expect_watch().await;
     assert_eq!(call.request.resource_version, "20".into());
-    assert!(told.is_quiet());
+    assert!(received.is_quiet());
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_stream_that_ends_or_breaks_is_resumed_without_a_gap_and_without_repetition() {
     let (watcher, mut script) = watcher_from("1");
-    let mut told = run(watcher);
+    let mut received = run(watcher);
     let events = script.expect_watch().await.open();
     events.added(object("a@2"));
     events.end();
@@ -111,9 +111,9 @@ async fn a_stream_that_ends_or_breaks_is_resumed_without_a_gap_and_without_repet
     assert_eq!(call.request.resource_version, "3".into());
     call.open().modified(object("a@4"));
     for expected in ["+a@2", "~a@3", "~a@4"] {
-        assert_eq!(told.next().await, expected);
+        assert_eq!(received.next().await, expected);
     }
-    assert!(told.is_quiet());
+    assert!(received.is_quiet());
 }
 
 #[tokio::test(start_paused = true)]
@@ -133,7 +133,7 @@ async fn what_may_pass_is_tried_again_from_the_same_version() {
     ];
     for failure in failures {
         let (watcher, mut script) = watcher_from("7");
-        let mut told = run(watcher);
+        let mut received = run(watcher);
         // At the opening, and in the stream.
         script.expect_watch().await.fail(failure());
         let call = script.expect_watch().await;
@@ -142,7 +142,7 @@ async fn what_may_pass_is_tried_again_from_the_same_version() {
         let call = script.expect_watch().await;
         assert_eq!(call.request.resource_version, "7".into());
         call.open().added(object("a@8"));
-        assert_eq!(told.next().await, "+a@8");
+        assert_eq!(received.next().await, "+a@8");
     }
 }
 
@@ -150,7 +150,7 @@ async fn what_may_pass_is_tried_again_from_the_same_version() {
 async fn an_expired_version_ends_it_in_either_form() {
     for is_event in [true, false] {
         let (watcher, mut script) = watcher_from("7");
-        let mut told = run(watcher);
+        let mut received = run(watcher);
         let call = script.expect_watch().await;
         if is_event {
             call.open().error(status(410, "Expired"));
@@ -158,8 +158,8 @@ async fn an_expired_version_ends_it_in_either_form() {
             call.fail(status(410, "Gone"));
         }
         let expected = "the changes after version 7 have expired";
-        assert_eq!(told.next().await, expected);
-        assert_eq!(told.next().await, "over");
+        assert_eq!(received.next().await, expected);
+        assert_eq!(received.next().await, "over");
         script.expect_no_call_for(S(3_600)).await;
     }
 }
@@ -188,24 +188,24 @@ async fn a_request_that_is_refused_ends_it() {
 #[tokio::test(start_paused = true)]
 async fn a_change_that_cannot_be_told_ends_it() {
     let (watcher, mut script) = watcher_from("7");
-    let mut told = run(watcher);
+    let mut received = run(watcher);
     script.expect_watch().await.open().added(object("a"));
-    let expected = "a change after version 7 cannot be told";
-    assert_eq!(told.next().await, expected);
-    assert_eq!(told.next().await, "over");
+    let expected = "the server cannot report a change after version 7";
+    assert_eq!(received.next().await, expected);
+    assert_eq!(received.next().await, "over");
 
     let (watcher, mut script) = watcher_from("7");
-    let mut told = run(watcher);
+    let mut received = run(watcher);
     let unreadable = status(500, "StoreReadError");
     script.expect_watch().await.open().error(unreadable);
-    assert_eq!(told.next().await, expected);
-    assert_eq!(told.next().await, "over");
+    assert_eq!(received.next().await, expected);
+    assert_eq!(received.next().await, "over");
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_retry_after_is_honoured() {
     let (watcher, mut script) = watcher_from("7");
-    let _told = run(watcher);
+    let _received = run(watcher);
     let mut throttled = status(429, "TooManyRequests");
     throttled.retry_after = Some(S(17));
     script.expect_watch().await.fail(throttled.clone());
@@ -219,11 +219,11 @@ async fn a_retry_after_is_honoured() {
 #[tokio::test(start_paused = true)]
 async fn watches_begin_at_least_a_second_apart_from_start_to_start() {
     let (watcher, mut script) = watcher_from("7");
-    let mut told = run(watcher);
+    let mut received = run(watcher);
     let events = script.expect_watch().await.open();
     script.expect_no_call_for(MS(300)).await;
     events.added(object("a@8"));
-    assert_eq!(told.next().await, "+a@8");
+    assert_eq!(received.next().await, "+a@8");
     events.end();
     script.expect_no_call_for(MS(699)).await;
     let events = script.expect_watch().await.open();
@@ -238,7 +238,7 @@ async fn watches_begin_at_least_a_second_apart_from_start_to_start() {
 #[tokio::test(start_paused = true)]
 async fn an_outage_makes_no_hot_loop() {
     let (watcher, mut script) = watcher_from("7");
-    let _told = run(watcher);
+    let _received = run(watcher);
     let began = Instant::now();
     let mut requests = 0;
     while began.elapsed() < S(600) {
@@ -256,13 +256,13 @@ async fn an_outage_makes_no_hot_loop() {
 #[tokio::test(start_paused = true)]
 async fn a_response_that_never_comes_and_a_silent_stream_are_given_up() {
     let (watcher, mut script) = watcher_from("7");
-    let mut told = run(watcher);
+    let mut received = run(watcher);
     let hanging = script.expect_watch().await;
     script.expect_no_call_for(S(30)).await;
     let silent = script.expect_watch().await.open();
     assert!(hanging.is_given_up());
     silent.added(object("a@8"));
-    assert_eq!(told.next().await, "+a@8");
+    assert_eq!(received.next().await, "+a@8");
     script.expect_no_call_for(S(180)).await;
     let call = script.expect_watch().await;
     assert!(silent.is_closed());
@@ -295,13 +295,13 @@ async fn a_dropped_next_loses_nothing() {
 #[tokio::test(start_paused = true)]
 async fn a_watcher_that_is_dropped_with_unread_changes_lets_its_stream_go() {
     let (watcher, mut script) = watcher_from("7");
-    let told = run(watcher);
+    let received = run(watcher);
     let events = script.expect_watch().await.open();
     for version in 8..1_000 {
         events.modified(object(&format!("a@{version}")));
     }
-    drop(told.rx);
-    let tasks = told.tasks;
+    drop(received.rx);
+    let tasks = received.tasks;
     sleep(MS(1)).await;
     assert_eq!(tasks.len(), 1);
     drop(events);

@@ -6,7 +6,7 @@ use futures::poll;
 use tokio::time::{Instant, sleep, timeout};
 
 use super::{
-    super::{ObjectState, Seen, UntilError, Waiter, WatchOptions, deleted, exists},
+    super::{LastState, ObjectState, UntilError, Waiter, WatchOptions, deleted, exists},
     MS, S, broken, deleted_text, status, steady,
 };
 use crate::{
@@ -37,11 +37,11 @@ fn text(state: &ObjectState<Value>) -> String {
 
 /// A condition that notes what it is asked about, and holds at `last`.
 fn noting<'a>(
-    seen: &'a mut Vec<String>,
+    last_state: &'a mut Vec<String>,
     last: &'a str,
 ) -> impl FnMut(&ObjectState<Value>) -> Result<bool, Infallible> + 'a {
     move |state| {
-        seen.push(text(state));
+        last_state.push(text(state));
         Ok(text(state) == last)
     }
 }
@@ -56,9 +56,9 @@ fn never(_: &ObjectState<Value>) -> Result<bool, Infallible> {
 async fn the_present_state_is_asked_about_first() {
     let (mut waiter, mut script) = waiter();
     let a = key("n/a");
-    let mut seen = Vec::new();
+    let mut last_state = Vec::new();
     let (state, ()) = tokio::join!(
-        waiter.until_object(S(10), &a, noting(&mut seen, "n/a@3")),
+        waiter.until_object(S(10), &a, noting(&mut last_state, "n/a@3")),
         async {
             let call = script.expect_list().await;
             assert!(call.request.resource_version.is_unknown(), "most recent");
@@ -66,7 +66,7 @@ async fn the_present_state_is_asked_about_first() {
         }
     );
     assert_eq!(text(&state.unwrap()), "n/a@3");
-    assert_eq!(seen, ["n/a@3"]);
+    assert_eq!(last_state, ["n/a@3"]);
     // No watch is needed for that.
     script.expect_no_call_for(S(60)).await;
 }
@@ -75,9 +75,9 @@ async fn the_present_state_is_asked_about_first() {
 async fn every_change_of_the_object_is_asked_about_in_order_and_no_other() {
     let (mut waiter, mut script) = waiter();
     let a = key("n/a");
-    let mut seen = Vec::new();
+    let mut last_state = Vec::new();
     let (state, ()) = tokio::join!(
-        waiter.until_object(S(10), &a, noting(&mut seen, "n/a@12")),
+        waiter.until_object(S(10), &a, noting(&mut last_state, "n/a@12")),
         async {
             script.expect_list().await.page([], "7");
             let call = script.expect_watch().await;
@@ -91,16 +91,16 @@ async fn every_change_of_the_object_is_asked_about_in_order_and_no_other() {
         }
     );
     assert_eq!(text(&state.unwrap()), "n/a@12");
-    assert_eq!(seen, ["absent", "n/a@9", "-n/a@11", "n/a@12"]);
+    assert_eq!(last_state, ["absent", "n/a@9", "-n/a@11", "n/a@12"]);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_broken_watch_is_resumed_without_a_gap_and_without_a_list() {
     let (mut waiter, mut script) = waiter();
     let a = key("n/a");
-    let mut seen = Vec::new();
+    let mut last_state = Vec::new();
     let (state, ()) = tokio::join!(
-        waiter.until_object(S(60), &a, noting(&mut seen, "n/a@10")),
+        waiter.until_object(S(60), &a, noting(&mut last_state, "n/a@10")),
         async {
             script.expect_list().await.page([object("n/a@3")], "7");
             let events = script.expect_watch().await.open();
@@ -113,7 +113,7 @@ async fn a_broken_watch_is_resumed_without_a_gap_and_without_a_list() {
         }
     );
     assert_eq!(text(&state.unwrap()), "n/a@10");
-    assert_eq!(seen, ["n/a@3", "n/a@8", "n/a@10"]);
+    assert_eq!(last_state, ["n/a@3", "n/a@8", "n/a@10"]);
 }
 
 #[tokio::test(start_paused = true)]
@@ -122,10 +122,10 @@ async fn after_410_the_state_is_asked_for_again_and_what_was_missed_is_told() {
         for is_event in [true, false] {
             let (mut waiter, mut script) = waiter();
             let a = key("n/a");
-            let mut seen = Vec::new();
+            let mut last_state = Vec::new();
             let last = expected.last().unwrap();
             let (state, ()) = tokio::join!(
-                waiter.until_object(S(60), &a, noting(&mut seen, last)),
+                waiter.until_object(S(60), &a, noting(&mut last_state, last)),
                 async {
                     script.expect_list().await.page([object(first)], "7");
                     let call = script.expect_watch().await;
@@ -140,7 +140,7 @@ async fn after_410_the_state_is_asked_for_again_and_what_was_missed_is_told() {
                 }
             );
             state.unwrap();
-            assert_eq!(seen, expected);
+            assert_eq!(last_state, expected);
         }
     }
     check("n/a@3", &["n/a@40"], &["n/a@3", "n/a@40"]).await;
@@ -187,8 +187,8 @@ async fn a_limit_names_what_was_waited_for_and_what_was_seen_last() {
             () = server => unreachable!(),
         };
         assert_eq!(began.elapsed(), S(10));
-        let told = outcome.unwrap_err().to_string();
-        assert_eq!(told, format!("n/a not as wanted within 10s: {expected}"));
+        let message = outcome.unwrap_err().to_string();
+        assert_eq!(message, format!("n/a not as wanted within 10s: {expected}"));
     }
     check(&["n/a@3"], "7", "last seen at version 3").await;
     check(&[], "20", "absent at version 20").await;
@@ -214,7 +214,7 @@ async fn a_limit_tells_what_failed_last_unless_something_has_succeeded_since() {
     let UntilError::Timeout(timeout) = error else {
         panic!("{error:?}");
     };
-    assert_eq!(timeout.seen, Seen::Nothing);
+    assert_eq!(timeout.last_state, LastState::Nothing);
     assert_eq!(timeout.source.unwrap().status().unwrap().code, 503);
 
     // The list succeeds, and then the watch fails for long.
@@ -232,7 +232,7 @@ async fn a_limit_tells_what_failed_last_unless_something_has_succeeded_since() {
     let Err(UntilError::Timeout(timeout)) = outcome else {
         panic!("{outcome:?}");
     };
-    assert_eq!(timeout.seen, Seen::Present("3".into()));
+    assert_eq!(timeout.last_state, LastState::Present("3".into()));
     assert_eq!(timeout.source.unwrap().status().unwrap().code, 500);
 }
 
@@ -261,11 +261,11 @@ async fn conditions_in_turn_miss_nothing_between_them() {
         events
     });
     assert_eq!(text(&first.unwrap()), "n/a@8");
-    let mut seen = Vec::new();
-    let noted = noting(&mut seen, "-n/a@10");
+    let mut last_state = Vec::new();
+    let noted = noting(&mut last_state, "-n/a@10");
     waiter.until_object(S(10), &a, noted).await.unwrap();
     // The state that the first wait ended with comes first.
-    assert_eq!(seen, ["n/a@8", "n/a@9", "-n/a@10"]);
+    assert_eq!(last_state, ["n/a@8", "n/a@9", "-n/a@10"]);
     let gone = waiter.until_object(S(10), &a, deleted).await.unwrap();
     assert_eq!(text(&gone), "absent");
     assert!(!events.is_closed());
@@ -327,9 +327,9 @@ async fn a_limit_on_a_selection_says_how_many_objects_it_had() {
         outcome = waiter.until(S(10), |_| Ok::<_, Infallible>(false)) => outcome,
         () = server => unreachable!(),
     };
-    let told = outcome.unwrap_err().to_string();
+    let message = outcome.unwrap_err().to_string();
     let expected = "the selection not as wanted within 10s: 1 objects at version 7";
-    assert_eq!(told, expected);
+    assert_eq!(message, expected);
 }
 
 #[tokio::test(start_paused = true)]
@@ -409,8 +409,8 @@ async fn an_object_that_cannot_be_decoded_is_told_to_who_waits_for_it() {
             continue_token: None,
         }));
     });
-    let told = outcome.unwrap_err().to_string();
-    assert_eq!(told, "cannot decode n/a at version 3");
+    let message = outcome.unwrap_err().to_string();
+    assert_eq!(message, "cannot decode n/a at version 3");
     // The others continue.
     let state = waiter.until_object(S(10), &b, exists).await.unwrap();
     assert_eq!(text(&state), "n/b@4");
@@ -418,8 +418,8 @@ async fn an_object_that_cannot_be_decoded_is_told_to_who_waits_for_it() {
         let events = script.expect_watch().await.open();
         events.send(WatchEvent::Modified(Err(undecodable("n/b@8"))));
     });
-    let told = outcome.unwrap_err().to_string();
-    assert_eq!(told, "cannot decode n/b at version 8");
+    let message = outcome.unwrap_err().to_string();
+    assert_eq!(message, "cannot decode n/b at version 8");
 }
 
 #[tokio::test(start_paused = true)]

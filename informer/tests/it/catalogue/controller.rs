@@ -49,8 +49,8 @@ async fn handlers_and_readers_see_transformed_objects_only() {
     watch.error(expired);
     world.script.expect_list().await.page(things("n/c@7"), "9");
     settle().await;
-    let told = "(+n/a@1) (+n/b@2) ~n/a@1..6 +n/c@7 -n/a@8 !n/b@2";
-    assert_eq!(world.heard.take_text(), told);
+    let expected = "(+n/a@1) (+n/b@2) ~n/a@1..6 +n/c@7 -n/a@8 !n/b@2";
+    assert_eq!(world.recording.take_text(), expected);
     assert_eq!(registration.metrics().delivered, 6);
     assert!(!is_raw_seen.load(Ordering::Relaxed));
     let held = world.informer.lister().namespaced("n").get("c").unwrap();

@@ -36,8 +36,8 @@ async fn create(api: &Api<ConfigMap>, name: &str) {
 }
 
 /// Returns the notifications without versions: `(+` in the initial list, `+`, `~`, `-`.
-fn kinds(told: &str) -> String {
-    let words = told.split_whitespace();
+fn kinds(text: &str) -> String {
+    let words = text.split_whitespace();
     let words = words.map(|word| word.split('@').next().unwrap_or_default());
     words.collect::<Vec<_>>().join(" ")
 }
@@ -51,7 +51,7 @@ async fn dynamic_and_metadata_informers_hear_adds_updates_and_deletions() {
     let factory = SharedInformerFactory::new(server.client());
     let dynamic = factory.for_resource(&config_maps()).await.unwrap();
     let metadata = factory.metadata_for_resource(&config_maps()).await.unwrap();
-    let (handler, heard) = RecordingHandler::new();
+    let (handler, recording) = RecordingHandler::new();
     let _registration = dynamic.add_handler(handler);
     let (handler, heard_of_metadata) = RecordingHandler::new();
     let _metadata_registration = metadata.add_handler(handler);
@@ -66,7 +66,7 @@ async fn dynamic_and_metadata_informers_hear_adds_updates_and_deletions() {
     api.delete("a", &DeleteParams::default()).await.unwrap();
     sleep(Duration::from_secs(1)).await;
     let expected = "(+default/a +default/b ~default/b -default/a";
-    assert_eq!(kinds(&heard.take_text()), expected);
+    assert_eq!(kinds(&recording.take_text()), expected);
     assert_eq!(kinds(&heard_of_metadata.take_text()), expected);
 
     let lister = dynamic.lister();

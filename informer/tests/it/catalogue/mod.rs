@@ -51,7 +51,7 @@ fn plain_options() -> ReflectorOptions {
 struct World {
     informer: SharedInformer<Thing>,
     script: Script<Thing>,
-    heard: Recording<Thing>,
+    recording: Recording<Thing>,
     _registration: HandlerRegistration,
 }
 
@@ -66,13 +66,13 @@ impl World {
     }
 
     fn of(informer: SharedInformer<Thing>, script: Script<Thing>) -> Self {
-        let (handler, heard) = RecordingHandler::new();
+        let (handler, recording) = RecordingHandler::new();
         let registration = informer.add_handler(handler);
         informer.start();
         Self {
             informer,
             script,
-            heard,
+            recording,
             _registration: registration,
         }
     }

@@ -53,8 +53,8 @@ impl ReflectorObserver for Failures {
             chain.push(error.to_string());
             next = error.source();
         }
-        let told = (failure.cause, chain.join(": "));
-        self.0.lock().unwrap().push(told);
+        let reports = (failure.cause, chain.join(": "));
+        self.0.lock().unwrap().push(reports);
     }
 }
 
@@ -70,9 +70,9 @@ async fn the_observer_gets_errors_whole_and_the_version_is_kept_from_one_to_the_
     let reset = ListWatchError::Transport(Box::new(io::Error::other("reset by peer")));
     world.script.expect_list().await.fail(reset);
     world.script.expect_list().await.page(things("n/a@1"), "7");
-    let told = failures.take();
+    let reports = failures.take();
     assert_eq!(
-        told,
+        reports,
         [(
             FailureCause::Transport,
             "the connection failed: reset by peer".into()
@@ -161,7 +161,7 @@ async fn the_stores_version_follows_every_kind_of_event() {
     settle().await;
     assert_eq!(version(&world), "40");
     assert_eq!(
-        world.heard.take_text(),
+        world.recording.take_text(),
         "(+n/a@1) +n/b@10 ~n/b@10..20 -n/b@40"
     );
 }
@@ -183,7 +183,7 @@ async fn an_object_that_storage_cannot_read_is_gone_after_a_relist() {
     settle().await;
     assert_eq!(world.held(), "n/a@1");
     assert_eq!(
-        world.heard.take_text(),
+        world.recording.take_text(),
         "(+n/a@1) (+n/corrupt@2) !n/corrupt@2"
     );
 }

@@ -40,14 +40,14 @@ async fn each_handler_keeps_its_period_whatever_others_ask_and_whenever_it_joins
     let (late, heard_late) = RecordingHandler::new();
     let _late = world.informer.add_handler_with(late, every(5));
     settle().await;
-    let all = [&heard_rarely, &heard_often, &heard_late, &world.heard];
-    assert_eq!(all.map(|heard| heard.take().len()), [1; 4]);
+    let all = [&heard_rarely, &heard_often, &heard_late, &world.recording];
+    assert_eq!(all.map(|recording| recording.take().len()), [1; 4]);
     for _ in 0..12 {
         sleep(Duration::from_secs(10)).await;
         watch.bookmark("5");
     }
     settle().await;
-    assert_eq!(all.map(|heard| heard.take().len()), [0, 2, 24, 0]);
+    assert_eq!(all.map(|recording| recording.take().len()), [0, 2, 24, 0]);
 }
 
 /// `TestRealFIFO_UpdateResyncRace`: a resync is what the cache holds, and so never older than an update that was told.
@@ -55,11 +55,11 @@ async fn each_handler_keeps_its_period_whatever_others_ask_and_whenever_it_joins
 async fn a_resync_tells_nothing_older_than_what_was_told_before() {
     let mut world = World::new(plain_options());
     let watch = world.list("n/a@1 n/b@2", "5").await;
-    let (handler, heard) = RecordingHandler::new();
+    let (handler, recording) = RecordingHandler::new();
     let options = HandlerOptions::default().with_resync_period(Duration::from_secs(1));
     let _registration = world.informer.add_handler_with(handler, options);
     settle().await;
-    heard.take();
+    recording.take();
     let mut version = 5;
     for _ in 0..200 {
         version += 1;
@@ -68,19 +68,19 @@ async fn a_resync_tells_nothing_older_than_what_was_told_before() {
     }
     let mut last = 1;
     let mut resync_count = 0;
-    for word in heard.take_text().split(' ') {
-        let (kind, told) = word.split_at(1);
-        let Some(told) = told.strip_prefix("n/a@") else {
+    for word in recording.take_text().split(' ') {
+        let (kind, rest) = word.split_at(1);
+        let Some(rest) = rest.strip_prefix("n/a@") else {
             assert_eq!(word, "=n/b@2");
             continue;
         };
-        match (kind, told.split_once("..")) {
+        match (kind, rest.split_once("..")) {
             ("~", Some((old, new))) => {
                 assert_eq!(old, last.to_string());
                 last = new.parse().unwrap();
             }
             ("=", None) => {
-                assert_eq!(told, last.to_string());
+                assert_eq!(rest, last.to_string());
                 resync_count += 1;
             }
             _ => panic!("{word}"),
@@ -103,27 +103,27 @@ async fn a_registration_removes_its_own_handler_and_no_other() {
     };
     let mut world = World::new(plain_options());
     let mut other = World::new(plain_options());
-    let (told, told_by_other) = (count(), count());
-    let first = world.informer.add_handler(counter(&told));
-    let second = world.informer.add_handler(counter(&told));
-    let foreign = other.informer.add_handler(counter(&told_by_other));
+    let (calls, other_calls) = (count(), count());
+    let first = world.informer.add_handler(counter(&calls));
+    let second = world.informer.add_handler(counter(&calls));
+    let foreign = other.informer.add_handler(counter(&other_calls));
     let watch = world.list("n/a@1", "5").await;
     let other_watch = other.list("n/a@1", "5").await;
     assert_eq!(world.informer.metrics().listeners.len(), 3);
-    assert_eq!(told.load(Ordering::Relaxed), 2);
+    assert_eq!(calls.load(Ordering::Relaxed), 2);
 
     foreign.remove().await;
     first.remove().await;
     watch.added(thing("n/b@6"));
     other_watch.added(thing("n/b@6"));
     settle().await;
-    assert_eq!(told.load(Ordering::Relaxed), 3);
-    assert_eq!(told_by_other.load(Ordering::Relaxed), 1);
-    assert_eq!(other.heard.take_text(), "(+n/a@1) +n/b@6");
+    assert_eq!(calls.load(Ordering::Relaxed), 3);
+    assert_eq!(other_calls.load(Ordering::Relaxed), 1);
+    assert_eq!(other.recording.take_text(), "(+n/a@1) +n/b@6");
     second.remove().await;
     watch.added(thing("n/c@7"));
     settle().await;
-    assert_eq!(told.load(Ordering::Relaxed), 3);
+    assert_eq!(calls.load(Ordering::Relaxed), 3);
     assert_eq!(world.informer.metrics().listeners.len(), 1);
 }
 
@@ -160,7 +160,7 @@ async fn handlers_may_come_and_go_at_any_moment_also_while_the_informer_stops() 
     assert_eq!(world.informer.task_count(), 0);
     // The handlers that stayed received each key's changes in order.
     let mut last = std::collections::BTreeMap::new();
-    for word in world.heard.take_text().split_whitespace() {
+    for word in world.recording.take_text().split_whitespace() {
         let (key, version) = word[1..].split_once('@').unwrap();
         let mut versions = version.split("..").map(|text| text.parse::<u64>().unwrap());
         let old = versions.next().unwrap();
@@ -231,13 +231,13 @@ async fn the_status_tells_whether_it_was_started_and_whether_it_has_stopped() {
 #[tokio::test(start_paused = true)]
 async fn handlers_can_be_removed_after_the_end() {
     let mut world = World::new(plain_options());
-    let (handler, heard) = RecordingHandler::new();
+    let (handler, recording) = RecordingHandler::new();
     let registration = world.informer.add_handler(handler);
     let removed = world.informer.add_handler(HandlerFuncs::new());
     let _watch = world.list("n/a@1", "5").await;
     removed.remove().await;
     world.informer.shutdown().await;
     timeout(LIMIT, registration.remove()).await.unwrap();
-    assert_eq!(heard.take_text(), "(+n/a@1)");
+    assert_eq!(recording.take_text(), "(+n/a@1)");
     assert_eq!(world.informer.task_count(), 0);
 }

@@ -227,8 +227,8 @@ async fn serve(router: Router, oracle: Oracle, sent: Sent, fate: Fate, passed: A
     let stream = futures::stream::unfold(rest, |mut rest: mpsc::UnboundedReceiver<_>| async {
         Some((rest.recv().await?, rest))
     });
-    let shown = Response::from_parts(parts, Body::from_stream(stream));
-    if reply.send(Ok(shown)).is_ok() {
+    let response = Response::from_parts(parts, Body::from_stream(stream));
+    if reply.send(Ok(response)).is_ok() {
         stream_frames(body, &link, &frames, &passed).await;
     }
 }

@@ -21,7 +21,7 @@ pub(crate) struct Informed<K> {
 /// The failures that were reported.
 #[derive(Default)]
 pub(crate) struct Failures {
-    told: Mutex<Vec<String>>,
+    messages: Mutex<Vec<String>>,
     more: Notify,
 }
 
@@ -58,7 +58,7 @@ impl<K: Send + Sync + 'static> Informed<K> {
     }
 
     /// Returns the handler's notifications since the last call, in short.
-    pub(crate) fn heard(&self) -> String {
+    pub(crate) fn notifications(&self) -> String {
         self.recording.take_text()
     }
 }
@@ -67,8 +67,8 @@ impl<K: Send + Sync + 'static> Informed<K> {
 
 impl Failures {
     /// All that failed so far.
-    pub(crate) fn told(&self) -> Vec<String> {
-        self.told.lock().unwrap().clone()
+    pub(crate) fn messages(&self) -> Vec<String> {
+        self.messages.lock().unwrap().clone()
     }
 
     /// Waits until something has failed since this was last asked.
@@ -79,11 +79,11 @@ impl Failures {
 
 impl ReflectorObserver for Failures {
     fn failed(&self, failure: &Failure<'_>) {
-        let told = match failure.error {
+        let messages = match failure.error {
             Some(error) => error.to_string(),
             None => failure.cause.to_string(),
         };
-        self.told.lock().unwrap().push(told);
+        self.messages.lock().unwrap().push(messages);
         self.more.notify_one();
     }
 }

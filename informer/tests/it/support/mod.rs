@@ -19,6 +19,6 @@ pub(crate) use self::{
     model::{ListFault, ModelServer, WatchFault},
     only_namespaces::only_namespaces,
     recorder::Recorded,
-    rivals::{RIVALS, Rivals, Shown, Trouble, TroubleOf, cases, trouble},
+    rivals::{LeadershipSlot, RIVALS, Rivals, Trouble, TroubleOf, cases, trouble},
     server::{Answer, Server, added, config_map, empty_list, list, status},
 };

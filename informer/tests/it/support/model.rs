@@ -11,8 +11,8 @@ use futures::Stream;
 use informer::{
     Metadata, Object, ObjectKey, ResourceVersion,
     list_watch::{
-        Known, ListPage, ListRequest, ListWatch, ListWatchError, Status, VersionMatch, WatchEvent,
-        WatchRequest,
+        HeldObjects, ListPage, ListRequest, ListWatch, ListWatchError, Status, VersionMatch,
+        WatchEvent, WatchRequest,
     },
 };
 use tokio::sync::mpsc;
@@ -160,7 +160,7 @@ impl ListWatch<()> for ModelServer {
     async fn list(
         &self,
         request: &ListRequest,
-        _known: &Arc<dyn Known<()>>,
+        _held: &Arc<dyn HeldObjects<()>>,
     ) -> Result<ListPage<()>, ListWatchError> {
         let fault = {
             let mut model = self.model();
@@ -179,7 +179,7 @@ impl ListWatch<()> for ModelServer {
     async fn watch(
         &self,
         request: &WatchRequest,
-        _known: &Arc<dyn Known<()>>,
+        _held: &Arc<dyn HeldObjects<()>>,
     ) -> Result<ModelStream, ListWatchError> {
         let fault = {
             let mut model = self.model();
@@ -282,13 +282,13 @@ impl Model {
             "" => Ok(self.revision),
             "0" => Ok(cached),
             version => {
-                let asked: u64 = version.parse().unwrap();
+                let requested: u64 = version.parse().unwrap();
                 let is_exact = request.limit.is_some() && request.version_match.is_none()
                     || request.version_match == Some(VersionMatch::Exact);
                 if is_exact {
-                    return Ok(asked);
+                    return Ok(requested);
                 }
-                if cached < asked && says_so {
+                if cached < requested && says_so {
                     let message = "Too large resource version";
                     return Err(Status::new(504, "Timeout", message).into());
                 }

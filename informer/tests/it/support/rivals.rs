@@ -18,7 +18,7 @@ use tokio::time::sleep;
 pub(crate) const RIVALS: [&str; 3] = ["a", "b", "c"];
 
 /// The leadership that a rival shows.
-pub(crate) type Shown = Arc<Mutex<Option<Leadership>>>;
+pub(crate) type LeadershipSlot = Arc<Mutex<Option<Leadership>>>;
 
 /// One step of a run: a rival, what befalls it, and the duration in seconds.
 pub(crate) type TroubleOf = (usize, Trouble, u64);
@@ -35,7 +35,7 @@ pub(crate) enum Trouble {
 pub(crate) struct Rivals {
     server: FakeServer,
     tasks: TaskSet,
-    shown: Vec<Shown>,
+    slots: Vec<LeadershipSlot>,
 }
 
 pub(crate) fn trouble() -> impl Strategy<Value = TroubleOf> {
@@ -58,15 +58,15 @@ pub(crate) fn cases() -> u32 {
 
 impl Rivals {
     /// Lets each rival, by its place, `compete` and show what it holds.
-    pub(crate) fn start<F>(server: FakeServer, compete: impl Fn(usize, Shown) -> F) -> Self
+    pub(crate) fn start<F>(server: FakeServer, compete: impl Fn(usize, LeadershipSlot) -> F) -> Self
     where
         F: Future<Output = ()> + Send + 'static,
     {
         let tasks = TaskSet::new();
-        let shown: Vec<Shown> = RIVALS.iter().map(|_| Arc::default()).collect();
-        for (place, shown) in shown.iter().enumerate() {
+        let slots: Vec<LeadershipSlot> = RIVALS.iter().map(|_| Arc::default()).collect();
+        for (place, slots) in slots.iter().enumerate() {
             let stop = tasks.stop_token().clone();
-            let competing = Box::pin(compete(place, Arc::clone(shown)));
+            let competing = Box::pin(compete(place, Arc::clone(slots)));
             tasks.spawn(async move {
                 stop.run_until_cancelled(competing).await;
             });
@@ -74,17 +74,17 @@ impl Rivals {
         Self {
             server,
             tasks,
-            shown,
+            slots,
         }
     }
 
     /// Returns the names of those that lead.
     pub(crate) fn leaders(&self) -> Vec<&'static str> {
-        let held = |slot: &Shown| {
+        let held = |slot: &LeadershipSlot| {
             let slot = slot.lock().unwrap();
             slot.as_ref().is_some_and(Leadership::is_held)
         };
-        let leaders = self.shown.iter().zip(RIVALS).filter(|(slot, _)| held(slot));
+        let leaders = self.slots.iter().zip(RIVALS).filter(|(slot, _)| held(slot));
         leaders.map(|(_, name)| name).collect()
     }
 
@@ -105,7 +105,7 @@ impl Rivals {
                     Some(faults.install(rule))
                 }
                 Trouble::Leaves => {
-                    let leadership = self.shown[who].lock().unwrap().take();
+                    let leadership = self.slots[who].lock().unwrap().take();
                     if let Some(leadership) = leadership {
                         leadership.release().await;
                     }

@@ -21,7 +21,7 @@ const REQUESTS_MAX: usize = 5000;
 
 /// A request as the server saw it.
 #[derive(Clone, Debug)]
-pub(crate) struct Seen {
+pub(crate) struct ReceivedRequest {
     /// The time since the server began.
     pub(crate) at: Duration,
     pub(crate) uri: String,
@@ -44,13 +44,13 @@ type Body1 = StreamBody<stream::BoxStream<'static, Result<Frame<Bytes>, io::Erro
 /// A server that answers from a script and notes what it is asked.
 #[derive(Clone)]
 pub(crate) struct Server {
-    seen: Arc<Mutex<Vec<Seen>>>,
+    seen: Arc<Mutex<Vec<ReceivedRequest>>>,
     client: kube::Client,
 }
 
-// === impl Seen ===
+// === impl ReceivedRequest ===
 
-impl Seen {
+impl ReceivedRequest {
     /// The value of a query parameter.
     pub(crate) fn parameter(&self, name: &str) -> Option<String> {
         let (_, query) = self.uri.split_once('?')?;
@@ -83,12 +83,14 @@ impl Seen {
 
 impl Server {
     /// A server that answers as `script` says, which sees each request and how many came before.
-    pub(crate) fn new(mut script: impl FnMut(&Seen, usize) -> Answer + Send + 'static) -> Self {
-        let seen = Arc::new(Mutex::new(Vec::<Seen>::new()));
+    pub(crate) fn new(
+        mut script: impl FnMut(&ReceivedRequest, usize) -> Answer + Send + 'static,
+    ) -> Self {
+        let seen = Arc::new(Mutex::new(Vec::<ReceivedRequest>::new()));
         let began = Instant::now();
         let noted = Arc::clone(&seen);
         let service = tower::service_fn(move |request: Request<Body>| {
-            let request = Seen {
+            let request = ReceivedRequest {
                 at: began.elapsed(),
                 uri: request.uri().to_string(),
             };
@@ -112,13 +114,13 @@ impl Server {
     }
 
     /// All requests so far.
-    pub(crate) fn seen(&self) -> Vec<Seen> {
+    pub(crate) fn seen(&self) -> Vec<ReceivedRequest> {
         self.seen.lock().unwrap().clone()
     }
 
     /// All requests so far, in short.
     pub(crate) fn seen_in_short(&self) -> Vec<String> {
-        self.seen().iter().map(Seen::in_short).collect()
+        self.seen().iter().map(ReceivedRequest::in_short).collect()
     }
 
     /// The times between requests, in milliseconds.

@@ -25,11 +25,11 @@ pub(super) struct Resume {
 /// The trust in an answered version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Belief {
-    /// It is not older than what was seen, or nothing can be said of its order.
+    /// The state is not older than what was seen, or the two cannot be compared.
     Accept,
-    /// It is older, but the server was asked for its most recent state: it was restored, or lost its memory.
+    /// The state is older, but the most recent one was asked for: the server was restored, or lost its data.
     AcceptBack,
-    /// It is older: a server that lags behind answered.
+    /// The state is older: a server that lags behind answered.
     Refuse,
 }
 
@@ -119,10 +119,10 @@ impl Resume {
     }
 
     /// Decides whether a state at `answered` may replace the store's, if `asked` was asked for.
-    pub(super) fn judge(&self, asked: &ResourceVersion, answered: &ResourceVersion) -> Belief {
+    pub(super) fn judge(&self, requested: &ResourceVersion, answered: &ResourceVersion) -> Belief {
         if !answered.is_before(&self.last) {
             Belief::Accept
-        } else if asked.is_unknown() {
+        } else if requested.is_unknown() {
             Belief::AcceptBack
         } else {
             Belief::Refuse

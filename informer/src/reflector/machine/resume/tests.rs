@@ -80,7 +80,7 @@ fn only_a_later_version_advances() {
 fn an_older_state_is_believed_only_if_the_most_recent_was_asked_for() {
     let mut resume = Resume::new(None, false);
     resume.commit(&at("10"));
-    for (asked, answered, belief) in [
+    for (requested, answered, belief) in [
         ("10", "10", Belief::Accept),
         ("10", "11", Belief::Accept),
         ("10", "9", Belief::Refuse),
@@ -90,9 +90,9 @@ fn an_older_state_is_believed_only_if_the_most_recent_was_asked_for() {
         ("10", "opaque", Belief::Accept),
     ] {
         assert_eq!(
-            resume.judge(&at(asked), &at(answered)),
+            resume.judge(&at(requested), &at(answered)),
             belief,
-            "{asked} {answered}"
+            "{requested} {answered}"
         );
     }
 }

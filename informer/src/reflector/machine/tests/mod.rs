@@ -1,4 +1,4 @@
-//! Tests of the machine: transcripts of what it hears and decides, and a property over any sequence of inputs.
+//! Tests of the machine: transcripts of its inputs and decisions, and a property over any sequence of inputs.
 
 mod transcripts;
 
@@ -95,9 +95,9 @@ impl Player {
         };
         let mut effects = Vec::new();
         self.machine.handle(self.now, input, &mut effects);
-        let mut told: Vec<String> = effects.iter().map(effect_in_short).collect();
-        told.push(step_in_short(&self.machine, self.now));
-        told.join("; ")
+        let mut text: Vec<String> = effects.iter().map(effect_in_short).collect();
+        text.push(step_in_short(&self.machine, self.now));
+        text.join("; ")
     }
 }
 
@@ -154,17 +154,17 @@ fn step_in_short(machine: &Machine, now: Moment) -> String {
             limit,
             continue_token,
         }) => {
-            let mut told = match continue_token {
+            let mut text = match continue_token {
                 Some(token) => format!("LIST continue {token}"),
                 None => format!("LIST {resource_version:?}"),
             };
             if let Some(version_match) = version_match {
-                write!(told, " {version_match:?}").unwrap();
+                write!(text, " {version_match:?}").unwrap();
             }
             if let Some(limit) = limit {
-                write!(told, " limit {limit}").unwrap();
+                write!(text, " limit {limit}").unwrap();
             }
-            told
+            text
         }
         Step::Open(request) => {
             assert!(request.allow_bookmarks && request.timeout.is_some());
@@ -223,6 +223,35 @@ fn deadlines_follow_what_was_heard() {
 }
 
 #[test]
+fn the_limits_of_streaming_lists_are_those_of_the_options() {
+    let options = options()
+        .with_initial_events_silence(Duration::from_secs(3))
+        .with_initial_events_timeout(Duration::from_secs(5))
+        .with_streaming_fallback_memory(Duration::from_secs(60));
+    let mut player = Player::new(options);
+    player.play("opened");
+    let until = |player: &Player| match player.machine.step() {
+        Step::Read { until } => until.as_secs(),
+        step => panic!("{step:?}"),
+    };
+    assert_eq!(until(&player), 3);
+    player.play("2s added 5");
+    player.play("2s added 6");
+    assert_eq!(until(&player), 5);
+    // A server that cannot stream lists is listed until the memory of that ends.
+    let is_listed = |player: &mut Player, expired: &str| player.play(expired).contains("LIST");
+    assert!(is_listed(&mut player, "1s fail invalid"));
+    player.play("page 7");
+    player.play("opened");
+    player.play("58s fail expired");
+    assert!(is_listed(&mut player, "waited"));
+    player.play("page 8");
+    player.play("opened");
+    player.play("2s fail expired");
+    assert!(!is_listed(&mut player, "waited"));
+}
+
+#[test]
 fn a_whole_state_is_being_acquired_from_the_first_request_to_the_commit() {
     let check = |streaming_lists: bool, inputs: &[(&str, bool)]| {
         let mut player = Player::new(options().with_streaming_lists(streaming_lists));
@@ -278,11 +307,9 @@ fn watches_ask_for_an_end_between_five_and_ten_minutes_or_what_was_chosen() {
 fn probes_come_after_a_second_at_least_and_two_years_at_most() {
     let check = |period: Duration, expected: std::ops::Range<u64>| {
         for seed in 0..200 {
-            let pause = PauseOptions {
-                after_failures: 1,
-                probe_period: period,
-                ..PauseOptions::default()
-            };
+            let pause = PauseOptions::default()
+                .with_after_failures(1)
+                .with_probe_period(period);
             let options = options().with_streaming_lists(false).with_pause(pause);
             let mut machine =
                 Machine::new(Mode::Mirror, options, seed, &ResourceVersion::unknown());

@@ -7,7 +7,7 @@ use crate::{
 };
 
 /// A machine, and its inputs since the start.
-struct Told {
+struct MachineWorld {
     mode: Mode,
     /// The version to follow from.
     last: String,
@@ -16,9 +16,9 @@ struct Told {
     inputs: Vec<String>,
 }
 
-// === impl Told ===
+// === impl MachineWorld ===
 
-impl World for Told {
+impl World for MachineWorld {
     fn new() -> Self {
         Self::begin(Mode::Mirror, String::new(), options())
     }
@@ -64,7 +64,7 @@ impl World for Told {
     }
 }
 
-impl Told {
+impl MachineWorld {
     fn begin(mode: Mode, last: String, options: ReflectorOptions) -> Self {
         Self {
             player: Player::with_mode(mode, options.clone(), &last),
@@ -77,22 +77,22 @@ impl Told {
 
     fn tell(&mut self, input: &str) -> String {
         let input = input.trim_end().to_owned();
-        let told = self.player.play(&input);
+        let output = self.player.play(&input);
         self.inputs.push(input);
-        told
+        output
     }
 
     /// Returns the consequence of this failure now, and after the delay if there is one.
     fn would_tell(&self, cause: &str, after: &str) -> String {
         let mut player = self.again();
-        let told = player.play(&format!("{after}fail {cause}"));
+        let output = player.play(&format!("{after}fail {cause}"));
         match player.machine.step() {
-            Step::Wait { .. } => format!("{cause}: {told}, then {}", player.play("waited")),
-            _ => format!("{cause}: {told}"),
+            Step::Wait { .. } => format!("{cause}: {output}, then {}", player.play("waited")),
+            _ => format!("{cause}: {output}"),
         }
     }
 
-    /// A second machine that was told the same.
+    /// A second machine that received the same inputs.
     fn again(&self) -> Player {
         let mut player = Player::with_mode(self.mode, self.options.clone(), &self.last);
         for input in &self.inputs {
@@ -126,5 +126,5 @@ fn options_of(command: &mut Command<'_>) -> Outcome<ReflectorOptions> {
 
 #[test]
 fn transcripts() {
-    play::<Told>("reflector_machine");
+    play::<MachineWorld>("reflector_machine");
 }
