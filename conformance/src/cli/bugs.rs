@@ -13,7 +13,7 @@ use super::{say, traced::TraceFolders};
 use crate::{
     bugs::Bug,
     hunt::{Hunt, hunts, page, run_into},
-    plan::Plan,
+    sim::Plan,
     trace::SharedSink,
     tracefile::Header,
 };

@@ -18,9 +18,9 @@ use super::{
 };
 use crate::{
     batch::{Mode, Report, Tries},
-    plan::{Plan, Profile},
+    plan::Profile,
     seed::Seed,
-    sim::{Minimal, Outcome},
+    sim::{Minimal, Outcome, Plan},
     timeline::timeline,
     trace::seconds,
     tracefile::Header,

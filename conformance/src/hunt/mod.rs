@@ -8,9 +8,8 @@ pub use self::page::page;
 use crate::{
     bugs::Bug,
     checkers::Violation,
-    plan::Plan,
     seed::Seed,
-    sim::{self, Outcome, RunOptions},
+    sim::{self, Outcome, Plan, RunOptions},
     subjects::{self, SubjectParts},
     task,
     trace::SharedSink,

@@ -25,7 +25,7 @@ pub use self::{
     perfetto::perfetto,
     reader::{ReadError, TraceFile},
     state::{Belief, State},
-    text::{Filter, text},
+    text::{Filter, seconds, text},
     truth::{Followed, Truth, Written},
     writer::Writer,
 };

@@ -14,7 +14,6 @@ use super::{
     reader::TraceFile,
     words::words,
 };
-use crate::trace::seconds;
 
 const WRITES: &str = "a string takes what is written";
 
@@ -150,4 +149,9 @@ fn mark(text: &mut String, sign: &str, place: usize, broken: &Broken) {
         ">>>", broken.promise, broken.finding
     )
     .expect(WRITES);
+}
+
+/// Formats a simulated time in seconds.
+pub fn seconds(at: Duration) -> String {
+    format!("{}.{:03}", at.as_secs(), at.subsec_millis())
 }
