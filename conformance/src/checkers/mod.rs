@@ -90,7 +90,7 @@ pub mod unique;
 pub mod bookmarkable;
 pub mod resumable;
 pub mod list_snapshots;
-mod anomalies;
+pub(crate) mod anomalies;
 mod watch_streams;
 mod paged_lists;
 pub(crate) mod deliveries;

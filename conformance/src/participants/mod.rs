@@ -6,6 +6,7 @@
 mod participant;
 mod election;
 mod factory;
+mod watcher;
 
 use std::{iter, ops::Range};
 
@@ -165,6 +166,7 @@ participants! {
         MeddlingKind, StopKind,
     },
     factory => FactoryPlan { FactoryAct, FactoryActKind, FactoryEvent, FactoryRequest, ViewPlan },
+    watcher => WatcherPlan { WatchPlan, WatcherEvent },
 }
 
 /// An act of a participant.

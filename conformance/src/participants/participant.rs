@@ -5,6 +5,7 @@ use std::{ops::Range, time::Duration};
 use fakeserver::FakeServerBuilder;
 
 use crate::{
+    bugs::Bug,
     checkers::Checker,
     interleave::Yields,
     plan::{Interleaving, Profile, Resource, Selection},
@@ -102,6 +103,8 @@ pub(crate) struct Host<'a> {
     pub(crate) interleaving: Interleaving,
     pub(crate) recorder: Recorder,
     pub(crate) leader: Leader,
+    /// The seeded bug of clients, if there is one.
+    pub(crate) bug: Option<Bug>,
     /// Opens the route of a client.
     pub(crate) open_route: &'a mut dyn FnMut() -> Route,
 }

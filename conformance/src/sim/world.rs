@@ -326,6 +326,7 @@ fn participants<S: Servers>(
         interleaving: plan.interleaving,
         recorder: recorder.clone(),
         leader,
+        bug: options.bug,
         open_route: &mut || servers.open_writer_route(),
     };
     Running::new(&plan.participants, &mut host)
