@@ -13,9 +13,9 @@ use std::{
 
 use crate::{
     checkers::Violation,
-    plan::{Plan, Profile},
+    plan::Profile,
     seed::Seed,
-    sim::{self, Against, Outcome, RunOptions},
+    sim::{self, Against, Outcome, Plan, RunOptions},
     summary::Summary,
     task::{self, Background},
     trace::SharedSink,

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use rand::{RngExt, rngs::ChaCha8Rng};
 
-use crate::plan::Interleaving;
+use crate::{plan::Interleaving, seed::Seed};
 
 /// A place at which a task may yield to others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,6 +46,11 @@ impl Yields {
             })
         };
         Self((!chances.is_none()).then(shared))
+    }
+
+    /// Creates the yields of an actor, drawn from the seed of its run.
+    pub(crate) fn of(chances: Interleaving, seed: Seed, actor: &str) -> Self {
+        Self::new(chances, seed.stream(&format!("yields of {actor}")))
     }
 
     /// Yields, perhaps several times, perhaps not at all.

@@ -1,6 +1,6 @@
 //! Proves that a Kubernetes client's cache converges to the server's state under faults.
 //!
-//! A [`Seed`](seed::Seed) determines a [`Plan`](plan::Plan): operations on a simulated cluster, faults, informers and
+//! A [`Seed`](seed::Seed) determines a [`Plan`](sim::Plan): operations on a simulated cluster, faults, informers and
 //! their handlers. A plan runs on tokio's paused clock, in process, against the fake API server, and leaves a
 //! [`Trace`](trace::Trace), in which the [checkers] look for broken promises. The same plan gives the same trace, to
 //! the byte; a failing plan can be replayed and shrunk.
@@ -21,10 +21,9 @@ pub mod proxy;
 pub mod faults;
 pub mod bugs;
 pub mod subjects;
-mod election;
-mod factory;
 // Machinery.
 pub mod checkers;
+pub mod participants;
 pub mod timeline;
 pub mod belief;
 pub mod sim;

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, time::Duration};
 use serde::{Serialize, Serializer};
 
 use crate::{
-    checkers::CHECKERS,
+    participants::checkers,
     seed::Seed,
     trace::{Observation, Phase, RequestKind, Trace},
     transitions,
@@ -55,15 +55,15 @@ impl Summary {
     pub fn of(seed: Seed, trace: &Trace) -> Self {
         let mut summary = Self {
             run_count: 1,
-            check_count: CHECKERS.len() as u64,
-            occasions: CHECKERS.map(|checker| (checker.name, 0)).into(),
+            check_count: checkers().count() as u64,
+            occasions: checkers().map(|checker| (checker.name, 0)).collect(),
             transitions: transitions::count(trace),
             slowest_seed: Some(seed),
             ..Self::default()
         };
         let mut recovery_began = None;
         for record in trace.records() {
-            for checker in CHECKERS {
+            for checker in checkers() {
                 if checker.is_occasion(&record.observation) {
                     *summary.occasions.entry(checker.name).or_default() += 1;
                 }

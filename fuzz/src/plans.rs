@@ -1,9 +1,9 @@
 //! Plans of the conformance harness: as text, and as what happens.
 
 use conformance::{
-    plan::{Operation, Plan, PlannedFault, Profile},
+    plan::{Operation, PlannedFault, Profile},
     seed::Seed,
-    sim::{self, RunOptions},
+    sim::{self, RunOptions, Plan},
 };
 
 /// The most faults and operations of a plan: a run takes some hundredths of a second.

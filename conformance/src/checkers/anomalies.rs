@@ -11,7 +11,7 @@ use crate::trace::{Observation, Trace};
 
 /// Faults of a trace, by their places in the plan.
 #[derive(Default)]
-pub(super) struct Anomalies(BTreeMap<usize, Anomaly>);
+pub(crate) struct Anomalies(BTreeMap<usize, Anomaly>);
 
 struct Anomaly {
     /// The informer that it hits; `None` for all.
@@ -25,7 +25,7 @@ struct Anomaly {
 
 impl Anomalies {
     /// Finds the faults by which the server breaks a promise.
-    pub(super) fn of(trace: &Trace) -> Self {
+    pub(crate) fn of(trace: &Trace) -> Self {
         Self::with_names(trace, |name| {
             Fault::named(name).is_some_and(|fault| fault.entry().breaks_promises())
         })
@@ -75,7 +75,7 @@ impl Anomalies {
     }
 
     /// Returns the first of them that was in force for an informer at some moment of `lived`.
-    pub(super) fn touching(
+    pub(crate) fn touching(
         &self,
         informer: usize,
         lived: &RangeInclusive<Duration>,

@@ -13,7 +13,7 @@ pub(super) const SUSPEND: &str = "suspend";
 
 /// Notices leaps of the clock.
 #[derive(Default)]
-pub(super) struct ClockLeaps {
+pub(crate) struct ClockLeaps {
     asleep_since: Option<Duration>,
     woke_at: BTreeSet<Duration>,
 }
@@ -58,7 +58,7 @@ struct OpenRequest {
 
 impl ClockLeaps {
     /// Takes an observation. Returns true if the clock leapt right before it.
-    pub(super) fn observe(&mut self, at: Duration, observation: &Observation) -> bool {
+    pub(crate) fn observe(&mut self, at: Duration, observation: &Observation) -> bool {
         let has_leapt = self.asleep_since.is_some_and(|since| since < at);
         if has_leapt {
             self.asleep_since = None;
@@ -73,7 +73,7 @@ impl ClockLeaps {
     }
 
     /// Returns true if the clock leapt right before `moment`: then tasks may not have run in it yet.
-    pub(super) fn is_waking(&self, moment: Duration) -> bool {
+    pub(crate) fn is_waking(&self, moment: Duration) -> bool {
         self.woke_at.contains(&moment)
     }
 }

@@ -35,10 +35,6 @@
 //! | [`queue_stops`] | a queue that was shut down takes nothing new, and ends when its work is done | informer |
 //! | [`hot_loops`] | no loop runs without time passing | informer |
 //! | [`leaks`] | no task, watch or body outlives its owner | both |
-//! | [`leaders`] | at most one candidate leads at a time, and only for as long as it could renew its lease | informer |
-//! | [`elections`] | candidates take and return a lease by the rules, and somebody leads soon | informer |
-//! | [`coordination`] | where the server decides, nobody takes a lease that was not granted, and one of the best leads in the end | informer |
-//! | [`factories`] | a factory shares its informers, runs them together, and takes them from one generation to the next | informer |
 //! | [`warnings`] | nothing unexpected is logged as a warning or an error | both |
 //! | [`liveness`] | a client is up to date again within a bound after each fault | informer |
 //! | [`reliable`] | a watch delivers every change of its selection, and nothing else | server |
@@ -86,10 +82,6 @@ pub mod work_queues;
 pub mod queue_stops;
 pub mod hot_loops;
 pub mod leaks;
-pub mod leaders;
-pub mod elections;
-pub mod coordination;
-pub mod factories;
 pub mod warnings;
 pub mod liveness;
 pub mod reliable;
@@ -98,10 +90,10 @@ pub mod unique;
 pub mod bookmarkable;
 pub mod resumable;
 pub mod list_snapshots;
-mod anomalies;
+pub(crate) mod anomalies;
 mod watch_streams;
 mod paged_lists;
-mod deliveries;
+pub(crate) mod deliveries;
 mod refusals;
 mod queue_model;
 mod occasions;
@@ -123,6 +115,8 @@ use crate::{
 pub struct Checker {
     /// The name in reports.
     pub name: &'static str,
+    /// The invariant in words; in the table of this module if `None`.
+    promise: Option<&'static str>,
     check: Check,
     occasion: Occasion,
 }
@@ -136,8 +130,8 @@ enum Check {
 
 const HOT_LOOPS: &str = "hot_loops";
 
-/// All checkers, in the order of their findings in reports.
-pub const CHECKERS: [Checker; 45] = [
+/// The checkers of informers and servers, in the order of their findings in reports.
+pub const CHECKERS: [Checker; 41] = [
     Checker::of_trace(HOT_LOOPS, hot_loops::check, occasions::REQUEST),
     Checker::of_model("convergence", convergence::check, occasions::RECOVERY),
     Checker::of_model("snapshots", snapshots::check, occasions::CACHED),
@@ -192,10 +186,6 @@ pub const CHECKERS: [Checker; 45] = [
     Checker::of_trace("work_queues", work_queues::check, occasions::QUEUE),
     Checker::of_trace("queue_stops", queue_stops::check, occasions::QUEUE_STOP),
     Checker::of_trace("leaks", leaks::check, occasions::INFORMER_STOPPED),
-    Checker::of_trace("leaders", leaders::check, occasions::LEADS),
-    Checker::of_trace("elections", elections::check, occasions::LEASE_CHANGED),
-    Checker::of_trace("coordination", coordination::check, occasions::SETTLED),
-    Checker::of_trace("factories", factories::check, occasions::FACTORY),
     Checker::of_trace("warnings", warnings::check, occasions::RUN),
     Checker::of_model("liveness", liveness::check, occasions::FAULT_ENDS),
     Checker::of_model("reliable", reliable::check, occasions::EVENT),
@@ -246,15 +236,17 @@ pub struct Violation {
     pub finding: Finding,
 }
 
-/// Runs all checkers over a trace.
+/// Runs checkers over a trace.
 ///
 /// A hot loop ends a run before anything is known of the server's states: it is the only violation then.
-pub fn check_all(trace: &Trace) -> Vec<Violation> {
+pub(crate) fn check_all(
+    trace: &Trace,
+    checkers: impl Iterator<Item = &'static Checker>,
+) -> Vec<Violation> {
     let model = Model::of(trace);
     let mut violations = Vec::new();
     let has_hot_loop = !hot_loops::check(trace).is_empty();
-    let is_told = |checker: &&Checker| !has_hot_loop || checker.name == HOT_LOOPS;
-    for checker in CHECKERS.iter().filter(is_told) {
+    for checker in checkers.filter(|checker| !has_hot_loop || checker.name == HOT_LOOPS) {
         for finding in checker.check(trace, &model) {
             violations.push(Violation {
                 checker: checker.name,
@@ -265,8 +257,8 @@ pub fn check_all(trace: &Trace) -> Vec<Violation> {
     violations
 }
 
-/// Returns the invariant of a checker in words: its row in the table of this module.
-pub fn invariant(checker: &str) -> Option<&'static str> {
+/// Returns the row of a checker in the table of this module.
+fn row(checker: &str) -> Option<&'static str> {
     let row = format!("//! | [`{checker}`] | ");
     let mut lines = include_str!("mod.rs").lines();
     let rest = lines.find_map(|line| line.strip_prefix(&*row))?;
@@ -284,6 +276,7 @@ impl Checker {
         let check = Check::Trace(check);
         Self {
             name,
+            promise: None,
             check,
             occasion,
         }
@@ -297,9 +290,28 @@ impl Checker {
         let check = Check::Model(check);
         Self {
             name,
+            promise: None,
             check,
             occasion,
         }
+    }
+
+    /// Creates the checker of a participant's promise.
+    pub(crate) const fn of_participant(
+        name: &'static str,
+        promise: &'static str,
+        check: fn(&Trace) -> Vec<Finding>,
+        occasion: Occasion,
+    ) -> Self {
+        Self {
+            promise: Some(promise),
+            ..Self::of_trace(name, check, occasion)
+        }
+    }
+
+    /// Returns the invariant in words.
+    pub fn promise(&self) -> Option<&'static str> {
+        self.promise.or_else(|| row(self.name))
     }
 
     /// Returns true if the observation could break the invariant. Without any in a trace, that the invariant holds says
@@ -370,4 +382,4 @@ impl fmt::Display for Violation {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -1,12 +1,11 @@
 //! The observations that could break an invariant: without any, that it holds says nothing.
 
 use crate::trace::{
-    Controlled, ElectionEvent, Ending, Heard, NotifiedCause, Observation, Phase, QueueEvent,
-    RequestKind,
+    Controlled, Ending, Heard, NotifiedCause, Observation, Phase, QueueEvent, RequestKind,
 };
 
 /// Decides whether an observation could break an invariant.
-pub(super) type Occasion = fn(&Observation) -> bool;
+pub(crate) type Occasion = fn(&Observation) -> bool;
 
 pub(super) const REQUEST: Occasion = |seen| matches!(seen, Observation::Request { .. });
 
@@ -132,21 +131,6 @@ pub(super) const FAULT_ENDS: Occasion = |seen| matches!(seen, Observation::Fault
 
 pub(super) const INFORMER_STOPPED: Occasion =
     |seen| matches!(seen, Observation::InformerStopped { .. });
-
-pub(super) const LEADS: Occasion =
-    |seen| matches!(seen, Observation::Election(ElectionEvent::Leads { .. }));
-
-pub(super) const LEASE_CHANGED: Occasion = |seen| {
-    matches!(
-        seen,
-        Observation::Election(ElectionEvent::LeaseChanged { .. })
-    )
-};
-
-pub(super) const SETTLED: Occasion =
-    |seen| matches!(seen, Observation::Election(ElectionEvent::Settled { .. }));
-
-pub(super) const FACTORY: Occasion = |seen| matches!(seen, Observation::Factory(_));
 
 pub(super) const RUN: Occasion = |seen| matches!(seen, Observation::Phase(Phase::Shutdown));
 

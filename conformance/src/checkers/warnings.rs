@@ -4,6 +4,8 @@
 //! refuse objects. Everything else is a violation: a version that goes back, an object that cannot be decoded, a panic in the
 //! server.
 
+use std::collections::BTreeSet;
+
 use fakeserver::faults::{Fault, Recovery};
 
 use super::Finding;
@@ -27,14 +29,6 @@ const RECONCILE_PANICKED: &str = "reconcile panicked";
 const GIVEN_UP: &str = "item given up after too many retries";
 /// The message about an object for which the function of an index fails.
 const NOT_INDEXED: &str = "object not indexed";
-/// The messages of candidates in an election: a failed attempt, and the end of a leadership.
-const OF_CANDIDATES: [&str; 4] = [
-    "cannot reach for the lease",
-    "no longer leading",
-    "cannot write the lease candidate",
-    "cannot read lease candidates, which take the feature gate CoordinatedLeaderElection",
-];
-
 /// Finds violations of the [module](self)'s invariant.
 pub fn check(trace: &Trace) -> Vec<Finding> {
     let handlers_panic = trace
@@ -56,9 +50,15 @@ pub fn check(trace: &Trace) -> Vec<Finding> {
     let pauses = trace.observations().any(
         |observation| matches!(observation, Observation::FaultBegins { name, .. } if makes_pause(name)),
     );
-    let candidates_stand = trace
+    let of_participants: BTreeSet<&str> = trace
         .observations()
-        .any(|observation| matches!(observation, Observation::Election(_)));
+        .filter_map(|observation| match observation {
+            Observation::Participant(event) => Some(event.as_event().warnings()),
+            _ => None,
+        })
+        .flatten()
+        .copied()
+        .collect();
     let unannounced = trace
         .numbered()
         .filter_map(|(number, observation)| match observation {
@@ -71,8 +71,7 @@ pub fn check(trace: &Trace) -> Vec<Finding> {
                     UNDECODABLE => types_refuse,
                     PAUSED => pauses,
                     NOT_INDEXED => fields.contains(FAILING),
-                    message if OF_CANDIDATES.contains(&message) => candidates_stand,
-                    _ => false,
+                    message => of_participants.contains(message),
                 };
                 (!is_announced).then(|| Finding::at(number, observation.to_string()))
             }

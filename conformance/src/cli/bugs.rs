@@ -14,7 +14,7 @@ use super::traced::TraceFolders;
 use crate::{
     bugs::Bug,
     hunt::{Hunt, hunts, page, run_into},
-    plan::Plan,
+    sim::Plan,
     trace::SharedSink,
     tracefile::Header,
 };

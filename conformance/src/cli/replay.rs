@@ -15,9 +15,9 @@ use support::cli::{TraceArgs, say};
 use super::{report, threads::ThreadArgs, traced::Traced};
 use crate::{
     batch::{Mode, Report, Tries},
-    plan::{Plan, Profile},
+    plan::Profile,
     seed::Seed,
-    sim::{Minimal, Outcome},
+    sim::{Minimal, Outcome, Plan},
     timeline::timeline,
     trace::seconds,
     tracefile::Header,

@@ -18,8 +18,9 @@ use super::{
 };
 use crate::{
     batch::{Batch, Done, Mode, Report},
-    plan::{Plan, Profile},
+    plan::Profile,
     seed::Seed,
+    sim::Plan,
     trace::SharedSink,
     tracefile::Header,
 };

@@ -14,7 +14,7 @@ use crate::{
     plan::{PlannedFault, in_words},
     proxy::Proxy,
     seed::Seed,
-    trace::{ElectionEvent, Observation, Recorder},
+    trace::{Observation, Recorder},
 };
 
 /// Begins and ends the faults of a plan on one server, or on a proxy in front of one.
@@ -22,8 +22,7 @@ use crate::{
 pub struct FaultInjector {
     place: Place,
     recorder: Recorder,
-    /// True if its clients are the candidates of an election.
-    is_of_candidates: bool,
+    recording: Recording,
     /// The seed of random choices of faults.
     seed: u64,
     /// The client names of the informers, in the order of the plan; then those of clients that faults of all hit, too.
@@ -32,6 +31,29 @@ pub struct FaultInjector {
     /// The number of actions behind the API, by the name of the fault. The server counts rules itself.
     done: BTreeMap<&'static str, u64>,
 }
+
+/// The clients of an injector in words, and the observations of its faults.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Recording {
+    pub(crate) one: &'static str,
+    pub(crate) all: &'static str,
+    /// Returns the beginning of the fault at a place, with its parameters in words.
+    pub(crate) begins: fn(usize, &PlannedFault, String) -> Observation,
+    /// Returns the end of the fault at a place.
+    pub(crate) ends: fn(usize) -> Observation,
+}
+
+const OF_INFORMERS: Recording = Recording {
+    one: "informer",
+    all: "all informers",
+    begins: |fault, planned, text| Observation::FaultBegins {
+        fault,
+        name: planned.kind.name().to_owned(),
+        informer: planned.informer,
+        text,
+    },
+    ends: |fault| Observation::FaultEnds { fault },
+};
 
 /// The place at which faults are injected.
 #[derive(Debug)]
@@ -65,7 +87,7 @@ impl FaultInjector {
         Self {
             place,
             recorder,
-            is_of_candidates: false,
+            recording: OF_INFORMERS,
             seed: seed.get(),
             clients,
             guards: BTreeMap::new(),
@@ -73,10 +95,10 @@ impl FaultInjector {
         }
     }
 
-    /// Makes it an injector of faults of candidates, whose names are those of its clients.
+    /// Records the faults as those of other clients than informers.
     #[must_use]
-    pub(crate) fn of_candidates(mut self) -> Self {
-        self.is_of_candidates = true;
+    pub(crate) fn recording(mut self, recording: Recording) -> Self {
+        self.recording = recording;
         self
     }
 
@@ -135,38 +157,19 @@ impl FaultInjector {
     }
 
     fn record_beginning(&self, place: usize, planned: &PlannedFault) {
-        let (one, all) = if self.is_of_candidates {
-            ("candidate", "all candidates")
-        } else {
-            ("informer", "all informers")
-        };
+        let Recording {
+            one, all, begins, ..
+        } = self.recording;
         let target = match planned.informer {
             Some(client) => format!("{one} {client}"),
             None => all.to_owned(),
         };
         let text = format!("{} for {target}", in_words(&planned.kind));
-        self.recorder.record(if self.is_of_candidates {
-            Observation::Election(ElectionEvent::FaultBegins {
-                fault: place,
-                candidate: planned.informer,
-                text,
-            })
-        } else {
-            Observation::FaultBegins {
-                fault: place,
-                name: planned.kind.name().to_owned(),
-                informer: planned.informer,
-                text,
-            }
-        });
+        self.recorder.record(begins(place, planned, text));
     }
 
     fn record_end(&self, place: usize) {
-        self.recorder.record(if self.is_of_candidates {
-            Observation::Election(ElectionEvent::FaultEnds { fault: place })
-        } else {
-            Observation::FaultEnds { fault: place }
-        });
+        self.recorder.record((self.recording.ends)(place));
     }
 
     fn clients_of(&self, planned: &PlannedFault) -> impl Iterator<Item = &str> {

@@ -8,9 +8,8 @@ pub use self::page::page;
 use crate::{
     bugs::Bug,
     checkers::Violation,
-    plan::Plan,
     seed::Seed,
-    sim::{self, Outcome, RunOptions},
+    sim::{self, Outcome, Plan, RunOptions},
     subjects::{self, SubjectParts},
     task,
     trace::SharedSink,
@@ -112,7 +111,7 @@ pub fn run(plan: &Plan, bug: Bug) -> Outcome {
 /// Within a tokio runtime.
 pub fn run_into(plan: &Plan, bug: Bug, sink: Option<&SharedSink>) -> Outcome {
     let subject = |parts: SubjectParts<'_>| subjects::informer_with(parts, Some(bug));
-    let options = RunOptions::default().with_sink(sink);
+    let options = RunOptions::default().with_sink(sink).with_bug(bug);
     sim::run(plan, &options.with_subject(&subject))
 }
 

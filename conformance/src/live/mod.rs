@@ -25,9 +25,9 @@ use kube::Config;
 pub use self::error::LiveError;
 use self::servers::RealServers;
 use crate::{
-    plan::{Interleaving, Plan},
+    plan::Interleaving,
     proxy,
-    sim::{Against, Outcome, RunOptions, world},
+    sim::{Against, Outcome, Plan, RunOptions, world},
     trace::Recorder,
 };
 

@@ -9,8 +9,9 @@ use kube::Config;
 use super::{LiveError, chronicle::Chronicle, ground};
 use crate::{
     faults::FaultInjector,
-    plan::{Plan, Resource, Selection},
+    plan::{Resource, Selection},
     proxy::Proxy,
+    sim::Plan,
     sim::servers::Servers,
     trace::{Change, Member, Recorder},
     transport::Route,

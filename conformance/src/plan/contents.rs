@@ -95,7 +95,7 @@ impl Content {
 }
 
 /// Draws the kinds of content of a run: none in a third of all runs.
-pub(super) fn draw(seed: Seed) -> Vec<Content> {
+pub(crate) fn draw(seed: Seed) -> Vec<Content> {
     let rng = &mut seed.stream("contents");
     if rng.random_bool(0.34) {
         return Vec::new();

@@ -17,9 +17,9 @@ const RECONCILE_TIMES_MS: [u64; 5] = [0, 0, 5, 50, 400];
 const PRIORITIES: [i32; 3] = [-200, 0, 50];
 
 /// The delays before an item's first retry, each with the longest one.
-pub(super) const RETRY_LIMITS_MS: [(u64, u64); 3] = [(1, 50), (5, 1_000), (200, 3_000)];
+pub(crate) const RETRY_LIMITS_MS: [(u64, u64); 3] = [(1, 50), (5, 1_000), (200, 3_000)];
 /// The same for a controller whose reconciles all fail: its items have to wait for long, in the end.
-pub(super) const RETRY_LIMITS_OF_FAILING_MS: [(u64, u64); 3] =
+pub(crate) const RETRY_LIMITS_OF_FAILING_MS: [(u64, u64); 3] =
     [(50, 5_000), (200, 60_000), (1_000, 8_000)];
 
 /// A controller: a handler that fills a queue, and workers that reconcile each item.
@@ -140,7 +140,7 @@ impl Default for ControllerPlan {
 
 impl ControllerPlan {
     /// Returns its moments.
-    pub(super) fn moments_ms(&mut self) -> impl Iterator<Item = &mut u64> {
+    pub(crate) fn moments_ms(&mut self) -> impl Iterator<Item = &mut u64> {
         let operations = self.operations.iter_mut();
         [&mut self.start_ms]
             .into_iter()
@@ -149,7 +149,7 @@ impl ControllerPlan {
     }
 
     /// Replaces the times that pass in it by some that fit into a run of some tenths of a second.
-    pub(super) fn hurry(&mut self, rng: &mut ChaCha8Rng) {
+    pub(crate) fn hurry(&mut self, rng: &mut ChaCha8Rng) {
         self.reconcile_ms = pick(rng, &[0, 0, 1, 2]);
         (self.retry_base_ms, self.retry_max_ms) = (1, 50);
         // A worker has time for a crowd until its first item is back.
@@ -164,7 +164,7 @@ impl ControllerPlan {
 }
 
 /// Draws the controllers of informers, by streams of their own: none in a third of all runs.
-pub(super) fn draw(seed: Seed, profile: Profile, swarm: &Swarm, informers: &mut [InformerPlan]) {
+pub(crate) fn draw(seed: Seed, profile: Profile, swarm: &Swarm, informers: &mut [InformerPlan]) {
     let chances = &mut seed.stream("controllers");
     let share = odds(chances, 0.15);
     let options = &mut seed.stream("options of controllers");

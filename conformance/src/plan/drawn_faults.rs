@@ -13,7 +13,7 @@ use super::{PlannedFault, swarm::Swarm};
 use crate::seed::Seed;
 
 /// The highest rank of a fault's first occurrence.
-pub(super) const RANK_MAX: u64 = 1 << 32;
+pub(crate) const RANK_MAX: u64 = 1 << 32;
 /// The shortest duration of a fault.
 const DURATION_MIN_MS: u64 = 100;
 
@@ -24,14 +24,14 @@ struct Occurrence {
 }
 
 /// Returns the faults of random plans: those that a client meets which only reads, and that a correct one recovers from.
-pub(super) fn drawable() -> Vec<Fault> {
+pub(crate) fn drawable() -> Vec<Fault> {
     Fault::all()
         .filter(|fault| fault.entry().is_drawn())
         .collect()
 }
 
 /// Draws the faults of the plan of a seed out of `among`, in order of time.
-pub(super) fn draw(
+pub(crate) fn draw(
     seed: Seed,
     swarm: &Swarm,
     informer_count: usize,

@@ -21,7 +21,7 @@ pub(crate) const INDEX_EDITS_MAX: u32 = 120;
 /// Draws which informers ask for protobuf or CBOR, which hold compact objects, which transform theirs, which select by a filter or by other operators than
 /// `=`, which refuse spoiled objects, which receive small chunks, and which have their indices edited: each by a stream of its own, and none in a third
 /// of all runs.
-pub(super) fn draw(seed: Seed, safety_ms: u64, informers: &mut [InformerPlan]) {
+pub(crate) fn draw(seed: Seed, safety_ms: u64, informers: &mut [InformerPlan]) {
     let is_drawn = |stream: &str, usual: f64| {
         let mut rng = seed.stream(stream);
         let share = odds(&mut rng, usual);

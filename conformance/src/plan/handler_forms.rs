@@ -15,7 +15,7 @@ const BUFFER_SIZES: [usize; 4] = [0, 1, 3, 8];
 
 /// Draws which handlers take time, which have small buffers, which read a stream, and which are behind an adapter: each by a
 /// stream of its own, and none in a third of all runs.
-pub(super) fn draw(seed: Seed, safety_ms: u64, informers: &mut [InformerPlan]) {
+pub(crate) fn draw(seed: Seed, safety_ms: u64, informers: &mut [InformerPlan]) {
     let is_drawn = |stream: &str, usual: f64| {
         let mut rng = seed.stream(stream);
         let share = odds(&mut rng, usual);

@@ -32,7 +32,7 @@ impl Interleaving {
         [self.operations, self.requests, self.frames, self.store] == [0; 4]
     }
 
-    pub(super) fn draw(rng: &mut ChaCha8Rng) -> Self {
+    pub(crate) fn draw(rng: &mut ChaCha8Rng) -> Self {
         if rng.random_bool(0.25) {
             return Self::default();
         }

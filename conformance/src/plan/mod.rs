@@ -1,7 +1,4 @@
-//! A plan: everything that determines a simulated run, as a value with a text form.
-//!
-//! [`Plan::draw`] draws it from a [`Seed`] in a [`Profile`], [`shrink`] makes it smaller, [`Plan::made_valid`] mends one that
-//! is put together of others, and its text form is JSON with an element a line.
+//! The parts of [plans](crate::sim::Plan), and how they are drawn.
 
 mod resource;
 mod planned_fault;
@@ -9,38 +6,22 @@ mod incident;
 mod in_words;
 mod interleaving;
 mod profile;
-mod swarm;
-mod drawn_faults;
-mod contents;
-mod forms;
 mod operator;
-mod handler_forms;
-mod pauses;
-mod controllers;
-mod election;
-mod drawn_election;
-mod factory;
-mod drawn_factory;
-mod draw;
-mod text;
-mod speed;
-mod brief;
-mod valid;
-pub mod shrink;
+pub(crate) mod swarm;
+pub(crate) mod drawn_faults;
+pub(crate) mod contents;
+pub(crate) mod forms;
+pub(crate) mod handler_forms;
+pub(crate) mod pauses;
+pub(crate) mod controllers;
 
 use std::num::NonZero;
 
 use serde::{Deserialize, Serialize};
 
-use crate::seed::Seed;
-
 pub use self::{
     contents::Content,
     controllers::{ControllerPlan, QueueAction, QueueOperation, QueueStop},
-    election::{
-        CandidateFault, CandidatePlan, CandidateStop, Election, Meddling, MeddlingKind, StopKind,
-    },
-    factory::{FactoryAct, FactoryActKind, FactoryPlan, ViewPlan},
     incident::{Incident, IncidentKind},
     interleaving::Interleaving,
     operator::Operator,
@@ -48,45 +29,7 @@ pub use self::{
     profile::Profile,
     resource::{LABEL, NAMESPACES, Resource, SLOT, SPOILED, Tier},
 };
-pub(crate) use self::{forms::INDEX_EDITS_MAX, in_words::in_words};
-
-/// The plan of one run. The same plan gives the same trace, to the byte.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[non_exhaustive]
-pub struct Plan {
-    /// The seed of the server's uids, the informers' jitter and the faults' places.
-    pub seed: Seed,
-    /// The duration of safety in simulated milliseconds; then faults end and caches have to converge.
-    pub safety_ms: u64,
-    /// The revision at which the server begins; its own if `None`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub revision: Option<u64>,
-    /// The chances of tasks to yield.
-    #[serde(default, skip_serializing_if = "Interleaving::is_none")]
-    pub interleaving: Interleaving,
-    /// The kinds of content of objects besides the usual one, each in turn.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub contents: Vec<Content>,
-    /// The number of informers that may list at a time, if they share a gate.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub list_gate: Option<usize>,
-    /// The informers under test.
-    pub informers: Vec<InformerPlan>,
-    /// The operations on the cluster, in order of time. Those at 0 precede the start of informers.
-    pub workload: Vec<Operation>,
-    /// The faults, in order of time.
-    pub faults: Vec<PlannedFault>,
-    /// The incidents of machines, in order of time.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub incidents: Vec<Incident>,
-    /// The leader election beside the informers, if there is one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub election: Option<Election>,
-    /// The factory beside the informers, if there is one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub factory: Option<FactoryPlan>,
-}
+pub(crate) use self::{forms::INDEX_EDITS_MAX, in_words::in_words, profile::Size};
 
 /// One informer and its handlers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -274,28 +217,6 @@ pub enum Action {
     Heal,
 }
 
-// === impl Plan ===
-
-impl Plan {
-    /// Creates a plan without informers, operations or faults.
-    pub fn empty(seed: Seed) -> Self {
-        Self {
-            seed,
-            safety_ms: 10_000,
-            revision: None,
-            interleaving: Interleaving::default(),
-            contents: Vec::new(),
-            list_gate: None,
-            informers: Vec::new(),
-            workload: Vec::new(),
-            faults: Vec::new(),
-            incidents: Vec::new(),
-            election: None,
-            factory: None,
-        }
-    }
-}
-
 // === impl PlannedEncoding ===
 
 impl PlannedEncoding {
@@ -422,6 +343,3 @@ impl Operation {
         }
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -42,12 +42,12 @@ impl Operator {
 
     /// Returns true for the default, which is not written.
     #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
-    pub(super) fn is_equal(&self) -> bool {
+    pub(crate) fn is_equal(&self) -> bool {
         *self == Self::Equal
     }
 
     /// Returns true if a selector with this value selects an object of this label.
-    pub(super) fn selects(self, value: &str, label: Option<&str>) -> bool {
+    pub(crate) fn selects(self, value: &str, label: Option<&str>) -> bool {
         match self {
             Self::Equal | Self::In => label == Some(value),
             Self::NotEqual | Self::NotIn => label != Some(value),
@@ -57,7 +57,7 @@ impl Operator {
     }
 
     /// Formats the selector with this value.
-    pub(super) fn selector(self, value: &str) -> String {
+    pub(crate) fn selector(self, value: &str) -> String {
         match self {
             Self::Equal => format!("{LABEL}={value}"),
             Self::NotEqual => format!("{LABEL}!={value}"),

@@ -6,7 +6,7 @@ use super::{InformerPlan, Pause, swarm::odds};
 use crate::seed::Seed;
 
 /// Draws the pauses of informers, by a stream of its own: none in a third of all runs.
-pub(super) fn draw(seed: Seed, safety_ms: u64, informers: &mut [InformerPlan]) {
+pub(crate) fn draw(seed: Seed, safety_ms: u64, informers: &mut [InformerPlan]) {
     let rng = &mut seed.stream("pauses");
     let share = odds(rng, 0.2);
     for informer in informers {

@@ -35,15 +35,13 @@ pub enum Profile {
 
 /// The numbers of a plan's parts.
 #[derive(Clone, Debug)]
-pub(super) struct Size {
-    pub(super) informers: RangeInclusive<usize>,
-    pub(super) handlers_max: usize,
-    pub(super) operations: RangeInclusive<usize>,
+pub(crate) struct Size {
+    pub(crate) informers: RangeInclusive<usize>,
+    pub(crate) handlers_max: usize,
+    pub(crate) operations: RangeInclusive<usize>,
     /// Objects of all resources together.
-    pub(super) objects: RangeInclusive<usize>,
-    pub(super) faults: RangeInclusive<usize>,
-    /// One plan in so many has an election, which takes as many requests as all else in a small plan.
-    pub(super) plans_per_election: u32,
+    pub(crate) objects: RangeInclusive<usize>,
+    pub(crate) faults: RangeInclusive<usize>,
 }
 
 // === impl Profile ===
@@ -62,7 +60,7 @@ impl Profile {
         }
     }
 
-    pub(super) fn size(self) -> Size {
+    pub(crate) fn size(self) -> Size {
         match self {
             Self::Brief => Size {
                 informers: 2..=3,
@@ -70,7 +68,6 @@ impl Profile {
                 operations: 20..=60,
                 objects: 2..=40,
                 faults: 0..=2,
-                plans_per_election: 3,
             },
             Self::Small => Size {
                 informers: 2..=2,
@@ -78,7 +75,6 @@ impl Profile {
                 operations: 16..=16,
                 objects: 5..=5,
                 faults: 3..=3,
-                plans_per_election: 12,
             },
             Self::Medium => Size {
                 informers: 3..=5,
@@ -86,7 +82,6 @@ impl Profile {
                 operations: 5..=90,
                 objects: 2..=40,
                 faults: 1..=8,
-                plans_per_election: 3,
             },
             Self::Large => Size {
                 informers: 6..=12,
@@ -94,7 +89,6 @@ impl Profile {
                 operations: 100..=600,
                 objects: 20..=120,
                 faults: 5..=20,
-                plans_per_election: 3,
             },
         }
     }

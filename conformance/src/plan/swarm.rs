@@ -10,30 +10,30 @@ use super::{Action, Interleaving, Resource, Tier, drawn_faults::RANK_MAX, profil
 
 /// The parameters of one run.
 #[derive(Clone, Debug)]
-pub(super) struct Swarm {
-    pub(super) safety_ms: u64,
-    pub(super) objects: Vec<(Resource, u8)>,
-    pub(super) tiers: Vec<Tier>,
+pub(crate) struct Swarm {
+    pub(crate) safety_ms: u64,
+    pub(crate) objects: Vec<(Resource, u8)>,
+    pub(crate) tiers: Vec<Tier>,
     /// The weights of actions; those that are not in the list never happen.
     actions: Vec<(Deed, u32)>,
-    pub(super) rhythm: Rhythm,
-    pub(super) informers: InformerOdds,
-    pub(super) handlers: HandlerOdds,
-    pub(super) faults: FaultOdds,
+    pub(crate) rhythm: Rhythm,
+    pub(crate) informers: InformerOdds,
+    pub(crate) handlers: HandlerOdds,
+    pub(crate) faults: FaultOdds,
     /// The kinds of incidents: none in most runs.
-    pub(super) incidents: Vec<Mishap>,
-    pub(super) interleaving: Interleaving,
-    pub(super) fault_count: usize,
+    pub(crate) incidents: Vec<Mishap>,
+    pub(crate) interleaving: Interleaving,
+    pub(crate) fault_count: usize,
     /// The most by which the rank of a fault's next occurrence exceeds that of the one before: with 0 all faults of a
     /// run are the same, and the higher it is, the more they differ.
-    pub(super) rank_step: u64,
+    pub(crate) rank_step: u64,
     /// The moments at which faults begin and end; empty if the rhythm has none.
-    pub(super) fault_moments: Vec<u64>,
+    pub(crate) fault_moments: Vec<u64>,
 }
 
 /// The rhythm of operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Rhythm {
+pub(crate) enum Rhythm {
     /// Spread over the whole time.
     Even,
     /// Several at one moment, then a pause: clients that were away see changes so.
@@ -46,38 +46,38 @@ pub(super) enum Rhythm {
 
 /// The probability of each trait of an informer, and the ranges of its numbers.
 #[derive(Clone, Debug)]
-pub(super) struct InformerOdds {
-    pub(super) in_namespace: f64,
-    pub(super) labelled: f64,
-    pub(super) late: f64,
-    pub(super) streaming: f64,
-    pub(super) short_queue: f64,
-    pub(super) page_sizes: Vec<u32>,
-    pub(super) watch_timeouts_s: Vec<u64>,
+pub(crate) struct InformerOdds {
+    pub(crate) in_namespace: f64,
+    pub(crate) labelled: f64,
+    pub(crate) late: f64,
+    pub(crate) streaming: f64,
+    pub(crate) short_queue: f64,
+    pub(crate) page_sizes: Vec<u32>,
+    pub(crate) watch_timeouts_s: Vec<u64>,
 }
 
 /// The probability of each trait of a handler.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct HandlerOdds {
-    pub(super) late: f64,
-    pub(super) leaves: f64,
-    pub(super) leaves_by_itself: f64,
-    pub(super) resyncs: f64,
-    pub(super) panics: f64,
+pub(crate) struct HandlerOdds {
+    pub(crate) late: f64,
+    pub(crate) leaves: f64,
+    pub(crate) leaves_by_itself: f64,
+    pub(crate) resyncs: f64,
+    pub(crate) panics: f64,
 }
 
 /// The probability of each trait of a fault.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct FaultOdds {
-    pub(super) at_once: f64,
-    pub(super) for_one_informer: f64,
-    pub(super) skips: f64,
-    pub(super) counted: f64,
+pub(crate) struct FaultOdds {
+    pub(crate) at_once: f64,
+    pub(crate) for_one_informer: f64,
+    pub(crate) skips: f64,
+    pub(crate) counted: f64,
 }
 
 /// An incident before its numbers are drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Mishap {
+pub(crate) enum Mishap {
     Replica,
     Restart,
     DataLoss,
@@ -99,7 +99,7 @@ enum Deed {
 // === impl Swarm ===
 
 impl Swarm {
-    pub(super) fn draw(rng: &mut ChaCha8Rng, size: &Size) -> Self {
+    pub(crate) fn draw(rng: &mut ChaCha8Rng, size: &Size) -> Self {
         let safety_ms = pick(rng, &[8_000, 20_000, 45_000, 90_000, 240_000]);
         let tiers = some_of(rng, &[Tier::Web, Tier::Db, Tier::None], 0.75);
         let mut swarm = Self {
@@ -143,7 +143,7 @@ impl Swarm {
         swarm
     }
 
-    pub(super) fn action(&self, rng: &mut ChaCha8Rng) -> Action {
+    pub(crate) fn action(&self, rng: &mut ChaCha8Rng) -> Action {
         let (deed, _) = self
             .actions
             .choose_weighted(rng, |(_, weight)| *weight)
@@ -159,7 +159,7 @@ impl Swarm {
         }
     }
 
-    pub(super) fn tier(&self, rng: &mut ChaCha8Rng) -> Tier {
+    pub(crate) fn tier(&self, rng: &mut ChaCha8Rng) -> Tier {
         pick(rng, &self.tiers)
     }
 }
@@ -222,12 +222,12 @@ impl Mishap {
 }
 
 /// Picks one of `choices`, of which there is at least one.
-pub(super) fn pick<T: Clone>(rng: &mut ChaCha8Rng, choices: &[T]) -> T {
+pub(crate) fn pick<T: Clone>(rng: &mut ChaCha8Rng, choices: &[T]) -> T {
     choices.choose(rng).expect("there are choices").clone()
 }
 
 /// Draws a probability: 0 in a third of all runs, far higher than usual in a sixth.
-pub(super) fn odds(rng: &mut ChaCha8Rng, usual: f64) -> f64 {
+pub(crate) fn odds(rng: &mut ChaCha8Rng, usual: f64) -> f64 {
     match rng.random_range(0..6) {
         0 | 1 => 0.0,
         2..=4 => usual,
@@ -236,7 +236,7 @@ pub(super) fn odds(rng: &mut ChaCha8Rng, usual: f64) -> f64 {
 }
 
 /// Draws the choices of this run, in their order; at least one.
-pub(super) fn some_of<T: Clone>(rng: &mut ChaCha8Rng, choices: &[T], share: f64) -> Vec<T> {
+pub(crate) fn some_of<T: Clone>(rng: &mut ChaCha8Rng, choices: &[T], share: f64) -> Vec<T> {
     let mut some = choices.to_vec();
     some.retain(|_| rng.random_bool(share));
     if some.is_empty() {

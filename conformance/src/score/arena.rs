@@ -18,7 +18,7 @@ pub struct Arena {
     pub program: Option<Program>,
     /// The number of cells that are filled in parallel, each in a thread.
     pub thread_count: usize,
-    /// The factor by which plans are [sped up](crate::plan::Plan::sped_up).
+    /// The factor by which plans are [sped up](crate::sim::Plan::sped_up).
     pub speed: NonZeroU32,
     /// The time for convergence after the end of all faults; the default if `None`.
     pub convergence_limit: Option<Duration>,

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, time::Duration};
 use serde::Serialize;
 
 use super::{Contestant, Demand, Scenario, Verdict, judge::Judgement};
-use crate::{checkers::Violation, plan::Plan, seed::Seed};
+use crate::{checkers::Violation, seed::Seed, sim::Plan};
 
 /// The verdicts on the selected contestants in the selected scenarios.
 #[derive(Clone, Debug, Default)]

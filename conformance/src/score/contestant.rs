@@ -2,7 +2,7 @@
 
 use crate::{
     bugs::Bug,
-    plan::Plan,
+    sim::Plan,
     subjects::{Extras, OnFailure, SubjectKind},
 };
 

@@ -12,7 +12,8 @@ use super::{
 };
 use crate::{
     faults::action,
-    plan::{Action, Incident, IncidentKind, Plan, PlannedFault, Tier},
+    plan::{Action, Incident, IncidentKind, PlannedFault, Tier},
+    sim::Plan,
 };
 
 /// While the cluster changes.

@@ -8,7 +8,8 @@ use super::{
     scenario::{Demand, Scenario, cluster, disconnect, pods},
     server_variants,
 };
-use crate::plan::{Action, Operation, Plan, PlannedFault, Resource, Tier};
+use crate::plan::{Action, Operation, PlannedFault, Resource, Tier};
+use crate::sim::Plan;
 
 /// The time to notice silence: the server sends a bookmark a minute, and three missing ones prove that the stream is
 /// dead.

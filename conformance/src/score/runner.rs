@@ -13,8 +13,7 @@ use super::{
 use crate::{
     call::whole,
     checkers::{OF_INSTANT_DELIVERY, Violation},
-    plan::Plan,
-    sim::{Against, Outcome},
+    sim::{Against, Outcome, Plan},
     task,
     trace::SharedSink,
 };

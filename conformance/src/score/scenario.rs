@@ -8,11 +8,10 @@ use super::{Arena, Contestant};
 use crate::{
     live::{LiveError, RealServer},
     plan::{
-        Action, HandlerPlan, IncidentKind, InformerPlan, Operation, Plan, PlannedFault, Resource,
-        Tier,
+        Action, HandlerPlan, IncidentKind, InformerPlan, Operation, PlannedFault, Resource, Tier,
     },
     seed::Seed,
-    sim::{self, Outcome, RunOptions},
+    sim::{self, Outcome, Plan, RunOptions},
     subjects::{Extras, SubjectKind, SubjectParts, expected_copies},
     trace::SharedSink,
 };

@@ -10,7 +10,7 @@ use super::{
     scenarios,
 };
 use crate::{
-    checkers::{self, CHECKERS},
+    participants::{self, checkers},
     plan::{Resource, Selection},
     trace::{
         Change, Ending, Heard, Key, Member, Notified, Observation, Phase, RequestKind, Side, State,
@@ -184,7 +184,12 @@ fn contestant(name: &str) -> Contestant {
 }
 
 fn judged_for(trace: &Trace, asks: &Asks, name: &str) -> Judgement {
-    judge(trace, &checkers::check_all(trace), asks, contestant(name))
+    judge(
+        trace,
+        &participants::check_all(trace),
+        asks,
+        contestant(name),
+    )
 }
 
 fn judged(trace: &Trace) -> Judgement {
@@ -437,7 +442,7 @@ fn a_task_that_panicked_is_told_before_all_else() {
 
 #[test]
 fn every_promise_is_the_name_of_a_checker_and_has_a_meaning() {
-    let known: BTreeSet<&str> = CHECKERS.iter().map(|checker| checker.name).collect();
+    let known: BTreeSet<&str> = checkers().map(|checker| checker.name).collect();
     let judged_apart = ["hot_loops", "convergence", "bounded_requests"];
     let meanings: BTreeSet<&str> = MEANINGS.iter().map(|(name, _)| *name).collect();
     assert!(meanings.is_subset(&known), "{meanings:?}");

@@ -7,8 +7,9 @@ use super::{
     server_variants,
 };
 use crate::{
-    plan::{Action, InformerPlan, Operation, Plan, PlannedFault, Resource, Tier},
+    plan::{Action, InformerPlan, Operation, PlannedFault, Resource, Tier},
     seed::Seed,
+    sim::Plan,
 };
 
 /// The time of changes of the cluster.

@@ -5,8 +5,10 @@ use std::{collections::BTreeMap, time::Duration};
 use fakeserver::{Controllers, FakeServer, FakeServerBuilder, Restart, Snapshot};
 use tokio::time::Instant;
 
+use super::Plan;
 use crate::{
-    plan::{Incident, IncidentKind, Plan, in_words},
+    participants::Participants,
+    plan::{Incident, IncidentKind, in_words},
     trace::{Observation, Recorder},
     transport::{Leader, Route},
 };
@@ -14,8 +16,8 @@ use crate::{
 /// The servers and the routes to them.
 pub(super) struct Cluster {
     seed: u64,
-    /// True if the server holds elections.
-    has_candidates: bool,
+    /// The participants of the plan, by which servers are configured.
+    participants: Participants,
     recorder: Recorder,
     leader: Leader,
     /// The snapshot from which a restarted leader began, and the mode of the restart.
@@ -42,12 +44,9 @@ struct Replica {
 }
 
 /// Returns a server without objects of its own: every object of a run is one of its plan.
-fn empty(seed: u64, has_candidates: bool) -> FakeServerBuilder {
-    FakeServer::builder()
-        .with_seed(seed)
-        .with_bootstrap(false)
-        .with_cbor(true)
-        .with_coordinated_leader_election(has_candidates)
+fn empty(seed: u64, participants: &Participants) -> FakeServerBuilder {
+    let builder = FakeServer::builder().with_seed(seed);
+    participants.configure(builder.with_bootstrap(false).with_cbor(true))
 }
 
 // === impl Cluster ===
@@ -56,18 +55,17 @@ impl Cluster {
     /// Starts one server.
     pub(super) fn new(plan: &Plan, recorder: Recorder) -> Self {
         let (seed, fault_count) = (plan.seed.get(), plan.faults.len());
-        let mut elections = plan.election.iter();
-        let has_candidates = elections.any(|election| election.is_coordinated);
-        let mut leader = empty(seed, has_candidates).build();
+        let participants = plan.participants.clone();
+        let mut leader = empty(seed, &participants).build();
         let snapshot = plan.revision.map(|revision| {
             let snapshot = leader.snapshot().at_revision(revision);
-            let builder = empty(seed, has_candidates);
+            let builder = empty(seed, &participants);
             leader = builder.with_snapshot(snapshot.clone()).build();
             (snapshot, Restart::Keep)
         });
         Self {
             seed,
-            has_candidates,
+            participants,
             recorder,
             written: vec![(Instant::now(), leader.revision())],
             leader: Leader::new(leader),
@@ -246,7 +244,7 @@ impl Cluster {
     }
 
     fn builder(&self) -> FakeServerBuilder {
-        let builder = empty(self.seed, self.has_candidates);
+        let builder = empty(self.seed, &self.participants);
         match &self.snapshot {
             Some((snapshot, restart)) => builder
                 .with_snapshot(snapshot.clone())

@@ -1,7 +1,6 @@
 //! The smallest plan that breaks the same promise.
 
-use super::{Outcome, RunOptions, run};
-use crate::plan::{Plan, shrink::Shrinker};
+use super::{Outcome, Plan, RunOptions, run, shrink::Shrinker};
 
 /// The number of smaller plans that are tried.
 const ATTEMPT_COUNT_MAX: usize = 3_000;

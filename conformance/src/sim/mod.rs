@@ -3,6 +3,7 @@
 //! A run has two phases that matter. In *safety* the faults of the plan are in force, and promises that hold at every
 //! moment are observed. In *recovery* faults have ended, and every cache has to become equal to the server within a limit.
 
+mod plan;
 mod cluster;
 mod lag;
 mod log;
@@ -23,10 +24,11 @@ use self::{lag::Lag, log::WarningRecorder, pace::Pace, simulated::Simulated};
 pub use self::{
     minimal::Minimal,
     options::{Against, CONVERGENCE_LIMIT, MakeSubject, RunOptions},
+    plan::{Plan, shrink},
 };
 use crate::{
     checkers::{self, Violation},
-    plan::{Election, Plan},
+    participants,
     trace::{Observation, Recorder, Trace},
 };
 
@@ -52,7 +54,7 @@ pub struct Outcome {
 impl Outcome {
     /// Checks a trace.
     pub(crate) fn of(trace: Trace) -> Self {
-        let violations = checkers::check_all(&trace);
+        let violations = participants::check_all(&trace);
         Self {
             trace,
             violations,
@@ -120,9 +122,7 @@ async fn observe(plan: &Plan, options: &RunOptions<'_>, recorder: &Recorder) {
     let has_ended = || metrics.num_alive_tasks() == 0;
     let pace = Pace::new(options.against, recorder.clone());
     pace.wind_down(has_ended).await;
-    let election = plan.election.as_ref();
-    let giving_back_ms = election.map_or(0, Election::giving_back_ms);
-    let until = Instant::now() + Duration::from_millis(giving_back_ms);
+    let until = Instant::now() + Duration::from_millis(plan.participants.lingering_ms());
     while !has_ended() && Instant::now() < until {
         pace.wind_down(has_ended).await;
     }

@@ -13,6 +13,7 @@ use fakeserver::{
 use tokio::runtime::{self, Runtime};
 
 use crate::{
+    bugs::Bug,
     subjects::{self, Subject, SubjectParts},
     trace::SharedSink,
     transport::{Tap, Transport},
@@ -46,6 +47,8 @@ pub type MakeSubject<'a> = dyn Fn(SubjectParts<'_>) -> Box<dyn Subject> + 'a;
 pub struct RunOptions<'a> {
     /// Makes the subjects.
     pub subject: &'a MakeSubject<'a>,
+    /// The seeded bug of participants beside the subjects, if there is one.
+    pub bug: Option<Bug>,
     /// Installs rules for the whole run, recovery included: a server that differs in this all the time.
     pub server_variant: fn(&Faults) -> Vec<RuleGuard>,
     /// The way of subjects to the server.
@@ -98,6 +101,7 @@ impl Default for RunOptions<'_> {
     fn default() -> Self {
         Self {
             subject: &subjects::informer,
+            bug: None,
             server_variant: |_| Vec::new(),
             against: Against::InProcess,
             goal: |_| None,
@@ -113,6 +117,13 @@ impl<'a> RunOptions<'a> {
     #[must_use]
     pub fn with_subject(mut self, subject: &'a MakeSubject<'a>) -> Self {
         self.subject = subject;
+        self
+    }
+
+    /// Seeds a bug in participants beside the subjects.
+    #[must_use]
+    pub fn with_bug(mut self, bug: Bug) -> Self {
+        self.bug = Some(bug);
         self
     }
 

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use crate::plan::{Election, IncidentKind, Plan};
+use super::Plan;
+use crate::{participants, plan::IncidentKind};
 
 /// The number of observations of caches during safety.
 const OBSERVATION_COUNT: u64 = 25;
@@ -25,12 +26,7 @@ pub(crate) enum Act {
     Pause(usize),
     EndFault(usize),
     EndIncident(usize),
-    StopCandidate(usize),
-    StartCandidate(usize),
-    BeginCandidateFault(usize),
-    EndCandidateFault(usize),
-    Meddle(usize),
-    OnFactory(usize),
+    OfParticipant(participants::Act),
     Observe,
 }
 
@@ -73,13 +69,8 @@ pub(crate) fn schedule(plan: &Plan) -> Vec<(Duration, Act)> {
             acts.extend(leave.map(|leave_ms| (leave_ms, Act::Leave(place, handler))));
         }
     }
-    acts.extend(plan.election.iter().flat_map(of_election));
-    let of_factory = plan.factory.iter().flat_map(|factory| &factory.acts);
-    acts.extend(
-        of_factory
-            .enumerate()
-            .map(|(place, act)| (act.at_ms, Act::OnFactory(place))),
-    );
+    let of_participants = plan.participants.acts().into_iter();
+    acts.extend(of_participants.map(|(at_ms, act)| (at_ms, Act::OfParticipant(act))));
     let every_ms = (plan.safety_ms / OBSERVATION_COUNT).max(OBSERVATION_INTERVAL_MIN_MS);
     let observations =
         (every_ms..=plan.safety_ms).step_by(usize::try_from(every_ms).unwrap_or(usize::MAX));
@@ -91,25 +82,4 @@ pub(crate) fn schedule(plan: &Plan) -> Vec<(Duration, Act)> {
     acts.into_iter()
         .map(|(at_ms, act)| (Duration::from_millis(at_ms), act))
         .collect()
-}
-
-/// Returns the acts of an election.
-fn of_election(election: &Election) -> Vec<(u64, Act)> {
-    let mut acts = Vec::new();
-    for (place, candidate) in election.candidates.iter().enumerate() {
-        acts.push((candidate.start_ms, Act::StartCandidate(place)));
-        if let Some(stop) = candidate.stop {
-            acts.push((stop.at_ms, Act::StopCandidate(place)));
-            let again = stop.again_ms;
-            acts.extend(again.map(|again_ms| (again_ms, Act::StartCandidate(place))));
-        }
-    }
-    for (place, fault) in election.faults.iter().enumerate() {
-        acts.push((fault.at_ms, Act::BeginCandidateFault(place)));
-        acts.push((fault.at_ms + fault.for_ms, Act::EndCandidateFault(place)));
-    }
-    for (place, meddling) in election.meddlings.iter().enumerate() {
-        acts.push((meddling.at_ms, Act::Meddle(place)));
-    }
-    acts
 }

@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 use axum::Router;
 use fakeserver::faults::Faults as Rules;
 
+use super::Plan;
 use crate::{
     faults::FaultInjector,
-    plan::{Plan, Resource, Selection},
+    plan::{Resource, Selection},
     trace::{Change, Member, Observation, Recorder},
     transport::{Leader, Route},
     workload::Workload,

@@ -5,11 +5,11 @@ use std::collections::BTreeSet;
 use axum::Router;
 use fakeserver::{FakeServer, StoredObject, faults::Faults as Rules};
 
-use super::{cluster::Cluster, servers::Servers};
+use super::{Plan, cluster::Cluster, servers::Servers};
 use crate::{
     digest,
     faults::FaultInjector,
-    plan::{Action, IncidentKind, LABEL, Operation, Plan, Resource, SPOILED, Selection},
+    plan::{Action, IncidentKind, LABEL, Operation, Resource, SPOILED, Selection},
     trace::{Change, Key, Member, Observation, Recorder, Side, State},
     transport::{Leader, Route},
     workload::Workload,

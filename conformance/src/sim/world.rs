@@ -7,17 +7,16 @@ use informer::reflector::ListGate;
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 
 use super::{
-    Against, RunOptions,
+    Against, Plan, RunOptions,
     pace::Pace,
     schedule::{Act, schedule},
     servers::Servers,
 };
 use crate::{
-    election::{self, Election},
-    factory::{self, Factory},
     faults::FaultInjector,
     interleave::{Seam, Yields},
-    plan::{Plan, PlannedEncoding, Resource, Selection},
+    participants::{End, Host, Running},
+    plan::{PlannedEncoding, Resource, Selection},
     subjects::{Subject, SubjectParts, SubjectSet},
     trace::{Key, Observation, Phase, Recorder, State},
     transport::{RequestNumbers, Tap, Transport},
@@ -52,8 +51,7 @@ struct World<S> {
     recorder: Recorder,
     workload: Workload,
     faults: FaultInjector,
-    election: Option<Election>,
-    factory: Option<Factory>,
+    participants: Running,
     subjects: SubjectSet,
     yields: Yields,
     began: Instant,
@@ -104,17 +102,14 @@ impl<S: Servers> World<S> {
             names.push(name);
             taps.extend(tap);
         }
-        let election = election(plan, &mut servers, options, &recorder);
-        names.extend(election.iter().flat_map(|_| election::clients(plan)));
-        let factory = factory(plan, &mut servers, options, &recorder);
-        names.extend(factory.iter().map(|_| factory::CLIENT.to_owned()));
+        let participants = participants(plan, &mut servers, options, &recorder);
+        names.extend(participants.clients());
         Self {
             workload: Workload::new(servers.router(), recorder.clone())
                 .with_contents(plan.contents.clone()),
             faults: servers.faults(plan, names, recorder.clone()),
             servers,
-            election,
-            factory,
+            participants,
             variant: (options.server_variant)(&rules),
             convergence_limit: convergence_limit(plan, options),
             against: options.against,
@@ -132,36 +127,26 @@ impl<S: Servers> World<S> {
         self.servers.set_up(&mut self.workload).await;
         self.recorder.record(Observation::Phase(Phase::Safety));
         self.began = Instant::now();
-        if let Some(election) = &mut self.election {
-            election.begin();
-        }
+        self.participants.begin();
         for (at, act) in schedule(plan) {
             sleep_until(self.began + at).await;
             self.act(plan, act).await?;
         }
         sleep_until(self.began + Duration::from_millis(plan.safety_ms)).await;
         self.faults.end_all();
-        if let Some(election) = &mut self.election {
-            election.end_faults();
-        }
+        self.participants.end_faults();
         self.servers.end_incidents();
         self.subjects.resume_all();
-        if let Some(factory) = &mut self.factory {
-            factory.recover().await;
-        }
+        self.participants.recover().await;
         self.recorder.record(Observation::Phase(Phase::Recovery));
         let last = self.workload.write_last().await;
         self.converge(&last).await;
-        if let Some(election) = &self.election {
-            election.settle().await;
-        }
-        if let Some(factory) = &mut self.factory {
-            let members = |selection: &Selection| self.servers.members(selection);
-            factory.settle(self.convergence_limit, members).await;
-        }
-        let of_factory = self.factory.as_ref().map_or(0, Factory::informer_count);
-        let of_election = self.election.as_ref().map_or(0, Election::informer_count);
-        let running_count = self.subjects.running().count() + of_factory + of_election;
+        let end = End {
+            limit: self.convergence_limit,
+            members: &|selection| self.servers.members(selection),
+        };
+        self.participants.settle(&end).await;
+        let running_count = self.subjects.running().count() + self.participants.watch_count();
         let has_noticed = || self.servers.open_watch_count() <= Some(running_count);
         self.pace.notice(has_noticed).await;
         self.record_open_watches(running_count);
@@ -169,14 +154,7 @@ impl<S: Servers> World<S> {
     }
 
     async fn act(&mut self, plan: &Plan, act: Act) -> Result<(), S::Error> {
-        if let Some(election) = &mut self.election {
-            // Faults may remove history.
-            election.note();
-            act_in(election, act).await;
-        }
-        if let Some(factory) = &mut self.factory {
-            act_on(factory, act).await;
-        }
+        self.participants.note();
         match act {
             Act::Operate(place) => {
                 self.yields.pass(Seam::Operation).await;
@@ -218,13 +196,11 @@ impl<S: Servers> World<S> {
             }
             Act::Pause(informer) => self.subjects.pause(informer),
             Act::Resume(informer) => self.subjects.resume(informer),
-            Act::Observe => self.subjects.observe(),
-            Act::StartCandidate(_)
-            | Act::StopCandidate(_)
-            | Act::BeginCandidateFault(_)
-            | Act::EndCandidateFault(_)
-            | Act::Meddle(_)
-            | Act::OnFactory(_) => {}
+            Act::OfParticipant(act) => self.participants.act(act).await,
+            Act::Observe => {
+                self.participants.observe();
+                self.subjects.observe();
+            }
         }
         Ok(())
     }
@@ -287,13 +263,8 @@ impl<S: Servers> World<S> {
         self.variant.clear();
         self.faults.record_fired();
         self.servers.record_counts();
-        if let Some(election) = &mut self.election {
-            election.end_faults();
-            let _ = timeout(SHUTDOWN_LIMIT, election.shut_down()).await;
-        }
-        if let Some(factory) = &mut self.factory {
-            factory.shut_down().await;
-        }
+        self.participants.end_faults();
+        self.participants.shut_down().await;
         // Tasks that do not end are reported as such.
         self.subjects.stop().await;
         let has_ended = || self.servers.open_watch_count() <= Some(0);
@@ -339,60 +310,29 @@ fn convergence_limit(plan: &Plan, options: &RunOptions<'_>) -> Duration {
     options.convergence_limit * u32::try_from(turns).unwrap_or(u32::MAX)
 }
 
-/// Creates the election of a plan, if it has one and the run can have one: time has to be simulated, and so have the servers.
-fn election<S: Servers>(
+/// Creates the participants of a plan, if the run can have them: time has to be simulated, and so have the servers.
+fn participants<S: Servers>(
     plan: &Plan,
     servers: &mut S,
     options: &RunOptions<'_>,
     recorder: &Recorder,
-) -> Option<Election> {
+) -> Running {
     let leader = servers.leader();
-    let leader = leader.filter(|_| options.against == Against::InProcess)?;
-    Election::of(plan, leader, recorder, |client| {
-        (servers.open_writer_route(), yields(plan, client))
-    })
-}
-
-/// Performs an act of an election, or lets it observe.
-async fn act_in(election: &mut Election, act: Act) {
-    match act {
-        Act::StartCandidate(candidate) => election.start(candidate),
-        Act::StopCandidate(candidate) => election.stop(candidate),
-        Act::BeginCandidateFault(fault) => election.begin_fault(fault),
-        Act::EndCandidateFault(fault) => election.end_fault(fault),
-        Act::Meddle(place) => election.meddle(place).await,
-        Act::Observe => election.observe(),
-        _ => {}
-    }
-}
-
-/// Creates the factory of a plan, likewise.
-fn factory<S: Servers>(
-    plan: &Plan,
-    servers: &mut S,
-    options: &RunOptions<'_>,
-    recorder: &Recorder,
-) -> Option<Factory> {
-    servers.leader()?;
-    let factory_plan = plan.factory.as_ref();
-    factory_plan.filter(|_| options.against == Against::InProcess)?;
-    Factory::of(plan, recorder, || {
-        let route = servers.open_writer_route();
-        (route, yields(plan, factory::CLIENT))
-    })
-}
-
-/// Performs an act on a factory, or lets it observe.
-async fn act_on(factory: &mut Factory, act: Act) {
-    match act {
-        Act::OnFactory(place) => factory.act(place).await,
-        Act::Observe => factory.observe(),
-        _ => {}
-    }
+    let Some(leader) = leader.filter(|_| options.against == Against::InProcess) else {
+        return Running::default();
+    };
+    let mut host = Host {
+        seed: plan.seed,
+        interleaving: plan.interleaving,
+        recorder: recorder.clone(),
+        leader,
+        bug: options.bug,
+        open_route: &mut || servers.open_writer_route(),
+    };
+    Running::new(&plan.participants, &mut host)
 }
 
 /// Draws the yields of an actor from the plan's seed.
 fn yields(plan: &Plan, actor: &str) -> Yields {
-    let generator = plan.seed.stream(&format!("yields of {actor}"));
-    Yields::new(plan.interleaving, generator)
+    Yields::of(plan.interleaving, plan.seed, actor)
 }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use rand::{RngExt, rngs::ChaCha8Rng};
 
 use super::feature::{Feature, Reached};
-use crate::plan::Plan;
+use crate::sim::Plan;
 
 /// The most plans of a corpus.
 const SIZE_MAX: usize = 512;

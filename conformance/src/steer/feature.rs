@@ -6,8 +6,8 @@ use std::{
 };
 
 use crate::{
-    checkers::CHECKERS,
-    trace::{ElectionEvent, Observation, Trace},
+    participants,
+    trace::{Observation, ParticipantEvent, Trace},
     transitions::{Observer, Owner, Transition},
 };
 
@@ -25,8 +25,8 @@ pub enum Feature {
     Under(String, Transition),
     /// Faults of these names were in force at the same time.
     Together(String, String),
-    /// Events of these names about one candidate followed each other.
-    Election(&'static str, &'static str),
+    /// Events of these names about one part of a participant followed each other.
+    Steps(&'static str, &'static str),
 }
 
 /// The features that a run reached, and its cost.
@@ -50,7 +50,7 @@ struct Collector {
     last: BTreeMap<Owner, Transition>,
     /// The faults in force, with their informers; all if `None`.
     faults: BTreeMap<usize, (String, Option<usize>)>,
-    /// The last event of each candidate, and of the lease.
+    /// The last event of each part of a participant, and of what concerns all.
     last_events: BTreeMap<Option<usize>, &'static str>,
 }
 
@@ -74,7 +74,7 @@ impl Reached {
 
 impl Collector {
     fn take(&mut self, observation: &Observation) {
-        for checker in CHECKERS {
+        for checker in participants::checkers() {
             if checker.is_occasion(observation) {
                 *self.occasions.entry(checker.name).or_default() += 1;
             }
@@ -90,7 +90,7 @@ impl Collector {
                 ..
             } => self.fault(*fault, name, *informer),
             Observation::FaultEnds { fault } => drop(self.faults.remove(fault)),
-            Observation::Election(event) => self.event(event),
+            Observation::Participant(event) => self.event(event),
             _ => {}
         }
     }
@@ -119,14 +119,14 @@ impl Collector {
         self.faults.insert(number, (name.to_owned(), informer));
     }
 
-    fn event(&mut self, event: &ElectionEvent) {
-        let Some((candidate, name)) = named(event) else {
+    fn event(&mut self, event: &ParticipantEvent) {
+        let Some((part, name)) = event.as_event().step() else {
             return;
         };
-        // Writes of others concern all candidates.
-        let before = self.last_events.insert(candidate, name);
+        // Some events concern all parts.
+        let before = self.last_events.insert(part, name);
         if let Some(before) = before.or_else(|| self.last_events.get(&None).copied()) {
-            self.features.insert(Feature::Election(before, name));
+            self.features.insert(Feature::Steps(before, name));
         }
     }
 
@@ -146,47 +146,6 @@ impl Collector {
     }
 }
 
-/// Returns the name of an event of an election, and its candidate; `None` for an event that says nothing new.
-fn named(event: &ElectionEvent) -> Option<(Option<usize>, &'static str)> {
-    Some(match event {
-        ElectionEvent::Stands { candidacy } => (Some(candidacy.candidate), "stands"),
-        ElectionEvent::Leads { candidacy, .. } => (Some(candidacy.candidate), "leads"),
-        ElectionEvent::Lost { candidacy } => (Some(candidacy.candidate), "has lost"),
-        ElectionEvent::GaveUp { candidacy } => (Some(candidacy.candidate), "has given up"),
-        ElectionEvent::Stops { candidacy, .. } => (Some(candidacy.candidate), "stops"),
-        ElectionEvent::Answered {
-            candidacy, status, ..
-        } => {
-            let name = match status {
-                None => "no answer",
-                Some(200..400) => "success",
-                Some(404) => "no lease",
-                Some(409) => "conflict",
-                Some(429) => "throttled",
-                Some(500..) => "server error",
-                Some(_) => "refused",
-            };
-            (Some(candidacy.candidate), name)
-        }
-        ElectionEvent::LeaseChanged { before, after, .. } => {
-            let holder = |lease: &Option<_>| {
-                let lease: Option<&crate::trace::LeaseState> = lease.as_ref();
-                lease.map(|lease| lease.holder.clone())
-            };
-            let name = match (holder(before), holder(after)) {
-                (_, None) => "lease deleted",
-                (None, _) => "lease created",
-                (Some(before), Some(after)) if before == after => "lease renewed",
-                (_, Some(after)) if after.is_empty() => "lease released",
-                _ => "lease taken",
-            };
-            (None, name)
-        }
-        ElectionEvent::Meddled { .. } => (None, "written by others"),
-        _ => return None,
-    })
-}
-
 impl Display for Feature {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self {
@@ -195,7 +154,7 @@ impl Display for Feature {
             Self::Pair(before, made) => write!(f, "{before}; then {made}"),
             Self::Under(fault, made) => write!(f, "{made}; under {fault}"),
             Self::Together(first, second) => write!(f, "{first} and {second} together"),
-            Self::Election(before, event) => write!(f, "election: {before}; then {event}"),
+            Self::Steps(before, event) => write!(f, "{before}; then {event}"),
         }
     }
 }

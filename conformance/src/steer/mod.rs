@@ -13,10 +13,7 @@ use rand::{RngExt, rngs::ChaCha8Rng};
 
 pub use self::feature::{Feature, Reached};
 use self::{corpus::Corpus, mutation::Mutation};
-use crate::{
-    plan::{Plan, Profile},
-    seed::Seed,
-};
+use crate::{plan::Profile, seed::Seed, sim::Plan};
 
 /// The number of plans of a round. Results are learned from at its end.
 pub const ROUND_SIZE: usize = 32;

@@ -8,7 +8,7 @@
 use rand::{RngExt, rngs::ChaCha8Rng, seq::SliceRandom};
 use serde_json::{Map, Value};
 
-use crate::plan::Plan;
+use crate::sim::Plan;
 
 /// The most steps of a mutation.
 const STEP_COUNT_MAX: u32 = 12;

@@ -2,9 +2,10 @@ use std::collections::BTreeSet;
 
 use super::{Feature, Origin, Reached, Search};
 use crate::{
-    plan::{Plan, Profile},
+    participants::Participants,
+    plan::Profile,
     seed::Seed,
-    sim::{self, RunOptions},
+    sim::{self, Plan, RunOptions},
     trace::Trace,
 };
 
@@ -22,7 +23,7 @@ fn invented(plan: &Plan) -> Reached {
             features.insert(Feature::Together(first, second));
         }
     }
-    let election = plan.election.as_ref();
+    let election = plan.participants.election.as_ref();
     let candidate_count = election.map_or(0, |election| election.candidates.len());
     let number = u32::try_from(candidate_count).unwrap();
     features.insert(Feature::Occasion("leaders", number));
@@ -95,10 +96,8 @@ fn mutations_change_every_part() {
         let is_changed = |name: &&String| before.get(*name) != after.get(*name);
         changed.extend(names.filter(is_changed).cloned());
     }
-    let parts = [
+    let mut parts = vec![
         "contents",
-        "election",
-        "factory",
         "faults",
         "incidents",
         "informers",
@@ -109,6 +108,8 @@ fn mutations_change_every_part() {
         "seed",
         "workload",
     ];
+    parts.extend(Participants::NAMES);
+    parts.sort_unstable();
     assert!(changed.iter().map(String::as_str).eq(parts), "{changed:?}");
 }
 
@@ -142,7 +143,9 @@ fn plans_of_an_earlier_search_come_first() {
 fn a_run_reaches_features_of_every_kind() {
     let mut reached = Reached::default();
     let drawn = |seed| Plan::draw_sized(Seed::new(seed), Profile::Small);
-    let with_an_election = (0..100).map(drawn).find(|plan| plan.election.is_some());
+    let with_an_election = (0..100)
+        .map(drawn)
+        .find(|plan| plan.participants.election.is_some());
     for plan in (0..5).map(drawn).chain(with_an_election) {
         let of_run = Reached::of(&run(&plan));
         assert_eq!(of_run, Reached::of(&run(&plan)));
@@ -155,5 +158,5 @@ fn a_run_reaches_features_of_every_kind() {
     assert!(has(|it| matches!(it, Feature::Pair(..))));
     assert!(has(|it| matches!(it, Feature::Under(..))));
     assert!(has(|it| matches!(it, Feature::Together(..))));
-    assert!(has(|it| matches!(it, Feature::Election(..))));
+    assert!(has(|it| matches!(it, Feature::Steps(..))));
 }

@@ -1,8 +1,12 @@
-//! The events that led to another one: of the same object and the same informer, or of the same election.
+//! The events that led to another one: of the same object and the same informer, or of the same participant.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::tracefile::{Event, EventKind};
+use crate::{
+    participants::Participants,
+    trace::Concern,
+    tracefile::{Event, EventKind},
+};
 
 /// The number of events that are told to have led to another one.
 const LED_MAX: usize = 6;
@@ -15,8 +19,8 @@ pub(super) struct Causes {
     objects: BTreeMap<String, BTreeSet<usize>>,
     /// The informer of each actor that is one, or its handler.
     informers: BTreeMap<usize, usize>,
-    /// Whom each actor of an election concerns.
-    election: BTreeMap<usize, Concerned>,
+    /// The parts of a participant that each of its actors concerns.
+    concerns: BTreeMap<usize, Concern>,
 }
 
 /// An event that may have led to another one.
@@ -25,15 +29,8 @@ struct Known {
     step: Step,
     objects: Vec<usize>,
     informer: Option<usize>,
-    /// Whom an event of an election concerns.
-    election: Option<Concerned>,
-}
-
-/// The candidates that an event of an election is about.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Concerned {
-    One(usize),
-    All,
+    /// The parts of a participant that it concerns, if it is one of its events.
+    concern: Option<Concern>,
 }
 
 /// The steps of an object from the server to a handler.
@@ -63,14 +60,9 @@ impl Causes {
         self.informers.insert(actor, informer);
     }
 
-    /// Remembers the candidate that an actor is.
-    pub(super) fn is_candidate(&mut self, actor: usize, candidate: usize) {
-        self.election.insert(actor, Concerned::One(candidate));
-    }
-
-    /// Remembers an actor that concerns all candidates.
-    pub(super) fn is_of_election(&mut self, actor: usize) {
-        self.election.insert(actor, Concerned::All);
+    /// Remembers what an actor of a participant concerns.
+    pub(super) fn concerns(&mut self, actor: usize, concern: Concern) {
+        self.concerns.insert(actor, concern);
     }
 
     /// Remembers a change of the server.
@@ -80,7 +72,7 @@ impl Causes {
             step: Step::Changed,
             objects: vec![object],
             informer: None,
-            election: None,
+            concern: None,
         });
     }
 
@@ -93,7 +85,7 @@ impl Causes {
                 .collect()
         };
         let mut actor = event.actor;
-        let election = actor.and_then(|actor| self.election.get(&actor).copied());
+        let concern = actor.and_then(|actor| self.concerns.get(&actor).copied());
         let (step, objects) = match &event.kind {
             EventKind::Fault { hits, .. } => {
                 actor = *hits;
@@ -107,11 +99,9 @@ impl Causes {
             }
             EventKind::Notified { object, .. } => (Step::Notified, vec![*object]),
             EventKind::Request { .. } => (Step::Asked, Vec::new()),
-            EventKind::Answer { .. } if election.is_some() => (Step::Delivered, Vec::new()),
+            EventKind::Answer { .. } if concern.is_some() => (Step::Delivered, Vec::new()),
             EventKind::Lead { .. } | EventKind::Follow { .. } => (Step::Believed, Vec::new()),
-            EventKind::Note { .. } if election == Some(Concerned::All) => {
-                (Step::Changed, Vec::new())
-            }
+            EventKind::Note { .. } if concern == Some(Concern::All) => (Step::Changed, Vec::new()),
             _ => return,
         };
         let own = actor.and_then(|actor| self.informers.get(&actor));
@@ -122,7 +112,7 @@ impl Causes {
             step,
             objects,
             informer: own.or(asker).copied(),
-            election,
+            concern,
         });
     }
 
@@ -159,8 +149,8 @@ impl Causes {
         asker: impl Fn(usize) -> Option<usize>,
     ) -> Vec<usize> {
         let end = at.unwrap_or(usize::MAX);
-        if let Some(concerned) = candidates_of(finding) {
-            return self.of_election(end, concerned);
+        if let Some(concern) = Participants::concern(finding) {
+            return self.of_participant(end, concern);
         }
         let shown = self.known.iter().rev().find(|known| known.number == end);
         let mut objects = self.named(finding);
@@ -178,7 +168,7 @@ impl Causes {
         }
         let mut led = BTreeMap::new();
         let known = self.known.iter().rev();
-        for known in known.filter(|known| known.number < end && known.election.is_none()) {
+        for known in known.filter(|known| known.number < end && known.concern.is_none()) {
             let is_of_informer =
                 informer.is_none() || known.informer.is_none() || known.informer == informer;
             let is_of_object = match known.step {
@@ -197,14 +187,14 @@ impl Causes {
         led.into_iter().collect()
     }
 
-    /// Returns the last of each step of an election: of the lease and of one candidate, or of all.
-    fn of_election(&self, end: usize, concerned: Concerned) -> Vec<usize> {
+    /// Returns the last of each step of one part of a participant, and of what concerns all of them.
+    fn of_participant(&self, end: usize, concern: Concern) -> Vec<usize> {
         let mut led = BTreeMap::new();
         for known in self.known.iter().rev().filter(|known| known.number < end) {
-            let Some(whose) = known.election else {
+            let Some(own) = known.concern else {
                 continue;
             };
-            if [whose, concerned].contains(&Concerned::All) || whose == concerned {
+            if [own, concern].contains(&Concern::All) || own == concern {
                 led.entry(known.step).or_insert(known.number);
             }
         }
@@ -232,19 +222,6 @@ impl Causes {
             .flat_map(|(_, objects)| objects.iter().copied())
             .collect()
     }
-}
-
-/// Returns the candidates that a finding is about, if it is about an election.
-fn candidates_of(finding: &str) -> Option<Concerned> {
-    let mut words = finding.split(' ').skip_while(|word| *word != "candidate");
-    if words.next().is_some() {
-        // A candidacy is told as its candidate and its number, as in 2.1.
-        let number = words.next().and_then(|word| word.split('.').next());
-        let number = number.and_then(|number| number.parse().ok());
-        return Some(number.map_or(Concerned::All, Concerned::One));
-    }
-    let is_of_all = |word: &str| ["lease", "candidates", "leads"].contains(&word);
-    finding.split(' ').any(is_of_all).then_some(Concerned::All)
 }
 
 /// Returns the informer that a finding is about.

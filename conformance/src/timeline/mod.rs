@@ -4,10 +4,6 @@
 //! at the end, statuses, counts, and unchanged caches.
 
 mod teller;
-mod wire;
-mod controllers;
-mod elections;
-mod factories;
 mod caches;
 mod causes;
 

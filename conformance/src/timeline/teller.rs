@@ -10,26 +10,28 @@ use fakeserver::FakeServer;
 
 use super::{caches::Caches, causes::Causes};
 use crate::{
-    checkers::{self, Violation},
-    plan::{Resource, SPOILED, Selection},
-    trace::{CacheView, Heard, Member, Notified, Observation, Sink},
+    checkers::{Checker, Violation},
+    participants,
+    plan::Resource,
+    trace::{
+        CacheView, Lane, Member, Objects, Observation, Phase, Sink, Source, numbered, started,
+    },
     tracefile::{
-        Broken, Event, EventKind, Followed, Header, Mirrored, ObjectName, Role, Standstill, Truth,
-        Writer, Written,
+        Broken, Event, EventKind, Followed, Header, ObjectName, Role, Truth, Writer, Written,
     },
 };
 
 /// Writes observations as events. With a server to follow, it writes each change of an object before the first
 /// observation after it; with views of caches, their contents at each observation.
 pub struct Teller<W> {
-    pub(super) writer: Writer<W>,
-    pub(super) causes: Causes,
-    pub(super) server: usize,
+    writer: Writer<W>,
+    causes: Causes,
+    server: usize,
     workload: usize,
     /// The resource that each informer mirrors.
-    pub(super) resources: BTreeMap<usize, Resource>,
+    resources: BTreeMap<usize, Resource>,
     /// The informer of each request.
-    pub(super) requests: BTreeMap<usize, usize>,
+    requests: BTreeMap<usize, usize>,
     caches: Caches,
     truth: Truth,
     /// The number of events before the end of each observation.
@@ -101,55 +103,38 @@ impl<W: Write> Teller<W> {
         Broken {
             promise: violation.checker.to_owned(),
             finding: finding.text.clone(),
-            expected: checkers::invariant(violation.checker).map(ToOwned::to_owned),
+            expected: promise(violation.checker).map(ToOwned::to_owned),
             at,
             causes: self.causes.of(at, &finding.text, asker),
             is_excused: violation.is_expected(),
         }
     }
 
-    pub(super) fn event(&mut self, event: &Event) -> usize {
+    fn event(&mut self, event: &Event) -> usize {
         let number = self.writer.event_count();
         self.causes.take(number, event, &self.requests);
         self.writer.event(event)
     }
 
-    pub(super) fn say(&mut self, at: Duration, actor: usize, kind: EventKind) {
+    fn say(&mut self, at: Duration, actor: usize, kind: EventKind) {
         self.event(&Event::new(at, actor, kind));
     }
 
-    pub(super) fn informer(&mut self, informer: usize) -> usize {
-        let name = format!("informer {informer}");
-        let actor = self.writer.actor(&name, Role::Client, None);
+    fn informer(&mut self, informer: usize) -> usize {
+        self.belongs(&format!("informer {informer}"), Role::Client, informer)
+    }
+
+    /// Returns the number of an actor that is an informer, or a part of it.
+    fn belongs(&mut self, name: &str, role: Role, informer: usize) -> usize {
+        let of = (role != Role::Client).then(|| self.informer(informer));
+        let actor = self.writer.actor(name, role, of);
         self.causes.is_informer(actor, informer);
         actor
     }
 
-    fn handler(&mut self, informer: usize, handler: usize) -> usize {
-        let of = self.informer(informer);
-        let name = format!("handler {informer}.{handler}");
-        let actor = self.writer.actor(&name, Role::Handler, Some(of));
-        self.causes.is_informer(actor, informer);
-        actor
-    }
-
-    /// Returns the number of an object that an informer sees.
-    pub(super) fn object(&mut self, informer: usize, key: &str, uid: &str) -> usize {
-        let resource = self.resources.get(&informer);
-        let resource = resource.copied().unwrap_or(Resource::Pods);
-        let name = named(resource, key, uid);
-        let object = self.writer.object(name);
-        self.causes.is_called(object, key);
-        object
-    }
-
-    /// Returns the objects of a list, and their versions, in a row.
-    pub(super) fn list(&mut self, informer: usize, members: &[Member]) -> Vec<u64> {
-        let numbered = members.iter().flat_map(|member| {
-            let object = self.object(informer, &member.key, &member.state.uid);
-            [object as u64, member.state.revision]
-        });
-        numbered.collect()
+    /// Returns the informer that sent a request.
+    fn asker(&self, request: usize) -> usize {
+        self.requests.get(&request).copied().unwrap_or_default()
     }
 
     /// Writes what a cache shows otherwise than before.
@@ -161,7 +146,7 @@ impl<W: Write> Teller<W> {
         synced: Option<bool>,
         members: &[Member],
     ) {
-        let list = self.list(informer, members);
+        let list = numbered(self, Source::Informer(informer), members);
         if let Some(kind) = self.caches.difference(informer, revision, synced, &list) {
             let actor = self.informer(informer);
             self.say(at, actor, kind);
@@ -194,147 +179,79 @@ impl<W: Write> Teller<W> {
 
     fn tell(&mut self, at: Duration, observation: &Observation) {
         match observation {
-            Observation::Phase(phase) => {
-                let say = format!("{phase:?}").to_lowercase();
-                let number = self.event(&Event::of_run(at, EventKind::Phase { say: say.clone() }));
-                if matches!(say.as_str(), "converged" | "givenup") {
-                    self.judged = Some(number);
-                }
-            }
-            Observation::Operation {
-                text,
-                status,
-                revision,
-            } => {
-                let kind = EventKind::Operation {
-                    say: short(text),
-                    code: *status,
-                    revision: *revision,
-                };
-                self.say(at, self.workload, kind);
-            }
-            Observation::FaultBegins {
-                fault,
-                informer,
-                text,
-                ..
-            } => {
-                let kind = EventKind::Fault {
-                    fault: *fault,
-                    say: text.clone(),
-                    hits: informer.map(|informer| self.informer(informer)),
-                };
-                self.event(&Event::of_run(at, kind));
-            }
-            Observation::FaultEnds { fault } => {
-                self.event(&Event::of_run(at, EventKind::Heal { fault: *fault }));
-            }
-            Observation::Notified(notified) => self.notified(at, notified),
-            Observation::Cached {
-                informer,
-                revision,
-                has_synced,
-                members,
-            } => self.believe(at, *informer, *revision, Some(*has_synced), members),
-            Observation::Controlled(controlled) => self.controlled(at, controlled),
-            Observation::Election(event) => self.election(at, event),
-            Observation::Factory(event) => self.factory(at, event),
-            Observation::Undone { text } => self.run_says(at, format!("undone: {text}")),
-            Observation::HotLoop { text } => self.run_says(at, format!("without end: {text}")),
-            other => self.tell_of_life(at, other),
-        }
-    }
-
-    fn run_says(&mut self, at: Duration, say: String) {
-        self.event(&Event::of_run(at, EventKind::note(say)));
-    }
-
-    /// Tells of the lives of informers and handlers.
-    fn tell_of_life(&mut self, at: Duration, observation: &Observation) {
-        let start = |say: &str| EventKind::Start {
-            say: say.to_owned(),
-        };
-        let stop = |how, say: &str| EventKind::Stop {
-            how,
-            say: say.to_owned(),
-        };
-        let (actor, kind) = match observation {
             Observation::InformerStarts {
                 informer,
                 selection,
             } => {
                 self.resources.insert(*informer, selection.resource);
                 let actor = self.informer(*informer);
-                self.say(at, actor, start(""));
-                (actor, EventKind::Mirror(mirrored(selection)))
+                self.say(at, actor, started(""));
             }
-            Observation::InformerPauses { informer } => {
-                let kind = stop(Standstill::Pause, "is paused");
-                (self.informer(*informer), kind)
-            }
-            Observation::InformerResumes { informer } => {
-                (self.informer(*informer), start("is resumed"))
-            }
-            Observation::InformerStopped {
+            Observation::InformerStopped { informer, .. } => self.caches.forget(*informer),
+            Observation::Request {
+                informer, request, ..
+            } => drop(self.requests.insert(*request, *informer)),
+            Observation::Cached {
                 informer,
-                task_count,
-            } => {
-                self.caches.forget(*informer);
-                let say = format!("stops, {task_count} tasks left");
-                (self.informer(*informer), stop(Standstill::Stop, &say))
-            }
-            Observation::HandlerJoins {
-                informer, handler, ..
-            } => (self.handler(*informer, *handler), start("joins")),
-            Observation::HandlerLeaves { informer, handler } => {
-                let kind = stop(Standstill::Stop, "leaves");
-                (self.handler(*informer, *handler), kind)
-            }
-            Observation::Differs {
-                informer,
-                part,
-                name,
-                text,
-            } => {
-                let say = format!("{} {name} differs: {text}", part.name());
-                (self.informer(*informer), EventKind::note(say))
-            }
-            Observation::SubjectFailed { informer, text, .. } => {
-                let kind = stop(Standstill::Crash, &format!("fails: {text}"));
-                (self.informer(*informer), kind)
-            }
-            Observation::Warned { message, fields } => {
-                let log = self.writer.actor("log", Role::Harness, None);
-                (log, EventKind::note(format!("{message}{fields}")))
-            }
-            wire => return self.on_the_wire(at, wire),
+                revision,
+                has_synced,
+                members,
+            } => self.believe(at, *informer, *revision, Some(*has_synced), members),
+            _ => {}
+        }
+        let Some((actor, kind)) = observation.in_file(self) else {
+            return;
         };
-        self.say(at, actor, kind);
+        let mut event = Event::of_run(at, kind);
+        event.actor = actor;
+        if let Observation::Called { informer, text, .. } = observation {
+            event = event.with_causes(self.causes.read_before(*informer, text));
+        }
+        let number = self.event(&event);
+        if let Observation::Phase(Phase::Converged | Phase::GivenUp) = observation {
+            self.judged = Some(number);
+        }
+    }
+}
+
+impl<W: Write> Objects for Teller<W> {
+    fn actor(&mut self, lane: Lane) -> Option<usize> {
+        Some(match lane {
+            Lane::Run => return None,
+            Lane::Server => self.server,
+            Lane::Workload => self.workload,
+            Lane::Log => self.writer.actor("log", Role::Harness, None),
+            Lane::Informer(informer) => self.informer(informer),
+            Lane::Asker(request) => self.informer(self.asker(request)),
+            Lane::Handler(informer, handler) => {
+                let name = format!("handler {informer}.{handler}");
+                self.belongs(&name, Role::Handler, informer)
+            }
+            Lane::Controller(informer, controller) => {
+                let of = self.informer(informer);
+                let name = format!("control {informer}.{controller}");
+                self.writer.actor(&name, Role::Controller, Some(of))
+            }
+            Lane::Of(name, role, concern) => {
+                let actor = self.writer.actor(&name, role, None);
+                if let Some(concern) = concern {
+                    self.causes.concerns(actor, concern);
+                }
+                actor
+            }
+        })
     }
 
-    fn notified(&mut self, at: Duration, notified: &Notified) {
-        let actor = self.handler(notified.informer, notified.handler);
-        let (state, how, was, initial) = match &notified.heard {
-            Heard::Added { new, is_initial } => (Some(new), "added", None, *is_initial),
-            Heard::Updated { old, new } if old.uid != new.uid => {
-                (Some(new), "replaced", Some(old.revision), false)
-            }
-            Heard::Updated { old, new } => (Some(new), "updated", Some(old.revision), false),
-            Heard::Deleted {
-                last,
-                is_tombstone: true,
-            } => (last.as_ref(), "found gone", None, false),
-            Heard::Deleted { last, .. } => (last.as_ref(), "deleted", None, false),
+    fn object(&mut self, source: Source, key: &str, uid: &str) -> usize {
+        let resource = match source {
+            Source::Informer(informer) => self.resources.get(&informer).copied(),
+            Source::Request(request) => self.resources.get(&self.asker(request)).copied(),
+            Source::Resource(resource) => Some(resource),
         };
-        let uid = state.map(|state| state.uid.as_ref()).unwrap_or_default();
-        let kind = EventKind::Notified {
-            object: self.object(notified.informer, &notified.key, uid),
-            revision: state.map(|state| state.revision),
-            how: how.to_owned(),
-            was,
-            initial,
-        };
-        self.say(at, actor, kind);
+        let name = named(resource.unwrap_or(Resource::Pods), key, uid);
+        let object = self.writer.object(name);
+        self.causes.is_called(object, key);
+        object
     }
 }
 
@@ -356,6 +273,14 @@ impl<W: Write + Send> Sink for Teller<W> {
     }
 }
 
+/// Returns the promise of a checker in words.
+fn promise(name: &str) -> Option<&'static str> {
+    let mut checkers = participants::checkers();
+    checkers
+        .find(|checker| checker.name == name)
+        .and_then(Checker::promise)
+}
+
 /// Returns the resources that runs write.
 fn followed() -> Vec<Followed> {
     let core = [
@@ -371,7 +296,7 @@ fn followed() -> Vec<Followed> {
 }
 
 /// Returns the name of an object of a resource, whose key is `namespace/name` or `name`.
-pub(super) fn named(resource: Resource, key: &str, uid: &str) -> ObjectName {
+fn named(resource: Resource, key: &str, uid: &str) -> ObjectName {
     let (namespace, name) = match key.split_once('/') {
         Some((namespace, name)) => (Some(namespace.to_owned()), name),
         None => (None, key),
@@ -383,25 +308,4 @@ pub(super) fn named(resource: Resource, key: &str, uid: &str) -> ObjectName {
         name: name.to_owned(),
         uid: uid.to_owned(),
     }
-}
-
-/// Returns what a client mirrors: a type that refuses spoiled objects selects the others.
-fn mirrored(selection: &Selection) -> Mirrored {
-    let refused = selection.is_strict.then(|| format!("!{SPOILED}"));
-    let parts: Vec<String> = selection
-        .label_selector()
-        .into_iter()
-        .chain(refused)
-        .collect();
-    Mirrored {
-        resource: selection.resource.plural().to_owned(),
-        namespace: selection.namespace.clone(),
-        selector: (!parts.is_empty()).then(|| parts.join(",")),
-    }
-}
-
-/// Shortens the paths in an operation.
-fn short(text: &str) -> String {
-    text.replace("/api/v1/namespaces/", "")
-        .replace("/api/v1/", "")
 }

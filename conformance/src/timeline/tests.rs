@@ -5,10 +5,10 @@ use fakeserver::faults::Fault;
 use super::{LiveFile, Teller, timeline};
 use crate::{
     belief::State,
-    checkers,
-    plan::{Action, InformerPlan, Operation, Plan, PlannedFault, Profile, Resource, Tier},
+    checkers, participants,
+    plan::{Action, InformerPlan, Operation, PlannedFault, Profile, Resource, Tier},
     seed::Seed,
-    sim::{self, RunOptions},
+    sim::{self, Plan, RunOptions},
     trace::{Sink as _, Trace},
     tracefile::{Event, EventKind, Header, TraceFile},
 };
@@ -99,9 +99,9 @@ fn a_promise_of_an_election_is_led_to_by_the_lease_and_the_candidate() {
 
 #[test]
 fn every_checker_says_what_it_expects() {
-    for checker in checkers::CHECKERS {
+    for checker in participants::checkers() {
         assert!(
-            checkers::invariant(checker.name).is_some_and(|words| words.len() > 10),
+            checker.promise().is_some_and(|words| words.len() > 10),
             "{} has no row",
             checker.name
         );

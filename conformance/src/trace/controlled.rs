@@ -5,8 +5,16 @@ use std::{
     time::Duration,
 };
 
-use super::observation::{Key, State, seconds};
-use crate::plan::{ControllerPlan, QueueAction, QueueStop};
+use super::{
+    in_file::{Lane, Objects, Source},
+    member::{Key, State},
+    table::observations,
+    text::or_none,
+};
+use crate::{
+    plan::{ControllerPlan, QueueAction, QueueStop},
+    tracefile::{EventKind, seconds},
+};
 
 /// An event of a controller.
 #[derive(Clone, Debug, PartialEq)]
@@ -20,57 +28,59 @@ pub struct Controlled {
     pub event: QueueEvent,
 }
 
-/// An event of a controller's queue or workers.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub enum QueueEvent {
-    /// The controller starts.
-    Starts(Box<ControllerPlan>),
-    /// Its handler is notified, and is about to add the key.
-    Heard {
-        /// The key.
-        key: Key,
-        /// The new state; `None` after a deletion.
-        state: Option<State>,
-        /// True for an object of the initial state, and for one that has not changed.
-        can_wait: bool,
-    },
-    /// Its owner has performed an action on an item.
-    Operated {
-        /// The item.
-        key: Key,
-        /// The action.
-        action: QueueAction,
-        /// True if it was a cancellation of an item that was delayed.
-        has_cancelled: bool,
-    },
-    /// A worker begins to reconcile an item.
-    Begins {
-        /// The item.
-        key: Key,
-        /// The state in the cache.
-        shown: Option<State>,
-    },
-    /// The reconcile of an item ends. Right after that, the worker tells the queue.
-    Ends {
-        /// The item.
-        key: Key,
-        /// The end.
-        outcome: ReconcileOutcome,
-    },
-    /// The queue tells of its items.
-    Stands(Standing),
-    /// The controller begins to stop.
-    Stops(QueueStop),
-    /// A plain shutdown is about to end the wait of its drain.
-    Releases,
-    /// Its drain has ended.
-    Drained {
-        /// True if the drain says that everything was worked off, false if a plain shutdown ended it.
-        is_all: bool,
-    },
-    /// The controller has stopped.
-    Stopped,
+observations! {
+    /// An event of a controller's queue or workers.
+    #[derive(Clone, Debug, PartialEq)]
+    #[non_exhaustive]
+    pub enum QueueEvent {
+        /// The controller starts.
+        Starts(plan: Box<ControllerPlan>) => ("starts with {} workers", plan.worker_count);
+        /// Its handler is notified, and is about to add the key.
+        Heard {
+            /// The key.
+            key: Key,
+            /// The new state; `None` after a deletion.
+            state: Option<State>,
+            /// True for an object of the initial state, and for one that has not changed.
+            can_wait: bool,
+        } => ("hears of {key}: {}{}", or_none(state.as_ref()), if *can_wait { ", which can wait" } else { "" });
+        /// Its owner has performed an action on an item.
+        Operated {
+            /// The item.
+            key: Key,
+            /// The action.
+            action: QueueAction,
+            /// True if it was a cancellation of an item that was delayed.
+            has_cancelled: bool,
+        } => ("queue: {action:?} {key}{}", if *has_cancelled { ", was delayed" } else { "" });
+        /// A worker begins to reconcile an item.
+        Begins {
+            /// The item.
+            key: Key,
+            /// The state in the cache.
+            shown: Option<State>,
+        } => ("begins {key}, cache {}", or_none(shown.as_ref()));
+        /// The reconcile of an item ends. Right after that, the worker tells the queue.
+        Ends {
+            /// The item.
+            key: Key,
+            /// The end.
+            outcome: ReconcileOutcome,
+        } => ("ends {key}: {outcome:?}");
+        /// The queue tells of its items.
+        Stands(standing: Standing) => ("queue: {standing}");
+        /// The controller begins to stop.
+        Stops(stop: QueueStop) => ("stops: {stop:?}");
+        /// A plain shutdown is about to end the wait of its drain.
+        Releases => ("is shut down while it drains");
+        /// Its drain has ended.
+        Drained {
+            /// True if the drain says that everything was worked off, false if a plain shutdown ended it.
+            is_all: bool,
+        } => ("{}", if *is_all { "has drained" } else { "drains no longer" });
+        /// The controller has stopped.
+        Stopped => ("stopped");
+    }
 }
 
 /// The end of a reconcile.
@@ -103,6 +113,31 @@ pub struct Standing {
     pub failure_count: u32,
 }
 
+// === impl Controlled ===
+
+impl Controlled {
+    /// Returns the actor and the event in a trace file, which has no items of queues.
+    pub(super) fn in_file(&self, objects: &mut dyn Objects) -> Option<(Option<usize>, EventKind)> {
+        let informer = self.informer;
+        let shown = match &self.event {
+            QueueEvent::Stands(_) => return None,
+            QueueEvent::Heard { key, state, .. } => Some((key, state)),
+            QueueEvent::Begins { key, shown } => Some((key, shown)),
+            _ => None,
+        };
+        let shown = shown.and_then(|(key, state)| Some((key, state.as_ref()?)));
+        let object =
+            shown.map(|(key, state)| objects.object(Source::Informer(informer), key, &state.uid));
+        let kind = EventKind::Note {
+            say: self.event.to_string(),
+            object,
+            revision: shown.map(|(_, state)| state.revision),
+        };
+        let actor = objects.actor(Lane::Controller(informer, self.controller));
+        Some((actor, kind))
+    }
+}
+
 impl Display for Controlled {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         write!(
@@ -110,40 +145,6 @@ impl Display for Controlled {
             "controller {}.{} {}",
             self.informer, self.controller, self.event
         )
-    }
-}
-
-impl Display for QueueEvent {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Starts(plan) => write!(f, "starts with {} workers", plan.worker_count),
-            Self::Heard {
-                key,
-                state,
-                can_wait,
-            } => {
-                let priority = if *can_wait { ", which can wait" } else { "" };
-                write!(f, "hears of {key}: {}{priority}", OrNone(state.as_ref()))
-            }
-            Self::Operated {
-                key,
-                action,
-                has_cancelled,
-            } => {
-                let end = if *has_cancelled { ", was delayed" } else { "" };
-                write!(f, "queue: {action:?} {key}{end}")
-            }
-            Self::Begins { key, shown } => {
-                write!(f, "begins {key}, cache {}", OrNone(shown.as_ref()))
-            }
-            Self::Ends { key, outcome } => write!(f, "ends {key}: {outcome:?}"),
-            Self::Stands(standing) => write!(f, "queue: {standing}"),
-            Self::Stops(stop) => write!(f, "stops: {stop:?}"),
-            Self::Releases => f.write_str("is shut down while it drains"),
-            Self::Drained { is_all: true } => f.write_str("has drained"),
-            Self::Drained { is_all: false } => f.write_str("drains no longer"),
-            Self::Stopped => f.write_str("stopped"),
-        }
     }
 }
 
@@ -160,17 +161,5 @@ impl Display for Standing {
         self.delayed
             .iter()
             .try_for_each(|(key, due)| write!(f, " {key}:{}", seconds(*due)))
-    }
-}
-
-/// Formats a state, or that there is none.
-struct OrNone<'a>(Option<&'a State>);
-
-impl Display for OrNone<'_> {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            Some(state) => state.fmt(f),
-            None => f.write_str("none"),
-        }
     }
 }

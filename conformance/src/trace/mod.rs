@@ -5,31 +5,41 @@
 
 mod link;
 mod part;
-mod election;
+mod member;
+mod exchange;
+mod in_file;
 mod notified;
 mod report;
 mod controlled;
-mod factory;
 mod change;
+mod table;
+mod participant_event;
+mod text;
 mod observation;
 mod recorder;
-mod text;
 
 use std::time::Duration;
 
-pub(crate) use self::observation::seconds;
 pub use self::{
     change::{Change, Side},
     controlled::{Controlled, QueueEvent, ReconcileOutcome, Standing},
-    election::{Candidacy, ElectionEvent, LeaseState},
-    factory::{FactoryEvent, FactoryRequest},
+    exchange::{Ending, Failure, Phase, RequestKind},
     link::Link,
+    member::{Key, Member, State},
     notified::{Heard, Notified, NotifiedCause},
-    observation::{Ending, Failure, Key, Member, Observation, Phase, RequestKind, State},
+    observation::Observation,
     part::Part,
+    participant_event::ParticipantEvent,
     recorder::{CacheView, Recorder, SharedSink, Sink},
     report::{Counts, HandlerCounts, Report},
 };
+pub(crate) use self::{
+    in_file::{Concern, Lane, Objects, Source, answered, asked, ended, numbered, started},
+    participant_event::Event,
+    table::observations,
+    text::{list, or_none, synced},
+};
+pub(crate) use crate::tracefile::seconds;
 
 /// All observations of one run. The index of a record is its number, counted from 0.
 #[derive(Clone, Debug, Default, PartialEq)]

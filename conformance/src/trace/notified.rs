@@ -1,6 +1,6 @@
 //! Notifications of handlers.
 
-use super::observation::{Key, State};
+use super::member::{Key, State};
 
 /// The notification of a handler, and the content of the cache at that moment.
 #[derive(Clone, Debug, PartialEq)]

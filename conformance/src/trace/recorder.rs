@@ -114,8 +114,8 @@ impl Recorder {
     }
 
     /// Records an observation with the time since the run began.
-    pub fn record(&self, observation: Observation) {
-        self.record_with(|| observation);
+    pub fn record(&self, observation: impl Into<Observation>) {
+        self.record_with(|| observation.into());
     }
 
     /// Records what `observe` returns. No other thread records meanwhile: readings of the same cell have the order in the

@@ -7,7 +7,8 @@ use std::{
 
 use informer::reflector::FailureCause;
 
-use super::observation::{Key, seconds};
+use super::member::Key;
+use crate::tracefile::seconds;
 
 /// A report of an informer to its observer.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -2,9 +2,9 @@ use std::collections::BTreeSet;
 
 use super::{Transition, count, known};
 use crate::{
-    plan::{Plan, Profile},
+    plan::Profile,
     seed::Seed,
-    sim::{self, RunOptions},
+    sim::{self, Plan, RunOptions},
 };
 
 #[test]

@@ -8,9 +8,7 @@ mod observe;
 mod tap;
 mod route;
 mod body;
-mod lease_log;
-mod candidate_line;
-mod factory_line;
+mod line;
 
 use std::{
     io,
@@ -34,11 +32,12 @@ use tower::{Service, ServiceExt};
 use self::observe::Exchange;
 pub use self::{
     body::ObservedBody,
-    candidate_line::{CandidateLine, CandidateWays},
-    factory_line::FactoryLine,
-    lease_log::LeaseLog,
     route::{Leader, Route},
     tap::Tap,
+};
+pub(crate) use self::{
+    line::{ClientLine, Crossing},
+    route::Connection,
 };
 use crate::{
     interleave::{Seam, Yields},
@@ -229,7 +228,7 @@ impl Service<Request<Body>> for Transport {
 }
 
 /// Returns the answer, unless a fault severs the transport.
-fn arrived<B>(response: Response<B>) -> io::Result<Response<B>> {
+pub(crate) fn arrived<B>(response: Response<B>) -> io::Result<Response<B>> {
     match response.extensions().get() {
         Some(Severed(kind)) => Err(io::Error::from(*kind)),
         None => Ok(response),
@@ -281,7 +280,7 @@ impl Line {
 // === impl RequestNumbers ===
 
 impl RequestNumbers {
-    fn next(&self) -> usize {
+    pub(crate) fn next(&self) -> usize {
         self.0.fetch_add(1, Ordering::Relaxed)
     }
 }

@@ -38,7 +38,7 @@ struct Target {
 
 /// A request in progress, until its answer has ended.
 #[derive(Debug, Default)]
-pub(super) struct Connection {
+pub(crate) struct Connection {
     is_broken: AtomicBool,
     waker: AtomicWaker,
 }
@@ -85,7 +85,7 @@ impl Route {
     }
 
     /// Begins a request. `wants_latest` is true if its answer has to be the most recent state.
-    pub(super) fn connect(
+    pub(crate) fn connect(
         &self,
         wants_latest: bool,
     ) -> Result<(Router, Arc<Connection>), io::Error> {
@@ -151,11 +151,11 @@ impl Target {
 
 impl Connection {
     /// Resolves when the connection breaks.
-    pub(super) async fn broken(&self) -> io::Error {
+    pub(crate) async fn broken(&self) -> io::Error {
         poll_fn(|cx| self.poll_broken(cx)).await
     }
 
-    pub(super) fn poll_broken(&self, cx: &Context<'_>) -> Poll<io::Error> {
+    pub(crate) fn poll_broken(&self, cx: &Context<'_>) -> Poll<io::Error> {
         self.waker.register(cx.waker());
         if self.is_broken.load(Ordering::Acquire) {
             Poll::Ready(io::ErrorKind::ConnectionReset.into())

@@ -7,9 +7,9 @@ use std::{collections::BTreeMap, fs, path::PathBuf, process::Command, time::Dura
 use conformance::{
     bugs::{Bug, Seam},
     hunt::hunt,
-    plan::{Plan, Profile},
+    plan::Profile,
     seed::Seed,
-    sim::{self, RunOptions},
+    sim::{self, Plan, RunOptions},
     subjects::{self, SubjectParts},
 };
 

@@ -1,9 +1,9 @@
 //! A compact informer has the same traces as a typed one. That it keeps every promise is shown by seeds, which draw both.
 
 use conformance::{
-    plan::{Plan, Profile},
+    plan::Profile,
     seed::Seed,
-    sim::{self, RunOptions},
+    sim::{self, Plan, RunOptions},
 };
 use regex::Regex;
 

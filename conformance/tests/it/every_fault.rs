@@ -8,9 +8,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use conformance::{
     checkers::Violation,
-    plan::{Action, InformerPlan, Operation, Plan, PlannedFault, Resource, Tier},
+    plan::{Action, InformerPlan, Operation, PlannedFault, Resource, Tier},
     seed::Seed,
-    sim::{self, Outcome, RunOptions},
+    sim::{self, Outcome, Plan, RunOptions},
     summary::Summary,
 };
 use fakeserver::faults::{Fault, HugeObjects, Latency, Target};

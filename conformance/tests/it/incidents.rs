@@ -4,9 +4,9 @@
 use std::time::Duration;
 
 use conformance::{
-    plan::{Action, Incident, IncidentKind, InformerPlan, Operation, Plan, Resource, Tier},
+    plan::{Action, Incident, IncidentKind, InformerPlan, Operation, Resource, Tier},
     seed::Seed,
-    sim::{self, Outcome, RunOptions},
+    sim::{self, Outcome, Plan, RunOptions},
     trace::{Ending, Heard, Observation},
 };
 

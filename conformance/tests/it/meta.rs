@@ -1,9 +1,8 @@
 //! The same plan twice gives the same trace, to the byte.
 
 use conformance::{
-    plan::Plan,
     seed::Seed,
-    sim::{self, RunOptions},
+    sim::{self, Plan, RunOptions},
 };
 
 #[test]

@@ -9,9 +9,9 @@ use std::collections::BTreeSet;
 use conformance::{
     bugs::Bug,
     hunt,
-    plan::{Action, InformerPlan, Operation, Plan, PlannedFault, Resource, Tier},
+    plan::{Action, InformerPlan, Operation, PlannedFault, Resource, Tier},
     seed::Seed,
-    sim::{self, Outcome, RunOptions},
+    sim::{self, Outcome, Plan, RunOptions},
 };
 use fakeserver::faults::{self, Answer, Fault, Faults, RuleGuard, ServerError};
 use http::{HeaderValue, StatusCode, header};

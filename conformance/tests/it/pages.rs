@@ -1,9 +1,9 @@
 //! Lists in pages: what happens between any two of them.
 
 use conformance::{
-    plan::{Action, HandlerPlan, InformerPlan, Operation, Plan, PlannedFault, Resource, Tier},
+    plan::{Action, HandlerPlan, InformerPlan, Operation, PlannedFault, Resource, Tier},
     seed::Seed,
-    sim::{self, RunOptions},
+    sim::{self, Plan, RunOptions},
 };
 use fakeserver::faults::{Fault, Latency};
 

@@ -1,9 +1,9 @@
 //! The parts of an informer by themselves: a reflector and a delta FIFO mirror what drawn plans say.
 
 use conformance::{
-    plan::{Plan, Profile},
+    plan::Profile,
     seed::Seed,
-    sim::{self, RunOptions},
+    sim::{self, Plan, RunOptions},
     subjects,
 };
 

@@ -5,10 +5,7 @@ use std::{
     process::{Command, Output, Stdio},
 };
 
-use conformance::{
-    plan::{Plan, PlannedFault},
-    seed::Seed,
-};
+use conformance::{plan::PlannedFault, seed::Seed, sim::Plan};
 use fakeserver::faults::Fault;
 
 fn conformance(args: &[&str]) -> Output {

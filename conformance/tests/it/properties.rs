@@ -1,8 +1,8 @@
 //! Plans drawn by proptest, and shrunk if one fails.
 
 use conformance::{
-    plan::{Plan, shrink::any_plan},
-    sim::{self, RunOptions},
+    plan::shrink::any_plan,
+    sim::{self, Plan, RunOptions},
 };
 use proptest::{
     strategy::Strategy,

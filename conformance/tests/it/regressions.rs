@@ -2,10 +2,7 @@
 
 use std::{fs, path::PathBuf};
 
-use conformance::{
-    plan::Plan,
-    sim::{self, RunOptions},
-};
+use conformance::sim::{self, Plan, RunOptions};
 
 #[test]
 fn every_plan_that_once_failed_keeps_every_promise_now() {

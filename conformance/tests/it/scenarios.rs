@@ -5,9 +5,9 @@
 //! the first is changed at 4 s and deleted at 6 s. Each fault has one effect, between 1 s and 9 s.
 
 use conformance::{
-    plan::{Action, InformerPlan, Operation, Plan, PlannedFault, Resource, Tier},
+    plan::{Action, InformerPlan, Operation, PlannedFault, Resource, Tier},
     seed::Seed,
-    sim::{self, RunOptions},
+    sim::{self, Plan, RunOptions},
     summary::Summary,
 };
 use fakeserver::faults::{ExpiredStatus, Fault, Latency, ServerError, Throttle, ThrottleForm};

@@ -32,6 +32,7 @@ pub(super) enum ListWatchBug {
     WatchFromZero,
     WatchFromNow,
     WatchFromList,
+    WatchAfterNext,
     ExpiredWatchFromZero,
     ExpiredStatusRetried,
     ThrottledRelists,
@@ -120,6 +121,11 @@ pub(super) const BUGS: &[(ListWatchBug, &str, &str)] = &[
         ListWatchBug::WatchFromList,
         "watch-from-list",
         "a watch is resumed from the version of the last list",
+    ),
+    (
+        ListWatchBug::WatchAfterNext,
+        "watch-after-next",
+        "a watch begins one version after the last one seen",
     ),
     (
         ListWatchBug::ExpiredWatchFromZero,
@@ -242,6 +248,11 @@ where
             Some(ListWatchBug::WatchFromList) => {
                 let listed = self.memory.listed();
                 request.resource_version = listed.unwrap_or(request.resource_version);
+            }
+            Some(ListWatchBug::WatchAfterNext) => {
+                if let Ok(version) = request.resource_version.as_str().parse::<u64>() {
+                    request.resource_version = (version + 1).to_string().as_str().into();
+                }
             }
             Some(ListWatchBug::WatchFromNow) => {
                 let mut now = ListRequest::default();

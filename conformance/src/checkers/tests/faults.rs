@@ -2,7 +2,7 @@
 
 use super::{A, B, Story, check, fault_begins, is_of_requests, member, told_well};
 use crate::{
-    checkers::check_all,
+    participants::check_all,
     trace::{Observation, Phase},
 };
 

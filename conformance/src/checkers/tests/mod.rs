@@ -10,14 +10,12 @@ mod status;
 mod reports;
 mod threads;
 mod controllers;
-mod election;
-mod factories;
 
 use std::{sync::Arc, time::Duration};
 
-use super::{CHECKERS, check_all};
 use crate::{
     model::Model,
+    participants::{self, check_all},
     plan::{Resource, Selection},
     trace::{
         Change, Ending, Heard, Key, Member, Notified, Observation, Part, Phase, RequestKind, Side,
@@ -25,21 +23,21 @@ use crate::{
     },
 };
 
-const A: &str = "one/pod-0";
-const B: &str = "one/pod-1";
+pub(crate) const A: &str = "one/pod-0";
+pub(crate) const B: &str = "one/pod-1";
 
 /// A trace that is written step by step: one informer of all pods, with one handler.
-struct Story {
+pub(crate) struct Story {
     trace: Trace,
     at: Duration,
     request_count: usize,
 }
 
-fn state(uid: &str, revision: u64) -> State {
+pub(crate) fn state(uid: &str, revision: u64) -> State {
     State::new(uid, revision)
 }
 
-fn member(key: &str, uid: &str, revision: u64) -> Member {
+pub(crate) fn member(key: &str, uid: &str, revision: u64) -> Member {
     Member {
         key: Key::from(key),
         state: state(uid, revision),
@@ -70,11 +68,11 @@ impl Story {
         story
     }
 
-    fn push(&mut self, observation: Observation) {
-        self.trace.push(self.at, observation);
+    pub(crate) fn push(&mut self, observation: impl Into<Observation>) {
+        self.trace.push(self.at, observation.into());
     }
 
-    fn wait(&mut self, ms: u64) {
+    pub(crate) fn wait(&mut self, ms: u64) {
         self.at += Duration::from_millis(ms);
     }
 
@@ -283,7 +281,7 @@ fn check_ending(tell: impl FnOnce(&mut Story), members: &[Member], want: &[(&str
 }
 
 /// Does the same with a selection of checkers.
-fn check_by(
+pub(crate) fn check_by(
     is_wanted: impl Fn(&str) -> bool,
     tell: impl FnOnce(&mut Story),
     members: &[Member],
@@ -294,7 +292,7 @@ fn check_by(
     let trace = story.finish(members);
     let model = Model::of(&trace);
     let mut found = Vec::new();
-    for checker in CHECKERS.iter().filter(|checker| is_wanted(checker.name)) {
+    for checker in participants::checkers().filter(|checker| is_wanted(checker.name)) {
         let first = checker.check(&trace, &model).into_iter().next();
         found.extend(first.map(|finding| (checker.name, finding.text)));
     }
@@ -673,7 +671,7 @@ fn a_warning_that_nobody_announced_is_found() {
     );
 }
 
-fn fault_begins(story: &mut Story, name: &str, informer: Option<usize>) {
+pub(crate) fn fault_begins(story: &mut Story, name: &str, informer: Option<usize>) {
     story.push(Observation::FaultBegins {
         fault: 7,
         name: name.to_owned(),

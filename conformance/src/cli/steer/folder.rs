@@ -9,10 +9,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use crate::{
-    plan::{Plan, Profile},
-    seed::fnv1a,
-};
+use crate::{plan::Profile, seed::fnv1a, sim::Plan};
 
 /// A folder of plans.
 pub(super) struct Folder {

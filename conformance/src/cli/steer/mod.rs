@@ -232,6 +232,6 @@ fn kind(feature: &Feature) -> &'static str {
         Feature::Pair(..) => "pairs",
         Feature::Under(..) => "under faults",
         Feature::Together(..) => "faults together",
-        Feature::Election(..) => "elections",
+        Feature::Steps(..) => "participants",
     }
 }
