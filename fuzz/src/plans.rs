@@ -3,7 +3,7 @@
 use conformance::{
     plan::{Operation, PlannedFault, Profile},
     seed::Seed,
-    sim::{self, RunOptions, Plan},
+    sim::{self, Plan, RunOptions},
 };
 
 /// The most faults and operations of a plan: a run takes some hundredths of a second.

@@ -2,8 +2,6 @@
 
 use std::time::Duration;
 
-pub(crate) use tracefile::seconds;
-
 use super::{
     change::Change,
     controlled::Controlled,

@@ -1,6 +1,7 @@
 //! The parts of an informer by themselves: a reflector and a delta FIFO mirror what drawn plans say.
 
 use conformance::{
+    participants::Participants,
     plan::Profile,
     seed::Seed,
     sim::{self, Plan, RunOptions},
@@ -19,7 +20,7 @@ fn a_reflector_and_a_queue_keep_the_promises_of_mirrors() {
             informer.handlers.clear();
             informer.controllers.clear();
         }
-        (plan.election, plan.factory) = (None, None);
+        plan.participants = Participants::default();
         let options = RunOptions::default().with_subject(&subjects::queue_mirror);
         let outcome = sim::run(&plan, &options);
         let broken: Vec<_> = outcome.broken().map(ToString::to_string).collect();

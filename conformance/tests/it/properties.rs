@@ -1,9 +1,6 @@
 //! Plans drawn by proptest, and shrunk if one fails.
 
-use conformance::{
-    plan::shrink::any_plan,
-    sim::{self, Plan, RunOptions},
-};
+use conformance::sim::{self, Plan, RunOptions, shrink::any_plan};
 use proptest::{
     strategy::Strategy,
     test_runner::{Config, FileFailurePersistence, RngSeed, TestCaseError, TestError, TestRunner},

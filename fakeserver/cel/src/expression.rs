@@ -18,6 +18,7 @@ use super::{
 /// # Examples
 ///
 /// ```
+/// # use fakeserver_cel as fakeserver;
 /// use std::collections::BTreeMap;
 ///
 /// use fakeserver::{CelExpression, CelInput};

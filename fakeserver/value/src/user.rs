@@ -19,6 +19,7 @@ const SERVICE_ACCOUNT: &str = "system:serviceaccount:";
 /// # Examples
 ///
 /// ```
+/// # use fakeserver_value::user as fakeserver;
 /// use fakeserver::UserInfo;
 ///
 /// let jane = UserInfo::new("jane").with_groups(["developers"]);

@@ -7,6 +7,7 @@ use std::time::Duration;
 /// # Examples
 ///
 /// ```
+/// # mod fakeserver { pub use fakeserver_cluster::*; pub use fakeserver_server::*; }
 /// use fakeserver::{ClusterOptions, FakeServer};
 ///
 /// let cluster = ClusterOptions::new(3, 40);

@@ -13,9 +13,10 @@ use crate::nodes::WorkloadOptions;
 /// # Examples
 ///
 /// ```
-/// use fakeserver::{Controllers, FakeServer, Workloads};
+/// # use fakeserver_server as fakeserver;
+/// use fakeserver::{Controllers, FakeServer};
 ///
-/// let controllers = Controllers::default().with_workloads(Workloads::default());
+/// let controllers = Controllers::default().with_quota(true);
 /// let server = FakeServer::builder().with_controllers(controllers).build();
 /// # drop(server);
 /// ```

@@ -26,7 +26,7 @@ macro_rules! faults {
         #[non_exhaustive]
         pub enum Fault {
             $(
-                #[doc = concat!("`", stringify!($module), "` of [the catalogue](fakeserver::docs::faults).")]
+                #[doc = concat!("`", stringify!($module), "` of the catalogue, `fakeserver::docs::faults`.")]
                 $variant $(($parameters))?,
             )*
         }

@@ -9,6 +9,7 @@ use super::{Fault, Filter, Rule, SpecError, Trigger};
 /// A rule as a value, with a form in JSON for tests in any language:
 ///
 /// ```
+/// # use fakeserver_server as fakeserver;
 /// use fakeserver::faults::FaultSpec;
 ///
 /// let text = r#"{
@@ -24,7 +25,7 @@ use super::{Fault, Filter, Rule, SpecError, Trigger};
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 ///
-/// `fault` is a name of [the catalogue](fakeserver::docs::faults), and the parameters of that fault stand beside it. `match` is
+/// `fault` is a name of the catalogue, `fakeserver::docs::faults`, and the parameters of that fault stand beside it. `match` is
 /// a [`Filter`], `when` a [`Trigger`]; both are optional.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]

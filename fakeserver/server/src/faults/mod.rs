@@ -2,7 +2,7 @@
 //!
 //! A [`Rule`] gives a verdict on each request before it is served, and on each frame of a watch before it is sent. It is in
 //! force from [`install`](Faults::install) until its [`RuleGuard`] is dropped. A [`Fault`] is a rule by name: a situation
-//! that clients of real clusters meet. [The catalogue](fakeserver::docs::faults) describes all of them, and every firing is
+//! that clients of real clusters meet. The catalogue, `fakeserver::docs::faults`, describes all of them, and every firing is
 //! counted.
 //!
 //! A rule is made from a [`Fault`], from a [`FaultSpec`], which has a form in JSON, or from a function ([`hook()`]).
@@ -10,6 +10,7 @@
 //! # Examples
 //!
 //! ```
+//! # use fakeserver_server as fakeserver;
 //! use fakeserver::faults::{Fault, Filter};
 //!
 //! let server = fakeserver::FakeServer::builder().build();

@@ -11,6 +11,7 @@ use fakeserver_value::names::{label_value_problems, qualified_name_problems};
 /// # Examples
 ///
 /// ```
+/// # use fakeserver_server as fakeserver;
 /// let backend: fakeserver::PodBackend = "app=web=127.0.0.1:3000".parse()?;
 /// assert_eq!(backend.to_string(), "app=web=127.0.0.1:3000");
 /// # Ok::<(), fakeserver::PodBackendError>(())

@@ -40,6 +40,7 @@ const PROTOCOLS: [&[u8]; 2] = [b"h2", b"http/1.1"];
 /// # Examples
 ///
 /// ```
+/// # use fakeserver_server as fakeserver;
 /// use fakeserver::{Certificates, UserInfo};
 ///
 /// let certificates = Certificates::new(["api.example"])?;

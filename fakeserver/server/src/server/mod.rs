@@ -87,6 +87,7 @@ pub use self::{
 /// # Examples
 ///
 /// ```
+/// # use fakeserver_server as fakeserver;
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() {
 /// let server = fakeserver::FakeServer::builder().with_seed(7).build();
@@ -169,7 +170,7 @@ impl FakeServer {
     /// What is not served so is asked over HTTPS, and trusted by the `caBundle` of its configuration only.
     ///
     /// Requests that an `APIService` hands to a service of that name are answered so, too: see
-    /// [`docs::aggregation`](fakeserver::docs::aggregation).
+    /// `fakeserver::docs::aggregation`.
     pub fn serve_webhooks(&self, host: &str, webhooks: Router) {
         self.backend().webhooks.serve(host, webhooks);
     }
@@ -272,6 +273,7 @@ impl FakeServer {
     /// # Examples
     ///
     /// ```
+    /// # use fakeserver_server as fakeserver;
     /// use fakeserver::{Controllers, FakeServer};
     ///
     /// let leader = FakeServer::builder().build();

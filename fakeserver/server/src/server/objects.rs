@@ -33,6 +33,7 @@ impl FakeServer {
     /// # Examples
     ///
     /// ```
+    /// # use fakeserver_server as fakeserver;
     /// let server = fakeserver::FakeServer::builder().build();
     /// let stored = server.apply(&serde_json::json!({
     ///     "kind": "Pod",
@@ -86,6 +87,7 @@ impl FakeServer {
     /// # Examples
     ///
     /// ```
+    /// # use fakeserver_server as fakeserver;
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() {
     /// use tower::ServiceExt;
@@ -117,6 +119,7 @@ impl FakeServer {
     /// # Examples
     ///
     /// ```
+    /// # use fakeserver_server as fakeserver;
     /// use fakeserver::faults::{Answer, Filter};
     ///
     /// let server = fakeserver::FakeServer::builder().build();

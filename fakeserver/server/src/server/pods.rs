@@ -46,6 +46,7 @@ impl FakeServerBuilder {
     /// # Examples
     ///
     /// ```
+    /// # use fakeserver_server as fakeserver;
     /// use fakeserver::{ExecOutput, FakeServer};
     ///
     /// let server = FakeServer::builder()
@@ -72,10 +73,10 @@ impl FakeServerBuilder {
     /// # Examples
     ///
     /// ```
-    /// use fakeserver::{Controllers, FakeServer, Workloads};
+    /// # use fakeserver_server as fakeserver;
+    /// use fakeserver::FakeServer;
     ///
     /// let server = FakeServer::builder()
-    ///     .with_controllers(Controllers::default().with_workloads(Workloads::default()))
     ///     .with_pod_backend("app=web=127.0.0.1:3000".parse()?)
     ///     .build();
     /// # drop(server);
@@ -107,17 +108,19 @@ impl FakeServer {
     /// # Examples
     ///
     /// ```
-    /// use fakeserver::{Controllers, FakeServer, Workloads};
+    /// # use fakeserver_server as fakeserver;
+    /// use fakeserver::{FakeServer, WriteLogError};
     ///
-    /// let controllers = Controllers::default().with_workloads(Workloads::default());
-    /// let server = FakeServer::builder().with_controllers(controllers).build();
+    /// let server = FakeServer::builder().build();
     /// server.apply(&serde_json::json!({
     ///     "apiVersion": "v1",
     ///     "kind": "Pod",
     ///     "metadata": {"name": "web"},
     ///     "spec": {"containers": [{"name": "nginx", "image": "nginx"}]},
     /// }))?;
-    /// server.write_log("default", "web", "nginx", "GET / 200\nGET /favicon.ico 404")?;
+    /// // Only nodes run containers, and `Controllers::with_workloads` brings nodes.
+    /// let written = server.write_log("default", "web", "nginx", "GET / 200\nGET /favicon.ico 404");
+    /// assert_eq!(written, Err(WriteLogError::NoKubelets));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn write_log(

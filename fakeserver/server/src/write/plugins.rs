@@ -61,6 +61,7 @@ const SERVICE_ACCOUNT: &str = "ServiceAccount";
 /// # Examples
 ///
 /// ```
+/// # use fakeserver_server as fakeserver;
 /// use fakeserver::{AdmissionPlugins, FakeServer};
 ///
 /// let plugins = AdmissionPlugins::default()

@@ -32,6 +32,7 @@ pub(super) use self::{
 /// # Examples
 ///
 /// ```
+/// # mod fakeserver { pub use fakeserver_cluster::*; pub use fakeserver_server::*; }
 /// use std::time::Duration;
 ///
 /// use fakeserver::{Controllers, FakeServer, Stage, Workloads};

@@ -30,6 +30,7 @@ const BEGINNING: &[u8] = br#"{"kind":"Event","apiVersion":"audit.k8s.io/"#;
 /// # Examples
 ///
 /// ```
+/// # use fakeserver_server as fakeserver;
 /// use fakeserver::{AuditLog, AuditPolicy, FakeServer};
 ///
 /// let policy = AuditPolicy::parse(

@@ -33,6 +33,7 @@ use crate::{
 /// # Examples
 ///
 /// ```
+/// # use fakeserver_server as fakeserver;
 /// use fakeserver::{FakeServer, TraceLog};
 ///
 /// let log = TraceLog::to_writer(std::io::sink(), "a test");

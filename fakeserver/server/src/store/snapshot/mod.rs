@@ -134,6 +134,7 @@ impl Snapshot {
     /// versions.
     ///
     /// ```
+    /// # use fakeserver_server as fakeserver;
     /// use fakeserver::FakeServer;
     ///
     /// let empty = FakeServer::builder().build().snapshot();
