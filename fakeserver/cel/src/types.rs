@@ -21,7 +21,6 @@ pub enum Type {
     List(Arc<Type>),
     Map(Arc<Type>, Arc<Type>),
     Optional(Arc<Type>),
-    #[expect(clippy::enum_variant_names, reason = "CEL calls it so")]
     Type(Arc<Type>),
     /// A type with declared fields.
     Object(Arc<str>),

@@ -4,6 +4,7 @@
 //! cells, selectable fields, habits. Each has one [`Kind`], which the [`registry`] finds by the path of a request. The
 //! request carries it as [`ResourceType::rules`].
 #![expect(
+    clippy::return_self_not_must_use,
     missing_docs,
     reason = "the API of users is that of the crate `fakeserver`, whose items are all documented"
 )]

@@ -3,6 +3,7 @@
 //! The crate `fakeserver` is what users name; it re-exports what they need. The crates above this one bring the cluster
 //! behind the API ([`nodes`]) and the program. The modules are listed in the order in which a write becomes a watch event.
 #![expect(
+    clippy::return_self_not_must_use,
     missing_docs,
     reason = "the API of users is that of the crate `fakeserver`, whose items are all documented"
 )]

@@ -1,5 +1,7 @@
 //! Values that the API exchanges, and functions of them that need no store and no connection.
 #![expect(
+    clippy::new_without_default,
+    clippy::return_self_not_must_use,
     missing_docs,
     reason = "the API of users is that of the crate `fakeserver`, whose items are all documented"
 )]

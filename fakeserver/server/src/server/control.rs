@@ -33,8 +33,7 @@ pub(super) async fn handle(server: &Server, method: &Method, action: &str, body:
         return serve_faults(&server.api.faults, |_| None, warning, method, below, body).await;
     }
     let is_expected = match action {
-        "stats" => method == Method::GET,
-        "openapi.json" => method == Method::GET,
+        "stats" | "openapi.json" => method == Method::GET,
         "compact" | "expire" | "disconnect" | "reset" => method == Method::POST,
         "snapshot" => method == Method::GET || method == Method::POST,
         _ => return StatusCode::NOT_FOUND.into_response(),

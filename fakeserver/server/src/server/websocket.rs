@@ -300,7 +300,7 @@ pub(super) fn switching(key: &str, protocol: Option<&str>) -> Response {
 impl IntoResponse for Refusal {
     fn into_response(self) -> Response {
         match self {
-            Self::NoOrigin => StatusCode::FORBIDDEN.into_response(),
+            Self::NoOrigin | Self::NoProtocol => StatusCode::FORBIDDEN.into_response(),
             Self::NoKey => (StatusCode::BAD_REQUEST, "mismatch challenge/response").into_response(),
             Self::WrongVersion => (
                 StatusCode::BAD_REQUEST,
@@ -309,7 +309,6 @@ impl IntoResponse for Refusal {
             )
                 .into_response(),
             Self::Ambiguous => StatusCode::BAD_REQUEST.into_response(),
-            Self::NoProtocol => StatusCode::FORBIDDEN.into_response(),
         }
     }
 }
