@@ -382,4 +382,6 @@ impl fmt::Display for Violation {
 }
 
 #[cfg(test)]
-pub(crate) mod tests;
+pub(crate) use self::tests::{A, B, Story, check_by, fault_begins, member, state};
+#[cfg(test)]
+mod tests;

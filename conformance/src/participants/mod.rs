@@ -189,10 +189,12 @@ struct Acting<P: Participant> {
     clients: Vec<String>,
 }
 
+type Take = dyn Fn(&mut Participants, Range<usize>) + Send + Sync;
+
 /// A part of any participant.
 pub(crate) struct AnyPart {
     pub(crate) len: Box<dyn Fn(&Participants) -> usize + Send + Sync>,
-    pub(crate) take: Box<dyn Fn(&mut Participants, Range<usize>) + Send + Sync>,
+    pub(crate) take: Box<Take>,
 }
 
 /// Returns the checkers of all promises: those of informers and servers first.

@@ -1,4 +1,4 @@
-//! What a participant is: a part of plans, and somebody in a run.
+//! The traits of a participant: its part of plans, and its part in a run.
 
 use std::{ops::Range, time::Duration};
 
@@ -117,7 +117,7 @@ pub(crate) struct End<'a> {
     pub(crate) members: &'a dyn Fn(&Selection) -> Vec<Member>,
 }
 
-/// What is drawn of a plan before its participants.
+/// The parts of a plan that are drawn before its participants.
 pub(crate) struct Draft<'a> {
     pub(crate) seed: Seed,
     pub(crate) profile: Profile,

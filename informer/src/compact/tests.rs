@@ -185,15 +185,14 @@ fn a_higher_level_compresses_more() {
         let (packer, _) = packer(small().with_compression_level(level));
         // Words that repeat, but not next to each other.
         let text = |n: usize| -> String {
-            (0..600)
-                .map(|at| format!("{} ", (at * at + n) % 97))
-                .collect()
+            let words = (0..600).map(|at| ((at * at + n) % 97).to_string());
+            words.collect::<Vec<_>>().join(" ")
         };
         let cells: Vec<_> = (0..40)
             .map(|n| packer.put(json_of(&text(n)).as_bytes(), WHOLE))
             .collect();
-        let packed = cells.iter().filter(|cell| is_packed(cell));
-        packed.map(|cell| cell.size().0).sum::<usize>()
+        let small = cells.iter().filter(|cell| is_packed(cell));
+        small.map(|cell| cell.size().0).sum::<usize>()
     };
     assert!(size(19) < size(1), "{} {}", size(19), size(1));
 }

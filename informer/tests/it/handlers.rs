@@ -91,7 +91,7 @@ async fn awaited_and_blocking_handlers_hear_the_same_as_a_plain_one() {
     let sender = |name: &'static str| {
         let tx = tx.clone();
         move |notification: &Notification<ConfigMap>| {
-            tx.send(format!("{name} {}", word(notification))).unwrap()
+            tx.send(format!("{name} {}", word(notification))).unwrap();
         }
     };
     let blocking = HandlerOptions::default().with_blocking(LIMIT);

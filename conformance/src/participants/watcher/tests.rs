@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::{WatchPlan, WatcherEvent, WatcherPlan, revisions};
 use crate::{
     bugs::Bug,
-    checkers::tests::{A, B, member},
+    checkers::{A, B, member},
     plan::{Action, InformerPlan, Operation, Profile, Resource, Selection, Tier},
     seed::Seed,
     sim::{self, Plan, RunOptions, shrink::Shrinker},

@@ -37,9 +37,8 @@ pub(crate) fn findings(tree: &Tree) -> Vec<Finding> {
 
 /// Returns the files that attributes `path` name.
 fn named_paths(text: &str) -> impl Iterator<Item = &str> {
-    let attributes = text.match_indices("path = \"").map(|(at, start)| {
+    text.match_indices("path = \"").map(|(at, start)| {
         let rest = &text[at + start.len()..];
         rest.split('"').next().unwrap_or_default()
-    });
-    attributes.filter(|file| file.ends_with(".rs"))
+    })
 }

@@ -204,8 +204,8 @@ fn page(
     let items = items
         .iter()
         .filter_map(|item| {
-            let decoded = decoder.item(encoding, item, &Making::typed(Some(&NoHeldObjects)));
-            decoded.transpose()
+            let object = decoder.item(encoding, item, &Making::typed(Some(&NoHeldObjects)));
+            object.transpose()
         })
         .collect::<Result<Vec<_>, _>>()?;
     Ok((end.into_page(items), token))

@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use super::super::{Candidacy, ElectionEvent, LeaseState, StopKind};
-use crate::checkers::tests::{Story, check_by, fault_begins};
+use crate::checkers::{Story, check_by, fault_begins};
 
 /// An election that is written step by step, beside a story.
 struct Play<'a> {

@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use super::super::{FactoryEvent, FactoryRequest, factories};
 use crate::{
-    checkers::tests::{A, B, member, state},
+    checkers::{A, B, member, state},
     trace::{Ending, Heard, Key, Member, Observation, Phase, Trace},
 };
 

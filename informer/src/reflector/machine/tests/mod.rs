@@ -227,7 +227,7 @@ fn the_limits_of_streaming_lists_are_those_of_the_options() {
     let options = options()
         .with_initial_events_silence(Duration::from_secs(3))
         .with_initial_events_timeout(Duration::from_secs(5))
-        .with_streaming_fallback_memory(Duration::from_secs(60));
+        .with_streaming_fallback_memory(Duration::from_mins(1));
     let mut player = Player::new(options);
     player.play("opened");
     let until = |player: &Player| match player.machine.step() {
