@@ -166,7 +166,7 @@ fn long_functions_and_files_are_found() {
             ("a/tests/it/long.rs", &"\n".repeat(801)),
         ],
         &[
-            "a/src/functions.rs:73: `long` is longer than 100 lines",
+            "a/src/functions.rs:103: `long` is longer than 100 lines",
             "a/src/source.rs:501: a file longer than 500 lines",
             "a/tests/it/long.rs:801: a file longer than 800 lines",
         ],

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::grammar::{GRAMMAR, State, has};
 
-/// What the parser may do while a decision is made: the choice, the state, and the callers.
+/// One of the paths that a decision of the parser follows: the choice, the state, and the callers.
 pub(super) type Configuration = (usize, usize, Vec<usize>);
 
 /// The configurations that are possible after some tokens.

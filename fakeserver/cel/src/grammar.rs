@@ -85,7 +85,7 @@ pub(super) enum Position {
     LoopBack,
 }
 
-/// How a decision is made.
+/// The way in which a decision is made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Prediction {
     /// By the next token. The last choice is taken if no other begins with it.
