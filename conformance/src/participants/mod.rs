@@ -1,7 +1,7 @@
 //! The participants of runs beside the informers, each in a folder of its own: its part of plans, its acts in a run, its
 //! observations with their words, and its promises.
 //!
-//! To add one, add its folder and its line in the list below: a type that is a [`Participant`], and a [`Run`] of it.
+//! To add one, add its folder and its line in the list below: a type that is a `Participant`, and a `Run` of it.
 
 mod participant;
 mod election;
