@@ -12,12 +12,12 @@ thread_local! {
     static SERVER: ServerTarget = ServerTarget::new();
 }
 
-/// Sends a request; see [`ServerTarget::request`].
+/// Sends a request; see `ServerTarget::request`.
 pub fn request(data: &[u8]) {
     SERVER.with(|server| server.request(data));
 }
 
-/// Patches an object; see [`ServerTarget::patch`].
+/// Patches an object; see `ServerTarget::patch`.
 pub fn patch(data: &[u8]) {
     SERVER.with(|server| server.patch(data));
 }

@@ -1,9 +1,9 @@
 //! CEL: parser, type checker, estimation of costs, and interpreter of expressions.
 //!
 //! [`Program`] is a compiled expression, of a policy, a match condition, or a rule of a definition. Errors and costs of a
-//! real server depend on positions and macros ([`parser`], [`macros`]), errors of syntax ([`syntax`]), types
-//! ([`checker`], [`functions`]), constants ([`constants`]), costs ([`cost`]), evaluation ([`interpreter`],
-//! [`attributes`]), functions ([`library`]), and the authorizer ([`mod@authorizer`]).
+//! real server depend on positions and macros (`parser`, `macros`), errors of syntax (`syntax`), types
+//! (`checker`, `functions`), constants (`constants`), costs (`cost`), evaluation (`interpreter`,
+//! `attributes`), functions (`library`), and the authorizer (`authorizer`).
 //!
 //! Policies have variables of any type, some of which are evaluated when they are read first, and construct objects.
 //! Definitions have variables of the types of their schemas, which also limit the sizes of values ([`Sizes`]).

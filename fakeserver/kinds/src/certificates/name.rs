@@ -32,7 +32,7 @@ const KEPT: [Oid<'static>; 9] = [
 /// The attributes that a subject has once: of several, the last one counts.
 const SINGLE: [Oid<'static>; 2] = [OID_X509_COMMON_NAME, OID_X509_SERIALNUMBER];
 
-/// A subject: the values of each attribute, by its place in [`KEPT`].
+/// A subject: the values of each attribute, by its place in `KEPT`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Subject(BTreeMap<usize, Vec<String>>);
 

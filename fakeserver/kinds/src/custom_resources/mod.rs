@@ -2,7 +2,7 @@
 //!
 //! A [`Definition`] is such an object, parsed. Each of its served versions is a
 //! [`ResourceType`](crate::ResourceType) with a [`CustomType`], which parses and validates objects by the
-//! version's schema: it prunes unknown fields, fills in defaults, and evaluates rules in CEL. [`acceptance`] validates
+//! version's schema: it prunes unknown fields, fills in defaults, and evaluates rules in CEL. `acceptance` validates
 //! a definition, [`conditions`] computes its status, and a [`Conversion`] names the webhook that converts between
 //! versions. All of this is pure: other modules call webhooks and write to the store.
 

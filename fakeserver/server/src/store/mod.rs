@@ -6,7 +6,7 @@
 //! ```
 //!
 //! Objects are serialized once, when they are written ([`StoredObject`]); lists and watch frames are made of those
-//! bytes. The maps of a [`Table`](table::Table) are persistent. So a reader takes a [`Snapshot`] in constant time and
+//! bytes. The maps of a `Table` are persistent. So a reader takes a [`Snapshot`] in constant time and
 //! walks it without the lock, while others write and compact.
 
 mod key;

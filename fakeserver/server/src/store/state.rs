@@ -233,7 +233,7 @@ impl State {
     }
 }
 
-/// Reads a [`State`].
+/// Reads a `State`.
 #[derive(Debug, Clone, Copy)]
 pub struct View<'a>(pub(super) &'a State);
 

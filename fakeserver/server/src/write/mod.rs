@@ -1,7 +1,7 @@
 //! Writes: admission, preparation, validation and storage of objects.
 //!
 //! A verb creates a [`Draft`], which describes the write; [`run()`] does everything else. Admission is a list of
-//! plugins ([`chain`]). Each reads the store through the [`Attempt`], the transaction of the write.
+//! plugins (`chain`). Each reads the store through the [`Attempt`], the transaction of the write.
 
 mod target;
 pub mod data_text;
