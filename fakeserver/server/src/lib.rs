@@ -42,3 +42,5 @@ pub use self::{
     edge::authentication::{ServiceAccountKeyError, ServiceAccountKeys},
     server::{CertificateError, Certificates, ClientCertificate},
 };
+// What examples of this crate name as users do.
+pub use fakeserver_value::{object::ObjectError, user::UserInfo};
