@@ -1,10 +1,12 @@
 //! Calls of functions, and conversions.
 
+use fakeserver_value::go_duration::parse_duration;
+
 use super::{
     addresses,
     ast::operators,
     authorizer,
-    durations::{parse_duration, print_duration},
+    durations::print_duration,
     format,
     interpreter::{Evaluated, Failure},
     lists, named_formats,
@@ -169,9 +171,9 @@ fn convert(name: &str, value: &Value) -> Option<Evaluated> {
             as_double(value).map(Value::Float).ok_or_else(failed)
         }
         ("duration", Value::Int(_)) => Err(failed()),
-        ("duration", Value::String(text)) => {
-            parse_duration(text).map(Value::Duration).ok_or_else(failed)
-        }
+        ("duration", Value::String(text)) => parse_duration(text)
+            .map(Value::Duration)
+            .map_err(|_| failed()),
         ("timestamp", Value::Int(number)) => Timestamp::from_seconds(*number)
             .map(Value::Timestamp)
             .ok_or_else(|| range("timestamp")),

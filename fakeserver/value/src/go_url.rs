@@ -2,8 +2,8 @@
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, percent_encode};
 
-/// The bytes of paths that are escaped.
-const ESCAPED_IN_PATHS: &AsciiSet = &NON_ALPHANUMERIC
+/// The bytes that Go escapes in a path.
+pub const ESCAPED_IN_PATHS: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'-')
     .remove(b'_')
     .remove(b'.')

@@ -9,6 +9,7 @@
 pub mod revision;
 pub mod go_text;
 pub mod go_url;
+pub mod go_duration;
 pub mod status;
 pub mod names;
 pub mod similar;

@@ -1,22 +1,7 @@
 //! Paths of webhooks as client-go's REST client asks for them: clean, and escaped anew.
 
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
-
-/// The bytes that Go's `url.URL` escapes in a path.
-const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC
-    .remove(b'-')
-    .remove(b'_')
-    .remove(b'.')
-    .remove(b'~')
-    .remove(b'$')
-    .remove(b'&')
-    .remove(b'+')
-    .remove(b',')
-    .remove(b'/')
-    .remove(b':')
-    .remove(b';')
-    .remove(b'=')
-    .remove(b'@');
+use fakeserver_value::go_url::ESCAPED_IN_PATHS;
+use percent_encoding::{percent_decode_str, utf8_percent_encode};
 
 /// Returns the URL `https://host[:port][/path]` with a clean path.
 pub(super) fn with_clean_path(url: &str) -> String {
@@ -38,7 +23,7 @@ pub(super) fn clean(path: &str) -> String {
         }
     }
     let path = format!("/{}", segments.join("/"));
-    utf8_percent_encode(&path, ESCAPED).to_string()
+    utf8_percent_encode(&path, ESCAPED_IN_PATHS).to_string()
 }
 
 #[cfg(test)]
