@@ -192,7 +192,7 @@ impl World {
             controllers.push(Box::new(KeptObjects::new(services)));
         }
         if options.namespaces {
-            controllers.push(Box::new(Namespaces::new(options.workloads.is_some())));
+            controllers.push(Box::new(Namespaces::new(nodes.is_some())));
         }
         if options.garbage_collector {
             controllers.push(Box::new(GarbageCollector::default()));
@@ -213,7 +213,7 @@ impl World {
         if let Some(nodes) = nodes {
             controllers.push(Box::new(ClusterRoleAggregation::default()));
             controllers.extend(nodes.controllers());
-            controllers.extend(policy_status::controller());
+            controllers.push(policy_status::controller());
         }
         Self {
             is_stale: false,

@@ -5,9 +5,10 @@ use std::{collections::BTreeMap, sync::Arc};
 use fakeserver_kinds::{Kind, core};
 
 use super::meta::Meta;
-use crate::controllers::pods::Pods;
-
-use crate::store::{ObjectKey, StoredObject};
+use crate::{
+    controllers::pods::Pods,
+    store::{ObjectKey, StoredObject},
+};
 
 /// A change, with what all controllers ask of it.
 #[derive(Debug)]

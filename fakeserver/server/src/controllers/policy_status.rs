@@ -30,12 +30,8 @@ const NAME: &str = "validatingadmissionpolicy-status";
 const TYPES_MAX: usize = 10;
 
 /// Returns the controller.
-#[expect(
-    clippy::unnecessary_wraps,
-    reason = "there is none without the feature `cel`"
-)]
-pub(super) fn controller() -> Option<Box<dyn Controller>> {
-    Some(Box::new(PolicyStatus))
+pub(super) fn controller() -> Box<dyn Controller> {
+    Box::new(PolicyStatus)
 }
 
 #[derive(Debug)]

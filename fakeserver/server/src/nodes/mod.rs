@@ -20,7 +20,7 @@ use fakeserver_value::status::Status;
 use futures::future::BoxFuture;
 use jiff::Timestamp;
 use serde_json::Value;
-pub use tokio_util::sync::CancellationToken;
+use tokio_util::sync::CancellationToken;
 
 pub use self::{
     exec::{ExecHandler, ExecOutput, ExecRequest},

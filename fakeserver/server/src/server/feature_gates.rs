@@ -39,8 +39,6 @@ impl FeatureGates {
 
 impl FakeServerBuilder {
     /// Serves CBOR as well, as kube-apiserver does with the feature gate `CBORServingAndStorage`. By default it does not.
-    ///
-    /// Without the feature `cbor` it has no effect.
     #[doc(alias = "feature-gates")]
     pub fn with_cbor(mut self, has_cbor: bool) -> Self {
         self.gates.media_types = MediaTypes::new(has_cbor);

@@ -54,10 +54,10 @@ use http::Uri;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
-use crate::faults::FaultSpec;
 use crate::{
     controllers,
     edge::authentication::Peer,
+    faults::FaultSpec,
     faults::Faults,
     store::{Change, Range, StoredObject},
     write::Backend,

@@ -13,10 +13,11 @@ use fakeserver_kinds::{
 use fakeserver_value::{resource::GroupResource, status::Status};
 use serde_json::Value;
 
-use crate::store::Transaction;
-
 use super::{Attempt, Source, Write, admission::Operation};
-use crate::store::{ObjectKey, StoredObject};
+use crate::{
+    store::Transaction,
+    store::{ObjectKey, StoredObject},
+};
 
 /// Gives a service the addresses and ports that it needs and does not have, a port for health checks among them.
 ///

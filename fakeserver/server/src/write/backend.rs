@@ -1,8 +1,8 @@
 //! The parts of a server that writes and controllers need, and attempts at a write.
 
-use std::{fmt, sync::OnceLock};
 use std::{
-    sync::{Arc, PoisonError, RwLock},
+    fmt,
+    sync::{Arc, OnceLock, PoisonError, RwLock},
     time::Duration,
 };
 

@@ -55,8 +55,7 @@ use super::{
     objects::{ReconciledKind, text},
     stages::{Exit, Script, Selected, direct},
 };
-use crate::containers::Containers;
-use crate::workloads::Workloads;
+use crate::{containers::Containers, workloads::Workloads};
 
 const ACTOR: Actor = Actor::new("kubelet");
 /// The kind that a kubelet's events are about.

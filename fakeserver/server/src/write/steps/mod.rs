@@ -31,8 +31,10 @@ use serde_json::Value;
 
 use self::resource_quota::TransactionView;
 
-use crate::store::{ObjectKey, StoredObject, Transaction};
-use crate::write::Backend;
+use crate::{
+    store::{ObjectKey, StoredObject, Transaction},
+    write::Backend,
+};
 
 /// Adds to a new object what plugins add without looking at other objects. Controllers create objects so.
 pub fn complete(kind: &Kind, object: &mut Value) {

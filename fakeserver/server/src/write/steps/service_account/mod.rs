@@ -13,9 +13,10 @@ use serde_json::{Value, json};
 use super::items;
 use crate::{
     store::ObjectKey,
+    store::Transaction,
+    write::Backend,
     write::{Attempt, AttemptError, Write, admission::Operation, chain::Step},
 };
-use crate::{store::Transaction, write::Backend};
 
 pub(in crate::write) const STEP: Step = Step::both(NAME, mutate, validate);
 
