@@ -8,16 +8,16 @@ use std::{
 };
 
 use fakeserver_value::{
-    field::Field, findings::Findings, names::subdomain_problems, resource::GroupResource,
-    status::FieldError,
+    field::Field, findings::Findings, names::subdomain_problems, object::Pairs,
+    resource::GroupResource, status::FieldError,
 };
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::{
-    Habits, SelectableFields,
+    Habits, SelectableFields, Verdict,
     custom_resources::{Conversion, CustomType},
-    metadata::{errors_of, finalizer_warnings},
+    metadata::{self, MetadataRules, finalizer_warnings},
     pod_spec::drop_disabled,
     table::cell::Cells,
 };
@@ -69,13 +69,6 @@ pub struct Validation {
     update: CheckUpdate,
     /// The checks of updates through subresources.
     subresources: &'static [(&'static str, CheckUpdate)],
-}
-
-/// The findings of a validation, and its warnings.
-#[derive(Debug, Default)]
-pub struct Verdict {
-    pub errors: Vec<FieldError>,
-    pub warnings: Vec<String>,
 }
 
 /// An object that is accepted, for warnings.
@@ -332,7 +325,12 @@ impl Kind {
         old: Option<&Value>,
     ) -> Verdict {
         if let Some(custom) = &self.custom {
-            let of_metadata = || errors_of(self, subresource, object, old);
+            let of_metadata = || match old {
+                Some(old) => {
+                    self.metadata_update_errors(subresource, &old["metadata"], &object["metadata"])
+                }
+                None => self.metadata_errors(&object["metadata"]),
+            };
             return custom.check(subresource, object, old, of_metadata);
         }
         let object = Field::shown_as(object, shown);
@@ -352,6 +350,48 @@ impl Kind {
         let mut found = Findings::default();
         validation.check(subresource, object, old.map(Field::root), &mut found);
         found.into_errors()
+    }
+
+    /// Returns the errors of a new object's metadata that the rules of the kind look for.
+    pub fn metadata_errors(&self, metadata: &Value) -> Vec<FieldError> {
+        metadata::creation_errors(&self.metadata_rules(), metadata)
+    }
+
+    /// Returns the errors of the metadata of an object's next version, which is written through `subresource`.
+    pub fn metadata_update_errors(
+        &self,
+        subresource: &str,
+        old: &Value,
+        new: &Value,
+    ) -> Vec<FieldError> {
+        metadata::update_errors(&self.metadata_rules(), subresource, old, new)
+    }
+
+    fn metadata_rules(&self) -> MetadataRules<'_> {
+        MetadataRules {
+            habits: &self.habits,
+            name_problems: self.name_problems,
+        }
+    }
+
+    /// Returns the name under which a selectable field is stored.
+    pub fn stored_field<'a>(&self, label: &'a str) -> &'a str {
+        self.fields
+            .map_or(label, |fields| fields.stored_label(label))
+    }
+
+    /// Returns the values of the selectable fields of a stored object, without name and namespace.
+    pub fn selectable_values(&self, object: &Value) -> Pairs {
+        if let Some(custom) = self.as_custom() {
+            let fields = custom.selectable_fields(object);
+            return fields
+                .iter()
+                .map(|(label, value)| (label.as_str(), value))
+                .collect();
+        }
+        self.fields
+            .map(|fields| fields.values(object))
+            .unwrap_or_default()
     }
 
     /// Lists what a client should know of an object that is accepted; `old` is the object that it replaces.
@@ -409,16 +449,6 @@ impl PartialEq for Kind {
 }
 
 impl Eq for Kind {}
-
-// === impl Verdict ===
-
-impl Verdict {
-    /// Returns a verdict without warnings.
-    pub fn refused(errors: Vec<FieldError>) -> Self {
-        let warnings = Vec::new();
-        Self { errors, warnings }
-    }
-}
 
 // === impl Validation ===
 

@@ -10,16 +10,14 @@
 )]
 
 mod habits;
-mod kind;
-mod resource_type;
+mod verdict;
 mod selectable_field;
-mod endpoint;
-pub mod scale;
 pub mod expression;
 pub mod addresses;
 pub mod formats;
 mod resource_names;
 pub mod metadata;
+pub mod conditions;
 pub mod client_config;
 pub mod conversion;
 pub mod table;
@@ -27,6 +25,12 @@ mod claim_spec;
 pub mod pod_spec;
 mod workload;
 pub mod custom_resources;
+mod kind;
+mod resource_type;
+pub mod definition;
+pub mod printer;
+mod endpoint;
+pub mod scale;
 pub mod core;
 pub mod apps;
 pub mod batch;
@@ -39,7 +43,6 @@ pub mod rbac;
 pub mod scheduling;
 pub mod node;
 pub mod coordination;
-pub mod events;
 pub mod certificates;
 pub mod admission;
 pub mod apiextensions;
@@ -48,6 +51,7 @@ pub mod resource;
 pub mod flowcontrol;
 pub mod authentication;
 pub mod authorization;
+pub mod events;
 pub mod usage;
 mod all;
 pub mod registry;
@@ -62,7 +66,8 @@ pub use self::{
     all::{built_in, storage_of},
     habits::{Habits, KeptByStatus, MetadataRechecks, Removal},
     initial_objects::{initial_object, initial_objects, uid_of as initial_uid},
-    kind::{Accepted, Kind, KindRef, Validation, Verdict},
+    kind::{Accepted, Kind, KindRef, Validation},
     resource_type::{ResourceType, Subresource},
     selectable_field::{SelectableField, SelectableFields},
+    verdict::Verdict,
 };

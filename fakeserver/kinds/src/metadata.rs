@@ -8,7 +8,7 @@ use fakeserver_value::{
 };
 use serde_json::{Value, json};
 
-use crate::Kind;
+use crate::Habits;
 
 /// The maximum size of all annotations of an object, in bytes.
 const ANNOTATIONS_MAX_BYTES: usize = 256 << 10;
@@ -16,27 +16,20 @@ const ANNOTATIONS_MAX_BYTES: usize = 256 << 10;
 /// Finalizers that need not be qualified.
 const STANDARD_FINALIZERS: [&str; 3] = ["kubernetes", "orphan", "foregroundDeletion"];
 
-/// Returns the errors of a new object's metadata.
-pub fn metadata_errors(kind: &Kind, metadata: &Value) -> Vec<FieldError> {
-    let mut errors = Vec::new();
-    if kind.habits.checks_new_metadata {
-        check_whole(kind, metadata, &mut errors);
-    }
-    errors
+/// The part of the rules of a kind that is about metadata.
+pub(super) struct MetadataRules<'a> {
+    pub(super) habits: &'a Habits,
+    /// Lists the problems of a name.
+    pub(super) name_problems: fn(&str) -> Vec<String>,
 }
 
-/// Returns the errors of the metadata of an object, which replaces `old` through `subresource` if there was one.
-pub(super) fn errors_of(
-    kind: &Kind,
-    subresource: &str,
-    object: &Value,
-    old: Option<&Value>,
-) -> Vec<FieldError> {
-    let metadata = &object["metadata"];
-    match old {
-        Some(old) => metadata_update_errors(kind, subresource, &old["metadata"], metadata),
-        None => metadata_errors(kind, metadata),
+/// Returns the errors of a new object's metadata.
+pub(super) fn creation_errors(rules: &MetadataRules<'_>, metadata: &Value) -> Vec<FieldError> {
+    let mut errors = Vec::new();
+    if rules.habits.checks_new_metadata {
+        check_whole(rules, metadata, &mut errors);
     }
+    errors
 }
 
 /// Returns the errors of a new object's metadata that are the same for all kinds. A real server looks for them when the rules
@@ -51,8 +44,8 @@ pub fn generic_metadata_errors(metadata: &Value) -> Vec<FieldError> {
 ///
 /// A real server looks at it before it asks for the kind's own rules, and the rules of most kinds look at it again, once or
 /// twice: the causes tell.
-pub fn metadata_update_errors(
-    kind: &Kind,
+pub(super) fn update_errors(
+    rules: &MetadataRules<'_>,
     subresource: &str,
     old: &Value,
     new: &Value,
@@ -61,15 +54,15 @@ pub fn metadata_update_errors(
     check_generic(new, &mut errors);
     check_change(old, new, &mut errors);
     let rechecks = match subresource {
-        "" => kind.habits.metadata_rechecks,
-        _ => kind.habits.subresource_rechecks,
+        "" => rules.habits.metadata_rechecks,
+        _ => rules.habits.subresource_rechecks,
     };
     if rechecks.change {
         check_change(old, new, &mut errors);
-        check_kube_finalizers(kind, new, &mut errors);
+        check_kube_finalizers(rules, new, &mut errors);
     }
     for _ in 0..rechecks.whole {
-        check_whole(kind, new, &mut errors);
+        check_whole(rules, new, &mut errors);
     }
     errors
 }
@@ -82,13 +75,13 @@ pub fn common_metadata_errors(metadata: &Value) -> Vec<FieldError> {
 }
 
 /// As the rules of a kind look at it.
-fn check_whole(kind: &Kind, metadata: &Value, errors: &mut Vec<FieldError>) {
-    if kind.habits.checks_prefix {
-        check_prefix(|name| kind.name_problems(name), metadata, errors);
+fn check_whole(rules: &MetadataRules<'_>, metadata: &Value, errors: &mut Vec<FieldError>) {
+    if rules.habits.checks_prefix {
+        check_prefix(rules.name_problems, metadata, errors);
     }
-    check_name(|name| kind.name_problems(name), metadata, errors);
+    check_name(rules.name_problems, metadata, errors);
     check_common(metadata, errors);
-    check_kube_finalizers(kind, metadata, errors);
+    check_kube_finalizers(rules, metadata, errors);
 }
 
 /// As all objects are looked at, regardless of their kinds.
@@ -345,8 +338,12 @@ fn check_finalizers(finalizers: &Value, errors: &mut Vec<FieldError>) {
 }
 
 /// Built-in kinds take finalizers without a domain only if they are well known.
-fn check_kube_finalizers(kind: &Kind, metadata: &Value, errors: &mut Vec<FieldError>) {
-    if !kind.habits.checks_finalizers {
+fn check_kube_finalizers(
+    rules: &MetadataRules<'_>,
+    metadata: &Value,
+    errors: &mut Vec<FieldError>,
+) {
+    if !rules.habits.checks_finalizers {
         return;
     }
     let finalizers = metadata["finalizers"].as_array().into_iter().flatten();

@@ -6,10 +6,11 @@ use fakeserver_value::{
     managed_fields::{Described, described},
     resource::{GroupVersionKind, api_version},
     served_form::ServedForm,
+    status::Status,
 };
 use serde_json::{Value, json};
 
-use super::KindRef;
+use super::{KindRef, selectable_field::unsupported};
 
 /// One version of one resource, with the fields of its discovery entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -99,6 +100,29 @@ impl ResourceType {
             None => described(&self.api_version(), &self.kind)
                 .with_other(self.form.map(|form| form.other)),
         }
+    }
+
+    /// Refuses a field by which objects cannot be selected.
+    pub fn check_field(&self, label: &str) -> Result<(), Status> {
+        // Without namespaces, only kinds that have no fields of their own have a field of that name.
+        let has_own = self.rules.is_custom() || self.rules.fields.is_some();
+        let has_namespace = self.is_namespaced || !has_own;
+        if label == "metadata.name" || (label == "metadata.namespace" && has_namespace) {
+            return Ok(());
+        }
+        if let Some(custom) = self.rules.as_custom() {
+            return if custom.is_selectable(label) {
+                Ok(())
+            } else {
+                Err(unsupported(label, ""))
+            };
+        }
+        let Some(own) = self.rules.fields else {
+            return Err(Status::bad_request(format!(
+                "{label:?} is not a known field selector: only \"metadata.name\", \"metadata.namespace\""
+            )));
+        };
+        own.check(label, &self.api_version(), &self.kind)
     }
 
     /// Returns whether `status` is written through a subresource of its own.

@@ -5,8 +5,6 @@ use std::borrow::Cow;
 use fakeserver_value::{object::Pairs, status::Status};
 use serde_json::Value;
 
-use super::{Kind, ResourceType};
-
 /// The selectable fields of a kind, beside `metadata.name` and `metadata.namespace`.
 #[derive(Debug)]
 pub struct SelectableFields {
@@ -69,6 +67,36 @@ impl SelectableFields {
         }
     }
 
+    /// Returns the name under which a field is stored.
+    pub(super) fn stored_label<'a>(&self, label: &'a str) -> &'a str {
+        match self.find(label).map(|field| field.source) {
+            Some(Source::Field(stored)) => stored,
+            _ => label,
+        }
+    }
+
+    /// Returns the values of the fields in a stored object.
+    pub(super) fn values(&self, object: &Value) -> Pairs {
+        let values = self.fields.iter();
+        values
+            .filter_map(|field| Some((field.label, field.value(object)?)))
+            .collect()
+    }
+
+    /// Refuses a field that is none of these, for objects of a version and a kind.
+    pub(super) fn check(&self, label: &str, api_version: &str, kind: &str) -> Result<(), Status> {
+        if self.find(label).is_some() {
+            return Ok(());
+        }
+        Err(match self.refusal {
+            Refusal::Common => unsupported(label, ""),
+            Refusal::OfVersion => unsupported(label, &format!(" for {api_version}, Kind={kind}")),
+            Refusal::Quoting => {
+                Status::bad_request(format!("field label {label:?} not supported for {kind}"))
+            }
+        })
+    }
+
     fn find(&self, label: &str) -> Option<&SelectableField> {
         self.fields.iter().find(|field| field.label == label)
     }
@@ -120,74 +148,9 @@ impl SelectableField {
     }
 }
 
-// === impl Kind ===
-
-impl Kind {
-    /// Returns the name under which a field is stored.
-    pub fn stored_field<'a>(&self, label: &'a str) -> &'a str {
-        let known = self.fields.and_then(|fields| fields.find(label));
-        match known.map(|field| field.source) {
-            Some(Source::Field(stored)) => stored,
-            _ => label,
-        }
-    }
-
-    /// Returns the values of the selectable fields of a stored object, without name and namespace.
-    pub fn selectable_values(&self, object: &Value) -> Pairs {
-        if let Some(custom) = self.as_custom() {
-            let fields = custom.selectable_fields(object);
-            return fields
-                .iter()
-                .map(|(label, value)| (label.as_str(), value))
-                .collect();
-        }
-        let fields = self.fields.map_or(&[][..], |own| own.fields);
-        let values = fields.iter();
-        values
-            .filter_map(|field| Some((field.label, field.value(object)?)))
-            .collect()
-    }
-}
-
-// === impl ResourceType ===
-
-impl ResourceType {
-    /// Refuses a field by which objects cannot be selected.
-    pub fn check_field(&self, label: &str) -> Result<(), Status> {
-        // Without namespaces, only kinds that have no fields of their own know that name.
-        let has_own = self.rules.is_custom() || self.rules.fields.is_some();
-        let has_namespace = self.is_namespaced || !has_own;
-        if label == "metadata.name" || (label == "metadata.namespace" && has_namespace) {
-            return Ok(());
-        }
-        let unsupported =
-            |of: &str| Status::bad_request(format!("field label not supported{of}: {label}"));
-        if let Some(custom) = self.rules.as_custom() {
-            return if custom.is_selectable(label) {
-                Ok(())
-            } else {
-                Err(unsupported(""))
-            };
-        }
-        let Some(own) = self.rules.fields else {
-            return Err(Status::bad_request(format!(
-                "{label:?} is not a known field selector: only \"metadata.name\", \"metadata.namespace\""
-            )));
-        };
-        if own.find(label).is_some() {
-            return Ok(());
-        }
-        Err(match own.refusal {
-            Refusal::Common => unsupported(""),
-            Refusal::OfVersion => {
-                unsupported(&format!(" for {}, Kind={}", self.api_version(), self.kind))
-            }
-            Refusal::Quoting => Status::bad_request(format!(
-                "field label {label:?} not supported for {}",
-                self.kind
-            )),
-        })
-    }
+/// Refuses a field by which no object can be selected; `of` says of which kind.
+pub(super) fn unsupported(label: &str, of: &str) -> Status {
+    Status::bad_request(format!("field label not supported{of}: {label}"))
 }
 
 fn at<'a>(object: &'a Value, path: &[&str]) -> &'a Value {

@@ -5,7 +5,7 @@
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
-use fakeserver_kinds::core::{self, pod::condition::PodCondition};
+use fakeserver_kinds::{conditions::PodCondition, core};
 use fakeserver_server::{
     controllers::{
         cluster::{Actor, Cluster},

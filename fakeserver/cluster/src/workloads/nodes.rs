@@ -2,7 +2,10 @@
 
 use std::{collections::BTreeMap, net::Ipv4Addr, time::Duration};
 
-use fakeserver_kinds::core::{self, node::address, pod::condition};
+use fakeserver_kinds::{
+    conditions,
+    core::{self, node::address},
+};
 use fakeserver_server::{
     controllers::{
         cluster::{Actor, Cluster},
@@ -274,7 +277,7 @@ fn internal_address(node: &Value) -> &str {
 
 /// Returns the status of the condition that says whether a node is ready; empty without one.
 pub(super) fn ready_status(node: &Value) -> &str {
-    let ready = condition::find(&node["status"], "Ready");
+    let ready = conditions::find(&node["status"], "Ready");
     ready.map_or("", |ready| text(&ready["status"]))
 }
 

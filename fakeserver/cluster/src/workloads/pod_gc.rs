@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use fakeserver_kinds::core::{self, pod::condition::PodCondition};
+use fakeserver_kinds::{conditions::PodCondition, core};
 use fakeserver_server::{
     controllers::{
         cluster::{Actor, Cluster},

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::remote::{AVAILABLE, RemoteApi};
-use crate::{core::pod::condition, table::cell::items};
+use crate::{conditions, table::cell::items};
 
 /// The condition `Available` of an API service.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -90,7 +90,7 @@ impl Availability {
     /// Returns the status with this condition at `now`; the time of the last transition is kept if there was none.
     pub fn applied(&self, status: &Value, now: &str) -> Value {
         let word = if self.is_available { "True" } else { "False" };
-        let since = condition::find(status, AVAILABLE)
+        let since = conditions::find(status, AVAILABLE)
             .filter(|known| known["status"] == word)
             .and_then(|known| known["lastTransitionTime"].as_str())
             .unwrap_or(now);

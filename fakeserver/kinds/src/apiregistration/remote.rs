@@ -4,7 +4,7 @@ use base64::{Engine as _, engine::general_purpose::STANDARD};
 use serde_json::Value;
 
 use super::api_service::PORT;
-use crate::core::pod::condition;
+use crate::conditions;
 
 /// The group that describes the others: no service takes it over.
 const OWN_GROUP: &str = "apiregistration.k8s.io";
@@ -131,6 +131,6 @@ pub fn may_be_remote(json: &[u8]) -> bool {
 
 /// Returns whether a stored API service has the condition of one that is available.
 pub fn is_available(service: &Value) -> bool {
-    let known = condition::find(&service["status"], AVAILABLE);
+    let known = conditions::find(&service["status"], AVAILABLE);
     known.is_some_and(|known| known["status"] == "True")
 }

@@ -47,7 +47,7 @@ pub struct CustomType {
 
 impl CustomType {
     /// Reads `version`, an item of `spec.versions` of the definition `crd`.
-    pub(super) fn new(crd: &Value, version: &Value, is_terminating: bool) -> Self {
+    pub(crate) fn new(crd: &Value, version: &Value, is_terminating: bool) -> Self {
         let schema = &version["schema"]["openAPIV3Schema"];
         let selectable = version["selectableFields"].as_array().into_iter().flatten();
         let selectable =

@@ -1,6 +1,6 @@
 //! Resources that are defined at run time, by objects of kind `CustomResourceDefinition`.
 //!
-//! A [`Definition`] is such an object, parsed. Each of its served versions is a
+//! A [`Definition`](crate::definition::Definition) is such an object, parsed. Each of its served versions is a
 //! [`ResourceType`](crate::ResourceType) with a [`CustomType`], which parses and validates objects by the
 //! version's schema: it prunes unknown fields, fills in defaults, and evaluates rules in CEL. `acceptance` validates
 //! a definition, [`conditions`] computes its status, and a [`Conversion`] names the webhook that converts between
@@ -10,7 +10,6 @@ mod acceptance;
 pub mod conditions;
 mod conversion;
 mod custom_type;
-mod definition;
 mod defaulting;
 mod field_path;
 mod json_path;
@@ -21,6 +20,7 @@ mod rules;
 mod stored_form;
 mod table;
 mod validation;
+mod versions;
 #[cfg(test)]
 mod tests;
 
@@ -29,10 +29,10 @@ pub use self::{
     column_path::ColumnPath,
     conversion::Conversion,
     custom_type::CustomType,
-    definition::{Definition, compare_versions},
     json_path::JsonPath,
     printer_column::PrinterColumn,
     validation::embedded::read_metadata,
+    versions::compare_versions,
 };
 
 /// The group of definitions.

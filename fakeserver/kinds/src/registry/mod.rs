@@ -14,9 +14,8 @@ use fakeserver_value::{object::Pairs, resource::GroupResource};
 use serde_json::Value;
 
 use crate::{
-    Kind, KindRef, ResourceType,
-    all::KINDS,
-    custom_resources::{Definition, compare_versions},
+    Kind, KindRef, ResourceType, all::KINDS, custom_resources::compare_versions,
+    definition::Definition,
 };
 
 type ByName<T> = BTreeMap<Arc<str>, T>;

@@ -11,9 +11,9 @@ const RECORDED: &str = include_str!("../../data/table-columns.json");
 #[derive(Debug)]
 pub struct Columns {
     /// The definitions, as a table has them.
-    pub(super) json: String,
+    pub(crate) json: String,
     /// Names and types.
-    pub(super) kinds: Vec<(String, String)>,
+    pub(crate) kinds: Vec<(String, String)>,
 }
 
 type Recorded = BTreeMap<String, Vec<(String, String, String, u8)>>;

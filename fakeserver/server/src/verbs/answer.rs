@@ -1,7 +1,7 @@
 //! Answers: their negotiated form, and those to writes.
 
 use axum::response::Response;
-use fakeserver_kinds::table::Printer;
+use fakeserver_kinds::printer::Printer;
 use fakeserver_value::{
     parse::internal_package,
     resource::GroupVersionKind,

@@ -1,8 +1,7 @@
 //! Creations: completion, preparation and validation of new objects, and their names.
 
 use fakeserver_kinds::{
-    certificates::certificate_signing_request,
-    metadata::{generic_metadata_errors, metadata_errors},
+    certificates::certificate_signing_request, metadata::generic_metadata_errors,
 };
 use fakeserver_value::{edit::remove, managed_fields, status::Status};
 use serde_json::{Map, Value, json};
@@ -164,7 +163,7 @@ fn prepare(
 fn check(attempt: &mut Attempt<'_, '_>, write: &Write<'_>) -> Result<(), Status> {
     let target = write.target;
     let mut errors = Vec::from_iter(admin_access::error(attempt, write, None));
-    errors.extend(metadata_errors(target.rules(), &write.new["metadata"]));
+    errors.extend(target.rules().metadata_errors(&write.new["metadata"]));
     let verdict = write.verdict(None);
     attempt.warn(verdict.warnings);
     errors.extend(verdict.errors);

@@ -8,9 +8,10 @@ use std::{convert::Infallible, sync::Arc};
 use fakeserver_kinds::{
     apiextensions::custom_resource_definition,
     custom_resources::{
-        CLEANUP_FINALIZER, Definition, GROUP, VERSION,
+        CLEANUP_FINALIZER, GROUP, VERSION,
         conditions::{self, TakenNames},
     },
+    definition::Definition,
 };
 use fakeserver_value::{
     managed_fields::{self, Manager, described},

@@ -2,10 +2,7 @@
 
 use std::sync::Arc;
 
-use fakeserver_kinds::{
-    certificates::certificate_signing_request, core::persistent_volume,
-    metadata::metadata_update_errors,
-};
+use fakeserver_kinds::{certificates::certificate_signing_request, core::persistent_volume};
 use fakeserver_value::{
     edit::{remove, with_empty},
     managed_fields,
@@ -259,7 +256,9 @@ fn check(
 ) -> Result<(), Status> {
     let (target, old, new) = (write.target, &write.old, &write.new);
     let (was, is) = (&old["metadata"], &new["metadata"]);
-    let mut errors = metadata_update_errors(target.rules(), target.subresource(), was, is);
+    let mut errors = target
+        .rules()
+        .metadata_update_errors(target.subresource(), was, is);
     errors.extend(admin_access::error(attempt, write, Some(old)));
     let verdict = write.verdict(Some(old));
     attempt.warn(verdict.warnings);

@@ -1,7 +1,7 @@
 //! One metric of an autoscaler: what is measured, the replicas that it proposes, and its status.
 
 use fakeserver_kinds::{
-    core::pod::condition,
+    conditions,
     metrics::usage::{self, ScriptedContainers},
     table::cell::{items, text},
 };
@@ -186,7 +186,7 @@ impl Facts<'_> {
     }
 
     fn is_starting(&self, pod: &Value) -> bool {
-        let ready = condition::find(&pod["status"], "Ready");
+        let ready = conditions::find(&pod["status"], "Ready");
         let started = time(&pod["status"]["startTime"]);
         let (Some(ready), Some(started)) = (ready, started) else {
             return true;
@@ -374,7 +374,7 @@ fn requested(pod: &Value, resource: &str, container: Option<&str>) -> Result<i64
 }
 
 fn is_ready(pod: &Value) -> bool {
-    let ready = condition::find(&pod["status"], "Ready");
+    let ready = conditions::find(&pod["status"], "Ready");
     pod["status"]["phase"] == "Running" && ready.is_some_and(|ready| ready["status"] == "True")
 }
 

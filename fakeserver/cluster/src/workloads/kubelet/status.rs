@@ -1,6 +1,6 @@
 //! The status of a pod as its kubelet writes it.
 
-use fakeserver_kinds::core::pod::condition::{PodCondition, find};
+use fakeserver_kinds::conditions::{PodCondition, find};
 use fakeserver_server::controllers::pods::{Gate, Phase};
 use serde_json::{Value, json};
 

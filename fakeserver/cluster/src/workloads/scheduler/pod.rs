@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use fakeserver_kinds::core::{self, pod::condition};
+use fakeserver_kinds::{conditions, core};
 use fakeserver_server::{controllers::pod_claims::PodClaim, store::ObjectKey};
 use fakeserver_value::object::Pairs;
 use serde_json::Value;
@@ -184,7 +184,7 @@ pub(super) fn items(list: &Value) -> impl Iterator<Item = &Value> {
 
 /// Returns whether a status says that the scheduler has deleted the pod.
 fn is_preempted(status: &Value) -> bool {
-    condition::find(status, "DisruptionTarget").is_some_and(|condition| {
+    conditions::find(status, "DisruptionTarget").is_some_and(|condition| {
         condition["status"] == "True" && condition["reason"] == "PreemptionByScheduler"
     })
 }

@@ -1,6 +1,6 @@
 //! Writes of the scheduler: nodes and conditions of pods, claims and volumes, victims, events.
 
-use fakeserver_kinds::core::{self, pod::condition::PodCondition};
+use fakeserver_kinds::{conditions::PodCondition, core};
 use fakeserver_server::{
     controllers::cluster::{Actor, Cluster},
     store::ObjectKey,

@@ -2,7 +2,6 @@
 
 mod annotations;
 mod cells;
-pub mod condition;
 pub mod defaults;
 mod qos;
 mod status;

@@ -1,6 +1,6 @@
 use std::{collections::BTreeSet, sync::Arc};
 
-use fakeserver_kinds::{ResourceType, custom_resources::Definition, registry::Registry};
+use fakeserver_kinds::{ResourceType, definition::Definition, registry::Registry};
 use fakeserver_value::resource::GroupVersionKind;
 use serde_json::{Value, json};
 

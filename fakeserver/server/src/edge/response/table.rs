@@ -1,7 +1,7 @@
 //! Objects as rows of a table, the view that `kubectl get` requests.
 
 use bytes::BufMut;
-use fakeserver_kinds::table::Printer;
+use fakeserver_kinds::printer::Printer;
 use fakeserver_value::{managed_fields::without_managed_fields, served_form::ServedForm};
 use serde_json::{Value, json};
 

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use fakeserver_kinds::{
     ResourceType,
+    printer::Printer,
     rbac::policy::{Attributes, ResourceAttributes, Target},
     registry::Registry,
     storage_of,
-    table::Printer,
 };
 use fakeserver_value::managed_fields::without_managed_fields;
 use serde::Serialize;

@@ -4,7 +4,7 @@
 
 use axum::response::Response;
 use fakeserver_kinds::{
-    core::pod::condition::{self, PodCondition},
+    conditions::{self, PodCondition},
     policy::pod_disruption_budget,
 };
 use fakeserver_value::{
@@ -139,7 +139,7 @@ fn take_from_budget(
         )
         .into());
     }
-    let ready = condition::find(&value["status"], "Ready");
+    let ready = conditions::find(&value["status"], "Ready");
     let is_ready = ready.is_some_and(|ready| ready["status"] == "True");
     if !is_ready && may_go_unhealthy(&budget) {
         return Ok(());

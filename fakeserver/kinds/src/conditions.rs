@@ -1,6 +1,6 @@
-//! Conditions in the status of a pod.
+//! Conditions in a status.
 //!
-//! The rule is that of upstream's `UpdatePodCondition`: a type has one condition, which keeps its place, and its time of
+//! The rule of those of pods is that of upstream's `UpdatePodCondition`: a type has one condition, which keeps its place, and its time of
 //! transition while its status stays.
 
 use serde_json::{Value, json};

@@ -1,12 +1,14 @@
 //! A parsed `CustomResourceDefinition`.
 
-use std::{cmp::Ordering, sync::Arc};
+use std::sync::Arc;
 
 use fakeserver_value::resource::{GroupResource, GroupVersionKind};
 use serde_json::Value;
 
-use super::{CustomType, conditions};
-use crate::{Kind, KindRef, ResourceType, Subresource};
+use super::{
+    Kind, KindRef, ResourceType, Subresource,
+    custom_resources::{CustomType, compare_versions, conditions},
+};
 
 /// The verbs of every custom resource, in the order of discovery.
 const VERBS: [&str; 8] = [
@@ -139,58 +141,4 @@ fn text(value: &Value) -> Arc<str> {
 
 fn texts(list: &Value) -> Vec<Arc<str>> {
     list.as_array().into_iter().flatten().map(text).collect()
-}
-
-/// The order of versions in discovery: stable ones, then beta, then alpha, each from the highest down; then the names
-/// that are no versions, by the alphabet.
-pub fn compare_versions(a: &str, b: &str) -> Ordering {
-    match (Priority::parse(a), Priority::parse(b)) {
-        (Some(one), Some(other)) => other.cmp(&one),
-        (Some(_), None) => Ordering::Less,
-        (None, Some(_)) => Ordering::Greater,
-        (None, None) => a.cmp(b),
-    }
-}
-
-/// A version of Kubernetes' form, such as `v1beta2`; the greater one is preferred.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Priority {
-    stability: Stability,
-    major: u64,
-    minor: u64,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Stability {
-    Alpha,
-    Beta,
-    Stable,
-}
-
-// === impl Priority ===
-
-impl Priority {
-    fn parse(version: &str) -> Option<Self> {
-        let rest = version.strip_prefix('v')?;
-        let digits = |text: &str| {
-            let is_number = !text.is_empty()
-                && !text.starts_with('0')
-                && text.bytes().all(|byte| byte.is_ascii_digit());
-            is_number.then(|| text.parse().ok()).flatten()
-        };
-        for (word, stability) in [("alpha", Stability::Alpha), ("beta", Stability::Beta)] {
-            if let Some((major, minor)) = rest.split_once(word) {
-                return Some(Self {
-                    stability,
-                    major: digits(major)?,
-                    minor: digits(minor)?,
-                });
-            }
-        }
-        Some(Self {
-            stability: Stability::Stable,
-            major: digits(rest)?,
-            minor: 0,
-        })
-    }
 }

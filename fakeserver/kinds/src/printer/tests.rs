@@ -3,8 +3,9 @@
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
-use super::{Printer, age};
+use super::Printer;
 use crate::registry::{Lookup, Registry};
+use crate::table::age;
 
 const NOW: Timestamp = Timestamp::constant(1_767_225_600, 0);
 
