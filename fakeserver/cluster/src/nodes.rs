@@ -5,10 +5,11 @@ use std::sync::Arc;
 use axum::{body::Body, response::Response};
 use fakeserver_kinds::metrics::usage::ScriptedContainers;
 use fakeserver_server::{
-    controllers::controller::Controller,
-    nodes::{ContainerOptions, LogOptions, Nodes, WorkloadOptions},
+    controllers::controller::{Controller, WorkloadControllers},
+    kubelets::Kubelets,
+    nodes::{ContainerOptions, Nodes, WorkloadOptions},
     store::{Change, ChangeSink, ObjectKey},
-    verbs::{Api, Request, Verb},
+    verbs::{Api, KubeletApi, LogOptions, Request, Verb},
 };
 use fakeserver_value::status::Status;
 use futures::future::BoxFuture;
@@ -46,11 +47,13 @@ impl WorkloadOptions for Workloads {
 
 // === impl WorkloadNodes ===
 
-impl Nodes for WorkloadNodes {
+impl WorkloadControllers for WorkloadNodes {
     fn controllers(&self) -> Vec<Box<dyn Controller>> {
         workloads::controllers(&self.options, &self.containers)
     }
+}
 
+impl KubeletApi for WorkloadNodes {
     fn log(
         &self,
         api: &Api,
@@ -87,7 +90,9 @@ impl Nodes for WorkloadNodes {
             body,
         ))
     }
+}
 
+impl Kubelets for WorkloadNodes {
     fn address(&self, pod: &Value) -> Result<String, String> {
         self.containers.address(pod)
     }

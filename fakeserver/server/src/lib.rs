@@ -13,22 +13,23 @@ pub mod entropy;
 pub mod task;
 pub mod store;
 pub mod watch;
-pub mod nodes;
+pub mod kubelets;
 pub mod write;
 pub mod controllers;
 pub mod faults;
 pub mod edge;
 pub mod verbs;
+pub mod nodes;
 pub mod server;
 
 pub use self::{
     clock::Clock,
-    controllers::Controllers,
     edge::authorization::Authorization,
     nodes::{ExecOutput, ExecRequest, PodBackend, PodBackendError},
     server::{
-        AuditLog, AuditLogError, AuditPolicy, AuditPolicyError, BuildError, FakeServer,
-        FakeServerBuilder, Listener, RequestRecord, Stats, TraceLog, WriteLogError, serve_faults,
+        AuditLog, AuditLogError, AuditPolicy, AuditPolicyError, BuildError, Controllers,
+        FakeServer, FakeServerBuilder, Listener, RequestRecord, Stats, TraceLog, WriteLogError,
+        serve_faults,
     },
     store::{
         Change, ChangeKind, Compaction, StoredObject,

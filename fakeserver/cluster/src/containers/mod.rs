@@ -249,7 +249,7 @@ fn end_all(gone: impl IntoIterator<Item = PodLogs>) {
 mod tests {
     use std::pin::pin;
 
-    use fakeserver_server::nodes::LogSelection;
+    use fakeserver_server::verbs::LogSelection;
     use futures::FutureExt as _;
 
     use super::*;

@@ -3,7 +3,7 @@
 use bytes::{BufMut as _, Bytes, BytesMut};
 use jiff::{Timestamp, tz::TimeZone};
 
-pub(super) use fakeserver_server::nodes::LogSelection;
+pub(super) use fakeserver_server::verbs::LogSelection;
 
 use super::log::{Line, Log};
 

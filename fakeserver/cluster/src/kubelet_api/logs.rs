@@ -6,10 +6,7 @@ use axum::{
     body::Body,
     response::{IntoResponse, Response},
 };
-use fakeserver_server::{
-    nodes::LogOptions,
-    verbs::{Api, Request},
-};
+use fakeserver_server::verbs::{Api, LogOptions, Request};
 use fakeserver_value::status::Status;
 use futures::stream;
 use http::header;

@@ -3,7 +3,7 @@
 use axum::response::{IntoResponse, Response};
 use fakeserver_server::{
     edge::authentication::spoken_protocols,
-    nodes::PendingSession,
+    server::session::PendingSession,
     verbs::{Api, Request},
 };
 use fakeserver_value::status::Status;

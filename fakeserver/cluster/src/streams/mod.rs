@@ -12,7 +12,10 @@ mod spdy;
 
 use std::time::Duration;
 
-use fakeserver_server::{Clock, nodes};
+use fakeserver_server::{
+    Clock,
+    server::session::{self, Conversation},
+};
 
 use self::channels::Protocol;
 use crate::containers::{LogFollower, Session, Work};
@@ -37,18 +40,15 @@ pub(crate) struct WaitingSession {
 
 // === impl WaitingSession ===
 
-impl nodes::Session for WaitingSession {
-    fn accept(
-        self: Box<Self>,
-        offered: &[&str],
-    ) -> Option<(Option<&'static str>, nodes::Conversation)> {
+impl session::Session for WaitingSession {
+    fn accept(self: Box<Self>, offered: &[&str]) -> Option<(Option<&'static str>, Conversation)> {
         let Self { session, clock } = *self;
         let spoken = choose(offered, &session.work)?;
         let name = match spoken {
             Spoken::Channels(protocol) => protocol.name(),
             Spoken::Tunnel => Some(TUNNEL),
         };
-        let conversation: nodes::Conversation = Box::new(move |socket| {
+        let conversation: Conversation = Box::new(move |socket| {
             Box::pin(async move {
                 match (session.work, spoken) {
                     (Work::Forward(target), Spoken::Channels(protocol)) => {

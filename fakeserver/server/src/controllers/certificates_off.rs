@@ -1,8 +1,8 @@
 //! The controller of certificate signing requests, compiled out.
 
-use super::{Controllers, controller::Controller};
+use super::{EnabledControllers, controller::Controller};
 
 /// Returns no controller.
-pub(super) fn controller(_: &Controllers) -> Option<Box<dyn Controller>> {
+pub(super) fn controller(_: &EnabledControllers) -> Option<Box<dyn Controller>> {
     None
 }

@@ -1,5 +1,7 @@
 //! The interface of a controller: it observes changes, names the keys to reconcile, and reconciles them.
 
+use std::fmt::Debug;
+
 use super::{
     cluster::Cluster,
     index::{Index, Observed},
@@ -20,4 +22,11 @@ pub trait Controller: Send {
 
     /// Says which keys have to be looked at once everything that is stored was observed.
     fn started(&mut self, _due: &mut Due<'_>) {}
+}
+
+/// The controllers of workloads, which a crate above this one brings.
+pub trait WorkloadControllers: Debug + Send + Sync {
+    /// Returns the controllers, in the order in which they observe changes. A server asks for them again after it was
+    /// reset.
+    fn controllers(&self) -> Vec<Box<dyn Controller>>;
 }

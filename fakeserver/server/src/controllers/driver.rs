@@ -14,11 +14,11 @@ use tracing::{debug, error, trace};
 
 use super::cluster_role_aggregation::ClusterRoleAggregation;
 use super::{
-    Controllers,
+    EnabledControllers,
     api_services::ApiServices,
     certificates,
     cluster::Cluster,
-    controller::Controller,
+    controller::{Controller, WorkloadControllers},
     definitions::Definitions,
     feed::{Feed, News},
     flow_schemas::FlowSchemas,
@@ -33,7 +33,7 @@ use super::{
     quota::Quotas,
     service_accounts,
 };
-use crate::{nodes::Nodes, store::Range, write::Backend};
+use crate::{store::Range, write::Backend};
 
 /// The number of keys that are processed before other tasks have their turn.
 const KEYS_PER_TURN: usize = 64;
@@ -45,7 +45,8 @@ pub(super) struct Driver {
     backend: Arc<Backend>,
     feed: Arc<Feed>,
     world: World,
-    options: Controllers,
+    enabled: EnabledControllers,
+    workloads: Option<Arc<dyn WorkloadControllers>>,
 }
 
 /// The state of the controllers, and their queue.
@@ -61,13 +62,19 @@ struct World {
 
 impl Driver {
     /// Creates the loop. `feed` is open, and closed when the loop is dropped.
-    pub(super) fn new(backend: Arc<Backend>, feed: Arc<Feed>, options: Controllers) -> Self {
-        let world = World::new(&options, backend.nodes.as_deref());
+    pub(super) fn new(
+        backend: Arc<Backend>,
+        feed: Arc<Feed>,
+        enabled: EnabledControllers,
+        workloads: Option<Arc<dyn WorkloadControllers>>,
+    ) -> Self {
+        let world = World::new(&enabled, workloads.as_deref());
         Self {
             backend,
             feed,
             world,
-            options,
+            enabled,
+            workloads,
         }
     }
 
@@ -108,7 +115,7 @@ impl Driver {
 
     /// Begins with what is stored.
     fn rebuild(&mut self) {
-        self.world = World::new(&self.options, self.backend.nodes.as_deref());
+        self.world = World::new(&self.enabled, self.workloads.as_deref());
         let stored = self.backend.storage.view(|view| {
             // What has come until now is part of what is stored.
             self.feed.take();
@@ -181,43 +188,43 @@ impl Drop for Driver {
 // === impl World ===
 
 impl World {
-    fn new(options: &Controllers, nodes: Option<&dyn Nodes>) -> Self {
+    fn new(enabled: &EnabledControllers, workloads: Option<&dyn WorkloadControllers>) -> Self {
         let mut controllers: Vec<Box<dyn Controller>> = vec![
             Box::new(Definitions::default()),
             Box::new(Protection::default()),
             Box::new(FlowSchemas::default()),
         ];
-        if let Some(services) = options.bootstrapped {
+        if let Some(services) = enabled.bootstrapped {
             controllers.push(Box::new(ApiServices::default()));
             controllers.push(Box::new(KeptObjects::new(services)));
         }
-        if options.namespaces {
-            controllers.push(Box::new(Namespaces::new(nodes.is_some())));
+        if enabled.namespaces {
+            controllers.push(Box::new(Namespaces::new(workloads.is_some())));
         }
-        if options.garbage_collector {
+        if enabled.garbage_collector {
             controllers.push(Box::new(GarbageCollector::default()));
         }
-        if options.quota {
+        if enabled.quota {
             controllers.push(Box::new(Quotas::default()));
         }
-        if options.leader_election {
+        if enabled.leader_election {
             controllers.push(Box::new(LeaderElection::default()));
         }
-        if options.service_accounts {
-            let root = options.authority.as_ref().map(Authority::pem);
+        if enabled.service_accounts {
+            let root = enabled.authority.as_ref().map(Authority::pem);
             controllers.extend(service_accounts::controller(root));
         }
-        if options.certificates {
-            controllers.extend(certificates::controller(options));
+        if enabled.certificates {
+            controllers.extend(certificates::controller(enabled));
         }
-        if let Some(nodes) = nodes {
+        if let Some(workloads) = workloads {
             controllers.push(Box::new(ClusterRoleAggregation::default()));
-            controllers.extend(nodes.controllers());
+            controllers.extend(workloads.controllers());
             controllers.push(policy_status::controller());
         }
         Self {
             is_stale: false,
-            index: Index::default().with_pods(nodes.is_some()),
+            index: Index::default().with_pods(workloads.is_some()),
             queue: Queue::default(),
             controllers,
         }
@@ -295,7 +302,12 @@ mod tests {
     fn a_controller_that_panics_writes_nothing_and_looks_at_the_next_key() {
         let server = FakeServer::builder().build();
         let backend = server.backend();
-        let mut driver = Driver::new(Arc::clone(backend), Arc::default(), Controllers::default());
+        let mut driver = Driver::new(
+            Arc::clone(backend),
+            Arc::default(),
+            EnabledControllers::default(),
+            None,
+        );
         driver.world.controllers = vec![Box::new(Clumsy)];
         let before = backend.storage.revision();
         let key = |name| ObjectKey::cluster(core::node::KIND.storage().clone(), name);
@@ -309,7 +321,7 @@ mod tests {
     fn a_controller_that_panics_when_it_hears_of_a_change_hears_of_the_next() {
         let server = FakeServer::builder().build();
         let backend = server.backend();
-        let mut world = World::new(&Controllers::default(), None);
+        let mut world = World::new(&EnabledControllers::default(), None);
         world.controllers = vec![Box::new(Clumsy)];
         let nodes = core::node::KIND.storage().clone();
         for name in ["panic", "next"] {

@@ -2,22 +2,28 @@
 
 use std::sync::Arc;
 
-use super::{Controllers, driver::Driver, feed::Feed};
+use super::{EnabledControllers, controller::WorkloadControllers, driver::Driver, feed::Feed};
 use crate::{store::ChangeSink, task::TaskSet, write::Backend};
 
 /// The controllers of a server, and the changes that wait for them.
 #[derive(Debug)]
 pub struct ControllerManager {
-    options: Controllers,
+    enabled: EnabledControllers,
+    workloads: Option<Arc<dyn WorkloadControllers>>,
     feed: Arc<Feed>,
 }
 
 // === impl ControllerManager ===
 
 impl ControllerManager {
-    pub fn new(options: Controllers) -> Self {
+    /// Creates the controllers of a server, with those of workloads if there are nodes.
+    pub fn new(
+        enabled: EnabledControllers,
+        workloads: Option<Arc<dyn WorkloadControllers>>,
+    ) -> Self {
         Self {
-            options,
+            enabled,
+            workloads,
             feed: Arc::default(),
         }
     }
@@ -39,7 +45,8 @@ impl ControllerManager {
             return;
         }
         let backend = Arc::clone(backend);
-        let driver = Driver::new(backend, Arc::clone(&self.feed), self.options.clone());
+        let (enabled, workloads) = (self.enabled.clone(), self.workloads.clone());
+        let driver = Driver::new(backend, Arc::clone(&self.feed), enabled, workloads);
         let stop = stop.clone();
         tasks.spawn(async move {
             tokio::select! {

@@ -42,7 +42,7 @@ pub mod pod_claims;
 pub mod pods;
 
 pub use self::manager::ControllerManager;
-pub use self::options::Controllers;
+pub use self::options::EnabledControllers;
 use crate::write::{self, Backend};
 
 /// Ends what was going away when the state of the store was saved.

@@ -1,32 +1,14 @@
 //! The selection of a server's controllers.
 
-use std::sync::Arc;
-
 use fakeserver_kinds::{certificates::authority::Authority, core::service::range::ServiceRange};
 
-use crate::nodes::WorkloadOptions;
-
-/// Which controllers work in a server: by default those without which deletions do not end.
-///
-/// Definitions of custom resources are looked after always, as in a real API server.
-///
-/// # Examples
-///
-/// ```
-/// # use fakeserver_server as fakeserver;
-/// use fakeserver::{Controllers, FakeServer};
-///
-/// let controllers = Controllers::default().with_quota(true);
-/// let server = FakeServer::builder().with_controllers(controllers).build();
-/// # drop(server);
-/// ```
+/// The controllers of an API server that work, and what they depend on.
 #[derive(Debug, Clone)]
-#[must_use]
 #[expect(
     clippy::struct_excessive_bools,
     reason = "each controller is on or off by itself"
 )]
-pub struct Controllers {
+pub struct EnabledControllers {
     pub garbage_collector: bool,
     pub namespaces: bool,
     pub quota: bool,
@@ -41,112 +23,33 @@ pub struct Controllers {
     /// The range of the addresses of services, in a cluster that is not empty at first. The server keeps its own objects
     /// then, and the versions of definitions have API services, as those of built-in groups have.
     pub bootstrapped: Option<ServiceRange>,
-    pub workloads: Option<Arc<dyn WorkloadOptions>>,
 }
 
-// === impl Controllers ===
+// === impl EnabledControllers ===
 
-impl Controllers {
-    /// No controllers: deleted namespaces stay as they are, and finalizers of the garbage collector stay for ever.
-    pub fn none() -> Self {
-        Self {
-            garbage_collector: false,
-            namespaces: false,
-            quota: false,
-            leader_election: false,
-            service_accounts: false,
-            certificates: false,
-            authority: None,
-            has_rules: false,
-            bootstrapped: None,
-            workloads: None,
-        }
-    }
-
-    /// Sets whether dependents of deleted owners are deleted, and finalizers `orphan` and `foregroundDeletion` are
-    /// served.
-    #[doc(alias = "garbagecollector")]
-    pub fn with_garbage_collector(mut self, is_on: bool) -> Self {
-        self.garbage_collector = is_on;
-        self
-    }
-
-    /// Sets whether deleted namespaces are emptied and end.
-    pub fn with_namespaces(mut self, is_on: bool) -> Self {
-        self.namespaces = is_on;
-        self
-    }
-
-    /// Sets whether resource quotas get their limits into their status, and their usage counted. Without that they limit
-    /// nothing, until a client writes their status.
-    #[doc(alias = "resourcequota")]
-    pub fn with_quota(mut self, is_on: bool) -> Self {
-        self.quota = is_on;
-        self
-    }
-
-    /// Sets whether leaders are elected among lease candidates, on servers
-    /// [that have them](crate::FakeServerBuilder::with_coordinated_leader_election).
-    pub fn with_leader_election(mut self, is_on: bool) -> Self {
-        self.leader_election = is_on;
-        self
-    }
-
-    /// Sets whether every namespace gets the service account `default`, and secrets of the type
-    /// `kubernetes.io/service-account-token` a token. Pods need a service account then, since this turns
-    /// on the admission plugin `ServiceAccount`, unless it is [disabled](crate::AdmissionPlugins::with_disabled).
-    pub fn with_service_accounts(mut self, is_on: bool) -> Self {
-        self.service_accounts = is_on;
-        self
-    }
-
-    /// Sets whether approved certificate signing requests of the built-in signers are signed, requests of kubelets are
-    /// approved if an authorizer allows it, and old requests are deleted.
-    ///
-    /// The authority is that of [`with_certificates`](crate::FakeServerBuilder::with_certificates), or else one of its own,
-    /// which signs for no connection.
-    #[cfg(feature = "tls")]
-    #[doc(alias = "csrsigning")]
-    #[doc(alias = "csrapproving")]
-    #[doc(alias = "csrcleaner")]
-    pub fn with_certificates(mut self, is_on: bool) -> Self {
-        self.certificates = is_on;
-        self
-    }
-
-    /// Runs deployments, replica sets, replication controllers, stateful sets, daemon sets, jobs and cron jobs, a scheduler,
-    /// and a kubelet for every node; gives services endpoints and claims volumes; evicts pods from nodes that fail;
-    /// [counts quotas](Self::with_quota), signs certificates, and gives namespaces
-    /// [service accounts](Self::with_service_accounts).
-    pub fn with_workloads(mut self, workloads: impl WorkloadOptions + 'static) -> Self {
-        self.workloads = Some(Arc::new(workloads));
-        self.quota = true;
-        self.certificates = true;
-        self.service_accounts = true;
-        self
-    }
-
-    /// Returns whether `metrics.k8s.io` is served.
-    pub fn serves_metrics(&self) -> bool {
-        self.workloads
-            .as_ref()
-            .is_some_and(|workloads| workloads.serves_metrics())
-    }
+impl EnabledControllers {
+    /// No controllers.
+    pub const NONE: Self = Self {
+        garbage_collector: false,
+        namespaces: false,
+        quota: false,
+        leader_election: false,
+        service_accounts: false,
+        certificates: false,
+        authority: None,
+        has_rules: false,
+        bootstrapped: None,
+    };
 }
 
-impl Default for Controllers {
+/// The controllers without which deletions do not end, and elections.
+impl Default for EnabledControllers {
     fn default() -> Self {
         Self {
             garbage_collector: true,
             namespaces: true,
-            quota: false,
             leader_election: true,
-            service_accounts: false,
-            certificates: false,
-            authority: None,
-            has_rules: false,
-            bootstrapped: None,
-            workloads: None,
+            ..Self::NONE
         }
     }
 }

@@ -10,7 +10,7 @@ use serde_json::Value;
 #[cfg(feature = "tls")]
 use super::Certificates;
 use super::{
-    BuildError, FakeServer, Progress,
+    BuildError, Controllers, FakeServer, Progress,
     aggregator::Aggregator,
     assembly::{Beginning, Server},
     audit::AuditLog,
@@ -28,14 +28,15 @@ use crate::ServiceAccountKeys;
 use crate::{
     AdmissionPlugins,
     clock::Clock,
-    controllers::{ControllerManager, Controllers},
+    controllers::ControllerManager,
     edge::{
         authorization::{Authorization, Authorizer},
         flow_control::FlowClassifier,
         openapi::DocumentsCache,
     },
     faults::Faults,
-    nodes::{ClusterSource, ContainerOptions, Nodes},
+    kubelets::Kubelets,
+    nodes::{ClusterSource, ContainerOptions},
     store::{
         Compaction,
         manifests::{self, Manifest},
@@ -340,19 +341,23 @@ impl FakeServerBuilder {
         let file = self.data_file.as_deref();
         let (data, kept) = file.map(DataFile::open).transpose()?.unzip();
         let kept = kept.flatten();
-        let mut controllers = self.gates.allowed(mem::take(&mut self.controllers));
-        controllers.authority = self.authority.take();
-        controllers.has_rules = self.security.authorization == Authorization::Rbac;
-        controllers.bootstrapped = self.bootstraps.then_some(self.services);
-        self.admission = self.admission.with_accounts(controllers.service_accounts);
+        let Controllers {
+            mut enabled,
+            workloads,
+        } = self.gates.allowed(mem::take(&mut self.controllers));
+        enabled.authority = self.authority.take();
+        enabled.has_rules = self.security.authorization == Authorization::Rbac;
+        enabled.bootstrapped = self.bootstraps.then_some(self.services);
+        self.admission = self.admission.with_accounts(enabled.service_accounts);
         let tasks = TaskSet::new();
-        let has_metrics = controllers.serves_metrics();
-        let workloads = controllers.workloads.as_ref();
-        let nodes = workloads.map(|it| it.nodes(self.containers.clone(), tasks.stop_token()));
-        let controllers = ControllerManager::new(controllers);
+        let has_metrics = (workloads.as_ref()).is_some_and(|workloads| workloads.serves_metrics());
+        let nodes =
+            workloads.map(|options| options.nodes(self.containers.clone(), tasks.stop_token()));
+        let controllers = ControllerManager::new(enabled, nodes.clone().map(|nodes| nodes as _));
+        let kubelets = nodes.clone().map(|nodes| nodes as _);
         let from = kept.as_ref().or(self.snapshot.as_ref());
         let aggregator = Arc::<Aggregator>::default();
-        let backend = Arc::new(self.backend(from, nodes, &controllers, &aggregator));
+        let backend = Arc::new(self.backend(from, kubelets, &controllers, &aggregator));
         let drawn = from.map(|snapshot| snapshot.drawn);
         let flow_control = (backend.entropy.audit_id(), backend.entropy.audit_id());
         let server = Server {
@@ -379,6 +384,7 @@ impl FakeServerBuilder {
                 authenticator: self.security.authenticator(&backend),
                 backend,
                 faults: self.faults,
+                kubelet_api: nodes.map(|nodes| nodes as _),
                 tally: Tally::default(),
                 media_types: self.gates.media_types,
                 has_shards: self.gates.has_shards,
@@ -405,7 +411,7 @@ impl FakeServerBuilder {
     fn backend(
         &self,
         from: Option<&Snapshot>,
-        nodes: Option<Arc<dyn Nodes>>,
+        kubelets: Option<Arc<dyn Kubelets>>,
         controllers: &ControllerManager,
         aggregator: &Arc<Aggregator>,
     ) -> Backend {
@@ -419,7 +425,7 @@ impl FakeServerBuilder {
         let steps = EnabledSteps::new(&self.admission);
         let mut feeds = vec![controllers.feed(), Arc::clone(aggregator) as _];
         feeds.extend(self.trace.clone().map(|trace| Arc::new(trace) as _));
-        Backend::new(seed, clock, compaction, buffer, nodes, feeds, steps)
+        Backend::new(seed, clock, compaction, buffer, kubelets, feeds, steps)
             .with_privileged_containers(self.allows_privileged)
             .with_base(self.gates.registry())
     }

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use fakeserver_kinds::registry::Registry;
 
-use super::FakeServerBuilder;
+use super::{Controllers, FakeServerBuilder};
 
-use crate::{controllers::Controllers, edge::request::MediaTypes};
+use crate::edge::request::MediaTypes;
 
 /// The features that are on.
 #[derive(Clone, Debug, Default)]
@@ -21,7 +21,7 @@ pub(super) struct FeatureGates {
 impl FeatureGates {
     /// Leaves out the controllers of features that are off.
     pub(super) fn allowed(&self, controllers: Controllers) -> Controllers {
-        let holds_elections = controllers.leader_election && self.holds_elections;
+        let holds_elections = controllers.enabled.leader_election && self.holds_elections;
         controllers.with_leader_election(holds_elections)
     }
 

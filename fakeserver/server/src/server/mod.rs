@@ -8,6 +8,7 @@ mod bootstrap;
 mod audit;
 mod aggregator;
 mod assembly;
+mod controller_options;
 mod feature_gates;
 mod builder;
 mod error;
@@ -40,6 +41,7 @@ mod held;
 mod in_flight;
 mod page;
 mod trace;
+pub mod session;
 pub mod websocket;
 mod pods;
 #[cfg(feature = "client")]
@@ -73,6 +75,7 @@ pub use self::{
     audit::{AuditLog, AuditLogError, AuditPolicy, AuditPolicyError},
     builder::FakeServerBuilder,
     control_faults::serve_faults,
+    controller_options::Controllers,
     error::BuildError,
     listen::Listener,
     requests::RequestRecord,

@@ -131,8 +131,8 @@ impl FakeServer {
         text: &str,
     ) -> Result<(), WriteLogError> {
         let backend = self.backend();
-        let nodes = backend.nodes.as_ref();
-        let nodes = nodes.ok_or(WriteLogError::NoKubelets)?;
+        let kubelets = backend.kubelets.as_ref();
+        let kubelets = kubelets.ok_or(WriteLogError::NoKubelets)?;
         let key = ObjectKey::namespaced(pod::KIND.storage().clone(), namespace, pod);
         // The pod is not deleted meanwhile, so that its log is not left.
         backend.storage.view(|view| {
@@ -154,7 +154,7 @@ impl FakeServer {
                 });
             }
             let now = backend.clock.now();
-            nodes.write_log(&key, container, now, text);
+            kubelets.write_log(&key, container, now, text);
             Ok(())
         })
     }

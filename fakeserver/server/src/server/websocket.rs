@@ -30,11 +30,15 @@ use tokio_tungstenite::{
 };
 use tracing::debug;
 
-use super::{assembly::Server, logging::Logged, page};
+use super::{
+    assembly::Server,
+    logging::Logged,
+    page,
+    session::{PendingSession, Session},
+};
 use crate::{
     edge::{authentication::spoken_protocols, response::EventStream},
     faults::{Breakage, Connection},
-    nodes::{PendingSession, Session},
 };
 
 /// The time limit for the client to take the answer, a message, or the end.

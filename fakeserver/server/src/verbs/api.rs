@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use fakeserver_kinds::{metrics, registry::Registry};
 
-use super::{inert::InertWarnings, tally::Tally};
+use super::{inert::InertWarnings, kubelet_api::KubeletApi, tally::Tally};
 
 use crate::{
     edge::{authentication::Authenticator, request::MediaTypes},
@@ -19,6 +19,8 @@ pub struct Api {
     pub backend: Arc<Backend>,
     pub faults: Faults,
     pub authenticator: Authenticator,
+    /// The API of the kubelets, if there are any.
+    pub kubelet_api: Option<Arc<dyn KubeletApi>>,
     pub tally: Tally,
     pub(crate) media_types: MediaTypes,
     /// True if lists and watches can be of shards.

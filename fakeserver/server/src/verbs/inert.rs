@@ -62,8 +62,8 @@ fn is_unreachable(backend: &Backend, reference: &ServiceReference) -> bool {
     let route = backend
         .webhooks
         .route_to(&reference.host(), Some(reference.port));
-    let nodes = backend.nodes.as_ref();
-    if route.is_some() || nodes.is_some_and(|nodes| nodes.has_backends()) {
+    let kubelets = backend.kubelets.as_ref();
+    if route.is_some() || kubelets.is_some_and(|all| all.has_backends()) {
         return false;
     }
     let namespace = Some(&*reference.namespace);

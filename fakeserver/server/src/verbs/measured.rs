@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 
 use axum::response::Response;
 use fakeserver_kinds::{
-    Kind,
-    core::{self, pod::condition},
+    Kind, conditions, core,
     metrics::{
         node_metrics, pod_metrics,
         usage::{self, ScriptedContainers, Usage},
@@ -97,8 +96,8 @@ impl Measured {
         let clock = &api.backend.clock;
         let (at, now) = (clock.now(), clock.now_text());
         let scripted = |pod: &StoredObject| {
-            let nodes = api.backend.nodes.as_ref();
-            nodes.map_or_else(ScriptedContainers::new, |all| all.usage(pod.key(), at))
+            let kubelets = api.backend.kubelets.as_ref();
+            kubelets.map_or_else(ScriptedContainers::new, |all| all.usage(pod.key(), at))
         };
         match self {
             Self::Pods => pods_of(&pods, scripted, selection, &now),
@@ -181,7 +180,7 @@ fn nodes_of(
 }
 
 fn is_ready(node: &Value) -> bool {
-    let ready = condition::find(&node["status"], "Ready");
+    let ready = conditions::find(&node["status"], "Ready");
     ready.is_some_and(|ready| ready["status"] == "True")
 }
 

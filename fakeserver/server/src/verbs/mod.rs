@@ -6,6 +6,8 @@ mod requester;
 mod tally;
 mod api;
 mod request;
+mod log_options;
+mod kubelet_api;
 mod request_faults;
 mod shaping;
 mod facts;
@@ -45,8 +47,10 @@ use http::{Method, request::Parts};
 use tokio::time::timeout;
 
 pub use self::api::Api;
+pub use self::kubelet_api::KubeletApi;
 #[cfg(feature = "client")]
 pub use self::load::find as find_object;
+pub use self::log_options::{LogOptions, LogSelection};
 pub use self::request::Request;
 pub(crate) use self::{
     discover::{Asked, discover, pass_on},

@@ -24,10 +24,10 @@ use fakeserver_value::{
     json::{OBJECT_DEPTH_MAX, is_deeper_than},
     status::{FieldError, Status},
 };
+use http::Extensions;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::policies::{Policies, Reinvocation};
 use super::{
     Backend, Existing, Outcome, Target, Write,
     admission::{Attributes, Hooks, Mutated, Phase, Versions, versions_of},
@@ -83,11 +83,10 @@ pub struct Attempt<'a, 't> {
     pub(super) is_reviewed: bool,
     /// The number of answers that this attempt has used.
     used: usize,
-    /// The quotas that the write is charged to, as they are to be stored with it.
-    charges: Vec<(ObjectKey, Value)>,
-    /// The admission policies, once they are needed.
-    policies: Option<Arc<Policies>>,
-    reinvocation: Reinvocation,
+    /// Other objects that are stored with the write, such as the quotas that it is charged to.
+    companions: Vec<(ObjectKey, Value)>,
+    /// The states that plugins keep during the attempt, each by its type.
+    states: Extensions,
     round: Round,
 }
 
@@ -159,9 +158,8 @@ impl<'a, 't> Attempt<'a, 't> {
             is_reviewed: hooks.is_some(),
             hooks: hooks.unwrap_or_default(),
             used: 0,
-            charges: Vec::new(),
-            policies: None,
-            reinvocation: Reinvocation::default(),
+            companions: Vec::new(),
+            states: Extensions::new(),
             round: Round::First,
         }
     }
@@ -258,13 +256,17 @@ impl Attempt<'_, '_> {
         Ok(custom.complete(shown.unwrap_or_default()))
     }
 
-    /// Stores these quotas with the object, and no others.
-    pub(super) fn set_charges(&mut self, charges: Vec<(ObjectKey, Value)>) {
-        self.charges = charges;
+    /// Stores these objects with that of the write, and no others.
+    pub(super) fn set_companions(&mut self, companions: Vec<(ObjectKey, Value)>) {
+        self.companions = companions;
     }
 
-    /// Stores `object`, which is in the version of the request, and the quotas that it is charged to, unless the write is
-    /// a dry run.
+    /// Returns the state that a plugin keeps during the attempt, which begins as the default. The type is the plugin's own.
+    pub(super) fn state<T: Clone + Default + Send + Sync + 'static>(&mut self) -> &mut T {
+        self.states.get_or_insert_default()
+    }
+
+    /// Stores `object`, which is in the version of the request, and its companions, unless the write is a dry run.
     pub(super) fn store(
         &mut self,
         target: &Target,
@@ -277,7 +279,7 @@ impl Attempt<'_, '_> {
             return Ok(if self.is_dry_run() {
                 Outcome::Shown(object)
             } else {
-                self.store_charges();
+                self.store_companions();
                 Outcome::Stored(match text {
                     Some(text) => (self.tx).put_with_text(key, object, (data_text::DATA, text)),
                     None => self.tx.put(key, object),
@@ -292,7 +294,7 @@ impl Attempt<'_, '_> {
         if !self.is_dry_run() {
             let stored = stored.unwrap_or_default();
             check_depth(&stored)?;
-            self.store_charges();
+            self.store_companions();
             let stored = self.tx.put(key, stored);
             object["metadata"]["resourceVersion"] = json!(stored.revision().to_string());
         }
@@ -304,9 +306,9 @@ impl Attempt<'_, '_> {
         self.backend.steps
     }
 
-    fn store_charges(&mut self) {
-        for (key, quota) in mem::take(&mut self.charges) {
-            self.tx.put(&key, quota);
+    fn store_companions(&mut self) {
+        for (key, object) in mem::take(&mut self.companions) {
+            self.tx.put(&key, object);
         }
     }
 
@@ -322,13 +324,9 @@ impl Attempt<'_, '_> {
         &self.hooks
     }
 
-    /// Returns the admission policies that are bound; none if the write is not reviewed.
-    pub(super) fn policies(&mut self) -> Arc<Policies> {
-        if !self.is_reviewed {
-            return Arc::default();
-        }
-        let current = || self.backend.policies.current(self.tx);
-        Arc::clone(self.policies.get_or_insert_with(current))
+    /// Returns the backend that is written to. Its storage is locked.
+    pub(super) fn backend(&self) -> &Backend {
+        self.backend
     }
 
     /// Returns the resources that exist now.
@@ -339,9 +337,6 @@ impl Attempt<'_, '_> {
     /// Begins the first round of a write through the plugins that mutate.
     pub(super) fn begin_first_round(&mut self) {
         self.round = Round::First;
-        {
-            self.reinvocation = Reinvocation::default();
-        }
     }
 
     /// Begins the second round, if the first requires one.
@@ -362,15 +357,6 @@ impl Attempt<'_, '_> {
 
     pub(super) fn is_second_round(&self) -> bool {
         self.round == Round::Second
-    }
-
-    /// Takes the policies to invoke again, which are to be put back.
-    pub(super) fn take_reinvocation(&mut self) -> Reinvocation {
-        mem::take(&mut self.reinvocation)
-    }
-
-    pub(super) fn put_reinvocation(&mut self, reinvocation: Reinvocation) {
-        self.reinvocation = reinvocation;
     }
 
     /// Returns the versions of the resource of the target.

@@ -22,7 +22,7 @@ use super::{
 use crate::{
     clock::Clock,
     entropy::Entropy,
-    nodes::Nodes,
+    kubelets::Kubelets,
     store::{Change, ChangeSink, Compaction, Foundation, Leases, Storage, Transaction, Unmade},
     watch::Watchers,
 };
@@ -50,8 +50,8 @@ pub struct Backend {
     /// Replaced as a whole under the lock of the storage.
     registry: Arc<RwLock<Arc<Registry>>>,
     pub(crate) watchers: Arc<Watchers>,
-    /// The nodes of the cluster, if there is one behind the API.
-    pub nodes: Option<Arc<dyn Nodes>>,
+    /// The kubelets of the cluster, if there is one behind the API.
+    pub kubelets: Option<Arc<dyn Kubelets>>,
     /// The expiry of events.
     pub leases: Arc<Leases>,
     pub clock: Clock,
@@ -78,20 +78,20 @@ fn current(registry: &RwLock<Arc<Registry>>) -> Arc<Registry> {
 // === impl Backend ===
 
 impl Backend {
-    /// Creates an empty backend. `feeds` receive each change after the watchers, and `nodes` before them.
+    /// Creates an empty backend. `feeds` receive each change after the watchers, and `kubelets` before them.
     pub fn new(
         seed: u64,
         clock: Clock,
         compaction: Compaction,
         watcher_buffer: usize,
-        nodes: Option<Arc<dyn Nodes>>,
+        kubelets: Option<Arc<dyn Kubelets>>,
         feeds: Vec<Arc<dyn ChangeSink>>,
         steps: EnabledSteps,
     ) -> Self {
         let watchers = Arc::new(Watchers::new(watcher_buffer));
         let leases = Arc::new(Leases::default());
         let mut sinks: Vec<Arc<dyn ChangeSink>> = vec![watchers.clone(), leases.clone()];
-        sinks.extend(nodes.clone().map(|nodes| nodes as _));
+        sinks.extend(kubelets.clone().map(|kubelets| kubelets as _));
         sinks.extend(feeds);
         let sinks = Sinks(sinks);
         let base = Registry::builtin();
@@ -104,7 +104,7 @@ impl Backend {
             base,
             registry,
             watchers,
-            nodes,
+            kubelets,
             leases,
             clock,
             entropy: Arc::new(Entropy::new(seed)),
@@ -269,8 +269,8 @@ impl Backend {
     /// Ends every open watch, and every stream from a container.
     pub fn disconnect(&self) {
         self.watchers.disconnect();
-        if let Some(nodes) = &self.nodes {
-            nodes.disconnect();
+        if let Some(kubelets) = &self.kubelets {
+            kubelets.disconnect();
         }
     }
 

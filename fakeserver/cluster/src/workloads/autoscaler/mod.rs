@@ -339,9 +339,9 @@ impl Look<'_, '_, '_> {
             self.set("ScalingActive", false, ("AmbiguousSelector", &message));
             return Err(message);
         }
-        let nodes = self.cluster.backend.nodes.as_ref();
+        let kubelets = self.cluster.backend.kubelets.as_ref();
         let scripted = |key: &ObjectKey| {
-            nodes.map_or_else(ScriptedContainers::new, |all| all.usage(key, self.now))
+            kubelets.map_or_else(ScriptedContainers::new, |all| all.usage(key, self.now))
         };
         let pods = pods.iter();
         Ok(pods

@@ -26,7 +26,7 @@ use tracing::{debug, error};
 
 use self::decision::{Decision, Right, Step, decide};
 use super::{
-    Controllers,
+    EnabledControllers,
     cluster::{Actor, Cluster},
     controller::Controller,
     index::{Index, Observed},
@@ -53,7 +53,7 @@ struct Certificates {
     clippy::unnecessary_wraps,
     reason = "there is none without the feature `tls`"
 )]
-pub(super) fn controller(options: &Controllers) -> Option<Box<dyn Controller>> {
+pub(super) fn controller(options: &EnabledControllers) -> Option<Box<dyn Controller>> {
     Some(Box::new(Certificates {
         authority: options.authority.clone(),
         has_rules: options.has_rules,

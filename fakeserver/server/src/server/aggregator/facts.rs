@@ -116,11 +116,11 @@ fn locate(backend: &Backend, namespace: &str, place: Place) -> Result<Address, S
     let key = ObjectKey::new(pod::KIND.storage().clone(), Some(namespace), &name);
     let pod = backend.storage.view(|view| view.get(&key).cloned());
     let pod = pod.ok_or_else(|| format!("pods {name:?} not found"))?;
-    let nodes = backend.nodes.as_ref();
-    let nodes = nodes.ok_or_else(|| {
+    let kubelets = backend.kubelets.as_ref();
+    let kubelets = kubelets.ok_or_else(|| {
         format!("connection refused: this server runs no pods, and {name:?} is one; make endpoints without `targetRef`")
     })?;
-    let address = nodes.address(&pod.to_value())?;
+    let address = kubelets.address(&pod.to_value())?;
     // As the proxies of pods and services reach it.
     let authority: Uri = address
         .parse()

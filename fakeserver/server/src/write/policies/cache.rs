@@ -11,7 +11,10 @@ use fakeserver_kinds::{
     },
 };
 
-use crate::store::{StoredObject, Transaction};
+use crate::{
+    store::{StoredObject, Transaction},
+    write::Attempt,
+};
 
 /// Policies, compiled when they or their bindings have changed.
 #[derive(Debug, Default)]
@@ -36,11 +39,24 @@ struct Pair {
     compiled: Vec<(usize, Bound)>,
 }
 
+/// Returns the admission policies that are bound, the same during an attempt; none if the write is not reviewed.
+pub(super) fn current_policies(attempt: &mut Attempt<'_, '_>) -> Arc<Policies> {
+    if !attempt.is_reviewed {
+        return Arc::default();
+    }
+    if let Some(policies) = attempt.state::<Option<Arc<Policies>>>() {
+        return Arc::clone(policies);
+    }
+    let policies = attempt.backend().policies.current(attempt);
+    *attempt.state() = Some(Arc::clone(&policies));
+    policies
+}
+
 // === impl PolicyCache ===
 
 impl PolicyCache {
     /// Returns the policies that a transaction sees.
-    pub(in crate::write) fn current(&self, tx: &Transaction<'_>) -> Arc<Policies> {
+    fn current(&self, tx: &Transaction<'_>) -> Arc<Policies> {
         let cached = Arc::clone(&self.current.read().unwrap_or_else(PoisonError::into_inner));
         let mutating = Pair::of(
             tx,

@@ -14,9 +14,4 @@ mod typed_names;
 mod patching;
 mod mutating;
 
-pub(in crate::write) use self::{
-    cache::PolicyCache,
-    mutating::{Reinvocation, mutate},
-    policy::Policies,
-    validating::validate,
-};
+pub(in crate::write) use self::{cache::PolicyCache, mutating::mutate, validating::validate};

@@ -1,6 +1,6 @@
 //! Mutating policies: their changes of a write, and their reinvocation.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, mem};
 
 use fakeserver_kinds::admission::match_conditions::Match;
 use fakeserver_value::{
@@ -11,6 +11,7 @@ use fakeserver_value::{
 use serde_json::Value;
 
 use super::{
+    cache::current_policies,
     inputs::{Inputs, Known, OutOfBudget},
     patching::{apply_configuration, apply_operations},
     policy::{Mutation, Policy},
@@ -25,8 +26,8 @@ use crate::write::{
 ///
 /// After a change, a write goes through the mutating plugins a second time. Then a policy with that reinvocation policy is
 /// invoked again, if others have changed the object after it. There is no third time.
-#[derive(Debug, Default)]
-pub(in crate::write) struct Reinvocation {
+#[derive(Clone, Debug, Default)]
+struct Reinvocation {
     /// Those that have seen the object, and want to see it again if it changes.
     have_seen: BTreeSet<Key>,
     due: BTreeSet<Key>,
@@ -49,15 +50,18 @@ pub(in crate::write) fn mutate(
     write: &mut Write<'_>,
     attempt: &mut Attempt<'_, '_>,
 ) -> Result<(), AttemptError> {
-    let policies = attempt.policies();
+    let policies = current_policies(attempt);
     if policies.mutating.is_empty() || write.operation() == Operation::Delete {
         return Ok(());
     }
     let Some(mut attributes) = attributes(write, attempt) else {
         return Ok(());
     };
-    let mut reinvocation = attempt.take_reinvocation();
     let is_again = attempt.is_second_round();
+    let mut reinvocation = match is_again {
+        true => mem::take(attempt.state::<Reinvocation>()),
+        false => Reinvocation::default(),
+    };
     if is_again && reinvocation.left != write.new {
         reinvocation.changed();
     }
@@ -102,7 +106,7 @@ pub(in crate::write) fn mutate(
         attempt.require_second_round();
     }
     reinvocation.left = write.new.clone();
-    attempt.put_reinvocation(reinvocation);
+    *attempt.state() = reinvocation;
     Ok(())
 }
 

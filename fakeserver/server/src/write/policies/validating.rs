@@ -12,6 +12,7 @@ use http::StatusCode;
 use serde::Serialize;
 
 use super::{
+    cache::current_policies,
     inputs::{Inputs, Known, OutOfBudget},
     policy::{Annotation, Binding, Policy, Validation},
     selection::{Applied, attributes, check_namespace, select},
@@ -71,7 +72,7 @@ pub(in crate::write) fn validate(
     write: &Write<'_>,
     attempt: &mut Attempt<'_, '_>,
 ) -> Result<(), AttemptError> {
-    let policies = attempt.policies();
+    let policies = current_policies(attempt);
     if policies.validating.is_empty() {
         return Ok(());
     }

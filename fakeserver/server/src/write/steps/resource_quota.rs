@@ -39,7 +39,7 @@ pub struct TransactionView<'a, 't> {
 }
 
 fn admit(write: &Write<'_>, attempt: &mut Attempt<'_, '_>) -> Result<(), AttemptError> {
-    attempt.set_charges(Vec::new());
+    attempt.set_companions(Vec::new());
     if write.is_import() || !is_counted(write) {
         return Ok(());
     }
@@ -60,7 +60,7 @@ fn admit(write: &Write<'_>, attempt: &mut Attempt<'_, '_>) -> Result<(), Attempt
         attempt.now_text(),
     );
     let charges = charges.map_err(|why| Status::forbidden(write.named(), &why, Vec::new()))?;
-    attempt.set_charges(charges);
+    attempt.set_companions(charges);
     Ok(())
 }
 

@@ -4,18 +4,17 @@ use axum::{
     body::Body,
     response::{IntoResponse, Response},
 };
-use fakeserver_kinds::core::{
-    node,
-    pod::{self, condition::find},
+use fakeserver_kinds::{
+    conditions::find,
+    core::{node, pod},
 };
 use fakeserver_value::status::{Named, Status};
 use http::StatusCode;
 use serde_json::Value;
 
 use crate::{
-    nodes::LogOptions,
     store::ObjectKey,
-    verbs::{Api, Request, Verb},
+    verbs::{Api, LogOptions, Request, Verb},
 };
 
 /// Answers as a real server does up to the request to the node, and then as a kubelet does.
@@ -48,11 +47,11 @@ pub(super) fn serve(api: &Api, request: &Request<'_>) -> Result<Response, Status
             }));
         };
         check_reachable(&stored.to_value())?;
-        if let Some(nodes) = &api.backend.nodes {
+        if let Some(kubelets) = &api.kubelet_api {
             return match (&log_options, target.subresource()) {
-                (Some(options), _) => nodes.log(api, request, &pod, container, options),
+                (Some(options), _) => kubelets.log(api, request, &pod, container, options),
                 (None, "exec" | "attach" | "portforward") => {
-                    nodes.connect(api, request, &pod, container)
+                    kubelets.connect(api, request, &pod, container)
                 }
                 _ => Err(unanswered(request)),
             };
@@ -68,8 +67,8 @@ pub(super) async fn proxy(
     verb: Verb,
     body: Body,
 ) -> Result<Response, Status> {
-    match &api.backend.nodes {
-        Some(nodes) => nodes.proxy(api, request, verb, body).await,
+    match &api.kubelet_api {
+        Some(kubelets) => kubelets.proxy(api, request, verb, body).await,
         None => serve(api, request),
     }
 }

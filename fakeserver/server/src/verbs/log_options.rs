@@ -7,7 +7,7 @@ use fakeserver_value::{
 use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
 
-use crate::verbs::Request;
+use super::Request;
 
 const NOT_NEGATIVE: &str = "must be greater than or equal to 0";
 const POSITIVE: &str = "must be greater than 0";

@@ -7,7 +7,7 @@ use std::{
 
 use futures::future::BoxFuture;
 
-use crate::server::websocket::Socket;
+use super::websocket::Socket;
 
 /// A conversation over an upgraded connection.
 pub type Conversation = Box<dyn FnOnce(Socket) -> BoxFuture<'static, ()> + Send>;
