@@ -9,7 +9,7 @@ pub(crate) struct Finding {
     pub(crate) file: String,
     /// The line, counted from 1.
     pub(crate) line: usize,
-    /// The broken rule, without figures that change from commit to commit.
+    /// The broken rule.
     pub(crate) what: String,
     /// The remedy.
     pub(crate) remedy: String,
@@ -32,11 +32,6 @@ impl Finding {
             remedy: remedy.into(),
         }
     }
-
-    /// Identifies the finding in the list of known ones, independent of its line.
-    pub(crate) fn key(&self) -> String {
-        format!("{}: {}", self.file, self.what)
-    }
 }
 
 impl Display for Finding {
@@ -49,4 +44,10 @@ impl Display for Finding {
         } = self;
         write!(f, "{file}:{line}: {what}; {remedy}")
     }
+}
+
+/// Asserts that a rule finds nothing.
+pub(crate) fn check(rule: &str, findings: &[Finding]) {
+    let report: Vec<String> = findings.iter().map(Finding::to_string).collect();
+    assert!(report.is_empty(), "{rule}:\n{}", report.join("\n"));
 }

@@ -8,19 +8,18 @@
 //! | `scratch` | a file that a tool left behind |
 //! | `roles` | a file whose name or content is not that of its role |
 //! | `modules` | a file that no `mod` names |
-//! | `paths` | a path in Markdown that does not exist |
+//! | `paths` | a path in Markdown, in a comment or in a data file that does not exist |
 //! | `commands` | a subcommand or a flag in Markdown that no program has |
 //! | `spawn` | a task or thread that is started outside of a `task` module |
 //! | `fields` | a name of a field that no schema has |
 //! | `sizes` | a function or a file that is too long |
-//! | `imports` | an import against the table of modules in the crate's `README.md` |
+//! | `imports` | an import against the table of modules in the crate's `README.md`, or between stages or groups of kinds |
 //! | `module_order` | a `lib.rs` and that table that differ |
 //! | `wording` | docs that begin with a clause |
 //!
 //! `cargo test -p conformance --test tidy wording -- --nocapture` counts the last ones by crate and by file.
 
 mod finding;
-mod known;
 mod markdown;
 mod module_table;
 mod rules;
@@ -31,7 +30,7 @@ mod tree;
 use clap::{Arg, Command, CommandFactory as _};
 
 use self::{
-    known::check,
+    finding::check,
     rules::{wording::Wording, *},
     tree::Tree,
 };
@@ -54,6 +53,11 @@ fn each_file_is_a_module() {
 #[test]
 fn paths_in_markdown_exist() {
     check("paths", &paths::findings(&Tree::of_repository()));
+}
+
+#[test]
+fn paths_in_comments_exist() {
+    check("paths", &paths::in_comments(&Tree::of_repository()));
 }
 
 #[test]

@@ -188,6 +188,29 @@ const TABLE: &str = "\
 ";
 
 #[test]
+fn paths_in_comments_that_lead_nowhere_are_found() {
+    check(
+        paths::in_comments,
+        &[
+            (
+                "a/data/table.txt",
+                "# Read by a/src/gone.rs.\na/src/none.rs 1\n",
+            ),
+            ("a/run.sh", "echo \"$x\" # see `a/src/lib.rs`, and b/c/d"),
+            (
+                "a/src/lib.rs",
+                "//! By a/src/{lib,lost}.rs; https://a/b/c.rs, a/b.\nlet x = 1; // a/src/here/",
+            ),
+        ],
+        &[
+            "a/data/table.txt:1: `a/src/gone.rs` does not exist",
+            "a/src/lib.rs:1: `a/src/lost.rs` does not exist",
+            "a/src/lib.rs:2: `a/src/here` does not exist",
+        ],
+    );
+}
+
+#[test]
 fn upward_imports_are_found() {
     let root = "mod low; mod one; mod two; mod high; pub use self::high::{left::Left, High};";
     check(

@@ -13,7 +13,7 @@ use crate::{
 /// Folders, and the crates of which no code in them knows: that of this name, and those whose names begin with it and an underscore.
 const STRANGERS: [(&str, &str); 2] = [("informer", "fakeserver"), ("fakeserver", "informer")];
 /// Layers whose modules do not import each other, in either direction.
-const APART: [&str; 1] = ["stages"];
+const APART: [&str; 2] = ["stages", "groups"];
 
 /// Returns the imports against the direction, and those of strangers.
 pub(crate) fn findings(tree: &Tree) -> Vec<Finding> {

@@ -1,4 +1,4 @@
-//! Paths in Markdown exist: targets of links, and paths in code.
+//! Paths in Markdown exist: targets of links, and paths in code. So do those in comments, and in data files.
 
 use std::collections::BTreeSet;
 
@@ -35,6 +35,52 @@ pub(crate) fn findings(tree: &Tree) -> Vec<Finding> {
         }
     }
     findings
+}
+
+/// Returns the paths in comments that lead nowhere. Only those count that begin at the root of the repository and name a file or
+/// a folder: other words have slashes, too.
+pub(crate) fn in_comments(tree: &Tree) -> Vec<Finding> {
+    let places = Places::of(tree);
+    let mut findings = Vec::new();
+    for (path, text) in tree.files() {
+        let Some(mark) = comment_mark(path) else {
+            continue;
+        };
+        for (index, line) in text.lines().enumerate() {
+            let Some((before, comment)) = line.split_once(mark) else {
+                continue;
+            };
+            // In an address or a text.
+            if before.ends_with([':', '"', '\'']) {
+                continue;
+            }
+            let words =
+                comment.split(|letter: char| letter.is_whitespace() || "`'\"()[]".contains(letter));
+            let words = words
+                .map(|word| word.trim_end_matches([',', ';', ':', '.', '!', '?', '/']))
+                .filter(|word| places.is_rooted(word))
+                .flat_map(alternatives);
+            findings.extend(words.filter(|word| places.is_missing(word)).map(|word| {
+                Finding::new(
+                    path,
+                    index + 1,
+                    format!("`{word}` does not exist"),
+                    "name a path that does",
+                )
+            }));
+        }
+    }
+    findings
+}
+
+/// Returns the mark before a comment in a file, if comments of its type are read.
+fn comment_mark(path: &str) -> Option<&'static str> {
+    let (_, extension) = path.rsplit_once('.')?;
+    match extension {
+        "rs" | "ts" | "mts" | "js" | "cjs" | "mjs" | "go" | "java" => Some("//"),
+        "py" | "sh" | "toml" | "yaml" | "yml" | "txt" => Some("#"),
+        _ => None,
+    }
 }
 
 /// The files and folders, and the ends of their paths by which pages may call them.
@@ -91,6 +137,14 @@ impl<'a> Places<'a> {
         }
         let path = segments.join("/");
         (!self.tree.has(&path)).then_some(path)
+    }
+
+    /// True if a word is a path from the root with the extension of a file, or of two folders at least.
+    fn is_rooted(&self, word: &str) -> bool {
+        let Some((root, rest)) = word.split_once('/') else {
+            return false;
+        };
+        self.roots.contains(root) && (rest.contains('.') || rest.contains('/'))
     }
 
     /// True if a word of code looks like a path of this repository and is none.
