@@ -15,7 +15,7 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::{
-    Habits, SelectableFields, Verdict,
+    Accepted, Habits, SelectableFields, Verdict,
     custom_resources::{Conversion, CustomType},
     metadata::{self, MetadataRules, finalizer_warnings},
     pod_spec::drop_disabled,
@@ -69,16 +69,6 @@ pub struct Validation {
     update: CheckUpdate,
     /// The checks of updates through subresources.
     subresources: &'static [(&'static str, CheckUpdate)],
-}
-
-/// An object that is accepted, for warnings.
-pub struct Accepted<'a> {
-    pub object: Field<'a>,
-    /// The object that it replaces; absent if it is new.
-    pub old: Field<'a>,
-    pub is_new: bool,
-    /// It is new, or its desired state has changed.
-    pub is_next_generation: bool,
 }
 
 /// A reference to a kind, built in or made by a definition.
@@ -492,24 +482,6 @@ impl Validation {
                 }
             }
         }
-    }
-}
-
-// === impl Accepted ===
-
-impl<'a> Accepted<'a> {
-    fn new(object: &'a Value, old: Option<&'a Value>) -> Self {
-        let generation = |object: &Value| object["metadata"]["generation"].as_i64();
-        Self {
-            object: Field::root(object),
-            old: Field::root(old.unwrap_or(&Value::Null)),
-            is_new: old.is_none(),
-            is_next_generation: old.is_none_or(|old| generation(old) != generation(object)),
-        }
-    }
-
-    pub fn metadata(&self) -> Field<'a> {
-        self.object.at("metadata")
     }
 }
 

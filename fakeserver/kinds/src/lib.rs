@@ -10,6 +10,7 @@
 )]
 
 mod habits;
+mod accepted;
 mod verdict;
 mod selectable_field;
 pub mod expression;
@@ -63,10 +64,11 @@ mod testing;
 mod tests;
 
 pub use self::{
+    accepted::Accepted,
     all::{built_in, storage_of},
     habits::{Habits, KeptByStatus, MetadataRechecks, Removal},
     initial_objects::{initial_object, initial_objects, uid_of as initial_uid},
-    kind::{Accepted, Kind, KindRef, Validation},
+    kind::{Kind, KindRef, Validation},
     resource_type::{ResourceType, Subresource},
     selectable_field::{SelectableField, SelectableFields},
     verdict::Verdict,

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::table::cell::items;
 
-/// The annotation that sets the processor time of each container of a pod; `fakeserver/usage-cpu.NAME` sets that of one.
+/// The annotation that sets the processor time of each container of a pod; the same with `.NAME` at its end sets that of one.
 const CPU: &str = "fakeserver/usage-cpu";
 /// The same for memory.
 const MEMORY: &str = "fakeserver/usage-memory";
