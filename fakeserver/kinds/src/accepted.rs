@@ -1,0 +1,32 @@
+//! Objects that are accepted, as warnings look at them.
+
+use fakeserver_value::field::Field;
+use serde_json::Value;
+
+/// An object that is accepted, for warnings.
+pub struct Accepted<'a> {
+    pub object: Field<'a>,
+    /// The object that it replaces; absent if it is new.
+    pub old: Field<'a>,
+    pub is_new: bool,
+    /// It is new, or its desired state has changed.
+    pub is_next_generation: bool,
+}
+
+// === impl Accepted ===
+
+impl<'a> Accepted<'a> {
+    pub(super) fn new(object: &'a Value, old: Option<&'a Value>) -> Self {
+        let generation = |object: &Value| object["metadata"]["generation"].as_i64();
+        Self {
+            object: Field::root(object),
+            old: Field::root(old.unwrap_or(&Value::Null)),
+            is_new: old.is_none(),
+            is_next_generation: old.is_none_or(|old| generation(old) != generation(object)),
+        }
+    }
+
+    pub fn metadata(&self) -> Field<'a> {
+        self.object.at("metadata")
+    }
+}
