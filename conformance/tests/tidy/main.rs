@@ -15,6 +15,7 @@
 //! | `sizes` | a function or a file that is too long |
 //! | `imports` | an import against the table of modules in the crate's `README.md`, or between stages or groups of kinds |
 //! | `module_order` | a `lib.rs` and that table that differ |
+//! | `names` | a type or a local whose name says nothing |
 //! | `wording` | docs that begin with a clause |
 //!
 //! `cargo test -p conformance --test tidy wording -- --nocapture` counts the last ones by crate and by file.
@@ -94,6 +95,11 @@ fn lib_declares_modules_in_the_order_of_the_tables() {
         "module_order",
         &module_order::findings(&Tree::of_repository()),
     );
+}
+
+#[test]
+fn names_are_nouns_of_the_field() {
+    check("names", &names::findings(&Tree::of_repository()));
 }
 
 #[test]

@@ -370,6 +370,27 @@ fn fields_without_a_schema_are_found() {
 }
 
 #[test]
+fn names_that_say_nothing_are_found() {
+    let source = [
+        "pub(crate) struct Told<'a> {",
+        "struct ToldAll;",
+        "/// enum Known {",
+        "enum Known { Told }",
+        "    let mut told = f();",
+        "    let teller = told;",
+    ];
+    check(
+        names::findings,
+        &[("a/src/lib.rs", &source.join("\n"))],
+        &[
+            "a/src/lib.rs:1: a type called `Told`",
+            "a/src/lib.rs:4: a type called `Known`",
+            "a/src/lib.rs:5: a local called `told`",
+        ],
+    );
+}
+
+#[test]
 fn docs_that_begin_with_a_clause_are_found() {
     let source = [
         "//! What a crate is.",

@@ -5,6 +5,7 @@ pub(crate) mod fields;
 pub(crate) mod imports;
 pub(crate) mod module_order;
 pub(crate) mod modules;
+pub(crate) mod names;
 pub(crate) mod paths;
 pub(crate) mod roles;
 pub(crate) mod scratch;
