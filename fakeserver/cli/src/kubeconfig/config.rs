@@ -1,27 +1,31 @@
 //! The text of a kubeconfig, and changes of it that keep all other bytes.
 //!
-//! Each change replaces one range of bytes, which the parsed [tree](super::tree) gives. The new text is parsed, and
-//! compared with the expected tree. If they differ, the change is refused.
+//! Each change replaces one range of bytes, which the parsed document gives. The new text is parsed, and its value compared
+//! with the expected one. If they differ, the change is refused.
 
-use std::ops::Range;
+use std::{collections::BTreeSet, ops::Range};
 
+use fakeserver_server::edge::request::yaml::{Content, Document, Node, NodeId};
 use serde_json::{Value, json};
 
-use super::{
-    error::EditError,
-    tree::{self, Content, Node},
-};
+use super::error::EditError;
 
 /// The lists of named entries.
 pub(super) const SECTIONS: [&str; 3] = ["clusters", "contexts", "users"];
 
 pub(super) const CURRENT_CONTEXT: &str = "current-context";
 
+/// A byte order mark.
+const MARK: char = '\u{feff}';
+
 /// A kubeconfig that has a root.
 #[derive(Debug)]
 pub(super) struct Config {
+    /// Without the byte order mark, which may come before it.
     text: String,
-    root: Node,
+    has_mark: bool,
+    document: Document,
+    value: Value,
 }
 
 /// A range of bytes and what comes in its place.
@@ -32,13 +36,28 @@ type Splice = (Range<usize>, String);
 impl Config {
     /// Parses a kubeconfig; `None` if nothing but comments is in it.
     pub(super) fn parse(text: &str) -> Result<Option<Self>, EditError> {
-        let root = tree::parse(text).map_err(EditError::Syntax)?;
-        let Some(root) = root.filter(|root| !(root.is_null() && root.span.is_empty())) else {
+        let rest = text.strip_prefix(MARK);
+        let config = Self::read(rest.unwrap_or(text), rest.is_some())?;
+        if let Some(config) = &config {
+            config.check()?;
+        }
+        Ok(config)
+    }
+
+    fn read(text: &str, has_mark: bool) -> Result<Option<Self>, EditError> {
+        let document = Document::parse_single(text).map_err(EditError::Syntax)?;
+        let root = document.root.map(|root| document.node(root));
+        if root.is_none_or(|root| root.span.is_empty()) {
             return Ok(None);
-        };
-        check(&root)?;
+        }
+        let value = document.value().map_err(EditError::Syntax)?;
         let text = text.to_owned();
-        Ok(Some(Self { text, root }))
+        Ok(Some(Self {
+            text,
+            has_mark,
+            document,
+            value,
+        }))
     }
 
     /// Appends items to the list `section`.
@@ -48,42 +67,40 @@ impl Config {
             return self.append_key(section, &added);
         };
         let splice = match &list.content {
-            Content::Sequence { is_flow: true, .. } => {
+            Content::Sequence(old) if list.is_flow => {
                 let items = items.iter().map(Value::to_string).collect::<Vec<_>>();
-                let places = list.items().iter().map(|item| item.span.clone());
-                self.append_in_flow(list, &places.collect::<Vec<_>>(), &items.join(", "))
+                self.append_in_flow(list, &self.spans(old), &items.join(", "))
             }
-            Content::Sequence { .. } => {
+            Content::Sequence(_) => {
                 let indent = self.indent_of_items(key, list)?;
                 self.append_lines(list.span.end, &lines(&added, indent)?)
             }
             // A null, as `check` says.
             _ => instead_of(list, &added.to_string()),
         };
-        let mut expected = self.root.clone();
-        let list = changed(&mut expected, section)?;
-        let mut all = list.items().to_vec();
-        all.extend(items.iter().map(Node::from_value));
-        list.content = Content::Sequence {
-            is_flow: true,
-            items: all,
-        };
-        self.replace(splice, &expected)
+        let mut expected = self.value.clone();
+        let list = &mut expected[section];
+        if list.is_null() {
+            *list = json!([]);
+        }
+        let list = list.as_array_mut().ok_or(EditError::Shape)?;
+        list.extend_from_slice(items);
+        self.replace(section, splice, &expected)
     }
 
     /// Appends a pair to the root.
     pub(super) fn append_key(&mut self, key: &str, value: &Value) -> Result<(), EditError> {
-        let splice = if self.is_flow() {
+        let splice = if self.root().is_flow {
             let new = format!("{}: {value}", Value::from(key));
-            self.append_in_flow(&self.root, &self.places(), &new)
+            self.append_in_flow(self.root(), &self.places(), &new)
         } else {
-            let indent = self.indent_of(self.root.span.start)?;
-            self.append_lines(self.root.span.end, &lines(&json!({key: value}), indent)?)
+            let root = &self.root().span;
+            let indent = self.indent_of(root.start)?;
+            self.append_lines(root.end, &lines(&json!({key: value}), indent)?)
         };
-        let mut expected = self.root.clone();
-        let pair = (Node::from_text(key), Node::from_value(value));
-        expected.pairs_mut().ok_or(EditError::Shape)?.push(pair);
-        self.replace(splice, &expected)
+        let mut expected = self.value.clone();
+        expected[key] = value.clone();
+        self.replace(key, splice, &expected)
     }
 
     /// Sets the name of the current context.
@@ -91,31 +108,29 @@ impl Config {
         let Some((_, node)) = self.pair(CURRENT_CONTEXT) else {
             return self.append_key(CURRENT_CONTEXT, &name.into());
         };
-        let new = if self.is_flow() {
+        let new = if self.root().is_flow {
             Value::from(name).to_string()
         } else {
             lines(&name.into(), 0)?.trim_end().to_owned()
         };
         let splice = instead_of(node, &new);
-        let mut expected = self.root.clone();
-        let node = changed(&mut expected, CURRENT_CONTEXT)?;
-        node.content = Node::from_text(name).content;
-        self.replace(splice, &expected)
+        let mut expected = self.value.clone();
+        expected[CURRENT_CONTEXT] = name.into();
+        self.replace(CURRENT_CONTEXT, splice, &expected)
     }
 
     /// Removes an item of the list `section`. A list in block style goes with its last item.
     pub(super) fn remove(&mut self, section: &str, index: usize) -> Result<(), EditError> {
         let (key, list) = self.pair(section).ok_or(EditError::Shape)?;
-        let (is_flow, items) = match &list.content {
-            Content::Sequence { is_flow, items } => (*is_flow, items),
-            _ => return Err(EditError::Shape),
+        let Content::Sequence(items) = &list.content else {
+            return Err(EditError::Shape);
         };
-        let splice = if is_flow {
-            let places = items.iter().map(|item| item.span.clone());
-            self.cut_in_flow(&places.collect::<Vec<_>>(), index)
+        let spans = self.spans(items);
+        let splice = if list.is_flow {
+            self.cut_in_flow(&spans, index)
         } else {
-            let dash = self.dash_of(&items[index])?;
-            let cut = self.lines_of(dash..items[index].span.end)?;
+            let dash = self.dash_of(&spans[index])?;
+            let cut = self.lines_of(dash..spans[index].end)?;
             if items.len() > 1 {
                 (cut, String::new())
             } else {
@@ -128,49 +143,69 @@ impl Config {
                 (colon..cut.end, format!(" []{between}"))
             }
         };
-        let mut expected = self.root.clone();
-        match &mut changed(&mut expected, section)?.content {
-            Content::Sequence { items, .. } => drop(items.remove(index)),
-            _ => return Err(EditError::Shape),
-        }
-        self.replace(splice, &expected)
+        let mut expected = self.value.clone();
+        let list = expected[section].as_array_mut();
+        list.ok_or(EditError::Shape)?.remove(index);
+        self.replace(section, splice, &expected)
     }
 
     /// Removes a pair of the root.
     pub(super) fn remove_key(&mut self, key: &str) -> Result<(), EditError> {
-        let index = self.root.pairs().iter();
-        let index = index.clone().position(|(name, _)| name.is_text(key));
-        let index = index.ok_or(EditError::Shape)?;
-        let splice = if self.is_flow() {
+        let is_this = |(name, _): (&Node, &Node)| text_of(name) == Some(key);
+        let index = self.pairs().position(is_this).ok_or(EditError::Shape)?;
+        let splice = if self.root().is_flow {
             self.cut_in_flow(&self.places(), index)
         } else {
             (self.lines_of(self.places()[index].clone())?, String::new())
         };
-        let mut expected = self.root.clone();
-        expected.pairs_mut().ok_or(EditError::Shape)?.remove(index);
-        self.replace(splice, &expected)
+        let mut expected = self.value.clone();
+        let root = expected.as_object_mut().ok_or(EditError::Shape)?;
+        root.remove(key);
+        self.replace(key, splice, &expected)
     }
 
     pub(super) fn into_text(self) -> String {
-        self.text
+        if self.has_mark {
+            format!("{MARK}{}", self.text)
+        } else {
+            self.text
+        }
     }
 
     pub(super) fn text(&self) -> &str {
         &self.text
     }
 
-    pub(super) fn root(&self) -> &Node {
-        &self.root
+    /// Returns a value of the root. Aliases are resolved.
+    pub(super) fn get(&self, key: &str) -> Option<&Value> {
+        self.value.get(key)
+    }
+
+    /// Returns the values of the root.
+    pub(super) fn values(&self) -> impl Iterator<Item = (&String, &Value)> {
+        self.value.as_object().into_iter().flatten()
+    }
+
+    /// Returns the items of a list of the root; of others none.
+    pub(super) fn items(&self, section: &str) -> &[Value] {
+        let list = self.value[section].as_array();
+        list.map_or(&[], Vec::as_slice)
     }
 
     /// Returns the name of the current context, empty if it is there without one.
-    pub(super) fn current_context(&self) -> Option<&str> {
-        let node = self.root.get(CURRENT_CONTEXT)?;
-        Some(node.text().unwrap_or_default())
+    pub(super) fn current_context(&self) -> Option<String> {
+        self.get(CURRENT_CONTEXT).map(name_of)
     }
 
-    /// Replaces a range of bytes, if that leads to the expected tree.
-    fn replace(&mut self, (at, new): Splice, expected: &Node) -> Result<(), EditError> {
+    /// Replaces a range of bytes of the pair `key`, if that leads to the expected value.
+    fn replace(&mut self, key: &str, (at, new): Splice, expected: &Value) -> Result<(), EditError> {
+        // Of an anchor it is not known who uses it.
+        if self
+            .pair(key)
+            .is_some_and(|(_, old)| self.text[old.span.start..].starts_with('&'))
+        {
+            return Err(EditError::Shape);
+        }
         let mut new = new;
         if let Some(end) = self.text.find('\n')
             && self.text[..end].ends_with('\r')
@@ -179,30 +214,87 @@ impl Config {
         }
         let mut text = self.text.clone();
         text.replace_range(at, &new);
-        match tree::parse(&text) {
-            Ok(Some(root)) if root == *expected => {
-                *self = Self { text, root };
+        match Self::read(&text, self.has_mark) {
+            Ok(Some(config)) if config.value == *expected => {
+                *self = config;
                 Ok(())
             }
             _ => Err(EditError::Shape),
         }
     }
 
-    fn pair(&self, key: &str) -> Option<&(Node, Node)> {
-        let mut pairs = self.root.pairs().iter();
-        pairs.find(|(name, _)| name.is_text(key))
+    /// Tells what is wrong with a root that is no kubeconfig's, or that could be meant in two ways.
+    fn check(&self) -> Result<(), EditError> {
+        let Value::Object(fields) = &self.value else {
+            return Err(EditError::NotConfig("it is not a mapping".to_owned()));
+        };
+        if fields.get("kind").is_none_or(|kind| kind != "Config") && self.pairs().len() > 0 {
+            let kind = fields.get("kind").filter(|kind| !kind.is_null());
+            let kind = kind.map_or("it has no kind".to_owned(), |kind| {
+                format!("its kind is {}", name_of(kind))
+            });
+            return Err(EditError::NotConfig(kind));
+        }
+        if let Some(version) = fields.get("apiVersion").filter(|version| *version != "v1") {
+            let version = name_of(version);
+            return Err(EditError::NotConfig(format!("its version is {version}")));
+        }
+        let mut seen = BTreeSet::new();
+        for (key, value) in self.pairs() {
+            let name = text_of(key).unwrap_or_default();
+            let is_scalar = matches!(value.content, Content::Scalar(_));
+            let is_list = matches!(value.content, Content::Sequence(_));
+            let is_wrong = match name {
+                // Pairs of another mapping, which a list of ours would hide.
+                "<<" => return Err(EditError::Shape),
+                CURRENT_CONTEXT => !is_scalar,
+                _ if SECTIONS.contains(&name) => {
+                    !(is_list || is_scalar && self.value[name].is_null())
+                }
+                _ => false,
+            };
+            if is_wrong {
+                return Err(EditError::NotConfig(format!("its {name} cannot be read")));
+            }
+            if !seen.insert(name) {
+                return Err(EditError::NotConfig(format!("it has {name} twice")));
+            }
+        }
+        Ok(())
     }
 
-    fn is_flow(&self) -> bool {
-        matches!(self.root.content, Content::Mapping { is_flow: true, .. })
+    fn root(&self) -> &Node {
+        let root = self.document.root.expect("a config has a root");
+        self.document.node(root)
+    }
+
+    /// Returns the pairs of the root.
+    fn pairs(&self) -> impl ExactSizeIterator<Item = (&Node, &Node)> {
+        let pairs: &[(NodeId, NodeId)] = match &self.root().content {
+            Content::Mapping(pairs) => pairs,
+            _ => &[],
+        };
+        let node = |id: NodeId| self.document.node(id);
+        pairs
+            .iter()
+            .map(move |(key, value)| (node(*key), node(*value)))
+    }
+
+    fn pair(&self, key: &str) -> Option<(&Node, &Node)> {
+        self.pairs().find(|(name, _)| text_of(name) == Some(key))
     }
 
     /// Returns where the pairs of the root are.
     fn places(&self) -> Vec<Range<usize>> {
-        let pairs = self.root.pairs().iter();
+        let pairs = self.pairs();
         pairs
             .map(|(key, value)| key.span.start..value.span.end)
             .collect()
+    }
+
+    fn spans(&self, nodes: &[NodeId]) -> Vec<Range<usize>> {
+        let spans = nodes.iter().map(|id| self.document.node(*id).span.clone());
+        spans.collect()
     }
 
     /// Puts `new` behind the last element of a collection in flow style, separated as the last one is.
@@ -282,8 +374,8 @@ impl Config {
     }
 
     /// Returns where the dash of an item is.
-    fn dash_of(&self, item: &Node) -> Result<usize, EditError> {
-        let before = self.text[..item.span.start].trim_end();
+    fn dash_of(&self, item: &Range<usize>) -> Result<usize, EditError> {
+        let before = self.text[..item.start].trim_end();
         let before = before.strip_suffix('-').ok_or(EditError::Shape)?;
         Ok(before.len())
     }
@@ -294,14 +386,9 @@ impl Config {
         Ok(self.text.len() - rest.len())
     }
 
-    /// Returns the start of the line of a place, behind a byte order mark.
+    /// Returns the start of the line of a place.
     fn line_of(&self, at: usize) -> usize {
-        let mark = if self.text.starts_with('\u{feff}') {
-            '\u{feff}'.len_utf8()
-        } else {
-            0
-        };
-        self.text[..at].rfind('\n').map_or(mark, |end| end + 1)
+        self.text[..at].rfind('\n').map_or(0, |end| end + 1)
     }
 
     /// Returns the start of the line after the one in which a node ends.
@@ -316,49 +403,21 @@ impl Config {
     }
 }
 
-/// Tells what is wrong with a root that is no kubeconfig's, or that could be meant in two ways.
-fn check(root: &Node) -> Result<(), EditError> {
-    let Content::Mapping { pairs, .. } = &root.content else {
-        return Err(EditError::NotConfig("it is not a mapping".to_owned()));
-    };
-    let kind = root.get("kind").and_then(Node::text);
-    if kind != Some("Config") && !pairs.is_empty() {
-        let kind = kind.map_or("it has no kind".to_owned(), |kind| {
-            format!("its kind is {kind}")
-        });
-        return Err(EditError::NotConfig(kind));
+/// Returns the text of a scalar.
+fn text_of(node: &Node) -> Option<&str> {
+    match &node.content {
+        Content::Scalar(scalar) => Some(&scalar.text),
+        _ => None,
     }
-    if let Some(version) = root.get("apiVersion")
-        && !version.is_text("v1")
-    {
-        let version = version.text().unwrap_or_default();
-        return Err(EditError::NotConfig(format!("its version is {version}")));
-    }
-    for (index, (key, value)) in pairs.iter().enumerate() {
-        let name = key.text().unwrap_or_default();
-        let is_list = matches!(value.content, Content::Sequence { .. });
-        let is_scalar = matches!(value.content, Content::Scalar { .. });
-        let is_wrong = match name {
-            // Pairs of another mapping, which a list of ours would hide.
-            "<<" => return Err(EditError::Shape),
-            CURRENT_CONTEXT => !is_scalar,
-            _ if SECTIONS.contains(&name) => !is_list && !value.is_null(),
-            _ => false,
-        };
-        if is_wrong {
-            return Err(EditError::NotConfig(format!("its {name} cannot be read")));
-        }
-        if pairs[..index].iter().any(|(other, _)| other == key) {
-            return Err(EditError::NotConfig(format!("it has {name} twice")));
-        }
-    }
-    Ok(())
 }
 
-/// Returns the value of a pair of the root that is to be changed.
-fn changed<'a>(root: &'a mut Node, key: &str) -> Result<&'a mut Node, EditError> {
-    let node = root.get_mut(key).filter(|node| !node.has_anchor());
-    node.ok_or(EditError::Shape)
+/// Returns a name, which YAML may take for a number or a boolean.
+pub(super) fn name_of(value: &Value) -> String {
+    match value {
+        Value::String(name) => name.clone(),
+        Value::Bool(_) | Value::Number(_) => value.to_string(),
+        _ => String::new(),
+    }
 }
 
 /// Puts `new` in place of a scalar.
@@ -371,12 +430,30 @@ fn instead_of(scalar: &Node, new: &str) -> Splice {
     }
 }
 
-/// Returns a value as YAML in block style.
+/// Returns a value as YAML in block style, with all texts quoted if clients would read another value otherwise.
 pub(super) fn lines(value: &Value, indent: usize) -> Result<String, EditError> {
     let options = serde_saphyr::ser_options! { prefer_block_scalars: false };
     let text = serde_saphyr::to_string_with_options(value, options);
-    let text = text.map_err(|error| EditError::Syntax(error.to_string()))?;
+    let mut text = text.map_err(|error| EditError::Syntax(error.to_string()))?;
+    let read = Document::parse_single(&text).and_then(|document| document.value());
+    if read.as_ref() != Ok(value) {
+        text = quoted_lines(value);
+    }
     let indent = " ".repeat(indent);
     let lines = text.lines().flat_map(|line| [&indent, line, "\n"]);
     Ok(lines.collect())
+}
+
+/// Returns a value whose texts are all quoted, with a line for each of its items or fields.
+pub(super) fn quoted_lines(value: &Value) -> String {
+    let lines: Vec<String> = match value {
+        Value::Array(items) => items.iter().map(|item| format!("- {item}\n")).collect(),
+        Value::Object(fields) => {
+            let fields = fields.iter();
+            let lines = fields.map(|(name, value)| format!("{}: {value}\n", json!(name)));
+            lines.collect()
+        }
+        scalar => vec![scalar.to_string()],
+    };
+    lines.concat()
 }

@@ -3,11 +3,10 @@
 use serde_json::{Value, json};
 
 use super::{
-    config::{CURRENT_CONTEXT, Config, SECTIONS, lines},
+    config::{CURRENT_CONTEXT, Config, SECTIONS, lines, name_of},
     error::EditError,
     mark::{EXTENSION, Mark},
     server::Kubeconfig,
-    tree::Node,
 };
 
 /// An entry of a kubeconfig.
@@ -35,17 +34,17 @@ pub(super) fn add(
     let Some(mut config) = Config::parse(text)? else {
         return begin(text, &new(server, mark, false));
     };
-    if config.root().is_empty() {
+    if config.values().next().is_none() {
         config.append_key("apiVersion", &"v1".into())?;
         config.append_key("kind", &"Config".into())?;
     }
-    let current = config.current_context().map(ToOwned::to_owned);
+    let current = config.current_context();
     let becomes_current = use_context || current.as_deref().unwrap_or_default().is_empty();
     let mut mark = mark.clone();
     mark.previous = current.filter(|_| becomes_current);
     let absent = SECTIONS
         .iter()
-        .filter(|section| config.root().get(section).is_none());
+        .filter(|section| config.get(section).is_none());
     mark.lists = absent.map(ToString::to_string).collect();
     let entries = server.entries(&mark);
     config.append("clusters", &entries.clusters)?;
@@ -83,8 +82,7 @@ pub(super) fn remove(
         .filter_map(|entry| entry.mark.as_ref())
         .flat_map(|mark| &mark.lists)
     {
-        if SECTIONS.contains(&list.as_str()) && config.root().get(list).is_some_and(Node::is_empty)
-        {
+        if SECTIONS.contains(&list.as_str()) && config.get(list).is_some_and(is_blank) {
             config.remove_key(list)?;
         }
     }
@@ -93,7 +91,7 @@ pub(super) fn remove(
         let found = entries.find(|entry| entry.section == "contexts" && entry.name == name);
         found.cloned()
     };
-    let current = config.current_context().unwrap_or_default().to_owned();
+    let current = config.current_context().unwrap_or_default();
     if let Some(Found { mark, .. }) = context(&ours, &current)
         && context(&others, &current).is_none()
     {
@@ -121,36 +119,40 @@ pub(super) fn is_created_and_empty(text: &str) -> bool {
 fn is_empty(config: &Config) -> bool {
     // Anything that looks like a comment may be one.
     let has_comment = config.text().contains('#');
-    let mut pairs = config.root().pairs().iter();
-    let has_value = pairs.any(|(key, value)| match key.text() {
-        Some("apiVersion" | "kind") => false,
-        Some("extensions") if created_item(config).is_some() => value.items().len() > 1,
-        _ => !value.is_empty(),
+    let mut values = config.values();
+    let has_value = values.any(|(key, value)| match key.as_str() {
+        "apiVersion" | "kind" => false,
+        "extensions" if created_item(config).is_some() => config.items(key).len() > 1,
+        _ => !is_blank(value),
     });
     !has_comment && !has_value
 }
 
+/// Tells whether nothing is in a value: a null, an empty text or an empty collection.
+fn is_blank(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::String(text) => text.is_empty(),
+        Value::Array(items) => items.is_empty(),
+        Value::Object(fields) => fields.is_empty(),
+        Value::Bool(_) | Value::Number(_) => false,
+    }
+}
+
 /// Returns which of the root's extensions is the mark that the file is ours.
 fn created_item(config: &Config) -> Option<usize> {
-    let mut extensions = config.root().get("extensions")?.items().iter();
-    extensions.position(|extension| extension.to_value() == created())
+    let mut extensions = config.items("extensions").iter();
+    extensions.position(|extension| *extension == created())
 }
 
 fn entries(config: &Config) -> Vec<Found> {
     let mut found = Vec::new();
     for section in SECTIONS {
-        let items = config.root().get(section).into_iter();
-        for (index, item) in items.flat_map(Node::items).enumerate() {
-            let body = item.get(section.trim_end_matches('s'));
-            let extensions = body.and_then(|body| body.get("extensions"));
+        for (index, item) in config.items(section).iter().enumerate() {
             found.push(Found {
                 section,
-                name: item
-                    .get("name")
-                    .and_then(|name| name.text())
-                    .unwrap_or_default()
-                    .to_owned(),
-                mark: extensions.and_then(|extensions| Mark::read(&extensions.to_value())),
+                name: name_of(&item["name"]),
+                mark: Mark::read(&item[section.trim_end_matches('s')]["extensions"]),
                 index,
             });
         }

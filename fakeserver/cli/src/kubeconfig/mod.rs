@@ -4,7 +4,6 @@
 //! pure core, text in and text out; `file` applies it to files, under kubectl's lock. Entries carry a `mark` that names
 //! their process. It distinguishes entries of a killed server from those of a running one.
 
-mod tree;
 mod config;
 mod mark;
 mod server;

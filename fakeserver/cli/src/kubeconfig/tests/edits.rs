@@ -1,6 +1,11 @@
 //! Entries in texts of all shapes.
 
-use super::*;
+use fakeserver_server::edge::request::yaml::Document;
+
+use super::{
+    super::config::{lines, quoted_lines},
+    *,
+};
 
 const BLOCK: &str = "\
 # mine
@@ -342,6 +347,20 @@ fn what_cannot_be_changed_alone_is_refused() {
 }
 
 #[test]
+fn clients_read_the_values_that_are_written() {
+    for value in [
+        json!("1_000"),
+        json!(["0777", {"yes": "no"}]),
+        json!({"a": "0b1", "off": [null, 1]}),
+    ] {
+        for text in [lines(&value, 0).unwrap(), quoted_lines(&value)] {
+            let read = Document::parse_single(&text).and_then(|document| document.value());
+            assert_eq!(read.as_ref(), Ok(&value), "{text}");
+        }
+    }
+}
+
+#[test]
 fn strange_names_come_through() {
     for name in [
         "a: b #c",
@@ -355,6 +374,9 @@ fn strange_names_come_through() {
         "{",
         "~",
         " ",
+        "yes",
+        "1_000",
+        "0777",
     ] {
         for text in [BLOCK, "{kind: Config}", ""] {
             let (mut server, mark) = (server(name), dead(name));

@@ -2,7 +2,7 @@
 
 mod header;
 mod media_types;
-mod yaml;
+pub mod yaml;
 mod body;
 mod config;
 mod options;

@@ -12,6 +12,7 @@ use http_body::{Body as HttpBody, Frame, SizeHint};
 use serde_json::Value;
 
 use super::Audited;
+use crate::edge::request::yaml;
 
 /// The longest body that is kept.
 const KEPT_MAX_BYTES: usize = 8 << 20;
@@ -85,7 +86,10 @@ impl Kept {
     pub(super) fn value(&self) -> Option<Value> {
         match self.syntax? {
             Syntax::Json => serde_json::from_slice(&self.bytes).ok(),
-            Syntax::Yaml => serde_saphyr::from_slice(&self.bytes).ok(),
+            Syntax::Yaml => {
+                let text = std::str::from_utf8(&self.bytes).ok()?;
+                yaml::Document::parse_single(text).ok()?.value().ok()
+            }
             Syntax::Protobuf => protobuf::decode_object(&self.bytes, None).ok(),
             Syntax::Cbor => cbor::Document::parse(&self.bytes).ok()?.value().ok(),
         }

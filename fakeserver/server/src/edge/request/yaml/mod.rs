@@ -13,7 +13,8 @@ mod tests;
 
 use serde_json::Value;
 
-use self::{decode::decode, nodes::Document};
+use self::decode::decode;
+pub use self::nodes::{Content, Document, Node, NodeId, Scalar};
 
 /// The beginning of the errors of strict reading.
 const UNMARSHAL: &str = "yaml: unmarshal errors:\n";
@@ -24,8 +25,7 @@ const UNMARSHAL: &str = "yaml: unmarshal errors:\n";
 ///
 /// The bytes are no YAML, or no JSON can be made of them, in the words of a real server.
 pub(super) fn parse(bytes: &[u8]) -> Result<Value, String> {
-    let document = Document::parse(bytes)?;
-    decode(&document)?.value.into_json()
+    Document::parse(bytes)?.value()
 }
 
 /// Converts an object to JSON.

@@ -4,14 +4,18 @@ use std::{
     borrow::Cow,
     cell::Cell,
     collections::BTreeMap,
+    ops::Range,
     panic::{AssertUnwindSafe, catch_unwind},
     str::Utf8Error,
 };
 
 use fakeserver_value::json::DEPTH_MAX;
-use libyaml_safer::{Error, ErrorKind, Event, EventData, Mark, Parser, ScalarStyle};
+use libyaml_safer::{
+    Error, ErrorKind, Event, EventData, MappingStyle, Mark, Parser, ScalarStyle, SequenceStyle,
+};
+use serde_json::Value;
 
-use super::lines::Lines;
+use super::{decode::decode, lines::Lines};
 
 /// The error of nodes that stand in too many others, in the words of a real server.
 pub(super) const TOO_DEEP: &str = "yaml: exceeded max depth of 10000";
@@ -20,18 +24,22 @@ pub(super) const TOO_DEEP: &str = "yaml: exceeded max depth of 10000";
 const UNCLOSED: &str = "found unexpected end of stream";
 
 /// The index of a node in its document.
-pub(super) type NodeId = usize;
+pub type NodeId = usize;
 
 /// A part of a document.
 #[derive(Debug)]
-pub(super) struct Node {
+pub struct Node {
     /// The line of its beginning, counted from 1.
     pub(super) line: u64,
-    pub(super) content: Content,
+    /// Its bytes, with its anchor and tag. A collection in block style ends with its last leaf.
+    pub span: Range<usize>,
+    /// True for a collection within brackets.
+    pub is_flow: bool,
+    pub content: Content,
 }
 
 #[derive(Debug)]
-pub(super) enum Content {
+pub enum Content {
     Scalar(Scalar),
     /// Another node, by its anchor.
     Alias(String, NodeId),
@@ -40,25 +48,37 @@ pub(super) enum Content {
 }
 
 #[derive(Debug)]
-pub(super) struct Scalar {
+pub struct Scalar {
     pub(super) tag: String,
-    pub(super) text: String,
+    pub text: String,
     /// True if the text decides on its type: it is not quoted, and has no tag.
     pub(super) is_plain: bool,
 }
 
 /// The first document of a text.
 #[derive(Debug, Default)]
-pub(super) struct Document {
+pub struct Document {
     nodes: Vec<Node>,
     /// The node that all others are part of; none if the text is empty.
-    pub(super) root: Option<NodeId>,
+    pub root: Option<NodeId>,
+}
+
+/// The part of a text that is read, and the versions of YAML that it may name.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Extent {
+    /// The first document, of version 1.1.
+    First,
+    /// The only document, of any version that the parser knows.
+    Only,
 }
 
 /// The events of a text, of which nodes are made.
 struct Reader<'a> {
     events: Parser<Lines<'a>>,
     document: Document,
+    extent: Extent,
+    /// The number of bytes of the text.
+    length: usize,
     /// The line of the end of the text, if a line break was added there.
     added_end: Option<u64>,
     anchors: BTreeMap<String, NodeId>,
@@ -73,6 +93,19 @@ impl Document {
     ///
     /// The text is no YAML, in the words of a real server.
     pub(super) fn parse(bytes: &[u8]) -> Result<Self, String> {
+        Self::read(bytes, Extent::First)
+    }
+
+    /// Reads a text that is one document. Without a line break at its end it is read as if it had one.
+    ///
+    /// # Errors
+    ///
+    /// The text is no YAML, in the words of a real server, or it has more than one document.
+    pub fn parse_single(text: &str) -> Result<Self, String> {
+        Self::read(text.as_bytes(), Extent::Only)
+    }
+
+    fn read(bytes: &[u8], extent: Extent) -> Result<Self, String> {
         let text = std::str::from_utf8(bytes)
             .map_err(|error| format!("yaml: {}", undecodable(bytes, error)))?;
         if text.chars().any(is_control) {
@@ -91,6 +124,8 @@ impl Document {
         let reader = Reader {
             events,
             document: Self::default(),
+            extent,
+            length: bytes.len(),
             added_end,
             anchors: BTreeMap::new(),
         };
@@ -103,8 +138,17 @@ impl Document {
         })
     }
 
-    pub(super) fn node(&self, id: NodeId) -> &Node {
+    pub fn node(&self, id: NodeId) -> &Node {
         &self.nodes[id]
+    }
+
+    /// Returns its value as JSON; of equal keys, the last one counts.
+    ///
+    /// # Errors
+    ///
+    /// No JSON can be made of it, in the words of a real server.
+    pub fn value(&self) -> Result<Value, String> {
+        decode(self)?.value.into_json()
     }
 }
 
@@ -121,13 +165,18 @@ impl Reader<'_> {
         else {
             return Ok(self.document);
         };
-        if version_directive.is_some_and(|version| (version.major, version.minor) != (1, 1)) {
+        if self.extent == Extent::First
+            && version_directive.is_some_and(|version| (version.major, version.minor) != (1, 1))
+        {
             let line = start.start_mark.line;
             return Err(at_line(line, "found incompatible YAML document"));
         }
         let root = self.next()?;
         self.document.root = Some(self.node(root, 0)?);
         self.next()?;
+        if self.extent == Extent::Only && !matches!(self.next()?.data, EventData::StreamEnd) {
+            return Err("it has more than one document".to_owned());
+        }
         Ok(self.document)
     }
 
@@ -141,13 +190,15 @@ impl Reader<'_> {
         if depth > DEPTH_MAX {
             return Err(TOO_DEEP.to_owned());
         }
-        let line = event.start_mark.line + 1;
+        let start = event.start_mark;
+        let end = event.end_mark;
         match event.data {
             EventData::Alias { anchor } => {
                 let Some(target) = self.anchors.get(&anchor).copied() else {
                     return Err(format!("yaml: unknown anchor '{anchor}' referenced"));
                 };
-                Ok(self.add(line, None, Content::Alias(anchor, target)))
+                let id = self.begin(start, false, None);
+                Ok(self.end(id, Content::Alias(anchor, target), end))
             }
             EventData::Scalar {
                 anchor,
@@ -159,7 +210,8 @@ impl Reader<'_> {
             } => {
                 let is_block = matches!(style, ScalarStyle::Literal | ScalarStyle::Folded);
                 let mut value = value;
-                if is_block && self.added_end == Some(event.end_mark.line) {
+                let ends_there = self.extent == Extent::First && self.added_end == Some(end.line);
+                if is_block && ends_there {
                     // The line break at its end is the added one.
                     value.truncate(value.trim_end_matches('\n').len());
                 }
@@ -168,44 +220,72 @@ impl Reader<'_> {
                     text: value,
                     is_plain: plain_implicit,
                 };
-                Ok(self.add(line, anchor, Content::Scalar(scalar)))
+                let id = self.begin(start, false, anchor);
+                Ok(self.end(id, Content::Scalar(scalar), end))
             }
-            EventData::SequenceStart { anchor, .. } => {
-                let id = self.add(line, anchor, Content::Sequence(Vec::new()));
-                let items = self.children(depth)?;
-                self.document.nodes[id].content = Content::Sequence(items);
-                Ok(id)
+            EventData::SequenceStart { anchor, style, .. } => {
+                let id = self.begin(start, style == SequenceStyle::Flow, anchor);
+                let (items, end) = self.children(depth)?;
+                Ok(self.end(id, Content::Sequence(items), end))
             }
-            EventData::MappingStart { anchor, .. } => {
-                let id = self.add(line, anchor, Content::Mapping(Vec::new()));
-                let children = self.children(depth)?;
+            EventData::MappingStart { anchor, style, .. } => {
+                let id = self.begin(start, style == MappingStyle::Flow, anchor);
+                let (children, end) = self.children(depth)?;
                 let members = children.chunks_exact(2).map(|pair| (pair[0], pair[1]));
-                self.document.nodes[id].content = Content::Mapping(members.collect());
-                Ok(id)
+                Ok(self.end(id, Content::Mapping(members.collect()), end))
             }
             _ => unreachable!("a parser gives a node where one begins"),
         }
     }
 
     /// Reads the nodes up to the end of a sequence or a mapping.
-    fn children(&mut self, depth: usize) -> Result<Vec<NodeId>, String> {
+    fn children(&mut self, depth: usize) -> Result<(Vec<NodeId>, Mark), String> {
         let mut children = Vec::new();
         loop {
             let event = self.next()?;
             if matches!(event.data, EventData::SequenceEnd | EventData::MappingEnd) {
-                return Ok(children);
+                return Ok((children, event.end_mark));
             }
             children.push(self.node(event, depth + 1)?);
         }
     }
 
-    fn add(&mut self, line: u64, anchor: Option<String>, content: Content) -> NodeId {
+    /// Adds a node without its content, as its children may be aliases of it.
+    fn begin(&mut self, start: Mark, is_flow: bool, anchor: Option<String>) -> NodeId {
         let id = self.document.nodes.len();
-        self.document.nodes.push(Node { line, content });
+        let at = self.place(start);
+        self.document.nodes.push(Node {
+            line: start.line + 1,
+            span: at..at,
+            is_flow,
+            content: Content::Sequence(Vec::new()),
+        });
         if let Some(anchor) = anchor {
             self.anchors.insert(anchor, id);
         }
         id
+    }
+
+    fn end(&mut self, id: NodeId, content: Content, end: Mark) -> NodeId {
+        let last = match &content {
+            Content::Sequence(items) => items.last(),
+            Content::Mapping(members) => members.last().map(|(_, value)| value),
+            Content::Scalar(_) | Content::Alias(..) => None,
+        };
+        let end = match last {
+            // The parser has it end where the next node begins.
+            Some(last) if !self.document.nodes[id].is_flow => self.document.nodes[*last].span.end,
+            _ => self.place(end),
+        };
+        let node = &mut self.document.nodes[id];
+        node.span.end = end;
+        node.content = content;
+        id
+    }
+
+    /// Returns the place of a mark in the text, which the added line break is no part of.
+    fn place(&self, mark: Mark) -> usize {
+        usize::try_from(mark.index).map_or(self.length, |index| index.min(self.length))
     }
 }
 
