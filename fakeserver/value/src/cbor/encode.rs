@@ -1,20 +1,18 @@
 //! JSON becomes CBOR. Of built-in types it is known which texts are bytes, and which numbers are never integers.
 
-use ciborium_ll::{Encoder, Header};
-use serde_json::{Map, Value};
+use serde_json::{Map, Number, Value};
 
 use super::{
+    head::{self, ARRAY, BYTES, MAP, NEGATIVE, POSITIVE, PRIMITIVE, TAG},
     item::{FALSE, NULL, TRUE},
     tags::{BASE64, SELF_DESCRIBED},
 };
 use crate::schema::{Field, FieldValue, Form, Shape, TypeId, decode_base64, types};
 
-const WRITES_TO_MEMORY: &str = "memory takes all bytes";
-
 /// Encodes an object: of a built-in type, or of none.
 pub fn encode(value: &Value, id: Option<TypeId>) -> Vec<u8> {
     let mut out = Out(Vec::new());
-    out.push(Header::Tag(SELF_DESCRIBED));
+    out.push(TAG, SELF_DESCRIBED);
     out.value(value, id);
     out.0
 }
@@ -22,8 +20,8 @@ pub fn encode(value: &Value, id: Option<TypeId>) -> Vec<u8> {
 /// Encodes a frame of a watch around an object that is encoded already.
 pub fn encode_frame(kind: &str, object: &[u8]) -> Vec<u8> {
     let mut out = Out(Vec::new());
-    out.push(Header::Tag(SELF_DESCRIBED));
-    out.push(Header::Map(Some(2)));
+    out.push(TAG, SELF_DESCRIBED);
+    out.push(MAP, 2);
     out.text("type");
     out.text(kind);
     out.text("object");
@@ -34,12 +32,12 @@ pub fn encode_frame(kind: &str, object: &[u8]) -> Vec<u8> {
 /// Encodes the beginning of a list, up to the first of `count` items.
 pub fn begin_list(kind: &str, count: usize) -> Vec<u8> {
     let mut out = Out(Vec::new());
-    out.push(Header::Tag(SELF_DESCRIBED));
-    out.push(Header::Map(Some(4)));
+    out.push(TAG, SELF_DESCRIBED);
+    out.push(MAP, 4);
     out.text("kind");
     out.text(kind);
     out.text("items");
-    out.push(Header::Array(Some(count)));
+    out.push_length(ARRAY, count);
     out.0
 }
 
@@ -74,13 +72,13 @@ impl Out {
 
     fn plain(&mut self, value: &Value) {
         match value {
-            Value::Null => self.push(Header::Simple(NULL)),
-            Value::Bool(false) => self.push(Header::Simple(FALSE)),
-            Value::Bool(true) => self.push(Header::Simple(TRUE)),
+            Value::Null => self.push(PRIMITIVE, NULL.into()),
+            Value::Bool(false) => self.push(PRIMITIVE, FALSE.into()),
+            Value::Bool(true) => self.push(PRIMITIVE, TRUE.into()),
             Value::Number(number) => match (number.as_u64(), number.as_i64()) {
-                (Some(number), _) => self.push(Header::Positive(number)),
-                (None, Some(number)) => self.push(Header::Negative((!number).unsigned_abs())),
-                (None, None) => self.push(Header::Float(number.as_f64().unwrap_or_default())),
+                (Some(number), _) => self.push(POSITIVE, number),
+                (None, Some(number)) => self.push(NEGATIVE, (!number).unsigned_abs()),
+                (None, None) => self.float(number),
             },
             Value::String(text) => self.text(text),
             Value::Array(items) => self.list(items, Self::plain),
@@ -135,11 +133,11 @@ impl Out {
         match (field.value, value) {
             (FieldValue::Message(id), value) => self.message(id, value),
             (FieldValue::Double, Value::Number(number)) => {
-                self.push(Header::Float(number.as_f64().unwrap_or_default()));
+                self.float(number);
             }
             (FieldValue::Bytes, Value::String(text)) => match decode_base64(text) {
                 Ok(bytes) => {
-                    self.push(Header::Tag(BASE64));
+                    self.push(TAG, BASE64);
                     self.bytes(&bytes);
                 }
                 Err(_) => self.text(text),
@@ -149,7 +147,7 @@ impl Out {
     }
 
     fn list(&mut self, items: &[Value], mut write: impl FnMut(&mut Self, &Value)) {
-        self.push(Header::Array(Some(items.len())));
+        self.push_length(ARRAY, items.len());
         for item in items {
             write(self, item);
         }
@@ -163,7 +161,7 @@ impl Out {
     ) {
         let mut sorted: Vec<(&String, &Value)> = members.iter().collect();
         sorted.sort_by_key(|(key, _)| (key.len(), key.as_bytes()));
-        self.push(Header::Map(Some(sorted.len())));
+        self.push_length(MAP, sorted.len());
         for (key, value) in sorted {
             self.text(key);
             write(self, key, value);
@@ -176,12 +174,19 @@ impl Out {
     }
 
     fn bytes(&mut self, bytes: &[u8]) {
-        self.push(Header::Bytes(Some(bytes.len())));
+        self.push_length(BYTES, bytes.len());
         self.0.extend_from_slice(bytes);
     }
 
-    fn push(&mut self, header: Header) {
-        let mut encoder = Encoder::from(&mut self.0);
-        encoder.push(header).expect(WRITES_TO_MEMORY);
+    fn float(&mut self, number: &Number) {
+        head::push_float(&mut self.0, number.as_f64().unwrap_or_default());
+    }
+
+    fn push_length(&mut self, major: u8, length: usize) {
+        self.push(major, length as u64);
+    }
+
+    fn push(&mut self, major: u8, number: u64) {
+        head::push(&mut self.0, major, number);
     }
 }

@@ -9,6 +9,7 @@
 
 mod error;
 mod item;
+mod head;
 mod reader;
 mod tags;
 mod plain;

@@ -2,9 +2,11 @@
 
 use std::borrow::Cow;
 
-use ciborium_ll::{Decoder, Error, Header};
-
-use super::{error::CborError, item::Item};
+use super::{
+    error::CborError,
+    head::{BYTES, Head, INDEFINITE, TAG, TEXT, major_name},
+    item::Item,
+};
 use crate::json::DEPTH_MAX;
 
 /// The number of pairs that a map may have.
@@ -15,11 +17,8 @@ const ITEMS_MAX: usize = 2_147_483_647;
 const BIG_NUMBERS: [u64; 2] = [2, 3];
 
 const BREAK: u8 = 0xff;
-const TAG_MAJOR: u8 = 6;
 /// The first byte of a simple value that is written in two.
 const LONG_SIMPLE: u8 = 0xf8;
-/// The additional information of an item without a length.
-const INDEFINITE: u8 = 31;
 
 /// Reads one data item, which has to be all of the bytes.
 pub(super) fn read(bytes: &[u8]) -> Result<Item<'_>, CborError> {
@@ -55,32 +54,32 @@ enum StringKind {
 impl<'a> Reader<'a> {
     fn item(&mut self, depth: usize) -> Result<Item<'a>, CborError> {
         match self.head()? {
-            Header::Positive(number) => Ok(Item::Positive(number)),
-            Header::Negative(number) => Ok(Item::Negative(number)),
-            Header::Simple(value) => Ok(Item::Simple(value)),
-            Header::Float(number) => Ok(Item::Float(number)),
-            Header::Break => Err(CborError::unacceptable("unexpected \"break\" code")),
-            Header::Bytes(Some(length)) => {
+            Head::Positive(number) => Ok(Item::Positive(number)),
+            Head::Negative(number) => Ok(Item::Negative(number)),
+            Head::Simple(value) => Ok(Item::Simple(value)),
+            Head::Float(number) => Ok(Item::Float(number)),
+            Head::Break => Err(CborError::unacceptable("unexpected \"break\" code")),
+            Head::Bytes(Some(length)) => {
                 let chunk = self.chunk(StringKind::Bytes, length)?;
                 Ok(Item::Bytes(Cow::Borrowed(chunk)))
             }
-            Header::Bytes(None) => {
+            Head::Bytes(None) => {
                 let chunks = self.chunks(StringKind::Bytes)?;
                 Ok(Item::Bytes(Cow::Owned(chunks.concat())))
             }
-            Header::Text(Some(length)) => {
+            Head::Text(Some(length)) => {
                 let chunk = self.chunk(StringKind::Text, length)?;
                 let text = std::str::from_utf8(chunk);
                 Ok(Item::Text(text.ok().map(Cow::Borrowed)))
             }
-            Header::Text(None) => {
+            Head::Text(None) => {
                 let chunks = self.chunks(StringKind::Text)?;
                 // Each of them has to be text.
                 let text = chunks.into_iter().map(std::str::from_utf8);
                 let text: Result<String, _> = text.collect();
                 Ok(Item::Text(text.ok().map(Cow::Owned)))
             }
-            Header::Array(length) => {
+            Head::Array(length) => {
                 let depth = deeper(depth)?;
                 check_length("array", length)?;
                 if length.is_some_and(|length| length > ITEMS_MAX) {
@@ -90,39 +89,30 @@ impl<'a> Reader<'a> {
                 }
                 self.items(length, depth).map(Item::Array)
             }
-            Header::Map(length) => self.map(length, deeper(depth)?),
-            Header::Tag(number) => self.tagged(number, depth),
+            Head::Map(length) => self.map(length, deeper(depth)?),
+            Head::Tag(number) => self.tagged(number, depth),
         }
     }
 
     /// Reads the beginning of an item.
-    fn head(&mut self) -> Result<Header, CborError> {
+    fn head(&mut self) -> Result<Head, CborError> {
         let rest = &self.bytes[self.at..];
-        let first = rest.first().copied().ok_or(CborError::Truncated)?;
-        let mut decoder = Decoder::from(rest);
-        let header = decoder.pull().map_err(|error| match error {
-            Error::Io(_) => CborError::Truncated,
-            Error::Syntax(_) => CborError::unacceptable(format!(
-                "invalid additional information {} for type {}",
-                first & INDEFINITE,
-                major_name(first >> 5)
-            )),
-        })?;
-        self.at += decoder.offset();
-        match header {
-            Header::Simple(value) if first == LONG_SIMPLE && value < 32 => {
+        let (head, length) = Head::read(rest)?;
+        self.at += length;
+        match head {
+            Head::Simple(value) if rest[0] == LONG_SIMPLE && value < 32 => {
                 Err(CborError::unacceptable(format!(
                     "invalid simple value {value} for type primitives"
                 )))
             }
-            Header::Float(number) if number.is_nan() => {
+            Head::Float(number) if number.is_nan() => {
                 Err(CborError::not_accepted("primitives", "floating-point NaN"))
             }
-            Header::Float(number) if number.is_infinite() => Err(CborError::not_accepted(
+            Head::Float(number) if number.is_infinite() => Err(CborError::not_accepted(
                 "primitives",
                 "floating-point infinity",
             )),
-            header => Ok(header),
+            head => Ok(head),
         }
     }
 
@@ -157,7 +147,7 @@ impl<'a> Reader<'a> {
                     kind.name()
                 )));
             }
-            if let Header::Bytes(Some(length)) | Header::Text(Some(length)) = self.head()? {
+            if let Head::Bytes(Some(length)) | Head::Text(Some(length)) = self.head()? {
                 chunks.push(self.chunk(kind, length)?);
             }
         }
@@ -215,10 +205,10 @@ impl<'a> Reader<'a> {
             {
                 return Err(CborError::not_accepted("tag", "bignum"));
             }
-            if next >> 5 != TAG_MAJOR {
+            if next >> 5 != TAG {
                 break;
             }
-            if let Header::Tag(number) = self.head()? {
+            if let Head::Tag(number) = self.head()? {
                 numbers.push(number);
             }
             depth = deeper(depth)?;
@@ -255,26 +245,13 @@ fn check_length(kind: &str, length: Option<usize>) -> Result<(), CborError> {
     }
 }
 
-fn major_name(major: u8) -> &'static str {
-    match major {
-        0 => "positive integer",
-        1 => "negative integer",
-        2 => "byte string",
-        3 => "UTF-8 text string",
-        4 => "array",
-        5 => "map",
-        6 => "tag",
-        _ => "primitives",
-    }
-}
-
 // === impl StringKind ===
 
 impl StringKind {
     fn major(self) -> u8 {
         match self {
-            Self::Bytes => 2,
-            Self::Text => 3,
+            Self::Bytes => BYTES,
+            Self::Text => TEXT,
         }
     }
 

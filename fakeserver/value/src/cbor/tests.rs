@@ -5,7 +5,10 @@ use std::fmt::Write as _;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::{Document, encode, encode_frame};
+use super::{
+    Document, encode, encode_frame,
+    head::{from_half, push_float},
+};
 use crate::schema::{TypeId, type_of_kind, types};
 
 fn bytes(hex: &str) -> Vec<u8> {
@@ -39,6 +42,31 @@ fn decode(id: TypeId, hex: &str) -> Result<Value, String> {
     let bytes = bytes(hex);
     let value = Document::parse(&bytes).and_then(|document| document.decode(id));
     value.map_err(|error| error.to_string())
+}
+
+#[test]
+fn floats_are_written_in_as_few_bytes_as_they_need() {
+    let written = |number: f64| {
+        let mut out = Vec::new();
+        push_float(&mut out, number);
+        out
+    };
+    for half in 0..=u16::MAX {
+        let number = from_half(half);
+        if number.is_finite() {
+            let [high, low] = half.to_be_bytes();
+            assert_eq!(written(number), [0xf9, high, low]);
+            assert_eq!(written(number.next_up()).len(), 9, "{number}");
+        }
+    }
+    for number in [
+        65_520.0,
+        100_000.0,
+        f64::from(f32::MIN_POSITIVE),
+        1.0 / 33_554_432.0,
+    ] {
+        assert_eq!(written(number).len(), 5, "{number}");
+    }
 }
 
 #[test]
