@@ -3,7 +3,7 @@
 //! A member that is not there can be replaced, tested and copied as if it was null, and items of a list are counted from its end
 //! by negative indices.
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 /// A patch cannot be applied to a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -55,9 +55,41 @@ pub fn kind(operation: &Value) -> Option<&str> {
     operation.get("op")?.as_str()
 }
 
+/// Returns why an operation does not apply to a document, in the words of a real server.
+pub fn failure(document: &Value, operation: &Value) -> String {
+    let op = kind(operation).unwrap_or_default();
+    let path = operation["path"].as_str().unwrap_or_default();
+    let (parent, key) = path.rsplit_once('/').unwrap_or(("", path));
+    let parent = document.pointer(parent);
+    let has_parent = parent.is_some_and(|parent| parent.is_object() || parent.is_array());
+    match op {
+        "add" | "remove" | "replace" | "move" | "copy" if !has_parent => {
+            format!("{op} operation does not apply: doc is missing path: {path:?}: missing value")
+        }
+        "remove" if document.pointer(path).is_none() => format!(
+            "error in remove for path: '{path}': Unable to remove nonexistent key: {key}: missing value"
+        ),
+        "replace" => {
+            format!("replace operation does not apply: doc is missing key: {path}: missing value")
+        }
+        "test" => format!("testing value {path} failed: test failed"),
+        "add" | "remove" | "move" | "copy" => format!(
+            "error in {op} for path: '{path}': Unable to access invalid index: {key}: invalid index referenced"
+        ),
+        op => format!("Unexpected kind: {op}"),
+    }
+}
+
 /// Returns the value to which the `from` of an operation leads, if it has one.
 pub fn source(document: &mut Value, operation: &Value) -> Option<Value> {
     get(document, operation["from"].as_str()?).ok()
+}
+
+/// Returns the operations of a JSON patch (RFC 6902) that lead from `before` to `after`. Lists go item by item.
+pub fn difference(before: &Value, after: &Value) -> Vec<Value> {
+    let mut operations = Vec::new();
+    push_difference(before, after, "", &mut operations);
+    operations
 }
 
 /// Applies a merge patch. Members that are null within a new member are left out.
@@ -80,6 +112,39 @@ pub fn merge_document(document: &mut Value, patch: &Value) {
             }
             Some(member) => merge_document(member, value),
         }
+    }
+}
+
+/// Appends the operations that lead from `before` to `after`, which are at `path`.
+fn push_difference(before: &Value, after: &Value, path: &str, operations: &mut Vec<Value>) {
+    let add = |path: String, value: &Value| json!({"op": "add", "path": path, "value": value});
+    let remove = |path: String| json!({"op": "remove", "path": path});
+    match (before, after) {
+        (Value::Object(before), Value::Object(after)) => {
+            let at = |name: &str| format!("{path}/{}", name.replace('~', "~0").replace('/', "~1"));
+            for (name, value) in after {
+                match before.get(name) {
+                    Some(known) => push_difference(known, value, &at(name), operations),
+                    None => operations.push(add(at(name), value)),
+                }
+            }
+            let gone = before.keys().filter(|name| !after.contains_key(*name));
+            operations.extend(gone.map(|name| remove(at(name))));
+        }
+        (Value::Array(before), Value::Array(after)) => {
+            let at = |index: usize| format!("{path}/{index}");
+            for (index, value) in after.iter().enumerate() {
+                match before.get(index) {
+                    Some(known) => push_difference(known, value, &at(index), operations),
+                    None => operations.push(add(at(index), value)),
+                }
+            }
+            // Each removal moves the next item to the same index.
+            let gone = after.len()..before.len();
+            operations.extend(gone.map(|_| remove(at(after.len()))));
+        }
+        (before, after) if before == after => {}
+        (_, after) => operations.push(json!({"op": "replace", "path": path, "value": after})),
     }
 }
 
@@ -215,8 +280,6 @@ pub(super) fn decoded(part: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
     fn patched(operations: &Value) -> Result<Value, Inapplicable> {
@@ -275,6 +338,29 @@ mod tests {
             Value::Null,
         ] {
             patched(&json!([operation])).unwrap_err();
+        }
+    }
+
+    #[test]
+    fn differences_lead_from_one_value_to_another() {
+        let values = [
+            json!(null),
+            json!([]),
+            json!([1, {"a": 2}, [3]]),
+            json!([1, {"a": [2], "b": null}, [3], 4, 5]),
+            json!({"a/b": {"~": 1}, "": [0]}),
+            json!({"a/b": {"~": 2, "c": null}, "d": {}}),
+        ];
+        for before in &values {
+            for after in &values {
+                let mut patched = before.clone();
+                let patch: json_patch::Patch =
+                    serde_json::from_value(difference(before, after).into()).unwrap();
+                json_patch::patch(&mut patched, &patch).unwrap();
+                assert_eq!(patched, *after, "{patch}");
+                // Traces of earlier versions have these operations.
+                assert_eq!(patch, json_patch::diff(before, after));
+            }
         }
     }
 

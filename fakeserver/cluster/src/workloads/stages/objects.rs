@@ -12,6 +12,7 @@ use fakeserver_server::{
     store::ObjectKey,
     write::deletion::{Wanted, is_deleted},
 };
+use fakeserver_value::patch::merge_document;
 use serde_json::{Value, json};
 
 use super::{Selected, Stage};
@@ -121,7 +122,7 @@ impl Controller for ObjectStages {
             let next = &self.stages[number].stage.next;
             if let Some(status) = &next.status {
                 cluster.update(key, ACTOR.of_status(), |object| {
-                    json_patch::merge(&mut object["status"], status);
+                    merge_document(&mut object["status"], status);
                 });
             }
             if next.is_deleted {

@@ -1,5 +1,6 @@
 //! Differences of two versions of an object: the shorter one of a merge patch and a JSON patch.
 
+use fakeserver_value::patch::difference;
 use serde_json::{Map, Value};
 
 use super::line::NewState;
@@ -7,8 +8,7 @@ use super::line::NewState;
 /// Returns the difference that leads from `before` to `after`. Lists, such as managed fields, are whole in a merge patch, and
 /// go item by item in a JSON patch (RFC 6902).
 pub(super) fn delta(before: &Value, after: &Value) -> NewState {
-    let patch = json_patch::diff(before, after);
-    let patch = serde_json::to_value(patch).expect("a patch is JSON");
+    let patch = Value::from(difference(before, after));
     match merge_patch(before, after) {
         Some(merge) if merge.to_string().len() <= patch.to_string().len() => NewState::Merge(merge),
         _ => NewState::Patch(patch),

@@ -2,10 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use fakeserver_value::status::Status;
-use json_patch::Patch;
+use fakeserver_value::{
+    patch::{apply_operation, failure},
+    status::Status,
+};
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::{Attributes, Dispatcher, Hooks, Invocation, Webhook, dispatcher::Failure};
 
@@ -155,15 +157,15 @@ impl Dispatcher<'_> {
             return Err(Failure::Refused(status));
         }
         let internal = |why: String| Failure::Refused(Status::internal(&why));
-        let patch = match verdict.patch.as_slice() {
-            [] => Patch::default(),
+        let patch: Vec<Map<String, Value>> = match verdict.patch.as_slice() {
+            [] => Vec::new(),
             patch => serde_json::from_slice(patch).map_err(|error| {
                 webhook.failure(&format!(
                     "received undecodable patch in webhook response: {error}"
                 ))
             })?,
         };
-        if patch.0.is_empty() {
+        if patch.is_empty() {
             return Ok((None, verdict.warnings));
         }
         let Some(object) = &attributes.object else {
@@ -173,7 +175,10 @@ impl Dispatcher<'_> {
             )));
         };
         let mut patched = object.clone();
-        json_patch::patch(&mut patched, &patch).map_err(|error| internal(error.to_string()))?;
+        for operation in patch.into_iter().map(Value::Object) {
+            apply_operation(&mut patched, &operation)
+                .map_err(|_| internal(failure(&patched, &operation)))?;
+        }
         let patched = self.read(&invocation.kind, &patched);
         let patched = patched.map_err(internal)?;
         self.annotate_patch(webhook, at, &verdict.patch);

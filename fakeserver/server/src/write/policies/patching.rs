@@ -4,9 +4,9 @@ use fakeserver_cel::{Constructed, Value as CelValue, as_constructed, to_json};
 use fakeserver_value::{
     apply::merge,
     managed_fields::{Described, check_typed},
+    patch::{apply_operation, failure},
     schema::{ListType, Schema},
 };
-use json_patch::PatchOperation;
 use serde_json::{Map, Value, json};
 
 use super::typed_names::misnamed;
@@ -92,7 +92,8 @@ pub(super) fn apply_operations(object: &Value, made: &CelValue) -> Result<Value,
             }
             continue;
         }
-        apply_operation(&mut patched, &operation)?;
+        apply_operation(&mut patched, &operation)
+            .map_err(|_| format!("JSON Patch: {}", failure(&patched, &operation)))?;
     }
     Ok(patched)
 }
@@ -110,33 +111,6 @@ fn as_json(operation: &Constructed) -> Result<Value, String> {
         })?;
     }
     Ok(made)
-}
-
-fn apply_operation(object: &mut Value, operation: &Value) -> Result<(), String> {
-    let fails = |why: String| format!("JSON Patch: {why}");
-    let (op, path) = (member(operation, "op"), member(operation, "path"));
-    let parsed: PatchOperation = serde_json::from_value(operation.clone())
-        .map_err(|_| fails(format!("Unexpected kind: {op}")))?;
-    let key = path.rsplit('/').next().unwrap_or_default();
-    let parent = path.rsplit_once('/').map_or("", |(parent, _)| parent);
-    let has_parent = object
-        .pointer(parent)
-        .is_some_and(|parent| parent.is_object() || parent.is_array());
-    let has_value = object.pointer(path).is_some();
-    json_patch::patch(object, &[parsed]).map_err(|_| {
-        fails(match op {
-            _ if !has_parent => {
-                format!("{op} operation does not apply: doc is missing path: {path:?}: missing value")
-            }
-            "remove" if !has_value => {
-                format!("error in remove for path: '{path}': Unable to remove nonexistent key: {key}: missing value")
-            }
-            "replace" if !has_value => {
-                format!("replace operation does not apply: doc is missing key: {path}: missing value")
-            }
-            op => format!("error in {op} for path: '{path}': Unable to access invalid index: {key}: invalid index referenced"),
-        })
-    })
 }
 
 /// Returns a member of an operation.
