@@ -21,7 +21,7 @@ macro_rules! faults {
         /// As JSON it is its name, or an object of its name and its parameters: `{"throttle":{"retryAfterSeconds":5}}`.
         /// Absent parameters have their defaults.
         #[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-        #[derive(schemars::JsonSchema)]
+        #[cfg_attr(test, derive(schemars::JsonSchema))]
         #[serde(rename_all = "snake_case")]
         #[non_exhaustive]
         pub enum Fault {

@@ -11,7 +11,8 @@ use tokio::time::Instant;
 /// An occasion is a request or frame that the rule matches and affects, counted from 1 over all streams while the rule's
 /// time lasts. As JSON it is the `when` of a [`FaultSpec`](super::FaultSpec). Times are of the server's clock, in
 /// milliseconds.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 #[non_exhaustive]
 pub struct Trigger {

@@ -1,10 +1,18 @@
 //! The OpenAPI document of `/_control`, from which clients in other languages are generated.
+//!
+//! The schemas of what clients send and receive are data, which a test derives from the types.
 
-use schemars::{JsonSchema, generate::SchemaSettings};
+use std::sync::LazyLock;
+
 use serde_json::{Map, Value, json};
 
-use super::stats::Stats;
-use crate::faults::{Fault, Filter, Trigger};
+use crate::faults::Fault;
+
+/// The schemas of the statistics, of `match` and of `when`, and the parameters of all faults.
+static SCHEMAS: LazyLock<Value> = LazyLock::new(|| {
+    let schemas = serde_json::from_str(include_str!("../../data/control-schemas.json"));
+    schemas.expect("a test writes the file")
+});
 
 /// An operation of the control API.
 struct Operation {
@@ -146,7 +154,7 @@ pub(super) fn document() -> Value {
 
 fn schemas() -> Value {
     json!({
-        "Stats": schema_of::<Stats>("The counts of a server."),
+        "Stats": SCHEMAS["stats"],
         "Match": match_schema(),
         "When": when_schema(),
         "Fault": fault(),
@@ -173,17 +181,12 @@ fn schemas() -> Value {
 
 /// Returns the schema of the `match` of a fault.
 pub fn match_schema() -> Value {
-    schema_of::<Filter>(
-        "The requests and watches that a fault affects; what is absent matches all.",
-    )
+    SCHEMAS["match"].clone()
 }
 
 /// Returns the schema of the `when` of a fault.
 pub fn when_schema() -> Value {
-    schema_of::<Trigger>(
-        "The occasions at which a fault fires, all by default: requests, or frames of watches, that it matches and affects. \
-         Times are of the server's clock.",
-    )
+    SCHEMAS["when"].clone()
 }
 
 /// Returns the schema of a fault: its name, with the parameters of all faults, and `match` and `when`.
@@ -219,19 +222,8 @@ fn fault() -> Value {
 
 /// Returns the parameters of all faults: fault, parameter, schema.
 pub fn fault_parameters() -> Vec<(String, String, Value)> {
-    let faults = schema_of::<Fault>("");
-    let variants = faults["oneOf"].as_array().into_iter().flatten();
-    let of_variant = |variant: &Value| {
-        let (fault, parameters) = variant["properties"].as_object()?.iter().next()?;
-        let parameters = parameters["properties"].as_object()?.clone();
-        Some((fault.clone(), parameters))
-    };
-    let each = variants.filter_map(of_variant);
-    let each = each.flat_map(|(fault, parameters)| {
-        let named = move |(name, schema)| (fault.clone(), name, schema);
-        parameters.into_iter().map(named)
-    });
-    each.collect()
+    let parameters = serde_json::from_value(SCHEMAS["parameters"].clone());
+    parameters.expect("a test writes the file")
 }
 
 /// Adds what another fault has to say about a parameter of the same name.
@@ -282,62 +274,6 @@ fn catalogue_entry() -> Value {
         "properties": properties,
         "required": required,
     })
-}
-
-/// Returns the schema of a type, without references to others.
-fn schema_of<T: JsonSchema>(description: &str) -> Value {
-    let mut settings = SchemaSettings::draft2020_12();
-    settings.inline_subschemas = true;
-    settings.meta_schema = None;
-    let mut schema = settings
-        .into_generator()
-        .into_root_schema_for::<T>()
-        .to_value();
-    simplify(&mut schema);
-    schema["description"] = description.into();
-    schema
-}
-
-/// Brings a schema into the form that generators of clients know: choices of texts as an `enum`, no alternatives to null, and no
-/// links of Rust's documentation.
-fn simplify(schema: &mut Value) {
-    match schema {
-        Value::Array(items) => items.iter_mut().for_each(simplify),
-        Value::Object(fields) => {
-            fields.values_mut().for_each(simplify);
-            if let Some(Value::Array(choices)) = fields.remove("anyOf") {
-                let choice = choices.into_iter().find(|choice| choice["type"] != "null");
-                if let Some(Value::Object(choice)) = choice {
-                    let description = fields.remove("description");
-                    fields.extend(choice);
-                    fields.extend(description.map(|text| ("description".to_owned(), text)));
-                }
-            }
-            let choices = fields.get("oneOf").and_then(Value::as_array);
-            if let Some(values) = choices.and_then(|choices| texts(choices)) {
-                fields.remove("oneOf");
-                fields.insert("type".to_owned(), "string".into());
-                fields.insert("enum".to_owned(), values);
-            }
-            // Formats and titles are those of Rust's types.
-            fields.retain(|name, value| {
-                !(matches!(name.as_str(), "format" | "title") && value.is_string())
-            });
-            if let Some(Value::String(text)) = fields.get_mut("description") {
-                *text = text
-                    .replace("[`", "`")
-                    .replace("`]", "`")
-                    .replace("`None`", "absent");
-            }
-        }
-        _ => {}
-    }
-}
-
-/// Returns the values of choices that are texts, all of them.
-fn texts(choices: &[Value]) -> Option<Value> {
-    let values = choices.iter().map(|choice| choice.get("const").cloned());
-    values.collect::<Option<Vec<Value>>>().map(Value::Array)
 }
 
 fn reference(schema: &str) -> Value {
@@ -406,5 +342,115 @@ impl Content {
                 json!({"description": "OK", "content": {"application/jsonl": {"schema": schema}}})
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{env, fs};
+
+    use schemars::{JsonSchema, generate::SchemaSettings};
+
+    use super::*;
+    use crate::{
+        faults::{Filter, Trigger},
+        server::stats::Stats,
+    };
+
+    #[test]
+    fn the_schemas_are_those_of_the_types() {
+        let derived = json!({
+            "stats": schema_of::<Stats>("The counts of a server."),
+            "match": schema_of::<Filter>(
+                "The requests and watches that a fault affects; what is absent matches all.",
+            ),
+            "when": schema_of::<Trigger>(
+                "The occasions at which a fault fires, all by default: requests, or frames of watches, that it matches and \
+                 affects. Times are of the server's clock.",
+            ),
+            "parameters": fault_parameters(),
+        });
+        if env::var_os("UPDATE_DATA").is_some() {
+            let file = concat!(env!("CARGO_MANIFEST_DIR"), "/data/control-schemas.json");
+            fs::write(file, format!("{derived:#}\n")).unwrap();
+        } else {
+            assert_eq!(
+                *SCHEMAS, derived,
+                "set UPDATE_DATA=1 to write the file anew"
+            );
+        }
+    }
+
+    /// Returns the parameters of all faults: fault, parameter, schema.
+    fn fault_parameters() -> Vec<(String, String, Value)> {
+        let faults = schema_of::<Fault>("");
+        let variants = faults["oneOf"].as_array().into_iter().flatten();
+        let of_variant = |variant: &Value| {
+            let (fault, parameters) = variant["properties"].as_object()?.iter().next()?;
+            let parameters = parameters["properties"].as_object()?.clone();
+            Some((fault.clone(), parameters))
+        };
+        let each = variants.filter_map(of_variant);
+        let each = each.flat_map(|(fault, parameters)| {
+            let named = move |(name, schema)| (fault.clone(), name, schema);
+            parameters.into_iter().map(named)
+        });
+        each.collect()
+    }
+
+    /// Returns the schema of a type, without references to others.
+    fn schema_of<T: JsonSchema>(description: &str) -> Value {
+        let mut settings = SchemaSettings::draft2020_12();
+        settings.inline_subschemas = true;
+        settings.meta_schema = None;
+        let mut schema = settings
+            .into_generator()
+            .into_root_schema_for::<T>()
+            .to_value();
+        simplify(&mut schema);
+        schema["description"] = description.into();
+        schema
+    }
+
+    /// Brings a schema into the form that generators of clients know: choices of texts as an `enum`, no alternatives to null, and no
+    /// links of Rust's documentation.
+    fn simplify(schema: &mut Value) {
+        match schema {
+            Value::Array(items) => items.iter_mut().for_each(simplify),
+            Value::Object(fields) => {
+                fields.values_mut().for_each(simplify);
+                if let Some(Value::Array(choices)) = fields.remove("anyOf") {
+                    let choice = choices.into_iter().find(|choice| choice["type"] != "null");
+                    if let Some(Value::Object(choice)) = choice {
+                        let description = fields.remove("description");
+                        fields.extend(choice);
+                        fields.extend(description.map(|text| ("description".to_owned(), text)));
+                    }
+                }
+                let choices = fields.get("oneOf").and_then(Value::as_array);
+                if let Some(values) = choices.and_then(|choices| texts(choices)) {
+                    fields.remove("oneOf");
+                    fields.insert("type".to_owned(), "string".into());
+                    fields.insert("enum".to_owned(), values);
+                }
+                // Formats and titles are those of Rust's types.
+                fields.retain(|name, value| {
+                    !(matches!(name.as_str(), "format" | "title") && value.is_string())
+                });
+                if let Some(Value::String(text)) = fields.get_mut("description") {
+                    *text = text
+                        .replace("[`", "`")
+                        .replace("`]", "`")
+                        .replace("`None`", "absent");
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Returns the values of choices that are texts, all of them.
+    fn texts(choices: &[Value]) -> Option<Value> {
+        let values = choices.iter().map(|choice| choice.get("const").cloned());
+        values.collect::<Option<Vec<Value>>>().map(Value::Array)
     }
 }

@@ -13,7 +13,8 @@ use crate::{
 };
 
 /// The parameters of [`Fault::ExpiredStatus`](crate::faults::Fault::ExpiredStatus).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct ExpiredStatus {
     /// True, the default, if the answer to a continuation has a token that continues at the present state.

@@ -7,7 +7,8 @@ use crate::faults::{
 };
 
 /// The parameters of [`Fault::Rollback`](crate::faults::Fault::Rollback).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct Rollback {
     /// The number of revisions that are undone, 5 by default.

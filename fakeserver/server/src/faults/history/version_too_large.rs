@@ -12,7 +12,8 @@ use crate::faults::{
 };
 
 /// The parameters of [`Fault::VersionTooLarge`](crate::faults::Fault::VersionTooLarge).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct VersionTooLarge {
     /// Milliseconds before the answer, 3,000 by default.

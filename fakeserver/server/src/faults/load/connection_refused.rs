@@ -10,9 +10,8 @@ use crate::faults::{
 };
 
 /// The parameters of [`Fault::ConnectionRefused`](crate::faults::Fault::ConnectionRefused).
-#[derive(
-    Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
-)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct ConnectionRefused {
     /// Milliseconds for which connections over TCP are refused from each such request on.

@@ -14,9 +14,8 @@ use crate::faults::{
 };
 
 /// The parameters of [`Fault::Forbidden`](crate::faults::Fault::Forbidden).
-#[derive(
-    Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
-)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct Forbidden {
     /// Milliseconds for which the permission is absent, then present, and so on; for good if `None`.

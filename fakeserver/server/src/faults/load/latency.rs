@@ -14,9 +14,8 @@ use crate::faults::{
 };
 
 /// The parameters of [`Fault::Latency`](crate::faults::Fault::Latency).
-#[derive(
-    Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
-)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct Latency {
     /// Milliseconds before a request is served.

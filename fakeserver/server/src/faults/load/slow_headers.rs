@@ -11,7 +11,8 @@ use crate::faults::{
 };
 
 /// The parameters of [`Fault::SlowHeaders`](crate::faults::Fault::SlowHeaders).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct SlowHeaders {
     /// Milliseconds between the end of the request's execution and the headers, 3,000 by default.

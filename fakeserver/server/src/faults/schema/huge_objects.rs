@@ -12,7 +12,8 @@ use crate::faults::{
 const BYTES_MAX: u32 = 3 << 20;
 
 /// The parameters of [`Fault::HugeObjects`](crate::faults::Fault::HugeObjects).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct HugeObjects {
     /// Bytes by which each object grows, at most 3 MiB, 1,500,000 by default.

@@ -12,7 +12,8 @@ use crate::faults::{
 };
 
 /// The parameters of [`Fault::Trickle`](crate::faults::Fault::Trickle).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct Trickle {
     /// Bytes in a piece, 16 by default.

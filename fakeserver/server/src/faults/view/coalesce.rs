@@ -12,7 +12,8 @@ use crate::faults::{
 };
 
 /// The parameters of [`Fault::Coalesce`](crate::faults::Fault::Coalesce).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct Coalesce {
     /// Milliseconds that a change waits for the next one, 100 by default.

@@ -14,7 +14,8 @@ use crate::faults::{
 };
 
 /// The parameters of [`Fault::LaggingReplica`](crate::faults::Fault::LaggingReplica).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct LaggingReplica {
     /// Milliseconds by which it lags, 3,000 by default.

@@ -13,9 +13,8 @@ use crate::faults::{
 };
 
 /// The parameters of [`Fault::StaleView`](crate::faults::Fault::StaleView).
-#[derive(
-    Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
-)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct StaleView {
     /// The number of revisions between the present and the frozen state.

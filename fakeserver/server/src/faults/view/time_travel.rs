@@ -10,7 +10,8 @@ use crate::faults::{
 };
 
 /// The parameters of [`Fault::TimeTravel`](crate::faults::Fault::TimeTravel).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct TimeTravel {
     /// The number of revisions that the state is behind, 5 by default.

@@ -13,7 +13,8 @@ use crate::faults::{
 };
 
 /// The parameters of [`Fault::Unobserved`](crate::faults::Fault::Unobserved).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct Unobserved {
     /// Milliseconds of silence before the 410, 3,000 by default.

@@ -12,7 +12,8 @@ use crate::faults::{
 };
 
 /// The parameters of [`Fault::ChangedDuringInitialEvents`](crate::faults::Fault::ChangedDuringInitialEvents).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct ChangedDuringInitialEvents {
     /// Milliseconds by which the end of the initial events is delayed, 3,000 by default.

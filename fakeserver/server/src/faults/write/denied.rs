@@ -12,7 +12,8 @@ use crate::faults::{
 const MESSAGE: &str = "admission webhook \"fault.fakeserver.dev\" denied the request";
 
 /// The parameters of [`Fault::Denied`](crate::faults::Fault::Denied).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct Denied {
     /// The status code, 403 (the default) or 422.

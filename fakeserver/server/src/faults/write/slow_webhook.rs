@@ -11,7 +11,8 @@ use crate::faults::{
 };
 
 /// The parameters of [`Fault::SlowWebhook`](crate::faults::Fault::SlowWebhook).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct SlowWebhook {
     /// Milliseconds that the webhook takes, 3,000 by default.
