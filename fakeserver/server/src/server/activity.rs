@@ -15,7 +15,7 @@ use axum::{
 };
 use tokio::{sync::Notify, time::sleep};
 
-use super::held::{Token, hold};
+use super::observed_body::{BodyObserver, observe};
 
 /// The requests of one connection.
 #[derive(Debug, Clone, Default)]
@@ -39,10 +39,10 @@ pub(super) async fn note(
     next: Next,
 ) -> Response {
     let busy = activity.begin();
-    hold(next.run(request).await, busy)
+    next.run(request).await.map(|body| observe(body, busy))
 }
 
-impl Token for Busy {}
+impl BodyObserver for Busy {}
 
 // === impl Activity ===
 

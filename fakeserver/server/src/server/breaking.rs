@@ -13,19 +13,18 @@ use axum::{
     middleware::Next,
     response::Response,
 };
-use bytes::Bytes;
 use http::Version;
-use http_body::{Frame, SizeHint};
+use http_body::Body as _;
 use tokio::time::{Sleep, sleep};
 
+use super::observed_body::{BodyObserver, PolledFrame, observe};
 use crate::faults::{Breakage, Connection};
 
 /// The time for which a client may take the bytes before the break.
 const FLUSH_LIMIT: Duration = Duration::from_secs(5);
 
-/// A body that breaks the connection where it fails by a [`Breakage`].
+/// An observer that breaks the connection where the body fails by a [`Breakage`].
 struct Breaking {
-    body: Body,
     connection: Connection,
     /// True if other requests share the connection, which then continues without this one.
     is_shared: bool,
@@ -53,13 +52,13 @@ pub(super) async fn carry_out(
     request.extensions_mut().insert(connection.clone());
     let response = next.run(request).await;
     response.map(|body| {
-        Body::new(Breaking {
-            body,
+        let breaking = Breaking {
             flushes: connection.flush_count(),
             connection,
             is_shared,
             ending: Ending::NotYet,
-        })
+        };
+        observe(body, breaking)
     })
 }
 
@@ -67,10 +66,7 @@ pub(super) async fn carry_out(
 
 impl Breaking {
     /// Breaks the connection once earlier bytes were sent, or the time limit for sending them has passed.
-    fn poll_break(
-        &mut self,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+    fn poll_break(&mut self, context: &mut Context<'_>) -> PolledFrame {
         let Ending::Waiting(breakage, limit) = &mut self.ending else {
             return Poll::Pending;
         };
@@ -92,18 +88,12 @@ impl Breaking {
     }
 }
 
-impl http_body::Body for Breaking {
-    type Data = Bytes;
-    type Error = axum::Error;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+impl BodyObserver for Breaking {
+    fn poll_frame(&mut self, body: &mut Body, context: &mut Context<'_>) -> PolledFrame {
         if !matches!(self.ending, Ending::NotYet) {
             return self.poll_break(context);
         }
-        let frame = ready!(Pin::new(&mut self.body).poll_frame(context));
+        let frame = ready!(Pin::new(body).poll_frame(context));
         if let Some(Err(error)) = &frame
             && let Some(breakage) = Breakage::of(error)
         {
@@ -112,13 +102,5 @@ impl http_body::Body for Breaking {
         }
         self.flushes = self.connection.flush_count();
         Poll::Ready(frame)
-    }
-
-    fn is_end_stream(&self) -> bool {
-        self.body.is_end_stream()
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        self.body.size_hint()
     }
 }

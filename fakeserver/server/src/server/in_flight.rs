@@ -1,21 +1,27 @@
 //! The limit of requests in flight: others are refused.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::{
+    io,
+    pin::Pin,
+    sync::{Arc, Mutex, PoisonError},
+    task::{Context, Poll},
+};
 
 use axum::{
+    body::Body,
     extract::{Request, State},
     middleware::Next,
     response::{IntoResponse, Response},
 };
 use fakeserver_value::resource_path::ResourcePath;
 use http::{HeaderValue, Method, StatusCode, Uri, header};
-
+use http_body::Body as _;
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
 use super::{
     assembly::Server,
-    held::{Token, hold},
+    observed_body::{BodyObserver, PolledFrame, observe},
     slots::Slot,
 };
 use crate::{
@@ -73,7 +79,7 @@ fn hold_for_a_time(server: &Server, response: Response, slot: Slot) -> Response 
             () = sleep(REQUEST_LIMIT) => drop(taken(&slot)),
         }
     });
-    hold(response, lent)
+    response.map(|body| observe(body, lent))
 }
 
 fn taken(slot: &Mutex<Option<Slot>>) -> Option<Slot> {
@@ -82,10 +88,14 @@ fn taken(slot: &Mutex<Option<Slot>>) -> Option<Slot> {
 
 // === impl Lent ===
 
-impl Token for Lent {
-    fn is_over(&self) -> bool {
+impl BodyObserver for Lent {
+    fn poll_frame(&mut self, body: &mut Body, context: &mut Context<'_>) -> PolledFrame {
         let slot = self.slot.lock().unwrap_or_else(PoisonError::into_inner);
-        slot.is_none()
+        if slot.is_none() {
+            let why = io::Error::new(io::ErrorKind::TimedOut, "the answer took too long to send");
+            return Poll::Ready(Some(Err(axum::Error::new(why))));
+        }
+        Pin::new(body).poll_frame(context)
     }
 }
 

@@ -29,6 +29,7 @@ mod control;
 #[cfg(feature = "tls")]
 mod certificates;
 mod socket;
+mod observed_body;
 mod breaking;
 #[cfg(feature = "client")]
 mod severed;
@@ -37,7 +38,6 @@ mod listen;
 mod secure;
 mod activity;
 mod unread;
-mod held;
 mod in_flight;
 mod page;
 mod trace;

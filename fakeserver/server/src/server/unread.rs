@@ -4,9 +4,7 @@
 //! connection instead of the answer. So the rest of the body is read and discarded, within limits, as Go's server does.
 
 use std::{
-    pin::Pin,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
-    task::{Context, Poll},
     time::Duration,
 };
 
@@ -16,11 +14,11 @@ use axum::{
     middleware::Next,
     response::Response,
 };
-use bytes::Bytes;
 use http::{HeaderValue, Version, header};
-use http_body::{Frame, SizeHint};
 use http_body_util::{BodyExt, Limited};
 use tokio::time::timeout;
+
+use super::observed_body::{BodyObserver, observe};
 
 /// The number of unread bytes that are drained: enough for a body that is rejected because it is too long.
 const UNREAD_MAX_BYTES: usize = 8 * 1024 * 1024;
@@ -30,11 +28,8 @@ const UNREAD_LIMIT: Duration = Duration::from_millis(500);
 /// The slot to which a body returns that was not read to its end.
 type Slot = Arc<Mutex<Option<Body>>>;
 
-/// The body of a request. Dropped before its end, it goes back to where it came from.
-struct Lent {
-    body: Body,
-    slot: Slot,
-}
+/// An observer that keeps a body which is dropped before its end.
+struct Lent(Slot);
 
 /// Answers `request`, once nothing more of its body is on its way.
 ///
@@ -45,11 +40,8 @@ pub(super) async fn drain(mut request: Request, next: Next) -> Response {
         return next.run(request).await;
     }
     let slot = Slot::default();
-    let lent = Lent {
-        body: std::mem::take(request.body_mut()),
-        slot: Arc::clone(&slot),
-    };
-    *request.body_mut() = Body::new(lent);
+    let body = std::mem::take(request.body_mut());
+    *request.body_mut() = observe(body, Lent(Arc::clone(&slot)));
     let mut response = next.run(request).await;
     let rest = lock(&slot).take();
     if let Some(rest) = rest
@@ -78,30 +70,10 @@ fn lock(slot: &Slot) -> MutexGuard<'_, Option<Body>> {
 
 // === impl Lent ===
 
-impl HttpBody for Lent {
-    type Data = Bytes;
-    type Error = axum::Error;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
-        Pin::new(&mut self.body).poll_frame(context)
-    }
-
-    fn is_end_stream(&self) -> bool {
-        self.body.is_end_stream()
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        self.body.size_hint()
-    }
-}
-
-impl Drop for Lent {
-    fn drop(&mut self) {
-        if !self.body.is_end_stream() {
-            *lock(&self.slot) = Some(std::mem::take(&mut self.body));
+impl BodyObserver for Lent {
+    fn end(&mut self, body: Body) {
+        if !body.is_end_stream() {
+            *lock(&self.0) = Some(body);
         }
     }
 }

@@ -6,13 +6,16 @@ use std::{
     task::{Context, Poll},
 };
 
-use axum::body::{Body, Bytes};
+use axum::body::Body;
 use fakeserver_value::{cbor, protobuf};
-use http_body::{Body as HttpBody, Frame, SizeHint};
+use http_body::Body as _;
 use serde_json::Value;
 
 use super::Audited;
-use crate::edge::request::yaml;
+use crate::{
+    edge::request::yaml,
+    server::observed_body::{BodyObserver, PolledFrame},
+};
 
 /// The longest body that is kept.
 const KEPT_MAX_BYTES: usize = 8 << 20;
@@ -32,16 +35,11 @@ enum Syntax {
     Cbor,
 }
 
-/// A body on its way.
+/// An observer of a body that keeps what passes.
 #[derive(Debug)]
-pub(super) struct ObservedBody {
-    body: Body,
-    observer: Observer,
-}
-
-#[derive(Debug)]
-enum Observer {
+pub(super) enum Observer {
     Request(Arc<Mutex<Kept>>),
+    /// The request is complete when the answer has been read or is dropped.
     Response(Kept, Box<Audited>),
 }
 
@@ -96,71 +94,33 @@ impl Kept {
     }
 }
 
-// === impl ObservedBody ===
+// === impl Observer ===
 
-impl ObservedBody {
-    pub(super) fn of_request(body: Body, kept: Arc<Mutex<Kept>>) -> Self {
-        Self {
-            body,
-            observer: Observer::Request(kept),
-        }
-    }
-
-    /// Observes the body of an answer. The request is complete when it has been read or is dropped.
-    pub(super) fn of_response(body: Body, kept: Kept, audited: Audited) -> Self {
-        Self {
-            body,
-            observer: Observer::Response(kept, Box::new(audited)),
-        }
-    }
-
-    fn note(&mut self, data: &[u8]) {
-        match &mut self.observer {
-            Observer::Request(kept) => {
-                kept.lock()
-                    .unwrap_or_else(PoisonError::into_inner)
-                    .add(data);
-            }
-            Observer::Response(kept, audited) => {
-                kept.add(data);
-                // Before the client has the last of it, who may look at the log then.
-                if self.body.is_end_stream() {
-                    audited.complete(kept.value());
-                }
-            }
-        }
-    }
-}
-
-impl HttpBody for ObservedBody {
-    type Data = Bytes;
-    type Error = axum::Error;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
-        let polled = Pin::new(&mut self.body).poll_frame(context);
+impl BodyObserver for Observer {
+    fn poll_frame(&mut self, body: &mut Body, context: &mut Context<'_>) -> PolledFrame {
+        let polled = Pin::new(&mut *body).poll_frame(context);
         if let Poll::Ready(Some(Ok(frame))) = &polled
             && let Some(data) = frame.data_ref()
         {
-            self.note(data);
+            match self {
+                Self::Request(kept) => {
+                    let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
+                    kept.add(data);
+                }
+                Self::Response(kept, audited) => {
+                    kept.add(data);
+                    // Before the client has the last of it, who may look at the log then.
+                    if body.is_end_stream() {
+                        audited.complete(kept.value());
+                    }
+                }
+            }
         }
         polled
     }
 
-    fn is_end_stream(&self) -> bool {
-        self.body.is_end_stream()
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        self.body.size_hint()
-    }
-}
-
-impl Drop for ObservedBody {
-    fn drop(&mut self) {
-        if let Observer::Response(kept, audited) = &mut self.observer {
+    fn end(&mut self, _: Body) {
+        if let Self::Response(kept, audited) = self {
             audited.complete(kept.value());
         }
     }

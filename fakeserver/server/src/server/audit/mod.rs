@@ -17,7 +17,7 @@ use http::{HeaderValue, StatusCode, header, request::Parts};
 use serde_json::Value;
 
 use self::{
-    body::{Kept, ObservedBody},
+    body::{Kept, Observer},
     event::{Asked, Event},
     policy::{Decision, Level, Stage},
 };
@@ -25,7 +25,7 @@ pub use self::{
     log::{AuditLog, AuditLogError},
     policy::{AuditPolicy, AuditPolicyError},
 };
-use super::FakeServerBuilder;
+use super::{FakeServerBuilder, observed_body::observe};
 use crate::{clock::Clock, verbs::Requester};
 
 const DECISION: &str = "authorization.k8s.io/decision";
@@ -134,7 +134,7 @@ impl AuditLog {
 impl Audited {
     /// Returns the body, of which the log keeps what is read.
     pub(super) fn observe(&self, body: Body) -> Body {
-        Body::new(ObservedBody::of_request(body, Arc::clone(&self.request)))
+        observe(body, Observer::Request(Arc::clone(&self.request)))
     }
 
     /// Notes the answer, and its end once its body has been read or dropped.
@@ -157,7 +157,7 @@ impl Audited {
                 return response;
             }
         };
-        response.map(|body| Body::new(ObservedBody::of_response(body, kept, self)))
+        response.map(|body| observe(body, Observer::Response(kept, Box::new(self))))
     }
 
     /// Ends the request, whose answer had this body.

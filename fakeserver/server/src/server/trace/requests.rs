@@ -6,11 +6,13 @@ use std::{
 };
 
 use axum::{body::Body, response::Response};
-use bytes::Bytes;
-use http_body::{Frame, SizeHint};
+use http_body::Body as _;
 
 use super::{TraceLog, line::Ending};
-use crate::server::requests::RequestRecord;
+use crate::server::{
+    observed_body::{BodyObserver, PolledFrame, observe},
+    requests::RequestRecord,
+};
 
 /// The maximum number of characters of a request's path and query.
 const SAID_MAX: usize = 300;
@@ -22,9 +24,8 @@ pub(in crate::server) struct Traced {
     is_answered: bool,
 }
 
-/// A body whose end is in the trace.
+/// An observer that adds the end of a body to the trace.
 struct TracedBody {
-    body: Body,
     log: TraceLog,
     request: usize,
     ending: Ending,
@@ -64,17 +65,17 @@ impl Traced {
         let (log, request) = (self.log.clone(), self.request);
         log.answer(request, Some(response.status().as_u16()));
         response.map(|body| {
-            let ending = if http_body::Body::is_end_stream(&body) {
+            let ending = if body.is_end_stream() {
                 Ending::Clean
             } else {
                 Ending::Dropped
             };
-            Body::new(TracedBody {
-                body,
+            let traced = TracedBody {
                 log,
                 request,
                 ending,
-            })
+            };
+            observe(body, traced)
         })
     }
 }
@@ -89,35 +90,19 @@ impl Drop for Traced {
 
 // === impl TracedBody ===
 
-impl http_body::Body for TracedBody {
-    type Data = Bytes;
-    type Error = axum::Error;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
-        let polled = Pin::new(&mut self.body).poll_frame(context);
+impl BodyObserver for TracedBody {
+    fn poll_frame(&mut self, body: &mut Body, context: &mut Context<'_>) -> PolledFrame {
+        let polled = Pin::new(&mut *body).poll_frame(context);
         match &polled {
             Poll::Ready(None) => self.ending = Ending::Clean,
             Poll::Ready(Some(Err(_))) => self.ending = Ending::Broken,
-            Poll::Ready(Some(Ok(_))) if self.body.is_end_stream() => self.ending = Ending::Clean,
+            Poll::Ready(Some(Ok(_))) if body.is_end_stream() => self.ending = Ending::Clean,
             _ => {}
         }
         polled
     }
 
-    fn is_end_stream(&self) -> bool {
-        self.body.is_end_stream()
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        self.body.size_hint()
-    }
-}
-
-impl Drop for TracedBody {
-    fn drop(&mut self) {
+    fn end(&mut self, _: Body) {
         self.log.end_of(self.request, self.ending);
     }
 }
