@@ -63,15 +63,10 @@ impl<'a> Draft<'a> {
         target.forget_empty(&mut object, &empty);
         target.rules().complete_status(&mut object);
         let write = Write {
-            target,
-            author,
             source,
-            operation: Operation::Create,
             new: object,
-            old: Value::Null,
             empty,
-            data_text: None,
-            is_stored: true,
+            ..Write::new(target, author, Operation::Create)
         };
         Self {
             write,

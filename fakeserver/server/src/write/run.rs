@@ -121,15 +121,9 @@ pub fn admit(
 ) -> Result<Value, AttemptError> {
     author.record_kind(target, kind, None, &mut object, attempt.now_text());
     let mut write = Write {
-        target,
-        author,
-        source: Source::Sent,
-        operation: Operation::Create,
         new: object,
-        old: Value::Null,
-        empty: Vec::new(),
-        data_text: None,
         is_stored: false,
+        ..Write::new(target, author, Operation::Create)
     };
     chain::mutate(&mut write, attempt)?;
     chain::validate(&write, attempt)?;
@@ -153,15 +147,8 @@ impl<'a> Draft<'a> {
         wanted: Wanted,
     ) -> Self {
         let write = Write {
-            target,
-            author,
-            source: Source::Sent,
-            operation: Operation::Delete,
-            new: Value::Null,
             old: existing.shown,
-            empty: Vec::new(),
-            data_text: None,
-            is_stored: true,
+            ..Write::new(target, author, Operation::Delete)
         };
         Self {
             write,
@@ -175,7 +162,22 @@ impl<'a> Draft<'a> {
 
 // === impl Write ===
 
-impl Write<'_> {
+impl<'a> Write<'a> {
+    /// Creates a write of what a client sent, without objects.
+    pub(super) fn new(target: &'a Target, author: Author<'a>, operation: Operation) -> Self {
+        Self {
+            target,
+            author,
+            source: Source::Sent,
+            operation,
+            new: Value::Null,
+            old: Value::Null,
+            empty: Vec::new(),
+            data_text: None,
+            is_stored: true,
+        }
+    }
+
     /// Validates the new object by the rules of its kind.
     pub(super) fn verdict(&self, old: Option<&Value>) -> Verdict {
         let shown = with_empty(&self.new, &self.empty);

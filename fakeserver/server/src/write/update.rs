@@ -84,15 +84,11 @@ impl<'a> Draft<'a> {
         target.keep_status(Some(&old), &mut new);
         target.forget_empty(&mut new, &empty);
         let write = Write {
-            target,
-            author,
             source,
-            operation: Operation::Update,
             new,
             old,
             empty,
-            data_text: None,
-            is_stored: true,
+            ..Write::new(target, author, Operation::Update)
         };
         Ok(Self {
             write,
@@ -122,15 +118,11 @@ impl<'a> Draft<'a> {
             author.record_kind(target, &part.kind(), Some(&old), &mut new, now);
         }
         let write = Write {
-            target,
-            author,
             source,
-            operation: Operation::Update,
             new,
             old,
-            empty: Vec::new(),
-            data_text: None,
             is_stored: false,
+            ..Write::new(target, author, Operation::Update)
         };
         Ok(Self {
             write,
@@ -183,15 +175,11 @@ pub(super) fn store(
         None => chain::validate(&write, attempt)?,
         Some(part) => {
             let seen = Write {
+                source: write.source,
                 new: part.of(&write.new),
                 old: part.of(&write.old),
-                target: write.target,
-                author: write.author,
-                source: write.source,
-                operation: write.operation,
-                empty: Vec::new(),
-                data_text: None,
                 is_stored: false,
+                ..Write::new(write.target, write.author, write.operation)
             };
             chain::validate(&seen, attempt)?;
         }
