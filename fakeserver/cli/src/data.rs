@@ -10,7 +10,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use jiff::SignedDuration;
 use tracing::warn;
 
-use super::told;
+use super::with_sources;
 
 #[derive(Debug, Args)]
 pub(super) struct DataOptions {
@@ -108,7 +108,7 @@ fn refusal(error: &BuildError) -> String {
         BuildError::Data(SnapshotError::InUse { .. }) => "; each server needs a file of its own",
         _ => "",
     };
-    format!("{}{advice}", told(error))
+    format!("{}{advice}", with_sources(error))
 }
 
 /// On a terminal only.
@@ -126,7 +126,7 @@ fn progress_bar() -> ProgressBar {
 /// Saves the state, if it is to be and has changed.
 pub(super) fn save(server: &FakeServer) -> Result<(), String> {
     let saved = task::block(|| server.save());
-    saved.map(drop).map_err(|error| told(&error))
+    saved.map(drop).map_err(|error| with_sources(&error))
 }
 
 fn parse_interval(text: &str) -> Result<Duration, String> {

@@ -41,7 +41,9 @@ use std::{
 
 use clap::{Args, CommandFactory as _, Parser, Subcommand};
 use fakeserver_cluster::workloads::Stage;
-use fakeserver_server::{Clock, Compaction, Controllers, FakeServer, faults::FaultSpec};
+use fakeserver_server::{
+    Clock, Compaction, Controllers, FakeServer, faults::FaultSpec, server::with_sources,
+};
 use jiff::SignedDuration;
 use tracing_subscriber::EnvFilter;
 
@@ -258,18 +260,6 @@ fn run_logged(
     // What still runs belongs to connections that did not end in time.
     runtime.shutdown_background();
     outcome.unwrap_or_else(|error| failure(&error))
-}
-
-/// An error and what it comes from, in one line.
-fn told(error: &dyn std::error::Error) -> String {
-    let mut line = error.to_string();
-    let mut source = error.source();
-    while let Some(error) = source {
-        line.push_str(": ");
-        line.push_str(&error.to_string());
-        source = error.source();
-    }
-    line
 }
 
 /// Writes to standard output, and ends the program well. Somebody who reads no further is no error.

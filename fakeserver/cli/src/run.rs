@@ -13,7 +13,7 @@ use super::{
     kubeconfig::{DEFAULT_CONTEXT, KubeconfigFile},
     orphan_guard::OrphanGuard,
     signals::Signals,
-    told,
+    with_sources,
 };
 
 #[derive(Debug, Args)]
@@ -41,7 +41,7 @@ pub(super) async fn run(options: &Options) -> Result<ExitCode, String> {
     let secured = options.server.security.secure(address, DEFAULT_CONTEXT)?;
     let added = KubeconfigFile::new(&file, "--context").add(&secured.kubeconfig);
     // The whole directory is removed with it.
-    let _entries = added.await.map_err(|error| told(&error))?;
+    let _entries = added.await.map_err(|error| with_sources(&error))?;
 
     let server = options.server.build(&secured)?;
     options.server.security.warn(address);

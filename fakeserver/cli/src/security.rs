@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{
     kubeconfig::{Credential, Kubeconfig},
-    told,
+    with_sources,
 };
 
 #[derive(Debug, Args)]
@@ -89,7 +89,9 @@ impl SecurityOptions {
         let mut administrator = Credential::None;
         if let Some(certificates) = &certificates {
             let issue = |user: &UserInfo| {
-                let own = certificates.client(user).map_err(|error| told(&error))?;
+                let own = certificates
+                    .client(user)
+                    .map_err(|error| with_sources(&error))?;
                 Ok::<_, String>(Credential::Certificate(own))
             };
             administrator = issue(&UserInfo::administrator())?;
@@ -147,7 +149,7 @@ impl SecurityOptions {
         let ip = Some(address.ip()).filter(|ip| !ip.is_unspecified());
         let names = ip.map(|ip| ip.to_string()).into_iter();
         let names = names.chain(self.tls_name.iter().cloned());
-        let certificates = Certificates::new(names).map_err(|error| told(&error))?;
+        let certificates = Certificates::new(names).map_err(|error| with_sources(&error))?;
         Ok(Some(certificates))
     }
 

@@ -26,7 +26,7 @@ use super::{
     parent::Parent,
     security::Secured,
     signals::Signals,
-    told,
+    with_sources,
 };
 
 /// The longest wait for the address of a name.
@@ -105,7 +105,7 @@ pub(super) async fn serve(options: &Options) -> Result<ExitCode, String> {
     let _folder = options.entries.make_folder()?;
     if let Some(file) = &file {
         let checked = file.check(&secured.kubeconfig).await;
-        checked.map_err(|error| told(&error))?;
+        checked.map_err(|error| with_sources(&error))?;
     }
     let listener = TcpListener::bind(wanted)
         .await
@@ -119,7 +119,7 @@ pub(super) async fn serve(options: &Options) -> Result<ExitCode, String> {
     let added = match file {
         Some(file) => {
             let added = file.add(&secured.kubeconfig).await;
-            Some(added.map_err(|error| told(&error))?)
+            Some(added.map_err(|error| with_sources(&error))?)
         }
         None => None,
     };
@@ -134,7 +134,7 @@ pub(super) async fn serve(options: &Options) -> Result<ExitCode, String> {
     if let Some(added) = added
         && let Err(error) = added.remove().await
     {
-        eprintln!("warning: entries are left: {}", told(&error));
+        eprintln!("warning: entries are left: {}", with_sources(&error));
     }
     ended
 }

@@ -19,7 +19,7 @@ use super::{
     say,
     security::random,
     signals::Signals,
-    told,
+    with_sources,
 };
 
 /// The interval at which objects are saved, if they have changed: what an API server that is killed may lose.
@@ -88,7 +88,7 @@ async fn build(options: &Options) -> Result<FakeServer, String> {
         eprintln!("note: the admission plugin {name} has no effect here");
     }
     let server = builder.try_build().map_err(|error| {
-        let said = told(&error);
+        let said = with_sources(&error);
         match (&options.etcd, error) {
             (Some(etcd), BuildError::Data(SnapshotError::InUse { .. })) => format!(
                 "--etcd-servers {etcd}: the store is in use by another API server ({said}); one at a time has its objects"

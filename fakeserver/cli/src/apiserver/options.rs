@@ -19,7 +19,7 @@ use super::{
     flags::Flags,
 };
 
-use crate::told;
+use crate::with_sources;
 
 /// Names of environment variables.
 const CONTROLLERS: &str = "FAKESERVER_CONTROLLERS";
@@ -199,7 +199,7 @@ fn certificates(flags: &Flags, ip: IpAddr) -> Result<Certificates, String> {
         &key,
         authorities.as_deref().unwrap_or_default(),
     );
-    made.map_err(|error| told(&error))
+    made.map_err(|error| with_sources(&error))
 }
 
 fn pair_of_folder(flags: &Flags, ip: IpAddr) -> Result<(Vec<u8>, Vec<u8>), String> {
@@ -225,8 +225,8 @@ fn make_pair(folder: &Path, files: &[PathBuf; 2], ip: IpAddr) -> Result<(), Stri
 
     let why = |error: std::io::Error| format!("--cert-dir {}: {error}", folder.display());
     let names = Some(ip).filter(|ip| !ip.is_unspecified());
-    let (certificate, key) =
-        Certificates::self_signed(names.map(|ip| ip.to_string())).map_err(|error| told(&error))?;
+    let (certificate, key) = Certificates::self_signed(names.map(|ip| ip.to_string()))
+        .map_err(|error| with_sources(&error))?;
     fs::create_dir_all(folder).map_err(why)?;
     for (file, (text, mode)) in files.iter().zip([(certificate, 0o644), (key, 0o600)]) {
         let mut options = fs::File::options();
@@ -288,15 +288,18 @@ fn account_keys(flags: &Flags) -> Result<ServiceAccountKeys, String> {
         keys = keys.with_signing_key_pem(&pem).map_err(|error| {
             format!(
                 "--service-account-signing-key-file {file}: {}",
-                told(&error)
+                with_sources(&error)
             )
         })?;
     }
     for file in flags.list("service-account-key-file") {
         let pem = read("service-account-key-file", Path::new(file))?;
-        keys = keys
-            .with_key_pem(&pem)
-            .map_err(|error| format!("--service-account-key-file {file}: {}", told(&error)))?;
+        keys = keys.with_key_pem(&pem).map_err(|error| {
+            format!(
+                "--service-account-key-file {file}: {}",
+                with_sources(&error)
+            )
+        })?;
     }
     for issuer in flags.list("service-account-issuer") {
         keys = keys.with_issuer(issuer);

@@ -27,8 +27,8 @@ pub enum BuildError {
     Data(#[from] SnapshotError),
 }
 
-/// An error and what it comes from, in one line.
-pub(super) fn with_sources(error: &dyn Error) -> String {
+/// Formats an error with all its sources, in one line.
+pub fn with_sources(error: &dyn Error) -> String {
     let mut line = error.to_string();
     let mut source = error.source();
     while let Some(error) = source {

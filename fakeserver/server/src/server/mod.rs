@@ -76,7 +76,7 @@ pub use self::{
     builder::FakeServerBuilder,
     control_faults::serve_faults,
     controller_options::Controllers,
-    error::BuildError,
+    error::{BuildError, with_sources},
     listen::Listener,
     requests::RequestRecord,
     stats::Stats,

@@ -47,7 +47,7 @@ impl World {
         let added = self.target().add(server).await.map(drop).unwrap_err();
         assert_eq!(checked.to_string(), added.to_string());
         assert_eq!(fs::read(&self.file).ok(), before);
-        crate::told(&checked)
+        crate::with_sources(&checked)
     }
 
     /// The names of all files.
