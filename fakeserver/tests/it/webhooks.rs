@@ -101,6 +101,23 @@ async fn configure(api: &Api, path: &str, name: &str, webhooks: &[Value]) -> Val
     api.post(path, &configuration).await.created()
 }
 
+/// Configures one webhook for all operations on `resources`. The configuration has the first part of its name.
+async fn configure_one(api: &Api, path: &str, name: &str, resources: &[&str]) {
+    let first = name.split('.').next().unwrap();
+    configure(api, path, first, &[webhook(name, resources)]).await;
+}
+
+/// A server whose webhooks are all answered at `path`.
+fn serving(
+    path: &str,
+    answer: impl Fn(&Value) -> Value + Clone + Send + Sync + 'static,
+) -> (Api, Asked) {
+    let (api, asked) = (Api::new(), Asked::default());
+    let router = asked.router(Router::new(), path, answer);
+    api.server.serve_webhooks(HOST, router);
+    (api, asked)
+}
+
 fn config_map(name: &str) -> Value {
     json!({"metadata": {"name": name}, "data": {"k": "v"}})
 }
@@ -149,9 +166,7 @@ async fn configurations_have_defaults_and_are_validated() {
 
 #[tokio::test(start_paused = true)]
 async fn a_denial_is_told_word_for_word() {
-    let api = Api::new();
-    let asked = Asked::default();
-    let router = asked.router(Router::new(), "/deny", |request| {
+    let (api, _) = serving("/deny", |request| {
         match request["object"]["data"]["k"].as_str() {
             Some("plain") => json!({"allowed": false}),
             Some("reason") => json!({"allowed": false, "status": {"reason": "Because"}}),
@@ -166,14 +181,7 @@ async fn a_denial_is_told_word_for_word() {
             _ => json!({"allowed": true, "warnings": ["mind the gap", "mind the gap"]}),
         }
     });
-    api.server.serve_webhooks(HOST, router);
-    configure(
-        &api,
-        VALIDATING,
-        "v",
-        &[webhook("deny.example.com", &["configmaps"])],
-    )
-    .await;
+    configure_one(&api, VALIDATING, "deny.example.com", &["configmaps"]).await;
 
     let deny = |k: &str| json!({"metadata": {"name": "x"}, "data": {"k": k}});
     let denied = "admission webhook \"deny.example.com\" denied the request";
@@ -195,12 +203,8 @@ async fn a_denial_is_told_word_for_word() {
 
 /// A server whose webhook is asked about every write.
 async fn seen() -> (Api, Asked) {
-    let api = Api::new();
-    let asked = Asked::default();
-    api.server
-        .serve_webhooks(HOST, asked.router(Router::new(), "/see", |_| allowed()));
-    let see = webhook("see.example.com", &["*/*"]);
-    configure(&api, VALIDATING, "v", &[see]).await;
+    let (api, asked) = serving("/see", |_| allowed());
+    configure_one(&api, VALIDATING, "see.example.com", &["*/*"]).await;
     (api, asked)
 }
 
@@ -309,23 +313,12 @@ async fn a_namespace_is_reviewed_in_itself() {
 
 #[tokio::test(start_paused = true)]
 async fn nobody_is_asked_about_webhook_configurations() {
-    let api = Api::new();
-    let asked = Asked::default();
-    api.server.serve_webhooks(
-        HOST,
-        asked.router(Router::new(), "/deny", |_| json!({"allowed": false})),
-    );
-    configure(
-        &api,
-        VALIDATING,
-        "v",
-        &[webhook("deny.example.com", &["*/*"])],
-    )
-    .await;
+    let (api, asked) = serving("/deny", |_| json!({"allowed": false}));
+    configure_one(&api, VALIDATING, "deny.example.com", &["*/*"]).await;
     configure(&api, MUTATING, "m", &[]).await;
     assert_eq!(asked.paths(), [""; 0]);
     api.post(CONFIG_MAPS, &config_map("x")).await.refused(400);
-    api.delete(&format!("{VALIDATING}/v")).await.ok();
+    api.delete(&format!("{VALIDATING}/deny")).await.ok();
     api.post(CONFIG_MAPS, &config_map("x")).await.created();
 }
 
@@ -350,21 +343,9 @@ async fn mutating_webhooks_go_one_after_the_other_and_some_once_more() {
     api.server.serve_webhooks(HOST, router);
     let mut again = webhook("one.example.com", &["configmaps"]);
     again["reinvocationPolicy"] = json!("IfNeeded");
-    configure(
-        &api,
-        MUTATING,
-        "b",
-        &[webhook("two.example.com", &["configmaps"])],
-    )
-    .await;
+    configure_one(&api, MUTATING, "two.example.com", &["configmaps"]).await;
     configure(&api, MUTATING, "a", &[again]).await;
-    configure(
-        &api,
-        VALIDATING,
-        "v",
-        &[webhook("see.example.com", &["configmaps"])],
-    )
-    .await;
+    configure_one(&api, VALIDATING, "see.example.com", &["configmaps"]).await;
 
     let object = json!({"metadata": {"name": "x", "labels": {"own": "yes"}}});
     let made = api.post(CONFIG_MAPS, &object).await.created();
@@ -387,28 +368,17 @@ async fn mutating_webhooks_go_one_after_the_other_and_some_once_more() {
 
 #[tokio::test(start_paused = true)]
 async fn what_webhooks_make_of_an_object_is_validated_and_completed() {
-    let api = Api::new();
-    let asked = Asked::default();
-    let router = asked.router(Router::new(), "/change", |request| {
-        match request["name"].as_str() {
-            Some("broken") => patched(&json!([{"op": "remove", "path": "/nothing"}])),
-            Some("misfit") => patched(&json!([{"op": "replace", "path": "/spec", "value": 1}])),
-            Some("invalid") => {
-                patched(&json!([{"op": "replace", "path": "/spec/containers", "value": []}]))
-            }
-            _ => patched(&json!([{
-                "op": "add", "path": "/spec/containers/-", "value": {"name": "added", "image": "i"},
-            }])),
+    let (api, _) = serving("/change", |request| match request["name"].as_str() {
+        Some("broken") => patched(&json!([{"op": "remove", "path": "/nothing"}])),
+        Some("misfit") => patched(&json!([{"op": "replace", "path": "/spec", "value": 1}])),
+        Some("invalid") => {
+            patched(&json!([{"op": "replace", "path": "/spec/containers", "value": []}]))
         }
+        _ => patched(&json!([{
+            "op": "add", "path": "/spec/containers/-", "value": {"name": "added", "image": "i"},
+        }])),
     });
-    api.server.serve_webhooks(HOST, router);
-    configure(
-        &api,
-        MUTATING,
-        "m",
-        &[webhook("change.example.com", &["pods"])],
-    )
-    .await;
+    configure_one(&api, MUTATING, "change.example.com", &["pods"]).await;
     api.post(PODS, &pod("broken", "")).await.refused(500);
     api.post(PODS, &pod("misfit", "")).await.refused(500);
     let message = api.post(PODS, &pod("invalid", "")).await.refused(422);
@@ -472,13 +442,7 @@ async fn a_webhook_that_gives_no_answer_fails_the_write_or_not() {
         api.post(CONFIG_MAPS, &config_map(path)).await.created();
         api.delete(&path_of_it).await.ok();
     }
-    configure(
-        &api,
-        VALIDATING,
-        "uid",
-        &[webhook("uid.example.com", &["configmaps"])],
-    )
-    .await;
+    configure_one(&api, VALIDATING, "uid.example.com", &["configmaps"]).await;
     let message = api.post(CONFIG_MAPS, &config_map("u")).await.refused(500);
     assert!(
         message.contains("received invalid webhook response: expected response.uid=\""),
@@ -604,17 +568,8 @@ async fn the_scope_of_a_rule_says_who_is_asked() {
 
 #[tokio::test(start_paused = true)]
 async fn a_dry_run_asks_only_those_without_side_effects_and_writes_nothing() {
-    let api = Api::new();
-    let asked = Asked::default();
-    api.server
-        .serve_webhooks(HOST, asked.router(Router::new(), "/see", |_| allowed()));
-    configure(
-        &api,
-        VALIDATING,
-        "v",
-        &[webhook("see.example.com", &["configmaps"])],
-    )
-    .await;
+    let (api, asked) = serving("/see", |_| allowed());
+    configure_one(&api, VALIDATING, "see.example.com", &["configmaps"]).await;
     let path = format!("{CONFIG_MAPS}?dryRun=All");
     api.post(&path, &config_map("x")).await.created();
     let [review] = asked.take().try_into().unwrap();
@@ -649,13 +604,7 @@ async fn a_write_that_was_overtaken_is_tried_again_or_conflicts() {
     );
     api.server.serve_webhooks(HOST, router);
     let made = api.config_map("x").await;
-    configure(
-        &api,
-        VALIDATING,
-        "v",
-        &[webhook("slow.example.com", &["configmaps"])],
-    )
-    .await;
+    configure_one(&api, VALIDATING, "slow.example.com", &["configmaps"]).await;
     let path = format!("{CONFIG_MAPS}/x");
     let put = {
         let mut object = made.clone();
@@ -694,13 +643,10 @@ async fn a_write_that_was_overtaken_is_tried_again_or_conflicts() {
 
 #[tokio::test(start_paused = true)]
 async fn each_of_a_collection_is_asked_about() {
-    let api = Api::new();
-    let asked = Asked::default();
-    let router = asked.router(Router::new(), "/keep", |request| {
+    let (api, asked) = serving("/keep", |request| {
         let is_kept = request["oldObject"]["metadata"]["name"] == "b";
         json!({"allowed": !is_kept})
     });
-    api.server.serve_webhooks(HOST, router);
     for name in ["a", "b", "c"] {
         api.config_map(name).await;
     }
@@ -718,12 +664,9 @@ async fn each_of_a_collection_is_asked_about() {
 
 #[tokio::test(start_paused = true)]
 async fn a_webhook_does_not_move_an_object_to_another_namespace() {
-    let api = Api::new();
     let moved = json!([{"op": "add", "path": "/metadata/namespace", "value": "kube-system"}]);
-    let router = Asked::default().router(Router::new(), "/move", move |_| patched(&moved));
-    api.server.serve_webhooks(HOST, router);
-    let configured = webhook("move.example.com", &["configmaps"]);
-    configure(&api, MUTATING, "m", &[configured]).await;
+    let (api, _) = serving("/move", move |_| patched(&moved));
+    configure_one(&api, MUTATING, "move.example.com", &["configmaps"]).await;
     let message = api.post(CONFIG_MAPS, &config_map("x")).await.refused(400);
     assert_eq!(
         message,
@@ -734,12 +677,14 @@ async fn a_webhook_does_not_move_an_object_to_another_namespace() {
 
 #[tokio::test(start_paused = true)]
 async fn webhooks_are_asked_about_reviews() {
-    let api = Api::new();
-    let asked = Asked::default();
-    let router = asked.router(Router::new(), "/deny", |_| json!({"allowed": false}));
-    api.server.serve_webhooks(HOST, router);
-    let denies = webhook("deny.example.com", &["selfsubjectaccessreviews"]);
-    configure(&api, VALIDATING, "v", &[denies]).await;
+    let (api, asked) = serving("/deny", |_| json!({"allowed": false}));
+    configure_one(
+        &api,
+        VALIDATING,
+        "deny.example.com",
+        &["selfsubjectaccessreviews"],
+    )
+    .await;
     let path = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
     let review = json!({"spec": {"nonResourceAttributes": {"verb": "get", "path": "/"}}});
     api.post(path, &review).await.refused(400);
