@@ -45,7 +45,7 @@ type AnyError = Box<dyn Error + Send + Sync>;
 
 /// Returns a controller that keeps each copy as its source is.
 ///
-/// It follows sources and copies: a source that was deleted while nobody worked is missed by its copy, and a copy that somebody else
+/// It follows sources and copies: a source that was deleted while no controller ran is missed by its copy, and a copy that somebody else
 /// has deleted comes back. Both have the same name, and whichever has changed, the source's content is what counts.
 fn mirror(identity: &'static str) -> Runnable {
     Controller::<ConfigMap>::new("mirror")

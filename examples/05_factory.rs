@@ -51,7 +51,7 @@ async fn main() -> Result<(), Error> {
     factory.wait_for_cache_sync(LIMIT).await?;
     println!("{}", namespaces.lister().get("default")?.key());
     match factory.for_resource_name("no-such-thing").await {
-        Ok(_) => return Err("nobody serves this".into()),
+        Ok(_) => return Err("no server serves this".into()),
         Err(error) => println!("no-such-thing: {error}"),
     }
     factory.shutdown().await;

@@ -29,9 +29,9 @@ async fn a_token_is_issued_once() {
 #[test]
 fn the_readme_shows_this_test_and_its_output() {
     let page = include_str!("../README.md");
-    let (_, shown) = include_str!("lost_answer.rs").split_once("\n\n").unwrap();
-    let (shown, _) = shown.split_once("\n/// ").unwrap();
-    let lines = shown
+    let (_, printed) = include_str!("lost_answer.rs").split_once("\n\n").unwrap();
+    let (printed, _) = printed.split_once("\n/// ").unwrap();
+    let lines = printed
         .lines()
         .filter(|line| !line.starts_with("#[should_panic"));
     let code = lines.collect::<Vec<_>>().join("\n");

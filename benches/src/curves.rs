@@ -84,7 +84,7 @@ pub(crate) async fn run(options: &Options) -> Result<(), Box<dyn Error>> {
         fanned_out.push((*watchers, rate));
         progress.inc(1);
     }
-    let mut told = Vec::new();
+    let mut printed = Vec::new();
     for side in SIDES {
         let mut points = Vec::new();
         for handlers in &options.handlers {
@@ -93,7 +93,7 @@ pub(crate) async fn run(options: &Options) -> Result<(), Box<dyn Error>> {
             progress.inc(1);
         }
         let title = side.title();
-        told.push(Line { title, points });
+        printed.push(Line { title, points });
     }
     progress.finish_and_clear();
     let watchers = Curves {
@@ -107,7 +107,7 @@ pub(crate) async fn run(options: &Options) -> Result<(), Box<dyn Error>> {
     let handlers = Curves {
         counted: HANDLERS,
         unit: "updates a second, on one core",
-        lines: told,
+        lines: printed,
     };
     for curves in [watchers, handlers] {
         println!("{}", curves.table());

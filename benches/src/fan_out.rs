@@ -30,7 +30,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(1);
 
 /// The time until all changes had reached all watchers.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub(crate) struct FannedOut {
+pub(crate) struct FanOutTime {
     elapsed: Duration,
 }
 
@@ -42,7 +42,7 @@ pub(crate) async fn events_per_second(watchers: u32, changes: u32) -> Result<f64
         watchers,
         changes,
     };
-    let fanned_out: FannedOut = job.outcome().await?;
+    let fanned_out: FanOutTime = job.outcome().await?;
     Ok(f64::from(watchers) * f64::from(changes) / fanned_out.elapsed.as_secs_f64())
 }
 
@@ -52,14 +52,14 @@ pub(crate) async fn run(
     url: &str,
     watchers: u32,
     changes: u32,
-) -> Result<FannedOut, Box<dyn Error>> {
+) -> Result<FanOutTime, Box<dyn Error>> {
     let mut writers = try_join_all((0..WRITERS).map(|_| Connection::open(url))).await?;
     let mut version = String::new();
     for (number, writer) in (0_u32..).zip(&mut writers) {
         let created = writer.ask("POST", MAPS, map(number, 0)).await?;
         let created: serde_json::Value = serde_json::from_slice(&created)?;
-        let said = created["metadata"]["resourceVersion"].as_str();
-        said.unwrap_or_default().clone_into(&mut version);
+        let created_version = created["metadata"]["resourceVersion"].as_str();
+        created_version.unwrap_or_default().clone_into(&mut version);
     }
     let path = format!("{MAPS}?watch=1&resourceVersion={version}");
     let seen: Arc<Vec<AtomicU64>> = Arc::new((0..watchers).map(|_| AtomicU64::new(0)).collect());
@@ -110,7 +110,7 @@ pub(crate) async fn run(
         }
         sleep(LOOK_EVERY).await;
     }
-    Ok(FannedOut {
+    Ok(FanOutTime {
         elapsed: start.elapsed(),
     })
 }

@@ -1,4 +1,4 @@
-//! The forms in which the server tells a list: how long each takes, and how much memory while it is told.
+//! The forms in which the server sends a list: the time of each, and the memory meanwhile.
 
 use std::{
     error::Error,
@@ -21,7 +21,7 @@ pub(crate) struct Form {
 
 /// The cost of one list.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Listed {
+pub(crate) struct ListCost {
     pub(crate) elapsed: Duration,
     /// The most of the server's resident memory meanwhile, above what was resident before.
     pub(crate) above_bytes: u64,
@@ -44,7 +44,7 @@ const FORMS: [Form; 3] = [
 ];
 
 /// Lists all of `pods` pods of the program in each form, one after another.
-pub(crate) async fn measure(pods: u32) -> Result<Vec<(Form, Listed)>, Box<dyn Error>> {
+pub(crate) async fn measure(pods: u32) -> Result<Vec<(Form, ListCost)>, Box<dyn Error>> {
     let [nodes, pods, seed] = [
         pods.div_ceil(PODS_A_NODE).to_string(),
         pods.to_string(),
@@ -62,7 +62,7 @@ pub(crate) async fn measure(pods: u32) -> Result<Vec<(Form, Listed)>, Box<dyn Er
 }
 
 #[expect(clippy::disallowed_methods, reason = "a benchmark measures real time")]
-async fn list(server: &Program, form: Form) -> Result<Listed, Box<dyn Error>> {
+async fn list(server: &Program, form: Form) -> Result<ListCost, Box<dyn Error>> {
     let mut connection = Connection::open(&server.url).await?;
     server.reset_peak()?;
     let rest = server.usage()?.resident_bytes;
@@ -70,7 +70,7 @@ async fn list(server: &Program, form: Form) -> Result<Listed, Box<dyn Error>> {
     connection.skim("/api/v1/pods", form.accept).await?;
     let elapsed = start.elapsed();
     let peak = server.usage()?.peak_bytes;
-    Ok(Listed {
+    Ok(ListCost {
         elapsed,
         above_bytes: peak.saturating_sub(rest),
     })

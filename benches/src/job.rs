@@ -14,7 +14,7 @@ pub(crate) enum Job {
     Serve { pods: u32, records: bool },
     /// Sync an empty cache.
     Sync { side: Side, url: String, pods: u64 },
-    /// Sync an empty cache, say so, and wait until everything was listed again.
+    /// Sync an empty cache, report it, and wait until everything was listed again.
     Relist { side: Side, url: String, pods: u64 },
     /// Process updates, and notify `handlers` handlers.
     Updates {

@@ -31,9 +31,9 @@ pub(crate) struct Latency {
 }
 
 /// Sends each version with the time at which the handler received it.
-struct Telling(mpsc::UnboundedSender<(String, Instant)>);
+struct VersionSender(mpsc::UnboundedSender<(String, Instant)>);
 
-impl EventHandler<ConfigMap> for Telling {
+impl EventHandler<ConfigMap> for VersionSender {
     #[expect(clippy::disallowed_methods, reason = "a benchmark measures real time")]
     fn on_update(&mut self, _: &Object<ConfigMap>, new: &Object<ConfigMap>) {
         // The receiver is dropped when the measurement ends.
@@ -56,8 +56,8 @@ pub(crate) async fn measure(writes: u32) -> Result<Latency, Box<dyn Error>> {
     let client = informer::http::client(kube::Config::new(url.parse()?))?;
     let maps = HttpListWatch::<ConfigMap>::new(client, Scope::All);
     let informer = SharedInformer::builder(maps).build()?;
-    let (told, mut heard) = mpsc::unbounded_channel();
-    informer.add_handler(Telling(told)).detach();
+    let (versions, mut received) = mpsc::unbounded_channel();
+    informer.add_handler(VersionSender(versions)).detach();
     informer.start();
     informer.wait_for_cache_sync(DEADLINE).await?;
 
@@ -70,10 +70,10 @@ pub(crate) async fn measure(writes: u32) -> Result<Latency, Box<dyn Error>> {
         let written = written.first().ok_or("the write was not made")?;
         let (version, start) = (written.revision().to_string(), written.committed());
         loop {
-            let (told, at) = timeout(DEADLINE, heard.recv())
+            let (versions, at) = timeout(DEADLINE, received.recv())
                 .await?
                 .ok_or("the informer has ended")?;
-            if told == version {
+            if versions == version {
                 lasted.push(at.duration_since(start.into_std()));
                 break;
             }

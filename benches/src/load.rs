@@ -26,7 +26,7 @@ const STARTS: usize = 5;
 
 /// The time that a number of creates took.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub(crate) struct Created {
+pub(crate) struct CreateTime {
     elapsed: Duration,
 }
 
@@ -41,7 +41,7 @@ pub(crate) async fn creates_per_second(
         connections,
         count,
     };
-    let created: Created = job.outcome().await?;
+    let created: CreateTime = job.outcome().await?;
     let mut connection = Connection::open(&server.url).await?;
     let one = connection
         .ask("GET", &format!("{PODS}?limit=1"), Bytes::new())
@@ -59,12 +59,12 @@ pub(crate) async fn create(
     url: String,
     connections: u32,
     count: u32,
-) -> Result<Created, Box<dyn Error>> {
+) -> Result<CreateTime, Box<dyn Error>> {
     on_one_thread(move || async move { create_all(&url, connections, count).await }).await
 }
 
 #[expect(clippy::disallowed_methods, reason = "a benchmark measures real time")]
-async fn create_all(url: &str, connections: u32, count: u32) -> Result<Created, Box<dyn Error>> {
+async fn create_all(url: &str, connections: u32, count: u32) -> Result<CreateTime, Box<dyn Error>> {
     let body = Bytes::from(serde_json::to_vec(&pod())?);
     let connected = (0..connections).map(|_| Connection::open(url));
     let connected = try_join_all(connected).await?;
@@ -81,7 +81,7 @@ async fn create_all(url: &str, connections: u32, count: u32) -> Result<Created, 
         }
     }))
     .await?;
-    Ok(Created {
+    Ok(CreateTime {
         elapsed: start.elapsed(),
     })
 }

@@ -32,12 +32,12 @@ type Answer = Response<UnsyncBoxBody<Bytes, kube::Error>>;
 /// A server's recorded answers, by path, query and what is accepted.
 pub(crate) struct Recorder {
     server: kube::Client,
-    answers: Mutex<BTreeMap<String, Recorded>>,
+    answers: Mutex<BTreeMap<String, RecordedAnswer>>,
 }
 
 /// An answer, of a streaming list up to the end of the initial events.
 #[derive(Clone)]
-struct Recorded {
+struct RecordedAnswer {
     status: StatusCode,
     media_type: Option<HeaderValue>,
     chunks: Arc<[Bytes]>,
@@ -102,19 +102,19 @@ impl Recorder {
         if !is_list {
             return response.map(BodyExt::boxed_unsync);
         }
-        let recorded = Recorded::record(response, is_watch).await;
+        let recorded = RecordedAnswer::record(response, is_watch).await;
         self.lock().insert(key, recorded.clone());
         recorded.answer()
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, BTreeMap<String, Recorded>> {
+    fn lock(&self) -> std::sync::MutexGuard<'_, BTreeMap<String, RecordedAnswer>> {
         self.answers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-// === impl Recorded ===
+// === impl RecordedAnswer ===
 
-impl Recorded {
+impl RecordedAnswer {
     async fn record(response: Response<Body>, is_watch: bool) -> Self {
         let (parts, body) = response.into_parts();
         let mut chunks: Vec<Bytes> = Vec::new();

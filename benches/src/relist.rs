@@ -9,7 +9,7 @@ use crate::{answer::Answer, job::Job, process, serve::ServerProcess, side::Side,
 
 /// The cost of a relist.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Measured {
+pub(crate) struct RelistCost {
     /// Resident memory before.
     steady_bytes: u64,
     /// The most that was resident meanwhile.
@@ -30,7 +30,7 @@ pub(crate) async fn measure(pods: u32, sides: &[Side]) -> Result<Vec<f64>, Box<d
         let mut running = job.start()?;
         running.line().await?;
         server.expire().await?;
-        let measured: Measured = running.outcome().await?;
+        let measured: RelistCost = running.outcome().await?;
         if measured.answer != server.contents.answer {
             return Err(format!("{}: the cache differs from the server", side.title()).into());
         }
@@ -39,8 +39,12 @@ pub(crate) async fn measure(pods: u32, sides: &[Side]) -> Result<Vec<f64>, Box<d
     Ok(ratios)
 }
 
-/// Syncs, says so, and waits until everything was listed again.
-pub(crate) async fn run_side(side: Side, url: &str, pods: u64) -> Result<Measured, Box<dyn Error>> {
+/// Syncs, reports it, and waits until everything was listed again.
+pub(crate) async fn run_side(
+    side: Side,
+    url: &str,
+    pods: u64,
+) -> Result<RelistCost, Box<dyn Error>> {
     let cache = side.cache(url)?;
     cache.wait_for_lists(1).await?;
     sleep(settling(pods)).await;
@@ -49,16 +53,16 @@ pub(crate) async fn run_side(side: Side, url: &str, pods: u64) -> Result<Measure
     println!("synced");
     cache.wait_for_lists(2).await?;
     sleep(settling(pods)).await;
-    Ok(Measured {
+    Ok(RelistCost {
         steady_bytes,
         peak_bytes: process::usage()?.peak_bytes,
         answer: cache.answer(),
     })
 }
 
-// === impl Measured ===
+// === impl RelistCost ===
 
-impl Measured {
+impl RelistCost {
     #[expect(clippy::cast_precision_loss, reason = "a ratio of two digits")]
     fn ratio(&self) -> f64 {
         self.peak_bytes as f64 / self.steady_bytes as f64

@@ -68,7 +68,7 @@ pub(crate) fn peer_program(path: &str) -> Result<PathBuf, String> {
 
 /// The cost of one sync.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Measured {
+pub(crate) struct SyncCost {
     /// From the first request to a synced cache.
     sync: Duration,
     /// Processor time of that, and of what followed in the background.
@@ -135,7 +135,7 @@ pub(crate) fn settling(pods: u64) -> Duration {
 
 /// Syncs all pods of the server at `url` in this process.
 #[expect(clippy::disallowed_methods, reason = "a benchmark measures real time")]
-pub(crate) async fn run_side(side: Side, url: &str, pods: u64) -> Result<Measured, Box<dyn Error>> {
+pub(crate) async fn run_side(side: Side, url: &str, pods: u64) -> Result<SyncCost, Box<dyn Error>> {
     let before = process::usage()?;
     let start = Instant::now();
     let cache = side.cache(url)?;
@@ -143,7 +143,7 @@ pub(crate) async fn run_side(side: Side, url: &str, pods: u64) -> Result<Measure
     let sync = start.elapsed();
     sleep(settling(pods)).await;
     let used = process::usage()?;
-    Ok(Measured {
+    Ok(SyncCost {
         sync,
         cpu: used.cpu.saturating_sub(before.cpu),
         resident_bytes: used.resident_bytes,
@@ -156,12 +156,12 @@ pub(crate) async fn run_side(side: Side, url: &str, pods: u64) -> Result<Measure
 async fn measure_sides(
     options: &Options,
     server: &Contents,
-) -> Result<Vec<(Side, Vec<Measured>)>, Box<dyn Error>> {
+) -> Result<Vec<(Side, Vec<SyncCost>)>, Box<dyn Error>> {
     let is_asked = |side: &&Side| {
         options.sides.contains(side) || (options.sides.is_empty() && side.is_default())
     };
     let sides = Side::value_variants().iter().filter(is_asked);
-    let mut measured: Vec<(Side, Vec<Measured>)> = sides.map(|side| (*side, Vec::new())).collect();
+    let mut measured: Vec<(Side, Vec<SyncCost>)> = sides.map(|side| (*side, Vec::new())).collect();
     // The answers are recorded in a round that does not count.
     let rounds = options.rounds + u32::from(options.recorded);
     let runs = u64::from(rounds) * measured.len() as u64;
@@ -187,7 +187,7 @@ async fn measure_side(
     side: Side,
     server: &Contents,
     client_go: Option<&Path>,
-) -> Result<Measured, Box<dyn Error>> {
+) -> Result<SyncCost, Box<dyn Error>> {
     let Some(encoding) = side.encoding_of_client_go() else {
         let job = Job::Sync {
             side,
@@ -204,9 +204,9 @@ async fn measure_side(
     started.outcome().await
 }
 
-fn row(pods: u32, server: &Contents, side: Side, measured: &[Measured]) -> Row {
-    let of = |value: fn(&Measured) -> u64| median(measured.iter().map(value).collect());
-    let lasted = |value: fn(&Measured) -> Duration| median(measured.iter().map(value).collect());
+fn row(pods: u32, server: &Contents, side: Side, measured: &[SyncCost]) -> Row {
+    let of = |value: fn(&SyncCost) -> u64| median(measured.iter().map(value).collect());
+    let lasted = |value: fn(&SyncCost) -> Duration| median(measured.iter().map(value).collect());
     let heap = measured.iter().filter_map(|result| result.heap_bytes);
     let heap: Vec<u64> = heap.collect();
     Row {

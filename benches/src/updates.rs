@@ -48,19 +48,19 @@ pub(crate) enum Side {
 
 /// The time that all updates took.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub(crate) struct Taken {
+pub(crate) struct UpdateTime {
     elapsed: Duration,
 }
 
 /// Counts the handlers that have received the last update.
 struct Finish {
     last_version: String,
-    told: AtomicU64,
+    notification_count: AtomicU64,
     moved: Notify,
 }
 
 /// A handler that reads the objects that it receives.
-struct Looking<K> {
+struct ObjectReader<K> {
     finish: Arc<Finish>,
     look: fn(&Finish, &Object<K>),
 }
@@ -94,7 +94,7 @@ pub(crate) async fn per_second(
             handlers,
             count,
         };
-        let taken: Taken = job.outcome().await?;
+        let taken: UpdateTime = job.outcome().await?;
         elapsed.push(taken.elapsed);
     }
     elapsed.sort_unstable();
@@ -103,9 +103,13 @@ pub(crate) async fn per_second(
 }
 
 /// Processes `count` updates in this process, and notifies `handlers` handlers.
-pub(crate) async fn run(side: Side, handlers: u32, count: u32) -> Result<Taken, Box<dyn Error>> {
+pub(crate) async fn run(
+    side: Side,
+    handlers: u32,
+    count: u32,
+) -> Result<UpdateTime, Box<dyn Error>> {
     let elapsed = on_one_thread(move || take_in(side, handlers, count));
-    Ok(Taken {
+    Ok(UpdateTime {
         elapsed: elapsed.await?,
     })
 }
@@ -114,7 +118,7 @@ async fn take_in(side: Side, handlers: u32, count: u32) -> Result<Duration, Box<
     let feed = Feed::new("Pod", pods(), count.into());
     let finish = Arc::new(Finish {
         last_version: feed.last_version(),
-        told: AtomicU64::new(0),
+        notification_count: AtomicU64::new(0),
         moved: Notify::new(),
     });
     let pods = HttpListWatch::<Pod>::new(feed.client(), Scope::All);
@@ -162,7 +166,7 @@ async fn informer<K: Send + Sync + 'static>(
         .with_options(options)
         .build()?;
     for _ in 0..handlers {
-        let handler = Looking {
+        let handler = ObjectReader {
             finish: Arc::clone(finish),
             look,
         };
@@ -268,12 +272,12 @@ impl Finish {
     }
 
     fn arrive(&self) {
-        self.told.fetch_add(1, Ordering::Relaxed);
+        self.notification_count.fetch_add(1, Ordering::Relaxed);
         self.moved.notify_one();
     }
 
     fn is_over(&self, count: u64) -> bool {
-        self.told.load(Ordering::Relaxed) >= count
+        self.notification_count.load(Ordering::Relaxed) >= count
     }
 
     async fn wait(&self, count: u64) -> Result<(), Box<dyn Error>> {
@@ -286,9 +290,9 @@ impl Finish {
     }
 }
 
-// === impl Looking ===
+// === impl ObjectReader ===
 
-impl<K: 'static> EventHandler<K> for Looking<K> {
+impl<K: 'static> EventHandler<K> for ObjectReader<K> {
     fn on_update(&mut self, _: &Object<K>, new: &Object<K>) {
         (self.look)(&self.finish, new);
     }

@@ -73,9 +73,9 @@ impl Connection {
         let response = self.sender.send_request(request).await?;
         let code: StatusCode = response.status();
         if !code.is_success() {
-            let said = response.into_body().collect().await?.to_bytes();
-            let said = String::from_utf8_lossy(&said);
-            return Err(format!("{method} {path}: {code}: {said}").into());
+            let text = response.into_body().collect().await?.to_bytes();
+            let text = String::from_utf8_lossy(&text);
+            return Err(format!("{method} {path}: {code}: {text}").into());
         }
         Ok(response)
     }

@@ -105,13 +105,13 @@ async fn create(
 }
 
 /// The deployments whose pods are all ready, and the pods that are.
-struct Ready {
+struct ReadyPods {
     deployments: u64,
     pods: u64,
 }
 
-async fn ready(api: &Api<Deployment>) -> Result<Ready, kube::Error> {
-    let mut ready = Ready {
+async fn ready(api: &Api<Deployment>) -> Result<ReadyPods, kube::Error> {
+    let mut ready = ReadyPods {
         deployments: 0,
         pods: 0,
     };

@@ -62,7 +62,7 @@ fn sync_runs_the_sides_that_are_asked_for() {
 /// A stand-in for the program of client-go: it syncs nothing.
 #[test]
 #[cfg(unix)]
-fn a_peer_that_holds_something_else_is_told() {
+fn a_peer_that_holds_something_else_is_reported() {
     use std::os::unix::fs::PermissionsExt;
     let folder = tempfile::tempdir().unwrap();
     let peer = folder.path().join("peer");

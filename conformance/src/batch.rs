@@ -115,7 +115,7 @@ pub struct Tries {
 /// The result of one seed.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct Done {
+pub struct SeedResult {
     /// The figures of the run.
     pub summary: Summary,
     /// The failure, if the run was not good.
@@ -143,7 +143,7 @@ impl Report {
         self.failures.is_empty() && self.stuck.is_empty()
     }
 
-    fn take(&mut self, done: Done) {
+    fn take(&mut self, done: SeedResult) {
         self.inconclusive_count += u64::from(done.is_inconclusive);
         self.longest_lag = self.longest_lag.max(done.lag);
         self.summary.add(done.summary);
@@ -179,7 +179,7 @@ impl Mode {
         }
     }
 
-    /// Begins to burn processor time, if the mode says so, until the result is dropped.
+    /// Starts threads that burn processor time, if the mode has any, until the result is dropped.
     pub(crate) fn load(self) -> Background {
         match self {
             Self::Paused => Background::load(0),
@@ -217,9 +217,9 @@ impl Tries {
     }
 }
 
-// === impl Done ===
+// === impl SeedResult ===
 
-impl Done {
+impl SeedResult {
     /// Draws the plan of a seed and runs it.
     pub fn run(seed: Seed, profile: Profile, mode: Mode) -> Self {
         let outcome = mode.run(&Plan::draw_sized(seed, profile));
@@ -265,7 +265,7 @@ impl Batch {
     pub fn run(
         self,
         seeds: impl Iterator<Item = Seed> + Send + 'static,
-        mut watch: impl FnMut(&Done) -> bool,
+        mut watch: impl FnMut(&SeedResult) -> bool,
     ) -> Report {
         let shared = Arc::new(Shared {
             batch: self,
@@ -341,7 +341,7 @@ impl LookClock {
 // === impl Shared ===
 
 impl Shared {
-    fn work(&self, results: &mpsc::Sender<Done>) {
+    fn work(&self, results: &mpsc::Sender<SeedResult>) {
         while !self.is_over.load(Ordering::Relaxed) {
             let Some(seed) = lock(&self.seeds).next() else {
                 return;
@@ -359,10 +359,10 @@ impl Shared {
         }
     }
 
-    fn attempt(&self, seed: Seed) -> Done {
+    fn attempt(&self, seed: Seed) -> SeedResult {
         let began = lock(&self.clock).look(now());
         lock(&self.under_way).push((seed, began));
-        let done = Done::run(seed, self.batch.profile, self.batch.mode);
+        let done = SeedResult::run(seed, self.batch.profile, self.batch.mode);
         lock(&self.under_way).retain(|(other, _)| *other != seed);
         done
     }

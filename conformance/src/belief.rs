@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use informer::{LabelSelector, Labels};
 use serde::Serialize;
 use serde_json::Value;
-use tracefile::{Event, EventKind, Mirrored, Standstill, TraceFile, applied, pairs};
+use tracefile::{Event, EventKind, MirroredSelection, Standstill, TraceFile, applied, pairs};
 
 /// The state after an event: what the server has, and what each client holds.
 #[derive(Clone, Debug, Serialize)]
@@ -61,7 +61,7 @@ struct Fold {
 struct Cache {
     revision: Option<u64>,
     holds: BTreeMap<usize, u64>,
-    mirrors: Vec<(Mirrored, LabelSelector)>,
+    mirrors: Vec<(MirroredSelection, LabelSelector)>,
 }
 
 // === impl State ===
@@ -84,7 +84,7 @@ impl State {
     /// The file contradicts itself.
     pub fn after(file: &TraceFile, number: usize) -> Result<Self, String> {
         let mut fold = Fold::default();
-        // All clients are told of from the beginning on.
+        // All clients are listed from the beginning.
         for event in &file.events {
             if matches!(event.kind, EventKind::Mirror(_) | EventKind::Belief { .. }) {
                 fold.cache(event);

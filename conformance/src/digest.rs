@@ -38,7 +38,7 @@ pub(crate) struct Digest(DefaultHasher);
 
 /// The metadata that an informer tells of an object beside the object itself.
 #[derive(Hash)]
-struct Told<'a> {
+struct ReportedMetadata<'a> {
     labels: Vec<(&'a str, &'a str)>,
     /// The owners: API version, kind, name and uid of each, and whether it is the controller.
     owners: Vec<([&'a str; 4], bool)>,
@@ -47,12 +47,12 @@ struct Told<'a> {
 
 /// Returns the digest of an object of which an informer tells this metadata.
 pub(crate) fn of_object<K: Digested>(object: &K, metadata: &Metadata) -> u64 {
-    of_told(object, &Told::by_informer(metadata))
+    of_metadata(object, &ReportedMetadata::by_informer(metadata))
 }
 
-fn of_told<K: Digested>(object: &K, told: &Told<'_>) -> u64 {
+fn of_metadata<K: Digested>(object: &K, reported: &ReportedMetadata<'_>) -> u64 {
     let mut digest = Digest::default();
-    digest.add(told);
+    digest.add(reported);
     object.write_content(&mut digest);
     digest.0.finish()
 }
@@ -74,7 +74,7 @@ fn of_json<K: Digested + DeserializeOwned>(json: &[u8]) -> Option<u64> {
 
 /// Returns the digest of an object with its own metadata.
 fn of_whole<K: Digested>(object: &K) -> u64 {
-    of_told(object, &Told::of(object.meta()))
+    of_metadata(object, &ReportedMetadata::of(object.meta()))
 }
 
 /// Adds the digest of the object to its annotations: a transform, of which it shows if it is left out, repeated, or made
@@ -94,9 +94,9 @@ pub(crate) fn unsigned<K: Digested>(object: &K) -> Option<K> {
     (signature == of_whole(&unsigned).to_string()).then_some(unsigned)
 }
 
-// === impl Told ===
+// === impl ReportedMetadata ===
 
-impl<'a> Told<'a> {
+impl<'a> ReportedMetadata<'a> {
     fn of(metadata: &'a ObjectMeta) -> Self {
         let labels = metadata.labels.iter().flatten();
         let owners = metadata.owner_references.iter().flatten();

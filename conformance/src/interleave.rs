@@ -8,10 +8,7 @@ use crate::{plan::Interleaving, seed::Seed};
 
 /// A place at which a task may yield to others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(
-    clippy::exhaustive_enums,
-    reason = "complete by definition: the seams that a plan has chances for"
-)]
+#[expect(clippy::exhaustive_enums, reason = "complete by definition")]
 pub enum Seam {
     /// Before an operation on the cluster.
     Operation,

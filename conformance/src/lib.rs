@@ -8,6 +8,21 @@
 //! [`golden`] and [`corpus`] are independent of that: recorded answers of a real API server, which the fake one has to
 //! match, and generated requests, which two servers have to answer equally.
 
+/// Makes methods that return a value with one change each: `with_count(count: usize) |this| this.count = count;`.
+macro_rules! setters {
+    ($($(#[$doc:meta])* $name:ident($($arg:ident: $type:ty)?) |$this:ident| $set:expr;)*) => {
+        $(
+            $(#[$doc])*
+            #[must_use]
+            pub fn $name(mut self $(, $arg: $type)?) -> Self {
+                let $this = &mut self;
+                $set;
+                self
+            }
+        )*
+    };
+}
+
 // Vocabulary.
 pub mod plan;
 pub mod trace;
@@ -20,7 +35,6 @@ pub mod transport;
 pub mod proxy;
 pub mod faults;
 pub mod bugs;
-pub mod subjects;
 // Machinery.
 pub mod checkers;
 pub mod participants;

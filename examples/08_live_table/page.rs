@@ -19,7 +19,7 @@ pub(crate) fn router(pods: SharedInformer<Pod>) -> Router {
         .with_state(pods)
 }
 
-/// Sends the table as it is, then each change of it, until the browser is gone or the informer stops.
+/// Sends the present table, then each change of it, until the browser is gone or the informer stops.
 ///
 /// A browser that reads slowly has changes of one pod merged by the informer: it sees fewer states, and the last one.
 async fn rows(

@@ -43,7 +43,7 @@ type AnyBody = StreamBody<stream::BoxStream<'static, Result<Frame<Bytes>, io::Er
 
 /// The writes that a store received.
 #[derive(Default)]
-struct Told {
+struct StoreWrites {
     has_state: bool,
     /// True if the last write was the state of the healthy server.
     is_well: bool,
@@ -51,7 +51,7 @@ struct Told {
 
 /// A store that keeps only what its assertions need. Clones share it.
 #[derive(Clone, Default)]
-struct Store(Arc<Mutex<Told>>);
+struct Store(Arc<Mutex<StoreWrites>>);
 
 /// The bytes are the answers to the reflector's requests, divided by lines of `%%`. The first line of each is a status code,
 /// or `reset`; the rest is the body, which breaks off after the code of `reset`.
@@ -72,7 +72,7 @@ pub fn run(data: &[u8]) {
             .with_streaming_lists(data.len().is_multiple_of(2));
         let stop = CancellationToken::new();
         let converged = async {
-            while !store.told().is_well {
+            while !store.writes().is_well {
                 sleep(Duration::from_secs(1)).await;
             }
         };
@@ -167,27 +167,27 @@ fn response(
 // === impl Store ===
 
 impl Store {
-    fn told(&self) -> MutexGuard<'_, Told> {
+    fn writes(&self) -> MutexGuard<'_, StoreWrites> {
         self.0.lock().expect("nothing panics with it")
     }
 }
 
 impl ReflectorStore<ConfigMap> for Store {
     async fn write(&mut self, delta: Delta<ConfigMap>) -> Result<(), StoreClosed> {
-        let mut told = self.told();
-        let has_state = told.has_state;
+        let mut writes = self.writes();
+        let has_state = writes.has_state;
         match delta {
             Delta::ReplacedAll(replacement) => {
-                told.has_state = true;
-                told.is_well = replacement.resource_version.as_str() == WELL_VERSION
+                writes.has_state = true;
+                writes.is_well = replacement.resource_version.as_str() == WELL_VERSION
                     && replacement.objects.len() == 1
                     && replacement.objects[0].key().name() == "well";
                 return Ok(());
             }
             Delta::Bookmark(_) => {}
-            _ => told.is_well = false,
+            _ => writes.is_well = false,
         }
-        drop(told);
+        drop(writes);
         assert!(has_state, "a change before the first state");
         Ok(())
     }

@@ -2,7 +2,7 @@
 
 use informer::{
     Metadata, Object,
-    list_watch::{Arrived, HeldObjects, NoHeldObjects, WatchEvent},
+    list_watch::{ArrivedObject, HeldObjects, NoHeldObjects, WatchEvent},
     stages::{Decoder, status_of_answer},
 };
 use k8s_openapi::api::core::v1::ConfigMap;
@@ -52,7 +52,7 @@ fn event(decoder: &Decoder, frame: &[u8]) {
         WatchEvent::Added(Ok(object)) | WatchEvent::Modified(Ok(object)) => {
             check(&object);
             // What is held already is taken from there.
-            let again = decoder.watch_event(frame, &Held(object.clone()));
+            let again = decoder.watch_event(frame, &SingleObject(object.clone()));
             let Ok(WatchEvent::Added(Ok(same)) | WatchEvent::Modified(Ok(same))) = again else {
                 panic!("it decoded before: {again:?}");
             };
@@ -78,18 +78,18 @@ fn check(object: &Object<ConfigMap>) {
     assert!(!object.resource_version().is_unknown(), "and a version");
 }
 
-fn check_refused(refused: &Arrived<ConfigMap>) {
+fn check_refused(refused: &ArrivedObject<ConfigMap>) {
     let error = refused.as_ref().expect_err("the others were matched");
     assert!(!error.key.name().is_empty(), "what is refused is named");
     assert!(!error.resource_version.is_unknown(), "and has a version");
 }
 
 /// Holds one object.
-struct Held(Object<ConfigMap>);
+struct SingleObject(Object<ConfigMap>);
 
-// === impl Held ===
+// === impl SingleObject ===
 
-impl HeldObjects<ConfigMap> for Held {
+impl HeldObjects<ConfigMap> for SingleObject {
     fn lookup(&self, metadata: &Metadata) -> Option<Object<ConfigMap>> {
         (self.0.metadata() == metadata).then(|| self.0.clone())
     }

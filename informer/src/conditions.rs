@@ -180,7 +180,7 @@ impl NewCondition {
         self
     }
 
-    /// With the time at which the status changed, if that is known better than by the clock of whoever sets the condition.
+    /// With the time at which the status changed, if that is known more precisely than by the clock of the caller.
     #[must_use]
     pub fn with_transition_time(mut self, time: Timestamp) -> Self {
         self.condition.last_transition_time = Time(time);
@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_the_same_is_no_change_even_if_it_has_another_time() {
+    fn another_time_alone_is_no_change() {
         let (is_changed, condition) = set(ready(true));
         assert!(!is_changed);
         assert_eq!(condition.last_transition_time, Time(at(100)));

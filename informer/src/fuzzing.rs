@@ -37,7 +37,7 @@ mod encodings {
     use k8s_openapi::api::core::v1::ConfigMap;
 
     use crate::{
-        decode::{Decoder, Frame, Frames, ListReader, Making, Typed},
+        decode::{Decoder, Frame, Frames, ItemContext, ListReader, TypedForm},
         encoding::Encoding,
         list_watch::{ListPage, WatchEvent},
         object::{Metadata, Object},
@@ -67,10 +67,10 @@ mod encodings {
         }
     }
 
-    fn making() -> Making<'static, ConfigMap> {
-        Making {
+    fn making() -> ItemContext<'static, ConfigMap> {
+        ItemContext {
             held: None,
-            form: &Typed,
+            form: &TypedForm,
             shard: None,
         }
     }

@@ -44,7 +44,7 @@ impl<'de> TextDeserializer<'de> {
         &self.0
     }
 
-    /// Reads bytes that should be UTF-8. As in Go, what is not becomes replacement characters.
+    /// Reads bytes that should be UTF-8. As in Go, invalid ones become replacement characters.
     pub(crate) fn lossy(bytes: &'de [u8]) -> Self {
         match str::from_utf8(bytes) {
             Ok(text) => Self(Cow::Borrowed(text)),

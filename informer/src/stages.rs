@@ -9,7 +9,7 @@ pub use crate::decode::{Decoder, FRAME_SIZE_MAX_BYTES, FrameSplitter, ListBody, 
 pub use crate::{
     delta_fifo::{Batch, DeltaFifo, DeltaFifoProducer},
     indexer::IndexerWriter,
-    processor::{Listener, Present, Processor},
+    processor::{Listener, PresentObjects, Processor},
     shared_informer::CacheInput,
     task::{Spawner, TaskSet},
 };

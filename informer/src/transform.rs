@@ -26,7 +26,7 @@
 use serde::{Serialize, de::DeserializeOwned};
 
 use crate::{
-    field_path::{Dropped, FieldPath, ParseFieldPathError},
+    field_path::{DroppedFields, FieldPath, ParseFieldPathError},
     serde_layer::{Layered, Rules},
 };
 
@@ -71,7 +71,7 @@ pub fn drop_fields<'a, K: Serialize + DeserializeOwned>(
     let paths = paths?;
     Ok(move |object: &mut K| {
         let whole = serde_json::to_value(&*object).map_err(|_| DropFieldsError)?;
-        let dropped = Dropped::new(&paths);
+        let dropped = DroppedFields::new(&paths);
         let pruned = Layered::new(whole, Rules::new(None, &dropped));
         *object = K::deserialize(pruned).map_err(|_| DropFieldsError)?;
         Ok(())

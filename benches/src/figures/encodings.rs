@@ -4,7 +4,7 @@ use std::error::Error;
 
 use super::{Figure, Options, as_f64};
 use crate::{
-    forms::{self, Form, Listed},
+    forms::{self, Form, ListCost},
     results::{Results, Row},
     side::Side,
     sync,
@@ -72,7 +72,7 @@ pub(super) async fn forms(options: &Options) -> Result<Vec<Figure>, Box<dyn Erro
     Ok(rows.flat_map(|row| of_form(pods, *row)).collect())
 }
 
-fn of_form(pods: u32, (form, listed): (Form, Listed)) -> [Figure; 2] {
+fn of_form(pods: u32, (form, listed): (Form, ListCost)) -> [Figure; 2] {
     let what = format!("fake server: list of {pods} pods as {}", form.name);
     [
         Figure::at_most(what.clone(), listed.elapsed.as_secs_f64(), 3.0, "s"),

@@ -88,7 +88,7 @@ impl Figure {
     }
 
     /// One without a target.
-    pub(super) fn shown(what: String, measured: f64, unit: &'static str) -> Self {
+    pub(super) fn of_one_side(what: String, measured: f64, unit: &'static str) -> Self {
         Self::new(what, measured, Target::None, unit)
     }
 

@@ -262,7 +262,9 @@ async fn relist(options: &Options) -> Result<Vec<Figure>, Box<dyn Error>> {
             side.title()
         );
         match side {
-            Side::KubeRuntimeStreaming | Side::KubeRuntimePaged => Figure::shown(what, ratio, "x"),
+            Side::KubeRuntimeStreaming | Side::KubeRuntimePaged => {
+                Figure::of_one_side(what, ratio, "x")
+            }
             _ => Figure::at_most(what, ratio, 1.15, "x"),
         }
     });

@@ -99,8 +99,8 @@ fn figures(results: &Results, pods: u32) -> Option<Vec<Figure>> {
     ];
     if let Some(protobuf) = row(Side::ClientGoProtobuf) {
         let what = format!("sync of {pods} pods, client-go, protobuf");
-        figures.push(Figure::shown(what.clone(), seconds(protobuf), "s"));
-        figures.push(Figure::shown(
+        figures.push(Figure::of_one_side(what.clone(), seconds(protobuf), "s"));
+        figures.push(Figure::of_one_side(
             format!("{what}: resident"),
             bytes(protobuf) / 1e6,
             "MB",

@@ -121,7 +121,7 @@ pub struct BuggyHandler<K, H> {
     /// Resyncs and deletions that are delivered later.
     held: BTreeMap<ObjectKey, Notification<K>>,
     /// The last state of each key that the handler knows.
-    told: BTreeMap<ObjectKey, Object<K>>,
+    notified: BTreeMap<ObjectKey, Object<K>>,
 }
 
 // === impl BuggyHandler ===
@@ -143,7 +143,7 @@ where
             is_late,
             is_dead: false,
             held: BTreeMap::new(),
-            told: BTreeMap::new(),
+            notified: BTreeMap::new(),
         }
     }
 
@@ -239,8 +239,8 @@ where
 
     /// Returns the deletion with the state that the handler knew before it.
     fn before(&self, deleted: Deleted<K>) -> Deleted<K> {
-        match (self.told.get(deleted.key()), deleted) {
-            (Some(told), Deleted::Object(_)) => Deleted::Object(told.clone()),
+        match (self.notified.get(deleted.key()), deleted) {
+            (Some(notified), Deleted::Object(_)) => Deleted::Object(notified.clone()),
             (_, deleted) => deleted,
         }
     }
@@ -248,10 +248,10 @@ where
     fn note(&mut self, notification: &Notification<K>) {
         match notification {
             Notification::Add { object, .. } | Notification::Update { new: object, .. } => {
-                self.told.insert(object.key().clone(), object.clone());
+                self.notified.insert(object.key().clone(), object.clone());
             }
             Notification::Delete { deleted, .. } => {
-                self.told.remove(deleted.key());
+                self.notified.remove(deleted.key());
             }
         }
     }

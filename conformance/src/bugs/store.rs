@@ -80,7 +80,7 @@ pub(super) const BUGS: &[(StoreBug, &str, &str)] = &[
     (
         StoreBug::RecreationLost,
         "recreation-lost",
-        "an object that is made anew right after its deletion is dropped as a duplicate",
+        "an object that is created again right after its deletion is dropped as a duplicate",
     ),
     (
         StoreBug::ChangeAfterRelist,

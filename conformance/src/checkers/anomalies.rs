@@ -32,14 +32,14 @@ impl Anomalies {
     }
 
     /// Finds the faults that skip states.
-    pub(super) fn coalescing(trace: &Trace) -> Self {
+    pub(crate) fn coalescing(trace: &Trace) -> Self {
         Self::with_names(trace, |name| {
             matches!(Fault::named(name), Some(Fault::Coalesce(_)))
         })
     }
 
     /// Finds the faults and incidents of this name.
-    pub(super) fn named(trace: &Trace, wanted: &str) -> Self {
+    pub(crate) fn named(trace: &Trace, wanted: &str) -> Self {
         Self::with_names(trace, |name| name == wanted)
     }
 

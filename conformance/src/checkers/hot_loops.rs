@@ -3,9 +3,9 @@
 use super::Finding;
 use crate::trace::{Observation, Trace};
 
-/// Finds violations of the [module](self)'s invariant. The recorder notices them during the run, which would not end
+/// The recorder notices them during the run, which would not end
 /// otherwise.
-pub fn check(trace: &Trace) -> Vec<Finding> {
+pub(crate) fn check(trace: &Trace) -> Vec<Finding> {
     let loops = trace
         .numbered()
         .filter_map(|(number, observation)| match observation {

@@ -9,7 +9,7 @@ use std::{
 use fakeserver::cli::output::OutputArgs;
 use k8s_openapi::jiff::Timestamp;
 
-use crate::score::{Column, others::Remarked};
+use crate::score::{Column, others::RemarkedColumn};
 
 /// Returns the flags for the file of a column: one that this program has written may be replaced.
 ///
@@ -28,15 +28,15 @@ pub(super) fn output(path: &Path, given: OutputArgs) -> Result<OutputArgs, Strin
 
 /// Reads columns: files, or all those of a folder, each with the remarks in the Markdown file beside it. They are in the order
 /// of their file names.
-pub(super) fn read(paths: &[PathBuf]) -> Result<Vec<Remarked>, String> {
+pub(super) fn read(paths: &[PathBuf]) -> Result<Vec<RemarkedColumn>, String> {
     let mut files = Vec::new();
     for path in paths {
         if path.is_dir() {
-            let entries = fs::read_dir(path).map_err(|error| told(path, &error))?;
+            let entries = fs::read_dir(path).map_err(|error| message(path, &error))?;
             let mut found = entries
                 .map(|entry| entry.map(|entry| entry.path()))
                 .collect::<io::Result<Vec<_>>>()
-                .map_err(|error| told(path, &error))?;
+                .map_err(|error| message(path, &error))?;
             found.retain(|file| file.extension().is_some_and(|suffix| suffix == "json"));
             found.sort();
             files.append(&mut found);
@@ -47,14 +47,14 @@ pub(super) fn read(paths: &[PathBuf]) -> Result<Vec<Remarked>, String> {
     files.iter().map(|file| read_file(file)).collect()
 }
 
-fn read_file(path: &Path) -> Result<Remarked, String> {
-    let text = fs::read_to_string(path).map_err(|error| told(path, &error))?;
-    let column = Column::parse(&text).map_err(|error| told(path, &error))?;
+fn read_file(path: &Path) -> Result<RemarkedColumn, String> {
+    let text = fs::read_to_string(path).map_err(|error| message(path, &error))?;
+    let column = Column::parse(&text).map_err(|error| message(path, &error))?;
     let remarks = fs::read_to_string(path.with_extension("md"));
-    Ok(Remarked::new(column, remarks.unwrap_or_default()))
+    Ok(RemarkedColumn::new(column, remarks.unwrap_or_default()))
 }
 
-fn told(path: &Path, error: &dyn std::error::Error) -> String {
+fn message(path: &Path, error: &dyn std::error::Error) -> String {
     format!("{}: {}", path.display(), crate::call::whole(error))
 }
 
@@ -90,7 +90,7 @@ mod tests {
     use fakeserver::cli::output::OutputArgs;
 
     use super::{output, read};
-    use crate::score::{self, Arena, CONTESTANTS, Circumstances, Column};
+    use crate::score::{self, Arena, CONTESTANTS, Column, Conditions};
     use crate::seed::Seed;
 
     fn column(library: &str) -> Column {
@@ -100,7 +100,7 @@ mod tests {
             .collect();
         let deaf = CONTESTANTS[5];
         let board = score::run(&scenarios, &[deaf], &Arena::new(Seed::new(1), 1), |_| {});
-        let circumstances = Circumstances {
+        let circumstances = Conditions {
             library: library.to_owned(),
             version: "1.2".to_owned(),
             withholds: vec!["silent_gaps".to_owned()],

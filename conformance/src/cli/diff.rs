@@ -169,18 +169,18 @@ impl Args {
         };
         let mut pair = Pair::new(left.clone(), right.clone());
         let outcome = self.compare(&mut pair, &generator).await?;
-        let shown = self.shown(&pair, &generator, &outcome, seed).await?;
+        let replays = self.replays(&pair, &generator, &outcome, seed).await?;
         for line in &outcome.differing_set_up {
             tell(&format!("\nset-up: {line}\n"));
         }
-        for (mismatch, replay) in &shown {
+        for (mismatch, replay) in &replays {
             let text = report::mismatch(mismatch, ["left", "right"]);
             tell(&format!("{text}  replay: {replay}\n"));
         }
         tell(&report::causes(&outcome.causes));
         tell(&self.total(&outcome));
         if let Some(path) = &self.json {
-            let text = self.as_json(&outcome, &shown, seed);
+            let text = self.as_json(&outcome, &replays, seed);
             if is_quiet {
                 say(&text);
             } else {
@@ -229,7 +229,7 @@ impl Args {
     }
 
     /// Returns the first request of each group that is shown, as small as it can be, and the command that sends it again.
-    async fn shown(
+    async fn replays(
         &self,
         pair: &Pair,
         generator: &Generator,
@@ -240,7 +240,7 @@ impl Args {
         let shown_count = causes.len().min(self.show);
         let bar = progress_bar(shown_count, "groups");
         bar.set_message("shrinking");
-        let mut shown = Vec::new();
+        let mut replays = Vec::new();
         for (_, places) in causes.into_iter().take(shown_count) {
             let (number, difference) = &outcome.found[places[0]];
             let (case, difference) = (generator.case(*number), difference.clone());
@@ -256,11 +256,11 @@ impl Args {
                 case,
                 differences: difference.differences,
             };
-            shown.push((mismatch, self.replay(seed, *number)));
+            replays.push((mismatch, self.replay(seed, *number)));
             bar.inc(1);
         }
         bar.finish_and_clear();
-        Ok(shown)
+        Ok(replays)
     }
 
     fn replay(&self, seed: u64, number: u64) -> String {
@@ -280,13 +280,13 @@ impl Args {
         format!("{equal} of {count} answers equal\n")
     }
 
-    fn as_json(&self, outcome: &Outcome, shown: &[(Mismatch, String)], seed: u64) -> String {
-        let shown = shown.iter().map(|(mismatch, replay)| {
-            let mut shown = mismatch.as_json();
-            shown["replay"] = json!(replay);
-            shown["headers"] = json!(mismatch.case.request.headers);
-            shown["body"] = json!(mismatch.case.request.body.as_ref().map(Body::text));
-            shown
+    fn as_json(&self, outcome: &Outcome, replays: &[(Mismatch, String)], seed: u64) -> String {
+        let replays = replays.iter().map(|(mismatch, replay)| {
+            let mut replays = mismatch.as_json();
+            replays["replay"] = json!(replay);
+            replays["headers"] = json!(mismatch.case.request.headers);
+            replays["body"] = json!(mismatch.case.request.body.as_ref().map(Body::text));
+            replays
         });
         let numbers: Vec<u64> = outcome.found.iter().map(|(number, _)| *number).collect();
         let report = json!({
@@ -298,7 +298,7 @@ impl Args {
             "differing_set_up": outcome.differing_set_up,
             "differing_requests": numbers,
             "causes": report::causes_as_json(&outcome.causes),
-            "shown": shown.collect::<Vec<_>>(),
+            "shown": replays.collect::<Vec<_>>(),
         });
         format!("{report:#}\n")
     }

@@ -176,7 +176,7 @@ Examples:
   conformance score --against tcp --subject external --command 'conformance subject' --scenario half-a-line
   conformance subject --library kube-runtime        by hand, with this line on standard input:
   {\"do\":\"start\",\"server\":\"http://127.0.0.1:8001\",\"resource\":\"pods\",\"namespace\":null,\"labelSelector\":null}
-Exit status: 0 after the end of its input, 2 if it is told what it does not understand.";
+Exit status: 0 after the end of its input, 2 after a command that it does not know.";
 
 // === impl Cli ===
 

@@ -1,4 +1,4 @@
-//! `proxy`: a reverse proxy with faults, for as long as it is wanted.
+//! `proxy`: a reverse proxy with faults, until a signal or a time limit.
 
 use std::{
     collections::BTreeMap,
@@ -51,7 +51,7 @@ pub(super) struct Args {
     tls: bool,
     /// A kubeconfig to add the proxy to: a cluster, a user without credentials and a context.
     ///
-    /// Everything else in the file stays as it is. The entries are removed when the proxy ends, and so is the file if the
+    /// The rest of the file does not change. The entries are removed when the proxy ends, and so is the file if the
     /// proxy has created it and nothing else is in it.
     #[arg(long, value_name = "FILE")]
     write_kubeconfig: Option<PathBuf>,
@@ -213,9 +213,9 @@ impl Args {
 
 /// The faults in `file`.
 fn read(file: &Path) -> Result<Vec<FaultSpec>, String> {
-    let told = |error: &dyn Error| format!("{}: {}", file.display(), whole(error));
-    let text = fs::read(file).map_err(|error| told(&error))?;
-    FaultSpec::read(&text).map_err(|error| told(&error))
+    let message = |error: &dyn Error| format!("{}: {}", file.display(), whole(error));
+    let text = fs::read(file).map_err(|error| message(&error))?;
+    FaultSpec::read(&text).map_err(|error| message(&error))
 }
 
 /// Prints a line for each firing, and counts it.

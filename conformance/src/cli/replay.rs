@@ -12,12 +12,12 @@ use clap::Args as ClapArgs;
 use fakeserver::cli::output::OutputArgs;
 use support::cli::{TraceArgs, say};
 
-use super::{report, threads::ThreadArgs, traced::Traced};
+use super::{report, threads::ThreadArgs, traced::TracedRun};
 use crate::{
     batch::{Mode, Report, Tries},
     plan::Profile,
     seed::Seed,
-    sim::{Minimal, Outcome, Plan},
+    sim::{MinimalPlan, Outcome, Plan},
     timeline::timeline,
     trace::seconds,
     tracefile::Header,
@@ -50,7 +50,7 @@ pub(super) struct Args {
     shrink: Option<PathBuf>,
     #[command(flatten)]
     in_threads: ThreadArgs,
-    /// With --workers: run it so many times, and tell how often it failed.
+    /// With --workers: run it N times, and report how often it failed.
     #[arg(long, value_name = "N", requires = "workers", default_value_t = NonZeroUsize::MIN)]
     tries: NonZeroUsize,
     #[command(flatten)]
@@ -117,7 +117,7 @@ impl Args {
             && !outcome.is_good()
         {
             let minimal =
-                Minimal::of(&plan, &outcome).expect("a run that is not good broke something");
+                MinimalPlan::of(&plan, &outcome).expect("a run that is not good broke something");
             self.output.write(path, minimal.plan.to_text().as_bytes())?;
             say(&timeline(
                 &minimal.outcome.trace,
@@ -141,10 +141,10 @@ impl Args {
         let mut failure = None;
         let last = loop {
             let traced = match &failure {
-                None => Traced::begin(&self.files, &self.header(plan))?,
+                None => TracedRun::begin(&self.files, &self.header(plan))?,
                 Some(_) => None,
             };
-            let sink = traced.as_ref().map(Traced::sink);
+            let sink = traced.as_ref().map(TracedRun::sink);
             let outcome = mode.run_into(plan, sink.as_ref());
             if let Some(traced) = &traced {
                 traced.finish(&outcome.violations)?;

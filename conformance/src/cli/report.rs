@@ -5,7 +5,7 @@ use std::{fmt::Write, time::Duration};
 use comfy_table::{Cell, CellAlignment, Table, presets};
 use serde_json::json;
 
-use super::steer::Steered;
+use super::steer::SteerFigures;
 use crate::{
     batch::{Failure, Mode, Report, Threads, Tries},
     plan::Profile,
@@ -105,7 +105,7 @@ fn counts(header: [&str; 2], mut counts: Vec<(u64, String)>, never: &str) -> Str
 }
 
 /// Formats the report as JSON.
-pub(super) fn json(report: &Report, steered: Option<&Steered>, took: Duration) -> String {
+pub(super) fn json(report: &Report, steered: Option<&SteerFigures>, took: Duration) -> String {
     let failures: Vec<_> = report
         .failures
         .iter()
@@ -180,7 +180,7 @@ pub(super) fn tries(tries: Tries) -> String {
         ..
     } = tries;
     format!(
-        "failed in {failed_count} of {count} tries: the system schedules threads anew each time\n"
+        "failed in {failed_count} of {count} tries: the system schedules threads differently each time\n"
     )
 }
 
@@ -317,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failure_tells_what_differed_and_how_to_replay_it() {
+    fn a_failure_reports_what_differed_and_how_to_replay_it() {
         let mut report = Report::default();
         report.failures.push(Failure {
             seed: Seed::new(42),

@@ -20,18 +20,18 @@ use tokio::time::Instant;
 
 use super::{
     columns,
-    traced::{PlanTraceArgs, Traced},
+    traced::{PlanTraceArgs, TracedRun},
 };
 use crate::{
     call::whole,
     live::RealServer,
+    participants::subjects::external::{self, Introduction, Program},
     score::{
-        self, Arena, CONTESTANTS, Circumstances, Column, Contestant, EXTERNAL, Scenario,
-        Scoreboard, others,
+        self, Arena, CONTESTANTS, Column, Conditions, Contestant, EXTERNAL, Scenario, Scoreboard,
+        others,
     },
     seed::Seed,
     sim::CONVERGENCE_LIMIT,
-    subjects::external::{self, Introduction, Program},
     tracefile::Header,
 };
 
@@ -56,7 +56,7 @@ pub(super) struct Args {
     threads: Option<NonZeroUsize>,
     /// Way of contestants to the server.
     #[arg(long, value_name = "WAY", value_enum, default_value_t)]
-    against: Way,
+    against: ServerArg,
     /// Shell command of the contestant `external`, run once for each informer; see docs/external.md.
     #[arg(long, value_name = "COMMAND")]
     command: Option<String>,
@@ -92,7 +92,7 @@ pub(super) struct Args {
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-enum Way {
+enum ServerArg {
     /// In process, on a paused clock.
     #[default]
     InProcess,
@@ -198,8 +198,8 @@ impl Args {
             let title = format!("{name}, plan {number}: {}", contestant.name);
             let line = self.replay_line(scenario, contestant);
             let header = Header::new(title).with_seed(self.seed).with_replay(line);
-            let traced = Traced::begin(&self.traces.of_plan(place), &header)?;
-            let sink = traced.as_ref().map(Traced::sink);
+            let traced = TracedRun::begin(&self.traces.of_plan(place), &header)?;
+            let sink = traced.as_ref().map(TracedRun::sink);
             let run = score::run_plan(scenario, contestant, place, arena, sink.as_ref());
             if let Some(traced) = &traced {
                 traced.finish(&run.violations)?;
@@ -237,7 +237,7 @@ impl Args {
         let Some(path) = &self.record else {
             return Ok(None);
         };
-        if contestants.len() != 1 || self.against == Way::InProcess {
+        if contestants.len() != 1 || self.against == ServerArg::InProcess {
             return Err("--record takes one --subject, and --against tcp or kubeconfig".to_owned());
         }
         Ok(Some((path, columns::output(path, self.output)?)))
@@ -253,7 +253,7 @@ impl Args {
     ) -> Column {
         let contestant = board.contestants[0];
         let converge_within = arena.convergence_limit.unwrap_or(CONVERGENCE_LIMIT);
-        let circumstances = Circumstances {
+        let circumstances = Conditions {
             library: introduction.library,
             version: introduction.version,
             withholds: introduction.withholds,
@@ -288,7 +288,7 @@ impl Args {
     /// Returns the conditions of the runs; `None` if they need a real server, and there is none.
     fn arena(&self, contestants: &[Contestant]) -> Result<Option<Arena>, String> {
         let is_external = contestants.contains(&EXTERNAL);
-        if is_external && (self.command.is_none() || self.against == Way::InProcess) {
+        if is_external && (self.command.is_none() || self.against == ServerArg::InProcess) {
             let wanted = "--command COMMAND, and --against tcp or kubeconfig";
             return Err(format!("--subject external takes {wanted}"));
         }
@@ -296,9 +296,9 @@ impl Args {
         let threads = self.threads.map(NonZeroUsize::get);
         let seed = Seed::new(self.seed);
         let arena = match self.against {
-            Way::InProcess => Arena::new(seed, threads.unwrap_or(processors)),
-            Way::Tcp => Arena::new(seed, threads.unwrap_or(THREADS_OVER_TCP)).over_tcp(),
-            Way::Kubeconfig => match real_server()? {
+            ServerArg::InProcess => Arena::new(seed, threads.unwrap_or(processors)),
+            ServerArg::Tcp => Arena::new(seed, threads.unwrap_or(THREADS_OVER_TCP)).over_tcp(),
+            ServerArg::Kubeconfig => match real_server()? {
                 Some(server) => Arena::new(seed, 1).against_server(server),
                 None => return Ok(None),
             },
@@ -322,8 +322,8 @@ impl Args {
                 return Err(format!("no scenario is called {name}; --list tells them"));
             }
         }
-        let takes_time = self.against != Way::InProcess;
-        let is_live = self.against == Way::Kubeconfig;
+        let takes_time = self.against != ServerArg::InProcess;
+        let is_live = self.against == ServerArg::Kubeconfig;
         let is_of_processes = self.subjects == [EXTERNAL.name];
         let is_asked_for = |scenario: &Scenario| match &self.scenarios[..] {
             [] if is_of_processes && !scenario.concerns_processes() => false,

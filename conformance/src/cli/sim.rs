@@ -12,12 +12,12 @@ use support::cli::{StopFlag, say};
 use super::{
     replay::read,
     report,
-    steer::{SteerArgs, Steered},
+    steer::{SteerArgs, SteerFigures},
     threads::ThreadArgs,
     traced::TraceFolders,
 };
 use crate::{
-    batch::{Batch, Done, Mode, Report},
+    batch::{Batch, Mode, Report, SeedResult},
     plan::Profile,
     seed::Seed,
     sim::Plan,
@@ -186,7 +186,11 @@ impl Args {
         ExitCode::SUCCESS
     }
 
-    fn run_seeds(&self, seeds: std::ops::Range<u64>, clock: &Clock) -> (Report, Option<Steered>) {
+    fn run_seeds(
+        &self,
+        seeds: std::ops::Range<u64>,
+        clock: &Clock,
+    ) -> (Report, Option<SteerFigures>) {
         let threads = self.thread_count();
         let limits = self.limits();
         let bar = progress_bar(limits.seeds);
@@ -209,7 +213,7 @@ impl Args {
         } else {
             let mut batch = Batch::new(profile, threads);
             batch.mode = self.in_threads.mode();
-            let watch = |done: &Done| goes_on(done.failure.is_some());
+            let watch = |done: &SeedResult| goes_on(done.failure.is_some());
             (batch.run(seeds.map(Seed::new), watch), None)
         };
         bar.finish_and_clear();
@@ -326,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_given_is_kept_to() {
+    fn arguments_are_respected() {
         let want = |seeds, seconds: Option<u64>| Limits {
             seeds,
             time: seconds.map(Duration::from_secs),

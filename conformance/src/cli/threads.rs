@@ -11,11 +11,11 @@ use crate::{
 
 #[derive(Clone, Copy, Debug, Args)]
 pub(super) struct ThreadArgs {
-    /// Run in real time, each run on so many threads, with plans of the profile brief. Threads are scheduled by the
+    /// Run in real time, each run on N threads, with plans of the profile brief. Threads are scheduled by the
     /// system: the same seed gives the same plan, but not the same run.
     #[arg(long, value_name = "N", conflicts_with = "profile")]
     workers: Option<NonZeroUsize>,
-    /// Burn processor time meanwhile, with so many threads beside all runs, so that the system preempts others.
+    /// Burn processor time with N further threads, so that the system preempts the runs.
     #[arg(long, value_name = "N", requires = "workers", default_value_t = 0)]
     load: usize,
 }

@@ -92,7 +92,7 @@ impl Args {
             let micros = u64::try_from(at.as_micros()).unwrap_or(u64::MAX);
             let state = State::at(&file, micros)
                 .map_err(|error| format!("{}: {error}", self.file.display()))?;
-            say(&self.told(&state));
+            say(&self.line(&state));
             return Ok(true);
         }
         if let Some(out) = &self.perfetto {
@@ -160,7 +160,7 @@ impl Args {
         filter
     }
 
-    fn told(&self, state: &State) -> String {
+    fn line(&self, state: &State) -> String {
         if self.json {
             return format!("{}\n", serde_json::to_string(state).expect("plain values"));
         }

@@ -36,7 +36,7 @@ pub(super) struct TraceFolders {
 }
 
 /// A run that is written to files.
-pub(super) struct Traced {
+pub(super) struct TracedRun {
     live: LiveFile,
     file: PathBuf,
     html: Option<PathBuf>,
@@ -91,7 +91,7 @@ impl TraceFolders {
             html: inside(&self.html, "html"),
         };
         output.check(files.files())?;
-        if let Some(traced) = Traced::begin(&files, header)? {
+        if let Some(traced) = TracedRun::begin(&files, header)? {
             let violations = run(&traced.sink());
             traced.finish(&violations)?;
         }
@@ -102,9 +102,9 @@ impl TraceFolders {
     }
 }
 
-// === impl Traced ===
+// === impl TracedRun ===
 
-impl Traced {
+impl TracedRun {
     /// Begins the files of a run, if there are any. The caller has [checked](OutputArgs::check) them.
     pub(super) fn begin(files: &TraceArgs, header: &Header) -> Result<Option<Self>, String> {
         let temporary = match (&files.trace, &files.html) {

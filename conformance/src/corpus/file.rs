@@ -27,10 +27,7 @@ pub struct Corpus {
 
 /// A line of a corpus.
 #[derive(Clone, Debug)]
-#[expect(
-    clippy::exhaustive_enums,
-    reason = "complete by definition of the format"
-)]
+#[expect(clippy::exhaustive_enums, reason = "complete by definition")]
 pub enum Line {
     /// A request that makes an object.
     SetUp(SetUp),
@@ -69,9 +66,9 @@ pub enum CorpusError {
     },
 }
 
-/// A line as it is in the file.
+/// A line of the file.
 #[derive(Deserialize, Serialize)]
-struct Written {
+struct FileLine {
     #[serde(default, rename = "cat", skip_serializing_if = "Option::is_none")]
     category: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -186,7 +183,7 @@ impl Line {
     ///
     /// The text is no request of a corpus.
     pub fn parse(text: &str) -> serde_json::Result<Self> {
-        let written: Written = serde_json::from_str(text)?;
+        let written: FileLine = serde_json::from_str(text)?;
         let body = match (written.raw, written.body) {
             (Some(raw), _) => Some(Body::Raw(raw)),
             (None, Some(body)) => Some(Body::Json(body.get().to_owned())),
@@ -224,7 +221,7 @@ impl Line {
     /// Formats the line, without its end.
     pub fn to_text(&self) -> String {
         let written = match self {
-            Self::SetUp(set_up) => Written {
+            Self::SetUp(set_up) => FileLine {
                 name: set_up.name.clone(),
                 key: set_up.key.clone(),
                 until: if set_up.until {
@@ -233,23 +230,23 @@ impl Line {
                     Value::Null
                 },
                 setup: true,
-                ..Written::of(&set_up.request)
+                ..FileLine::of(&set_up.request)
             },
-            Self::Case { case, answer } => Written {
+            Self::Case { case, answer } => FileLine {
                 category: Some(case.category.clone()),
                 kind: Some(case.kind.clone()),
                 note: Some(case.note.clone()),
                 answer: Some(answer.clone()),
-                ..Written::of(&case.request)
+                ..FileLine::of(&case.request)
             },
         };
         serde_json::to_string(&written).expect("its parts are strings and JSON")
     }
 }
 
-// === impl Written ===
+// === impl FileLine ===
 
-impl Written {
+impl FileLine {
     fn of(request: &Request) -> Self {
         let (body, raw) = match &request.body {
             Some(Body::Json(text)) => (Some(text), None),

@@ -26,7 +26,7 @@ pub use self::{
     normalise::normalised,
     pair::{Difference, Pair, PairError},
     request::{Body, Case, Request, SetUp},
-    served::{Served, ServedError},
+    served::{ServedError, ServedKinds},
     session::{Session, SetUpError},
     tally::{Count, Tally},
 };

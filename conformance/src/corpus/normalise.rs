@@ -90,11 +90,11 @@ fn replacement(key: &str, value: &Value) -> Option<Value> {
 }
 
 fn address(item: &Value) -> Value {
-    let shown = match item {
+    let printed = match item {
         Value::String(text) => text.clone(),
         other => other.to_string(),
     };
-    if ADDRESS_OF_LIST.is_match(&shown) {
+    if ADDRESS_OF_LIST.is_match(&printed) {
         json!("<ip>")
     } else {
         item.clone()

@@ -67,17 +67,21 @@ impl Pair {
     /// The object may exist on one server or both; another call reads it.
     pub async fn set_up(&mut self, set_up: &SetUp) -> Result<Option<String>, SetUpError> {
         let (left, right) = futures::join!(self.left.set_up(set_up), self.right.set_up(set_up));
-        let mut told = Vec::new();
+        let mut messages = Vec::new();
         for outcome in [left, right] {
             match outcome {
-                Ok(()) => told.push("it is made".to_owned()),
+                Ok(()) => messages.push("it is made".to_owned()),
                 Err(error) if error.is_fatal() => return Err(error),
-                Err(error) => told.push(whole(&error)),
+                Err(error) => messages.push(whole(&error)),
             }
         }
-        let is_equal = told[0] == told[1];
-        Ok((!is_equal)
-            .then(|| format!("{}: left: {}; right: {}", set_up.request, told[0], told[1])))
+        let is_equal = messages[0] == messages[1];
+        Ok((!is_equal).then(|| {
+            format!(
+                "{}: left: {}; right: {}",
+                set_up.request, messages[0], messages[1]
+            )
+        }))
     }
 
     /// Reads the objects of the set-up again on both servers, as [`Session::refresh`] does.

@@ -96,7 +96,7 @@ impl Request {
 impl Request {
     /// Returns true if a correct server changes nothing: a read or a dry run.
     ///
-    /// A delete with a body has to say so in there, since the query is not read then.
+    /// The option of a delete with a body belongs in the body: the server then ignores the query.
     pub fn is_harmless(&self) -> bool {
         if ["GET", "HEAD", "OPTIONS"].contains(&&*self.method) {
             return true;

@@ -8,7 +8,7 @@ use crate::{call::DISCOVERY, golden::EndpointError, seed::Seed};
 
 /// The kinds that a server serves.
 #[derive(Clone, Debug)]
-pub struct Served {
+pub struct ServedKinds {
     discovery: Vec<Value>,
     openapi: Vec<Value>,
 }
@@ -36,9 +36,9 @@ pub enum ServedError {
     },
 }
 
-// === impl Served ===
+// === impl ServedKinds ===
 
-impl Served {
+impl ServedKinds {
     /// Reads discovery and OpenAPI v3 of a server.
     ///
     /// # Errors

@@ -25,7 +25,7 @@ const USER_AGENT: &str = "corpus/1";
 pub struct Session {
     endpoint: Endpoint,
     /// Versions and uids, by their references.
-    known: BTreeMap<String, String>,
+    variables: BTreeMap<String, String>,
     /// The paths of the objects in the set-up, by their keys.
     paths: BTreeMap<String, String>,
 }
@@ -74,7 +74,7 @@ impl Session {
     pub fn new(endpoint: Endpoint) -> Self {
         Self {
             endpoint,
-            known: BTreeMap::new(),
+            variables: BTreeMap::new(),
             paths: BTreeMap::new(),
         }
     }
@@ -165,7 +165,7 @@ impl Session {
         Ok(as_value(&self.answer(request).await?))
     }
 
-    /// Sends a request and returns the answer as it is. A lost connection is retried once.
+    /// Sends a request and returns the unchanged answer. A lost connection is retried once.
     pub(super) async fn answer(&self, request: &Request) -> Result<Answer, EndpointError> {
         let path = self.filled(&request.path);
         let body = match &request.body {
@@ -175,10 +175,10 @@ impl Session {
         };
         let headers = headers(request, body.is_some());
         let body = body.unwrap_or_default();
-        let asked = self
+        let sent = self
             .endpoint
             .ask(&request.method, &path, &headers, body.clone());
-        match asked.await {
+        match sent.await {
             Ok(answer) => Ok(answer),
             Err(EndpointError::Request(error)) => Err(error.into()),
             Err(_) => {
@@ -193,7 +193,7 @@ impl Session {
         for (reference, field) in [("rv", "resourceVersion"), ("uid", "uid")] {
             if let Some(value) = metadata[field].as_str().filter(|value| !value.is_empty()) {
                 let reference = format!("{reference}:{key}");
-                self.known.insert(reference, value.to_owned());
+                self.variables.insert(reference, value.to_owned());
             }
         }
     }
@@ -205,9 +205,9 @@ impl Session {
                 .iter()
                 .any(|kind| reference.starts_with(kind));
             is_one.then(|| {
-                self.known
+                self.variables
                     .get(reference)
-                    .map_or("0", |known| known)
+                    .map_or("0", |variables| variables)
                     .to_owned()
             })
         })

@@ -6,8 +6,8 @@ use fakeserver::FakeServer;
 use serde_json::{Value, json, value::to_raw_value};
 
 use super::{
-    Body, Case, Cause, Causes, Corpus, Line, Pair, Request, Served, Session, SetUp, normalised,
-    shrink::Shrinker,
+    Body, Case, Cause, Causes, Corpus, Line, Pair, Request, ServedKinds, Session, SetUp,
+    normalised, shrink::Shrinker,
 };
 use crate::{
     golden::{Endpoint, differences},
@@ -93,10 +93,10 @@ fn a_line_is_written_as_it_was_read() {
     ] {
         assert_eq!(Line::parse(text).unwrap().to_text(), text);
     }
-    let told = |text| Line::parse(text).unwrap_err().to_string();
-    assert!(told("{}").starts_with("missing field `method`"));
+    let error_text = |text| Line::parse(text).unwrap_err().to_string();
+    assert!(error_text("{}").starts_with("missing field `method`"));
     assert_eq!(
-        told(r#"{"method":"GET","path":"/p","cat":"read","kind":"pod"}"#),
+        error_text(r#"{"method":"GET","path":"/p","cat":"read","kind":"pod"}"#),
         "missing field `answer`"
     );
 }
@@ -126,7 +126,7 @@ fn a_compressed_file_has_the_same_lines() {
 }
 
 #[test]
-fn causes_are_told_by_kind_status_and_path() {
+fn causes_are_reported_by_kind_status_and_path() {
     let (want, got) = (
         json!({"status": 200, "body": [{"a": 1}]}),
         json!({"status": 200, "body": [{"a": 2}]}),
@@ -216,7 +216,7 @@ fn a_smaller_request_changes_nothing_either() {
 }
 
 #[test]
-fn requests_that_change_something_are_told() {
+fn requests_that_change_something_are_reported() {
     let with =
         |body: &str| Request::new("DELETE", "/p?dryRun=All").with_body(Body::Json(body.to_owned()));
     assert!(Request::new("GET", "/p").is_harmless());
@@ -275,7 +275,10 @@ async fn two_fake_servers_differ_nowhere() {
     let [left, right] = servers
         .each_ref()
         .map(|server| Session::new(Endpoint::in_process(server)));
-    let generator = Served::read(&left).await.unwrap().generator(Seed::new(5));
+    let generator = ServedKinds::read(&left)
+        .await
+        .unwrap()
+        .generator(Seed::new(5));
     let mut pair = Pair::new(left, right);
     for set_up in generator.set_up() {
         assert_eq!(pair.set_up(&set_up).await.unwrap(), None);

@@ -20,7 +20,7 @@ use crate::{
 /// Begins and ends the faults of a plan on one server, or on a proxy in front of one.
 #[derive(Debug)]
 pub struct FaultInjector {
-    place: Place,
+    place: InjectionPoint,
     recorder: Recorder,
     recording: Recording,
     /// The seed of random choices of faults.
@@ -57,7 +57,7 @@ const OF_INFORMERS: Recording = Recording {
 
 /// The place at which faults are injected.
 #[derive(Debug)]
-enum Place {
+enum InjectionPoint {
     Server(FakeServer),
     Proxy(Proxy),
 }
@@ -75,15 +75,25 @@ pub(crate) fn action(fault: Fault) -> Option<Action> {
 impl FaultInjector {
     /// Returns an injector into a server, in a run of this seed.
     pub fn new(server: &FakeServer, seed: Seed, clients: Vec<String>, recorder: Recorder) -> Self {
-        Self::at(Place::Server(server.clone()), seed, clients, recorder)
+        Self::at(
+            InjectionPoint::Server(server.clone()),
+            seed,
+            clients,
+            recorder,
+        )
     }
 
     /// Returns an injector into a proxy, for faults that need no server of our own.
     pub fn of_proxy(proxy: &Proxy, seed: Seed, clients: Vec<String>, recorder: Recorder) -> Self {
-        Self::at(Place::Proxy(proxy.clone()), seed, clients, recorder)
+        Self::at(
+            InjectionPoint::Proxy(proxy.clone()),
+            seed,
+            clients,
+            recorder,
+        )
     }
 
-    fn at(place: Place, seed: Seed, clients: Vec<String>, recorder: Recorder) -> Self {
+    fn at(place: InjectionPoint, seed: Seed, clients: Vec<String>, recorder: Recorder) -> Self {
         Self {
             place,
             recorder,
@@ -104,18 +114,18 @@ impl FaultInjector {
 
     /// Continues with a server that shares the rules of the previous one.
     pub fn go_on_with(&mut self, server: &FakeServer) {
-        self.place = Place::Server(server.clone());
+        self.place = InjectionPoint::Server(server.clone());
     }
 
     /// Begins the fault at `place` in its plan.
     pub fn begin(&mut self, place: usize, planned: &PlannedFault) {
         self.record_beginning(place, planned);
         match (&self.place, action(planned.kind)) {
-            (Place::Server(server), Some(Action::Compact)) => server.compact(),
-            (Place::Server(server), Some(Action::Expire)) => server.expire(),
-            (Place::Server(server), Some(Action::Disconnect)) => server.disconnect(),
-            (Place::Proxy(proxy), Some(Action::Disconnect)) => proxy.disconnect(),
-            (Place::Server(server), Some(Action::RollBack { revisions })) => {
+            (InjectionPoint::Server(server), Some(Action::Compact)) => server.compact(),
+            (InjectionPoint::Server(server), Some(Action::Expire)) => server.expire(),
+            (InjectionPoint::Server(server), Some(Action::Disconnect)) => server.disconnect(),
+            (InjectionPoint::Proxy(proxy), Some(Action::Disconnect)) => proxy.disconnect(),
+            (InjectionPoint::Server(server), Some(Action::RollBack { revisions })) => {
                 server.roll_back(revisions);
             }
             _ => {
@@ -193,9 +203,9 @@ impl FaultInjector {
     }
 }
 
-// === impl Place ===
+// === impl InjectionPoint ===
 
-impl Place {
+impl InjectionPoint {
     fn faults(&self) -> Faults {
         match self {
             Self::Server(server) => server.faults(),

@@ -21,7 +21,7 @@ const BODY_SIZE_BYTES_MAX: usize = 64 << 20;
 /// A clone reaches the same server, over the same connections.
 #[derive(Clone, Debug)]
 pub struct Endpoint {
-    way: Way,
+    way: Connection,
     patience: Duration,
     control_command: Option<String>,
 }
@@ -77,7 +77,7 @@ pub enum ControlError {
 }
 
 #[derive(Clone)]
-enum Way {
+enum Connection {
     InProcess(axum::Router),
     Remote(kube::Client),
 }
@@ -87,15 +87,15 @@ enum Way {
 impl Endpoint {
     /// Reaches a fake server in process: without sockets, so that the clock may be paused.
     pub fn in_process(server: &FakeServer) -> Self {
-        Self::new(Way::InProcess(server.router()))
+        Self::new(Connection::InProcess(server.router()))
     }
 
     /// Reaches the server of a client, which must not retry by itself: a transcript has one answer a request.
     pub fn remote(client: kube::Client) -> Self {
-        Self::new(Way::Remote(client))
+        Self::new(Connection::Remote(client))
     }
 
-    fn new(way: Way) -> Self {
+    fn new(way: Connection) -> Self {
         Self {
             way,
             patience: PATIENCE,
@@ -103,20 +103,13 @@ impl Endpoint {
         }
     }
 
-    /// Limits the time for an answer, to its end; 30 s by default.
-    #[must_use]
-    pub fn with_patience(mut self, patience: Duration) -> Self {
-        self.patience = patience;
-        self
-    }
-
-    /// Runs `command` with the name of a control as its argument, in place of POST `/_control/NAME`.
-    ///
-    /// For example, `expire` has to make the server forget its history, so that older versions are answered with 410.
-    #[must_use]
-    pub fn with_control_command(mut self, command: impl Into<String>) -> Self {
-        self.control_command = Some(command.into());
-        self
+    setters! {
+        /// Limits the time for an answer, to its end; 30 s by default.
+        with_patience(patience: Duration) |this| this.patience = patience;
+        /// Runs `command` with the name of a control as its argument, in place of POST `/_control/NAME`.
+        ///
+        /// For example, `expire` has to make the server forget its history, so that older versions are answered with 410.
+        with_control_command(command: impl Into<String>) |this| this.control_command = Some(command.into());
     }
 
     /// Returns the version of `kube-apiserver`, if the server has one.
@@ -143,11 +136,11 @@ impl Endpoint {
         headers: &[(String, String)],
         body: Vec<u8>,
     ) -> Result<Answer, EndpointError> {
-        let asked = async {
+        let exchange = async {
             let response = self.send(method, path, headers, body).await?;
             Ok(call::read(response).await)
         };
-        let answered = timeout(self.patience, asked).await;
+        let answered = timeout(self.patience, exchange).await;
         answered.unwrap_or(Err(EndpointError::TooSlow(self.patience)))
     }
 
@@ -212,8 +205,8 @@ impl Endpoint {
     ) -> Result<Response<Body>, EndpointError> {
         let request = call::request(method, path, headers, body)?;
         match &self.way {
-            Way::InProcess(router) => Ok(call::send(router, request).await),
-            Way::Remote(client) => {
+            Connection::InProcess(router) => Ok(call::send(router, request).await),
+            Connection::Remote(client) => {
                 let request = request.map(kube::client::Body::from);
                 let response = client.send(request).await;
                 let response = response.map_err(|error| EndpointError::Unreached(Box::new(error)));
@@ -223,9 +216,9 @@ impl Endpoint {
     }
 }
 
-// === impl Way ===
+// === impl Connection ===
 
-impl std::fmt::Debug for Way {
+impl std::fmt::Debug for Connection {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::InProcess(_) => f.write_str("InProcess"),

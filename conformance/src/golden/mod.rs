@@ -19,7 +19,7 @@ pub use self::{
     compare::{Difference, differences, ignore},
     endpoint::{ControlError, Endpoint, EndpointError},
     normalise::Normaliser,
-    player::{Playback, Played, Stopped, play},
+    player::{PlayError, Playback, PlayedStep, play},
     scenario::{Scenario, ScenarioError},
     stored::stored,
     transcript::{Action, Step, Transcript},

@@ -25,7 +25,7 @@ pub struct Normaliser {
 
 /// The position of a value, as far as its treatment depends on it.
 #[derive(Clone, Copy)]
-struct Place<'a> {
+struct ValuePosition<'a> {
     key: &'a str,
     /// True within the metadata of a list, whose version is not that of an object.
     in_list_metadata: bool,
@@ -43,7 +43,7 @@ impl Normaliser {
     pub fn value(&mut self, value: &Value) -> Value {
         self.walk(
             value,
-            Place {
+            ValuePosition {
                 key: "",
                 in_list_metadata: false,
             },
@@ -66,7 +66,7 @@ impl Normaliser {
         ADDRESS.replace_all(&text, "<host>").into_owned()
     }
 
-    fn walk(&mut self, value: &Value, place: Place<'_>) -> Value {
+    fn walk(&mut self, value: &Value, place: ValuePosition<'_>) -> Value {
         match value {
             Value::Object(fields) => self.object(fields, place),
             Value::Array(items) => self.array(items, place.key),
@@ -78,7 +78,7 @@ impl Normaliser {
         }
     }
 
-    fn object(&mut self, fields: &Map<String, Value>, place: Place<'_>) -> Value {
+    fn object(&mut self, fields: &Map<String, Value>, place: ValuePosition<'_>) -> Value {
         let is_bookmark = fields.get("type").is_some_and(|kind| kind == "BOOKMARK");
         if is_bookmark && let Some(Value::Object(object)) = fields.get("object") {
             return json!({"type": "BOOKMARK", "object": self.bookmark(object)});
@@ -90,7 +90,7 @@ impl Normaliser {
                 "items" => false,
                 _ => place.in_list_metadata,
             };
-            let place = Place {
+            let place = ValuePosition {
                 key,
                 in_list_metadata,
             };
@@ -102,7 +102,7 @@ impl Normaliser {
     /// Normalises a bookmark, whose version may be any that is new enough.
     fn bookmark(&mut self, object: &Map<String, Value>) -> Value {
         let mut walked = Map::new();
-        let plain = |key| Place {
+        let plain = |key| ValuePosition {
             key,
             in_list_metadata: false,
         };
@@ -136,14 +136,14 @@ impl Normaliser {
             }
             _ => {}
         }
-        let place = Place {
+        let place = ValuePosition {
             key,
             in_list_metadata: false,
         };
         items.iter().map(|item| self.walk(item, place)).collect()
     }
 
-    fn string(&mut self, text: &str, place: Place<'_>) -> String {
+    fn string(&mut self, text: &str, place: ValuePosition<'_>) -> String {
         let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
         match place.key {
             "resourceVersion" if is_number && place.in_list_metadata => "<listrv>".to_owned(),

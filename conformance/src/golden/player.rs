@@ -44,7 +44,7 @@ const HEADERS: [&str; 5] = [
 /// A request without an answer becomes an object with the single field `failed`.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct Played {
+pub struct PlayedStep {
     /// The name of the step.
     pub id: String,
     /// The normalised answer.
@@ -56,15 +56,15 @@ pub struct Played {
 #[non_exhaustive]
 pub struct Playback {
     /// The steps that were played, in order.
-    pub played: Vec<Played>,
+    pub played: Vec<PlayedStep>,
     /// The reason why the rest was not played, if there is a rest.
-    pub stopped: Option<Stopped>,
+    pub stopped: Option<PlayError>,
 }
 
 /// The reason why a transcript was not played to its end.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum Stopped {
+pub enum PlayError {
     /// A control failed on which the rest depends.
     #[error(transparent)]
     Control(#[from] ControlError),
@@ -85,7 +85,11 @@ pub enum Stopped {
 /// # Memory
 ///
 /// Holds all answers, and all events of each watch.
-pub async fn play(endpoint: &Endpoint, steps: &[Step], mut watch: impl FnMut(&Played)) -> Playback {
+pub async fn play(
+    endpoint: &Endpoint,
+    steps: &[Step],
+    mut watch: impl FnMut(&PlayedStep),
+) -> Playback {
     let mut session = Player::new(endpoint.clone());
     let mut playback = Playback {
         played: Vec::with_capacity(steps.len()),
@@ -99,7 +103,7 @@ pub async fn play(endpoint: &Endpoint, steps: &[Step], mut watch: impl FnMut(&Pl
                 break;
             }
         };
-        let answered = Played {
+        let answered = PlayedStep {
             id: step.id.clone(),
             response,
         };
@@ -120,19 +124,19 @@ struct Player {
 }
 
 struct OpenWatch {
-    brought: watch::Receiver<Brought>,
+    collected: watch::Receiver<CollectedLines>,
     collected_count: usize,
 }
 
 #[derive(Default)]
-struct Brought {
+struct CollectedLines {
     lines: Vec<Vec<u8>>,
     is_closed: bool,
 }
 
-// === impl Played ===
+// === impl PlayedStep ===
 
-impl Played {
+impl PlayedStep {
     /// Returns true if a request of this step had no answer.
     pub fn has_failed(&self) -> bool {
         let response = self.response.as_ref();
@@ -154,7 +158,7 @@ impl Player {
         }
     }
 
-    async fn step(&mut self, action: &Action) -> Result<Option<Value>, Stopped> {
+    async fn step(&mut self, action: &Action) -> Result<Option<Value>, PlayError> {
         let answered = match action {
             Action::Control { control } => {
                 self.endpoint.control(control).await?;
@@ -180,7 +184,7 @@ impl Player {
             Err(error) => {
                 self.unanswered_count += 1;
                 if self.unanswered_count == UNANSWERED_COUNT_MAX {
-                    return Err(Stopped::Unanswered(error));
+                    return Err(PlayError::Unanswered(error));
                 }
                 Ok(Some(json!({"failed": whole(&error)})))
             }
@@ -202,7 +206,7 @@ impl Player {
             .unwrap_or_default()
             .to_owned();
         let mut answer = json!({"status": response.status().as_u16(), "type": kind});
-        let (sender, brought) = watch::channel(Brought::default());
+        let (sender, collected) = watch::channel(CollectedLines::default());
         if response.status() == 200 {
             self.tasks.spawn(read_lines(response, sender));
         } else {
@@ -210,7 +214,7 @@ impl Player {
             answer["body"] = self.normaliser.value(&body_of(&body));
         }
         let opened = OpenWatch {
-            brought,
+            collected,
             collected_count: 0,
         };
         self.watches.insert(name.to_owned(), opened);
@@ -224,20 +228,20 @@ impl Player {
         };
         let end = Instant::now() + duration(collect.wait);
         let wanted = collect.events.map(|count| open.collected_count + count);
-        let enough = |brought: &Brought| {
-            brought.is_closed || wanted.is_some_and(|count| brought.lines.len() >= count)
+        let enough = |collected: &CollectedLines| {
+            collected.is_closed || wanted.is_some_and(|count| collected.lines.len() >= count)
         };
         // The end of the time limit or of the reader is an answer too: the events so far.
-        let _ = timeout_at(end, open.brought.wait_for(enough)).await;
+        let _ = timeout_at(end, open.collected.wait_for(enough)).await;
         if wanted.is_some() {
             sleep(LINGER).await;
         }
         let (mut events, is_closed) = {
-            let brought = open.brought.borrow();
-            let new = &brought.lines[open.collected_count..];
+            let collected = open.collected.borrow();
+            let new = &collected.lines[open.collected_count..];
             (
                 new.iter().map(|line| parsed(line)).collect::<Vec<_>>(),
-                brought.is_closed,
+                collected.is_closed,
             )
         };
         open.collected_count += events.len();
@@ -263,8 +267,8 @@ impl Player {
         let end = Instant::now() + duration(send.until);
         let answer = loop {
             let body = body.clone().unwrap_or_default();
-            let asked = self.endpoint.ask(&send.method, &path, &headers, body).await;
-            let answer = asked?;
+            let outcome = self.endpoint.ask(&send.method, &path, &headers, body).await;
+            let answer = outcome?;
             if answer.status < 400 || Instant::now() >= end {
                 break answer;
             }
@@ -306,7 +310,7 @@ impl Player {
 }
 
 /// Collects the lines of a watch.
-async fn read_lines(response: Response<Body>, brought: watch::Sender<Brought>) {
+async fn read_lines(response: Response<Body>, collected: watch::Sender<CollectedLines>) {
     let mut body = response.into_body();
     let mut rest = Vec::new();
     while let Some(Ok(frame)) = body.frame().await {
@@ -316,14 +320,14 @@ async fn read_lines(response: Response<Body>, brought: watch::Sender<Brought>) {
         rest.extend_from_slice(&data);
         while let Some(end) = rest.iter().position(|byte| *byte == b'\n') {
             let line = rest.drain(..=end).collect();
-            brought.send_modify(|brought| brought.lines.push(line));
+            collected.send_modify(|collected| collected.lines.push(line));
         }
     }
-    brought.send_modify(|brought| {
+    collected.send_modify(|collected| {
         if !rest.is_empty() {
-            brought.lines.push(rest);
+            collected.lines.push(rest);
         }
-        brought.is_closed = true;
+        collected.is_closed = true;
     });
 }
 

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use thiserror::Error;
 
 use super::{
-    player::Played,
+    player::PlayedStep,
     transcript::{Step, Transcript},
 };
 
@@ -89,7 +89,7 @@ impl Scenario {
     }
 
     /// Formats the transcript with the answers in `played`, which has all steps; `server` names their origin.
-    pub fn recorded(&self, server: &str, played: &[Played]) -> String {
+    pub fn recorded(&self, server: &str, played: &[PlayedStep]) -> String {
         let Transcript {
             name,
             about,

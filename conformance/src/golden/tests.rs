@@ -8,7 +8,7 @@ use fakeserver::{FakeServer, faults::Fault};
 use tokio::time::Instant;
 
 use super::{
-    Endpoint, Normaliser, Scenario, Stopped, Transcript, Verdict, differences, ignore, play,
+    Endpoint, Normaliser, PlayError, Scenario, Transcript, Verdict, differences, ignore, play,
 };
 
 const UID: &str = "0b1c2d3e-0000-4000-8000-000000000001";
@@ -61,7 +61,7 @@ fn versions_of_lists_and_bookmarks_are_nobody_s() {
 }
 
 #[test]
-fn what_has_no_order_is_put_in_order() {
+fn unordered_parts_are_sorted() {
     check_normalised(
         &json!({"causes": [{"field": "b"}, {"field": "a", "message": "2"}, {"field": "a", "message": "1"}]}),
         &json!({"causes": [{"field": "a", "message": "1"}, {"field": "a", "message": "2"}, {"field": "b"}]}),
@@ -109,15 +109,15 @@ fn messages_lose_their_numbers_and_keep_their_words() {
 }
 
 #[test]
-fn every_difference_is_told_with_its_path() {
+fn every_difference_is_reported_with_its_path() {
     let want = json!({"a": [1, {"b": 2}], "gone": true, "same": null});
     let got = json!({"a": [1, {"b": 3}, 4], "new": 1, "same": null});
-    let told: Vec<String> = differences(&want, &got)
+    let printed: Vec<String> = differences(&want, &got)
         .iter()
         .map(ToString::to_string)
         .collect();
     assert_eq!(
-        told,
+        printed,
         [
             ".a.len want 2 got 3",
             ".a[1].b want 2 got 3",
@@ -150,7 +150,7 @@ fn ignored_paths_are_removed_and_nothing_else() {
 }
 
 #[test]
-fn a_step_is_told_by_the_field_that_names_it() {
+fn a_step_has_the_kind_of_its_first_field() {
     let text = r#"{"name":"n","about":"","steps":[
         {"id":"1","request":{"control":"expire"}},
         {"id":"2","request":{"sleep":1.5}},
@@ -159,7 +159,7 @@ fn a_step_is_told_by_the_field_that_names_it() {
         {"id":"5","request":{"path":"/p"},"response":{"status":200}}
     ]}"#;
     let transcript = Transcript::parse(text).unwrap();
-    let shown: Vec<String> = transcript
+    let lines: Vec<String> = transcript
         .steps
         .iter()
         .map(|step| {
@@ -170,7 +170,7 @@ fn a_step_is_told_by_the_field_that_names_it() {
         })
         .collect();
     assert_eq!(
-        shown,
+        lines,
         ["Control", "Sleep {", "Open { ", "Collect", "Send(Se"]
     );
     assert_eq!(transcript.steps[3].request.ignore, ["a.b"]);
@@ -193,12 +193,12 @@ async fn a_server_that_does_not_answer_is_given_up() {
     let playback = play(&endpoint, &transcript.steps, |_| {}).await;
     assert_eq!(began.elapsed(), Duration::from_secs(21));
     assert_eq!(playback.played.len(), 2);
-    assert!(playback.played.iter().all(super::Played::has_failed));
-    assert!(matches!(playback.stopped, Some(Stopped::Unanswered(_))));
+    assert!(playback.played.iter().all(super::PlayedStep::has_failed));
+    assert!(matches!(playback.stopped, Some(PlayError::Unanswered(_))));
     let verdict = Verdict::of(&transcript, &playback.played);
     assert_eq!((verdict.matched_count, verdict.not_played_count), (0, 7));
-    let told = verdict.mismatches[0].differences[0].to_string();
-    assert_eq!(told, ".failed want nothing got \"no answer within 7 s\"");
+    let printed = verdict.mismatches[0].differences[0].to_string();
+    assert_eq!(printed, ".failed want nothing got \"no answer within 7 s\"");
 }
 
 #[tokio::test(start_paused = true)]
@@ -221,11 +221,11 @@ fn a_scenario_has_names_for_its_steps_and_refuses_what_is_none() {
         r#"[{"path":"/a"},{"id":"x","sleep":1},{"id":"y","request":{"path":"/b"},"response":{}}]"#;
     let scenario = Scenario::from_json("case", &format!(r#"{{"steps":{steps}}}"#)).unwrap();
     assert_eq!(scenario.name(), "case");
-    let shown = scenario.steps().iter();
-    let shown: Vec<String> = shown
+    let lines = scenario.steps().iter();
+    let lines: Vec<String> = lines
         .map(|step| format!("{}: {}", step.id, step.request.action))
         .collect();
-    assert_eq!(shown, ["s1: GET /a", "x: sleep 1 s", "y: GET /b"]);
+    assert_eq!(lines, ["s1: GET /a", "x: sleep 1 s", "y: GET /b"]);
     assert!(scenario.steps().iter().all(|step| step.response.is_none()));
 
     let refused = |text| Scenario::from_yaml("case", text).unwrap_err().to_string();

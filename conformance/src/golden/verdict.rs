@@ -2,7 +2,7 @@
 
 use super::{
     compare::{Difference, differences, ignore},
-    player::Played,
+    player::PlayedStep,
     transcript::Transcript,
 };
 
@@ -38,7 +38,7 @@ pub struct Mismatch {
 
 impl Verdict {
     /// Compares the played steps, from the first on, with the recorded ones.
-    pub fn of(transcript: &Transcript, played: &[Played]) -> Self {
+    pub fn of(transcript: &Transcript, played: &[PlayedStep]) -> Self {
         let mut verdict = Self {
             name: transcript.name.clone(),
             compared_count: transcript.compared_count(),

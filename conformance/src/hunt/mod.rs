@@ -8,9 +8,9 @@ pub use self::page::page;
 use crate::{
     bugs::Bug,
     checkers::Violation,
+    participants::subjects::{self, SubjectParts},
     seed::Seed,
     sim::{self, Outcome, Plan, RunOptions},
-    subjects::{self, SubjectParts},
     task,
     trace::SharedSink,
 };
@@ -116,9 +116,9 @@ pub fn run_into(plan: &Plan, bug: Bug, sink: Option<&SharedSink>) -> Outcome {
 }
 
 fn checkers(outcome: &Outcome) -> Vec<&'static str> {
-    let mut told = BTreeSet::new();
+    let mut caught = BTreeSet::new();
     let names = outcome.violations.iter().map(|violation| violation.checker);
-    names.filter(|name| told.insert(*name)).collect()
+    names.filter(|name| caught.insert(*name)).collect()
 }
 
 #[cfg(test)]

@@ -11,10 +11,10 @@ fn a_hunt_ends_with_the_first_seed_that_shows_it() {
     assert_eq!(again.catch.as_ref(), Some(caught));
     assert_eq!(caught.checkers[0], caught.violation.checker);
 
-    let nobody = hunt(bug, []);
-    assert_eq!((nobody.seed_count, &nobody.catch), (0, &None));
+    let without_catch = hunt(bug, []);
+    assert_eq!((without_catch.seed_count, &without_catch.catch), (0, &None));
 
-    let page = page(&[found.clone(), nobody]);
+    let page = page(&[found.clone(), without_catch]);
     let rows: Vec<&str> = page
         .lines()
         .filter(|line| line.starts_with("| `"))

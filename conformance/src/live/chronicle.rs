@@ -26,15 +26,15 @@ const WATCH_TIMEOUT_S: u32 = 300;
 /// All that a server has reported since this was opened. Dropping it ends its watches.
 #[derive(Debug)]
 pub(super) struct Chronicle {
-    told: BTreeMap<Resource, Arc<Mutex<Told>>>,
+    history: BTreeMap<Resource, Arc<Mutex<ResourceHistory>>>,
     _tasks: TaskSet,
 }
 
 /// The history of one resource.
 #[derive(Debug, Default)]
-struct Told {
+struct ResourceHistory {
     changes: Vec<Change>,
-    held: BTreeMap<Key, Held>,
+    present_objects: BTreeMap<Key, HeldObject>,
     /// The version up to which the history is complete.
     revision: u64,
     /// The failure after which nothing more is reported.
@@ -42,7 +42,7 @@ struct Told {
 }
 
 #[derive(Debug)]
-struct Held {
+struct HeldObject {
     state: State,
     namespace: Arc<str>,
     side: Side,
@@ -53,11 +53,11 @@ struct Held {
 impl Chronicle {
     /// Begins with the present objects of the server behind `router`.
     pub(super) async fn open(router: &Router) -> Result<Self, LiveError> {
-        let mut told = BTreeMap::new();
+        let mut history = BTreeMap::new();
         let mut tasks = TaskSet::new();
         for resource in Resource::ALL {
             let list: List = ask(router, &all(resource)).await?;
-            let mut begun = Told::default();
+            let mut begun = ResourceHistory::default();
             let mut items = list.items;
             // In the order of a log.
             items.sort_by_key(|item| item.metadata.revision());
@@ -67,10 +67,10 @@ impl Chronicle {
             begun.revision = list.metadata.revision();
             let begun = Arc::new(Mutex::new(begun));
             tasks.spawn(follow(router.clone(), resource, Arc::clone(&begun)));
-            told.insert(resource, begun);
+            history.insert(resource, begun);
         }
         Ok(Self {
-            told,
+            history,
             _tasks: tasks,
         })
     }
@@ -82,16 +82,16 @@ impl Chronicle {
 
     /// Returns the objects of a selection that the server holds, according to the history.
     pub(super) fn members(&self, selection: &Selection) -> Vec<Member> {
-        let told = self.of(selection.resource);
-        let held = told.held.iter();
-        let selected = held.filter(|(_, held)| {
-            let side = &held.side;
-            selection.contains(&held.namespace, side.label.as_deref(), side.is_spoiled)
+        let history = self.of(selection.resource);
+        let present_objects = history.present_objects.iter();
+        let selected = present_objects.filter(|(_, object)| {
+            let side = &object.side;
+            selection.contains(&object.namespace, side.label.as_deref(), side.is_spoiled)
         });
         selected
-            .map(|(key, held)| Member {
+            .map(|(key, object)| Member {
                 key: Key::clone(key),
-                state: held.state.clone(),
+                state: object.state.clone(),
             })
             .collect()
     }
@@ -102,34 +102,39 @@ impl Chronicle {
     ///
     /// [`LiveError::Chronicle`]: the history is incomplete.
     pub(super) fn changes(&self, resource: Resource) -> Result<Vec<Change>, LiveError> {
-        let told = self.of(resource);
-        match &told.failed {
+        let history = self.of(resource);
+        match &history.failed {
             Some(why) => Err(LiveError::Chronicle {
                 resource: resource.plural(),
                 why: why.clone(),
             }),
-            None => Ok(told.changes.clone()),
+            None => Ok(history.changes.clone()),
         }
     }
 
-    fn of(&self, resource: Resource) -> MutexGuard<'_, Told> {
-        lock(&self.told[&resource])
+    fn of(&self, resource: Resource) -> MutexGuard<'_, ResourceHistory> {
+        lock(&self.history[&resource])
     }
 }
 
 /// Watches until a failure.
-async fn follow(router: Router, resource: Resource, told: Arc<Mutex<Told>>) {
+async fn follow(router: Router, resource: Resource, history: Arc<Mutex<ResourceHistory>>) {
     loop {
-        if let Err(why) = watch(&router, resource, &told).await {
-            lock(&told).failed = Some(why);
+        // The history cannot be completed by a list: deletions in the gap would have no revision.
+        if let Err(why) = watch(&router, resource, &history).await {
+            lock(&history).failed = Some(why);
             return;
         }
     }
 }
 
 /// Follows one watch to its end. Fails, with a reason, if no other can follow it.
-async fn watch(router: &Router, resource: Resource, told: &Mutex<Told>) -> Result<(), String> {
-    let revision = lock(told).revision;
+async fn watch(
+    router: &Router,
+    resource: Resource,
+    history: &Mutex<ResourceHistory>,
+) -> Result<(), String> {
+    let revision = lock(history).revision;
     let path = format!(
         "{}?watch=1&allowWatchBookmarks=1&timeoutSeconds={WATCH_TIMEOUT_S}&resourceVersion={revision}",
         all(resource)
@@ -144,14 +149,14 @@ async fn watch(router: &Router, resource: Resource, told: &Mutex<Told>) -> Resul
     while let Some(line) = lines.next().await {
         let line = line.map_err(|error| call::whole(&error))?;
         let event: Event = serde_json::from_str(&line).map_err(|error| error.to_string())?;
-        lock(told).hear(resource, &event)?;
+        lock(history).hear(resource, &event)?;
     }
     Ok(())
 }
 
-// === impl Told ===
+// === impl ResourceHistory ===
 
-impl Told {
+impl ResourceHistory {
     fn hear(&mut self, resource: Resource, event: &Event) -> Result<(), String> {
         let object = &event.object;
         match event.r#type.as_str() {
@@ -160,19 +165,20 @@ impl Told {
             "BOOKMARK" => {}
             other => return Err(format!("an event {other} of code {:?}", object.code)),
         }
+        // A bookmark, too: the run waits until the history has come to its last write.
         self.revision = object.metadata.revision();
         Ok(())
     }
 
     fn is_there(&mut self, resource: Resource, object: &Metadata) {
         let namespace: Arc<str> = object.namespace.as_deref().unwrap_or_default().into();
-        let new = Held {
+        let new = HeldObject {
             state: object.state(),
             namespace: Arc::clone(&namespace),
             side: object.side(),
         };
         let after = new.side.clone();
-        let old = self.held.insert(object.key(), new);
+        let old = self.present_objects.insert(object.key(), new);
         self.changes.push(Change {
             resource,
             revision: object.revision(),
@@ -184,7 +190,7 @@ impl Told {
     }
 
     fn is_gone(&mut self, resource: Resource, object: &Metadata) {
-        let Some(old) = self.held.remove(&object.key()) else {
+        let Some(old) = self.present_objects.remove(&object.key()) else {
             return;
         };
         self.changes.push(Change {
@@ -198,6 +204,6 @@ impl Told {
     }
 }
 
-fn lock(told: &Mutex<Told>) -> MutexGuard<'_, Told> {
-    told.lock().expect("no holder panics")
+fn lock(history: &Mutex<ResourceHistory>) -> MutexGuard<'_, ResourceHistory> {
+    history.lock().expect("no holder panics")
 }

@@ -23,9 +23,11 @@ pub(super) async fn prepare(router: &Router) -> Result<(), LiveError> {
     for name in NAMESPACES {
         claim(router, name).await?;
     }
+    // After the namespaces are known to be ours: nothing foreign is deleted.
     for resource in Resource::ALL {
         remove(router, resource).await?;
     }
+    // Last, since the service account is created while the objects are removed.
     for name in NAMESPACES {
         wait_until_it_takes_pods(router, name).await?;
     }
@@ -48,7 +50,7 @@ async fn claim(router: &Router, name: &str) -> Result<(), LiveError> {
         }
         404 => {
             if name == NAMESPACES[0] {
-                nobody_has_nodes(router).await?;
+                check_no_nodes(router).await?;
             }
             let namespace = json!({
                 "apiVersion": "v1",
@@ -65,7 +67,7 @@ async fn claim(router: &Router, name: &str) -> Result<(), LiveError> {
     }
 }
 
-async fn nobody_has_nodes(router: &Router) -> Result<(), LiveError> {
+async fn check_no_nodes(router: &Router) -> Result<(), LiveError> {
     let nodes: List = ask(router, &all(Resource::Nodes)).await?;
     let mut names = nodes.items.iter().map(|node| &node.metadata);
     match names.find(|node| node.is_of_a_plan(Resource::Nodes)) {
@@ -102,6 +104,7 @@ async fn remove(router: &Router, resource: Resource) -> Result<(), LiveError> {
                 ),
                 None => format!("{}/{}", all(resource), object.name),
             };
+            // Finalizers of earlier runs, whose owners are gone.
             if !object.finalizers.is_empty() {
                 let release = json!({"metadata": {"finalizers": null}});
                 send(router, "PATCH", &path, Some(release)).await;

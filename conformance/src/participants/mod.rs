@@ -1,9 +1,13 @@
-//! The participants of runs beside the informers, each in a folder of its own: its part of plans, its acts in a run, its
-//! observations with their words, and its promises.
+//! The participants of runs, each in a folder of its own: its section of plans, its acts in a run, its observations with their
+//! words, and its promises.
 //!
-//! To add one, add its folder and its line in the list below: a type that is a `Participant`, and a `Run` of it.
+//! Informers take part in every run, and so do their controllers. The others are optional: to add one, add its folder and its line
+//! in the list below: a type that is a `Participant`, and a `Run` of it.
 
 mod participant;
+mod states;
+pub mod controllers;
+pub mod informers;
 mod election;
 mod factory;
 mod watcher;
@@ -13,12 +17,21 @@ use std::{iter, ops::Range};
 use fakeserver::FakeServerBuilder;
 use serde::{Deserialize, Serialize};
 
+use self::participant::Participant;
 pub(crate) use self::participant::{Draft, End, Host, Part, renumber, simplify, within};
-use self::participant::{Participant, Run};
+pub(crate) use self::participant::{PlanSection, Run};
+pub use self::{
+    controllers::{ControllerPlan, QueueAction, QueueOperation, QueueStop},
+    informers::{Adapter, HandlerPlan, InformerPlan, Pause, PlannedEncoding, subjects},
+};
 use crate::{
     checkers::{self, Checker, Violation},
+    plan::Profile,
     trace::{Concern, Trace},
 };
+
+/// The warning of a participant after a panic of one of its tasks.
+pub(crate) const PANICKED: &str = "a task of the subject panicked";
 
 /// Makes the types of all participants of a list: a line a participant, with its folder and the type of its part of plans.
 macro_rules! participants {
@@ -39,7 +52,7 @@ macro_rules! participants {
         /// The participants of a run.
         #[derive(Default)]
         pub(crate) struct Running {
-            $($folder: Option<Acting<$plan>>,)*
+            $($folder: Option<ActiveParticipant<$plan>>,)*
         }
 
         /// The checkers of each participant's promises.
@@ -54,8 +67,8 @@ macro_rules! participants {
                 Self { $($folder: $plan::draw(draft),)* }
             }
 
-            pub(crate) fn made_valid(self, safety_ms: u64) -> Self {
-                Self { $($folder: self.$folder.and_then(|own| own.made_valid(safety_ms)),)* }
+            pub(crate) fn made_valid(self, profile: Profile, safety_ms: u64) -> Self {
+                Self { $($folder: self.$folder.and_then(|own| own.made_valid(profile, safety_ms)),)* }
             }
 
             /// Replaces every moment by the result of `new`.
@@ -109,7 +122,7 @@ macro_rules! participants {
         impl Running {
             /// Creates the participants of a plan.
             pub(crate) fn new(plan: &Participants, host: &mut Host<'_>) -> Self {
-                Self { $($folder: plan.$folder.as_ref().map(|own| Acting::new(own, host)),)* }
+                Self { $($folder: plan.$folder.as_ref().map(|own| ActiveParticipant::new(own, host)),)* }
             }
 
             /// Returns the names of all clients.
@@ -166,8 +179,8 @@ macro_rules! participants {
 
 participants! {
     election => ElectionPlan {
-        Candidacy, CandidateFault, CandidatePlan, CandidateStop, ElectionEvent, LeaseState, Meddling,
-        MeddlingKind, StopKind,
+        Candidacy, CandidateFault, CandidatePlan, CandidateStop, ElectionEvent, LeaseState, ForeignWrite,
+        ForeignWriteKind, StopKind,
     },
     factory => FactoryPlan { FactoryAct, FactoryActKind, FactoryEvent, FactoryRequest, ViewPlan },
     watcher => WatcherPlan { WatchPlan, WatcherEvent },
@@ -183,7 +196,7 @@ pub(crate) struct Act {
 }
 
 /// A participant in a run, and what its plan says of it.
-struct Acting<P: Participant> {
+struct ActiveParticipant<P: Participant> {
     run: P::Run,
     acts: Vec<(u64, P::Act)>,
     clients: Vec<String>,
@@ -200,7 +213,15 @@ pub(crate) struct AnyPart {
 /// Returns the checkers of all promises: those of informers and servers first.
 pub fn checkers() -> impl Iterator<Item = &'static Checker> + Clone {
     let own = CHECKERS.iter().copied().flatten();
-    checkers::CHECKERS.iter().chain(own)
+    let of_informers = informers::checkers::CHECKERS.iter();
+    of_informers.chain(controllers::CHECKERS).chain(own)
+}
+
+/// Returns true if a checker of this name assumes instant delivery, which runs in real time do not have.
+pub(crate) fn assumes_instant_delivery(checker: &str) -> bool {
+    let of_informers = informers::checkers::OF_INSTANT_DELIVERY;
+    let of_controllers = controllers::OF_INSTANT_DELIVERY;
+    of_informers.contains(&checker) || of_controllers.contains(&checker)
 }
 
 /// Runs all checkers over a trace.
@@ -208,12 +229,12 @@ pub(crate) fn check_all(trace: &Trace) -> Vec<Violation> {
     checkers::check_all(trace, checkers())
 }
 
-// === impl Acting ===
+// === impl ActiveParticipant ===
 
-impl<P: Participant> Acting<P> {
+impl<P: Participant> ActiveParticipant<P> {
     fn new(plan: &P, host: &mut Host<'_>) -> Self {
         Self {
-            run: P::Run::new(plan, host),
+            run: plan.enter(host),
             acts: of_one(Some(plan)).collect(),
             clients: plan.clients(),
         }

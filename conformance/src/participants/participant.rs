@@ -14,27 +14,18 @@ use crate::{
     transport::{Leader, Route},
 };
 
-/// A participant of runs beside the informers, as its part of a plan describes it.
-///
-/// It takes part on simulated servers and the paused clock only.
-pub(crate) trait Participant: Sized + 'static {
+/// A section of a plan, whose acts are performed in a run.
+pub(crate) trait PlanSection: Sized + 'static {
     /// An act; those of one moment are performed in this order.
     type Act: Copy + Ord;
-    /// The participant in a run.
-    type Run: Run<Self>;
 
-    /// Its promises.
-    const CHECKERS: &'static [Checker];
     /// The parts of it that can be removed, in the order of proposals.
     const PARTS: &'static [Part<Self>];
-    /// The options of what is left, likewise.
+    /// The options of the remaining parts, likewise.
     const OPTIONS: &'static [Part<Self>];
 
-    /// Draws its part of a plan, if it has one, by a stream of its own: the rest of the plan does not change.
-    fn draw(draft: &Draft<'_>) -> Option<Self>;
-
-    /// Changes what is needed to have the invariants of drawn plans; returns `None` if too little is left.
-    fn made_valid(self, safety_ms: u64) -> Option<Self>;
+    /// Restores the invariants of drawn plans; returns `None` if too little is left.
+    fn made_valid(self, profile: Profile, safety_ms: u64) -> Option<Self>;
 
     /// Returns true if nothing would happen.
     fn is_void(&self) -> bool;
@@ -44,9 +35,26 @@ pub(crate) trait Participant: Sized + 'static {
 
     /// Returns its acts and their moments.
     fn acts(&self) -> Vec<(u64, Self::Act)>;
+}
+
+/// A participant of runs beside the informers, as its section of a plan describes it.
+///
+/// It takes part on simulated servers and the paused clock only.
+pub(crate) trait Participant: PlanSection {
+    /// The participant in a run.
+    type Run: Run<Self>;
+
+    /// Its promises.
+    const CHECKERS: &'static [Checker];
+
+    /// Draws its section of a plan, if it has one, by a stream of its own: the rest of the plan does not change.
+    fn draw(draft: &Draft<'_>) -> Option<Self>;
 
     /// Returns the names of its clients, which faults of all informers hit, too.
     fn clients(&self) -> Vec<String>;
+
+    /// Creates it before the run.
+    fn enter(&self, host: &mut Host<'_>) -> Self::Run;
 
     /// Configures the server.
     fn configure(&self, server: FakeServerBuilder) -> FakeServerBuilder {
@@ -64,22 +72,19 @@ pub(crate) trait Participant: Sized + 'static {
     }
 }
 
-/// A participant in a run.
-pub(crate) trait Run<P: Participant>: Sized {
-    /// Creates it before the run.
-    fn new(plan: &P, host: &mut Host<'_>) -> Self;
-
+/// A participant in a run. The functions are called in this order, the acts and the observations in between.
+pub(crate) trait Run<S: PlanSection>: Sized {
     /// Begins with the phase of safety.
     fn begin(&mut self) {}
 
-    /// Looks at the server before each act of anybody, which may remove history.
+    /// Reads the server before each act of any participant, which may remove history.
     fn note(&mut self) {}
 
     /// Performs an act.
-    async fn act(&mut self, act: P::Act);
+    async fn act(&mut self, act: S::Act);
 
     /// Records its state.
-    fn observe(&self);
+    fn observe(&self) {}
 
     /// Ends all faults of its own.
     fn end_faults(&mut self) {}
@@ -88,7 +93,7 @@ pub(crate) trait Run<P: Participant>: Sized {
     async fn recover(&mut self) {}
 
     /// Waits until it has converged, and records its state.
-    async fn settle(&mut self, end: &End<'_>);
+    async fn settle(&mut self, _end: &End<'_>) {}
 
     /// Returns the number of watches that it may have open.
     fn watch_count(&self) -> usize;

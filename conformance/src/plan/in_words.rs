@@ -15,15 +15,15 @@ pub(crate) fn in_words(kind: &impl Serialize) -> String {
         return spaced(value.as_str().unwrap_or_default());
     };
     let parts = named.iter().map(|(name, parameters)| {
-        let told = match parameters {
+        let words = match parameters {
             Value::Object(all) => all.iter().map(parameter).collect::<Vec<_>>().join(", "),
             Value::Null => String::new(),
             one => plain(one),
         };
-        if told.is_empty() {
+        if words.is_empty() {
             spaced(name)
         } else {
-            format!("{} ({told})", spaced(name))
+            format!("{} ({words})", spaced(name))
         }
     });
     parts.collect::<Vec<_>>().join(", ")
@@ -48,7 +48,7 @@ mod tests {
     use crate::plan::IncidentKind;
 
     #[test]
-    fn kinds_are_told_with_their_parameters() {
+    fn kinds_are_reported_with_their_parameters() {
         let replica = IncidentKind::Replica {
             informer: Some(2),
             lag_ms: 5_000,

@@ -46,25 +46,13 @@ impl PlannedFault {
         }
     }
 
-    /// Restricts it to one informer, by its place in the plan.
-    #[must_use]
-    pub fn for_informer(mut self, informer: usize) -> Self {
-        self.informer = Some(informer);
-        self
-    }
-
-    /// Lets `skip` occasions pass first.
-    #[must_use]
-    pub fn after(mut self, skip: u64) -> Self {
-        self.skip = skip;
-        self
-    }
-
-    /// Lets it fire `times` times at most.
-    #[must_use]
-    pub fn times(mut self, times: u64) -> Self {
-        self.times = Some(times);
-        self
+    setters! {
+        /// Restricts it to one informer, by its place in the plan.
+        for_informer(informer: usize) |this| this.informer = Some(informer);
+        /// Lets `skip` occasions pass first.
+        after(skip: u64) |this| this.skip = skip;
+        /// Lets it fire `times` times at most.
+        times(times: u64) |this| this.times = Some(times);
     }
 }
 

@@ -15,13 +15,13 @@ pub(crate) struct Swarm {
     pub(crate) objects: Vec<(Resource, u8)>,
     pub(crate) tiers: Vec<Tier>,
     /// The weights of actions; those that are not in the list never happen.
-    actions: Vec<(Deed, u32)>,
+    actions: Vec<(ActionKind, u32)>,
     pub(crate) rhythm: Rhythm,
     pub(crate) informers: InformerOdds,
     pub(crate) handlers: HandlerOdds,
     pub(crate) faults: FaultOdds,
     /// The kinds of incidents: none in most runs.
-    pub(crate) incidents: Vec<Mishap>,
+    pub(crate) incidents: Vec<IncidentName>,
     pub(crate) interleaving: Interleaving,
     pub(crate) fault_count: usize,
     /// The most by which the rank of a fault's next occurrence exceeds that of the one before: with 0 all faults of a
@@ -77,7 +77,7 @@ pub(crate) struct FaultOdds {
 
 /// An incident before its numbers are drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Mishap {
+pub(crate) enum IncidentName {
     Replica,
     Restart,
     DataLoss,
@@ -86,7 +86,7 @@ pub(crate) enum Mishap {
 
 /// An action before its label is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Deed {
+enum ActionKind {
     Create,
     Update,
     Relabel,
@@ -119,7 +119,7 @@ impl Swarm {
             informers: InformerOdds::draw(rng, &tiers),
             handlers: HandlerOdds::draw(rng),
             faults: FaultOdds::draw(rng),
-            incidents: Mishap::draw(rng),
+            incidents: IncidentName::draw(rng),
             interleaving: Interleaving::draw(rng),
             tiers,
             fault_count: rng.random_range(size.faults.clone()),
@@ -149,13 +149,13 @@ impl Swarm {
             .choose_weighted(rng, |(_, weight)| *weight)
             .expect("creation is among them, with a weight");
         match deed {
-            Deed::Create => Action::Create(self.tier(rng)),
-            Deed::Update => Action::Update,
-            Deed::Relabel => Action::Relabel(self.tier(rng)),
-            Deed::Delete => Action::Delete,
-            Deed::Recreate => Action::Recreate(self.tier(rng)),
-            Deed::Hold => Action::Hold,
-            Deed::Release => Action::Release,
+            ActionKind::Create => Action::Create(self.tier(rng)),
+            ActionKind::Update => Action::Update,
+            ActionKind::Relabel => Action::Relabel(self.tier(rng)),
+            ActionKind::Delete => Action::Delete,
+            ActionKind::Recreate => Action::Recreate(self.tier(rng)),
+            ActionKind::Hold => Action::Hold,
+            ActionKind::Release => Action::Release,
         }
     }
 
@@ -209,9 +209,9 @@ impl FaultOdds {
     }
 }
 
-// === impl Mishap ===
+// === impl IncidentName ===
 
-impl Mishap {
+impl IncidentName {
     fn draw(rng: &mut ChaCha8Rng) -> Vec<Self> {
         if rng.random_bool(0.6) {
             return Vec::new();
@@ -256,15 +256,15 @@ fn objects(rng: &mut ChaCha8Rng, size: &Size) -> Vec<(Resource, u8)> {
         .collect()
 }
 
-fn actions(rng: &mut ChaCha8Rng) -> Vec<(Deed, u32)> {
-    let mut actions = vec![(Deed::Create, 25)];
+fn actions(rng: &mut ChaCha8Rng) -> Vec<(ActionKind, u32)> {
+    let mut actions = vec![(ActionKind::Create, 25)];
     let others = [
-        (Deed::Update, 20),
-        (Deed::Relabel, 20),
-        (Deed::Delete, 15),
-        (Deed::Recreate, 8),
-        (Deed::Hold, 6),
-        (Deed::Release, 6),
+        (ActionKind::Update, 20),
+        (ActionKind::Relabel, 20),
+        (ActionKind::Delete, 15),
+        (ActionKind::Recreate, 8),
+        (ActionKind::Hold, 6),
+        (ActionKind::Release, 6),
     ];
     for (deed, usual) in others {
         let factor = pick(rng, &[0, 1, 1, 4]);

@@ -34,9 +34,9 @@ use super::{
     ProxyError, control,
     pieces::Pieces,
     request,
-    stream::{Judge, Passage},
+    stream::{Judge, ProxiedBody},
     support,
-    upgrade::{self, Joined},
+    upgrade::{self, JoinedConnections},
     upstream::Upstream,
 };
 
@@ -67,7 +67,7 @@ struct Shared {
     revision: Arc<AtomicU64>,
     /// Fires when the answers that are under way have to end; then another one stands here.
     streams: Mutex<CancellationToken>,
-    joined: Joined,
+    joined: JoinedConnections,
 }
 
 // === impl Proxy ===
@@ -77,7 +77,7 @@ impl Proxy {
     ///
     /// # Errors
     ///
-    /// [`ProxyError::Upstream`]: it cannot be used as it is written.
+    /// [`ProxyError::Upstream`]: it cannot be used in this form.
     ///
     /// # Panics
     ///
@@ -89,7 +89,7 @@ impl Proxy {
                 faults: Faults::default(),
                 revision: Arc::default(),
                 streams: Mutex::default(),
-                joined: Joined::default(),
+                joined: JoinedConnections::default(),
             }),
         })
     }
@@ -231,11 +231,11 @@ impl Proxy {
                 faults: self.shared.faults.clone(),
                 revision: Arc::clone(&self.shared.revision),
             };
-            let passage = Passage::of(body, connection, stop);
+            let passage = ProxiedBody::of(body, connection, stop);
             let passage = passage.judged(judge, watch);
             return Response::from_parts(head, passage.into_body());
         }
-        let passage = Passage::of(body, connection, stop);
+        let passage = ProxiedBody::of(body, connection, stop);
         match (disposition.body, disposition.rewrite) {
             (Some(fault), _) => {
                 let length = head.headers.get(header::CONTENT_LENGTH);

@@ -45,7 +45,7 @@ pub(super) struct Judge {
 }
 
 /// The body of one answer.
-pub(super) struct Passage {
+pub(super) struct ProxiedBody {
     upstream: kube::client::Body,
     shaper: Shaper,
     /// The judge of a watch's frames; `None` for other bodies.
@@ -65,10 +65,10 @@ struct Watch {
     is_initial: bool,
 }
 
-// === impl Passage ===
+// === impl ProxiedBody ===
 
-impl Passage {
-    /// Lets the body through as it is, until `stop` fires.
+impl ProxiedBody {
+    /// Forwards the unchanged body until `stop` fires.
     pub(super) fn of(
         upstream: kube::client::Body,
         connection: Connection,

@@ -54,7 +54,7 @@ fn a_line_without_end_is_given_up() {
 }
 
 #[test]
-fn a_line_tells_what_it_brings() {
+fn a_line_reports_what_it_brings() {
     let read = |line: &str| Fields::read(line.as_bytes());
     let event = read(
         r#"{"type":"MODIFIED","object":{"kind":"Pod","apiVersion":"v1","metadata":{"name":"a","resourceVersion":"17"}}}"#,
@@ -211,7 +211,7 @@ fn a_body_arrives_in_pieces_or_by_half() {
 }
 
 #[test]
-fn what_waits_to_be_joined_is_sent_when_nothing_comes() {
+fn pending_pieces_are_sent_after_a_pause() {
     let mut shaper = Shaper::default();
     shaper.shape("one\n".into(), FrameVerdict::JoinNext);
     assert!(shaper.is_joining() && shaper.next().is_none());
@@ -239,8 +239,11 @@ fn each_fault_is_made_or_refused_with_a_reason() {
     for fault in Fault::all() {
         let (name, spec) = (fault.name(), FaultSpec::new(fault));
         if let Err(error) = support::check(&spec) {
-            let told = error.to_string();
-            assert!(error.is_unsupported() && told.contains(name), "{told}");
+            let message = error.to_string();
+            assert!(
+                error.is_unsupported() && message.contains(name),
+                "{message}"
+            );
             refused.push(name);
             continue;
         }
@@ -258,8 +261,11 @@ fn each_fault_is_made_or_refused_with_a_reason() {
         watch.verb = "watch";
         for event in [EventType::Added, EventType::Modified, EventType::Bookmark] {
             let verdict = faults.on_frame(&FrameFacts::new(&watch, event, 7, 4));
-            let told = format!("{name}: {verdict:?}");
-            assert!(Shaper::default().shape("one\n".into(), verdict), "{told}");
+            let message = format!("{name}: {verdict:?}");
+            assert!(
+                Shaper::default().shape("one\n".into(), verdict),
+                "{message}"
+            );
         }
     }
     let page = include_str!("../../docs/proxy.md");
@@ -270,7 +276,7 @@ fn each_fault_is_made_or_refused_with_a_reason() {
 }
 
 #[test]
-fn parameters_tell_what_a_watch_begins_with() {
+fn parameters_report_what_a_watch_begins_with() {
     let of = |query: &str| {
         let request = Request::get(format!("/api/v1/pods?{query}"));
         let request = request.header("user-agent", "informer/1.0 (linux)");
@@ -293,7 +299,7 @@ fn parameters_tell_what_a_watch_begins_with() {
 }
 
 #[test]
-fn what_an_old_server_does_not_know_is_left_out() {
+fn parameters_unknown_to_an_old_server_are_left_out() {
     let uri: Uri = "/api/v1/pods?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&labelSelector=a%3Db"
         .parse()
         .unwrap();

@@ -17,7 +17,7 @@ use crate::task::TaskSet;
 
 /// The connections that are joined now. They end with it.
 #[derive(Debug, Default)]
-pub(super) struct Joined(Mutex<TaskSet>);
+pub(super) struct JoinedConnections(Mutex<TaskSet>);
 
 /// Returns whether a request asks for another protocol.
 pub(super) fn is_asked(headers: &HeaderMap) -> bool {
@@ -27,7 +27,7 @@ pub(super) fn is_asked(headers: &HeaderMap) -> bool {
 /// Asks the upstream for the same protocol, and joins both connections if it agrees.
 pub(super) async fn join(
     upstream: &Upstream,
-    joined: &Joined,
+    joined: &JoinedConnections,
     stop: CancellationToken,
     mut parts: Parts,
     body: Bytes,
@@ -69,9 +69,9 @@ async fn carry(
     Ok(())
 }
 
-// === impl Joined ===
+// === impl JoinedConnections ===
 
-impl Joined {
+impl JoinedConnections {
     fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
         let mut tasks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         tasks.forget_ended();

@@ -14,7 +14,7 @@ use tokio::time::timeout;
 use super::{ProxyError, request};
 use crate::call::whole;
 
-/// The time limit of the upstream's answer. A server answers most requests within a minute, or says so.
+/// The time limit of the upstream's answer. A server answers most requests within a minute, or with a timeout.
 const ANSWER_LIMIT: Duration = Duration::from_secs(75);
 
 /// A client of the upstream: with the credentials of a kubeconfig, or without any.

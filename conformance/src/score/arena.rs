@@ -2,7 +2,9 @@
 
 use std::{num::NonZeroU32, time::Duration};
 
-use crate::{live::RealServer, seed::Seed, sim::Against, subjects::external::Program};
+use crate::{
+    live::RealServer, participants::subjects::external::Program, seed::Seed, sim::Against,
+};
 
 /// The conditions of a scoreboard's runs.
 #[derive(Clone, Debug)]
@@ -55,24 +57,12 @@ impl Arena {
         self.over_tcp()
     }
 
-    /// Sets the program of the external contestant.
-    #[must_use]
-    pub fn with_program(mut self, program: Program) -> Self {
-        self.program = Some(program);
-        self
-    }
-
-    /// Speeds plans up by `factor`.
-    #[must_use]
-    pub fn with_speed(mut self, factor: NonZeroU32) -> Self {
-        self.speed = factor;
-        self
-    }
-
-    /// Limits the time for convergence.
-    #[must_use]
-    pub fn with_convergence_limit(mut self, limit: Duration) -> Self {
-        self.convergence_limit = Some(limit);
-        self
+    setters! {
+        /// Sets the program of the external contestant.
+        with_program(program: Program) |this| this.program = Some(program);
+        /// Speeds plans up by `factor`.
+        with_speed(factor: NonZeroU32) |this| this.speed = factor;
+        /// Limits the time for convergence.
+        with_convergence_limit(limit: Duration) |this| this.convergence_limit = Some(limit);
     }
 }

@@ -16,7 +16,7 @@ pub struct Column {
     recorded_by: String,
     /// The conditions under which it was recorded.
     #[serde(flatten)]
-    pub circumstances: Circumstances,
+    pub circumstances: Conditions,
     /// The verdicts, in the order of the scenarios.
     pub cells: Vec<ColumnCell>,
 }
@@ -24,7 +24,7 @@ pub struct Column {
 /// The conditions under which a column was recorded.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Circumstances {
+pub struct Conditions {
     /// The library, as its process names it.
     pub library: String,
     /// The version of the library.
@@ -73,7 +73,7 @@ pub struct NotAColumn(#[source] Option<serde_json::Error>);
 
 impl Column {
     /// Makes a column of the board's cells of one contestant.
-    pub fn of(board: &Scoreboard, contestant: &str, circumstances: Circumstances) -> Self {
+    pub fn of(board: &Scoreboard, contestant: &str, circumstances: Conditions) -> Self {
         let cells = board.cells.iter();
         let cells = cells.filter(|cell| cell.contestant == contestant);
         Self {

@@ -2,8 +2,8 @@
 
 use crate::{
     bugs::Bug,
+    participants::subjects::{Extras, OnFailure, SubjectKind},
     sim::Plan,
-    subjects::{Extras, OnFailure, SubjectKind},
 };
 
 /// A subject in one of its forms: a column of the scoreboard.
@@ -164,12 +164,12 @@ impl Contestant {
     }
 
     /// Adds the bug of this contestant to the options of every subject.
-    pub(super) fn extras(self, asked: Extras) -> Extras {
+    pub(super) fn extras(self, wanted: Extras) -> Extras {
         match self.flaw {
-            None => asked,
+            None => wanted,
             // A controller that creates deleted objects over and over would run for ever, if slowly.
-            Some(flaw) if asked.is_copying => asked.with_on_failure(flaw.on_failure()),
-            Some(flaw) => asked.with_bug(Bug::find(flaw.bug())),
+            Some(flaw) if wanted.is_copying => wanted.with_on_failure(flaw.on_failure()),
+            Some(flaw) => wanted.with_bug(Bug::find(flaw.bug())),
         }
     }
 

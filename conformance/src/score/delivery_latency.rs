@@ -6,7 +6,7 @@ use crate::trace::{Key, Member, Observation, State, Trace};
 
 /// The notification of a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Told {
+pub(super) struct DeliveredChange {
     /// The delay since the write.
     pub(super) waited: Duration,
     /// The time of the notification.
@@ -16,24 +16,24 @@ pub(super) struct Told {
 }
 
 /// Describes an object in a cache of whose present state a handler was not notified, if there is one.
-pub(super) fn untold(trace: &Trace) -> Option<String> {
-    let mut told: BTreeMap<(usize, usize), BTreeMap<Key, State>> = BTreeMap::new();
+pub(super) fn missing(trace: &Trace) -> Option<String> {
+    let mut states: BTreeMap<(usize, usize), BTreeMap<Key, State>> = BTreeMap::new();
     let mut caches: BTreeMap<usize, &Vec<Member>> = BTreeMap::new();
     for observation in trace.observations() {
         match observation {
             Observation::HandlerJoins {
                 informer, handler, ..
             } => {
-                told.insert((*informer, *handler), BTreeMap::new());
+                states.insert((*informer, *handler), BTreeMap::new());
             }
             Observation::HandlerLeaves { informer, handler } => {
-                told.remove(&(*informer, *handler));
+                states.remove(&(*informer, *handler));
             }
             Observation::Notified(notified) => {
-                let known = told.get_mut(&(notified.informer, notified.handler));
+                let own = states.get_mut(&(notified.informer, notified.handler));
                 let state = notified.state();
-                if let (Some(known), Some(state)) = (known, state) {
-                    known.insert(notified.key.clone(), state.clone());
+                if let (Some(own), Some(state)) = (own, state) {
+                    own.insert(notified.key.clone(), state.clone());
                 }
             }
             Observation::Cached {
@@ -44,21 +44,21 @@ pub(super) fn untold(trace: &Trace) -> Option<String> {
             _ => {}
         }
     }
-    told.iter().find_map(|((informer, handler), known)| {
-        let untold = caches
+    states.iter().find_map(|((informer, handler), own)| {
+        let missing = caches
             .get(informer)?
             .iter()
-            .find(|member| known.get(&member.key) != Some(&member.state))?;
+            .find(|member| own.get(&member.key) != Some(&member.state))?;
         Some(format!(
-            "handler {informer}.{handler} was never notified of {untold}"
+            "handler {informer}.{handler} was never notified of {missing}"
         ))
     })
 }
 
 /// Returns the notification of the first informer's first handler about a pod with the longest delay.
-pub(super) fn slowest(trace: &Trace) -> Option<Told> {
+pub(super) fn slowest(trace: &Trace) -> Option<DeliveredChange> {
     let mut written: BTreeMap<u64, Duration> = BTreeMap::new();
-    let mut worst: Option<Told> = None;
+    let mut worst: Option<DeliveredChange> = None;
     for (at, observation) in trace.timed() {
         match observation {
             Observation::Operation {
@@ -75,7 +75,7 @@ pub(super) fn slowest(trace: &Trace) -> Option<Told> {
                 };
                 let waited = at.saturating_sub(when);
                 if worst.is_none_or(|worst| waited > worst.waited) {
-                    worst = Some(Told {
+                    worst = Some(DeliveredChange {
                         waited,
                         at,
                         revision,

@@ -58,7 +58,7 @@ fn behind_in_all() -> Scenario {
         kinds.into_iter().flat_map(rule).collect(),
     )
     .demanding(Demand::HoldCache)
-    .excusing("never to go back: whoever asks for the most recent state has to believe the answer")
+    .excusing("never to go back: a request for the most recent state has to trust the answer")
 }
 
 /// Returns the incidents of machines.
@@ -113,7 +113,7 @@ fn scenario(fault: Fault) -> Scenario {
     match fault {
         Fault::Disconnect => scenario.without_fault(),
         Fault::Rollback(_) => scenario.demanding(Demand::HoldCache).excusing(
-            "what was told before is not in the log any more, by which it would be judged",
+            "earlier notifications are not in the server's log any more, by which they would be judged",
         ),
         Fault::Coalesce(_) => scenario.demanding(Demand::HoldCache).excusing(
             "that a cache is the state at its version: other changes go by while one waits to be merged",

@@ -4,11 +4,11 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
-use super::{Asks, Contestant, Demand, Verdict, contestant::OF_HANDLERS, delivery_latency};
+use super::{Contestant, Demand, Demands, Verdict, contestant::OF_HANDLERS, delivery_latency};
 use crate::{
     checkers::Violation,
     model::Model,
-    subjects::PANICKED,
+    participants::PANICKED,
     trace::{Failure, Key, Member, Observation, Phase, State, Trace, seconds},
 };
 
@@ -71,7 +71,7 @@ pub(super) const MEANINGS: &[(&str, Verdict)] = &[
 pub fn judge(
     trace: &Trace,
     violations: &[Violation],
-    asks: &Asks,
+    asks: &Demands,
     contestant: Contestant,
 ) -> Judgement {
     let case = Case {
@@ -95,7 +95,7 @@ pub fn judge(
 pub(super) fn concerning(
     trace: &Trace,
     violations: Vec<Violation>,
-    asks: &Asks,
+    asks: &Demands,
     contestant: Contestant,
 ) -> Vec<Violation> {
     let case = Case {
@@ -111,7 +111,7 @@ pub(super) fn concerning(
 struct Case<'a> {
     trace: &'a Trace,
     violations: &'a [Violation],
-    asks: &'a Asks,
+    asks: &'a Demands,
     contestant: Contestant,
 }
 
@@ -282,12 +282,12 @@ impl Case<'_> {
         if self.asks.demand == Demand::HoldCache {
             return None;
         }
-        let text = delivery_latency::untold(self.trace)?;
+        let text = delivery_latency::missing(self.trace)?;
         Some(Judgement::new(Verdict::Deaf, self.ended(), text))
     }
 
     fn late(&self) -> Option<Judgement> {
-        let limit = self.asks.told_within?;
+        let limit = self.asks.notified_within?;
         let worst = delivery_latency::slowest(self.trace)?;
         (worst.waited > limit).then(|| {
             let text = format!(

@@ -8,8 +8,10 @@ use super::{
     scenario::{Demand, Scenario, cluster, disconnect, pods},
     server_variants,
 };
-use crate::plan::{Action, Operation, PlannedFault, Resource, Tier};
-use crate::sim::Plan;
+use crate::{
+    plan::{Action, Operation, PlannedFault, Resource, Tier},
+    sim::Plan,
+};
 
 /// The time to notice silence: the server sends a bookmark a minute, and three missing ones prove that the stream is
 /// dead.
@@ -69,7 +71,7 @@ fn a_to_g() -> Vec<Scenario> {
             "a watch falls silent, without bookmarks",
             vec![silent_watch()],
         )
-        .told_within(SILENCE_NOTICED_WITHIN),
+        .notified_within(SILENCE_NOTICED_WITHIN),
         Scenario::new(
             "G",
             "continue-expired",
@@ -131,7 +133,7 @@ fn of_users() -> Vec<Scenario> {
         .with_companion()
         .demanding(Demand::HoldCache)
         .excusing("notifications: a controller may skip states")
-        .told_within(TOLD_AT_ONCE),
+        .notified_within(TOLD_AT_ONCE),
         Scenario::new(
             "ready",
             "many-wait",

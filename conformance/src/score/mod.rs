@@ -24,10 +24,10 @@ mod text;
 pub use self::{
     arena::Arena,
     board::{Cell, PlanRun, Row, Scoreboard},
-    column::{Circumstances, Column, ColumnCell, NotAColumn},
+    column::{Column, ColumnCell, Conditions, NotAColumn},
     contestant::{CONTESTANTS, Contestant, EXTERNAL, Flaw},
     runner::{run, run_plan},
-    scenario::{Asks, Demand, Scenario},
+    scenario::{Demand, Demands, Scenario},
     verdict::Verdict,
 };
 

@@ -10,16 +10,16 @@ const WRITES: &str = "a string takes what is written";
 /// A recorded column with what people found out about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Remarked {
+pub struct RemarkedColumn {
     /// The column.
     pub column: Column,
     /// Remarks in Markdown; may be empty.
     pub remarks: String,
 }
 
-// === impl Remarked ===
+// === impl RemarkedColumn ===
 
-impl Remarked {
+impl RemarkedColumn {
     /// Adds remarks to a column.
     pub fn new(column: Column, remarks: impl Into<String>) -> Self {
         Self {
@@ -34,9 +34,9 @@ impl Remarked {
 }
 
 /// Formats the section of the page about `columns`, with the rows that at least one of them has.
-pub fn to_markdown(rows: &[Row], columns: &[Remarked]) -> String {
+pub fn to_markdown(rows: &[Row], columns: &[RemarkedColumn]) -> String {
     let mut text = String::from(INTRODUCTION);
-    for Remarked { column, .. } in columns {
+    for RemarkedColumn { column, .. } in columns {
         let it = &column.circumstances;
         let (withheld, took) = (it.withholds.join(", "), it.took);
         let (library, version, date, commit) = (&it.library, &it.version, &it.date, &it.commit);
@@ -47,7 +47,7 @@ pub fn to_markdown(rows: &[Row], columns: &[Remarked]) -> String {
         )
         .expect(WRITES);
     }
-    let names: Vec<&str> = columns.iter().map(Remarked::name).collect();
+    let names: Vec<&str> = columns.iter().map(RemarkedColumn::name).collect();
     writeln!(text, "\n| scenario | {} |", names.join(" | ")).expect(WRITES);
     writeln!(text, "|---{}|", "|---".repeat(names.len())).expect(WRITES);
     for row in rows {
@@ -69,7 +69,7 @@ pub fn to_markdown(rows: &[Row], columns: &[Remarked]) -> String {
 }
 
 /// Writes the finding of each failed cell.
-fn write_failures(text: &mut String, columns: &[Remarked]) {
+fn write_failures(text: &mut String, columns: &[RemarkedColumn]) {
     text.push_str(FAILURES);
     for of in columns {
         for cell in of.column.cells.iter().filter(|cell| !cell.text.is_empty()) {

@@ -12,7 +12,8 @@ use super::{
 };
 use crate::{
     call::whole,
-    checkers::{OF_INSTANT_DELIVERY, Violation},
+    checkers::Violation,
+    participants::assumes_instant_delivery,
     sim::{Against, Outcome, Plan},
     task,
     trace::SharedSink,
@@ -22,7 +23,7 @@ use crate::{
 type Run = (usize, usize);
 
 /// The cells, and the judgements of those that are not filled yet.
-struct Filling {
+struct PendingCells {
     judgements: Vec<BTreeMap<usize, (Plan, Judgement)>>,
     cells: Vec<Option<Cell>>,
 }
@@ -53,7 +54,7 @@ pub fn run(
         let run = run_plan(scenario, contestant, place, arena, None);
         ((pair, place), run.plan, run.judgement)
     };
-    let mut filling = Filling::new(&pairs);
+    let mut filling = PendingCells::new(&pairs);
     task::map_in_threads(&runs, arena.thread_count, work, |(run, plan, judgement)| {
         if let Some(cell) = filling.take(&pairs, *run, plan, judgement) {
             watch(cell);
@@ -95,9 +96,9 @@ pub fn run_plan(
     }
 }
 
-// === impl Filling ===
+// === impl PendingCells ===
 
-impl Filling {
+impl PendingCells {
     fn new(pairs: &[(&Scenario, Contestant)]) -> Self {
         Self {
             judgements: pairs.iter().map(|_| BTreeMap::new()).collect(),
@@ -133,7 +134,7 @@ fn judged(
 ) -> (Judgement, Vec<Violation>) {
     let mut violations = outcome.violations;
     if arena.against == Against::Tcp {
-        violations.retain(|violation| !OF_INSTANT_DELIVERY.contains(&violation.checker));
+        violations.retain(|violation| !assumes_instant_delivery(violation.checker));
     }
     let (trace, asks) = (&outcome.trace, &scenario.asks);
     let judgement = judge(trace, &violations, asks, contestant);

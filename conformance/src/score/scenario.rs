@@ -7,12 +7,13 @@ use fakeserver::faults::{Fault, Faults, RuleGuard};
 use super::{Arena, Contestant};
 use crate::{
     live::{LiveError, RealServer},
-    plan::{
-        Action, HandlerPlan, IncidentKind, InformerPlan, Operation, PlannedFault, Resource, Tier,
+    participants::{
+        HandlerPlan, InformerPlan,
+        subjects::{Extras, SubjectKind, SubjectParts, expected_copies},
     },
+    plan::{Action, IncidentKind, Operation, PlannedFault, Resource, Tier},
     seed::Seed,
     sim::{self, Outcome, Plan, RunOptions},
-    subjects::{Extras, SubjectKind, SubjectParts, expected_copies},
     trace::SharedSink,
 };
 
@@ -29,7 +30,7 @@ pub struct Scenario {
     /// The plans that show it; the worst outcome counts.
     pub plans: Vec<Plan>,
     /// The demands on a contestant.
-    pub asks: Asks,
+    pub asks: Demands,
     /// The demands that are excused here, with a reason; empty if there are none.
     pub excused: &'static str,
     /// See [`RunOptions::server_variant`].
@@ -41,7 +42,7 @@ pub struct Scenario {
 /// The demands on a contestant besides its general promises.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
-pub struct Asks {
+pub struct Demands {
     /// The condition for a good cell.
     pub demand: Demand,
     /// True if the cell needs an effect of a fault to mean anything.
@@ -49,7 +50,7 @@ pub struct Asks {
     /// True if the server is like this for the whole run, so that there is no time after the fault.
     pub is_always_like_this: bool,
     /// The maximal delay of notifications of the first informer's handler about pods.
-    pub told_within: Option<Duration>,
+    pub notified_within: Option<Duration>,
     /// An object that no client can decode. A cache may lack it, but not show an older state of it.
     pub undecodable: Option<&'static str>,
 }
@@ -88,11 +89,11 @@ impl Scenario {
             origin,
             about,
             plans,
-            asks: Asks {
+            asks: Demands {
                 demand: Demand::Hold,
                 needs_fault: true,
                 is_always_like_this: false,
-                told_within: None,
+                notified_within: None,
                 undecodable: None,
             },
             excused: "",
@@ -115,8 +116,8 @@ impl Scenario {
     }
 
     #[must_use]
-    pub(super) fn told_within(mut self, limit: Duration) -> Self {
-        self.asks.told_within = Some(limit);
+    pub(super) fn notified_within(mut self, limit: Duration) -> Self {
+        self.asks.notified_within = Some(limit);
         self
     }
 

@@ -74,7 +74,7 @@ pub(super) fn one_group_away(rules: &Faults) -> Vec<RuleGuard> {
 
 /// The first change of a pod cannot be decoded.
 pub(super) fn undecodable_change(rules: &Faults) -> Vec<RuleGuard> {
-    vec![rules.install(Spoiled { is_done: false })]
+    vec![rules.install(SpoiledPod { is_done: false })]
 }
 
 /// A streaming list has an object, and its deletion, before it ends.
@@ -90,7 +90,7 @@ pub(super) fn half_a_line(rules: &Faults) -> Vec<RuleGuard> {
 /// The pod whose change cannot be decoded.
 pub(super) const SPOILED: &str = "one/pod-0";
 
-struct Spoiled {
+struct SpoiledPod {
     is_done: bool,
 }
 
@@ -100,9 +100,9 @@ struct HalfALine {
     is_done: bool,
 }
 
-// === impl Spoiled ===
+// === impl SpoiledPod ===
 
-impl Rule for Spoiled {
+impl Rule for SpoiledPod {
     fn on_frame(&mut self, frame: &FrameFacts<'_>) -> FrameVerdict {
         let is_change = frame.event == EventType::Modified && frame.watch.resource == "pods";
         if !is_change || self.is_done {

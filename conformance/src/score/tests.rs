@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, time::Duration};
 use fakeserver::faults::Fault;
 
 use super::{
-    Asks, CONTESTANTS, Contestant, Demand, Verdict,
+    CONTESTANTS, Contestant, Demand, Demands, Verdict,
     judge::{Judgement, MEANINGS, judge},
     scenarios,
 };
@@ -13,22 +13,22 @@ use crate::{
     participants::{self, checkers},
     plan::{Resource, Selection},
     trace::{
-        Change, Ending, Heard, Key, Member, Notified, Observation, Phase, RequestKind, Side, State,
-        Trace,
+        Change, Ending, HandlerNotification, Key, Member, NotifiedChange, Observation, Phase,
+        RequestKind, Side, State, Trace,
     },
 };
 
-const ASKS: Asks = Asks {
+const ASKS: Demands = Demands {
     demand: Demand::Hold,
     is_always_like_this: false,
     needs_fault: true,
-    told_within: None,
+    notified_within: None,
     undecodable: None,
 };
 
 /// A trace of one informer and one handler on pods.
 #[derive(Default)]
-struct Story {
+struct TraceBuilder {
     trace: Trace,
 }
 
@@ -43,9 +43,9 @@ fn member(revision: u64) -> Member {
     }
 }
 
-// === impl Story ===
+// === impl TraceBuilder ===
 
-impl Story {
+impl TraceBuilder {
     /// An informer that has started, listed, and notified its handler of a pod at revision 5.
     fn begun() -> Self {
         Self::default()
@@ -93,7 +93,7 @@ impl Story {
             )
             .at(
                 0,
-                told(Heard::Added {
+                notified(NotifiedChange::Added {
                     new: state(5),
                     is_initial: true,
                 }),
@@ -144,7 +144,7 @@ impl Story {
     fn hearing(self, second: u64) -> Trace {
         self.at(
             second,
-            told(Heard::Updated {
+            notified(NotifiedChange::Updated {
                 old: state(5),
                 new: state(9),
             }),
@@ -153,16 +153,18 @@ impl Story {
     }
 }
 
-fn told(heard: Heard) -> Observation {
-    let cached = match &heard {
-        Heard::Added { new, .. } | Heard::Updated { new, .. } => Some(new.clone()),
-        Heard::Deleted { .. } => None,
+fn notified(change: NotifiedChange) -> Observation {
+    let cached = match &change {
+        NotifiedChange::Added { new, .. } | NotifiedChange::Updated { new, .. } => {
+            Some(new.clone())
+        }
+        NotifiedChange::Deleted { .. } => None,
     };
-    Observation::Notified(Notified {
+    Observation::Notified(HandlerNotification {
         informer: 0,
         handler: 0,
         key: Key::from("one/pod-0"),
-        heard,
+        change,
         cause: None,
         cached,
     })
@@ -183,7 +185,7 @@ fn contestant(name: &str) -> Contestant {
     Contestant::named(name).unwrap()
 }
 
-fn judged_for(trace: &Trace, asks: &Asks, name: &str) -> Judgement {
+fn judged_for(trace: &Trace, asks: &Demands, name: &str) -> Judgement {
     judge(
         trace,
         &participants::check_all(trace),
@@ -197,8 +199,8 @@ fn judged(trace: &Trace) -> Judgement {
 }
 
 #[test]
-fn who_hears_of_all_and_equals_the_server_holds() {
-    let judgement = judged(&Story::begun().hearing(3));
+fn a_client_with_all_notifications_and_an_equal_cache_holds() {
+    let judgement = judged(&TraceBuilder::begun().hearing(3));
     assert_eq!(
         (judgement.verdict, judgement.text.as_str()),
         (Verdict::Held, "")
@@ -206,9 +208,9 @@ fn who_hears_of_all_and_equals_the_server_holds() {
 }
 
 #[test]
-fn what_nothing_happened_to_was_not_hit() {
+fn a_run_without_effects_of_faults_was_not_hit() {
     let mut trace = Trace::new();
-    for record in Story::begun().hearing(3).records() {
+    for record in TraceBuilder::begun().hearing(3).records() {
         if !matches!(record.observation, Observation::Fired { .. }) {
             trace.push(record.at, record.observation.clone());
         }
@@ -221,7 +223,7 @@ fn what_nothing_happened_to_was_not_hit() {
     };
     trace.push(Duration::from_secs(1_000), cut);
     assert_eq!(judged(&trace).verdict, Verdict::NotHit);
-    let asks = Asks {
+    let asks = Demands {
         needs_fault: false,
         ..ASKS
     };
@@ -233,7 +235,7 @@ fn what_nothing_happened_to_was_not_hit() {
 
 #[test]
 fn a_cache_that_differs_is_stale_if_its_client_listens_and_hung_if_not() {
-    let listening = Story::begun()
+    let listening = TraceBuilder::begun()
         .at(900, request(1))
         .at(
             900,
@@ -250,7 +252,7 @@ fn a_cache_that_differs_is_stale_if_its_client_listens_and_hung_if_not() {
         "cache 0 holds one/pod-0=u@5, and the server u@9"
     );
     // A request without an answer does not count as listening.
-    let deaf = Story::begun()
+    let deaf = TraceBuilder::begun()
         .at(900, request(1))
         .ending(1_000, true, vec![member(5)]);
     assert_eq!(judged(&deaf).verdict, Verdict::Hung);
@@ -258,20 +260,20 @@ fn a_cache_that_differs_is_stale_if_its_client_listens_and_hung_if_not() {
 
 #[test]
 fn a_cache_that_never_was_complete_is_hung() {
-    let judgement = judged(&Story::begun().ending(1_000, false, Vec::new()));
+    let judgement = judged(&TraceBuilder::begun().ending(1_000, false, Vec::new()));
     assert_eq!(judgement.verdict, Verdict::Hung);
     assert_eq!(judgement.at, Duration::from_secs(1_000));
 }
 
 #[test]
-fn what_cannot_be_decoded_may_be_lacking_and_not_stale() {
-    let asks = Asks {
+fn an_undecodable_object_may_be_missing_but_not_stale() {
+    let asks = Demands {
         undecodable: Some("one/pod-0"),
         demand: Demand::HoldCache,
         ..ASKS
     };
     let verdict = |members| {
-        let trace = Story::begun().ending(1_000, true, members);
+        let trace = TraceBuilder::begun().ending(1_000, true, members);
         judged_for(&trace, &asks, "kube-runtime").verdict
     };
     assert_eq!(verdict(Vec::new()), Verdict::Held);
@@ -279,13 +281,13 @@ fn what_cannot_be_decoded_may_be_lacking_and_not_stale() {
 }
 
 #[test]
-fn a_loop_tells_how_many_requests_came_in_its_last_second() {
-    let mut story = Story::begun();
+fn a_loop_reports_how_many_requests_came_in_its_last_second() {
+    let mut builder = TraceBuilder::begun();
     for number in 1..=30 {
-        story = story.at(7, request(number));
+        builder = builder.at(7, request(number));
     }
     let text = "informer 0 sent more than 200 requests within 1s".to_owned();
-    let trace = story.at(7, Observation::HotLoop { text }).trace;
+    let trace = builder.at(7, Observation::HotLoop { text }).trace;
     let judgement = judged(&trace);
     assert_eq!(judgement.verdict, Verdict::HotLoop { per_second: 30.0 });
     assert_eq!(judgement.verdict.to_string(), "hot 30/s");
@@ -300,15 +302,15 @@ fn waiters_that_still_wait_are_hung() {
             woken_count: 1,
             waiting_count,
         };
-        judged(&Story::begun().at(2, observation).hearing(3)).verdict
+        judged(&TraceBuilder::begun().at(2, observation).hearing(3)).verdict
     };
     assert_eq!(waited(3), Verdict::Hung);
     assert_eq!(waited(0), Verdict::Held);
 }
 
 #[test]
-fn a_handler_that_was_not_told_is_deaf_and_for_some_it_is_a_broken_promise() {
-    let trace = Story::begun().ending(1_000, true, vec![member(9)]);
+fn a_handler_that_was_not_notified_is_deaf_and_for_some_it_is_a_broken_promise() {
+    let trace = TraceBuilder::begun().ending(1_000, true, vec![member(9)]);
     assert_eq!(
         judged_for(&trace, &ASKS, "kube-runtime-shared").verdict,
         Verdict::Deaf
@@ -320,26 +322,26 @@ fn a_handler_that_was_not_told_is_deaf_and_for_some_it_is_a_broken_promise() {
 }
 
 #[test]
-fn a_change_may_be_told_late_only_where_nobody_asks() {
+fn a_late_notification_is_allowed_only_without_a_demand() {
     let text = "Update /api/v1/namespaces/one/pods/pod-0: PUT".to_owned();
     let write = Observation::Operation {
         text,
         status: 200,
         revision: Some(9),
     };
-    let trace = Story::begun().at(3, write).hearing(33);
-    let asks = |limit| Asks {
-        told_within: Some(Duration::from_secs(limit)),
+    let trace = TraceBuilder::begun().at(3, write).hearing(33);
+    let asks = |limit| Demands {
+        notified_within: Some(Duration::from_secs(limit)),
         ..ASKS
     };
-    let verdict = |asks: &Asks| judged_for(&trace, asks, "kube-runtime").verdict;
+    let verdict = |asks: &Demands| judged_for(&trace, asks, "kube-runtime").verdict;
     assert_eq!(verdict(&ASKS), Verdict::Held);
     assert_eq!(verdict(&asks(30)), Verdict::Held);
     assert_eq!(verdict(&asks(29)), Verdict::Late { seconds: Some(30) });
 }
 
 #[test]
-fn who_does_not_wait_as_long_as_he_is_told_is_impatient() {
+fn a_client_that_ignores_retry_after_is_impatient() {
     let watch = |request| Observation::Request {
         informer: 0,
         request,
@@ -349,7 +351,7 @@ fn who_does_not_wait_as_long_as_he_is_told_is_impatient() {
         },
     };
     let told_to_wait = |asks_again_at| {
-        let refused = Story::begun()
+        let refused = TraceBuilder::begun()
             .at(2, watch(1))
             .at(
                 2,
@@ -379,16 +381,16 @@ fn who_does_not_wait_as_long_as_he_is_told_is_impatient() {
 }
 
 #[test]
-fn who_asks_for_everything_without_a_reason_is_wasteful() {
-    let trace = Story::begun().at(2, request(1)).hearing(3);
+fn an_unnecessary_relist_is_wasteful() {
+    let trace = TraceBuilder::begun().at(2, request(1)).hearing(3);
     let judgement = judged(&trace);
     assert_eq!(judgement.verdict, Verdict::Wasteful);
     assert_eq!(judgement.at, Duration::from_secs(2));
 }
 
 #[test]
-fn it_is_told_how_long_it_took_and_when_it_was() {
-    let phases = Story::begun()
+fn delays_and_their_times_are_reported() {
+    let phases = TraceBuilder::begun()
         .at(2, Observation::Phase(Phase::Recovery))
         .at(4, Observation::Phase(Phase::Converged));
     let judgement = judged(&phases.hearing(4));
@@ -397,12 +399,12 @@ fn it_is_told_how_long_it_took_and_when_it_was() {
         (judgement.verdict, judgement.at),
         (Verdict::Held, Duration::from_secs(4))
     );
-    let never = judged(&Story::begun().hearing(4));
+    let never = judged(&TraceBuilder::begun().hearing(4));
     assert_eq!((never.took, never.at), (None, Duration::from_secs(1_000)));
 }
 
 #[test]
-fn who_is_not_asked_everything_is_told_why() {
+fn a_reduced_demand_has_its_reason() {
     for scenario in scenarios() {
         let is_asked_all = scenario.asks.demand != Demand::HoldCache;
         assert_eq!(
@@ -416,25 +418,25 @@ fn who_is_not_asked_everything_is_told_why() {
 
 #[test]
 fn a_control_has_to_be_noticed() {
-    let asks = Asks {
+    let asks = Demands {
         demand: Demand::BeCaught,
         ..ASKS
     };
     let verdict = |trace: &Trace| judged_for(trace, &asks, "informer").verdict;
-    assert_eq!(verdict(&Story::begun().hearing(3)), Verdict::Missed);
-    let stale = Story::begun().ending(1_000, true, vec![member(5)]);
+    assert_eq!(verdict(&TraceBuilder::begun().hearing(3)), Verdict::Missed);
+    let stale = TraceBuilder::begun().ending(1_000, true, vec![member(5)]);
     assert_eq!(verdict(&stale), Verdict::Caught);
     assert!(!Verdict::Missed.is_good());
 }
 
 #[test]
-fn a_task_that_panicked_is_told_before_all_else() {
-    let message = crate::subjects::PANICKED.to_owned();
+fn a_task_that_panicked_is_reported_before_all_else() {
+    let message = crate::participants::PANICKED.to_owned();
     let warned = Observation::Warned {
         message,
         fields: String::new(),
     };
-    let trace = Story::begun()
+    let trace = TraceBuilder::begun()
         .at(2, warned)
         .ending(1_000, false, Vec::new());
     assert_eq!(judged(&trace).verdict, Verdict::Panicked);
@@ -474,15 +476,15 @@ fn every_fault_of_the_catalogue_has_a_scenario() {
 }
 
 #[test]
-fn what_a_controller_has_not_brought_about_is_undone() {
+fn an_unmet_goal_of_a_controller_is_undone() {
     let undone = Observation::Undone {
         text: "there is no copy of one/configmap-0".to_owned(),
     };
-    let asks = Asks {
+    let asks = Demands {
         demand: Demand::HoldCache,
         ..ASKS
     };
-    let trace = Story::begun().at(9, undone).hearing(9);
+    let trace = TraceBuilder::begun().at(9, undone).hearing(9);
     let judgement = judged_for(&trace, &asks, "kube-runtime");
     assert_eq!(judgement.verdict, Verdict::Undone);
     assert_eq!(
@@ -492,7 +494,7 @@ fn what_a_controller_has_not_brought_about_is_undone() {
 }
 
 #[test]
-fn names_are_said_once_and_easily() {
+fn contestants_have_unique_simple_names() {
     let scenarios = scenarios();
     let names: BTreeSet<&str> = scenarios.iter().map(|scenario| scenario.name).collect();
     assert_eq!(names.len(), scenarios.len());
@@ -508,12 +510,12 @@ fn names_are_said_once_and_easily() {
 
 #[test]
 fn a_process_may_withhold_promises_of_handlers_and_no_others() {
-    let known_twice = |story: Story| {
-        let added = Heard::Added {
+    let known_twice = |builder: TraceBuilder| {
+        let added = NotifiedChange::Added {
             new: state(9),
             is_initial: false,
         };
-        let trace = story.at(3, told(added));
+        let trace = builder.at(3, notified(added));
         let trace = trace.ending(1_000, true, vec![member(9)]);
         judged_for(&trace, &ASKS, "external").verdict
     };
@@ -521,15 +523,15 @@ fn a_process_may_withhold_promises_of_handlers_and_no_others() {
         informer: 0,
         withholds: vec![checker.to_owned()],
     };
-    let plain = known_twice(Story::begun());
+    let plain = known_twice(TraceBuilder::begun());
     assert_eq!(plain, Verdict::WrongNews);
-    let other = known_twice(Story::begun().at(0, withholding("silent_gaps")));
+    let other = known_twice(TraceBuilder::begun().at(0, withholding("silent_gaps")));
     assert_eq!(other, plain);
-    let withheld = known_twice(Story::begun().at(0, withholding("handler_streams")));
+    let withheld = known_twice(TraceBuilder::begun().at(0, withholding("handler_streams")));
     assert_eq!(withheld, Verdict::Held);
     // It cannot withhold what every client owes to its server.
-    let withheld = Story::begun().at(0, withholding("hot_loops"));
-    let busy = (1..250).fold(withheld, |story, number| story.at(3, request(number)));
+    let withheld = TraceBuilder::begun().at(0, withholding("hot_loops"));
+    let busy = (1..250).fold(withheld, |builder, number| builder.at(3, request(number)));
     let busy = busy
         .at(
             3,
@@ -547,7 +549,7 @@ fn a_process_may_withhold_promises_of_handlers_and_no_others() {
 
 #[test]
 fn a_control_is_not_noticed_by_what_a_process_does_not_report() {
-    let asks = Asks {
+    let asks = Demands {
         demand: Demand::BeCaught,
         ..ASKS
     };
@@ -557,7 +559,7 @@ fn a_control_is_not_noticed_by_what_a_process_does_not_report() {
         has_synced: true,
         members: vec![member(5)],
     };
-    let trace = Story::begun().at(1, versionless).hearing(3);
+    let trace = TraceBuilder::begun().at(1, versionless).hearing(3);
     let verdict = |name| judged_for(&trace, &asks, name).verdict;
     assert_eq!(verdict("informer"), Verdict::Caught);
     assert_eq!(verdict("external"), Verdict::Missed);

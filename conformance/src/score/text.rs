@@ -114,7 +114,7 @@ impl Scoreboard {
             .set_header(header);
         for row in &self.scenarios {
             let mut cells = vec![format!("{} ({})", row.name, row.origin)];
-            cells.extend(self.row(row.name).map(shown));
+            cells.extend(self.row(row.name).map(cell_text));
             table.add_row(cells);
         }
         table
@@ -127,7 +127,7 @@ impl Scoreboard {
     }
 }
 
-fn shown(cell: &Cell) -> String {
+fn cell_text(cell: &Cell) -> String {
     if cell.is_as_it_has_to_be {
         cell.verdict.to_string()
     } else {

@@ -7,7 +7,8 @@ use super::{
     server_variants,
 };
 use crate::{
-    plan::{Action, InformerPlan, Operation, PlannedFault, Resource, Tier},
+    participants::InformerPlan,
+    plan::{Action, Operation, PlannedFault, Resource, Tier},
     seed::Seed,
     sim::Plan,
 };
@@ -18,8 +19,8 @@ const FOR_MS: u64 = 8_000;
 const EXCUSED: &str = "notifications: a controller may skip states";
 
 pub(super) fn scenarios() -> Vec<Scenario> {
-    let shown = Fault::all().filter(|fault| shows(*fault));
-    let mut scenarios: Vec<Scenario> = shown.map(scenario).collect();
+    let visible = Fault::all().filter(|fault| shows(*fault));
+    let mut scenarios: Vec<Scenario> = visible.map(scenario).collect();
     let one_away = Scenario::new(
         "F36",
         "one-group-away",
@@ -58,8 +59,13 @@ fn kinds(fault: Fault) -> Vec<Fault> {
     match fault {
         Fault::LostAnswer(_) => [LostAs::Reset, LostAs::Timeout]
             .into_iter()
-            .flat_map(|heard| {
-                [true, false].map(|applied| Fault::LostAnswer(LostAnswer { heard, applied }))
+            .flat_map(|lost_as| {
+                [true, false].map(|applied| {
+                    Fault::LostAnswer(LostAnswer {
+                        heard: lost_as,
+                        applied,
+                    })
+                })
             })
             .collect(),
         Fault::Denied(_) => [403, 422]

@@ -132,6 +132,7 @@ impl Cluster {
                 for route in self.writer_routes_of(informer) {
                     route.lead_to(&self.leader());
                 }
+                // Kept until the end of the run: an ended incident leaves watches at the replica.
                 self.replicas.insert(place, Replica { server, lag });
                 false
             }
@@ -144,6 +145,7 @@ impl Cluster {
                 true
             }
             IncidentKind::Suspend => {
+                // The paused clock leaps, and no timer fires in between, as on a machine that sleeps.
                 tokio::time::advance(Duration::from_millis(incident.for_ms)).await;
                 false
             }
@@ -225,6 +227,7 @@ impl Cluster {
                 replica.server.shutdown().await;
             }
         }
+        // Taken after the shutdown: a write during it would be lost otherwise.
         self.snapshot = Some((old.snapshot(), restart));
         self.leader
             .set(self.builder().with_faults(old.faults()).build());

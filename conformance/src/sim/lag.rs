@@ -1,6 +1,6 @@
 //! The scheduling lag of a run in real time: the time by which the system wakes it later than it asked for.
 //!
-//! Effects come late on a busy machine although nobody delays them. A run measures its own lag, and the limits of checkers and
+//! On a busy machine effects come late although no fault delays them. A run measures its own lag, and the limits of checkers and
 //! of waits grow with it. Beyond [`LAG_MAX`] a run proves nothing that depends on time.
 
 use std::{
@@ -31,10 +31,10 @@ const INTERVAL: Duration = Duration::from_millis(5);
 
 /// The longest lag of a run so far. Clones share it.
 #[derive(Clone, Debug)]
-pub(super) struct Lag(Arc<Mutex<Measured>>);
+pub(super) struct Lag(Arc<Mutex<LagState>>);
 
 #[derive(Debug)]
-struct Measured {
+struct LagState {
     /// The moment at which the measuring thread is to be woken.
     due: Instant,
     longest: Duration,
@@ -44,7 +44,7 @@ struct Measured {
 
 impl Lag {
     pub(super) fn new() -> Self {
-        Self(Arc::new(Mutex::new(Measured {
+        Self(Arc::new(Mutex::new(LagState {
             due: Instant::now() + INTERVAL,
             longest: Duration::ZERO,
         })))
@@ -73,7 +73,7 @@ impl Lag {
         LATENESS + self.longest() * WAKES_MAX
     }
 
-    fn measured(&self) -> MutexGuard<'_, Measured> {
+    fn measured(&self) -> MutexGuard<'_, LagState> {
         self.0.lock().expect("no holder panics")
     }
 }

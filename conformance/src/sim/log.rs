@@ -94,7 +94,10 @@ mod tests {
             tracing::warn!(rv = 5, "the server went back");
         });
         let trace = recorder.take();
-        let said: Vec<String> = trace.numbered().map(|(_, said)| said.to_string()).collect();
-        assert_eq!(said, ["warned: the server went back rv=5"]);
+        let lines: Vec<String> = trace
+            .numbered()
+            .map(|(_, lines)| lines.to_string())
+            .collect();
+        assert_eq!(lines, ["warned: the server went back rv=5"]);
     }
 }

@@ -8,16 +8,16 @@ const ATTEMPT_COUNT_MAX: usize = 3_000;
 /// A plan from which nothing more can be removed, and its outcome.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct Minimal {
+pub struct MinimalPlan {
     /// The plan.
     pub plan: Plan,
     /// Its run, in which the same checker has the first finding.
     pub outcome: Outcome,
 }
 
-// === impl Minimal ===
+// === impl MinimalPlan ===
 
-impl Minimal {
+impl MinimalPlan {
     /// Shrinks `plan`, whose run was `outcome`, as long as the same checker has the first finding.
     ///
     /// Returns `None` if no checker has a finding.

@@ -20,14 +20,14 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use self::{lag::Lag, log::WarningRecorder, pace::Pace, simulated::Simulated};
+use self::{lag::Lag, log::WarningRecorder, pace::Pace, simulated::SimulatedServers};
 pub use self::{
-    minimal::Minimal,
+    minimal::MinimalPlan,
     options::{Against, CONVERGENCE_LIMIT, MakeSubject, RunOptions},
     plan::{Plan, shrink},
 };
 use crate::{
-    checkers::{self, Violation},
+    checkers::Violation,
     participants,
     trace::{Observation, Recorder, Trace},
 };
@@ -92,13 +92,14 @@ pub fn run(plan: &Plan, options: &RunOptions<'_>) -> Outcome {
     let mut trace = threads::trace(worker_count, &recorder, || {
         observe(plan, options, &recorder)
     });
+    // Read before the measurement ends, and after the run has: the lag of the check does not count.
     let longest_lag = lag.longest();
     trace.allow_lateness(lag.lateness());
     drop(measuring);
     let mut outcome = Outcome::of(trace);
     outcome.violations.retain(|violation| {
         let checker = &violation.checker;
-        !checkers::OF_INSTANT_DELIVERY.contains(checker) && !OF_USUAL_WAITS.contains(checker)
+        !participants::assumes_instant_delivery(checker) && !OF_USUAL_WAITS.contains(checker)
     });
     outcome.lag = longest_lag;
     outcome.is_inconclusive = lag::remove_unproven(outcome.lag, &mut outcome.violations);
@@ -116,7 +117,7 @@ async fn trace(plan: &Plan, options: &RunOptions<'_>) -> Trace {
 
 /// Runs `plan` on the current runtime, until the last of its tasks has ended, if they end.
 async fn observe(plan: &Plan, options: &RunOptions<'_>, recorder: &Recorder) {
-    let servers = Simulated::new(plan, recorder.clone(), options.goal);
+    let servers = SimulatedServers::new(plan, recorder.clone(), options.goal);
     let Ok(()) = world::run(plan, servers, options, recorder).await;
     let metrics = tokio::runtime::Handle::current().metrics();
     let has_ended = || metrics.num_alive_tasks() == 0;

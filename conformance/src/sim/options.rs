@@ -14,7 +14,7 @@ use tokio::runtime::{self, Runtime};
 
 use crate::{
     bugs::Bug,
-    subjects::{self, Subject, SubjectParts},
+    participants::subjects::{self, Subject, SubjectParts},
     trace::SharedSink,
     transport::{Tap, Transport},
 };
@@ -34,7 +34,7 @@ pub enum Against {
     InProcess,
     /// Over TCP on this machine, in real time.
     Tcp,
-    /// In process, in real time, on so many threads. Subjects use short time limits, and runs are not repeatable.
+    /// In process, in real time, on this number of threads. Subjects use short time limits, and runs are not repeatable.
     InThreads(NonZeroUsize),
 }
 
@@ -59,7 +59,7 @@ pub struct RunOptions<'a> {
     pub convergence_limit: Duration,
     /// The divisor of the timeouts of watches on their way to the server.
     pub watch_speed: NonZeroU32,
-    /// Takes the observations while the run goes on.
+    /// Takes the observations during the run.
     pub sink: Option<&'a SharedSink>,
 }
 
@@ -113,59 +113,22 @@ impl Default for RunOptions<'_> {
 }
 
 impl<'a> RunOptions<'a> {
-    /// Replaces the subjects.
-    #[must_use]
-    pub fn with_subject(mut self, subject: &'a MakeSubject<'a>) -> Self {
-        self.subject = subject;
-        self
-    }
-
-    /// Seeds a bug in participants beside the subjects.
-    #[must_use]
-    pub fn with_bug(mut self, bug: Bug) -> Self {
-        self.bug = Some(bug);
-        self
-    }
-
-    /// Installs rules for the whole run.
-    #[must_use]
-    pub fn with_server_variant(mut self, install: fn(&Faults) -> Vec<RuleGuard>) -> Self {
-        self.server_variant = install;
-        self
-    }
-
-    /// Sets the way of subjects to the server.
-    #[must_use]
-    pub fn with_against(mut self, against: Against) -> Self {
-        self.against = against;
-        self
-    }
-
-    /// Sets what subjects have to bring about on the server.
-    #[must_use]
-    pub fn with_goal(mut self, goal: fn(&FakeServer) -> Option<String>) -> Self {
-        self.goal = goal;
-        self
-    }
-
-    /// Lets the server end watches so many times sooner than clients ask for.
-    #[must_use]
-    pub fn with_watch_speed(mut self, factor: NonZeroU32) -> Self {
-        self.watch_speed = factor;
-        self
-    }
-
-    /// Gives the observations to a sink while the run goes on.
-    #[must_use]
-    pub fn with_sink(mut self, sink: Option<&'a SharedSink>) -> Self {
-        self.sink = sink;
-        self
-    }
-
-    /// Limits the time for caches to become equal to the server.
-    #[must_use]
-    pub fn with_convergence_limit(mut self, limit: Duration) -> Self {
-        self.convergence_limit = limit;
-        self
+    setters! {
+        /// Replaces the subjects.
+        with_subject(subject: &'a MakeSubject<'a>) |this| this.subject = subject;
+        /// Seeds a bug in participants beside the subjects.
+        with_bug(bug: Bug) |this| this.bug = Some(bug);
+        /// Installs rules for the whole run.
+        with_server_variant(install: fn(&Faults) -> Vec<RuleGuard>) |this| this.server_variant = install;
+        /// Sets the way of subjects to the server.
+        with_against(against: Against) |this| this.against = against;
+        /// Sets what subjects have to bring about on the server.
+        with_goal(goal: fn(&FakeServer) -> Option<String>) |this| this.goal = goal;
+        /// Divides the timeouts that clients request for watches by this number.
+        with_watch_speed(factor: NonZeroU32) |this| this.watch_speed = factor;
+        /// Passes the observations to a sink during the run.
+        with_sink(sink: Option<&'a SharedSink>) |this| this.sink = sink;
+        /// Limits the time for caches to become equal to the server.
+        with_convergence_limit(limit: Duration) |this| this.convergence_limit = limit;
     }
 }

@@ -9,6 +9,7 @@ use crate::trace::Recorder;
 
 /// The interval of comparisons of caches with the servers: short at first, for an exact figure.
 const COMPARISON_INTERVAL: Duration = Duration::from_millis(50);
+// Comparing costs as much as listing: runs that take minutes are compared seldom.
 const LATER_COMPARISON_INTERVAL: Duration = Duration::from_secs(1);
 const COMPARISON_INTERVAL_IN_THREADS: Duration = Duration::from_millis(10);
 /// The time for what is under way to end: on one thread, and over TCP.

@@ -3,7 +3,10 @@
 use std::time::Duration;
 
 use super::Plan;
-use crate::{participants, plan::IncidentKind};
+use crate::{
+    participants::{self, PlanSection as _, informers},
+    plan::IncidentKind,
+};
 
 /// The number of observations of caches during safety.
 const OBSERVATION_COUNT: u64 = 25;
@@ -18,12 +21,7 @@ pub(crate) enum Act {
     CatchUp(usize),
     BeginFault(usize),
     BeginIncident(usize),
-    Join(usize, usize),
-    Start(usize),
-    StartController(usize, usize),
-    Leave(usize, usize),
-    Resume(usize),
-    Pause(usize),
+    OfInformers(informers::Act),
     EndFault(usize),
     EndIncident(usize),
     OfParticipant(participants::Act),
@@ -53,22 +51,8 @@ pub(crate) fn schedule(plan: &Plan) -> Vec<(Duration, Act)> {
             acts.extend(hears.map(|at_ms| (at_ms, Act::CatchUp(place))));
         }
     }
-    for (place, informer) in plan.informers.iter().enumerate() {
-        acts.push((informer.start_ms, Act::Start(place)));
-        for pause in &informer.pauses {
-            acts.push((pause.at_ms, Act::Pause(place)));
-            acts.push((pause.at_ms + pause.for_ms, Act::Resume(place)));
-        }
-        for (controller, controller_plan) in informer.controllers.iter().enumerate() {
-            let start = Act::StartController(place, controller);
-            acts.push((controller_plan.start_ms, start));
-        }
-        for (handler, handler_plan) in informer.handlers.iter().enumerate() {
-            acts.push((handler_plan.join_ms, Act::Join(place, handler)));
-            let leave = handler_plan.leave_ms;
-            acts.extend(leave.map(|leave_ms| (leave_ms, Act::Leave(place, handler))));
-        }
-    }
+    let of_informers = plan.informers.acts().into_iter();
+    acts.extend(of_informers.map(|(at_ms, act)| (at_ms, Act::OfInformers(act))));
     let of_participants = plan.participants.acts().into_iter();
     acts.extend(of_participants.map(|(at_ms, act)| (at_ms, Act::OfParticipant(act))));
     let every_ms = (plan.safety_ms / OBSERVATION_COUNT).max(OBSERVATION_INTERVAL_MIN_MS);
@@ -77,6 +61,7 @@ pub(crate) fn schedule(plan: &Plan) -> Vec<(Duration, Act)> {
     acts.extend(observations.map(|at_ms| (at_ms, Act::Observe)));
     // Acts after the end of safety do not happen.
     acts.retain(|(at_ms, _)| *at_ms <= plan.safety_ms);
+    // The order of acts at one moment is that of the enum, and no draw depends on it.
     acts.sort();
     acts.dedup();
     acts.into_iter()

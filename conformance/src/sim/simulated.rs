@@ -16,15 +16,15 @@ use crate::{
 };
 
 /// A cluster of fake servers, and what subjects have to bring about on it.
-pub(super) struct Simulated {
+pub(super) struct SimulatedServers {
     cluster: Cluster,
     recorder: Recorder,
     goal: fn(&FakeServer) -> Option<String>,
 }
 
-// === impl Simulated ===
+// === impl SimulatedServers ===
 
-impl Simulated {
+impl SimulatedServers {
     /// Starts the servers of a run of `plan`.
     pub(super) fn new(
         plan: &Plan,
@@ -57,7 +57,7 @@ impl Simulated {
     }
 }
 
-impl Servers for Simulated {
+impl Servers for SimulatedServers {
     type Error = std::convert::Infallible;
 
     fn router(&self) -> Router {
@@ -107,6 +107,7 @@ impl Servers for Simulated {
         let incident = &plan.incidents[place];
         let old = self.cluster.leader();
         if self.cluster.begin(place, incident).await {
+            // The new leader forgets the log of the old one, which checkers need to the end.
             for resource in Resource::ALL {
                 for change in logged(&old, resource) {
                     self.recorder.record(Observation::Changed(change));
@@ -117,6 +118,7 @@ impl Servers for Simulated {
             }
             let server = self.cluster.leader();
             self.recorder.follow_server(|| server.clone());
+            // Writers and faults follow before the next act, which must not reach the old server.
             workload.go_on_with(&server);
             faults.go_on_with(&server);
             if incident.kind == IncidentKind::DataLoss {

@@ -34,6 +34,7 @@ where
     F: Future<Output = ()>,
 {
     static HOOK: Once = Once::new();
+    // The hook is of the process; threads of other runs have other owners.
     HOOK.call_once(record_panics);
     let own = recorder.clone();
     let runtime = runtime::Builder::new_multi_thread()
@@ -45,6 +46,7 @@ where
         .expect("the system gives what a runtime needs");
     enter(recorder);
     let ended = catch_unwind(AssertUnwindSafe(|| runtime.block_on(async { run().await })));
+    // Before the trace is taken: a task that still runs may record.
     runtime.shutdown_timeout(SHUTDOWN_LIMIT);
     leave();
     drop(ended);

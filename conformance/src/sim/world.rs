@@ -15,15 +15,18 @@ use super::{
 use crate::{
     faults::FaultInjector,
     interleave::{Seam, Yields},
-    participants::{End, Host, Running},
-    plan::{PlannedEncoding, Resource, Selection},
-    subjects::{Subject, SubjectParts, SubjectSet},
+    participants::{
+        End, Host, PlannedEncoding, Run as _, Running,
+        informers::{Features, Informers},
+        subjects::{Subject, SubjectParts},
+    },
+    plan::{Resource, Selection},
     trace::{Key, Observation, Phase, Recorder, State},
     transport::{RequestNumbers, Tap, Transport},
     workload::Workload,
 };
 
-/// The part of the revisions for which tasks wait: one in so many.
+/// Tasks wait for the revisions that are multiples of this.
 const WAITED_FOR: u64 = 4;
 /// The time limit of a shutdown.
 const SHUTDOWN_LIMIT: Duration = Duration::from_mins(1);
@@ -52,7 +55,7 @@ struct World<S> {
     workload: Workload,
     faults: FaultInjector,
     participants: Running,
-    subjects: SubjectSet,
+    informers: Informers,
     yields: Yields,
     began: Instant,
     /// Rules in force until the end.
@@ -115,7 +118,12 @@ impl<S: Servers> World<S> {
             against: options.against,
             pace,
             _taps: taps,
-            subjects: SubjectSet::new(subjects, recorder.clone()),
+            informers: Informers::new(
+                &plan.informers,
+                subjects,
+                features(options.against),
+                recorder.clone(),
+            ),
             recorder,
             yields: yields(plan, "workload"),
             began: Instant::now(),
@@ -123,8 +131,9 @@ impl<S: Servers> World<S> {
     }
 
     async fn live(&mut self, plan: &Plan) -> Result<(), S::Error> {
-        self.subjects.prepare().await;
+        self.informers.prepare().await;
         self.servers.set_up(&mut self.workload).await;
+        // Set-up writes are no part of the plan: no moment of it is before this one.
         self.recorder.record(Observation::Phase(Phase::Safety));
         self.began = Instant::now();
         self.participants.begin();
@@ -136,9 +145,10 @@ impl<S: Servers> World<S> {
         self.faults.end_all();
         self.participants.end_faults();
         self.servers.end_incidents();
-        self.subjects.resume_all();
+        self.informers.recover().await;
         self.participants.recover().await;
         self.recorder.record(Observation::Phase(Phase::Recovery));
+        // A write that no fault can hide: a cache that has not shown it is not current.
         let last = self.workload.write_last().await;
         self.converge(&last).await;
         let end = End {
@@ -146,7 +156,8 @@ impl<S: Servers> World<S> {
             members: &|selection| self.servers.members(selection),
         };
         self.participants.settle(&end).await;
-        let running_count = self.subjects.running().count() + self.participants.watch_count();
+        // After the participants have settled: their watches may be reopened until then.
+        let running_count = self.informers.watch_count() + self.participants.watch_count();
         let has_noticed = || self.servers.open_watch_count() <= Some(running_count);
         self.pace.notice(has_noticed).await;
         self.record_open_watches(running_count);
@@ -167,7 +178,7 @@ impl<S: Servers> World<S> {
                     .last_revision()
                     .filter(|at| Some(*at) > before);
                 if let Some(revision) = written.filter(|at| at.is_multiple_of(WAITED_FOR)) {
-                    self.subjects.await_version(operation.resource, revision);
+                    self.informers.await_version(operation.resource, revision);
                 }
             }
             Act::CatchUp(place) => self.servers.catch_up(place),
@@ -179,27 +190,11 @@ impl<S: Servers> World<S> {
             Act::EndIncident(place) => self.servers.end_incident(place),
             Act::BeginFault(place) => self.faults.begin(place, &plan.faults[place]),
             Act::EndFault(place) => self.faults.end(place),
-            Act::Start(informer) => self.subjects.start(informer),
-            Act::Join(informer, handler) => {
-                let handler_plan = &plan.informers[informer].handlers[handler];
-                let blocks = matches!(self.against, Against::InThreads(_));
-                let unblocked = (!blocks).then(|| handler_plan.unblocked());
-                let handler_plan = unblocked.as_ref().unwrap_or(handler_plan);
-                self.subjects.join(informer, handler, handler_plan);
-            }
-            Act::Leave(informer, handler) => self.subjects.leave(informer, handler),
-            // Their timing is promised in process only.
-            Act::StartController(..) if self.against == Against::Tcp => {}
-            Act::StartController(informer, controller) => {
-                let plan = &plan.informers[informer].controllers[controller];
-                self.subjects.start_controller(informer, controller, plan);
-            }
-            Act::Pause(informer) => self.subjects.pause(informer),
-            Act::Resume(informer) => self.subjects.resume(informer),
+            Act::OfInformers(act) => self.informers.act(act).await,
             Act::OfParticipant(act) => self.participants.act(act).await,
             Act::Observe => {
                 self.participants.observe();
-                self.subjects.observe();
+                self.informers.observe();
             }
         }
         Ok(())
@@ -211,6 +206,7 @@ impl<S: Servers> World<S> {
             if self.has_converged(last) {
                 break Phase::Converged;
             }
+            // Compared before the limit is checked, so that a cache that converges at the limit counts.
             let waited = from.elapsed();
             if waited >= self.convergence_limit + self.recorder.lateness() {
                 break Phase::GivenUp;
@@ -218,10 +214,10 @@ impl<S: Servers> World<S> {
             sleep(self.pace.comparison_interval(waited)).await;
         };
         self.recorder.record(Observation::Phase(phase));
-        let has_settled = || self.subjects.running().all(Subject::has_settled);
-        let observe = || self.subjects.observe();
+        let has_settled = || self.informers.running().all(Subject::has_settled);
+        let observe = || self.informers.observe();
         self.pace.settle(observe, has_settled).await;
-        self.subjects.observe();
+        self.informers.observe();
         if self.against == Against::InProcess {
             self.examine(last).await;
         }
@@ -233,10 +229,10 @@ impl<S: Servers> World<S> {
 
     /// Examines the subjects whose caches are of the server's last version.
     async fn examine(&self, last: &BTreeMap<Resource, u64>) {
-        for subject in self.subjects.running() {
+        for subject in self.informers.running() {
             let resource = subject.selection().resource;
-            let shown = subject.view().and_then(|view| view().0);
-            if subject.has_synced() && shown >= last.get(&resource).copied() {
+            let version = subject.view().and_then(|view| view().0);
+            if subject.has_synced() && version >= last.get(&resource).copied() {
                 let is_equal = subject.holds() == self.selected(subject.selection());
                 subject.examine(is_equal).await;
             }
@@ -248,7 +244,7 @@ impl<S: Servers> World<S> {
             subject.has_synced() && subject.holds() == self.selected(subject.selection())
         };
         self.servers.has_come_to(last)
-            && self.subjects.running().all(is_equal)
+            && self.informers.running().all(is_equal)
             && self.servers.unmet_goal().is_none()
     }
 
@@ -266,10 +262,11 @@ impl<S: Servers> World<S> {
         self.participants.end_faults();
         self.participants.shut_down().await;
         // Tasks that do not end are reported as such.
-        self.subjects.stop().await;
+        self.informers.shut_down().await;
         let has_ended = || self.servers.open_watch_count() <= Some(0);
         self.pace.wind_down(has_ended).await;
         self.record_open_watches(0);
+        // The log is recorded after all clients have stopped: no read of it can change a run.
         self.record_log()?;
         let _ = timeout(SHUTDOWN_LIMIT, self.servers.shutdown()).await;
         Ok(())
@@ -308,6 +305,14 @@ impl<S: Servers> World<S> {
 fn convergence_limit(plan: &Plan, options: &RunOptions<'_>) -> Duration {
     let turns = plan.list_gate.map_or(1, |_| plan.informers.len());
     options.convergence_limit * u32::try_from(turns).unwrap_or(u32::MAX)
+}
+
+/// Returns what informers can do in a kind of run.
+fn features(against: Against) -> Features {
+    Features {
+        blocks: matches!(against, Against::InThreads(_)),
+        controls: against != Against::Tcp,
+    }
 }
 
 /// Creates the participants of a plan, if the run can have them: time has to be simulated, and so have the servers.

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rand::{RngExt, rngs::ChaCha8Rng};
 
-use super::feature::{Feature, Reached};
+use super::feature::{Feature, ReachedFeatures};
 use crate::sim::Plan;
 
 /// The most plans of a corpus.
@@ -47,7 +47,7 @@ struct Record {
 impl Corpus {
     /// Adds the run of a plan. The plan is kept if it is the first to reach a feature, or reaches a rare one at a lower cost than
     /// its example.
-    pub(super) fn add(&mut self, plan: &Plan, reached: Reached) {
+    pub(super) fn add(&mut self, plan: &Plan, reached: ReachedFeatures) {
         let number = self.next;
         let mut shows = BTreeSet::new();
         for feature in reached.features {
@@ -144,9 +144,9 @@ mod tests {
         Plan::empty(Seed::new(number))
     }
 
-    fn reached(names: &[&'static str], cost: u64) -> Reached {
+    fn reached(names: &[&'static str], cost: u64) -> ReachedFeatures {
         let features = names.iter().map(|name| Feature::Occasion(name, 0));
-        Reached {
+        ReachedFeatures {
             features: features.collect(),
             cost,
         }
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn what_many_runs_reach_has_its_example_already() {
+    fn common_features_keep_their_first_plan() {
         let mut corpus = Corpus::default();
         for number in 0..=RARE_MAX {
             corpus.add(&plan(number), reached(&["a"], 100));
@@ -197,7 +197,7 @@ mod tests {
         assert!(chosen[3] > chosen[1], "{chosen:?}");
         for number in 0..1_000 {
             let feature = Feature::Together(number.to_string(), String::new());
-            let reached = Reached {
+            let reached = ReachedFeatures {
                 features: [feature].into(),
                 cost: 1,
             };

@@ -32,7 +32,7 @@ pub enum Feature {
 /// The features that a run reached, and its cost.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Reached {
+pub struct ReachedFeatures {
     /// The features.
     pub features: BTreeSet<Feature>,
     /// The number of observations of the run.
@@ -54,9 +54,9 @@ struct Collector {
     last_events: BTreeMap<Option<usize>, &'static str>,
 }
 
-// === impl Reached ===
+// === impl ReachedFeatures ===
 
-impl Reached {
+impl ReachedFeatures {
     /// Finds the features in a trace.
     pub fn of(trace: &Trace) -> Self {
         let mut collector = Collector::default();

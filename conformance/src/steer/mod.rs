@@ -11,7 +11,7 @@ mod mutation;
 
 use rand::{RngExt, rngs::ChaCha8Rng};
 
-pub use self::feature::{Feature, Reached};
+pub use self::feature::{Feature, ReachedFeatures};
 use self::{corpus::Corpus, mutation::Mutation};
 use crate::{plan::Profile, seed::Seed, sim::Plan};
 
@@ -72,7 +72,7 @@ impl Search {
         }
     }
 
-    /// Draws so many percent of the plans freshly. With 100 nothing is steered.
+    /// Sets the share of freshly drawn plans in percent. With 100 nothing is steered.
     #[must_use]
     pub fn with_fresh_percent(mut self, percent: u32) -> Self {
         self.fresh_percent = percent;
@@ -94,7 +94,7 @@ impl Search {
 
     /// Learns from the run of a proposed plan that went well. A round's runs have to be learned in the order of its
     /// proposals.
-    pub fn learn(&mut self, plan: &Plan, reached: Reached) {
+    pub fn learn(&mut self, plan: &Plan, reached: ReachedFeatures) {
         self.corpus.add(plan, reached);
     }
 

@@ -1,6 +1,6 @@
 use std::collections::BTreeSet;
 
-use super::{Feature, Origin, Reached, Search};
+use super::{Feature, Origin, ReachedFeatures, Search};
 use crate::{
     participants::Participants,
     plan::Profile,
@@ -14,7 +14,7 @@ fn run(plan: &Plan) -> Trace {
 }
 
 /// Invents what a plan reaches, without a run: the names of its faults, and some of its options.
-fn invented(plan: &Plan) -> Reached {
+fn invented(plan: &Plan) -> ReachedFeatures {
     let mut features = BTreeSet::new();
     for fault in &plan.faults {
         for other in &plan.faults {
@@ -27,7 +27,7 @@ fn invented(plan: &Plan) -> Reached {
     let candidate_count = election.map_or(0, |election| election.candidates.len());
     let number = u32::try_from(candidate_count).unwrap();
     features.insert(Feature::Occasion("leaders", number));
-    Reached {
+    ReachedFeatures {
         features,
         cost: plan.workload.len() as u64,
     }
@@ -141,14 +141,14 @@ fn plans_of_an_earlier_search_come_first() {
 
 #[test]
 fn a_run_reaches_features_of_every_kind() {
-    let mut reached = Reached::default();
+    let mut reached = ReachedFeatures::default();
     let drawn = |seed| Plan::draw_sized(Seed::new(seed), Profile::Small);
     let with_an_election = (0..100)
         .map(drawn)
         .find(|plan| plan.participants.election.is_some());
     for plan in (0..5).map(drawn).chain(with_an_election) {
-        let of_run = Reached::of(&run(&plan));
-        assert_eq!(of_run, Reached::of(&run(&plan)));
+        let of_run = ReachedFeatures::of(&run(&plan));
+        assert_eq!(of_run, ReachedFeatures::of(&run(&plan)));
         assert!(of_run.cost > 100);
         reached.features.extend(of_run.features);
     }

@@ -1,4 +1,4 @@
-//! The contents of caches, as they were told last.
+//! The contents of caches in the last events.
 
 use std::collections::BTreeMap;
 
@@ -11,11 +11,11 @@ use crate::{
 #[derive(Default)]
 pub(super) struct Caches {
     views: BTreeMap<usize, CacheView>,
-    told: BTreeMap<usize, Told>,
+    caches: BTreeMap<usize, CacheState>,
 }
 
 #[derive(Default, PartialEq)]
-struct Told {
+struct CacheState {
     revision: Option<u64>,
     has_synced: bool,
     holds: BTreeMap<u64, u64>,
@@ -45,7 +45,7 @@ impl Caches {
         views.collect()
     }
 
-    /// Returns the difference of a cache to what was told of it last, if there is one. Its list is flat: an object and a
+    /// Returns the difference of a cache from its last event, if there is one. Its list is flat: an object and a
     /// version in turn.
     pub(super) fn difference(
         &mut self,
@@ -55,8 +55,8 @@ impl Caches {
         list: &[u64],
     ) -> Option<EventKind> {
         let (pairs, _) = list.as_chunks::<2>();
-        let before = self.told.entry(informer).or_default();
-        let now = Told {
+        let before = self.caches.entry(informer).or_default();
+        let now = CacheState {
             revision,
             has_synced: synced.unwrap_or(before.has_synced),
             holds: pairs.iter().map(|[object, at]| (*object, *at)).collect(),

@@ -8,13 +8,13 @@ use crate::{
     tracefile::{Event, EventKind},
 };
 
-/// The number of events that are told to have led to another one.
+/// The maximal number of causes of an event.
 const LED_MAX: usize = 6;
 
 /// The events of a run that may have led to others.
 #[derive(Default)]
 pub(super) struct Causes {
-    known: Vec<Known>,
+    events: Vec<PossibleCause>,
     /// The objects of each key.
     objects: BTreeMap<String, BTreeSet<usize>>,
     /// The informer of each actor that is one, or its handler.
@@ -24,7 +24,7 @@ pub(super) struct Causes {
 }
 
 /// An event that may have led to another one.
-struct Known {
+struct PossibleCause {
     number: usize,
     step: Step,
     objects: Vec<usize>,
@@ -67,7 +67,7 @@ impl Causes {
 
     /// Remembers a change of the server.
     pub(super) fn changed(&mut self, number: usize, object: usize) {
-        self.known.push(Known {
+        self.events.push(PossibleCause {
             number,
             step: Step::Changed,
             objects: vec![object],
@@ -107,7 +107,7 @@ impl Causes {
         let own = actor.and_then(|actor| self.informers.get(&actor));
         let request = event.kind.request();
         let asker = request.and_then(|request| requests.get(&request));
-        self.known.push(Known {
+        self.events.push(PossibleCause {
             number,
             step,
             objects,
@@ -119,12 +119,12 @@ impl Causes {
     /// Returns the last read of each object that a request of an informer names.
     pub(super) fn read_before(&self, informer: usize, text: &str) -> Vec<usize> {
         let named = self.named(text);
-        let last = self.known.iter().rev().find(|known| {
-            known.step == Step::Delivered
-                && known.informer == Some(informer)
-                && known.objects.iter().any(|object| named.contains(object))
+        let last = self.events.iter().rev().find(|events| {
+            events.step == Step::Delivered
+                && events.informer == Some(informer)
+                && events.objects.iter().any(|object| named.contains(object))
         });
-        last.map(|known| known.number).into_iter().collect()
+        last.map(|events| events.number).into_iter().collect()
     }
 
     /// Returns the last event before the one of this number that is of the informer that a finding is about.
@@ -135,9 +135,10 @@ impl Causes {
         asker: impl Fn(usize) -> Option<usize>,
     ) -> Option<usize> {
         let informer = informer_of(finding, asker)?;
-        let mut known = self.known.iter().rev();
-        let last = known.find(|known| known.number < before && known.informer == Some(informer));
-        last.map(|known| known.number)
+        let mut events = self.events.iter().rev();
+        let last =
+            events.find(|events| events.number < before && events.informer == Some(informer));
+        last.map(|events| events.number)
     }
 
     /// Returns the events that led to the one at `at`, in order: the last of each step of the objects that the finding or
@@ -152,32 +153,32 @@ impl Causes {
         if let Some(concern) = Participants::concern(finding) {
             return self.of_participant(end, concern);
         }
-        let shown = self.known.iter().rev().find(|known| known.number == end);
+        let shown = self.events.iter().rev().find(|events| events.number == end);
         let mut objects = self.named(finding);
         if objects.is_empty() {
             objects.extend(
                 shown
                     .iter()
-                    .filter_map(|known| known.objects.first().copied()),
+                    .filter_map(|events| events.objects.first().copied()),
             );
         }
-        let informer = informer_of(finding, asker).or(shown.and_then(|known| known.informer));
+        let informer = informer_of(finding, asker).or(shown.and_then(|events| events.informer));
         if objects.is_empty() && informer.is_none() {
             // Whatever came last has nothing to do with it.
             return Vec::new();
         }
         let mut led = BTreeMap::new();
-        let known = self.known.iter().rev();
-        for known in known.filter(|known| known.number < end && known.concern.is_none()) {
+        let events = self.events.iter().rev();
+        for events in events.filter(|events| events.number < end && events.concern.is_none()) {
             let is_of_informer =
-                informer.is_none() || known.informer.is_none() || known.informer == informer;
-            let is_of_object = match known.step {
+                informer.is_none() || events.informer.is_none() || events.informer == informer;
+            let is_of_object = match events.step {
                 Step::Fault => true,
                 Step::Asked => objects.is_empty(),
-                _ => known.objects.iter().any(|object| objects.contains(object)),
+                _ => events.objects.iter().any(|object| objects.contains(object)),
             };
             if is_of_informer && is_of_object {
-                led.entry(known.step).or_insert(known.number);
+                led.entry(events.step).or_insert(events.number);
             }
             if led.len() == LED_MAX {
                 break;
@@ -190,12 +191,17 @@ impl Causes {
     /// Returns the last of each step of one part of a participant, and of what concerns all of them.
     fn of_participant(&self, end: usize, concern: Concern) -> Vec<usize> {
         let mut led = BTreeMap::new();
-        for known in self.known.iter().rev().filter(|known| known.number < end) {
-            let Some(own) = known.concern else {
+        for events in self
+            .events
+            .iter()
+            .rev()
+            .filter(|events| events.number < end)
+        {
+            let Some(own) = events.concern else {
                 continue;
             };
             if [own, concern].contains(&Concern::All) || own == concern {
-                led.entry(known.step).or_insert(known.number);
+                led.entry(events.step).or_insert(events.number);
             }
         }
         let led: BTreeSet<usize> = led.into_values().collect();

@@ -1,9 +1,9 @@
 //! A run of the simulation as a [trace file](crate::tracefile), and as a timeline for people.
 //!
-//! [`Teller`] turns observations into events while a run goes on. What only checkers need is left out: the server's log
+//! [`EventWriter`] turns observations into events during a run. Observations for checkers alone are left out: the server's log
 //! at the end, statuses, counts, and unchanged caches.
 
-mod teller;
+mod event_writer;
 mod caches;
 mod causes;
 
@@ -13,7 +13,7 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-pub use self::teller::Teller;
+pub use self::event_writer::EventWriter;
 use fakeserver::cli::output;
 
 use crate::{
@@ -22,17 +22,17 @@ use crate::{
     tracefile::{Filter, Header, TraceFile, text},
 };
 
-/// A trace file that is written while a run goes on.
+/// A trace file that is written during a run.
 #[derive(Clone)]
-pub struct LiveFile(Arc<Mutex<Teller<Box<dyn Write + Send>>>>);
+pub struct LiveFile(Arc<Mutex<EventWriter<Box<dyn Write + Send>>>>);
 
 /// Formats the events of a trace and marks the broken promises.
 pub fn timeline(trace: &Trace, violations: &[Violation]) -> String {
-    let mut teller = Teller::new(Vec::new(), &Header::new("timeline"));
+    let mut writer = EventWriter::new(Vec::new(), &Header::new("timeline"));
     for record in trace.records() {
-        teller.observed(record.at, &record.observation);
+        writer.observed(record.at, &record.observation);
     }
-    let written = teller.finish(violations);
+    let written = writer.finish(violations);
     let bytes = written.expect("memory takes what is written");
     let file = TraceFile::read(&String::from_utf8_lossy(&bytes));
     text(
@@ -50,8 +50,8 @@ impl LiveFile {
     ///
     /// The file cannot be created.
     pub fn create(path: &Path, header: &Header) -> io::Result<Self> {
-        let teller = Teller::new(output::create(path)?, header);
-        Ok(Self(Arc::new(Mutex::new(teller))))
+        let writer = EventWriter::new(output::create(path)?, header);
+        Ok(Self(Arc::new(Mutex::new(writer))))
     }
 
     /// Returns the sink for the observations of a run.
@@ -65,12 +65,12 @@ impl LiveFile {
     ///
     /// Something could not be written.
     pub fn finish(&self, violations: &[Violation]) -> io::Result<()> {
-        let mut teller: MutexGuard<'_, _> = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        teller.end(violations)
+        let mut writer: MutexGuard<'_, _> = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        writer.end(violations)
     }
 }
 
-impl<W: Write> Teller<W> {
+impl<W: Write> EventWriter<W> {
     /// Adds the broken promises and the last line, and returns what was written to.
     ///
     /// # Errors

@@ -2,11 +2,12 @@
 
 use fakeserver::faults::Fault;
 
-use super::{LiveFile, Teller, timeline};
+use super::{EventWriter, LiveFile, timeline};
 use crate::{
     belief::State,
-    checkers, participants,
-    plan::{Action, InformerPlan, Operation, PlannedFault, Profile, Resource, Tier},
+    checkers,
+    participants::{self, InformerPlan},
+    plan::{Action, Operation, PlannedFault, Profile, Resource, Tier},
     seed::Seed,
     sim::{self, Plan, RunOptions},
     trace::{Sink as _, Trace},
@@ -28,14 +29,14 @@ fn plan(faults: &[PlannedFault]) -> Plan {
     plan
 }
 
-fn shown(plan: &Plan) -> String {
+fn timeline_of(plan: &Plan) -> String {
     let outcome = sim::run(plan, &RunOptions::default());
     timeline(&outcome.trace, &outcome.violations)
 }
 
 #[test]
 fn a_good_run_is_told_without_a_mark() {
-    let text = shown(&plan(&[]));
+    let text = timeline_of(&plan(&[]));
     insta::assert_snapshot!(text);
 }
 
@@ -43,13 +44,13 @@ fn a_good_run_is_told_without_a_mark() {
 fn the_first_broken_promise_is_marked_where_it_broke() {
     // The deletion is never sent.
     let dropped = PlannedFault::new(3_000, 7_000, Fault::DropEvent).times(1);
-    let text = shown(&plan(&[dropped]));
+    let text = timeline_of(&plan(&[dropped]));
     insta::assert_snapshot!(text);
     assert_eq!(text.matches("first broken:").count(), 1);
 }
 
 #[test]
-fn what_only_the_end_shows_is_told_where_it_was_judged() {
+fn findings_of_the_end_are_shown_at_the_end() {
     let outcome = sim::run(&plan(&[]), &RunOptions::default());
     let violation = checkers::Violation {
         checker: "convergence",
@@ -73,11 +74,11 @@ fn a_promise_of_an_election_is_led_to_by_the_lease_and_the_candidate() {
             checker: "leaders",
             finding: checkers::Finding::at(outcome.trace.records().len() - 1, finding),
         };
-        let mut teller = Teller::new(Vec::new(), &Header::new("an election"));
+        let mut writer = EventWriter::new(Vec::new(), &Header::new("an election"));
         for record in outcome.trace.records() {
-            teller.observed(record.at, &record.observation);
+            writer.observed(record.at, &record.observation);
         }
-        let written = teller.finish(&[violation]).unwrap();
+        let written = writer.finish(&[violation]).unwrap();
         let file = TraceFile::read(str::from_utf8(&written).unwrap()).unwrap();
         let causes = file.broken[0].causes.iter();
         let actors = causes.map(|cause| file.actor_name(file.events[*cause].actor).to_owned());

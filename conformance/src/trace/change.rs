@@ -25,10 +25,7 @@ pub struct Change {
 
 /// An object on one side of a change, as far as selections depend on it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[expect(
-    clippy::exhaustive_structs,
-    reason = "complete by definition: what selections compare, and the uid"
-)]
+#[expect(clippy::exhaustive_structs, reason = "complete by definition")]
 pub struct Side {
     /// Its uid.
     pub uid: Arc<str>,

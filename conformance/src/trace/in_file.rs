@@ -2,11 +2,11 @@
 
 use super::{
     member::Member,
-    notified::{Heard, Notified},
+    notified::{HandlerNotification, NotifiedChange},
 };
 use crate::{
     plan::{Resource, SPOILED, Selection},
-    tracefile::{Ending, EventKind, Mirrored, Role, Standstill},
+    tracefile::{Ending, EventKind, MirroredSelection, Role, Standstill},
 };
 
 /// The lane of a trace file in which an observation is shown: the one whose doing it is.
@@ -93,11 +93,11 @@ pub(crate) fn numbered(objects: &mut dyn Objects, source: Source, members: &[Mem
 }
 
 /// Returns what a client mirrors: a type that refuses spoiled objects selects the others.
-pub(super) fn mirrored(selection: &Selection) -> Mirrored {
+pub(super) fn mirrored(selection: &Selection) -> MirroredSelection {
     let refused = selection.is_strict.then(|| format!("!{SPOILED}"));
     let labels = selection.label_selector().into_iter();
     let parts: Vec<String> = labels.chain(refused).collect();
-    Mirrored {
+    MirroredSelection {
         resource: selection.resource.plural().to_owned(),
         namespace: selection.namespace.clone(),
         selector: (!parts.is_empty()).then(|| parts.join(",")),
@@ -114,20 +114,20 @@ pub(super) fn or_nothing(status: Option<u16>) -> String {
     status.map_or_else(|| "nothing".to_owned(), |status| status.to_string())
 }
 
-// === impl Notified ===
+// === impl HandlerNotification ===
 
-impl Notified {
+impl HandlerNotification {
     pub(super) fn in_file(&self, objects: &mut dyn Objects) -> EventKind {
-        let (how, was, initial) = match &self.heard {
-            Heard::Added { is_initial, .. } => ("added", None, *is_initial),
-            Heard::Updated { old, new } if old.uid != new.uid => {
+        let (how, was, initial) = match &self.change {
+            NotifiedChange::Added { is_initial, .. } => ("added", None, *is_initial),
+            NotifiedChange::Updated { old, new } if old.uid != new.uid => {
                 ("replaced", Some(old.revision), false)
             }
-            Heard::Updated { old, .. } => ("updated", Some(old.revision), false),
-            Heard::Deleted {
+            NotifiedChange::Updated { old, .. } => ("updated", Some(old.revision), false),
+            NotifiedChange::Deleted {
                 is_tombstone: true, ..
             } => ("found gone", None, false),
-            Heard::Deleted { .. } => ("deleted", None, false),
+            NotifiedChange::Deleted { .. } => ("deleted", None, false),
         };
         let state = self.state();
         let uid = state.map(|state| state.uid.as_ref()).unwrap_or_default();

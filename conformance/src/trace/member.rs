@@ -10,10 +10,7 @@ pub type Key = Arc<str>;
 
 /// One state of one object: uid and version.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-#[expect(
-    clippy::exhaustive_structs,
-    reason = "complete by definition: what convergence compares"
-)]
+#[expect(clippy::exhaustive_structs, reason = "complete by definition")]
 pub struct State {
     /// The uid.
     pub uid: Arc<str>,
@@ -23,10 +20,7 @@ pub struct State {
 
 /// An object in a cache, a list or an event.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-#[expect(
-    clippy::exhaustive_structs,
-    reason = "complete by definition: a key and a state"
-)]
+#[expect(clippy::exhaustive_structs, reason = "complete by definition")]
 pub struct Member {
     /// Its key.
     pub key: Key,

@@ -10,7 +10,6 @@ mod exchange;
 mod in_file;
 mod notified;
 mod report;
-mod controlled;
 mod change;
 mod table;
 mod participant_event;
@@ -22,11 +21,10 @@ use std::time::Duration;
 
 pub use self::{
     change::{Change, Side},
-    controlled::{Controlled, QueueEvent, ReconcileOutcome, Standing},
     exchange::{Ending, Failure, Phase, RequestKind},
     link::Link,
     member::{Key, Member, State},
-    notified::{Heard, Notified, NotifiedCause},
+    notified::{HandlerNotification, NotifiedCause, NotifiedChange},
     observation::Observation,
     part::Part,
     participant_event::ParticipantEvent,

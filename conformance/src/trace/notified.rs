@@ -5,7 +5,7 @@ use super::member::{Key, State};
 /// The notification of a handler, and the content of the cache at that moment.
 #[derive(Clone, Debug, PartialEq)]
 #[expect(clippy::exhaustive_structs, reason = "tests write them by hand")]
-pub struct Notified {
+pub struct HandlerNotification {
     /// The informer.
     pub informer: usize,
     /// The number of the handler at its informer.
@@ -13,7 +13,7 @@ pub struct Notified {
     /// The object's key.
     pub key: Key,
     /// The notification.
-    pub heard: Heard,
+    pub change: NotifiedChange,
     /// Its cause, if the subject tells causes.
     pub cause: Option<NotifiedCause>,
     /// The state in the cache under that key.
@@ -22,11 +22,8 @@ pub struct Notified {
 
 /// A notification about an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[expect(
-    clippy::exhaustive_enums,
-    reason = "complete by definition: the methods of a handler"
-)]
-pub enum Heard {
+#[expect(clippy::exhaustive_enums, reason = "complete by definition")]
+pub enum NotifiedChange {
     /// The object is new.
     Added {
         /// Its state.
@@ -52,10 +49,7 @@ pub enum Heard {
 
 /// The cause of a notification.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-#[expect(
-    clippy::exhaustive_enums,
-    reason = "complete by definition: the causes of an informer"
-)]
+#[expect(clippy::exhaustive_enums, reason = "complete by definition")]
 pub enum NotifiedCause {
     /// It belongs to the initial state.
     Initial,
@@ -67,14 +61,14 @@ pub enum NotifiedCause {
     Resync,
 }
 
-// === impl Notified ===
+// === impl HandlerNotification ===
 
-impl Notified {
+impl HandlerNotification {
     /// Returns the state in the notification: the new one, or the last one.
     pub fn state(&self) -> Option<&State> {
-        match &self.heard {
-            Heard::Added { new, .. } | Heard::Updated { new, .. } => Some(new),
-            Heard::Deleted { last, .. } => last.as_ref(),
+        match &self.change {
+            NotifiedChange::Added { new, .. } | NotifiedChange::Updated { new, .. } => Some(new),
+            NotifiedChange::Deleted { last, .. } => last.as_ref(),
         }
     }
 }

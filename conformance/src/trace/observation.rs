@@ -4,14 +4,13 @@ use std::time::Duration;
 
 use super::{
     change::Change,
-    controlled::Controlled,
     exchange::{Ending, Failure, Phase, RequestKind},
     in_file::{
         Lane, Source, answered, ended, mirrored, numbered, or_nothing, short, started, stopped,
     },
     link::Link,
     member::{Key, Member},
-    notified::Notified,
+    notified::HandlerNotification,
     part::Part,
     participant_event::ParticipantEvent,
     report::{Counts, Report},
@@ -26,6 +25,7 @@ use crate::{
 observations! {
     /// An observation. Informers and handlers are numbered by their place in the plan.
     #[derive(Clone, Debug, PartialEq)]
+    #[expect(missing_docs, reason = "fields without docs are what their names say")]
     #[non_exhaustive]
     pub enum Observation with (observation, objects) {
         /// The run enters a phase.
@@ -35,7 +35,6 @@ observations! {
         Operation {
             /// The operation, in words.
             text: String,
-            /// The HTTP status.
             status: u16,
             /// The version of the object in the answer, if it had one.
             revision: Option<u64>,
@@ -74,36 +73,27 @@ observations! {
             /// The number of effects.
             count: u64,
         } => ("fired {rule} {count}");
-        /// All informers share a gate, which lets so many of them list at a time.
+        /// All informers share a gate, which limits the number of concurrent lists.
         ListGate {
             /// The number of lists.
             width: usize,
         } => ("a gate lets {width} informers list at a time");
         /// An informer starts.
         InformerStarts {
-            /// The informer.
             informer: usize,
             /// The selection that it mirrors.
             selection: Selection,
         } => ("informer {informer} starts: {}", selected(selection))
             by Lane::Informer(*informer) => EventKind::Mirror(mirrored(selection));
         /// An informer is paused.
-        InformerPauses {
-            /// The informer.
-            informer: usize,
-        } => ("informer {informer} is paused")
+        InformerPauses { informer: usize } => ("informer {informer} is paused")
             by Lane::Informer(*informer) => stopped(Standstill::Pause, "is paused");
         /// An informer is resumed.
-        InformerResumes {
-            /// The informer.
-            informer: usize,
-        } => ("informer {informer} is resumed")
+        InformerResumes { informer: usize } => ("informer {informer} is resumed")
             by Lane::Informer(*informer) => started("is resumed");
         /// A handler joins an informer.
         HandlerJoins {
-            /// The informer.
             informer: usize,
-            /// The number of the handler at its informer.
             handler: usize,
             /// True if it panics at times.
             panics: bool,
@@ -115,61 +105,32 @@ observations! {
             by Lane::Handler(*informer, *handler) => started("joins");
         /// A handler that joined requests resyncs.
         ResyncWanted {
-            /// The informer.
             informer: usize,
-            /// The number of the handler at its informer.
             handler: usize,
             /// The period.
             period: Duration,
         } => ("handler {informer}.{handler} wants resyncs every {} s", seconds(*period));
         /// A handler leaves and must not be notified any more.
-        HandlerLeaves {
-            /// The informer.
-            informer: usize,
-            /// The number of the handler at its informer.
-            handler: usize,
-        } => ("handler {informer}.{handler} leaves")
+        HandlerLeaves { informer: usize, handler: usize } => ("handler {informer}.{handler} leaves")
             by Lane::Handler(*informer, *handler) => stopped(Standstill::Stop, "leaves");
         /// An informer sent a request.
-        Request {
-            /// The informer.
-            informer: usize,
-            /// The number of the request in the run.
-            request: usize,
-            /// The request.
-            kind: RequestKind,
-        } => ("request {request} of {informer}: {kind}")
+        Request { informer: usize, request: usize, kind: RequestKind } => ("request {request} of {informer}: {kind}")
             by Lane::Informer(*informer) => kind.in_file(*request);
         /// A list asks for one object only, at the version that the informer holds: it checks that the server still has it.
-        VersionCheck {
-            /// The request.
-            request: usize,
-        } => ("request {request} checks its version");
+        VersionCheck { request: usize } => ("request {request} checks its version");
         /// A watch asks the server to end it after a time.
         WatchTimeout {
-            /// The request.
             request: usize,
             /// The time.
             timeout: Duration,
         } => ("request {request} is to end after {} s", seconds(*timeout));
         /// The headers of an answer arrived.
-        Answer {
-            /// The request.
-            request: usize,
-            /// The HTTP status.
-            status: u16,
-        } => ("answer {request}: {status}")
+        Answer { request: usize, status: u16 } => ("answer {request}: {status}")
             by Lane::Server => answered(*request, Some(*status), String::new());
         /// A refusal names a time to wait before the next request. Its header and its body may name two.
-        AskedToWait {
-            /// The request.
-            request: usize,
-            /// The time.
-            wait: Duration,
-        } => ("answer {request} asks to wait for {} s", seconds(*wait));
+        AskedToWait { request: usize, wait: Duration } => ("answer {request} asks to wait for {} s", seconds(*wait));
         /// The body of a list arrived completely.
         Page {
-            /// The request.
             request: usize,
             /// The version of the list.
             revision: u64,
@@ -186,7 +147,6 @@ observations! {
             };
         /// An event of a watch arrived.
         Frame {
-            /// The request.
             request: usize,
             /// `ADDED`, `MODIFIED` or `DELETED`.
             kind: &'static str,
@@ -201,7 +161,6 @@ observations! {
             };
         /// A bookmark of a watch arrived.
         Bookmark {
-            /// The request.
             request: usize,
             /// The version up to which the watch is complete.
             revision: u64,
@@ -218,36 +177,23 @@ observations! {
             };
         /// An ERROR event of a watch arrived.
         ErrorEvent {
-            /// The request.
             request: usize,
             /// The code of its status.
             status: u16,
         } => ("frame {request}: ERROR {status}")
             by Lane::Server => EventKind::note(format!("sends on {request}: ERROR {status}"));
-        /// Nobody listened at the server's address.
-        Refused {
-            /// The request.
-            request: usize,
-        } => ("request {request} is refused")
+        /// The connection was refused: no process listened at the server's address.
+        Refused { request: usize } => ("request {request} is refused")
             by Lane::Server => ended(*request, tracefile::Ending::Refused);
         /// A complete line arrived that is neither an event nor a list.
-        Garbled {
-            /// The request.
-            request: usize,
-        } => ("frame {request}: garbled")
+        Garbled { request: usize } => ("frame {request}: garbled")
             by Lane::Server => EventKind::note(format!("sends on {request}: no event"));
         /// A body ended.
-        Ended {
-            /// The request.
-            request: usize,
-            /// The kind of end.
-            ending: Ending,
-        } => ("ended {request}: {ending}")
+        Ended { request: usize, ending: Ending } => ("ended {request}: {ending}")
             by if *ending == Ending::Dropped { Lane::Asker(*request) } else { Lane::Server }
             => ended(*request, ending.in_file());
         /// A subject sent a request other than a list or watch of its selection: a write, for example.
         Called {
-            /// The informer.
             informer: usize,
             /// The request, in words.
             text: String,
@@ -257,41 +203,27 @@ observations! {
             by Lane::Informer(*informer)
             => EventKind::note(format!("calls {text}, answered {}", or_nothing(*status)));
         /// A handler was notified.
-        Notified(notified: Notified) => ("{notified}")
+        Notified(notified: HandlerNotification) => ("{notified}")
             by Lane::Handler(notified.informer, notified.handler) => notified.in_file(objects);
-        /// A controller did something, or its queue.
-        Controlled(controlled: Controlled) => ("{controlled}");
-        /// The registration of a handler says for the first time, or anew, whether the handler has been notified of the whole
+        /// The registration of a handler reports, first or with another value, whether the handler was notified of the whole
         /// initial state.
         HandlerSync {
-            /// The informer.
             informer: usize,
-            /// The number of the handler at its informer.
             handler: usize,
             /// True if it says so.
             has_synced: bool,
         } => ("handler {informer}.{handler} {}", synced(*has_synced));
         /// A task begins to wait until an informer's cache shows a version.
-        WaitBegins {
-            /// The informer.
-            informer: usize,
-            /// The number of the wait at its informer.
-            wait: usize,
-            /// The version.
-            revision: u64,
-        } => ("wait {informer}.{wait} begins: for {revision}");
+        WaitBegins { informer: usize, wait: usize, revision: u64 } => ("wait {informer}.{wait} begins: for {revision}");
         /// A task ends its wait for a version.
         WaitEnds {
-            /// The informer.
             informer: usize,
-            /// The number of the wait at its informer.
             wait: usize,
             /// The version of the cache then; `None` if the wait failed.
             shown: Option<u64>,
         } => ("wait {informer}.{wait} ends at {}", or_none(shown.as_ref()));
         /// The content of an informer's cache at one moment.
         Cached {
-            /// The informer.
             informer: usize,
             /// The version of the cache; `None` before the first list.
             revision: Option<u64>,
@@ -307,7 +239,6 @@ observations! {
         );
         /// An informer handed out a version of an object for the first time, or with another content than before.
         Read {
-            /// The informer.
             informer: usize,
             /// The object.
             member: Member,
@@ -316,7 +247,6 @@ observations! {
         } => ("informer {informer} reads {member} as {}", hex(*digest));
         /// The objects that an informer says exist and cannot be decoded, at the moment of the last [`Cached`](Self::Cached).
         Undecodable {
-            /// The informer.
             informer: usize,
             /// The version of the cache; `None` before the first list.
             revision: Option<u64>,
@@ -329,20 +259,17 @@ observations! {
         );
         /// A part of an informer differs from the objects of its cache, or from what it has to do.
         Differs {
-            /// The informer.
             informer: usize,
             /// The kind of part.
             part: Part,
             /// The name of the part, or the question that it answers.
             name: String,
-            /// The difference.
             text: String,
         } => ("{} {informer}.{name} differs: {text}", part.name())
             by Lane::Informer(*informer)
             => EventKind::note(format!("{} {name} differs: {text}", part.name()));
         /// The status of an informer, at some moment.
         Status {
-            /// The informer.
             informer: usize,
             /// The state of its connection.
             link: Link,
@@ -356,22 +283,15 @@ observations! {
             "informer {informer} is {link}, tasks {task_count}, handlers {handler_count} of {held_handler_count} held"
         );
         /// An informer reported something to its observer.
-        Reported {
-            /// The informer.
-            informer: usize,
-            /// The report.
-            report: Report,
-        } => ("informer {informer} {report}");
+        Reported { informer: usize, report: Report } => ("informer {informer} {report}");
         /// The numbers that an informer tells of itself, at the moment of the last [`Status`](Self::Status).
         Counted {
-            /// The informer.
             informer: usize,
             /// The numbers.
             counts: Box<Counts>,
         } => ("informer {informer} counts {counts}");
         /// An informer has stopped.
         InformerStopped {
-            /// The informer.
             informer: usize,
             /// The number of its tasks that have not ended.
             task_count: usize,
@@ -380,7 +300,6 @@ observations! {
             => stopped(Standstill::Stop, format!("stops, {task_count} tasks left"));
         /// The tasks that waited for the sync of a cache, at the end.
         Waited {
-            /// The informer.
             informer: usize,
             /// The number of tasks that were woken.
             woken_count: usize,
@@ -388,11 +307,7 @@ observations! {
             waiting_count: usize,
         } => ("waiters of {informer}: {woken_count} woken, {waiting_count} still wait");
         /// Subjects have not brought about their goal on the server.
-        Undone {
-            /// The difference.
-            text: String,
-        } => ("undone: {text}")
-            by Lane::Run;
+        Undone { text: String } => ("undone: {text}") by Lane::Run;
         /// The number of open watches according to the server.
         OpenWatches {
             /// The number of watches.
@@ -407,14 +322,12 @@ observations! {
         } => ("tasks left {count}");
         /// A process introduced itself, and is ready to start.
         Introduced {
-            /// The informer.
             informer: usize,
             /// The checkers whose promises it does not make.
             withholds: Vec<String>,
         } => ("informer {informer} is ready, and withholds {withholds:?}");
         /// A subject failed permanently, and the run was aborted.
         SubjectFailed {
-            /// The informer.
             informer: usize,
             /// The kind of failure.
             failure: Failure,
@@ -433,7 +346,6 @@ observations! {
         Changed(change: Change) => ("{change}");
         /// The content of a version in the server's log, recorded at the end of the run.
         Stored {
-            /// The resource.
             resource: Resource,
             /// The object.
             member: Member,
@@ -442,7 +354,6 @@ observations! {
         } => ("server has {} {member} as {}", resource.plural(), hex(*digest));
         /// The objects of the server at the end.
         Held {
-            /// The resource.
             resource: Resource,
             /// All its objects.
             members: Vec<Member>,

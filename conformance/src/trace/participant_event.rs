@@ -92,7 +92,6 @@ impl Observation {
     pub(crate) fn in_file(&self, objects: &mut dyn Objects) -> Option<(Option<usize>, EventKind)> {
         match self {
             Self::Participant(event) => event.as_event().in_file(objects),
-            Self::Controlled(controlled) => controlled.in_file(objects),
             other => other.row_in_file(objects),
         }
     }

@@ -20,7 +20,7 @@ const STEPS_AT_ONCE_MAX: usize = 5_000;
 /// Returns the version and the content of a cache.
 pub type CacheView = Box<dyn Fn() -> (Option<u64>, BTreeMap<Key, State>) + Send>;
 
-/// Takes observations while a run goes on, and looks at the server and at caches by itself. It must not change the run.
+/// Takes observations during a run, and reads the server and caches itself. It must not change the run.
 pub trait Sink: Send {
     /// Takes an observation.
     fn observed(&mut self, at: Duration, observation: &Observation);
@@ -46,12 +46,12 @@ pub struct Recorder(Arc<Shared>);
 struct Shared {
     began: Instant,
     steps_at_once_max: usize,
-    written: Mutex<Written>,
+    written: Mutex<RecorderState>,
     has_tripped: Notify,
 }
 
 #[derive(Default)]
-struct Written {
+struct RecorderState {
     trace: Trace,
     sink: Option<SharedSink>,
     /// The moment of the steps.
@@ -188,15 +188,15 @@ impl Recorder {
         std::mem::take(&mut self.written().trace)
     }
 
-    fn written(&self) -> MutexGuard<'_, Written> {
+    fn written(&self) -> MutexGuard<'_, RecorderState> {
         // Handlers that panic deliberately never hold it.
         self.0.written.lock().expect("no holder panics")
     }
 }
 
-// === impl Written ===
+// === impl RecorderState ===
 
-impl Written {
+impl RecorderState {
     fn push(&mut self, at: Duration, observation: Observation) {
         if let Some(sink) = &self.sink {
             lock(sink).observed(at, &observation);
@@ -205,7 +205,7 @@ impl Written {
     }
 }
 
-impl fmt::Debug for Written {
+impl fmt::Debug for RecorderState {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Written")
             .field("moment", &self.moment)

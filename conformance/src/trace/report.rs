@@ -12,10 +12,7 @@ use crate::tracefile::seconds;
 
 /// A report of an informer to its observer.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[expect(
-    clippy::exhaustive_enums,
-    reason = "complete by definition: what an observer is told"
-)]
+#[expect(clippy::exhaustive_enums, reason = "complete by definition")]
 pub enum Report {
     /// It follows changes now: the cache holds a whole state.
     Follows,

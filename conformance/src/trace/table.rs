@@ -12,7 +12,7 @@ macro_rules! observations {
             $(
                 $(#[$doc:meta])*
                 $variant:ident
-                $({ $($(#[$field_doc:meta])* $field:ident: $type:ty,)* })?
+                $({ $($(#[$field_doc:meta])* $field:ident: $type:ty),* $(,)? })?
                 $(($inner:ident: $inner_type:ty))?
                 => ($text:literal $(, $part:expr)* $(,)?)
                 $(by $lane:expr $(=> $kind:expr)?)?;
@@ -53,7 +53,7 @@ macro_rules! observations {
             $(
                 $(#[$doc:meta])*
                 $variant:ident
-                $({ $($(#[$field_doc:meta])* $field:ident: $type:ty,)* })?
+                $({ $($(#[$field_doc:meta])* $field:ident: $type:ty),* $(,)? })?
                 $(($inner:ident: $inner_type:ty))?
                 => ($text:literal $(, $part:expr)* $(,)?);
             )*

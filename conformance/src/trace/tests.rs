@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{Heard, Key, Notified, Observation, Phase, Recorder, State, Trace};
+use super::{HandlerNotification, Key, NotifiedChange, Observation, Phase, Recorder, State, Trace};
 
 #[test]
 fn the_text_form_has_time_number_and_words() {
@@ -10,11 +10,11 @@ fn the_text_form_has_time_number_and_words() {
     trace.push(Duration::ZERO, Observation::Phase(Phase::Safety));
     trace.push(
         Duration::from_millis(61_007),
-        Observation::Notified(Notified {
+        Observation::Notified(HandlerNotification {
             informer: 0,
             handler: 1,
             key: Key::from("one/pod-1"),
-            heard: Heard::Updated {
+            change: NotifiedChange::Updated {
                 old: State::new("u", 4),
                 new: State::new("u", 7),
             },

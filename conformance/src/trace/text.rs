@@ -6,7 +6,7 @@ use super::{
     Trace,
     change::{Change, Side},
     member::{Key, Member},
-    notified::{Heard, Notified, NotifiedCause},
+    notified::{HandlerNotification, NotifiedCause, NotifiedChange},
 };
 use crate::{plan::Selection, tracefile::seconds};
 
@@ -26,20 +26,20 @@ impl Display for Trace {
     }
 }
 
-impl Display for Notified {
+impl Display for HandlerNotification {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         write!(
             f,
             "handler {}.{} {} ",
             self.informer, self.handler, self.key
         )?;
-        match &self.heard {
-            Heard::Added { new, is_initial } => {
+        match &self.change {
+            NotifiedChange::Added { new, is_initial } => {
                 let initial = if *is_initial { "initially " } else { "" };
                 write!(f, "{initial}added {new}")?;
             }
-            Heard::Updated { old, new } => write!(f, "updated {old} -> {new}")?,
-            Heard::Deleted { last, is_tombstone } => {
+            NotifiedChange::Updated { old, new } => write!(f, "updated {old} -> {new}")?,
+            NotifiedChange::Deleted { last, is_tombstone } => {
                 let how = if *is_tombstone {
                     "found gone"
                 } else {

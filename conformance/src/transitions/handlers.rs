@@ -5,11 +5,11 @@ use std::{
     fmt::{self, Display, Formatter},
 };
 
-use crate::trace::{Heard, Key, NotifiedCause, Observation};
+use crate::trace::{Key, NotifiedCause, NotifiedChange, Observation};
 
 /// A notification, by what the handler knew of the object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Told(Knowledge, Kind, NotifiedCause);
+pub(super) struct HandlerTransition(Knowledge, Kind, NotifiedCause);
 
 /// The knowledge of one object.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -40,26 +40,26 @@ impl Handlers {
     pub(super) fn observe(
         &mut self,
         observation: &Observation,
-    ) -> Option<((usize, usize, Key), Told)> {
+    ) -> Option<((usize, usize, Key), HandlerTransition)> {
         let Observation::Notified(notified) = observation else {
             return None;
         };
-        let (kind, after) = match &notified.heard {
-            Heard::Added { .. } => (Kind::Added, Knowledge::Known),
-            Heard::Updated { .. } => (Kind::Updated, Knowledge::Known),
-            Heard::Deleted {
+        let (kind, after) = match &notified.change {
+            NotifiedChange::Added { .. } => (Kind::Added, Knowledge::Known),
+            NotifiedChange::Updated { .. } => (Kind::Updated, Knowledge::Known),
+            NotifiedChange::Deleted {
                 is_tombstone: false,
                 ..
             } => (Kind::Deleted, Knowledge::Gone),
-            Heard::Deleted { .. } => (Kind::DeletedUnseen, Knowledge::Gone),
+            NotifiedChange::Deleted { .. } => (Kind::DeletedUnseen, Knowledge::Gone),
         };
         let object = (notified.informer, notified.handler, notified.key.clone());
         let before = self.0.insert(object.clone(), after).unwrap_or_default();
-        Some((object, Told(before, kind, notified.cause?)))
+        Some((object, HandlerTransition(before, kind, notified.cause?)))
     }
 }
 
-impl Display for Told {
+impl Display for HandlerTransition {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let Self(before, kind, cause) = self;
         let before = match before {
@@ -84,16 +84,16 @@ impl Display for Told {
 }
 
 /// The transitions that the contract of handlers allows.
-pub(super) const KNOWN: &[Told] = &[
-    Told(Knowledge::Unknown, Kind::Added, NotifiedCause::Initial),
-    Told(Knowledge::Unknown, Kind::Added, NotifiedCause::Live),
-    Told(Knowledge::Unknown, Kind::Added, NotifiedCause::Relist),
-    Told(Knowledge::Known, Kind::Updated, NotifiedCause::Live),
-    Told(Knowledge::Known, Kind::Updated, NotifiedCause::Relist),
-    Told(Knowledge::Known, Kind::Updated, NotifiedCause::Resync),
-    Told(Knowledge::Known, Kind::Deleted, NotifiedCause::Live),
-    Told(Knowledge::Known, Kind::DeletedUnseen, NotifiedCause::Live),
-    Told(Knowledge::Known, Kind::DeletedUnseen, NotifiedCause::Relist),
-    Told(Knowledge::Gone, Kind::Added, NotifiedCause::Live),
-    Told(Knowledge::Gone, Kind::Added, NotifiedCause::Relist),
+pub(super) const KNOWN: &[HandlerTransition] = &[
+    HandlerTransition(Knowledge::Unknown, Kind::Added, NotifiedCause::Initial),
+    HandlerTransition(Knowledge::Unknown, Kind::Added, NotifiedCause::Live),
+    HandlerTransition(Knowledge::Unknown, Kind::Added, NotifiedCause::Relist),
+    HandlerTransition(Knowledge::Known, Kind::Updated, NotifiedCause::Live),
+    HandlerTransition(Knowledge::Known, Kind::Updated, NotifiedCause::Relist),
+    HandlerTransition(Knowledge::Known, Kind::Updated, NotifiedCause::Resync),
+    HandlerTransition(Knowledge::Known, Kind::Deleted, NotifiedCause::Live),
+    HandlerTransition(Knowledge::Known, Kind::DeletedUnseen, NotifiedCause::Live),
+    HandlerTransition(Knowledge::Known, Kind::DeletedUnseen, NotifiedCause::Relist),
+    HandlerTransition(Knowledge::Gone, Kind::Added, NotifiedCause::Live),
+    HandlerTransition(Knowledge::Gone, Kind::Added, NotifiedCause::Relist),
 ];

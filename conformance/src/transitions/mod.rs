@@ -1,19 +1,21 @@
 //! The transitions of an informer's parts that a trace shows: of its reflector, its handlers and its work queues.
 //!
 //! A trace has no states of machines, and needs none: a reflector is known by what it asks for and by what it asked for
-//! after, a handler by what it was told of an object that it knew or did not know, a queue by its events.
+//! after, a handler by its notifications of objects that it knew or did not know, a queue by its events.
 
 mod reflector;
 mod handlers;
-mod queues;
 
 use std::{
     collections::BTreeMap,
     fmt::{self, Display, Formatter},
 };
 
-use self::{handlers::Told, reflector::Asked};
-use crate::trace::{Key, Observation, Trace};
+use self::{handlers::HandlerTransition, reflector::RequestTransition};
+use crate::{
+    participants::controllers::transitions as queues,
+    trace::{Key, Observation, Trace},
+};
 
 /// A transition of one of the parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -21,8 +23,8 @@ pub struct Transition(Part);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Part {
-    Reflector(Asked),
-    Handler(Told),
+    Reflector(RequestTransition),
+    Handler(HandlerTransition),
     Queue(&'static str),
 }
 
@@ -70,13 +72,13 @@ pub fn known() -> impl Iterator<Item = Transition> {
 impl Observer {
     /// Takes an observation, and returns the transition that it is, if it is one, and the part that made it.
     pub(crate) fn observe(&mut self, observation: &Observation) -> Option<(Owner, Transition)> {
-        if let Some((informer, asked)) = self.reflectors.observe(observation) {
+        if let Some((informer, transition)) = self.reflectors.observe(observation) {
             let owner = Owner::Reflector(informer);
-            return Some((owner, Transition(Part::Reflector(asked))));
+            return Some((owner, Transition(Part::Reflector(transition))));
         }
-        if let Some(((informer, handler, key), told)) = self.handlers.observe(observation) {
+        if let Some(((informer, handler, key), transition)) = self.handlers.observe(observation) {
             let owner = Owner::Handler(informer, handler, key);
-            return Some((owner, Transition(Part::Handler(told))));
+            return Some((owner, Transition(Part::Handler(transition))));
         }
         let ((informer, controller), event) = queues::observe(observation)?;
         let owner = Owner::Queue(informer, controller);
@@ -87,8 +89,8 @@ impl Observer {
 impl Display for Transition {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match &self.0 {
-            Part::Reflector(asked) => write!(f, "reflector: {asked}"),
-            Part::Handler(told) => write!(f, "handler: {told}"),
+            Part::Reflector(transition) => write!(f, "reflector: {transition}"),
+            Part::Handler(transition) => write!(f, "handler: {transition}"),
             Part::Queue(event) => write!(f, "work queue: {event}"),
         }
     }

@@ -9,7 +9,7 @@ use crate::trace::{Ending, Observation, RequestKind};
 
 /// The end of a request, and the next one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Asked(End, Next);
+pub(super) struct RequestTransition(End, Next);
 
 /// The end of a request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -50,7 +50,7 @@ pub(super) struct Reflectors {
     informers: BTreeMap<usize, LastRequest>,
 }
 
-/// The last request of an informer, and its end as far as it is known.
+/// The last request of an informer, and its end if it was observed.
 #[derive(Debug, Default)]
 struct LastRequest {
     request: Option<usize>,
@@ -120,7 +120,10 @@ impl Next {
 
 impl Reflectors {
     /// Takes an observation, and returns the transition that it completes, with the informer.
-    pub(super) fn observe(&mut self, observation: &Observation) -> Option<(usize, Asked)> {
+    pub(super) fn observe(
+        &mut self,
+        observation: &Observation,
+    ) -> Option<(usize, RequestTransition)> {
         match observation {
             Observation::Request {
                 informer,
@@ -128,10 +131,10 @@ impl Reflectors {
                 kind,
             } => {
                 self.senders.insert(*request, *informer);
-                let asked = self.informers.entry(*informer).or_default();
+                let last_request = self.informers.entry(*informer).or_default();
                 let next = Next::of(kind);
                 let before = std::mem::replace(
-                    asked,
+                    last_request,
                     LastRequest {
                         request: Some(*request),
                         is_watch: matches!(kind, RequestKind::Watch { .. }),
@@ -145,7 +148,7 @@ impl Reflectors {
                 } else {
                     before.end
                 };
-                return Some((*informer, Asked(end, next)));
+                return Some((*informer, RequestTransition(end, next)));
             }
             Observation::InformerPauses { informer } => {
                 self.informers.entry(*informer).or_default().end = End::Pause;
@@ -164,16 +167,16 @@ impl Reflectors {
             Observation::Garbled { request } => self.end(*request, End::Garbled),
             Observation::Page { request, .. } => self.end(*request, End::WholeList),
             Observation::Frame { request, .. } | Observation::Bookmark { request, .. } => {
-                if let Some(asked) = self.asked(*request) {
-                    asked.has_brought = true;
+                if let Some(last_request) = self.last_request(*request) {
+                    last_request.has_brought = true;
                 }
             }
             Observation::Ended { request, ending } => {
-                if let Some(asked) = self.asked(*request)
-                    && asked.end == End::NoAnswer
+                if let Some(last_request) = self.last_request(*request)
+                    && last_request.end == End::NoAnswer
                 {
-                    asked.end = match (asked.is_watch, ending) {
-                        (true, Ending::Clean) if asked.has_brought => End::WatchThatBrought,
+                    last_request.end = match (last_request.is_watch, ending) {
+                        (true, Ending::Clean) if last_request.has_brought => End::WatchThatBrought,
                         (true, Ending::Clean) => End::WatchThatBroughtNothing,
                         (true, _) => End::BrokenWatch,
                         (false, _) => End::BrokenList,
@@ -186,22 +189,22 @@ impl Reflectors {
     }
 
     fn end(&mut self, request: usize, end: End) {
-        if let Some(asked) = self.asked(request)
-            && asked.end == End::NoAnswer
+        if let Some(last_request) = self.last_request(request)
+            && last_request.end == End::NoAnswer
         {
-            asked.end = end;
+            last_request.end = end;
         }
     }
 
     /// Returns the last request of an informer, if it is this one.
-    fn asked(&mut self, request: usize) -> Option<&mut LastRequest> {
+    fn last_request(&mut self, request: usize) -> Option<&mut LastRequest> {
         let informer = self.senders.get(&request)?;
-        let asked = self.informers.get_mut(informer)?;
-        (asked.request == Some(request)).then_some(asked)
+        let last_request = self.informers.get_mut(informer)?;
+        (last_request.request == Some(request)).then_some(last_request)
     }
 }
 
-impl Display for Asked {
+impl Display for RequestTransition {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let Self(end, next) = self;
         write!(f, "{} -> {}", end.text(), next.text())
@@ -209,47 +212,47 @@ impl Display for Asked {
 }
 
 /// The transitions that happen in three thousand medium seeds.
-pub(super) const KNOWN: &[Asked] = &[
-    Asked(End::Start, Next::AnyState),
-    Asked(End::Start, Next::Stream),
-    Asked(End::Page, Next::Page),
-    Asked(End::WholeList, Next::Watch),
-    Asked(End::WatchThatBrought, Next::AnyState),
-    Asked(End::WatchThatBrought, Next::Stream),
-    Asked(End::WatchThatBrought, Next::StreamAtVersion),
-    Asked(End::WatchThatBrought, Next::Watch),
-    Asked(End::WatchThatBroughtNothing, Next::AnyState),
-    Asked(End::WatchThatBroughtNothing, Next::StateAtVersion),
-    Asked(End::WatchThatBroughtNothing, Next::Stream),
-    Asked(End::WatchThatBroughtNothing, Next::StreamAtVersion),
-    Asked(End::WatchThatBroughtNothing, Next::Watch),
-    Asked(End::BrokenWatch, Next::AnyState),
-    Asked(End::BrokenWatch, Next::StateAtVersion),
-    Asked(End::BrokenWatch, Next::NewestState),
-    Asked(End::BrokenWatch, Next::Stream),
-    Asked(End::BrokenWatch, Next::StreamAtVersion),
-    Asked(End::BrokenWatch, Next::Watch),
-    Asked(End::BrokenList, Next::AnyState),
-    Asked(End::BrokenList, Next::StateAtVersion),
-    Asked(End::Expired, Next::AnyState),
-    Asked(End::Expired, Next::StateAtVersion),
-    Asked(End::Expired, Next::NewestState),
-    Asked(End::Expired, Next::Stream),
-    Asked(End::Expired, Next::StreamAtVersion),
-    Asked(End::Throttled, Next::AnyState),
-    Asked(End::Throttled, Next::NewestState),
-    Asked(End::Throttled, Next::Stream),
-    Asked(End::Throttled, Next::Watch),
-    Asked(End::Refused, Next::AnyState),
-    Asked(End::Refused, Next::StateAtVersion),
-    Asked(End::Refused, Next::NewestState),
-    Asked(End::Refused, Next::Stream),
-    Asked(End::Refused, Next::StreamAtVersion),
-    Asked(End::Refused, Next::Watch),
-    Asked(End::Pause, Next::AnyState),
-    Asked(End::Pause, Next::StateAtVersion),
-    Asked(End::Pause, Next::NewestState),
-    Asked(End::Pause, Next::Stream),
-    Asked(End::Pause, Next::StreamAtVersion),
-    Asked(End::Pause, Next::Watch),
+pub(super) const KNOWN: &[RequestTransition] = &[
+    RequestTransition(End::Start, Next::AnyState),
+    RequestTransition(End::Start, Next::Stream),
+    RequestTransition(End::Page, Next::Page),
+    RequestTransition(End::WholeList, Next::Watch),
+    RequestTransition(End::WatchThatBrought, Next::AnyState),
+    RequestTransition(End::WatchThatBrought, Next::Stream),
+    RequestTransition(End::WatchThatBrought, Next::StreamAtVersion),
+    RequestTransition(End::WatchThatBrought, Next::Watch),
+    RequestTransition(End::WatchThatBroughtNothing, Next::AnyState),
+    RequestTransition(End::WatchThatBroughtNothing, Next::StateAtVersion),
+    RequestTransition(End::WatchThatBroughtNothing, Next::Stream),
+    RequestTransition(End::WatchThatBroughtNothing, Next::StreamAtVersion),
+    RequestTransition(End::WatchThatBroughtNothing, Next::Watch),
+    RequestTransition(End::BrokenWatch, Next::AnyState),
+    RequestTransition(End::BrokenWatch, Next::StateAtVersion),
+    RequestTransition(End::BrokenWatch, Next::NewestState),
+    RequestTransition(End::BrokenWatch, Next::Stream),
+    RequestTransition(End::BrokenWatch, Next::StreamAtVersion),
+    RequestTransition(End::BrokenWatch, Next::Watch),
+    RequestTransition(End::BrokenList, Next::AnyState),
+    RequestTransition(End::BrokenList, Next::StateAtVersion),
+    RequestTransition(End::Expired, Next::AnyState),
+    RequestTransition(End::Expired, Next::StateAtVersion),
+    RequestTransition(End::Expired, Next::NewestState),
+    RequestTransition(End::Expired, Next::Stream),
+    RequestTransition(End::Expired, Next::StreamAtVersion),
+    RequestTransition(End::Throttled, Next::AnyState),
+    RequestTransition(End::Throttled, Next::NewestState),
+    RequestTransition(End::Throttled, Next::Stream),
+    RequestTransition(End::Throttled, Next::Watch),
+    RequestTransition(End::Refused, Next::AnyState),
+    RequestTransition(End::Refused, Next::StateAtVersion),
+    RequestTransition(End::Refused, Next::NewestState),
+    RequestTransition(End::Refused, Next::Stream),
+    RequestTransition(End::Refused, Next::StreamAtVersion),
+    RequestTransition(End::Refused, Next::Watch),
+    RequestTransition(End::Pause, Next::AnyState),
+    RequestTransition(End::Pause, Next::StateAtVersion),
+    RequestTransition(End::Pause, Next::NewestState),
+    RequestTransition(End::Pause, Next::Stream),
+    RequestTransition(End::Pause, Next::StreamAtVersion),
+    RequestTransition(End::Pause, Next::Watch),
 ];

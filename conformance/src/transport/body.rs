@@ -24,13 +24,13 @@ pub struct ObservedBody {
     connection: Arc<Connection>,
     yields: Yields,
     /// Data that waits for this number of yields.
-    held: Option<(Arrived, u8)>,
+    held: Option<(ArrivedFrame, u8)>,
     chunk_max: Option<NonZero<usize>>,
     /// Data that has arrived and is handed on in chunks.
     rest: Bytes,
 }
 
-type Arrived = Option<Result<Frame<Bytes>, axum::Error>>;
+type ArrivedFrame = Option<Result<Frame<Bytes>, axum::Error>>;
 
 // === impl ObservedBody ===
 
@@ -52,14 +52,14 @@ impl ObservedBody {
         }
     }
 
-    /// Cuts data into chunks of at most so many bytes.
+    /// Cuts data into chunks of at most this number of bytes.
     pub(super) fn with_chunk_max(mut self, bytes: Option<NonZero<usize>>) -> Self {
         self.chunk_max = bytes;
         self
     }
 
     /// Returns the next frame, of which all but one chunk waits in `rest`.
-    fn poll_chunk(&mut self, cx: &mut Context<'_>) -> Poll<Arrived> {
+    fn poll_chunk(&mut self, cx: &mut Context<'_>) -> Poll<ArrivedFrame> {
         let Some(chunk_max) = self.chunk_max else {
             return self.poll_arrived(cx);
         };
@@ -75,7 +75,7 @@ impl ObservedBody {
         Poll::Ready(Some(Ok(Frame::data(self.rest.split_to(length)))))
     }
 
-    fn poll_arrived(&mut self, cx: &mut Context<'_>) -> Poll<Arrived> {
+    fn poll_arrived(&mut self, cx: &mut Context<'_>) -> Poll<ArrivedFrame> {
         if let Poll::Ready(error) = self.connection.poll_broken(cx) {
             return Poll::Ready(Some(Err(axum::Error::new(error))));
         }
@@ -106,7 +106,7 @@ impl Body for ObservedBody {
         match &frame {
             Some(Ok(frame)) => {
                 if let Some(data) = frame.data_ref() {
-                    self.exchange.brought(data);
+                    self.exchange.data_arrived(data);
                 }
             }
             Some(Err(_)) => self.exchange.ended(Ending::Broken),

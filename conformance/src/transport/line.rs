@@ -32,7 +32,7 @@ pub(crate) struct ClientLine {
 }
 
 /// A part of an exchange that crosses a line.
-pub(crate) enum Crossing<'a> {
+pub(crate) enum ExchangePart<'a> {
     /// The request, by its address.
     Asks(&'a Uri),
     /// The headers of the answer, by its status.
@@ -42,7 +42,7 @@ pub(crate) enum Crossing<'a> {
 }
 
 /// Returns the observation of a part of the exchange of this number.
-type Record = Arc<dyn Fn(usize, Crossing<'_>) -> Observation + Send + Sync>;
+type Record = Arc<dyn Fn(usize, ExchangePart<'_>) -> Observation + Send + Sync>;
 
 /// The body of an answer. One that is dropped before its end was abandoned by the client.
 pub(crate) struct LineBody {
@@ -68,7 +68,7 @@ impl ClientLine {
         route: Route,
         yields: Yields,
         recorder: Recorder,
-        record: impl Fn(usize, Crossing<'_>) -> Observation + Send + Sync + 'static,
+        record: impl Fn(usize, ExchangePart<'_>) -> Observation + Send + Sync + 'static,
     ) -> Self {
         Self {
             route,
@@ -112,7 +112,7 @@ impl ClientLine {
             };
             let response = answered.inspect_err(|_| open.end(Ending::Broken))?;
             line.yields.pass(Seam::Request).await;
-            open.crosses(Crossing::Answers(response.status().as_u16()));
+            open.crosses(ExchangePart::Answers(response.status().as_u16()));
             Ok(response.map(|body| LineBody {
                 body,
                 connection,
@@ -129,7 +129,7 @@ impl ClientLine {
             request: self.numbers.next(),
             has_ended: false,
         };
-        open.crosses(Crossing::Asks(uri));
+        open.crosses(ExchangePart::Asks(uri));
         open
     }
 }
@@ -178,11 +178,11 @@ impl Open {
     fn end(&mut self, ending: Ending) {
         if !self.has_ended {
             self.has_ended = true;
-            self.crosses(Crossing::Ends(ending));
+            self.crosses(ExchangePart::Ends(ending));
         }
     }
 
-    fn crosses(&self, crossing: Crossing<'_>) {
+    fn crosses(&self, crossing: ExchangePart<'_>) {
         self.recorder.record((self.record)(self.request, crossing));
     }
 }

@@ -36,7 +36,7 @@ pub use self::{
     tap::Tap,
 };
 pub(crate) use self::{
-    line::{ClientLine, Crossing},
+    line::{ClientLine, ExchangePart},
     route::Connection,
 };
 use crate::{
@@ -112,48 +112,15 @@ impl Transport {
         }
     }
 
-    /// Yields wherever something crosses.
-    ///
-    /// # Panics
-    ///
-    /// If there is another handle of this way already.
-    #[must_use]
-    pub fn with_yields(mut self, yields: Yields) -> Self {
-        self.line_mut().yields = yields;
-        self
-    }
-
-    /// Cuts bodies into chunks of at most so many bytes.
-    ///
-    /// # Panics
-    ///
-    /// If there is another handle of this way already.
-    #[must_use]
-    pub fn with_chunk_max(mut self, bytes: Option<NonZero<usize>>) -> Self {
-        self.line_mut().chunk_max = bytes;
-        self
-    }
-
-    /// Divides the timeouts of watches, so that the server ends them so many times sooner. It may end a watch at any time.
-    ///
-    /// # Panics
-    ///
-    /// If there is another handle of this way already.
-    #[must_use]
-    pub fn with_watch_speed(mut self, factor: NonZeroU32) -> Self {
-        self.line_mut().watch_speed = factor;
-        self
-    }
-
-    /// Lets the client ask for protobuf, which is struck from its requests otherwise.
-    ///
-    /// # Panics
-    ///
-    /// If there is another handle of this way already.
-    #[must_use]
-    pub fn with_protobuf(mut self, has_protobuf: bool) -> Self {
-        self.line_mut().has_protobuf = has_protobuf;
-        self
+    setters! {
+        /// Yields wherever something crosses.
+        with_yields(yields: Yields) |this| this.line_mut().yields = yields;
+        /// Cuts bodies into chunks of at most this number of bytes.
+        with_chunk_max(bytes: Option<NonZero<usize>>) |this| this.line_mut().chunk_max = bytes;
+        /// Divides the timeouts of watches by this number. A server may end a watch at any time.
+        with_watch_speed(factor: NonZeroU32) |this| this.line_mut().watch_speed = factor;
+        /// Lets the client ask for protobuf, which is struck from its requests otherwise.
+        with_protobuf(has_protobuf: bool) |this| this.line_mut().has_protobuf = has_protobuf;
     }
 
     fn line_mut(&mut self) -> &mut Line {

@@ -189,7 +189,7 @@ impl Exchange {
     }
 
     /// Reads a part of the body.
-    pub(super) fn brought(&mut self, data: &[u8]) {
+    pub(super) fn data_arrived(&mut self, data: &[u8]) {
         let keeps = match self.status {
             Some(200) => true,
             Some(429 | 503) => self.held.len() < REFUSAL_MAX_BYTES,
@@ -374,7 +374,7 @@ pub(super) fn refuse_protobuf(headers: &mut HeaderMap) {
     }
 }
 
-/// Returns the URI of a watch with a timeout that is so many times shorter, but a second at least; `None` if that changes
+/// Returns the URI of a watch with its timeout divided by `speed`, but a second at least; `None` if that changes
 /// nothing.
 pub(super) fn with_sooner_end(uri: &Uri, factor: NonZeroU32) -> Option<Uri> {
     let query = uri.query()?;

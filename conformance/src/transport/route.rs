@@ -16,14 +16,14 @@ use futures::task::AtomicWaker;
 
 /// The present route of an informer's connections. Clones share it.
 #[derive(Clone, Debug)]
-pub struct Route(Arc<Mutex<Way>>);
+pub struct Route(Arc<Mutex<RouteState>>);
 
 /// The server that is written to, and that another one may replace. Clones share it.
 #[derive(Clone, Debug)]
 pub struct Leader(Arc<Mutex<FakeServer>>);
 
 #[derive(Debug)]
-struct Way {
+struct RouteState {
     /// `None` while connections are refused.
     to: Option<Target>,
     open: Vec<Weak<Connection>>,
@@ -48,7 +48,7 @@ pub(crate) struct Connection {
 impl Route {
     /// Creates a route to `server`.
     pub fn to(server: &FakeServer) -> Self {
-        Self(Arc::new(Mutex::new(Way {
+        Self(Arc::new(Mutex::new(RouteState {
             to: Some(Target::of(server)),
             open: Vec::new(),
         })))
@@ -60,7 +60,7 @@ impl Route {
             router,
             replica: None,
         };
-        Self(Arc::new(Mutex::new(Way {
+        Self(Arc::new(Mutex::new(RouteState {
             to: Some(to),
             open: Vec::new(),
         })))
@@ -112,7 +112,7 @@ impl Route {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Way> {
+    fn lock(&self) -> MutexGuard<'_, RouteState> {
         self.0.lock().expect("no holder panics")
     }
 }

@@ -111,8 +111,8 @@ async fn an_answer_that_is_not_waited_for_is_given_up_too() {
     let _hang = server.faults().install(Fault::Hang.rule());
     let maps = Api::<ConfigMap>::default_namespaced(client(&server, &recorder));
     let params = ListParams::default();
-    let asked = tokio::time::timeout(Duration::from_secs(5), maps.list(&params)).await;
-    assert!(asked.is_err());
+    let answer = tokio::time::timeout(Duration::from_secs(5), maps.list(&params)).await;
+    assert!(answer.is_err());
     // The client's own task drops it when it next runs.
     tokio::time::sleep(Duration::from_millis(1)).await;
     let trace = recorder.take();
@@ -135,7 +135,7 @@ async fn an_answer_that_is_not_waited_for_is_given_up_too() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_a_fault_severs_has_no_answer() {
+async fn a_severed_request_has_no_answer() {
     let (server, recorder) = (served().await, Recorder::new());
     let _refused = server.faults().install(ConnectionRefused::default().rule());
     let maps = Api::<ConfigMap>::default_namespaced(client(&server, &recorder));
@@ -167,7 +167,7 @@ async fn a_refusal_is_recorded_with_the_waits_of_its_header_and_of_its_status() 
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_is_no_list_and_no_watch_is_told_as_a_call() {
+async fn other_requests_are_observed_as_calls() {
     let (server, recorder) = (served().await, Recorder::new());
     let maps = Api::<ConfigMap>::default_namespaced(client(&server, &recorder));
     maps.get("a").await.unwrap();
@@ -190,7 +190,7 @@ async fn what_is_no_list_and_no_watch_is_told_as_a_call() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_loop_of_requests_is_stopped_and_told() {
+async fn a_loop_of_requests_is_stopped_and_reported() {
     let (server, recorder) = (served().await, Recorder::new());
     let maps = Api::<ConfigMap>::default_namespaced(client(&server, &recorder));
     let hot = async {

@@ -270,7 +270,7 @@ fn delete(resource: Resource, slot: u8) -> Step {
 
 /// The relevant part of an answer that is an object.
 #[derive(Deserialize)]
-struct Answered<'a> {
+struct AnsweredObject<'a> {
     #[serde(borrow)]
     metadata: Metadata<'a>,
 }
@@ -284,12 +284,12 @@ struct Metadata<'a> {
 
 /// Returns the uid of an answer that is an object.
 fn uid(body: &[u8]) -> Option<&str> {
-    let answered: Answered<'_> = serde_json::from_slice(body).ok()?;
+    let answered: AnsweredObject<'_> = serde_json::from_slice(body).ok()?;
     answered.metadata.uid
 }
 
 /// Returns the version of an answer that is an object.
 fn revision(body: &[u8]) -> Option<u64> {
-    let answered: Answered<'_> = serde_json::from_slice(body).ok()?;
+    let answered: AnsweredObject<'_> = serde_json::from_slice(body).ok()?;
     answered.metadata.resource_version.parse().ok()
 }

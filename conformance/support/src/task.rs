@@ -95,7 +95,7 @@ impl TaskSet {
 
 /// Runs `work` on each of `items` in `thread_count` threads, and returns the results in the order of the items.
 ///
-/// `watch` sees each result as soon as it is there, on the calling thread.
+/// `watch` receives each result as soon as it is ready, on the calling thread.
 ///
 /// # Panics
 ///
@@ -230,7 +230,7 @@ impl Background {
 
     #[expect(
         clippy::disallowed_methods,
-        reason = "this is the one place that spawns; the threads end when they are told to"
+        reason = "this is the one place that spawns; the threads end when they are stopped"
     )]
     fn repeat(thread_count: usize, work: impl Fn() + Clone + Send + 'static) -> Self {
         let is_over = Arc::new(AtomicBool::new(false));
@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_end_is_not_waited_for() {
+    fn the_end_of_a_hanging_task_is_not_awaited() {
         let work = |item: &u64| match *item {
             1 => loop {
                 thread::park();

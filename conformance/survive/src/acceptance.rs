@@ -106,11 +106,12 @@ impl AcceptanceList {
     pub fn add(&mut self, family: Family, findings: &[Finding], reason: &str) -> usize {
         let mut count = 0;
         for finding in findings {
-            let mut known = self.findings.iter_mut();
-            let known = known.find(|known| known.is_about(finding) && known.reason == reason);
-            match known {
-                Some(known) if known.is_under_family(family) => continue,
-                Some(known) => known.families.get_or_insert_default().push(family),
+            let mut present = self.findings.iter_mut();
+            let present =
+                present.find(|present| present.is_about(finding) && present.reason == reason);
+            match present {
+                Some(present) if present.is_under_family(family) => continue,
+                Some(present) => present.families.get_or_insert_default().push(family),
                 None => self.findings.push(Acceptance {
                     promise: finding.promise,
                     text: finding.text.clone(),
@@ -142,7 +143,7 @@ impl Acceptance {
         families.is_none_or(|families| families.contains(&family))
     }
 
-    /// Fails if it says nothing where it has to say something.
+    /// Fails if a required field is empty.
     fn check(&self) -> Result<(), String> {
         let missing = match &self.families {
             Some(families) if families.is_empty() => "no family: take it out if it was mended",

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use tracefile::{Broken, EventKind, ReadError, Standstill, TraceFile};
+use tracefile::{BrokenPromise, EventKind, ReadError, Standstill, TraceFile};
 
 use super::finding::Finding;
 
@@ -34,14 +34,14 @@ pub fn with_findings(
     Ok(lines.join("\n"))
 }
 
-fn broken(file: &TraceFile, finding: &Finding) -> Broken {
+fn broken(file: &TraceFile, finding: &Finding) -> BrokenPromise {
     let at = finding.at_ms.and_then(|at_ms| {
         // The events of this millisecond count.
         let micros = at_ms.saturating_mul(1_000).saturating_add(999);
         let count = file.events.partition_point(|event| event.micros <= micros);
         count.checked_sub(1)
     });
-    Broken {
+    BrokenPromise {
         promise: finding.promise.to_string(),
         finding: finding.text.clone(),
         expected: Some(finding.promise.expectation().to_owned()),
@@ -120,7 +120,7 @@ mod tests {
 {"end":6}
 "#;
 
-    fn annotated(finding: Finding) -> (TraceFile, Broken) {
+    fn annotated(finding: Finding) -> (TraceFile, BrokenPromise) {
         let replay = Some("conformance survive --replay 1.json".to_owned());
         let text = with_findings(TRACE, replay, &[finding]).unwrap();
         let file = TraceFile::read(&text).unwrap();
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn a_finding_is_told_with_the_write_of_its_object_and_the_read_before_it() {
+    fn a_finding_is_reported_with_the_write_of_its_object_and_the_read_before_it() {
         let (file, broken) = annotated(Finding::new(
             Promise::EndState,
             "pods one/web: spec differs",
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn a_finding_about_a_resource_is_told_with_its_writes() {
+    fn a_finding_about_a_resource_is_reported_with_its_writes() {
         let finding = Finding {
             at_ms: Some(4),
             ..Finding::new(Promise::Churn, "2 secrets were created instead of 1")

@@ -19,7 +19,7 @@ use super::{
     draw,
     environment::check_in_cluster,
     error::CampaignError,
-    execute::{self, Circumstances, Outcome, RunError, Setup, Task},
+    execute::{self, Conditions, Outcome, RunError, Setup, Task},
     finding::Finding,
     kinds::ServedKinds,
     plan::{Family, Plan},
@@ -132,8 +132,8 @@ impl Campaign {
     pub async fn reference(&self, folder: &Path) -> Result<Reference, CampaignError> {
         let plan = Plan::default();
         let folders = ["reference-1", "reference-2"].map(|name| folder.join(name));
-        let first = self.run(&plan, Circumstances::Usual, &folders[0]);
-        let second = self.run(&plan, Circumstances::Other, &folders[1]);
+        let first = self.run(&plan, Conditions::Usual, &folders[0]);
+        let second = self.run(&plan, Conditions::Other, &folders[1]);
         let (began, taken) = (Instant::now(), processor_time::taken());
         let (first, second) = Box::pin(async { tokio::join!(first, second) }).await;
         let took = began.elapsed().max(Duration::from_millis(1));
@@ -240,7 +240,7 @@ impl Campaign {
         if plan.family == Family::Generated {
             return Box::pin(self.changed(reference, plan, folder)).await;
         }
-        let outcome = self.run(&plan, Circumstances::Usual, folder).await?;
+        let outcome = self.run(&plan, Conditions::Usual, folder).await?;
         let mut findings = self.found(&outcome, &plan, Some(reference));
         let accepted = reference.accepted.take(&plan, &mut findings);
         let verdict = Verdict {
@@ -297,15 +297,11 @@ impl Campaign {
     async fn run(
         &self,
         plan: &Plan,
-        circumstances: Circumstances,
+        conditions: Conditions,
         folder: &Path,
     ) -> Result<Outcome, CampaignError> {
         let task = Task::new(&self.workload, plan, folder);
-        self.run_task(Task {
-            circumstances,
-            ..task
-        })
-        .await
+        self.run_task(Task { conditions, ..task }).await
     }
 
     /// Returns whether the subject is a function.
@@ -374,8 +370,8 @@ fn check_kinds(workload: &Workload, kinds: &ServedKinds) -> Result<(), String> {
 
 /// Returns the kinds that the server of a run serves, and the definitions of custom resources.
 async fn served(setup: &Setup) -> Result<(ServedKinds, Vec<Value>), RunError> {
-    let circumstances = Circumstances::Usual;
-    let server = execute::server(setup, circumstances, circumstances.clock(&setup.subject))?;
+    let conditions = Conditions::Usual;
+    let server = execute::server(setup, conditions, conditions.clock(&setup.subject))?;
     let kinds = ServedKinds::read(&server.router()).await;
     let definitions = server.objects("apiextensions.k8s.io", "v1", "customresourcedefinitions");
     server.shutdown().await;

@@ -202,7 +202,7 @@ impl Check {
         self
     }
 
-    /// Changes so many fields of custom objects, too, one at a time, to values that their schemas allow.
+    /// Sets the number of fields of custom objects that are changed, one at a time, to values that their schemas allow.
     pub fn changes(mut self, count: usize) -> Self {
         self.changes = count;
         self

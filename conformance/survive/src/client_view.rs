@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, fmt};
 
 use fakeserver::faults::RequestFacts;
-use tracefile::Mirrored;
+use tracefile::MirroredSelection;
 
 use super::kinds::{ServedKinds, full_name};
 
@@ -29,7 +29,7 @@ pub(super) struct Query {
 
 /// The objects that a replica has observed, by selection.
 #[derive(Debug, Default)]
-pub(super) struct ClientView(Vec<(Mirrored, BTreeSet<usize>)>);
+pub(super) struct ClientView(Vec<(MirroredSelection, BTreeSet<usize>)>);
 
 // === impl Query ===
 
@@ -59,9 +59,9 @@ impl Query {
 
     /// Returns what a list or a watch lets its client mirror. One object, or a selection by fields, mirrors nothing that can
     /// be compared.
-    pub(super) fn mirrored(&self) -> Option<Mirrored> {
+    pub(super) fn mirrored(&self) -> Option<MirroredSelection> {
         let is_collection = self.verb != "get" && self.name.is_none() && !self.has_field_selector;
-        is_collection.then(|| Mirrored {
+        is_collection.then(|| MirroredSelection {
             resource: self.resource.clone(),
             namespace: self.namespace.clone(),
             selector: self.selector.clone(),
@@ -92,8 +92,8 @@ impl fmt::Display for Query {
 
 impl ClientView {
     /// Takes a selection, and returns whether it is new.
-    pub(super) fn mirrors(&mut self, mirrored: &Mirrored) -> bool {
-        let is_new = self.0.iter().all(|(known, _)| known != mirrored);
+    pub(super) fn mirrors(&mut self, mirrored: &MirroredSelection) -> bool {
+        let is_new = self.0.iter().all(|(selection, _)| selection != mirrored);
         if is_new {
             self.0.push((mirrored.clone(), BTreeSet::new()));
         }
@@ -104,12 +104,16 @@ impl ClientView {
     /// selection shows them.
     pub(super) fn listed(
         &mut self,
-        mirrored: &Mirrored,
+        mirrored: &MirroredSelection,
         objects: &[(usize, u64)],
         is_whole: bool,
     ) -> Vec<usize> {
         let objects: BTreeSet<usize> = objects.iter().map(|(object, _)| *object).collect();
-        let Some((_, held)) = self.0.iter_mut().find(|(known, _)| known == mirrored) else {
+        let Some((_, held)) = self
+            .0
+            .iter_mut()
+            .find(|(selection, _)| selection == mirrored)
+        else {
             return Vec::new();
         };
         let mut gone = BTreeSet::new();
@@ -122,9 +126,9 @@ impl ClientView {
     }
 
     /// Takes a deletion, and returns the object unless another selection shows it.
-    pub(super) fn deleted(&mut self, mirrored: &Mirrored, object: usize) -> Vec<usize> {
-        for (known, held) in &mut self.0 {
-            if known == mirrored {
+    pub(super) fn deleted(&mut self, mirrored: &MirroredSelection, object: usize) -> Vec<usize> {
+        for (selection, held) in &mut self.0 {
+            if selection == mirrored {
                 held.remove(&object);
             }
         }
@@ -143,8 +147,8 @@ impl ClientView {
 mod tests {
     use super::*;
 
-    fn mirrored(namespace: Option<&str>) -> Mirrored {
-        Mirrored {
+    fn mirrored(namespace: Option<&str>) -> MirroredSelection {
+        MirroredSelection {
             resource: "pods".to_owned(),
             namespace: namespace.map(ToOwned::to_owned),
             selector: None,

@@ -48,7 +48,7 @@ impl Connection {
         kube::Client::new(self.clone(), "default")
     }
 
-    /// Answers nothing any more, as nobody answers a process that is dead: tasks that it has left behind do no harm, and an error
+    /// Stops answering: tasks that a dead process has left behind do no harm, and an error
     /// would let those without waits try again for ever.
     pub(super) fn cut(&self) {
         self.0.is_cut.cancel();

@@ -10,7 +10,7 @@ use super::{
     campaign::{Campaign, Verdict},
     end_state::EndState,
     error::CampaignError,
-    execute::{self, Circumstances, Task},
+    execute::{self, Conditions, Task},
     finding::{Finding, Promise},
     generate::{self, Change},
     kinds::{ObjectRef, ServedKinds},
@@ -24,7 +24,7 @@ use super::{
 
 /// The quiet between two changes, if the workload tells none.
 const QUIET: Duration = Duration::from_secs(1);
-/// The number of differences that are told.
+/// The number of differences that are printed.
 const REPORTED_MAX: usize = 3;
 
 // === impl Campaign ===
@@ -41,9 +41,9 @@ impl Campaign {
     }
 
     async fn changes_of_world(&self, count: usize, seed: Seed) -> Result<Vec<Plan>, CampaignError> {
-        let circumstances = Circumstances::Usual;
-        let clock = circumstances.clock(&self.setup.subject);
-        let server = execute::server(&self.setup, circumstances, clock)?;
+        let conditions = Conditions::Usual;
+        let clock = conditions.clock(&self.setup.subject);
+        let server = execute::server(&self.setup, conditions, clock)?;
         let kinds = ServedKinds::read(&server.router()).await;
         let world = World {
             server,
@@ -56,7 +56,7 @@ impl Campaign {
                 .objects("apiextensions.k8s.io", "v1", "customresourcedefinitions");
         let mut found = Vec::new();
         for object in applied(self.workload()) {
-            // What cannot be applied is told by the reference.
+            // The reference reports steps that cannot be applied.
             if world.apply(object).is_err() {
                 continue;
             }

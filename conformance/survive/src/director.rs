@@ -10,20 +10,20 @@ use super::{
 
 /// The plan's orders about a write, in the order in which they are carried out.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Orders {
-    /// Objects that are deleted before it reaches the server; true to make one anew.
+pub(super) struct WriteOrders {
+    /// Objects that are deleted before it reaches the server; true to create one again.
     pub(super) delete: Vec<(ObjectRef, bool)>,
     /// Objects that are annotated before it reaches the server.
     pub(super) touch: Vec<ObjectRef>,
     /// The resources that stand still from now on.
     pub(super) freeze: Vec<String>,
     /// Its fate then.
-    pub(super) fate: Fate,
+    pub(super) fate: WriteVerdict,
 }
 
 /// The fate of a write.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Fate {
+pub(super) enum WriteVerdict {
     /// The server answers it.
     #[default]
     Served,
@@ -48,14 +48,14 @@ pub(super) struct Director {
     done: Vec<bool>,
     counts: BTreeMap<WriteKey, usize>,
     /// The keys that are refused.
-    refusing: BTreeMap<WriteKey, Refusing>,
+    refusing: BTreeMap<WriteKey, RefusedKey>,
     /// True if the next write kills its process, too.
     kills_next: bool,
 }
 
 /// The refusal of one key.
 #[derive(Debug)]
-struct Refusing {
+struct RefusedKey {
     with: Refusal,
     /// The number of refusals that are left.
     left: usize,
@@ -66,9 +66,9 @@ struct Refusing {
 /// The longest time for which writes are refused: a client that waits long between attempts is not kept any longer.
 const REFUSING_MAX: Duration = Duration::from_secs(2);
 
-// === impl Orders ===
+// === impl WriteOrders ===
 
-impl Orders {
+impl WriteOrders {
     pub(super) fn is_something(&self) -> bool {
         *self != Self::default()
     }
@@ -88,20 +88,20 @@ impl Director {
     }
 
     /// Takes a write at `now`, and returns which one of its key it is and what is done about it.
-    pub(super) fn on_write(&mut self, key: &WriteKey, now: Duration) -> (WritePoint, Orders) {
+    pub(super) fn on_write(&mut self, key: &WriteKey, now: Duration) -> (WritePoint, WriteOrders) {
         let count = self.counts.entry(key.clone()).or_default();
         *count += 1;
         let point = WritePoint {
             key: key.clone(),
             occurrence: *count,
         };
-        let mut orders = Orders::default();
+        let mut orders = WriteOrders::default();
         if std::mem::take(&mut self.kills_next) {
-            orders.fate = Fate::CrashBefore;
+            orders.fate = WriteVerdict::CrashBefore;
         }
         if let Some(refusing) = self.refusing.get_mut(key) {
             if refusing.left > 0 && now < refusing.until {
-                orders.fate = Fate::Refused(refusing.with);
+                orders.fate = WriteVerdict::Refused(refusing.with);
                 refusing.left -= 1;
             } else {
                 self.refusing.remove(key);
@@ -115,16 +115,18 @@ impl Director {
             match perturbation {
                 Perturbation::Crash { side, twice, .. } => {
                     orders.fate = match side {
-                        Side::Before => Fate::CrashBefore,
-                        Side::After => Fate::CrashAfter,
+                        Side::Before => WriteVerdict::CrashBefore,
+                        Side::After => WriteVerdict::CrashAfter,
                     };
                     self.kills_next |= twice;
                 }
-                Perturbation::LoseAnswer { applied: true, .. } => orders.fate = Fate::LostAnswer,
-                Perturbation::LoseAnswer { .. } => orders.fate = Fate::LostRequest,
+                Perturbation::LoseAnswer { applied: true, .. } => {
+                    orders.fate = WriteVerdict::LostAnswer
+                }
+                Perturbation::LoseAnswer { .. } => orders.fate = WriteVerdict::LostRequest,
                 Perturbation::Refuse { with, times, .. } => {
-                    orders.fate = Fate::Refused(*with);
-                    let refusing = Refusing {
+                    orders.fate = WriteVerdict::Refused(*with);
+                    let refusing = RefusedKey {
                         with: *with,
                         left: times.saturating_sub(1),
                         until: now + REFUSING_MAX,
@@ -136,14 +138,14 @@ impl Director {
                 } => {
                     orders.freeze.push(resource.clone());
                     if *restart {
-                        orders.fate = Fate::CrashAfter;
+                        orders.fate = WriteVerdict::CrashAfter;
                     }
                 }
                 Perturbation::Delete { object, anew, .. } => {
                     orders.delete.push((object.clone(), *anew));
                 }
                 Perturbation::Touch { object, .. } => orders.touch.push(object.clone()),
-                Perturbation::Stop { .. } => orders.fate = Fate::Stop,
+                Perturbation::Stop { .. } => orders.fate = WriteVerdict::Stop,
                 Perturbation::Merge { .. }
                 | Perturbation::Skip { .. }
                 | Perturbation::Fault { .. }
@@ -211,12 +213,12 @@ mod tests {
         );
         assert_eq!(director.not_done().count(), 1);
         let (at, orders) = director.on_write(&key("a"), Duration::ZERO);
-        assert_eq!((at, orders.fate), (point("a", 2), Fate::CrashAfter));
+        assert_eq!((at, orders.fate), (point("a", 2), WriteVerdict::CrashAfter));
         assert_eq!(director.not_done().count(), 0);
         // The next process dies at its first write.
         assert_eq!(
             director.on_write(&key("c"), Duration::ZERO).1.fate,
-            Fate::CrashBefore
+            WriteVerdict::CrashBefore
         );
         assert!(
             !director

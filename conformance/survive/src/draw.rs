@@ -189,7 +189,7 @@ fn touches(action: &Action, resource: &str) -> bool {
     }
 }
 
-/// The owner is made anew; what the subject makes is not: making it is the subject's work.
+/// The owner is created again; objects of the subject are not, since that is the subject's work.
 fn deleted(reference: &Reference, workload: &Workload) -> Vec<Perturbation> {
     let owners = owners(workload);
     let mut found = Vec::new();

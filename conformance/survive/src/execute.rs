@@ -117,9 +117,9 @@ pub enum RunError {
     },
 }
 
-/// The circumstances of a run that make no difference to a subject: where they do, the mask learns it.
+/// The conditions of a run that make no difference to a subject: where they do, the mask learns it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Circumstances {
+pub(super) enum Conditions {
     /// Those of all plans.
     Usual,
     /// Those of the second run of the reference: in process other uids and names, another date, and slower answers.
@@ -131,7 +131,7 @@ pub(super) enum Circumstances {
 pub(super) struct Task<'a> {
     pub(super) workload: &'a Workload,
     pub(super) plan: &'a Plan,
-    pub(super) circumstances: Circumstances,
+    pub(super) conditions: Conditions,
     pub(super) folder: &'a Path,
     /// The trace file of a function; that of a command is in the folder.
     pub(super) trace: Option<&'a Path>,
@@ -158,15 +158,16 @@ pub(super) async fn run(
     let Task {
         workload,
         plan,
-        circumstances,
+        conditions,
         folder,
         ..
     } = task;
     let waits = compiled(workload)?;
     let replica_count = replica_count(workload, plan);
-    let clock = circumstances.clock(&setup.subject);
-    let server = server(setup, circumstances, clock)?;
+    let clock = conditions.clock(&setup.subject);
+    let server = server(setup, conditions, clock)?;
     let kinds = kinds.clone();
+    // Objects of definitions are no changes of the run.
     let beginning = server.revision();
     let recorder = Recorder::new(plan, replica_count)
         .with_reads_as_ready(setup.subject.is_function())
@@ -181,8 +182,7 @@ pub(super) async fn run(
     ));
     // Before any replica starts, so that its first list meets them.
     let _rules = install(&run, plan);
-    let mut started =
-        StartedReplicas::of(&run, setup, replica_count, circumstances, folder).await?;
+    let mut started = StartedReplicas::of(&run, setup, replica_count, conditions, folder).await?;
     let began = Instant::now();
     let steps = StepRunner {
         run: &run,
@@ -211,6 +211,7 @@ pub(super) async fn run(
         now: clock.now_text(),
         took,
     };
+    // After the history is taken: it is that of the server.
     run.world.server.shutdown().await;
     Ok(outcome)
 }
@@ -289,12 +290,12 @@ pub fn controllers(text: &str) -> Result<Controllers, String> {
 /// Makes the server of a run.
 pub(super) fn server(
     setup: &Setup,
-    circumstances: Circumstances,
+    conditions: Conditions,
     clock: Clock,
 ) -> Result<FakeServer, RunError> {
     let mut builder = FakeServer::builder()
         .with_clock(clock)
-        .with_seed(circumstances.seed())
+        .with_seed(conditions.seed())
         .with_objects(&setup.objects)
         .with_controllers(setup.controllers.clone());
     for path in &setup.definitions {
@@ -375,7 +376,7 @@ impl StartedReplicas {
         run: &Arc<Run>,
         setup: &Setup,
         replica_count: usize,
-        circumstances: Circumstances,
+        conditions: Conditions,
         folder: &Path,
     ) -> Result<Self, RunError> {
         let failed = |what| move |source| RunError::System { what, source };
@@ -408,8 +409,7 @@ impl StartedReplicas {
                 }
                 Subject::Function(function) => {
                     let (function, router) = (function.clone(), tap::router(run, replica));
-                    let start =
-                        move || Ok(function.start(replica, &router, circumstances.latency()));
+                    let start = move || Ok(function.start(replica, &router, conditions.latency()));
                     replicas.spawn(supervise(start, replica, recorder, orders));
                 }
             }
@@ -438,21 +438,21 @@ impl StartedReplicas {
 // === impl Task ===
 
 impl<'a> Task<'a> {
-    /// Returns a run in the usual circumstances, without a trace file of its own.
+    /// Returns a run in the usual conditions, without a trace file of its own.
     pub(super) fn new(workload: &'a Workload, plan: &'a Plan, folder: &'a Path) -> Self {
         Self {
             workload,
             plan,
-            circumstances: Circumstances::Usual,
+            conditions: Conditions::Usual,
             folder,
             trace: None,
         }
     }
 }
 
-// === impl Circumstances ===
+// === impl Conditions ===
 
-impl Circumstances {
+impl Conditions {
     fn seed(self) -> u64 {
         match self {
             Self::Usual => 0,

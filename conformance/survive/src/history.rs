@@ -27,7 +27,7 @@ pub struct History {
 pub struct ServedObject {
     /// The resource.
     pub kind: Arc<ServedKind>,
-    /// The object, as it is stored.
+    /// The stored object.
     pub object: Arc<StoredObject>,
 }
 
@@ -137,7 +137,7 @@ impl ServedObject {
         value
     }
 
-    /// Returns whether a word is part of the object as it is written. Much quicker than its value.
+    /// Returns whether the object's JSON contains a word. Much quicker than parsing it.
     pub(super) fn mentions(&self, word: &str) -> bool {
         let json = self.object.json();
         std::str::from_utf8(&json).is_ok_and(|text| text.contains(word))

@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_was_written_before_the_end_is_in_the_file() {
+    async fn output_before_the_end_is_in_the_file() {
         let folder = tempfile::tempdir().unwrap();
         let output = Output::to_file(&folder.path().join("output.log")).unwrap();
         output.writer().unwrap().write_all(b"a panic").unwrap();

@@ -47,7 +47,7 @@ pub enum Family {
     Stale,
     /// States come and go without being seen.
     Unobserved,
-    /// Somebody else deletes an object, and makes an owner anew.
+    /// Another client deletes an object, and creates an owner again.
     Deleted,
     /// Somebody else writes to an object.
     Foreign,
@@ -141,13 +141,13 @@ pub enum Perturbation {
         /// The resource, with its group.
         resource: String,
     },
-    /// Deletes an object just before a write is done, and makes it anew if it is the user's.
+    /// Deletes an object just before a write is done, and creates it again if it is the user's.
     Delete {
         /// The write.
         at: WritePoint,
         /// The object.
         object: ObjectRef,
-        /// True to make it anew, with another uid.
+        /// True to create it again, with another uid.
         anew: bool,
     },
     /// Annotates an object just before a write to it is done.

@@ -25,7 +25,7 @@ pub(super) fn taken() -> Duration {
     Duration::ZERO
 }
 
-/// Returns the number of runs side by side on so many processors, each of which keeps `busy` of them, and `most` at most.
+/// Returns the number of concurrent runs on `processors`, each of which keeps `busy` of them, and `most` at most.
 pub(super) fn runs(busy: f64, cores: usize, most: usize) -> usize {
     let mut count = 1;
     #[expect(

@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{
     client_view::Query,
-    director::{Director, Orders},
+    director::{Director, WriteOrders},
     kinds::ObjectKey,
     plan::Plan,
     trace::{Effect, Event, ObservedVersion, RunTrace, Write, WriteKey, WriteOutcome},
@@ -241,7 +241,7 @@ impl Recorder {
     }
 
     /// Takes a write, and returns its number and what is done about it.
-    pub(super) fn begin_write(&self, replica: usize, arrival: Arrival) -> (usize, Orders) {
+    pub(super) fn begin_write(&self, replica: usize, arrival: Arrival) -> (usize, WriteOrders) {
         let at = self.started.elapsed();
         let mut inner = self.lock();
         let inner = &mut *inner;
@@ -250,7 +250,7 @@ impl Recorder {
                 key: arrival.key,
                 occurrence: 0,
             };
-            (point, Orders::default())
+            (point, WriteOrders::default())
         } else {
             inner.director.on_write(&arrival.key, at)
         };
@@ -304,7 +304,7 @@ impl Recorder {
         let key = write.point.key.clone();
         let is_settled = match write.effect {
             Effect::Changed | Effect::Nothing => true,
-            // Whoever deletes what is gone, or makes what is there, is done.
+            // A deletion of a missing object or a creation of an existing one has its effect already.
             Effect::Refused => !write.is_perturbed && matches!(write.code, Some(404 | 409)),
             Effect::Unanswered => false,
         };
@@ -410,12 +410,12 @@ impl Recorder {
         self.lock().set_ready(replica);
     }
 
-    /// Lets the time without writes begin anew.
+    /// Restarts the time without writes.
     pub(super) fn restart_quiet(&self) {
         self.lock().active_at = Instant::now();
     }
 
-    /// Lets the time without writes begin anew, and once more when the subject reads these resources again.
+    /// Restarts the time without writes, and once more when the subject reads these resources again.
     pub(super) fn restart_quiet_until_read(&self, resources: impl IntoIterator<Item = String>) {
         let mut inner = self.lock();
         inner.unread.extend(resources);

@@ -16,7 +16,7 @@ use tokio::{
 };
 
 use super::{
-    director::Orders,
+    director::WriteOrders,
     kinds::ObjectRef,
     recorder::Recorder,
     subject::Order,
@@ -29,10 +29,10 @@ use super::{
 pub(super) const TICK: Duration = Duration::from_millis(20);
 /// The longest wait for the subject to be quiet.
 pub(super) const QUIET_WITHIN: Duration = Duration::from_mins(1);
-/// The longest that a resource stands still, and the quiet after which it goes on before that.
+/// The longest time for which a resource is frozen, and the quiet that ends it earlier.
 const FROZEN_MAX: Duration = Duration::from_secs(6);
 const FROZEN_QUIET: Duration = Duration::from_millis(1_200);
-/// The longest wait for an object to be gone before it is made anew.
+/// The longest wait for an object to be gone before it is created again.
 const GONE_WITHIN: Duration = Duration::from_secs(30);
 /// By how much longer than a lease its holder is stopped.
 const LONGER_THAN_LEASE: Duration = Duration::from_secs(2);
@@ -57,7 +57,7 @@ pub(super) struct Run {
     applied: Mutex<Vec<Value>>,
     /// True while a replica is stopped.
     is_asleep: AtomicBool,
-    /// The number of objects that were deleted and are to be made anew.
+    /// The number of objects that were deleted and are to be created again.
     remaking: AtomicUsize,
 }
 
@@ -78,16 +78,17 @@ impl Run {
         }
     }
 
-    /// Applies an object as the user, who may have to make it anew.
+    /// Applies an object as the user, who may have to create it again.
     pub(super) fn apply(&self, object: &Value) -> Result<(), String> {
         // A quick subject acts on it, and the plan deletes it, before the server's answer is here.
         let before = self.replace_applied(object, Some(object));
+        // A refused object was not applied: a deletion must not bring it back.
         self.world.apply(object).inspect_err(|_| {
             self.replace_applied(object, before.as_ref());
         })
     }
 
-    /// Keeps what an object is to be made anew from, and returns what it was.
+    /// Keeps the form in which an object is to be created again, and returns the one before.
     fn replace_applied(&self, object: &Value, wanted: Option<&Value>) -> Option<Value> {
         let mut applied = self.applied.lock().unwrap_or_else(PoisonError::into_inner);
         let is_same = |known: &mut Value| ObjectRef::to(known).is_same(&ObjectRef::to(object));
@@ -96,7 +97,7 @@ impl Run {
         before
     }
 
-    /// Keeps a change by the user, for when the object is made anew.
+    /// Keeps a change by the user, for a later creation of the object.
     pub(super) fn merge_applied(&self, object: &ObjectRef, patch: &Value) {
         let mut applied = self.applied.lock().unwrap_or_else(PoisonError::into_inner);
         let mut objects = applied.iter_mut();
@@ -132,12 +133,12 @@ impl Run {
         tasks.shutdown().await;
     }
 
-    /// Returns whether something of what the plan began goes on: a resource stands still, or a replica is stopped.
+    /// Returns whether a perturbation of the plan is still in force: a frozen resource, or a stopped replica.
     pub(super) fn is_held(&self) -> bool {
         self.frozen.is_something() || self.is_asleep.load(Ordering::Acquire) || self.is_remaking()
     }
 
-    /// Returns whether an object of the user is missing until it is made anew.
+    /// Returns whether a deleted object of the user is still to be created again.
     pub(super) fn is_remaking(&self) -> bool {
         self.remaking.load(Ordering::Acquire) > 0
     }
@@ -152,7 +153,7 @@ impl Run {
     }
 
     /// Does what the plan orders before a write reaches the server.
-    pub(super) async fn obey_before(self: &Arc<Self>, orders: &Orders) {
+    pub(super) async fn obey_before(self: &Arc<Self>, orders: &WriteOrders) {
         for resource in &orders.freeze {
             self.freeze(resource);
         }
@@ -176,6 +177,7 @@ impl Run {
 
     /// Lets a resource stand still until the subject is quiet, or for a few seconds.
     fn freeze(self: &Arc<Self>, resource: &str) {
+        // The revision is read before the write of this moment commits: the cache must not see it.
         self.frozen.freeze(resource, self.world.server.revision());
         self.recorder.note(Event::Frozen {
             resource: resource.to_owned(),
@@ -197,7 +199,7 @@ impl Run {
         });
     }
 
-    /// Deletes an object, and makes it anew when it is gone if `anew`.
+    /// Deletes an object, and creates it again when it is gone if `anew`.
     async fn delete(self: &Arc<Self>, object: &ObjectRef, anew: bool) {
         let Ok(path) = self.world.path(object) else {
             return;
@@ -218,6 +220,7 @@ impl Run {
         let Some(applied) = applied.filter(|_| anew) else {
             return;
         };
+        // Counted before the task starts, or a run could be taken for quiet in between.
         self.remaking.fetch_add(1, Ordering::Release);
         let (run, object) = (Arc::clone(self), object.clone());
         self.beside(async move {
@@ -230,6 +233,7 @@ impl Run {
                 run.recorder
                     .note(Event::Perturbed(format!("made {object} anew")));
             }
+            // Only now: a step that waits for quiet must see the new object first.
             run.remaking.fetch_sub(1, Ordering::Release);
             run.recorder.restart_quiet();
         });
@@ -250,6 +254,7 @@ impl Run {
         self.is_asleep.store(true, Ordering::Release);
         let run = Arc::clone(self);
         self.beside(async move {
+            // The answer of the write has to reach the replica, which then believes that it leads.
             sleep(TICK).await;
             let own = run.recorder.leases();
             let time = run
@@ -260,20 +265,21 @@ impl Run {
             let Some(orders) = orders else { return };
             let _ = orders.send(Order::Sleep(time)).await;
             sleep(time + AWAKE).await;
+            // Without a change both replicas could be idle, and the old leader would not write.
             run.touch_applied().await;
             run.is_asleep.store(false, Ordering::Release);
         });
     }
 
-    /// Annotates what the user applied, so that whoever leads looks at it.
+    /// Annotates the objects that the user applied, so that the leader reconciles them.
     async fn touch_applied(self: &Arc<Self>) {
         let objects = {
             let applied = self.applied.lock().unwrap_or_else(PoisonError::into_inner);
             applied.iter().map(ObjectRef::to).collect()
         };
-        let orders = Orders {
+        let orders = WriteOrders {
             touch: objects,
-            ..Orders::default()
+            ..WriteOrders::default()
         };
         self.obey_before(&orders).await;
     }
@@ -288,7 +294,7 @@ impl Run {
         true
     }
 
-    /// Lets the subject see all resources again: its watches have ended, and it lists anew.
+    /// Lets the subject see all resources again: its watches have ended, and it lists again.
     pub(super) fn reconnect(&self) {
         let resources = self.cut.thaw();
         if resources.is_empty() {

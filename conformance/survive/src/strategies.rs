@@ -47,18 +47,18 @@ struct Validator(Arc<Mutex<(Runtime, World)>>);
 ///
 /// Within a tokio runtime, or if `definition` is no definition of a custom resource that a server takes.
 pub fn objects(definition: &Value, name: &str) -> impl Strategy<Value = Value> + use<> {
-    let asked = Validator::of(definition);
-    drawn(definition, name).prop_filter(REJECTED, move |object| asked.takes(object))
+    let checks = Validator::of(definition);
+    drawn(definition, name).prop_filter(REJECTED, move |object| checks.takes(object))
 }
 
 /// Returns workloads about an object of a definition: it is applied, fields are changed one at a time and changed back, and it may be
-/// deleted and made anew.
+/// deleted and created again.
 ///
 /// # Panics
 ///
 /// Within a tokio runtime, or if `definition` is no definition of a custom resource that a server takes.
 pub fn workloads(definition: &Value, name: &str) -> impl Strategy<Value = Workload> + use<> {
-    let asked = Validator::of(definition);
+    let checks = Validator::of(definition);
     let of = definition.clone();
     let chosen = (
         objects(definition, name),
@@ -66,7 +66,7 @@ pub fn workloads(definition: &Value, name: &str) -> impl Strategy<Value = Worklo
         any::<bool>(),
     );
     chosen.prop_map(move |(object, places, is_made_anew)| {
-        let changes = asked.changes(&object, &of);
+        let changes = checks.changes(&object, &of);
         let reference = ObjectRef::to(&object);
         let mut workload = Workload::new().apply(&object).quiet(QUIET);
         for place in places.iter().filter(|_| !changes.is_empty()) {
@@ -244,8 +244,8 @@ impl Validator {
     }
 
     fn takes(&self, object: &Value) -> bool {
-        let asked = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let (runtime, world) = &*asked;
+        let checks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let (runtime, world) = &*checks;
         runtime.block_on(async {
             let is_taken = world.apply(object).is_ok();
             let _ = world.server.delete(object);
@@ -255,8 +255,8 @@ impl Validator {
 
     /// Returns the changes of an object that the server takes.
     fn changes(&self, object: &Value, definition: &Value) -> Vec<Change> {
-        let asked = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let (runtime, world) = &*asked;
+        let checks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let (runtime, world) = &*checks;
         runtime.block_on(async {
             let _ = world.apply(object);
             let mut taken = Vec::new();

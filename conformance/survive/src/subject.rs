@@ -22,10 +22,7 @@ const RESTARTS_MAX: usize = 3;
 
 /// The controller that is tried.
 #[derive(Clone, Debug)]
-#[expect(
-    clippy::exhaustive_enums,
-    reason = "complete by definition: it runs in this process, or in another one"
-)]
+#[expect(clippy::exhaustive_enums, reason = "complete by definition")]
 pub enum Subject {
     /// A command in any language, in real time.
     Command(SubjectCommand),
@@ -33,7 +30,7 @@ pub enum Subject {
     Function(Function),
 }
 
-/// An order to a replica. Each is told when it was carried out.
+/// An order to a replica, with a sender that fires when it was carried out.
 #[derive(Debug)]
 pub(super) enum Order {
     /// Kills it, and starts it again.

@@ -151,7 +151,7 @@ pub enum Event {
         /// The resource.
         resource: String,
     },
-    /// Everything that stood still goes on.
+    /// All frozen resources and stopped replicas resume.
     Thawed,
     /// The plan did something else.
     Perturbed(String),

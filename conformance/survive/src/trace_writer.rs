@@ -1,10 +1,10 @@
-//! Writes the trace file of a run while it goes on.
+//! Writes the trace file of a run during the run.
 
 use std::{collections::BTreeMap, fs::File, io, path::Path, time::Duration};
 
 use fakeserver::FakeServer;
 use serde_json::Value;
-use tracefile::{EventKind, Followed, Header, ObjectName, Role, Standstill, Truth, Writer};
+use tracefile::{EventKind, FollowedResource, Header, ObjectName, Role, Standstill, Truth, Writer};
 
 use super::{
     client_view::{ClientView, Query},
@@ -53,7 +53,7 @@ impl TraceWriter {
         // Events are stored once, and served in two groups.
         let kinds = kinds.filter(|it| it.group != "events.k8s.io");
         let followed = kinds
-            .map(|it| Followed::new(&it.group, &it.version, &it.resource, &it.kind))
+            .map(|it| FollowedResource::new(&it.group, &it.version, &it.resource, &it.kind))
             .collect();
         let mut own = Self {
             server: writer.actor("server", Role::Server, None),

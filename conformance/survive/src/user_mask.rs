@@ -41,7 +41,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_field_that_never_differs_is_told() {
+    fn a_field_that_never_differs_is_reported() {
         let pair = |path: &str| ("configmaps default/one".to_owned(), path.to_owned());
         let given = UserMask::of(&Mask([pair(".data.x"), pair("data.y")].into()));
         let difference = |path: &str| Difference {

@@ -114,7 +114,7 @@ impl Rule for MergeRule {
     fn on_frame(&mut self, frame: &FrameFacts<'_>) -> FrameVerdict {
         let watch = frame.watch;
         // A deletion is never merged away: a server ends a watch rather than leave one out. Nor is an addition: a client that has
-        // seen a later version of another object may conclude that what is not there does not exist.
+        // seen a later version of another object may conclude that a missing object does not exist.
         let is_meant = watch.user == SUBJECT
             && frame.event == EventType::Modified
             && !frame.is_initial

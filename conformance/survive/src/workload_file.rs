@@ -74,7 +74,7 @@ impl Workload {
     ///
     /// # Errors
     ///
-    /// A file cannot be read, or says something else than a workload.
+    /// A file cannot be read, or is not a workload.
     pub fn read(path: &Path) -> Result<Self, WorkloadError> {
         let written: WorkloadDocument = parse(path)?;
         if written.steps.is_empty() {
@@ -122,7 +122,7 @@ impl Workload {
     ///
     /// # Errors
     ///
-    /// It cannot be read, or says something else.
+    /// It cannot be read, or does not parse.
     pub fn add_rules(&mut self, path: &Path) -> Result<(), WorkloadError> {
         let mut document: Value = parse(path)?;
         let written = match document.get_mut("rules") {
@@ -263,11 +263,13 @@ impl StepDocument {
             return patch.action();
         }
         if let Some(delete) = self.delete {
-            let known = ["Background", "Foreground", "Orphan"];
+            let policies = ["Background", "Foreground", "Orphan"];
             if let Some(propagation) = &delete.propagation
-                && !known.contains(&propagation.as_str())
+                && !policies.contains(&propagation.as_str())
             {
-                return Err(format!("`propagation: {propagation}` is none of {known:?}"));
+                return Err(format!(
+                    "`propagation: {propagation}` is none of {policies:?}"
+                ));
             }
             return Ok(Action::Delete {
                 object: delete.object,
@@ -359,7 +361,7 @@ mod tests {
     }
 
     #[test]
-    fn mistakes_are_told_with_their_step() {
+    fn mistakes_are_reported_with_their_step() {
         for (text, expected) in [
             ("steps: []", "it has no `steps:`"),
             ("steps: [{quiet: 1s}]\nreplicas: 0", "`replicas: 0`"),

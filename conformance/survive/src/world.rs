@@ -58,7 +58,7 @@ impl World {
             return Ok(());
         }
         let status: Value = serde_json::from_slice(&answer.body).unwrap_or_default();
-        let message = status["message"].as_str().unwrap_or("no reason is told");
+        let message = status["message"].as_str().unwrap_or("no reason is given");
         Err(format!(
             "{method} {path} is answered with {}: {message}",
             answer.status
@@ -72,7 +72,7 @@ impl World {
         Ok(kind.path(namespace, &object.name))
     }
 
-    /// Returns an object as it is now.
+    /// Returns the present state of an object.
     pub(super) fn object(&self, object: &ObjectRef) -> Option<Value> {
         let kind = self.kinds.of(&object.api_version, &object.kind)?;
         let namespace = namespace_of(kind.is_namespaced, &object.namespace);

@@ -40,7 +40,7 @@ const STEPS: u32 = 60;
 /// Texts by the names of objects.
 type Texts = BTreeMap<String, String>;
 
-/// A server of config maps that sends what it is told to send.
+/// A server of config maps whose answers the test chooses.
 #[derive(Clone, Default)]
 struct Wire(Arc<Mutex<State>>);
 
@@ -61,7 +61,7 @@ struct List {
     items: Vec<Item>,
 }
 
-/// A version of an object, as it is sent.
+/// A version of an object on the wire.
 #[derive(Clone, Debug)]
 struct Item {
     key: &'static str,
@@ -84,7 +84,7 @@ struct Model {
     held: BTreeMap<&'static str, Item>,
     /// The versions at which keys were deleted since `settled`.
     deleted: BTreeMap<&'static str, u64>,
-    /// The version at which what is not held was absent.
+    /// The version at which all objects that are not held were absent.
     settled: u64,
     /// The latest version that was sent, in the order in which it was sent.
     last: u64,
@@ -117,7 +117,7 @@ struct Run {
     informer: SharedInformer<ConfigMap>,
     observer: Arc<Observer>,
     notifications: NotificationStream<ConfigMap>,
-    told: Texts,
+    notified: Texts,
     model: Model,
 }
 
@@ -199,7 +199,7 @@ impl Wire {
         let mut state = self.0.lock().unwrap();
         state.events.push(event.clone());
         if let Some(watch) = &state.watch {
-            // Nobody may read it any more: the next watch begins with it.
+            // No client may read it any more: the next watch begins with it.
             let _ = watch.unbounded_send(event);
         }
     }
@@ -401,7 +401,7 @@ impl Run {
             informer,
             observer,
             notifications,
-            told: Texts::new(),
+            notified: Texts::new(),
             model,
         }
     }
@@ -490,7 +490,7 @@ impl Run {
         marker
     }
 
-    /// Compares the cache, its account and what was told of it with the model.
+    /// Compares the cache, its account and the notifications with the model.
     fn check(&mut self, step: u32) {
         let at = format!("seed {}, step {step}", self.seed);
         assert_eq!(self.account(), self.model.account(), "{at}");
@@ -503,7 +503,7 @@ impl Run {
         let names: Vec<&str> = keys.iter().map(ObjectKey::name).collect();
         assert!(texts.keys().eq(&names), "{at}, by namespace: {names:?}");
         self.hear(&at);
-        assert_eq!(self.told, texts, "{at}, as told");
+        assert_eq!(self.notified, texts, "{at}, as told");
         let undecodable = self.informer.undecodable();
         let versions = undecodable.iter().map(|error| {
             let name = error.key.name().to_owned();
@@ -527,10 +527,10 @@ impl Run {
         }
     }
 
-    /// Reads what was told: each object is added, then updated from what it was, then deleted.
+    /// Reads the notifications: each object is added, then updated from its last state, then deleted.
     fn hear(&mut self, at: &str) {
-        while let Some(Some(told)) = self.notifications.next().now_or_never() {
-            let (before, after) = match told {
+        while let Some(Some(notified)) = self.notifications.next().now_or_never() {
+            let (before, after) = match notified {
                 Notification::Add { object, .. } => (None, Some(text_of(object.get()))),
                 Notification::Update { old, new, .. } => {
                     (Some(text_of(old.get()).1), Some(text_of(new.get())))
@@ -538,14 +538,14 @@ impl Run {
                 Notification::Delete { deleted, .. } => {
                     let name = deleted.key().name().to_owned();
                     assert!(
-                        self.told.remove(&name).is_some(),
+                        self.notified.remove(&name).is_some(),
                         "{at}: {name} was not told of"
                     );
                     continue;
                 }
             };
             let (name, text) = after.unwrap();
-            assert_eq!(self.told.insert(name, text), before, "{at}");
+            assert_eq!(self.notified.insert(name, text), before, "{at}");
         }
     }
 }
@@ -570,7 +570,7 @@ fn text_of(object: &ConfigMap) -> (String, String) {
 }
 
 #[test]
-fn what_is_sent_out_of_order_counts_as_documented() {
+fn events_out_of_order_count_as_documented() {
     for seed in 0..SEEDS {
         let runtime = tokio::runtime::Builder::new_current_thread();
         let runtime = { runtime }.enable_all().start_paused(true).build().unwrap();

@@ -7,10 +7,10 @@ use std::{collections::BTreeMap, fs, path::PathBuf, process::Command, time::Dura
 use conformance::{
     bugs::{Bug, Seam},
     hunt::hunt,
+    participants::subjects::{self, SubjectParts},
     plan::Profile,
     seed::Seed,
     sim::{self, Plan, RunOptions},
-    subjects::{self, SubjectParts},
 };
 
 /// The number of seeds in which each has to be caught.
@@ -70,22 +70,22 @@ fn check(seam: Seam, count_min: usize) {
 }
 
 #[test]
-fn what_is_done_wrong_between_server_and_reflector_is_caught() {
+fn bugs_between_server_and_reflector_are_caught() {
     check(Seam::ListWatch, 15);
 }
 
 #[test]
-fn what_is_done_wrong_between_reflector_and_cache_is_caught() {
+fn bugs_between_reflector_and_cache_are_caught() {
     check(Seam::ReflectorStore, 10);
 }
 
 #[test]
-fn what_is_done_wrong_between_cache_and_handler_is_caught() {
+fn bugs_between_cache_and_handler_are_caught() {
     check(Seam::EventHandler, 10);
 }
 
 #[test]
-fn what_the_reflector_waits_for_wrongly_is_caught() {
+fn wrong_delays_of_the_reflector_are_caught() {
     check(Seam::ReflectorOptions, 3);
 }
 
@@ -128,7 +128,7 @@ fn the_page_lists_the_bugs_that_there_are() {
     assert_eq!(
         rows.collect::<BTreeMap<_, _>>(),
         want.collect(),
-        "write the page anew: cargo run --release -p conformance -- bugs --force --markdown conformance/docs/bugs.md"
+        "rewrite the page: cargo run --release -p conformance -- bugs --force --markdown conformance/docs/bugs.md"
     );
 }
 
@@ -216,7 +216,7 @@ fn bugs(args: &[&str]) -> (Option<i32>, String, String) {
 }
 
 #[test]
-fn the_command_tells_who_caught_a_bug() {
+fn the_command_reports_who_caught_a_bug() {
     let (code, text, _) = bugs(&["--bug", "deleted-ignored", "--bug", "update-as-add"]);
     assert_eq!(code, Some(0), "{text}");
     for word in [
@@ -232,7 +232,7 @@ fn the_command_tells_who_caught_a_bug() {
 }
 
 #[test]
-fn the_command_tells_which_bug_got_away() {
+fn the_command_reports_which_bug_got_away() {
     // No single plan shows all of them.
     let hidden = |bug: &Bug| hunt(*bug, [Seed::new(0)]).catch.is_none();
     let bug = Bug::all().find(hidden).unwrap();
@@ -259,7 +259,7 @@ fn the_command_writes_the_page() {
 }
 
 #[test]
-fn a_bug_that_does_not_exist_is_told() {
+fn a_bug_that_does_not_exist_is_reported() {
     let (code, text, error) = bugs(&["--bug", "nothing-wrong"]);
     assert_eq!((code, text.as_str()), (Some(2), ""));
     assert!(error.contains("there is no such bug"), "{error}");

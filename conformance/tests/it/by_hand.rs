@@ -24,7 +24,7 @@ type Answer = Response<StreamBody<BoxStream<'static, Chunk>>>;
 pub(crate) struct Call {
     pub(crate) path: String,
     /// The request in short: a list, a watch or a stream (of a list), of selected fields, at a version, after a token.
-    pub(crate) asked: String,
+    pub(crate) summary: String,
     pub(crate) accept: String,
     /// The time after which the server is asked to end a watch.
     pub(crate) ends_after: Option<Duration>,
@@ -33,7 +33,7 @@ pub(crate) struct Call {
 }
 
 /// A body that is sent piece by piece: it ends when this is dropped.
-pub(crate) struct Sending(mpsc::UnboundedSender<Chunk>);
+pub(crate) struct ChunkSender(mpsc::UnboundedSender<Chunk>);
 
 /// Returns the requests of a client, and the client.
 pub(crate) fn server() -> (Calls, Client) {
@@ -51,12 +51,12 @@ pub(crate) fn server() -> (Calls, Client) {
 
 impl Call {
     fn new(request: &Request<Body>, reply: oneshot::Sender<io::Result<Answer>>) -> Self {
-        let (mut asked, mut details, mut ends_after) = ("list", String::new(), None);
+        let (mut verb, mut details, mut ends_after) = ("list", String::new(), None);
         let query = request.uri().query().unwrap_or_default();
         for (name, value) in form_urlencoded::parse(query.as_bytes()) {
             match (&*name, &*value) {
-                ("watch", "true") => asked = "watch",
-                ("sendInitialEvents", "true") => asked = "stream",
+                ("watch", "true") => verb = "watch",
+                ("sendInitialEvents", "true") => verb = "stream",
                 ("resourceVersion", version) => details.extend([" at ", version]),
                 ("continue", token) => details.extend([" after ", token]),
                 ("fieldSelector", fields) => details.extend([" of ", fields]),
@@ -71,7 +71,7 @@ impl Call {
         let accept = accept.map(|accept| accept.to_str().unwrap());
         Self {
             path: request.uri().path().to_owned(),
-            asked: format!("{asked}{details}"),
+            summary: format!("{verb}{details}"),
             accept: accept.unwrap_or_default().to_owned(),
             ends_after,
             at: Instant::now(),
@@ -98,7 +98,7 @@ impl Call {
     }
 
     /// Begins an answer.
-    pub(crate) fn open(self) -> Sending {
+    pub(crate) fn open(self) -> ChunkSender {
         let (sender, chunks) = mpsc::unbounded();
         let mut answer = Response::new(StreamBody::new(chunks.boxed()));
         let media_type = HeaderValue::from_static("application/json");
@@ -106,23 +106,23 @@ impl Call {
             .headers_mut()
             .insert(header::CONTENT_TYPE, media_type);
         self.reply(Ok(answer));
-        Sending(sender)
+        ChunkSender(sender)
     }
 
-    /// Returns true if nobody waits for an answer any more.
+    /// Returns true if the client does not wait for the answer any more.
     pub(crate) fn is_given_up(&self) -> bool {
         self.reply.is_canceled()
     }
 
     fn reply(self, answer: io::Result<Answer>) {
         let is_wanted = self.reply.send(answer).is_ok();
-        assert!(is_wanted, "{} was given up", self.asked);
+        assert!(is_wanted, "{} was given up", self.summary);
     }
 }
 
-// === impl Sending ===
+// === impl ChunkSender ===
 
-impl Sending {
+impl ChunkSender {
     pub(crate) fn send(&self, text: &str) {
         let frame = Frame::data(Bytes::from(text.to_owned()));
         self.0.unbounded_send(Ok(frame)).unwrap();

@@ -141,8 +141,8 @@ impl Correlation {
             return;
         }
         *credit -= refill;
-        let told = (text, *count, *first, second);
-        self.events.insert(name.clone(), told);
+        let recorded = (text, *count, *first, second);
+        self.events.insert(name.clone(), recorded);
     }
 }
 
@@ -218,7 +218,7 @@ async fn a_finalizer_comes_first_and_goes_after_a_cleanup_that_wants_nothing_mor
             Some(others).filter(|_| !is_gone),
             "seed {seed}"
         );
-        // A change of an object that goes, and is no longer held, wakes nobody.
+        // A change of a terminating object that is no longer held wakes no controller.
         let patch = Patch::Merge(json!({"metadata": {"labels": {"a": "b"}}}));
         let api: Api<ConfigMap> = Api::namespaced(server.client(), "default");
         let patched = api.patch("a", &PatchParams::default(), &patch).await;
@@ -279,8 +279,8 @@ impl Writer {
 
     /// Does something at random, after which the next reconcile sees what came of it.
     async fn step(&self, ctx: &Context<Deployment>) -> Result<(), AnyError> {
-        let shown = ctx.object().map(|own| Deployment::clone(own.get()));
-        assert_eq!(shown, self.live(), "seed {}", self.seed);
+        let from_cache = ctx.object().map(|own| Deployment::clone(own.get()));
+        assert_eq!(from_cache, self.live(), "seed {}", self.seed);
         let cached = ctx.lister::<Service>()?.namespaced("default")?.get("web");
         let cached = cached.ok().map(|own| Service::clone(own.get()));
         assert_eq!(cached, self.live(), "seed {}", self.seed);
@@ -430,8 +430,8 @@ async fn events(server: &FakeServer) -> BTreeMap<String, (String, i32, i64, i64)
     let second = |time: Option<Time>| time.unwrap().0.as_second();
     let event = |event: Event| {
         let (first, last) = (second(event.first_timestamp), second(event.last_timestamp));
-        let told = (event.message.unwrap(), event.count.unwrap(), first, last);
-        (event.metadata.name.unwrap(), told)
+        let recorded = (event.message.unwrap(), event.count.unwrap(), first, last);
+        (event.metadata.name.unwrap(), recorded)
     };
     listed.items.into_iter().map(event).collect()
 }
@@ -517,7 +517,7 @@ async fn an_event_is_tried_again_unless_it_is_refused_and_is_written_once() {
         // One that is not on the server is created with its count.
         let written = events(&server).await.into_values();
         assert_eq!(
-            written.map(|told| told.1).collect::<Vec<_>>(),
+            written.map(|recorded| recorded.1).collect::<Vec<_>>(),
             [2],
             "{number}"
         );

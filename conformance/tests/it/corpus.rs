@@ -4,7 +4,6 @@ use std::{
     fs,
     net::SocketAddr,
     path::{Path, PathBuf},
-    process::{Command, Output},
     time::Duration,
 };
 
@@ -17,23 +16,18 @@ use serde_json::{Value, json};
 use tokio::{net::TcpListener, runtime::Runtime};
 use tokio_util::sync::CancellationToken;
 
+use crate::output::{ProgramOutput, conformance};
+
 /// A fake server on a port of its own.
-struct Served {
+struct TestServer {
     server: FakeServer,
     address: SocketAddr,
     runtime: Runtime,
 }
 
-/// The output of the program, and its exit status.
-struct Told {
-    code: Option<i32>,
-    out: String,
-    err: String,
-}
+// === impl TestServer ===
 
-// === impl Served ===
-
-impl Served {
+impl TestServer {
     fn start(seed: u64) -> Self {
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(1)
@@ -68,44 +62,6 @@ impl Served {
             .with_body(conformance::corpus::Body::Json(object.to_string()));
         let answer = self.runtime.block_on(session.ask(&request)).unwrap();
         assert_eq!(answer["status"], 201, "{answer}");
-    }
-}
-
-// === impl Told ===
-
-impl Told {
-    #[track_caller]
-    fn exits(self, code: i32) -> Self {
-        assert_eq!(self.code, Some(code), "{}\n{}", self.out, self.err);
-        self
-    }
-
-    #[track_caller]
-    fn says(self, text: &str) -> Self {
-        assert!(self.out.contains(text), "no {text:?} in\n{}", self.out);
-        self
-    }
-
-    #[track_caller]
-    fn complains(self, text: &str) -> Self {
-        assert!(self.err.contains(text), "no {text:?} in\n{}", self.err);
-        self
-    }
-}
-
-fn conformance(args: &[&str]) -> Told {
-    let Output {
-        status,
-        stdout,
-        stderr,
-    } = Command::new(env!("CARGO_BIN_EXE_conformance"))
-        .args(args)
-        .output()
-        .unwrap();
-    Told {
-        code: status.code(),
-        out: String::from_utf8(stdout).unwrap(),
-        err: String::from_utf8(stderr).unwrap(),
     }
 }
 
@@ -158,7 +114,11 @@ async fn check_recorded(file: &Path) {
 
 #[test]
 fn a_recorded_corpus_is_equal_on_another_server_and_differs_on_a_changed_one() {
-    let (first, second, third) = (Served::start(1), Served::start(2), Served::start(3));
+    let (first, second, third) = (
+        TestServer::start(1),
+        TestServer::start(2),
+        TestServer::start(3),
+    );
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("mine.jsonl.xz");
     let file = file.to_str().unwrap();
@@ -186,7 +146,7 @@ fn a_recorded_corpus_is_equal_on_another_server_and_differs_on_a_changed_one() {
     record(&[&some[..], &["--force"]].concat()).exits(0);
     assert!(fs::read(file).unwrap() == bytes, "a seed gives one corpus");
 
-    let compare = |served: &Served, args: &[&str]| {
+    let compare = |served: &TestServer, args: &[&str]| {
         let url = served.url();
         let args = [&["corpus", "compare", "--server", &url, file][..], args];
         conformance(&args.concat())
@@ -206,21 +166,22 @@ fn a_recorded_corpus_is_equal_on_another_server_and_differs_on_a_changed_one() {
     let namespace = json!({"metadata": {"name": "conformance"}});
     third.create("/api/v1/namespaces", &namespace);
     third.create("/api/v1/namespaces/conformance/pods", &existing);
-    let told = compare(&third, &["--group", "--show", "1"]).exits(1);
-    let line = told
+    let printed = compare(&third, &["--group", "--show", "1"]).exits(1);
+    let line = printed
         .out
         .lines()
         .find(|line| line.contains("mine.jsonl.xz:"))
         .unwrap();
     let number = line.split(':').nth(1).unwrap().to_owned();
-    told.says("first path that differs")
+    printed
+        .says("first path that differs")
         .says("expected")
         .says("┆ pod ");
     compare(&third, &["--line", &number])
         .exits(1)
         .says("0 of 1 answers equal");
-    let told = compare(&third, &["--json", "-", "--kind", "configmap,pod"]).exits(1);
-    let report: Value = serde_json::from_str(&told.out).unwrap();
+    let printed = compare(&third, &["--json", "-", "--kind", "configmap,pod"]).exits(1);
+    let report: Value = serde_json::from_str(&printed.out).unwrap();
     assert_eq!(report["good"], false);
     assert_eq!(report["kinds"]["configmap"]["equal_count"], 20);
     let differ = report["differ"].as_array().unwrap();
@@ -230,7 +191,7 @@ fn a_recorded_corpus_is_equal_on_another_server_and_differs_on_a_changed_one() {
 
 #[test]
 fn two_servers_are_compared_and_what_differs_is_shrunk() {
-    let (left, right) = (Served::start(1), Served::start(2));
+    let (left, right) = (TestServer::start(1), TestServer::start(2));
     let (left_url, right_url) = (left.url(), right.url());
     let servers = [
         "diff", "--left", &left_url, "--right", &right_url, "--seed", "3",
@@ -243,13 +204,13 @@ fn two_servers_are_compared_and_what_differs_is_shrunk() {
 
     let limits = json!({"metadata": {"name": "limits"}, "spec": {"limits": [{"type": "Container", "default": {"cpu": "1"}}]}});
     right.create("/api/v1/namespaces/conformance/limitranges", &limits);
-    let told = diff(&["--requests", "30", "--kind", "pod", "--show", "1"]);
-    let told = told
+    let printed = diff(&["--requests", "30", "--kind", "pod", "--show", "1"]);
+    let printed = printed
         .exits(1)
         .says("┆ pod ")
         .says("    left  ")
         .says("    right ");
-    let replay = told
+    let replay = printed
         .out
         .lines()
         .find_map(|line| line.strip_prefix("  replay: conformance "));
@@ -261,7 +222,7 @@ fn two_servers_are_compared_and_what_differs_is_shrunk() {
             .unwrap()
             .to_owned()
     };
-    assert_eq!(request(&again.out), request(&told.out));
+    assert_eq!(request(&again.out), request(&printed.out));
     let report = conformance(&[&replay[..], &["--json", "-"]].concat()).exits(1);
     let report: Value = serde_json::from_str(&report.out).unwrap();
     let body = report["shown"][0]["body"].as_str().unwrap();
@@ -272,8 +233,8 @@ fn two_servers_are_compared_and_what_differs_is_shrunk() {
 }
 
 #[test]
-fn a_comparison_that_cannot_run_is_told() {
-    let served = Served::start(1);
+fn a_comparison_that_cannot_run_is_reported() {
+    let served = TestServer::start(1);
     let url = served.url();
     let nowhere = "http://127.0.0.1:1";
     conformance(&["diff", "--left", &url, "--right", nowhere])

@@ -1,4 +1,4 @@
-//! Bodies as a server may write them: members in any order, with escapes and white space, cut anywhere. Objects are told as they
+//! Bodies as a server may write them: members in any order, with escapes and white space, cut anywhere. Notifications have the objects as they
 //! were sent, and so is what an informer tells beside them; an answer of another form is an error that names it.
 
 use std::{
@@ -44,7 +44,7 @@ const CHARACTERS: [char; 16] = [
 
 /// The bodies that a server sends, in pieces.
 #[derive(Clone, Default)]
-struct Sent {
+struct SentBodies {
     pages: Vec<Vec<Bytes>>,
     watch: Vec<Bytes>,
 }
@@ -57,9 +57,9 @@ struct Writer<'a> {
     spaces: &'static [&'static str],
 }
 
-// === impl Sent ===
+// === impl SentBodies ===
 
-impl Sent {
+impl SentBodies {
     /// Returns a client of a server that sends this.
     fn client(self) -> Client {
         let service = tower::service_fn(move |request: Request<Body>| {
@@ -282,7 +282,7 @@ fn draw_metadata(random: &mut Rng, number: usize) -> Value {
 }
 
 /// Describes what an informer tells of an object beside it.
-fn told(metadata: &Metadata) -> Value {
+fn metadata_json(metadata: &Metadata) -> Value {
     let labels: BTreeMap<&str, &str> = metadata.labels.iter().collect();
     let owners = metadata.owners.iter().map(|owner| {
         json!([
@@ -326,7 +326,7 @@ fn without_nulls(object: &Value) -> Value {
 /// Sends objects to an informer, and compares what it holds with them.
 async fn check<K: Send + Sync + 'static>(
     context: &str,
-    sent: Sent,
+    sent: SentBodies,
     objects: &[Value],
     make: impl Fn(Client) -> SharedInformer<K>,
     read: impl Fn(&Object<K>) -> Value,
@@ -342,7 +342,7 @@ async fn check<K: Send + Sync + 'static>(
     assert_eq!(held.len(), objects.len(), "{context}");
     for (object, expected) in held.iter().zip(objects) {
         assert_eq!(
-            told(object.metadata()),
+            metadata_json(object.metadata()),
             to_tell(&expected["metadata"]),
             "{context}"
         );
@@ -377,14 +377,14 @@ fn draw_objects(random: &mut Rng, draw: impl Fn(&mut Rng) -> Value) -> Vec<Value
 }
 
 #[tokio::test(start_paused = true)]
-async fn objects_of_any_type_are_told_as_they_were_sent() {
+async fn objects_of_any_type_are_reported_as_they_were_sent() {
     for seed in 0..SEEDS {
         let mut random = Rng::with_seed(seed);
         let objects = draw_objects(&mut random, |random| {
             let (spec, status) = (draw_value(random, 4), draw_value(random, 2));
             json!({"apiVersion": "example.com/v1", "kind": "Widget", "spec": spec, "status": status})
         });
-        let sent = Sent::of(&mut random, &objects, "WidgetList");
+        let sent = SentBodies::of(&mut random, &objects, "WidgetList");
         let list =
             |client| HttpListWatch::<DynamicObject>::new_with(client, Scope::All, &widgets());
         let make = |client| builder(list(client));
@@ -416,14 +416,14 @@ async fn objects_of_any_type_are_told_as_they_were_sent() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn objects_of_a_built_in_type_are_told_as_they_were_sent() {
+async fn objects_of_a_built_in_type_are_reported_as_they_were_sent() {
     for seed in 0..SEEDS {
         let mut random = Rng::with_seed(seed);
         let objects = draw_objects(
             &mut random,
             |random| json!({"apiVersion": "v1", "kind": "ConfigMap", "data": draw_texts(random), "immutable": random.bool()}),
         );
-        let sent = Sent::of(&mut random, &objects, "ConfigMapList");
+        let sent = SentBodies::of(&mut random, &objects, "ConfigMapList");
         let make = |client| builder(HttpListWatch::<ConfigMap>::new(client, Scope::All));
         let context = format!("seed {seed}");
         check(&context, sent, &objects, make, |object| {
@@ -434,14 +434,14 @@ async fn objects_of_a_built_in_type_are_told_as_they_were_sent() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn metadata_are_told_as_they_were_sent() {
+async fn metadata_are_reported_as_they_were_sent() {
     for seed in 0..SEEDS {
         let mut random = Rng::with_seed(seed);
         let objects = draw_objects(
             &mut random,
             |_| json!({"apiVersion": "meta.k8s.io/v1", "kind": "PartialObjectMetadata"}),
         );
-        let sent = Sent::of(&mut random, &objects, "PartialObjectMetadataList");
+        let sent = SentBodies::of(&mut random, &objects, "PartialObjectMetadataList");
         let make = |client| {
             builder(HttpListWatch::<PartialObjectMeta<DynamicObject>>::new_with(
                 client,
@@ -457,7 +457,7 @@ async fn metadata_are_told_as_they_were_sent() {
     }
 }
 
-/// Returns the error with which an informer refuses a list or an event, and goes on: the next list is sound.
+/// Returns the error with which an informer refuses a list or an event, before it continues: the next list is sound.
 async fn refusal_of(list: Option<&str>, event: Option<&str>) -> String {
     let object = |name, version: &str| json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name, "resourceVersion": version}});
     let sound = |version: &str, name| {

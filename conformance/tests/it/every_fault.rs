@@ -8,7 +8,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use conformance::{
     checkers::Violation,
-    plan::{Action, InformerPlan, Operation, PlannedFault, Resource, Tier},
+    participants::InformerPlan,
+    plan::{Action, Operation, PlannedFault, Resource, Tier},
     seed::Seed,
     sim::{self, Outcome, Plan, RunOptions},
     summary::Summary,

@@ -12,9 +12,9 @@ use std::{
 };
 
 use conformance::{
+    participants::subjects::external::Program,
     score::{self, Arena, Cell, Column, EXTERNAL, Verdict},
     seed::Seed,
-    subjects::external::Program,
 };
 
 /// A scenario with some of everything for pods and config maps, and a stream that ends within a line.
@@ -130,7 +130,7 @@ fn a_process_that_speaks_the_protocol_is_put_under_test() {
 }
 
 #[test]
-fn another_library_is_told_apart_by_what_it_fails_at() {
+fn another_library_is_distinguished_by_what_it_fails_at() {
     let kube_runtime = format!("{} --library kube-runtime", subject());
     assert_good(&kube_runtime);
     // It does not notice HTTP 410 as the answer to a watch.
@@ -139,13 +139,13 @@ fn another_library_is_told_apart_by_what_it_fails_at() {
 }
 
 #[test]
-fn a_process_that_breaks_the_protocol_is_told_in_what() {
+fn an_error_names_the_breach_of_the_protocol() {
     thread::scope(|scope| {
         let cells = BREACHES.map(|case| (case, scope.spawn(move || short_cell(case.0))));
-        for ((command, verdict, told), cell) in cells {
+        for ((command, verdict, message), cell) in cells {
             let cell = cell.join().unwrap();
             assert_eq!(cell.verdict, verdict, "{command}: {cell:#?}");
-            for part in told {
+            for part in message {
                 assert!(
                     cell.text.contains(part),
                     "{command}: {part} in {}",
@@ -162,13 +162,13 @@ fn a_process_that_goes_on_after_its_input_is_killed() {
     let program = program.with_ending_limit(Duration::from_secs(2));
     let cell = cell(program, SHORT, Duration::from_mins(1));
     assert_eq!(cell.verdict, Verdict::Hung, "{cell:#?}");
-    let told = "has not ended within 2s of the end of its input; it was killed";
-    assert!(cell.text.contains(told), "{cell:#?}");
+    let message = "has not ended within 2s of the end of its input; it was killed";
+    assert!(cell.text.contains(message), "{cell:#?}");
 }
 
 /// Descendants of a process end with it: a reader of their output reaches the end.
 #[test]
-fn what_a_process_has_started_ends_with_it() {
+fn descendants_of_a_process_end_with_it() {
     let folder = tempfile::tempdir().unwrap();
     let pipe = folder.path().join("pipe");
     assert!(
@@ -202,10 +202,10 @@ fn processes_end_with_a_harness_that_is_killed() {
     let pipe = folder.path().join("pipe");
     let made = Command::new("mkfifo").arg(&pipe).status().unwrap();
     assert!(made.success());
-    let shown = pipe.display();
+    let pipe_path = pipe.display();
     // A process with input is guarded.
     let command = format!(
-        "echo '{{\"say\":\"hello\"}}'; read -r _; (echo started; exec sleep 1000) > {shown} & cat >&2; sleep 1000"
+        "echo '{{\"say\":\"hello\"}}'; read -r _; (echo started; exec sleep 1000) > {pipe_path} & cat >&2; sleep 1000"
     );
     let mut harness = Command::new(env!("CARGO_BIN_EXE_conformance"))
         .args(["score", "--against", "tcp", "--subject", "external"])
@@ -221,13 +221,13 @@ fn processes_end_with_a_harness_that_is_killed() {
         .stdout(Stdio::piped())
         .spawn()
         .unwrap();
-    let mut said = BufReader::new(reading.stdout.take().unwrap());
+    let mut lines = BufReader::new(reading.stdout.take().unwrap());
     let mut line = String::new();
-    said.read_line(&mut line).unwrap();
+    lines.read_line(&mut line).unwrap();
     harness.kill().unwrap();
     harness.wait().unwrap();
     assert_eq!(line, "started\n");
-    said.read_to_string(&mut line).unwrap();
+    lines.read_to_string(&mut line).unwrap();
     let read = reading.wait().unwrap();
     assert!(read.success(), "somebody still holds the pipe");
 }

@@ -2,20 +2,20 @@
 
 use std::{collections::BTreeSet, fmt::Write, fs, path::Path};
 
-use conformance::golden::{Endpoint, Played, Transcript, Verdict, play, stored};
+use conformance::golden::{Endpoint, PlayedStep, Transcript, Verdict, play, stored};
 use fakeserver::{AdmissionPlugins, FakeServer};
 
 async fn replay(transcript: &Transcript) -> Verdict {
     let plugins = AdmissionPlugins::default().with_enabled(transcript.plugins.clone());
     let server = FakeServer::builder().with_admission(plugins).build();
     let endpoint = Endpoint::in_process(&server);
-    let mut shown = Vec::new();
-    let watch = |played: &Played| shown.push(played.id.clone());
+    let mut seen = Vec::new();
+    let watch = |played: &PlayedStep| seen.push(played.id.clone());
     let playback = play(&endpoint, &transcript.steps, watch).await;
     server.shutdown().await;
     assert!(playback.stopped.is_none(), "{:?}", playback.stopped);
     let ids: Vec<&str> = transcript.steps.iter().map(|step| &*step.id).collect();
-    assert_eq!(shown, ids);
+    assert_eq!(seen, ids);
     Verdict::of(transcript, &playback.played)
 }
 

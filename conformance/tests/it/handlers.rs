@@ -43,7 +43,7 @@ const KEYS: usize = 6;
 const MANY_KEYS: usize = 90;
 
 type Reader = NotificationStream<ConfigMap>;
-type Told = Notification<ConfigMap>;
+type ConfigMapNotification = Notification<ConfigMap>;
 
 /// A cluster, and an informer of its config maps that is synced.
 struct World {
@@ -52,7 +52,7 @@ struct World {
 }
 
 /// A reader, and a model of what waits for it.
-struct Slow {
+struct SlowReader {
     seed: u64,
     reader: Reader,
     /// The number of objects that were held when it joined, and are not read.
@@ -113,7 +113,7 @@ impl World {
         self.server.delete(&config_map(key, 0)).is_ok()
     }
 
-    /// Changes so many objects; the informer hears of several at once, by a list.
+    /// Changes this number of objects; the informer receives several at once, by a list.
     async fn change(&self, count: usize) {
         let replacements = self.informer.metrics().replacements;
         for key in 0..count {
@@ -133,11 +133,11 @@ impl World {
         self.informer.wait_until(&version, LIMIT).await.unwrap();
     }
 
-    /// Adds a reader, which is told of all objects first.
-    async fn reader(&self, options: HandlerOptions, seed: u64) -> Slow {
+    /// Adds a reader, which receives all objects first.
+    async fn reader(&self, options: HandlerOptions, seed: u64) -> SlowReader {
         let reader = self.informer.stream_with(options);
         settle().await;
-        Slow {
+        SlowReader {
             seed,
             reader,
             initial: self.held().len(),
@@ -157,9 +157,9 @@ impl World {
     }
 }
 
-// === impl Slow ===
+// === impl SlowReader ===
 
-impl Slow {
+impl SlowReader {
     /// Lets one change or several at once arrive, or reads some.
     async fn step(&mut self, world: &World, random: &mut Rng) {
         let arrivals = match random.u8(0..10) {
@@ -182,8 +182,13 @@ impl Slow {
         };
         let is_there = *left > 0;
         *left -= usize::from(is_there);
-        let told = read(&mut self.reader);
-        assert_eq!(told.is_some(), is_there, "seed {}: {told:?}", self.seed);
+        let received = read(&mut self.reader);
+        assert_eq!(
+            received.is_some(),
+            is_there,
+            "seed {}: {received:?}",
+            self.seed
+        );
     }
 
     /// Returns the number of changes in the buffer.
@@ -215,7 +220,7 @@ impl Calls {
 
     fn handler(self: &Arc<Self>) -> impl AsyncEventHandler<ConfigMap> + use<> {
         let calls = Arc::clone(self);
-        move |_: Told| {
+        move |_: ConfigMapNotification| {
             let calls = Arc::clone(&calls);
             async move {
                 calls.begun.fetch_add(1, Ordering::Relaxed);
@@ -276,13 +281,13 @@ fn state(object: &Object<ConfigMap>) -> (String, String) {
     (object.uid().to_owned(), version)
 }
 
-/// Reads at most so many notifications into the states that the reader was told, from which each has to follow.
+/// Reads at most this number of notifications into the reader's states, from which each has to follow.
 /// Returns how many there were.
-fn fold(slow: &mut Slow, states: &mut States, reads: usize) -> u64 {
+fn fold(slow: &mut SlowReader, states: &mut States, reads: usize) -> u64 {
     let (seed, mut count) = (slow.seed, 0);
-    for told in iter::from_fn(|| read(&mut slow.reader)).take(reads) {
-        let name = told.key().name().to_owned();
-        let is_next = match &told {
+    for received in iter::from_fn(|| read(&mut slow.reader)).take(reads) {
+        let name = received.key().name().to_owned();
+        let is_next = match &received {
             Notification::Add { object, .. } => states.insert(name, state(object)).is_none(),
             Notification::Update { old, new, .. } => {
                 states.insert(name, state(new)) == Some(state(old)) && old.uid() == new.uid()
@@ -294,7 +299,7 @@ fn fold(slow: &mut Slow, states: &mut States, reads: usize) -> u64 {
                     .is_some_and(|(own, _)| Some(&*own) == uid)
             }
         };
-        assert!(is_next, "seed {seed}: {told:?}");
+        assert!(is_next, "seed {seed}: {received:?}");
         count += 1;
     }
     count
@@ -306,7 +311,7 @@ async fn settle() {
 }
 
 /// Reads one, if one is there.
-fn read(reader: &mut Reader) -> Option<Told> {
+fn read(reader: &mut Reader) -> Option<ConfigMapNotification> {
     let next = tokio::task::unconstrained(reader.next());
     next.now_or_never().flatten()
 }
@@ -385,7 +390,7 @@ async fn a_reader_is_disconnected_as_soon_as_more_changes_wait_than_may() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_is_merged_for_a_slow_reader_comes_to_the_same_as_all_of_it() {
+async fn merged_notifications_of_a_slow_reader_fold_to_the_same_state() {
     let world = World::new().await;
     let mut coalesced = 0;
     for seed in 0..2 {
@@ -394,7 +399,7 @@ async fn what_is_merged_for_a_slow_reader_comes_to_the_same_as_all_of_it() {
         let with = |buffer| world.reader(HandlerOptions::default().with_buffer(buffer), seed);
         let mut slow = with(Buffer::Coalescing { limit }).await;
         let mut prompt = with(Buffer::Unbounded).await;
-        let (mut told, mut told_all, mut arrived) = (States::new(), States::new(), 0);
+        let (mut received, mut received_all, mut arrived) = (States::new(), States::new(), 0);
         for round in 0..6 {
             for _ in 0..random.usize(20..=100) {
                 let key = random.usize(0..MANY_KEYS);
@@ -403,15 +408,15 @@ async fn what_is_merged_for_a_slow_reader_comes_to_the_same_as_all_of_it() {
                 }
             }
             world.caught_up().await;
-            arrived += fold(&mut prompt, &mut told_all, usize::MAX);
-            assert_eq!(told_all, world.held(), "seed {seed}, {round}");
-            fold(&mut slow, &mut told, random.usize(0..=limit + 70));
+            arrived += fold(&mut prompt, &mut received_all, usize::MAX);
+            assert_eq!(received_all, world.held(), "seed {seed}, {round}");
+            fold(&mut slow, &mut received, random.usize(0..=limit + 70));
             let metrics = slow.reader.registration().metrics();
             let counted = metrics.pending + metrics.delivered + metrics.coalesced;
             assert_eq!(counted, arrived, "seed {seed}, {round}: {metrics:?}");
         }
-        fold(&mut slow, &mut told, usize::MAX);
-        assert_eq!(told, told_all, "seed {seed}");
+        fold(&mut slow, &mut received, usize::MAX);
+        assert_eq!(received, received_all, "seed {seed}");
         let metrics = slow.reader.registration().metrics();
         assert_eq!(metrics.pending, 0, "seed {seed}");
         coalesced += metrics.coalesced;

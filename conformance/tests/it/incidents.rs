@@ -4,10 +4,11 @@
 use std::time::Duration;
 
 use conformance::{
-    plan::{Action, Incident, IncidentKind, InformerPlan, Operation, Resource, Tier},
+    participants::InformerPlan,
+    plan::{Action, Incident, IncidentKind, Operation, Resource, Tier},
     seed::Seed,
     sim::{self, Outcome, Plan, RunOptions},
-    trace::{Ending, Heard, Observation},
+    trace::{Ending, NotifiedChange, Observation},
 };
 
 fn pods(at_ms: u64, slot: u8, action: Action) -> Operation {
@@ -55,7 +56,7 @@ fn breaks(outcome: &Outcome) -> Vec<Duration> {
 }
 
 #[test]
-fn a_replica_tells_what_is_new_when_it_has_heard_of_it() {
+fn a_replica_reports_what_is_new_when_it_has_received_of_it() {
     let kind = IncidentKind::Replica {
         informer: Some(0),
         lag_ms: 3_000,
@@ -143,7 +144,7 @@ fn a_restart_breaks_connections_refuses_new_ones_and_keeps_the_data() {
 }
 
 #[test]
-fn a_server_without_its_data_is_listed_and_what_is_lost_is_told() {
+fn a_server_without_its_data_is_listed_and_what_is_lost_is_reported() {
     let workload = vec![
         pods(0, 0, Action::Create(Tier::Web)),
         pods(1_000, 0, Action::Hold),
@@ -154,17 +155,19 @@ fn a_server_without_its_data_is_listed_and_what_is_lost_is_told() {
         workload,
         vec![Incident::new(10_000, 5_000, IncidentKind::DataLoss)],
     );
-    let heard: Vec<String> = outcome
+    let notifications: Vec<String> = outcome
         .trace
         .observations()
         .filter_map(|observation| match observation {
-            Observation::Notified(notified) => Some(&notified.heard),
+            Observation::Notified(notified) => Some(&notified.change),
             _ => None,
         })
-        .map(|heard| match heard {
-            Heard::Added { .. } => "added".to_owned(),
-            Heard::Updated { .. } => "updated".to_owned(),
-            Heard::Deleted { is_tombstone, .. } => format!("gone, found out: {is_tombstone}"),
+        .map(|change| match change {
+            NotifiedChange::Added { .. } => "added".to_owned(),
+            NotifiedChange::Updated { .. } => "updated".to_owned(),
+            NotifiedChange::Deleted { is_tombstone, .. } => {
+                format!("gone, found out: {is_tombstone}")
+            }
         })
         .collect();
     let gone = "gone, found out: true";
@@ -172,7 +175,7 @@ fn a_server_without_its_data_is_listed_and_what_is_lost_is_told() {
     let want = [
         "added", "updated", "added", gone, gone, "added", "added", "added",
     ];
-    assert_eq!(heard, want);
+    assert_eq!(notifications, want);
 }
 
 #[test]

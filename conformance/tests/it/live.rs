@@ -10,9 +10,9 @@ use std::{
 
 use conformance::{
     live::RealServer,
+    participants::subjects::external::Program,
     score::{self, Arena, CONTESTANTS, Cell, Contestant, EXTERNAL},
     seed::Seed,
-    subjects::external::Program,
 };
 use fakeserver::FakeServer;
 use k8s_openapi::api::core::v1::{Node, Pod};
@@ -24,16 +24,16 @@ use tokio::{net::TcpListener, runtime::Runtime};
 use tokio_util::sync::CancellationToken;
 
 /// A server on a port of its own.
-struct Served {
+struct TestServer {
     server: FakeServer,
     url: String,
     /// Drives the server until the test ends.
     runtime: Runtime,
 }
 
-// === impl Served ===
+// === impl TestServer ===
 
-impl Served {
+impl TestServer {
     fn start() -> Self {
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(1)
@@ -85,7 +85,7 @@ impl Served {
 #[test]
 fn informers_hold_behind_a_proxy_with_faults() {
     let hold = |contestant: Contestant| {
-        let served = Served::start();
+        let served = TestServer::start();
         let cells = served.cells(&["I", "F26"], &[contestant], Duration::from_mins(1));
         assert_eq!(cells.len(), 2);
         for cell in cells {
@@ -100,8 +100,8 @@ fn informers_hold_behind_a_proxy_with_faults() {
 }
 
 #[test]
-fn what_a_client_is_known_to_fail_at_shows_here_too() {
-    let served = Served::start();
+fn known_failures_of_a_client_occur_here_too() {
+    let served = TestServer::start();
     let kube_runtime = CONTESTANTS[2];
     let cells = served.cells(&["B"], &[kube_runtime], Duration::from_secs(3));
     assert_eq!(cells[0].verdict.word(), "hot loop", "{:#?}", cells[0]);
@@ -109,7 +109,7 @@ fn what_a_client_is_known_to_fail_at_shows_here_too() {
 
 #[test]
 fn the_objects_of_others_are_left_alone() {
-    let served = Served::start();
+    let served = TestServer::start();
     let client = {
         let _entered = served.runtime.enter();
         served.server.client_named("somebody")
@@ -122,10 +122,10 @@ fn the_objects_of_others_are_left_alone() {
         .block_on(nodes.create(&PostParams::default(), &node));
     created.unwrap();
     let error = served.real_server().prepare().unwrap_err();
-    let told = error.to_string();
+    let text = error.to_string();
     assert!(
-        told.starts_with("the server has a node node-7 that no run has made"),
-        "{told}"
+        text.starts_with("the server has a node node-7 that no run has made"),
+        "{text}"
     );
     let params = DeleteParams::default();
     let deleted = nodes.delete("node-7", &params);
@@ -155,7 +155,7 @@ fn the_objects_of_others_are_left_alone() {
 }
 
 #[test]
-fn what_only_a_server_of_our_own_can_do_is_not_for_others() {
+fn controls_of_the_fake_server_are_refused_elsewhere() {
     let is_live = |name: &str| {
         let mut all = score::scenarios().into_iter();
         all.find(|scenario| scenario.name == name)
@@ -191,14 +191,14 @@ fn without_a_kubeconfig_it_is_skipped_aloud() {
     }
     let output = score(&[], Some("nowhere.yaml"));
     assert_eq!(output.status.code(), Some(2));
-    let told = String::from_utf8(output.stderr).unwrap();
-    assert!(told.contains("nowhere.yaml"), "{told}");
+    let text = String::from_utf8(output.stderr).unwrap();
+    assert!(text.contains("nowhere.yaml"), "{text}");
     let output = score(&["--scenario", "restart"], Some("nowhere.yaml"));
     assert_eq!(output.status.code(), Some(2));
-    let told = String::from_utf8(output.stderr).unwrap();
+    let text = String::from_utf8(output.stderr).unwrap();
     assert!(
-        told.contains("restart is for a server of our own"),
-        "{told}"
+        text.contains("restart is for a server of our own"),
+        "{text}"
     );
 }
 
@@ -218,8 +218,8 @@ fn a_server_that_a_kubeconfig_names_is_run_against() {
         .args(["--subject", "informer", "--scenario", "half-a-line"])
         .output()
         .unwrap();
-    let told = String::from_utf8_lossy(&output.stdout);
+    let text = String::from_utf8_lossy(&output.stdout);
     let error = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{told}{error}");
-    assert!(told.contains("half-a-line"), "{told}");
+    assert!(output.status.success(), "{text}{error}");
+    assert!(text.contains("half-a-line"), "{text}");
 }

@@ -3,6 +3,7 @@
 //! | file | contents |
 //! |---|---|
 //! | `by_hand` | a server whose requests the tests answer |
+//! | `output` | the program's output |
 //! | `golden` | the fake server gives the recorded answers |
 //! | `scenarios` | one fault of each kind, from which the informer recovers |
 //! | `every_fault` | recovery from each fault within its bound |
@@ -12,10 +13,10 @@
 //! | `parts` | the same for the parts of an informer by themselves |
 //! | `compact` | the same for compact informers |
 //! | `shards` | informers of shards, with servers that select them and with servers that do not |
-//! | `memory` | the memory of caches, as it is promised |
+//! | `memory` | the memory of caches, compared with the promises |
 //! | `accounts` | what an informer counts of versions out of order, and of objects that it cannot use |
 //! | `requests` | what an informer asks for, when it asks again, and what it says of that |
-//! | `decoding` | objects are told as they were sent, however bodies are written and cut |
+//! | `decoding` | notifications have the objects that were sent, however bodies are written and cut |
 //! | `encodings` | objects of every kind in protobuf and CBOR are those in JSON |
 //! | `retry_watchers` | watches without a list, waits for conditions, and streams for kube-runtime's controllers |
 //! | `waits` | waits for what was written, and their ends |
@@ -40,6 +41,7 @@
 //! | `wire` | transcripts played against servers by TCP and TLS, and recorded |
 
 mod by_hand;
+mod output;
 mod golden;
 mod scenarios;
 mod every_fault;

@@ -179,7 +179,7 @@ impl<K: Send + Sync + 'static> Cache<K> {
         self.lister().list(&everything).unwrap()
     }
 
-    /// Changes each pod so many times, and returns by how many bytes the thread has more afterwards.
+    /// Changes each pod `times` times, and returns the growth of the thread's memory in bytes.
     fn change_all(&self, times: u32) -> i64 {
         self.grown_by(async || {
             for _ in 0..times {

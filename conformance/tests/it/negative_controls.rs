@@ -9,7 +9,8 @@ use std::collections::BTreeSet;
 use conformance::{
     bugs::Bug,
     hunt,
-    plan::{Action, InformerPlan, Operation, PlannedFault, Resource, Tier},
+    participants::InformerPlan,
+    plan::{Action, Operation, PlannedFault, Resource, Tier},
     seed::Seed,
     sim::{self, Outcome, Plan, RunOptions},
 };

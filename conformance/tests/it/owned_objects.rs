@@ -34,9 +34,9 @@ const OURS: &str = "example.com/ours";
 
 /// The reconciles since the last look: the key, and the version of the object that was shown.
 #[derive(Clone, Default)]
-struct Log(Arc<Mutex<Vec<Reconciled>>>);
+struct Log(Arc<Mutex<Vec<ReconciledKey>>>);
 
-type Reconciled = (String, Option<String>);
+type ReconciledKey = (String, Option<String>);
 
 // === impl Log ===
 
@@ -54,7 +54,7 @@ impl Log {
     }
 
     /// Returns them in the order of keys, each once: two sources may lead to one.
-    async fn take(&self) -> Vec<Reconciled> {
+    async fn take(&self) -> Vec<ReconciledKey> {
         sleep(BRIEF).await;
         let mut taken = std::mem::take(&mut *self.0.lock().unwrap());
         taken.sort();
@@ -125,25 +125,29 @@ fn a_predicate_holds_for_the_updates_it_names_and_for_all_adds_and_deletions() {
             NotificationCause::Live => changed_meta(&old, &mut random),
             _ => old.clone(),
         };
-        let told = Notification::Update {
+        let notification = Notification::Update {
             old: made(&old),
             new: made(&new),
             cause,
         };
         let expected = expected_holds(&old, &new, cause.is_resync());
-        let holds = predicates().map(|predicate| predicate.holds(&told));
-        assert_eq!(holds, expected, "seed {seed}: {told:?}");
+        let holds = predicates().map(|predicate| predicate.holds(&notification));
+        assert_eq!(holds, expected, "seed {seed}: {notification:?}");
         let [place, other] = [random.usize(0..6), random.usize(0..6)];
         let (first, second) = (expected[place], expected[other]);
         let take = |place: usize| predicates()[place].clone();
-        assert_eq!(take(place).not().holds(&told), !first, "seed {seed}");
+        assert_eq!(
+            take(place).not().holds(&notification),
+            !first,
+            "seed {seed}"
+        );
         // The second is asked only if it decides.
         let unless = |is_decided: bool| {
             let never = Predicate::new(|_| panic!("it is asked"));
             if is_decided { never } else { take(other) }
         };
-        let and = take(place).and(unless(!first)).holds(&told);
-        let or = take(place).or(unless(first)).holds(&told);
+        let and = take(place).and(unless(!first)).holds(&notification);
+        let or = take(place).or(unless(first)).holds(&notification);
         assert_eq!((and, or), (first && second, first || second), "seed {seed}");
         let (object, cause) = (made(&new), NotificationCause::Live);
         let others = [
@@ -153,8 +157,11 @@ fn a_predicate_holds_for_the_updates_it_names_and_for_all_adds_and_deletions() {
             },
             Notification::Add { object, cause },
         ];
-        for told in others {
-            assert!(predicates().iter().all(|own| own.holds(&told)), "{told:?}");
+        for notification in others {
+            assert!(
+                predicates().iter().all(|own| own.holds(&notification)),
+                "{notification:?}"
+            );
         }
     }
 }
@@ -265,10 +272,10 @@ async fn a_change_wakes_the_controlling_owners_and_the_mapped_keys_of_both_state
                 let version = map.map(|map| map.metadata.resource_version.unwrap());
                 (format!("default/{name}"), version)
             });
-            let expected: Vec<Reconciled> = expected.collect();
+            let expected: Vec<ReconciledKey> = expected.collect();
             assert_eq!(maps.take().await, expected, "seed {seed}, {step}");
-            let shown = spaces.take().await;
-            let shown: Vec<_> = shown
+            let reconciled = spaces.take().await;
+            let reconciled: Vec<_> = reconciled
                 .iter()
                 .map(|(key, own)| (&**key, own.is_some()))
                 .collect();
@@ -276,16 +283,16 @@ async fn a_change_wakes_the_controlling_owners_and_the_mapped_keys_of_both_state
                 .iter()
                 .map(|name| (&**name, name == "default"))
                 .collect();
-            assert_eq!(shown, expected, "seed {seed}, {step}");
+            assert_eq!(reconciled, expected, "seed {seed}, {step}");
         }
         manager.shutdown().await.unwrap();
     }
 }
 
 /// Returns the time since the start, in milliseconds, and the key of each reconcile.
-type Begins = Arc<Mutex<Vec<(u64, String)>>>;
+type ReconcileTimes = Arc<Mutex<Vec<(u64, String)>>>;
 
-fn begin(begins: &Begins, start: Instant, key: &ObjectKey) -> usize {
+fn begin(begins: &ReconcileTimes, start: Instant, key: &ObjectKey) -> usize {
     let mut begins = begins.lock().unwrap();
     let number = begins.iter().filter(|(_, of)| *of == key.name()).count();
     let at = u64::try_from(start.elapsed().as_millis()).unwrap();
@@ -309,7 +316,7 @@ async fn end(letter: Option<u8>) -> Result<Action, AnyError> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_key_is_reconciled_again_when_its_outcome_says_so() {
+async fn a_key_is_reconciled_again_when_its_outcome_has_an_error() {
     // Failures wait 5 ms, 10 ms and so on, or 40 ms and then 100 ms; a success forgets them.
     let scripts: [(&str, [&[u64]; 2]); 6] = [
         ("a", [&[0], &[0]]),
@@ -320,7 +327,7 @@ async fn a_key_is_reconciled_again_when_its_outcome_says_so() {
         ("hf", [&[0, 120_005, 120_015], &[0, 7_040, 7_120]]),
     ];
     for way in 0..2 {
-        let (server, source, begins) = (server(), ExternalSource::new(), Begins::default());
+        let (server, source, begins) = (server(), ExternalSource::new(), ReconcileTimes::default());
         let mut controller = Controller::<ConfigMap>::new("it").woken_by(&source);
         controller = controller.with_workers(scripts.len());
         if way == 1 {
@@ -359,7 +366,7 @@ async fn a_key_is_reconciled_again_when_its_outcome_says_so() {
 }
 
 /// Returns a manager of a controller whose reconciles take a second each, while it leads.
-fn slow(server: &FakeServer, name: &str, workers: usize, begins: &Begins) -> Manager {
+fn slow(server: &FakeServer, name: &str, workers: usize, begins: &ReconcileTimes) -> Manager {
     let (own, start) = (Arc::clone(begins), Instant::now());
     let controller = Controller::<ConfigMap>::new(name).with_workers(workers);
     let controller = controller.reconcile(move |_, key| {
@@ -376,7 +383,7 @@ fn slow(server: &FakeServer, name: &str, workers: usize, begins: &Begins) -> Man
 async fn a_stop_works_off_what_is_queued_within_its_limit_and_then_another_copy_leads() {
     for seed in 0..8 {
         let mut random = Rng::with_seed(seed);
-        let (server, begins) = (server(), Begins::default());
+        let (server, begins) = (server(), ReconcileTimes::default());
         let (count, workers) = (random.usize(8..16), random.usize(1..4));
         let write = |number: usize, text: &str| {
             let map = object(
@@ -418,10 +425,10 @@ async fn a_stop_works_off_what_is_queued_within_its_limit_and_then_another_copy_
         match ended {
             Err(ManagerError::NotDrained {
                 controllers,
-                limit: told,
+                limit: notification,
             }) => {
                 assert!(
-                    needed > limit && told == limit && *controllers[0] == *"first",
+                    needed > limit && notification == limit && *controllers[0] == *"first",
                     "seed {seed}"
                 );
             }

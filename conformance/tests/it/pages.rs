@@ -1,7 +1,8 @@
 //! Lists in pages: what happens between any two of them.
 
 use conformance::{
-    plan::{Action, HandlerPlan, InformerPlan, Operation, PlannedFault, Resource, Tier},
+    participants::{HandlerPlan, InformerPlan},
+    plan::{Action, Operation, PlannedFault, Resource, Tier},
     seed::Seed,
     sim::{self, Plan, RunOptions},
 };

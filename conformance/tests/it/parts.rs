@@ -1,11 +1,10 @@
 //! The parts of an informer by themselves: a reflector and a delta FIFO mirror what drawn plans say.
 
 use conformance::{
-    participants::Participants,
+    participants::{Participants, subjects},
     plan::Profile,
     seed::Seed,
     sim::{self, Plan, RunOptions},
-    subjects,
 };
 
 /// The number of plans.

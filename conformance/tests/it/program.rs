@@ -96,13 +96,13 @@ fn steered_runs_are_the_same_on_any_number_of_threads_and_begin_with_those_of_ea
 }
 
 #[test]
-fn what_does_not_occur_fails_where_it_has_to() {
+fn missing_coverage_fails_if_it_is_required() {
     let line = "sim --seeds 1 --seed 1 --profile small --require-coverage";
     let args: Vec<&str> = line.split(' ').collect();
     let output = conformance(&args);
     assert_eq!(output.status.code(), Some(3));
-    let told = String::from_utf8(output.stderr).unwrap();
-    assert!(told.starts_with("not covered: "), "{told}");
+    let errors = String::from_utf8(output.stderr).unwrap();
+    assert!(errors.starts_with("not covered: "), "{errors}");
     let output = conformance(&["sim", "--corpus", "anywhere"]);
     assert_eq!(output.status.code(), Some(2));
 }
@@ -167,7 +167,7 @@ fn a_profile_gives_other_runs() {
 }
 
 #[test]
-fn a_run_is_told_line_by_line() {
+fn a_run_is_reported_line_by_line() {
     let text = stdout(&conformance(&["replay", "11", "--timeline"]));
     let lines: Vec<&str> = text.lines().collect();
     assert!(
@@ -188,9 +188,9 @@ fn a_signal_ends_a_long_run_with_its_figures() {
         .stdout(Stdio::piped())
         .spawn()
         .unwrap();
-    let mut said = BufReader::new(running.stdout.take().unwrap());
+    let mut output_text = BufReader::new(running.stdout.take().unwrap());
     let mut first = String::new();
-    said.read_line(&mut first).unwrap();
+    output_text.read_line(&mut first).unwrap();
     assert!(first.starts_with("seeds from"), "{first}");
     let interrupt = ["-INT", &running.id().to_string()].map(str::to_owned);
     assert!(
@@ -201,14 +201,14 @@ fn a_signal_ends_a_long_run_with_its_figures() {
             .success()
     );
     let mut rest = String::new();
-    said.read_to_string(&mut rest).unwrap();
+    output_text.read_to_string(&mut rest).unwrap();
     assert!(rest.starts_with("ended by a signal after"), "{rest}");
     assert!(rest.contains("seeds a second"), "{rest}");
     assert_eq!(running.wait().unwrap().code(), Some(2));
 }
 
 #[test]
-fn figures_and_traces_are_written_where_told() {
+fn figures_and_traces_are_written_to_the_named_files() {
     let folder = std::env::temp_dir().join(format!("conformance-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
     let (json, trace) = (folder.join("report.json"), folder.join("trace.jsonl"));
@@ -254,10 +254,10 @@ fn figures_and_traces_are_written_where_told() {
         String::from_utf8(output.stderr).unwrap()
     };
     refused(&["trace", json.to_str().unwrap()]);
-    let known = refused(&["trace", trace, "--kind", "phrase"]);
-    assert!(known.contains("phase, operation"), "{known}");
-    let known = refused(&["trace", trace, "--actor", "nobody"]);
-    assert!(known.contains("server, workload"), "{known}");
+    let refusal = refused(&["trace", trace, "--kind", "phrase"]);
+    assert!(refusal.contains("phase, operation"), "{refusal}");
+    let refusal = refused(&["trace", trace, "--actor", "nobody"]);
+    assert!(refusal.contains("server, workload"), "{refusal}");
     let read = refused(&["trace", trace, "--perfetto", trace, "--force"]);
     assert!(read.contains("is read, and cannot be written to"), "{read}");
     let out = folder.join("out").display().to_string();
@@ -379,7 +379,7 @@ fn a_file_that_exists_is_replaced_on_request_only() {
 }
 
 #[test]
-fn a_plan_that_fails_is_told_and_shrunk() {
+fn a_plan_that_fails_is_reported_and_shrunk() {
     let folder = std::env::temp_dir().join(format!("conformance-shrink-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
     let (whole, smaller) = (folder.join("whole.json"), folder.join("smaller.json"));
@@ -417,19 +417,19 @@ fn session(args: &[&str]) -> (Option<i32>, String) {
         .env_remove("COLUMNS")
         .output()
         .unwrap();
-    let said = [output.stdout, output.stderr].concat();
-    let said = String::from_utf8(said).unwrap();
+    let output_text = [output.stdout, output.stderr].concat();
+    let output_text = String::from_utf8(output_text).unwrap();
     let command = args.join(" ");
     (
         output.status.code(),
-        format!("$ conformance {command}\n{said}"),
+        format!("$ conformance {command}\n{output_text}"),
     )
 }
 
 /// The expected output is a snapshot. `INSTA_UPDATE=always cargo test -p conformance program` regenerates it.
 #[test]
 fn a_wrong_command_line_is_told_apart_from_a_failed_check() {
-    let mut told = Vec::new();
+    let mut errors = Vec::new();
     for args in [
         &["replay"][..],
         &["replay", "1", "--plan", "x"],
@@ -450,9 +450,9 @@ fn a_wrong_command_line_is_told_apart_from_a_failed_check() {
     ] {
         let (code, text) = session(args);
         assert_eq!(code, Some(2), "{text}");
-        told.push(text);
+        errors.push(text);
     }
-    insta::assert_snapshot!(told.join("\n"));
+    insta::assert_snapshot!(errors.join("\n"));
 }
 
 #[test]
@@ -471,7 +471,7 @@ fn help_shows_examples() {
         assert_eq!(code, Some(0), "{text}");
         assert!(text.contains("Examples:"), "{text}");
     }
-    let told =
+    let help =
         ["replay", "subject", "corpus", "diff"].map(|command| session(&[command, "--help"]).1);
-    insta::assert_snapshot!(told.join("\n"));
+    insta::assert_snapshot!(help.join("\n"));
 }

@@ -461,8 +461,8 @@ async fn a_server_too_old_for_streaming_lists_is_made_of_a_new_one() {
     );
     let request = Request::get(path).body(Body::empty()).unwrap();
     drop(within(world.client().send(request)).await.unwrap());
-    let asked = world.server.take_requests();
-    let watch = asked
+    let requests = world.server.take_requests();
+    let watch = requests
         .iter()
         .find(|request| request.facts.verb == "watch")
         .unwrap();
@@ -553,7 +553,7 @@ async fn faults_are_installed_listed_and_removed_from_outside() {
             .server
             .take_requests()
             .iter()
-            .all(|asked| !asked.path.contains("_control"))
+            .all(|requests| !requests.path.contains("_control"))
     );
 }
 

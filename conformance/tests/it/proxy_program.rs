@@ -51,7 +51,7 @@ impl Program {
 }
 
 #[tokio::test]
-async fn the_program_tells_where_it_is_what_fires_and_what_has_fired() {
+async fn the_program_reports_where_it_is_what_fires_and_what_has_fired() {
     let world = World::new().await;
     let folder = tempfile::tempdir().unwrap();
     let (faults, config) = (
@@ -169,9 +169,9 @@ async fn the_program_says_what_is_wrong_and_exits_with_2() {
         let output = within(command.arg("proxy").args(&args).output())
             .await
             .unwrap();
-        let told = String::from_utf8(output.stderr).unwrap();
-        assert_eq!(output.status.code(), Some(2), "{args:?}: {told}");
-        assert!(told.contains(expected), "{args:?}: {told}");
+        let message = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{args:?}: {message}");
+        assert!(message.contains(expected), "{args:?}: {message}");
     }
 }
 
@@ -219,9 +219,9 @@ async fn the_program_adds_itself_to_the_kubeconfig_that_it_reads() {
     let output = output.await.unwrap();
     assert_eq!(output.status.code(), Some(2));
     assert_eq!(output.stdout, b"", "it does not listen");
-    let said = String::from_utf8(output.stderr).unwrap();
+    let text = String::from_utf8(output.stderr).unwrap();
     assert!(
-        said.contains("; --write-context gives ours another name"),
-        "{said}"
+        text.contains("; --write-context gives ours another name"),
+        "{text}"
     );
 }

@@ -43,7 +43,7 @@ const STEPS_MS: [u64; 8] = [0, 7, 40, 300, 1_000, 600_000, 1_200_000, 3_000_000]
 const MS: fn(u64) -> Duration = Duration::from_millis;
 const S: fn(u64) -> Duration = Duration::from_secs;
 
-/// An item, of which can be told whether anything holds it.
+/// An item that shows whether any reference to it is left.
 type Item = Arc<u32>;
 type Limited = Box<dyn RateLimiter<Item>>;
 type DelayOf = Box<dyn Fn(u32) -> Duration>;
@@ -373,7 +373,7 @@ fn draw_exponential(random: &mut Rng) -> (ItemExponentialFailure<Item>, Limiter)
     (limiter.with_memory(S(1)), model)
 }
 
-/// Draws a limiter, which is around others at most so many times, and its model.
+/// Draws a limiter, which wraps others up to `depth` times, and its model.
 fn draw(random: &mut Rng, depth: u8) -> (Limited, Limiter) {
     match random.u8(0..if depth > 0 { 9 } else { 7 }) {
         0 => {
@@ -613,7 +613,7 @@ async fn each_item_goes_to_the_getter_that_waits_longest_at_the_moment_at_which_
 }
 
 #[tokio::test(start_paused = true)]
-async fn metrics_tell_twice_a_second_of_work_in_flight_and_of_what_is_due() {
+async fn metrics_report_twice_a_second_of_work_in_flight_and_of_what_is_due() {
     for seed in 0..10 {
         let random = &mut Rng::with_seed(seed);
         let report = Report::default();
@@ -674,7 +674,7 @@ async fn metrics_tell_twice_a_second_of_work_in_flight_and_of_what_is_due() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_delay_after_a_failure_grows_within_its_limits_and_begins_anew_after_a_healthy_watch() {
+async fn the_delay_after_a_failure_grows_within_its_limits_and_restarts_after_a_healthy_watch() {
     let mut shares = Vec::new();
     for seed in 0..16 {
         let random = &mut Rng::with_seed(seed);

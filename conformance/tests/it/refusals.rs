@@ -128,7 +128,7 @@ fn files(folder: &Path) -> Vec<(String, Option<Vec<u8>>)> {
 }
 
 #[test]
-fn what_cannot_be_done_is_said_with_what_to_do_and_nothing_is_changed() {
+fn an_impossible_command_fails_with_advice_and_changes_nothing() {
     let directory = tempfile::tempdir().unwrap();
     let folder = directory.path();
     fs::write(folder.join("notes"), "eggs, milk\n").unwrap();
@@ -149,13 +149,13 @@ fn what_cannot_be_done_is_said_with_what_to_do_and_nothing_is_changed() {
             .current_dir(folder)
             .output()
             .unwrap();
-        let said = String::from_utf8(output.stderr).unwrap();
-        assert_eq!(output.status.code(), Some(2), "{command_line}: {said}");
+        let text = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{command_line}: {text}");
         assert_eq!(output.stdout, b"", "{command_line}: nothing has begun");
         for part in *expected {
             assert!(
-                said.contains(part),
-                "{command_line}: {part:?} is not in: {said}"
+                text.contains(part),
+                "{command_line}: {part:?} is not in: {text}"
             );
         }
         assert!(files(folder) == before, "{command_line}");

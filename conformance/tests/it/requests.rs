@@ -21,7 +21,7 @@ use kube::{
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 
-use crate::by_hand::{Call, Calls, Sending, server};
+use crate::by_hand::{Call, Calls, ChunkSender, server};
 
 /// The longest wait for a request: longer than any delay that can be drawn.
 const LIMIT: Duration = Duration::from_mins(10);
@@ -45,7 +45,7 @@ const PAGE: [&str; 2] = [
     "]}",
 ];
 
-type Reduced = PartialObjectMeta<DynamicObject>;
+type ReducedObject = PartialObjectMeta<DynamicObject>;
 type Builder = SharedInformerBuilder<ConfigMap, HttpListWatch<ConfigMap>>;
 /// The names of objects, and their versions.
 type Items<'a> = &'a [(&'a str, u32)];
@@ -59,7 +59,7 @@ struct Server {
     calls: Calls,
 }
 
-/// An observer that keeps what it is told.
+/// An observer that keeps the reports.
 #[derive(Default)]
 struct Observer {
     delays: Mutex<Vec<Duration>>,
@@ -94,11 +94,11 @@ impl Server {
     /// Waits for the next request, which has to be this one.
     async fn expect(&mut self, asked: &str) -> Call {
         let call = self.next().await;
-        assert_eq!(call.asked, asked, "seed {}", self.seed);
+        assert_eq!(call.summary, asked, "seed {}", self.seed);
         call
     }
 
-    /// Waits for the next request, which has to come when the status says so.
+    /// Waits for the next request, which has to come at the time in the status.
     async fn next_as_told(&mut self, informer: &SharedInformer<ConfigMap>) -> Call {
         sleep(MOMENT).await;
         let (seed, status) = (self.seed, informer.status());
@@ -112,7 +112,7 @@ impl Server {
     }
 
     /// Answers with a state, and returns the watch from there on.
-    async fn sync(&mut self, call: Call, version: u32, items: Items<'_>) -> Sending {
+    async fn sync(&mut self, call: Call, version: u32, items: Items<'_>) -> ChunkSender {
         let watch = match call.give(version, items) {
             Some(watch) => watch,
             None => self.expect(&format!("watch at {version}")).await.open(),
@@ -126,8 +126,8 @@ impl Server {
 
 impl Call {
     /// Answers a list or a stream with a state. Returns the rest of the stream.
-    fn give(self, version: u32, items: Items<'_>) -> Option<Sending> {
-        if !self.asked.starts_with("stream") {
+    fn give(self, version: u32, items: Items<'_>) -> Option<ChunkSender> {
+        if !self.summary.starts_with("stream") {
             self.answer(&page(version, items, ""));
             return None;
         }
@@ -156,8 +156,8 @@ impl Observer {
     }
 
     fn check_went_back(&self, expected: &[&str]) {
-        let told = mem::take(&mut *self.went_back.lock().unwrap());
-        assert_eq!(told, expected);
+        let reported = mem::take(&mut *self.went_back.lock().unwrap());
+        assert_eq!(reported, expected);
     }
 }
 
@@ -168,8 +168,8 @@ impl ReflectorObserver for Observer {
     }
 
     fn version_went_back(&self, from: &ResourceVersion, to: &ResourceVersion, is_accepted: bool) {
-        let told = format!("{from} to {to}, accepted: {is_accepted}");
-        self.went_back.lock().unwrap().push(told);
+        let reported = format!("{from} to {to}, accepted: {is_accepted}");
+        self.went_back.lock().unwrap().push(reported);
     }
 }
 
@@ -258,7 +258,7 @@ async fn every_request_accepts_the_encoding_that_its_type_has_and_then_json() {
         check_accepted(make, encoding, whole(built_in)).await;
         let make = |client| HttpListWatch::<PartialObjectMeta<ConfigMap>>::new(client, Scope::All);
         check_accepted(make, encoding, metadata.clone()).await;
-        let make = |client| HttpListWatch::<Reduced>::new_with(client, Scope::All, &widgets);
+        let make = |client| HttpListWatch::<ReducedObject>::new_with(client, Scope::All, &widgets);
         check_accepted(make, encoding, metadata).await;
         let make = |client| HttpListWatch::<DynamicObject>::new_with(client, Scope::All, &widgets);
         check_accepted(make, encoding, whole(custom)).await;
@@ -324,7 +324,7 @@ async fn a_page_is_asked_for_once_while_the_page_before_it_arrives_and_given_up_
             page_now.break_off(error);
             let call = server.next_as_told(&informer).await;
             assert!(next.is_given_up());
-            assert_eq!(call.asked, "list at 0");
+            assert_eq!(call.summary, "list at 0");
             call.answer(&page(10, &[("a", 1), ("b", 2)], "next"));
             let next = server.expect("list after next").await;
             next.give(10, &[("c", 3)]);
@@ -352,7 +352,7 @@ async fn withdraw(
         assert_eq!(is_paused, refusal >= REFUSALS, "seed {seed}, {refusal}");
         call = server.next_as_told(informer).await;
         if is_paused {
-            assert!(call.asked.starts_with("list"), "seed {seed}");
+            assert!(call.summary.starts_with("list"), "seed {seed}");
             let delay = call.at - refused_at;
             let is_in_time = PROBE_PERIOD <= delay && delay <= 2 * PROBE_PERIOD + MOMENT;
             assert!(is_in_time, "seed {seed}: probed after {delay:?}");
@@ -367,8 +367,8 @@ async fn check_pauses(seed: u64, is_emptied: bool, delays: &mut Vec<Duration>) {
     let mut server = Server::new(seed);
     let mut pause = PauseOptions::default().with_after_failures(REFUSALS);
     pause.probe_period = PROBE_PERIOD;
-    // What is told of each state, and after it was withdrawn.
-    let mut told = if is_emptied {
+    // The notifications of each state, and after it was withdrawn.
+    let mut reported = if is_emptied {
         pause.when_removed = WhenRemoved::EmptyStore;
         "(+a@1) (+b@2)|!a@1 !b@2|+a@1 +c@15|!a@1 !c@15||".split('|')
     } else {
@@ -378,7 +378,7 @@ async fn check_pauses(seed: u64, is_emptied: bool, delays: &mut Vec<Duration>) {
     let informer = server.config_maps(Scope::All).build().unwrap();
     let (handler, recording) = RecordingHandler::new();
     let _registration = informer.add_handler(handler);
-    let heard = || sorted(&recording.take_text());
+    let notified = || sorted(&recording.take_text());
     informer.start();
     let mut call = server.next().await;
     let states: [(u32, Items<'_>, &str); 3] = [
@@ -391,14 +391,14 @@ async fn check_pauses(seed: u64, is_emptied: bool, delays: &mut Vec<Duration>) {
         let context = format!("seed {seed}, {version}, {is_emptied}");
         let watch = server.sync(call, version, items).await;
         assert_eq!(held(&informer), objects, "{context}");
-        assert_eq!(heard(), told.next().unwrap(), "{context}");
+        assert_eq!(notified(), reported.next().unwrap(), "{context}");
         assert_eq!(informer.status().waits_until(), None, "{context}");
         sleep(Duration::from_secs(2)).await;
         drop(watch);
         call = withdraw(&mut server, &informer, delays).await;
         let kept = if is_emptied { "" } else { objects };
         assert_eq!(held(&informer), kept, "{context}");
-        assert_eq!(heard(), told.next().unwrap(), "{context}");
+        assert_eq!(notified(), reported.next().unwrap(), "{context}");
         // However many probes fail, it is emptied once.
         replacements += 1 + u64::from(is_emptied);
         assert_eq!(informer.metrics().replacements, replacements, "{context}");
@@ -440,7 +440,7 @@ fn draw_decision(random: &mut Rng) -> Decision {
     }
 }
 
-/// Checks that what is told of each failure is when the next request is made, whatever the error policy decides.
+/// Checks that each reported delay is the time of the next request, whatever the error policy decides.
 async fn check_failures(seed: u64) {
     let mut random = Rng::with_seed(seed);
     let mut server = Server::new(seed);
@@ -465,28 +465,28 @@ async fn check_failures(seed: u64) {
         call.refuse(code, asked);
         call = server.next_as_told(&informer).await;
         let delays = mem::take(&mut *observer.delays.lock().unwrap());
-        let [told] = delays[..] else {
+        let [reported] = delays[..] else {
             panic!("{context}: told of {delays:?}");
         };
         let waited = call.at - failed_at;
-        let is_as_told = told <= waited && waited <= told + MOMENT;
-        assert!(is_as_told, "{context}: {told:?} and not {waited:?}");
-        assert!(told >= asked, "{context}: {told:?}");
+        let is_as_told = reported <= waited && waited <= reported + MOMENT;
+        assert!(is_as_told, "{context}: {reported:?} and not {waited:?}");
+        assert!(reported >= asked, "{context}: {reported:?}");
         match decided {
             Decision::BackOff(chosen) => {
                 let expected = chosen.max(asked).max(Duration::from_millis(100));
-                assert_eq!(told, expected, "{context}");
+                assert_eq!(reported, expected, "{context}");
             }
-            Decision::Pause => assert!(told >= PROBE_PERIOD, "{context}: {told:?}"),
-            Decision::Retry => assert_eq!(call.asked, "watch at 10", "{context}"),
-            Decision::Relist => assert_eq!(call.asked, "list at 10", "{context}"),
+            Decision::Pause => assert!(reported >= PROBE_PERIOD, "{context}: {reported:?}"),
+            Decision::Retry => assert_eq!(call.summary, "watch at 10", "{context}"),
+            Decision::Relist => assert_eq!(call.summary, "list at 10", "{context}"),
             _ => {}
         }
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_observer_and_the_status_are_told_when_the_next_request_is_made() {
+async fn the_observer_and_the_status_are_reported_when_the_next_request_is_made() {
     for seed in 0..2 * SEEDS {
         check_failures(seed).await;
     }
@@ -581,7 +581,7 @@ async fn a_watch_is_given_up_when_it_is_silent_or_outlasts_its_time() {
         let (mut server, _informer, observer, call) = asked(seed, options).await;
         call.give(10, &[]);
         let call = server.expect("watch at 10").await;
-        let asked = call.ends_after.expect("the server is told when to end");
+        let asked = call.ends_after.expect("the request names its timeout");
         assert!(
             limit <= asked && asked <= 2 * limit,
             "seed {seed}: {asked:?}"
@@ -599,7 +599,14 @@ async fn a_watch_is_given_up_when_it_is_silent_or_outlasts_its_time() {
 // === Versions that go back ===
 
 /// Starts an informer that has a state at version 100 and watches from there.
-async fn watching(streams: bool) -> (Server, SharedInformer<ConfigMap>, Arc<Observer>, Sending) {
+async fn watching(
+    streams: bool,
+) -> (
+    Server,
+    SharedInformer<ConfigMap>,
+    Arc<Observer>,
+    ChunkSender,
+) {
     let mut server = Server::new(0);
     let observer = Arc::new(Observer::default());
     server.options.streaming_lists = streams;
@@ -613,14 +620,14 @@ async fn watching(streams: bool) -> (Server, SharedInformer<ConfigMap>, Arc<Obse
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_observer_is_told_of_a_state_that_goes_back_and_whether_it_is_accepted() {
+async fn an_observer_is_notified_of_a_state_that_goes_back_and_whether_it_is_accepted() {
     let older: Items<'_> = &[("a", 50), ("b", 55)];
     for (streams, how) in [(false, "list"), (true, "stream")] {
         let (mut server, informer, observer, watch) = watching(streams).await;
         let status = json!({"kind": "Status", "apiVersion": "v1", "code": 410});
         watch.event("ERROR", &status);
         let call = server.next_as_told(&informer).await;
-        assert_eq!(call.asked, format!("{how} at 100"));
+        assert_eq!(call.summary, format!("{how} at 100"));
         let _given_up = call.give(60, older);
         // A server that lags behind may have answered: it is asked for its most recent state.
         let call = server.expect(how).await;
@@ -633,7 +640,7 @@ async fn an_observer_is_told_of_a_state_that_goes_back_and_whether_it_is_accepte
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_observer_is_told_of_events_that_go_back_and_a_bookmark_that_does_is_checked() {
+async fn an_observer_is_notified_of_events_that_go_back_and_a_bookmark_that_does_is_checked() {
     for is_restored in [false, true] {
         let (mut server, informer, observer, watch) = watching(false).await;
         watch.event("MODIFIED", &item("a", 70));

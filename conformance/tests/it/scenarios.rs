@@ -5,7 +5,8 @@
 //! the first is changed at 4 s and deleted at 6 s. Each fault has one effect, between 1 s and 9 s.
 
 use conformance::{
-    plan::{Action, InformerPlan, Operation, PlannedFault, Resource, Tier},
+    participants::InformerPlan,
+    plan::{Action, Operation, PlannedFault, Resource, Tier},
     seed::Seed,
     sim::{self, Plan, RunOptions},
     summary::Summary,

@@ -13,8 +13,8 @@ use conformance::{
 
 /// The rows in which every contestant runs.
 static BOARD: LazyLock<Scoreboard> = LazyLock::new(|| {
-    let (shown, _) = scenarios();
-    run(&shown, &CONTESTANTS)
+    let (listed, _) = scenarios();
+    run(&listed, &CONTESTANTS)
 });
 
 /// The other rows, with the contestants that have to hold.
@@ -70,7 +70,7 @@ fn scenarios() -> (Vec<Scenario>, Vec<Scenario>) {
         let mut known = KNOWN.iter();
         known.any(|(name, ..)| *name == scenario.name || *name == scenario.origin)
     };
-    let (shown, rest): (Vec<_>, Vec<_>) =
+    let (listed, rest): (Vec<_>, Vec<_>) =
         score::scenarios()
             .into_iter()
             .enumerate()
@@ -85,7 +85,7 @@ fn scenarios() -> (Vec<Scenario>, Vec<Scenario>) {
         let scenarios = numbered.into_iter().map(|(_, scenario)| scenario);
         scenarios.collect()
     };
-    (unnumbered(shown), unnumbered(rest))
+    (unnumbered(listed), unnumbered(rest))
 }
 
 fn run(scenarios: &[Scenario], contestants: &[Contestant]) -> Scoreboard {
@@ -192,17 +192,17 @@ fn broken_contestants_are_found_out_wherever_they_can_be() {
         let good = good.filter(|cell| cell.verdict == Verdict::Held);
         good.map(|cell| cell.scenario).collect::<Vec<_>>()
     };
-    let shown = |scenarios: &[&'static str]| {
-        let mut shown = scenarios.to_vec();
-        shown.retain(|name| BOARD.cell(name, "broken-deaf").is_some());
-        shown
+    let listed = |scenarios: &[&'static str]| {
+        let mut listed = scenarios.to_vec();
+        listed.retain(|name| BOARD.cell(name, "broken-deaf").is_some());
+        listed
     };
-    assert_eq!(unnoticed("broken-hasty"), shown(NO_HASTE_SHOWS));
-    assert_eq!(unnoticed("broken-deaf"), shown(NO_DEAFNESS_SHOWS));
+    assert_eq!(unnoticed("broken-hasty"), listed(NO_HASTE_SHOWS));
+    assert_eq!(unnoticed("broken-deaf"), listed(NO_DEAFNESS_SHOWS));
 }
 
 #[test]
-fn where_nothing_goes_wrong_everybody_holds_who_is_not_broken() {
+fn correct_contestants_hold_without_faults() {
     for contestant in CONTESTANTS {
         let is_broken = contestant.flaw.is_some_and(|flaw| flaw == Flaw::Deaf);
         let want = if is_broken { "stale" } else { "ok" };
@@ -216,7 +216,7 @@ fn where_nothing_goes_wrong_everybody_holds_who_is_not_broken() {
 }
 
 #[test]
-fn what_kube_runtime_is_known_to_fail_at_is_seen() {
+fn known_failures_of_kube_runtime_occur() {
     for (scenario, contestant, want) in KNOWN {
         assert_eq!(
             verdict(scenario, contestant),
@@ -249,14 +249,13 @@ fn matrix_of(page: &str) -> BTreeMap<(String, String), String> {
 fn the_page_shows_this_matrix() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/scoreboard.md");
     let page = matrix_of(&fs::read_to_string(&path).unwrap());
-    let want =
-        "conformance/docs/scoreboard.md is not current; its first lines say how to write it anew";
+    let want = "conformance/docs/scoreboard.md is not current; its first lines name the command that rewrites it";
     let row_count = BOARD.scenarios.len() + REST.scenarios.len();
     assert_eq!(page.len(), row_count * CONTESTANTS.len(), "{want}");
     for cell in cells() {
         let pair = (cell.scenario.to_owned(), cell.contestant.to_owned());
-        let shown = page.get(&pair).map(String::as_str);
-        assert_eq!(shown, Some(cell.verdict.word()), "{pair:?}: {want}");
+        let listed = page.get(&pair).map(String::as_str);
+        assert_eq!(listed, Some(cell.verdict.word()), "{pair:?}: {want}");
     }
 }
 

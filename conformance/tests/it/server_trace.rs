@@ -19,9 +19,9 @@ const CONFIG_MAPS: &str = "/api/v1/namespaces/default/configmaps";
 
 /// The bytes that a server has written.
 #[derive(Clone, Default)]
-struct Written(Arc<Mutex<Vec<u8>>>);
+struct WrittenBytes(Arc<Mutex<Vec<u8>>>);
 
-impl Write for Written {
+impl Write for WrittenBytes {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.0.lock().unwrap().extend_from_slice(bytes);
         Ok(bytes.len())
@@ -32,15 +32,15 @@ impl Write for Written {
     }
 }
 
-impl Written {
+impl WrittenBytes {
     fn text(&self) -> String {
         String::from_utf8(self.0.lock().unwrap().clone()).unwrap()
     }
 }
 
 /// Returns a server whose trace begins, and what it writes.
-fn traced() -> (FakeServer, Written) {
-    let written = Written::default();
+fn traced() -> (FakeServer, WrittenBytes) {
+    let written = WrittenBytes::default();
     let log = TraceLog::to_writer(written.clone(), "a test");
     (FakeServer::builder().with_trace(log).build(), written)
 }
@@ -99,7 +99,7 @@ fn objects(file: &TraceFile) -> BTreeMap<usize, Value> {
 
 /// Returns the numbers of the requests of this verb, and the codes and ends of their answers.
 fn answers(file: &TraceFile, wanted: &str) -> Vec<(usize, Option<u16>, Option<Ending>)> {
-    let asked = file.events.iter().filter_map(|event| match &event.kind {
+    let requests = file.events.iter().filter_map(|event| match &event.kind {
         EventKind::Request { request, verb, .. } if verb == wanted => Some(*request),
         _ => None,
     });
@@ -114,7 +114,7 @@ fn answers(file: &TraceFile, wanted: &str) -> Vec<(usize, Option<u16>, Option<En
         }
         found
     };
-    asked.map(answer).collect()
+    requests.map(answer).collect()
 }
 
 /// Returns a deployment `web`.
@@ -195,13 +195,13 @@ async fn the_changes_of_a_trace_lead_to_what_the_server_has() {
     );
     server.shutdown().await;
     let file = TraceFile::read(&written.text()).unwrap();
-    assert!(file.is_complete, "the end is told");
+    assert!(file.is_complete, "the file has an end");
 }
 
 #[tokio::test]
 async fn a_watch_ends_with_its_client_and_a_fault_when_it_is_removed() {
     let (server, written) = traced();
-    // Whoever serves follows the faults.
+    // The server follows the faults.
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let stop = tokio_util::sync::CancellationToken::new();
     let mut serving = Box::pin(server.serve(listener, stop.clone()));
@@ -213,20 +213,20 @@ async fn a_watch_ends_with_its_client_and_a_fault_when_it_is_removed() {
     let spec = json!({"fault": "throttle", "match": {"resource": "configmaps"}});
     let spec: FaultSpec = serde_json::from_value(spec).unwrap();
     let guard = server.faults().install_spec(&spec);
-    let told = async |part: &str| {
+    let line_count = async |part: &str| {
         while !written.text().contains(part) {
             tokio::task::yield_now().await;
         }
     };
     let patience = std::time::Duration::from_secs(20);
     let all = async {
-        told(r#""k":"fault""#).await;
+        line_count(r#""k":"fault""#).await;
         assert_eq!(ask(&server, "GET", CONFIG_MAPS, Value::Null).await.0, 429);
         drop(guard);
-        told(r#""k":"heal""#).await;
+        line_count(r#""k":"heal""#).await;
     };
     tokio::select! {
-        () = &mut serving => panic!("it goes on"),
+        () = &mut serving => panic!("it still serves"),
         done = tokio::time::timeout(patience, all) => done.unwrap(),
     }
     stop.cancel();
@@ -236,11 +236,11 @@ async fn a_watch_ends_with_its_client_and_a_fault_when_it_is_removed() {
     assert_eq!(answers(&file, "watch")[0].1, Some(200));
     assert_eq!(answers(&file, "watch")[0].2, Some(Ending::Dropped));
     assert_eq!(answers(&file, "list")[0].1, Some(429));
-    let told = file.events.iter().find_map(|event| match &event.kind {
+    let line_count = file.events.iter().find_map(|event| match &event.kind {
         EventKind::Fault { say, .. } => Some(say.clone()),
         _ => None,
     });
-    assert!(told.unwrap().contains("throttle"));
+    assert!(line_count.unwrap().contains("throttle"));
 }
 
 #[tokio::test]
@@ -250,8 +250,11 @@ async fn the_program_shows_the_trace_of_a_server_through_a_reset() {
     assert_eq!(ask(&server, "POST", CONFIG_MAPS, map.clone()).await.0, 201);
     let before = written.text().lines().count();
     server.reset();
-    let told = written.text().lines().count() - before;
-    assert!(told < 5, "a reset is told in a few lines, not {told}");
+    let line_count = written.text().lines().count() - before;
+    assert!(
+        line_count < 5,
+        "a reset is written in a few lines, not {line_count}"
+    );
     assert_eq!(ask(&server, "POST", CONFIG_MAPS, map).await.0, 201);
     server.shutdown().await;
 
@@ -261,12 +264,12 @@ async fn the_program_shows_the_trace_of_a_server_through_a_reset() {
         folder.path().join("page.html"),
     );
     std::fs::write(&trace, written.text()).unwrap();
-    let shown = Command::new(env!("CARGO_BIN_EXE_conformance"))
+    let shown_by_program = Command::new(env!("CARGO_BIN_EXE_conformance"))
         .arg("trace")
         .arg(&trace)
         .output()
         .unwrap();
-    let text = String::from_utf8(shown.stdout).unwrap();
+    let text = String::from_utf8(shown_by_program.stdout).unwrap();
     for part in [
         "POST /api/v1/namespaces/default/configmaps",
         "the server was reset",

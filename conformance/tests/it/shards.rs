@@ -72,7 +72,7 @@ async fn change(server: &FakeServer) -> Result<(), AnyError> {
     create(server, 40..50).await
 }
 
-fn shown(informer: &SharedInformer<ConfigMap>) -> BTreeMap<String, String> {
+fn cached(informer: &SharedInformer<ConfigMap>) -> BTreeMap<String, String> {
     let all = informer.indexer().list();
     let show =
         |map: &Object<ConfigMap>| (map.key().to_string(), map.resource_version().to_string());
@@ -130,14 +130,22 @@ async fn follow(selects: bool, streams: bool, field: ShardField) -> Result<(), A
         let registration = informer.add_handler(handler);
         informer.start();
         informer.wait_for_cache_sync(LIMIT).await?;
-        assert_eq!(shown(&informer), expected(&server, shard).await?, "{shard}");
+        assert_eq!(
+            cached(&informer),
+            expected(&server, shard).await?,
+            "{shard}"
+        );
         followed.push((shard, informer, registration));
     }
     change(&server).await?;
     for (shard, informer, registration) in followed {
         // Bookmarks count, and what is dropped, too.
         caught_up(&informer).await?;
-        assert_eq!(shown(&informer), expected(&server, shard).await?, "{shard}");
+        assert_eq!(
+            cached(&informer),
+            expected(&server, shard).await?,
+            "{shard}"
+        );
         let report = informer.check_consistency(LIMIT).await?;
         assert!(report.is_consistent(), "{report:?}");
         let status = informer.shard_status().unwrap();
@@ -156,7 +164,7 @@ async fn follow(selects: bool, streams: bool, field: ShardField) -> Result<(), A
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_cache_of_a_shard_is_the_same_whoever_selects() -> Result<(), AnyError> {
+async fn a_shards_cache_does_not_depend_on_the_side_that_selects() -> Result<(), AnyError> {
     for selects in [true, false] {
         for streams in [true, false] {
             for field in [ShardField::Uid, ShardField::Namespace] {
@@ -213,8 +221,8 @@ async fn objects_of_other_shards_are_not_decoded() -> Result<(), AnyError> {
         informer.start();
         informer.wait_for_cache_sync(LIMIT).await?;
         let undecodable = informer.undecodable();
-        let is_told = undecodable.iter().any(|error| error.key.name() == "text");
-        assert_eq!(is_told, shard.contains_value(&uid));
+        let is_reported = undecodable.iter().any(|error| error.key.name() == "text");
+        assert_eq!(is_reported, shard.contains_value(&uid));
         for numbers in informer.indexer().list() {
             assert_eq!(numbers.get().data.len(), 0);
         }
@@ -223,7 +231,7 @@ async fn objects_of_other_shards_are_not_decoded() -> Result<(), AnyError> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn lists_that_do_not_say_it_leave_it_open_who_selects() -> Result<(), AnyError> {
+async fn unmarked_lists_do_not_show_the_side_that_selects() -> Result<(), AnyError> {
     let server = server(true);
     create(&server, 0..20).await?;
     let shard = Shard::new(ShardField::Uid, 1, 2)?;
@@ -269,13 +277,13 @@ async fn factories_share_informers_of_equal_shards() -> Result<(), AnyError> {
         .informer_for::<ConfigMap>();
     let _whole = factory.informer_for::<Namespace>();
     assert_eq!(factory.informer_count(), 3);
-    let shown = format!("{factory:?}");
-    assert!(shown.contains("shard"), "{shown}");
+    let cached = format!("{factory:?}");
+    assert!(cached.contains("shard"), "{cached}");
     factory.start();
     factory.wait_for_cache_sync(LIMIT).await?;
     for (shard, informers) in [(first, of_first), (second, of_second)] {
         let informer = informers.informers().next().unwrap();
-        assert_eq!(self::shown(&informer), expected(&server, shard).await?);
+        assert_eq!(self::cached(&informer), expected(&server, shard).await?);
     }
     factory.shutdown().await;
     Ok(())
@@ -312,7 +320,7 @@ async fn the_cache_converges_whatever_fails() -> Result<(), AnyError> {
         sleep(Duration::from_mins(10)).await;
         caught_up(&informer).await?;
         assert_eq!(
-            shown(&informer),
+            cached(&informer),
             expected(&server, shard).await?,
             "seed {seed}"
         );
@@ -348,12 +356,12 @@ async fn a_list_of_another_shard_is_refused() -> Result<(), AnyError> {
         .list(&ListRequest::default(), &known)
         .await
         .unwrap_err();
-    let told = error.to_string();
+    let text = error.to_string();
     assert!(
-        told.starts_with(
+        text.starts_with(
             "the server sent a list of \"shardRange(object.metadata.uid, '0x0000000000000001'"
-        ) && told.ends_with("was asked for"),
-        "{told}"
+        ) && text.ends_with("was asked for"),
+        "{text}"
     );
     Ok(())
 }

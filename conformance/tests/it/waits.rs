@@ -16,10 +16,10 @@ use k8s_openapi::{api::core::v1::ConfigMap, apimachinery::pkg::apis::meta::v1::O
 
 const LIMIT: Duration = Duration::from_mins(1);
 
-/// A waker of nothing, of which can be told whether anything holds it.
-struct Nobody;
+/// A waker without effect, whose reference count the test reads.
+struct NoopWaker;
 
-impl Wake for Nobody {
+impl Wake for NoopWaker {
     fn wake(self: Arc<Self>) {}
 }
 
@@ -56,7 +56,7 @@ async fn informer(
 /// Describes the end of a wait for an object that was written.
 async fn end_of_wait(informer: &SharedInformer<ConfigMap>, written: &ConfigMap) -> String {
     match informer.written(written, LIMIT).await {
-        Ok(Some(shown)) => format!("shown at {}", shown.resource_version()),
+        Ok(Some(snapshot)) => format!("shown at {}", snapshot.resource_version()),
         Ok(None) => "not there".to_owned(),
         Err(error) => {
             let kind = match &error {
@@ -104,19 +104,19 @@ async fn a_wait_ends_when_the_write_is_shown_or_never_can_be() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_stream_of_statuses_that_is_dropped_leaves_nobody_to_wake() {
+async fn a_dropped_stream_of_statuses_leaves_no_waker() {
     let (informer, _watch) = informer("9", config_map("5", "own")).await;
-    let nobody = Arc::new(Nobody);
+    let waker_data = Arc::new(NoopWaker);
     let mut streams = [(); 3].map(|()| informer.status_stream());
-    let waker = Waker::from(Arc::clone(&nobody));
+    let waker = Waker::from(Arc::clone(&waker_data));
     for stream in &mut streams {
         let mut context = Context::from_waker(&waker);
         while stream.poll_next_unpin(&mut context).is_ready() {}
     }
     drop(waker);
     for (number, stream) in streams.into_iter().enumerate() {
-        assert_eq!(Arc::strong_count(&nobody), 4 - number);
+        assert_eq!(Arc::strong_count(&waker_data), 4 - number);
         drop(stream);
     }
-    assert_eq!(Arc::strong_count(&nobody), 1);
+    assert_eq!(Arc::strong_count(&waker_data), 1);
 }

@@ -4,7 +4,7 @@ use std::{
     fs,
     net::{SocketAddr, TcpListener as BoundListener},
     path::{Path, PathBuf},
-    process::{Command, Output},
+    process::Command,
 };
 
 use fakeserver::{
@@ -20,8 +20,10 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
+use crate::output::{ProgramOutput, conformance};
+
 /// A fake server on a port of its own, and a folder for files.
-struct Served {
+struct TestServer {
     server: FakeServer,
     address: SocketAddr,
     folder: tempfile::TempDir,
@@ -29,9 +31,9 @@ struct Served {
     _runtime: Runtime,
 }
 
-// === impl Served ===
+// === impl TestServer ===
 
-impl Served {
+impl TestServer {
     fn start() -> Self {
         Self::serve(|server, listener| Box::pin(server.serve(listener, CancellationToken::new())))
     }
@@ -86,63 +88,15 @@ impl Served {
     }
 
     /// Plays with the token that the server knows.
-    fn wire(&self, args: &[&str]) -> Told {
+    fn wire(&self, args: &[&str]) -> ProgramOutput {
         let url = self.url();
         let server = ["--server", &url, "--token", "secret"];
         wire(&[&server, args].concat())
     }
 }
 
-/// The output of the program, and its exit status.
-struct Told {
-    code: Option<i32>,
-    out: String,
-    err: String,
-}
-
-// === impl Told ===
-
-impl Told {
-    #[track_caller]
-    fn exits(self, code: i32) -> Self {
-        assert_eq!(self.code, Some(code), "{}\n{}", self.out, self.err);
-        self
-    }
-
-    #[track_caller]
-    fn says(self, text: &str) -> Self {
-        assert!(self.out.contains(text), "no {text:?} in\n{}", self.out);
-        self
-    }
-
-    #[track_caller]
-    fn does_not_say(self, text: &str) -> Self {
-        assert!(!self.out.contains(text), "{text:?} in\n{}", self.out);
-        self
-    }
-
-    #[track_caller]
-    fn complains(self, text: &str) -> Self {
-        assert!(self.err.contains(text), "no {text:?} in\n{}", self.err);
-        self
-    }
-}
-
-fn wire(args: &[&str]) -> Told {
-    let Output {
-        status,
-        stdout,
-        stderr,
-    } = Command::new(env!("CARGO_BIN_EXE_conformance"))
-        .arg("wire")
-        .args(args)
-        .output()
-        .unwrap();
-    Told {
-        code: status.code(),
-        out: String::from_utf8(stdout).unwrap(),
-        err: String::from_utf8(stderr).unwrap(),
-    }
+fn wire(args: &[&str]) -> ProgramOutput {
+    conformance(&[&["wire"], args].concat())
 }
 
 fn admin() -> UserInfo {
@@ -179,7 +133,7 @@ fn asks_for_default(code: u16) -> String {
 
 #[test]
 fn a_server_that_answers_as_recorded_is_equal() {
-    let served = Served::start();
+    let served = TestServer::start();
     served
         .wire(&[&golden("update.json"), &golden("watch-basics.json")])
         .exits(0)
@@ -198,7 +152,7 @@ fn a_server_that_answers_as_recorded_is_equal() {
 
 #[test]
 fn a_file_that_is_dropped_in_is_played() {
-    let served = Served::start();
+    let served = TestServer::start();
     let same = served.file("same.json", &asks_for_default(200));
     let other = served.file("other.json", &asks_for_default(404));
     served.wire(&[&same]).exits(0).says("1 of 1 steps equal\n");
@@ -211,7 +165,7 @@ fn a_file_that_is_dropped_in_is_played() {
 
 #[test]
 fn a_transcript_that_needs_plugins_is_left_out_aloud() {
-    let served = Served::start();
+    let served = TestServer::start();
     let mut needy: Value = serde_json::from_str(&asks_for_default(200)).unwrap();
     needy["plugins"] = json!(["ServiceAccount"]);
     let needy = served.file("needy.json", &needy.to_string());
@@ -227,8 +181,8 @@ fn a_transcript_that_needs_plugins_is_left_out_aloud() {
         .exits(0)
         .says("2 of 2 steps equal\n")
         .does_not_say("left out");
-    let told = served.wire(&[&needy, "--json", "-"]).exits(0);
-    let report: Value = serde_json::from_str(&told.out).unwrap();
+    let printed = served.wire(&[&needy, "--json", "-"]).exits(0);
+    let report: Value = serde_json::from_str(&printed.out).unwrap();
     assert_eq!(
         report["left_out"],
         json!([{"name": "dropped-in", "plugins": ["ServiceAccount"]}])
@@ -237,7 +191,7 @@ fn a_transcript_that_needs_plugins_is_left_out_aloud() {
 
 #[test]
 fn a_server_that_is_wrong_is_found() {
-    let served = Served::start();
+    let served = TestServer::start();
     let rule = served
         .server
         .faults()
@@ -263,10 +217,10 @@ fn a_server_that_is_wrong_is_found() {
 
 #[test]
 fn the_report_is_json_too() {
-    let served = Served::start();
+    let served = TestServer::start();
     let other = served.file("other.json", &asks_for_default(404));
-    let told = served.wire(&[&other, "--json", "-"]).exits(1);
-    let report: Value = serde_json::from_str(&told.out).unwrap();
+    let printed = served.wire(&[&other, "--json", "-"]).exits(1);
+    let report: Value = serde_json::from_str(&printed.out).unwrap();
     assert_eq!(report["good"], false);
     assert_eq!(report["equal_count"], 0);
     assert_eq!(
@@ -287,8 +241,8 @@ fn the_report_is_json_too() {
 }
 
 #[test]
-fn what_no_client_can_ask_for_is_left_out_aloud_or_done_by_a_command() {
-    let served = Served::start();
+fn controls_of_the_server_are_skipped_with_a_note_or_done_by_a_command() {
+    let served = TestServer::start();
     let ask = json!({"path": "/api/v1/namespaces/default"});
     let answer = json!({"status": 200, "type": "application/json"});
     let steps = [
@@ -326,11 +280,11 @@ steps:
 - {method: DELETE, path: /api/v1/namespaces/my-case/configmaps/a}
 - {id: seen, collect: w, events: 1}
 ";
-    let first = Served::start();
+    let first = TestServer::start();
     let scenario = first.file("my-case.yaml", scenario);
     let folder = first.path("recorded");
-    let told = first.wire(&[&scenario, "--record", folder.to_str().unwrap()]);
-    told.exits(0).says("my-case.json 5 steps\n");
+    let printed = first.wire(&[&scenario, "--record", folder.to_str().unwrap()]);
+    printed.exits(0).says("my-case.json 5 steps\n");
 
     let file = folder.join("my-case.json");
     let text = fs::read_to_string(&file).unwrap();
@@ -343,12 +297,12 @@ steps:
         "DELETED"
     );
 
-    let second = Served::start();
+    let second = TestServer::start();
     let file = file.to_str().unwrap();
     second.wire(&[file]).exits(0).says("5 of 5 steps equal\n");
     // A transcript is a scenario, too.
     let again = second.path("again");
-    let third = Served::start();
+    let third = TestServer::start();
     third
         .wire(&[file, "--record", again.to_str().unwrap()])
         .exits(0);
@@ -359,8 +313,8 @@ steps:
 }
 
 #[test]
-fn what_is_not_answered_is_not_recorded() {
-    let served = Served::start();
+fn unanswered_steps_are_not_recorded() {
+    let served = TestServer::start();
     let file = served.file("bad.yaml", "steps: [{method: 'NO METHOD', path: /version}]");
     let folder = served.path("recorded");
     served
@@ -373,7 +327,7 @@ fn what_is_not_answered_is_not_recorded() {
 #[test]
 fn a_kubeconfig_names_server_and_certificates() {
     let certificates = Certificates::new(["localhost"]).unwrap();
-    let served = Served::start_tls(&certificates);
+    let served = TestServer::start_tls(&certificates);
     let case = served.file("case.json", &asks_for_default(200));
     let client = certificates.client(&admin()).unwrap();
     let authority = served.file("ca.crt", &certificates.authority_pem());
@@ -411,7 +365,7 @@ fn a_kubeconfig_names_server_and_certificates() {
 }
 
 #[test]
-fn a_server_that_is_not_there_or_does_not_answer_is_told_apart_from_one_that_differs() {
+fn a_server_that_is_not_there_or_does_not_answer_is_distinguished_from_one_that_differs() {
     let port = BoundListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", port.local_addr().unwrap());
     // The system accepts connections, and no process reads them.
@@ -425,7 +379,7 @@ fn a_server_that_is_not_there_or_does_not_answer_is_told_apart_from_one_that_dif
 }
 
 #[test]
-fn a_server_that_goes_away_is_told() {
+fn a_server_that_goes_away_is_reported() {
     let runtime = Runtime::new().unwrap();
     let listener = runtime.block_on(TcpListener::bind("127.0.0.1:0")).unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
@@ -446,8 +400,8 @@ fn a_server_that_goes_away_is_told() {
 }
 
 #[test]
-fn a_wrong_command_line_is_told() {
-    let served = Served::start();
+fn a_wrong_command_line_is_reported() {
+    let served = TestServer::start();
     let broken = served.file("broken.json", "{\"name\": \"x\"}");
     wire(&[]).exits(2).complains("--server <URL>");
     wire(&["--server", "http://127.0.0.1:1", "--kubeconfig", "x"])

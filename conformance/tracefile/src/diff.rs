@@ -14,13 +14,13 @@ const WRITES: &str = "a string takes what is written";
 ///
 /// Events are compared by actor, version and words, not by time: two runs of one command never take the same time.
 pub fn diff(one: &TraceFile, other: &TraceFile) -> Option<String> {
-    let said = |file: &TraceFile, number: usize| {
+    let line = |file: &TraceFile, number: usize| {
         let event = file.events.get(number)?;
         let actor = file.actor_name(event.actor).to_owned();
         Some((actor, event.kind.revision(), words(file, &event.kind)))
     };
     let longest = one.events.len().max(other.events.len());
-    let parting = (0..longest).find(|number| said(one, *number) != said(other, *number))?;
+    let parting = (0..longest).find(|number| line(one, *number) != line(other, *number))?;
     let mut text = format!("the runs part at event {parting}\n");
     for event in &one.events[parting.saturating_sub(BEFORE)..parting] {
         write!(text, "  {}", row(one, event)).expect(WRITES);

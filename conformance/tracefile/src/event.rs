@@ -106,7 +106,7 @@ pub enum EventKind {
         how: Ending,
     },
     /// A client mirrors a selection from now on.
-    Mirror(Mirrored),
+    Mirror(MirroredSelection),
     /// A client's cache changed: what it shows, and what it does not show any more.
     Belief {
         #[serde(rename = "r", default, skip_serializing_if = "Option::is_none")]
@@ -222,11 +222,8 @@ pub enum Standstill {
 
 /// A selection that a client mirrors.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[expect(
-    clippy::exhaustive_structs,
-    reason = "complete by definition: what a list selects by"
-)]
-pub struct Mirrored {
+#[expect(clippy::exhaustive_structs, reason = "complete by definition")]
+pub struct MirroredSelection {
     /// The plural name of the resource, with its group if it has one.
     pub resource: String,
     /// The namespace; all if there is none.
@@ -240,7 +237,7 @@ pub struct Mirrored {
 /// A broken promise.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[expect(clippy::exhaustive_structs, reason = "complete by definition")]
-pub struct Broken {
+pub struct BrokenPromise {
     /// The name of the promise.
     #[serde(rename = "broken")]
     pub promise: String,

@@ -78,10 +78,7 @@ pub enum Role {
 
 /// An object: one uid. Objects are numbered from 0 in the order of their lines.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[expect(
-    clippy::exhaustive_structs,
-    reason = "complete by definition: what identifies an object"
-)]
+#[expect(clippy::exhaustive_structs, reason = "complete by definition")]
 pub struct ObjectName {
     /// The kind; empty if it is not known.
     #[serde(default, skip_serializing_if = "String::is_empty")]

@@ -1,4 +1,4 @@
-//! The trace file: a run as lines of JSON, which are written while it goes on.
+//! The trace file: a run as lines of JSON, which are written during the run.
 //!
 //! `docs/trace.md` defines the format. `event` is its vocabulary, [`Writer`] and [`TraceFile`] write and read it, and
 //! [`Truth`] writes what a server does. The other modules derive from what was read: `words` and `text` a line for people, `diff` the event at which two runs part, `perfetto` and `html` other files.
@@ -19,14 +19,16 @@ mod html;
 pub use self::{
     delta::applied,
     diff::diff,
-    event::{Broken, Ending, Event, EventKind, Mirrored, NewState, Standstill, pairs},
+    event::{
+        BrokenPromise, Ending, Event, EventKind, MirroredSelection, NewState, Standstill, pairs,
+    },
     file::read_text,
     header::{Actor, Header, ObjectName, Role},
     html::page,
     perfetto::perfetto,
     reader::{ReadError, TraceFile},
     text::{Filter, seconds, text},
-    truth::{Followed, Truth, Written},
+    truth::{FollowedResource, Truth, WrittenChange},
     writer::Writer,
 };
 

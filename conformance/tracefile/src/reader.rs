@@ -4,7 +4,7 @@ use serde::{Deserialize, de::IgnoredAny};
 use thiserror::Error;
 
 use super::{
-    event::{Broken, Event, EventKind},
+    event::{BrokenPromise, Event, EventKind},
     header::{Actor, FORMAT, Header, MAJOR, ObjectName},
 };
 
@@ -21,7 +21,7 @@ pub struct TraceFile {
     /// The events, by their numbers.
     pub events: Vec<Event>,
     /// The broken promises, the first one first.
-    pub broken: Vec<Broken>,
+    pub broken: Vec<BrokenPromise>,
     /// False if the run was ended before its file was complete.
     pub is_complete: bool,
     /// The number of events and lines of kinds that only a later version has. They are left out.

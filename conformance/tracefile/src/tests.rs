@@ -40,7 +40,7 @@ fn every_line_of_the_example_is_read_and_written_alike() {
     }
 }
 
-/// The text is in a file, since the viewer has to find the same words. `REWRITE=1` writes it anew.
+/// The text is in a file, since the viewer has to find the same words. `REWRITE=1` rewrites it.
 #[test]
 fn the_example_is_printed() {
     let printed = text(&example(), &Filter::default());
@@ -113,19 +113,19 @@ fn a_header_that_was_cut_off_is_no_other_file() {
 }
 
 #[test]
-fn what_cannot_be_read_is_told_with_its_place() {
-    let told = |text: &str| TraceFile::read(text).unwrap_err().to_string();
-    insta::assert_snapshot!(told("time actor"), @"line 1, column 1: it is no trace file; `conformance replay SEED --trace FILE` writes one");
+fn unreadable_lines_are_reported_with_their_place() {
+    let message = |text: &str| TraceFile::read(text).unwrap_err().to_string();
+    insta::assert_snapshot!(message("time actor"), @"line 1, column 1: it is no trace file; `conformance replay SEED --trace FILE` writes one");
     let later = EXAMPLE.replacen("\"1.0\"", "\"2.1\"", 1);
-    insta::assert_snapshot!(told(&later), @"line 1, column 1: the file has version 2.1 of the format, and this program reads 1.x; read it with the program that wrote it");
+    insta::assert_snapshot!(message(&later), @"line 1, column 1: the file has version 2.1 of the format, and this program reads 1.x; read it with the program that wrote it");
     let minor = EXAMPLE.replacen("\"1.0\"", "\"1.9\"", 1);
     assert!(TraceFile::read(&minor).is_ok());
     let wrong = format!("{EXAMPLE}{{\"t\":1,\"k\":\"answer\"}}\n{{\"t\":\n");
-    insta::assert_snapshot!(told(&wrong), @"line 46, column 20: missing field `q`; correct or remove the line (docs/trace.md has the fields)");
+    insta::assert_snapshot!(message(&wrong), @"line 46, column 20: missing field `q`; correct or remove the line (docs/trace.md has the fields)");
     let gap = format!("{EXAMPLE}{{\"object\":7,\"resource\":\"pods\",\"name\":\"a\"}}\n");
-    insta::assert_snapshot!(told(&gap), @"line 46, column 1: object 7 stands where 2 is due; lines are missing, or two files were joined");
+    insta::assert_snapshot!(message(&gap), @"line 46, column 1: object 7 stands where 2 is due; lines are missing, or two files were joined");
     let torn = format!("{EXAMPLE}[1,\n");
-    insta::assert_snapshot!(told(&torn), @"line 46, column 3: EOF while parsing a value; correct or remove the line (docs/trace.md has the fields)");
+    insta::assert_snapshot!(message(&torn), @"line 46, column 3: EOF while parsing a value; correct or remove the line (docs/trace.md has the fields)");
 }
 
 #[test]
@@ -134,14 +134,17 @@ fn runs_part_where_their_words_do() {
     assert_eq!(diff(&file, &file), None);
     let other = EXAMPLE.replacen("\"how\":\"updated\"", "\"how\":\"replaced\"", 1);
     let other = TraceFile::read(&other).unwrap();
-    let told = diff(&file, &other).unwrap();
-    assert!(told.starts_with("the runs part at event 16\n"), "{told}");
+    let message = diff(&file, &other).unwrap();
+    assert!(
+        message.starts_with("the runs part at event 16\n"),
+        "{message}"
+    );
     let shorter = TraceFile {
         events: file.events[..3].to_vec(),
         ..file.clone()
     };
-    let told = diff(&shorter, &file).unwrap();
-    assert!(told.contains("- (this run has ended)"), "{told}");
+    let message = diff(&shorter, &file).unwrap();
+    assert!(message.contains("- (this run has ended)"), "{message}");
 }
 
 /// Each event has the fields that the format of Chrome's trace events demands of its phase.
@@ -220,7 +223,7 @@ fn large(writer: &mut Writer<Vec<u8>>, count: usize) {
         .map(|client| writer.actor(&format!("informer {client}"), Role::Client, None))
         .collect();
     for client in &clients {
-        let mirrored = Mirrored {
+        let mirrored = MirroredSelection {
             resource: "pods".to_owned(),
             namespace: None,
             selector: None,

@@ -10,7 +10,7 @@
 use std::{fmt::Write as _, time::Duration};
 
 use super::{
-    event::{Broken, Event},
+    event::{BrokenPromise, Event},
     reader::TraceFile,
     words::words,
 };
@@ -73,19 +73,19 @@ pub fn text(file: &TraceFile, filter: &Filter) -> String {
     let wanted = filter.wanted(file);
     let mut hidden_count = 0;
     for (number, event) in file.events.iter().enumerate() {
-        let shown: Vec<(usize, &Broken)> = marks(file, number).collect();
-        let is_first = shown.iter().any(|(place, _)| *place == 0);
+        let broken_promises: Vec<(usize, &BrokenPromise)> = marks(file, number).collect();
+        let is_first = broken_promises.iter().any(|(place, _)| *place == 0);
         if !filter.lets_through(file, event, wanted.as_deref()) && !is_first {
-            hidden_count += shown.len();
+            hidden_count += broken_promises.len();
             continue;
         }
         text.push_str(&row(file, event));
-        for (place, broken) in shown {
+        for (place, broken) in broken_promises {
             mark(&mut text, "^ ", place, broken);
         }
     }
     let of_the_end =
-        |(_, broken): &(usize, &Broken)| broken.at.is_none_or(|at| at >= file.events.len());
+        |(_, broken): &(usize, &BrokenPromise)| broken.at.is_none_or(|at| at >= file.events.len());
     for (place, broken) in file.broken.iter().enumerate().filter(of_the_end) {
         if place == 0 || filter.is_open() {
             mark(&mut text, "", place, broken);
@@ -127,12 +127,12 @@ pub(super) fn row(file: &TraceFile, event: &Event) -> String {
 }
 
 /// Returns the promises that an event shows to be broken, with their places.
-fn marks(file: &TraceFile, number: usize) -> impl Iterator<Item = (usize, &Broken)> {
+fn marks(file: &TraceFile, number: usize) -> impl Iterator<Item = (usize, &BrokenPromise)> {
     let broken = file.broken.iter().enumerate();
     broken.filter(move |(_, broken)| broken.at == Some(number))
 }
 
-fn mark(text: &mut String, sign: &str, place: usize, broken: &Broken) {
+fn mark(text: &mut String, sign: &str, place: usize, broken: &BrokenPromise) {
     let which = if place == 0 {
         "first broken"
     } else {

@@ -8,11 +8,8 @@ use super::{header::ObjectName, writer::Writer};
 
 /// A resource whose changes are written.
 #[derive(Clone, Debug)]
-#[expect(
-    clippy::exhaustive_structs,
-    reason = "complete by definition: what names a resource and its objects' kind"
-)]
-pub struct Followed {
+#[expect(clippy::exhaustive_structs, reason = "complete by definition")]
+pub struct FollowedResource {
     /// The group; empty for the core one.
     pub group: String,
     /// The version.
@@ -26,7 +23,7 @@ pub struct Followed {
 /// A change that was written.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct Written {
+pub struct WrittenChange {
     /// The number of the event.
     pub event: usize,
     /// The number of the object.
@@ -38,7 +35,7 @@ pub struct Written {
 /// Writes the changes of a server, as far as they were not written.
 #[derive(Debug)]
 pub struct Truth {
-    followed: Vec<Followed>,
+    followed: Vec<FollowedResource>,
     server: Option<FakeServer>,
     revision: u64,
     /// The objects that there are, with their versions.
@@ -49,7 +46,7 @@ pub struct Truth {
 
 impl Truth {
     /// Creates the truth of some resources, without a server at first.
-    pub fn new(followed: Vec<Followed>) -> Self {
+    pub fn new(followed: Vec<FollowedResource>) -> Self {
         Self {
             followed,
             server: None,
@@ -69,7 +66,7 @@ impl Truth {
         at: Duration,
         actor: usize,
         writer: &mut Writer<W>,
-    ) -> Vec<Written> {
+    ) -> Vec<WrittenChange> {
         let Some(server) = &self.server else {
             return Vec::new();
         };
@@ -106,7 +103,7 @@ impl Truth {
         at: Duration,
         actor: usize,
         writer: &mut Writer<W>,
-    ) -> Vec<Written> {
+    ) -> Vec<WrittenChange> {
         let mut written = self.look(at, actor, writer);
         let mut lost = std::mem::take(&mut self.alive);
         let mut others = Vec::new();
@@ -141,13 +138,13 @@ impl Truth {
         name: ObjectName,
         revision: u64,
         after: Option<serde_json::Value>,
-    ) -> Written {
+    ) -> WrittenChange {
         match after {
             Some(_) => self.alive.insert(name.clone(), revision),
             None => self.alive.remove(&name),
         };
         let event = writer.change(at, actor, name.clone(), revision, after);
-        Written {
+        WrittenChange {
             event,
             object: writer.object(name.clone()),
             name,
@@ -155,9 +152,9 @@ impl Truth {
     }
 }
 
-// === impl Followed ===
+// === impl FollowedResource ===
 
-impl Followed {
+impl FollowedResource {
     /// Creates a resource of these names.
     pub fn new(group: &str, version: &str, resource: &str, kind: &str) -> Self {
         Self {

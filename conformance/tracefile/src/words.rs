@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::{
-    event::{Ending, EventKind, Mirrored, NewState, Standstill, pairs},
+    event::{Ending, EventKind, MirroredSelection, NewState, Standstill, pairs},
     reader::TraceFile,
 };
 
@@ -118,7 +118,7 @@ fn on_the_wire(file: &TraceFile, kind: &EventKind) -> String {
     }
 }
 
-fn mirrors(mirrored: &Mirrored) -> String {
+fn mirrors(mirrored: &MirroredSelection) -> String {
     let mut text = format!("mirrors {}", mirrored.resource);
     if let Some(namespace) = &mirrored.namespace {
         write!(text, " in {namespace}").expect(WRITES);

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::{
     delta::delta,
-    event::{Broken, Event, EventKind, NewState},
+    event::{BrokenPromise, Event, EventKind, NewState},
     header::{Actor, Header, ObjectName, Role},
 };
 
@@ -134,7 +134,7 @@ impl<W: Write> Writer<W> {
     }
 
     /// Writes a broken promise.
-    pub fn broken(&mut self, broken: &Broken) {
+    pub fn broken(&mut self, broken: &BrokenPromise) {
         self.line(broken);
     }
 

@@ -235,7 +235,7 @@ pub(super) fn custom(defect: MalformedCbor) -> serde_json::Error {
     serde_json::Error::custom(defect)
 }
 
-/// Reads bytes that should be UTF-8. As in Go, what is not becomes replacement characters.
+/// Reads bytes that should be UTF-8. As in Go, invalid ones become replacement characters.
 fn lossy(bytes: Vec<u8>) -> String {
     String::from_utf8(bytes)
         .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())

@@ -20,7 +20,7 @@ pub(crate) struct Skipper {
 
 /// The result of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Skipped {
+pub(crate) struct SkipResult {
     /// The bytes that were stepped over.
     pub(crate) bytes: usize,
     /// True if the item ends there; else more bytes are needed.
@@ -52,7 +52,7 @@ pub(crate) fn whole_item(bytes: &[u8]) -> Result<usize, MalformedCbor> {
 
 impl Skipper {
     /// Steps over as much of the item as is there. What was stepped over is not to be given again.
-    pub(crate) fn skip(&mut self, bytes: &[u8]) -> Result<Skipped, MalformedCbor> {
+    pub(crate) fn skip(&mut self, bytes: &[u8]) -> Result<SkipResult, MalformedCbor> {
         let mut at = 0;
         loop {
             if self.string_bytes > 0 {
@@ -61,7 +61,7 @@ impl Skipper {
                 at += step;
                 self.string_bytes -= step as u64;
                 if self.string_bytes > 0 {
-                    return Ok(Skipped {
+                    return Ok(SkipResult {
                         bytes: at,
                         is_over: false,
                     });
@@ -70,13 +70,13 @@ impl Skipper {
             }
             if self.has_begun && self.open.is_empty() {
                 self.has_begun = false;
-                return Ok(Skipped {
+                return Ok(SkipResult {
                     bytes: at,
                     is_over: true,
                 });
             }
             let Some((head, size)) = Head::read(&bytes[at..])? else {
-                return Ok(Skipped {
+                return Ok(SkipResult {
                     bytes: at,
                     is_over: false,
                 });

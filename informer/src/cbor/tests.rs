@@ -49,7 +49,7 @@ fn items_are_what_json_has() {
 }
 
 #[test]
-fn what_is_malformed_is_told() {
+fn malformed_input_is_an_error() {
     for (bytes, expected) in [
         (&b""[..], "unexpected end"),
         (b"\x18", "unexpected end"),

@@ -3,7 +3,7 @@
 //! An informer of [`Compact<K>`](Compact) holds objects in this form; [`Object::decode`](crate::Object#method.decode) reads
 //! one. An informer of `K` holds them decoded, and [`Object::get`](crate::Object::get) cannot fail.
 //!
-//! An object arrives encoded and stays as it is in the *young area*, since what changes often is replaced before it is
+//! An object arrives encoded and stays uncompressed in the *young area*, since what changes often is replaced before it is
 //! worth compressing. When that area is full, its older half is compressed in one batch by a dictionary that was
 //! trained on the resource's own objects: on a runtime with several threads in the background, otherwise immediately,
 //! so that a simulation remains the same from run to run.

@@ -8,7 +8,7 @@ use super::{
     live::{Live, LiveKey},
     object::Compact,
     samples::Samples,
-    young::{Batch, Young},
+    young::{Batch, YoungObjects},
 };
 use crate::{
     encoding::Syntax,
@@ -41,7 +41,7 @@ pub(crate) struct Packer<K> {
 }
 
 struct State<K> {
-    young: Young<Compact<K>>,
+    young: YoungObjects<Compact<K>>,
     samples: Samples,
     dictionary: Option<Arc<Dictionary>>,
 }
@@ -62,7 +62,7 @@ impl<K> Packer<K> {
         decode: impl Fn(&[u8], Syntax) -> serde_json::Result<K> + Send + Sync + 'static,
     ) -> Self {
         let state = State {
-            young: Young::new(options.young_size_max_bytes),
+            young: YoungObjects::new(options.young_size_max_bytes),
             samples: Samples::new(),
             dictionary: None,
         };

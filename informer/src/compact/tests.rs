@@ -10,7 +10,7 @@ use super::{
     Change, Compact, CompactOptions, Packer,
     live::{Live, LiveKey},
     samples::{SAMPLES, Samples},
-    young::Young,
+    young::YoungObjects,
 };
 use crate::{
     encoding::Syntax,
@@ -58,7 +58,7 @@ fn is_packed(object: &Compact<Value>) -> bool {
 
 #[test]
 fn the_older_half_is_packed_when_the_young_area_is_full() {
-    let mut young = Young::new(100);
+    let mut young = YoungObjects::new(100);
     let items: Vec<Arc<u8>> = (0..12).map(Arc::new).collect();
     let batches: Vec<Option<Vec<u8>>> = items
         .iter()
@@ -80,8 +80,8 @@ fn the_older_half_is_packed_when_the_young_area_is_full() {
 }
 
 #[test]
-fn what_is_gone_before_it_is_old_is_not_packed() {
-    let mut young = Young::new(30);
+fn short_lived_objects_are_not_packed() {
+    let mut young = YoungObjects::new(30);
     let held = Arc::new(1);
     for _ in 0..3 {
         assert!(young.push(Arc::downgrade(&Arc::new(0)), 10).is_none());
@@ -198,7 +198,7 @@ fn a_higher_level_compresses_more() {
 }
 
 #[test]
-fn what_does_not_become_smaller_stays_as_it_is() {
+fn incompressible_objects_stay_uncompressed() {
     let (packer, _) = packer(small().with_young_size_max_bytes(0));
     let cell = packer.put(b"{}", WHOLE);
     assert!(!is_packed(&cell));
@@ -211,7 +211,7 @@ fn an_object_is_decoded_once_while_it_is_held_or_hot() {
     let cells: Vec<_> = (0..5)
         .map(|n| packer.put(json_of(&n.to_string()).as_bytes(), WHOLE))
         .collect();
-    assert_eq!(decoded.load(Ordering::Relaxed), 0, "nobody looked");
+    assert_eq!(decoded.load(Ordering::Relaxed), 0, "nothing was read");
     let held = cells[0].read().unwrap();
     for cell in &cells[1..] {
         cell.read().unwrap();
@@ -224,7 +224,7 @@ fn an_object_is_decoded_once_while_it_is_held_or_hot() {
 }
 
 #[test]
-fn what_the_type_refuses_is_told_at_each_read() {
+fn objects_that_the_type_refuses_are_errors_at_each_read() {
     let (packer, _) = packer(small());
     let cell = packer.put(br#"{"text": 7}"#, WHOLE);
     for _ in 0..2 {
@@ -238,7 +238,7 @@ fn what_the_type_refuses_is_told_at_each_read() {
 }
 
 #[test]
-fn a_change_is_made_when_the_object_is_decoded_and_its_failure_is_told() {
+fn a_change_is_made_when_the_object_is_decoded_and_its_failure_is_reported() {
     let (packer, _) = packer(small());
     let cell = packer.put(json_of("a").as_bytes(), WHOLE);
     let louder: Arc<Change<Value>> = Arc::new(|value| {
@@ -256,7 +256,7 @@ fn a_change_is_made_when_the_object_is_decoded_and_its_failure_is_told() {
     assert_eq!(
         Arc::as_ptr(changed.get()),
         id,
-        "one that nobody shares is not copied"
+        "an unshared one is not copied"
     );
     assert_eq!(changed.decode().unwrap().text, "b!");
     let refuses: Arc<Change<Value>> = Arc::new(|_| Err("not today".into()));

@@ -5,7 +5,7 @@ use std::{collections::VecDeque, sync::Weak};
 /// The objects that arrived last, held uncompressed.
 ///
 /// An object that is dropped before it is old costs no packing: only its place here is left.
-pub(super) struct Young<T> {
+pub(super) struct YoungObjects<T> {
     waiting: VecDeque<(Weak<T>, usize)>,
     size_bytes: usize,
     size_max_bytes: usize,
@@ -17,9 +17,9 @@ pub(super) struct Batch<T> {
     pub(super) size_bytes: usize,
 }
 
-// === impl Young ===
+// === impl YoungObjects ===
 
-impl<T> Young<T> {
+impl<T> YoungObjects<T> {
     pub(super) fn new(size_max_bytes: usize) -> Self {
         Self {
             waiting: VecDeque::new(),

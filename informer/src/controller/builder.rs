@@ -16,7 +16,7 @@ use super::{
     context::{Context, Listers, Parts},
     driver::Reconciler,
     error::BoxError,
-    runnable::{AttachSource, CacheSource, FollowedCache, Prepared},
+    runnable::{AttachSource, CacheSource, FollowedCache, PreparedController},
 };
 use crate::{
     factory::{ScopedInformer, is_namespaced},
@@ -62,10 +62,10 @@ pub struct Controller<K> {
 }
 
 /// Asks a factory for the cache of a kind.
-type Follow<K> = Box<dyn FnOnce(&mut Followed<'_, K>) + Send>;
+type Follow<K> = Box<dyn FnOnce(&mut FollowedKinds<'_, K>) + Send>;
 
 /// The kinds that a controller follows, and their caches.
-struct Followed<'a, K> {
+struct FollowedKinds<'a, K> {
     client: &'a Client,
     source: &'a CacheSource,
     kind: PhantomData<fn() -> K>,
@@ -76,7 +76,7 @@ struct Followed<'a, K> {
 }
 
 /// A handler that receives what satisfies a predicate.
-struct Satisfying<K, H> {
+struct PredicateHandler<K, H> {
     predicate: Predicate<K>,
     handler: H,
 }
@@ -161,7 +161,7 @@ impl<K: ControllerKind> Controller<K> {
         self
     }
 
-    /// Keeps a cache of a kind whose changes wake nobody.
+    /// Keeps a cache of a kind without waking the controller at its changes.
     pub fn reads<T: ControllerKind>(self) -> Self {
         self.follow(|followed| {
             followed.cache::<T>();
@@ -226,13 +226,18 @@ impl<K: ControllerKind> Controller<K> {
         }
     }
 
-    fn prepare<F, R, E>(self, client: &Client, source: &CacheSource, function: F) -> Prepared
+    fn prepare<F, R, E>(
+        self,
+        client: &Client,
+        source: &CacheSource,
+        function: F,
+    ) -> PreparedController
     where
         F: Fn(Context<K>, ObjectKey) -> R + Send + Sync + 'static,
         R: Future<Output = Result<Action, E>> + Send + 'static,
         E: Into<BoxError> + 'static,
     {
-        let mut followed = Followed {
+        let mut followed = FollowedKinds {
             client,
             source,
             kind: PhantomData,
@@ -268,7 +273,7 @@ impl<K: ControllerKind> Controller<K> {
         for external in &self.external {
             external.attach(&queue);
         }
-        Prepared {
+        PreparedController {
             name,
             queue,
             caches: followed.caches,
@@ -282,7 +287,7 @@ impl<K: ControllerKind> Controller<K> {
         }
     }
 
-    fn follow(mut self, follow: impl FnOnce(&mut Followed<'_, K>) + Send + 'static) -> Self {
+    fn follow(mut self, follow: impl FnOnce(&mut FollowedKinds<'_, K>) + Send + 'static) -> Self {
         self.sources.push(Box::new(follow));
         self
     }
@@ -298,9 +303,9 @@ impl<K> fmt::Debug for Controller<K> {
     }
 }
 
-// === impl Followed ===
+// === impl FollowedKinds ===
 
-impl<K: ControllerKind> Followed<'_, K> {
+impl<K: ControllerKind> FollowedKinds<'_, K> {
     /// Follows a kind, and queues what its changes lead to.
     fn source<T, H>(
         &mut self,
@@ -313,7 +318,7 @@ impl<K: ControllerKind> Followed<'_, K> {
         let informers = self.cache::<T>();
         self.sources.push(Box::new(move |queue| {
             let handler = handler(queue);
-            informers.add_handler(Satisfying { predicate, handler })
+            informers.add_handler(PredicateHandler { predicate, handler })
         }));
     }
 
@@ -328,9 +333,9 @@ impl<K: ControllerKind> Followed<'_, K> {
     }
 }
 
-// === impl Satisfying ===
+// === impl PredicateHandler ===
 
-impl<K: Send + Sync + 'static, H: EventHandler<K>> EventHandler<K> for Satisfying<K, H> {
+impl<K: Send + Sync + 'static, H: EventHandler<K>> EventHandler<K> for PredicateHandler<K, H> {
     fn on_notification(&mut self, notification: &Notification<K>) {
         if self.predicate.holds(notification) {
             self.handler.on_notification(notification);

@@ -172,7 +172,7 @@ impl<K> Context<K> {
     }
 
     /// Applies an object on the server's side, as the controller, unless the cache shows that this would change nothing; returns the
-    /// object as it is then. Conflicts are resolved in favour of the controller.
+    /// resulting object. Conflicts are resolved in favour of the controller.
     ///
     /// Without a namespace it is of the reconciled key's. To see that nothing would change, the cached object needs its
     /// `managedFields`; otherwise the server finds out.

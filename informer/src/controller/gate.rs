@@ -13,7 +13,7 @@ use serde::de::DeserializeOwned;
 use tokio::time::timeout;
 
 use super::{
-    pending::{Lost, Pending, Unseen},
+    pending::{LostWrite, Pending, UnseenWrites},
     request::Request,
 };
 use crate::{
@@ -100,18 +100,20 @@ trait Cache: Send + Sync {
     fn shows(&self, written: Metadata, limit: Duration) -> BoxFuture<'_, Result<(), GateError>>;
 
     /// Completes when the cache shows what became of a write.
-    fn shows_lost(&self, write: Lost, limit: Duration) -> BoxFuture<'_, Result<(), GateError>>;
+    fn shows_lost(&self, write: LostWrite, limit: Duration)
+    -> BoxFuture<'_, Result<(), GateError>>;
 }
 
 /// The informers of one type, by namespace.
 struct Informers<K, F> {
     informer_of: F,
     /// Asks the server for an object by namespace and name.
-    ask: Option<Box<Ask>>,
+    ask: Option<Box<LookupFn>>,
     kind: std::marker::PhantomData<fn() -> K>,
 }
 
-type Ask = dyn Fn(Lost) -> BoxFuture<'static, Result<Option<Metadata>, kube::Error>> + Send + Sync;
+type LookupFn =
+    dyn Fn(LostWrite) -> BoxFuture<'static, Result<Option<Metadata>, kube::Error>> + Send + Sync;
 
 // === impl ConsistencyGate ===
 
@@ -138,7 +140,7 @@ impl ConsistencyGate {
         K: Resource<DynamicType: Default> + DeserializeOwned + Send + Sync + 'static,
     {
         let (client, informers) = (client.clone(), informers.clone());
-        let ask = move |write: Lost| {
+        let ask = move |write: LostWrite| {
             let client = client.clone();
             let answer = async move {
                 let name = write.name.unwrap_or_default();
@@ -177,7 +179,7 @@ impl ConsistencyGate {
         name: Option<&str>,
     ) {
         if self.knows(TypeId::of::<K>()) {
-            let write = Lost {
+            let write = LostWrite {
                 namespace: namespace.into(),
                 name: name.map(Into::into),
             };
@@ -208,7 +210,7 @@ impl ConsistencyGate {
         self.pending().len()
     }
 
-    async fn see(&self, unseen: &Unseen, limit: Duration) -> Result<(), GateError> {
+    async fn see(&self, unseen: &UnseenWrites, limit: Duration) -> Result<(), GateError> {
         let caches = self.caches().clone();
         let waits = unseen.iter().filter_map(|(of, writes)| {
             let cache = caches.iter().find(|cache| cache.of() == *of)?;
@@ -221,7 +223,7 @@ impl ConsistencyGate {
         Ok(())
     }
 
-    fn add<K, F>(&self, informer_of: F, ask: Option<Box<Ask>>)
+    fn add<K, F>(&self, informer_of: F, ask: Option<Box<LookupFn>>)
     where
         K: Send + Sync + 'static,
         F: Fn(&str) -> Option<SharedInformer<K>> + Send + Sync + 'static,
@@ -283,7 +285,11 @@ where
         wait.boxed()
     }
 
-    fn shows_lost(&self, write: Lost, limit: Duration) -> BoxFuture<'_, Result<(), GateError>> {
+    fn shows_lost(
+        &self,
+        write: LostWrite,
+        limit: Duration,
+    ) -> BoxFuture<'_, Result<(), GateError>> {
         let wait = async move {
             let Some(informer) = (self.informer_of)(&write.namespace) else {
                 return Ok(());

@@ -78,7 +78,7 @@ mod builder;
 mod tests;
 
 pub(crate) use self::runnable::{
-    Activity, CacheSource, FollowedCache, OwnedShard, Prepared, Running,
+    Activity, CacheSource, FollowedCache, OwnedShard, PreparedController, Running,
 };
 pub use self::{
     builder::{Controller, ControllerKind},

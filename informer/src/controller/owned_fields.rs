@@ -26,7 +26,7 @@ pub(super) fn is_applied(live: &Value, desired: &Value, manager: &str) -> bool {
         .is_some_and(|owned| agrees(owned, Some(live), Some(&desired)))
 }
 
-/// Takes out what an apply names and nobody owns.
+/// Removes the fields that an apply names and no manager owns.
 fn forget_identity(desired: &mut Value) {
     let Some(object) = desired.as_object_mut() else {
         return;

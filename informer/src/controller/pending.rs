@@ -6,10 +6,10 @@ use crate::object::{Metadata, ObjectKey};
 
 /// The writes that were made for each key and not seen yet.
 #[derive(Debug, Default)]
-pub(super) struct Pending(BTreeMap<ObjectKey, Unseen>);
+pub(super) struct Pending(BTreeMap<ObjectKey, UnseenWrites>);
 
 /// The writes of one key, by the type of the objects.
-pub(super) type Unseen = BTreeMap<TypeId, Writes>;
+pub(super) type UnseenWrites = BTreeMap<TypeId, Writes>;
 
 /// The writes of one type.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -17,12 +17,12 @@ pub(super) struct Writes {
     /// The objects as the server answered, without those that a later one of these makes superfluous.
     pub(super) answered: Vec<Metadata>,
     /// The objects to which there was a write whose answer was lost.
-    pub(super) lost: Vec<Lost>,
+    pub(super) lost: Vec<LostWrite>,
 }
 
 /// An object to which there was a write whose answer was lost.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Lost {
+pub(super) struct LostWrite {
     pub(super) namespace: Box<str>,
     /// `None` if the server was to choose it.
     pub(super) name: Option<Box<str>>,
@@ -44,7 +44,7 @@ impl Pending {
     }
 
     /// Notes a write that may have been carried out, or not.
-    pub(super) fn lost(&mut self, key: &ObjectKey, of: TypeId, write: Lost) {
+    pub(super) fn lost(&mut self, key: &ObjectKey, of: TypeId, write: LostWrite) {
         let lost = &mut self.writes(key, of).lost;
         if !lost.contains(&write) {
             lost.push(write);
@@ -52,12 +52,12 @@ impl Pending {
     }
 
     /// Returns what `key` has to see; `None` if there is nothing.
-    pub(super) fn of(&self, key: &ObjectKey) -> Option<Unseen> {
+    pub(super) fn of(&self, key: &ObjectKey) -> Option<UnseenWrites> {
         self.0.get(key).cloned()
     }
 
     /// Forgets what was seen, unless something was written meanwhile.
-    pub(super) fn seen(&mut self, key: &ObjectKey, seen: &Unseen) {
+    pub(super) fn seen(&mut self, key: &ObjectKey, seen: &UnseenWrites) {
         if self.0.get(key) == Some(seen) {
             self.0.remove(key);
         }
@@ -111,10 +111,10 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_during_a_wait_is_not_forgotten_with_it() {
+    fn writes_during_a_wait_outlive_it() {
         let (mut pending, key) = (Pending::default(), ObjectKey::new("a", "x"));
         let pods = TypeId::of::<u8>();
-        let lost = Lost {
+        let lost = LostWrite {
             namespace: "a".into(),
             name: None,
         };

@@ -31,7 +31,7 @@ pub struct Runnable {
 }
 
 /// A controller whose caches are asked for. Nothing wakes it yet.
-pub(crate) struct Prepared {
+pub(crate) struct PreparedController {
     pub(super) name: Arc<str>,
     pub(super) queue: WorkQueue<ObjectKey>,
     pub(super) caches: Vec<Arc<dyn FollowedCache>>,
@@ -40,7 +40,7 @@ pub(crate) struct Prepared {
 }
 
 /// Asks for the caches of a controller.
-pub(super) type Prepare = Box<dyn FnOnce(&Client, &CacheSource) -> Prepared + Send>;
+pub(super) type Prepare = Box<dyn FnOnce(&Client, &CacheSource) -> PreparedController + Send>;
 
 /// Starts the workers of a controller.
 pub(super) type StartWorkers = Box<dyn FnOnce(&WorkQueue<ObjectKey>) -> Workers<ObjectKey> + Send>;
@@ -109,7 +109,7 @@ impl Runnable {
     }
 
     /// Asks for the caches.
-    pub(crate) fn prepare(self, client: &Client, caches: &CacheSource) -> Prepared {
+    pub(crate) fn prepare(self, client: &Client, caches: &CacheSource) -> PreparedController {
         (self.prepare)(client, caches)
     }
 }
@@ -187,9 +187,9 @@ fn is_together<K: ControllerKind, T: ControllerKind>(field: ShardField) -> bool 
     field == ShardField::Namespace && is_namespaced::<K>() && is_namespaced::<T>()
 }
 
-// === impl Prepared ===
+// === impl PreparedController ===
 
-impl Prepared {
+impl PreparedController {
     pub(crate) fn caches(&self) -> &[Arc<dyn FollowedCache>] {
         &self.caches
     }

@@ -165,7 +165,7 @@ async fn check_applies(first: Value, second: Value) -> Result<(), TestCaseError>
     let after = apply(&api, &second).await;
     let is_same = live["metadata"]["resourceVersion"] == after["metadata"]["resourceVersion"];
     prop_assert!(is_same || !is_there, "{second} changes {live}");
-    // Nor is one missed, but for empty maps and lists, which nobody owns.
+    // Nor is one missed, but for empty maps and lists, which have no owner.
     let has_empty = [&first, &second].iter().any(|service| {
         let text = service.to_string();
         text.contains("{}") || text.contains("[]")
@@ -188,7 +188,7 @@ proptest! {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_others_own_and_change_is_told_apart() {
+async fn fields_of_other_managers_are_distinguished() {
     let server = FakeServer::builder().build();
     let api: Api<Service> = Api::namespaced(server.client(), "default");
     let desired = json!({

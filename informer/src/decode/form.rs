@@ -30,18 +30,18 @@ pub(crate) struct Document<'a> {
 }
 
 /// Objects are decoded on arrival.
-pub(crate) struct Typed;
+pub(crate) struct TypedForm;
 
 /// Objects are held as compressed bytes, and decoded when they are read.
 #[cfg(feature = "compact")]
-pub(crate) struct Packing<K> {
+pub(crate) struct PackedForm<K> {
     packer: Arc<Packer<K>>,
     options: CompactOptions,
 }
 
-// === impl Typed ===
+// === impl TypedForm ===
 
-impl<K: DeserializeOwned> Form<K> for Typed {
+impl<K: DeserializeOwned> Form<K> for TypedForm {
     fn for_decoder(&self, _: &Arc<Decoder>) -> Arc<dyn Form<K>> {
         Arc::new(Self)
     }
@@ -55,10 +55,10 @@ impl<K: DeserializeOwned> Form<K> for Typed {
     }
 }
 
-// === impl Packing ===
+// === impl PackedForm ===
 
 #[cfg(feature = "compact")]
-impl<K: DeserializeOwned + Send + Sync + 'static> Packing<K> {
+impl<K: DeserializeOwned + Send + Sync + 'static> PackedForm<K> {
     pub(crate) fn new(decoder: &Arc<Decoder>, options: CompactOptions) -> Self {
         let decoder = Arc::clone(decoder);
         let drops_fields = !decoder.dropped.is_empty();
@@ -75,7 +75,7 @@ impl<K: DeserializeOwned + Send + Sync + 'static> Packing<K> {
 }
 
 #[cfg(feature = "compact")]
-impl<K: DeserializeOwned + Send + Sync + 'static> Form<Compact<K>> for Packing<K> {
+impl<K: DeserializeOwned + Send + Sync + 'static> Form<Compact<K>> for PackedForm<K> {
     fn for_decoder(&self, decoder: &Arc<Decoder>) -> Arc<dyn Form<Compact<K>>> {
         Arc::new(Self::new(decoder, self.options.clone()))
     }

@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_equal_is_held_once_and_what_is_not_is_not() {
+    fn only_equal_values_are_shared() {
         let mut interner = Interner::default();
         assert!(Arc::ptr_eq(&interner.text("a"), &interner.text("a")));
         assert_eq!(&*interner.text("b"), "b");
@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_holds_is_forgotten_in_time() {
+    fn unused_strings_are_dropped_in_time() {
         let mut interner = Interner::default();
         let kept = interner.text("kept");
         for n in 0..10 * SWEEP_MIN {

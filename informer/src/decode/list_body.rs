@@ -4,13 +4,13 @@ use serde::{Deserialize, Deserializer, de::DeserializeOwned};
 use serde_json::value::RawValue;
 
 use super::{
-    Decoded, Decoder, Making, malformed,
+    DecodedItem, Decoder, ItemContext, malformed,
     peek::{self, PeekList, Text},
     protocol, status,
 };
 use crate::{
     held_objects::HeldObjects,
-    list_watch::{Arrived, ListPage, ListWatchError, Status},
+    list_watch::{ArrivedObject, ListPage, ListWatchError, Status},
     object::ResourceVersion,
     shard::ShardFilter,
 };
@@ -43,7 +43,7 @@ struct WireList<'a> {
     kind: Text<'a>,
     #[serde(borrow)]
     metadata: Option<PeekList<'a>>,
-    /// Null is no items; `None` is what is not there at all.
+    /// Null stands for no items; `None` for a missing field.
     #[serde(borrow, default, deserialize_with = "items_or_null")]
     items: Option<Vec<&'a RawValue>>,
 }
@@ -139,7 +139,7 @@ impl ListEnd {
     }
 
     /// Returns the page with these items.
-    pub(crate) fn into_page<K>(self, items: Vec<Arrived<K>>) -> ListPage<K> {
+    pub(crate) fn into_page<K>(self, items: Vec<ArrivedObject<K>>) -> ListPage<K> {
         ListPage {
             items,
             resource_version: self.resource_version,
@@ -167,10 +167,10 @@ impl<'a> ListBody<'a> {
     pub fn next_item<K: DeserializeOwned>(
         &mut self,
         held: &dyn HeldObjects<K>,
-    ) -> Option<Result<Arrived<K>, ListWatchError>> {
+    ) -> Option<Result<ArrivedObject<K>, ListWatchError>> {
         let json = self.next_json()?;
-        let object = self.decoder.object(json, &Making::typed(Some(held)));
-        object.map(Decoded::arrived).transpose()
+        let object = self.decoder.object(json, &ItemContext::typed(Some(held)));
+        object.map(DecodedItem::arrived).transpose()
     }
 
     /// The JSON of the next item; `None` after the last.
@@ -183,7 +183,7 @@ impl<'a> ListBody<'a> {
         self.end.continue_token.as_deref()
     }
 
-    /// Returns what is no item.
+    /// Returns the bytes outside of items.
     pub(crate) fn into_end(self) -> ListEnd {
         self.end
     }
@@ -199,7 +199,7 @@ impl<'a> ListBody<'a> {
     }
 
     /// The page with these items.
-    pub fn into_page<K>(self, items: Vec<Arrived<K>>) -> ListPage<K> {
+    pub fn into_page<K>(self, items: Vec<ArrivedObject<K>>) -> ListPage<K> {
         self.end.into_page(items)
     }
 }

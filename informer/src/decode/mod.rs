@@ -47,9 +47,9 @@ use self::{form::Document, intern::Interner, peek::Peek};
 use crate::protobuf::{self, MessageId};
 use crate::{
     encoding::{Encoding, Syntax},
-    field_path::{Dropped, FieldPath},
+    field_path::{DroppedFields, FieldPath},
     held_objects::HeldObjects,
-    list_watch::{Arrived, ListWatchError},
+    list_watch::{ArrivedObject, ListWatchError},
     object::{DecodeError, Metadata, Object, ResourceVersion},
     serde_layer::{Layered, Lengths, Rules},
     shard::ShardFilter,
@@ -57,10 +57,10 @@ use crate::{
 };
 
 #[cfg(feature = "compact")]
-pub(crate) use self::form::Packing;
+pub(crate) use self::form::PackedForm;
 pub use self::status::status_of_answer;
 pub(crate) use self::{
-    form::{Form, Typed},
+    form::{Form, TypedForm},
     frames::Frames,
     list_body::ListEnd,
     list_reader::ListReader,
@@ -88,15 +88,15 @@ pub struct Decoder {
 }
 
 /// The form of the objects that are made, those that are held already, and the part that is wanted.
-pub(crate) struct Making<'a, K> {
+pub(crate) struct ItemContext<'a, K> {
     pub(crate) held: Option<&'a dyn HeldObjects<K>>,
     pub(crate) form: &'a dyn Form<K>,
     pub(crate) shard: Option<&'a ShardFilter>,
 }
 
 /// An object, unless it is not wanted.
-pub(crate) enum Decoded<K> {
-    Object(Arrived<K>),
+pub(crate) enum DecodedItem<K> {
+    Object(ArrivedObject<K>),
     /// The object is outside of the shard; its version.
     OutOfShard(ResourceVersion),
 }
@@ -151,8 +151,8 @@ impl Decoder {
     pub(crate) fn object<K>(
         &self,
         json: &str,
-        making: &Making<'_, K>,
-    ) -> Result<Decoded<K>, ListWatchError> {
+        making: &ItemContext<'_, K>,
+    ) -> Result<DecodedItem<K>, ListWatchError> {
         let is_checked = making.form.needs_checked_json();
         let peek = if is_checked {
             Peek::whole(json)
@@ -167,14 +167,14 @@ impl Decoder {
         let metadata = peek.into_metadata(&mut lock(&self.interner))?;
         if making.shard.is_some_and(|shard| !shard.admits(&metadata)) {
             return if is_checked || is_json(json) {
-                Ok(Decoded::OutOfShard(metadata.resource_version))
+                Ok(DecodedItem::OutOfShard(metadata.resource_version))
             } else {
                 Err(protocol("a malformed object"))
             };
         }
         if let Some(object) = making.held.and_then(|held| held.lookup(&metadata)) {
             return if is_checked || is_json(json) {
-                Ok(Decoded::Object(Ok(object)))
+                Ok(DecodedItem::Object(Ok(object)))
             } else {
                 Err(protocol("a malformed object"))
             };
@@ -189,9 +189,9 @@ impl Decoder {
             lengths: &lengths,
         };
         match making.form.value(self, &document) {
-            Ok(value) => Ok(Decoded::Object(Ok(Object::from_parts(metadata, value)))),
+            Ok(value) => Ok(DecodedItem::Object(Ok(Object::from_parts(metadata, value)))),
             Err(error) if !is_json(json) => Err(malformed("a malformed object", error)),
-            Err(error) => Ok(Decoded::Object(Err(undecodable(metadata, error)))),
+            Err(error) => Ok(DecodedItem::Object(Err(undecodable(metadata, error)))),
         }
     }
 
@@ -200,24 +200,24 @@ impl Decoder {
         &self,
         encoding: Encoding,
         item: &[u8],
-        making: &Making<'_, K>,
-    ) -> Result<Option<Arrived<K>>, ListWatchError> {
+        making: &ItemContext<'_, K>,
+    ) -> Result<Option<ArrivedObject<K>>, ListWatchError> {
         match encoding {
             Encoding::Json => self.json_item(item, making),
             #[cfg(feature = "protobuf")]
             Encoding::Protobuf => self
                 .protobuf_object(item, None, making)
-                .map(Decoded::arrived),
+                .map(DecodedItem::arrived),
             #[cfg(feature = "cbor")]
-            Encoding::Cbor => self.cbor_object(item, making).map(Decoded::arrived),
+            Encoding::Cbor => self.cbor_object(item, making).map(DecodedItem::arrived),
         }
     }
 
     fn json_item<K>(
         &self,
         item: &[u8],
-        making: &Making<'_, K>,
-    ) -> Result<Option<Arrived<K>>, ListWatchError> {
+        making: &ItemContext<'_, K>,
+    ) -> Result<Option<ArrivedObject<K>>, ListWatchError> {
         let Ok(json) = str::from_utf8(item) else {
             return Err(protocol("a body that is not a list"));
         };
@@ -225,7 +225,7 @@ impl Decoder {
         if object.is_err() && !is_json(json) {
             return Err(protocol("a body that is not a list"));
         }
-        object.map(Decoded::arrived)
+        object.map(DecodedItem::arrived)
     }
 
     /// Builds an object.
@@ -251,7 +251,7 @@ impl Decoder {
         deserializer: D,
         lengths: Option<&Lengths>,
     ) -> Result<K, D::Error> {
-        let dropped = Dropped::new(&self.dropped);
+        let dropped = DroppedFields::new(&self.dropped);
         let layered = Layered::new(deserializer, Rules::new(lengths, &dropped));
         let object_type = if has_type {
             None
@@ -263,7 +263,7 @@ impl Decoder {
         typed::with_type(layered, object_type)
     }
 
-    /// Refuses what is not of the type that was asked for: it might decode into an almost empty object.
+    /// Refuses an object of another type than the requested one: it might decode into an almost empty object.
     fn check_type(&self, peek: &Peek<'_>) -> Result<(), ListWatchError> {
         let (api_version, kind) = (&*peek.api_version, &*peek.kind);
         if peek::is_table(api_version, kind) {
@@ -289,24 +289,24 @@ impl Decoder {
     }
 }
 
-// === impl Making ===
+// === impl ItemContext ===
 
-impl<'a, K: DeserializeOwned> Making<'a, K> {
+impl<'a, K: DeserializeOwned> ItemContext<'a, K> {
     /// Decodes on arrival, unless the object is held already.
     fn typed(held: Option<&'a dyn HeldObjects<K>>) -> Self {
         Self {
             held,
-            form: &Typed,
+            form: &TypedForm,
             shard: None,
         }
     }
 }
 
-// === impl Decoded ===
+// === impl DecodedItem ===
 
-impl<K> Decoded<K> {
+impl<K> DecodedItem<K> {
     /// Returns the object, if it is wanted.
-    fn arrived(self) -> Option<Arrived<K>> {
+    fn arrived(self) -> Option<ArrivedObject<K>> {
         match self {
             Self::Object(arrived) => Some(arrived),
             Self::OutOfShard(_) => None,

@@ -44,7 +44,7 @@ struct Scan<'a> {
     arrays: Vec<ArrayLength>,
 }
 
-/// The outline of the object that `json` is; `None` where that takes more than a look: for what is not an object, has a part
+/// The outline of the object that `json` is; `None` if a scan does not suffice: if it is not an object, has a part
 /// twice, or escapes in a key. What is not JSON may have an outline all the same.
 pub(super) fn outline(json: &str) -> Option<Outline<'_>> {
     let mut found = Outline::default();
@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn what_takes_more_than_a_look_is_left_to_others() {
+    fn complex_input_is_left_to_the_full_parser() {
         for json in [
             "[]",
             "{}",

@@ -9,11 +9,11 @@ use proptest::prelude::*;
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 
-use super::{Decoder, FrameSplitter, Making, status_of_answer};
+use super::{Decoder, FrameSplitter, ItemContext, status_of_answer};
 use crate::{
     encoding::Encoding,
     held_objects::{HeldObjects, NoHeldObjects},
-    list_watch::{Arrived, ListPage, ListWatchError, WatchEvent},
+    list_watch::{ArrivedObject, ListPage, ListWatchError, WatchEvent},
     object::{Metadata, Object},
 };
 
@@ -22,7 +22,7 @@ fn config_maps() -> Decoder {
 }
 
 /// An arrived object in short: key and version, `!` for one that was refused.
-pub(super) fn in_short<K>(arrived: &Arrived<K>) -> String {
+pub(super) fn in_short<K>(arrived: &ArrivedObject<K>) -> String {
     match arrived {
         Ok(object) => format!("{object:?}"),
         Err(error) => format!("!{}@{}", error.key, error.resource_version),
@@ -125,7 +125,7 @@ fn an_object_keeps_nothing_of_the_page_it_came_in() {
 }
 
 #[test]
-fn an_item_that_does_not_decode_is_told_by_key_and_the_others_go_on() {
+fn an_item_that_does_not_decode_is_reported_by_key_and_the_others_go_on() {
     check_list(
         r#"{"metadata":{"resourceVersion":"7"},"items":[
             {"metadata":{"name":"bad","namespace":"n","resourceVersion":"1"},"data":{"k":5}},
@@ -135,7 +135,7 @@ fn an_item_that_does_not_decode_is_told_by_key_and_the_others_go_on() {
 }
 
 #[test]
-fn what_is_no_list_is_told_apart() {
+fn invalid_lists_have_an_error_of_their_own() {
     let list =
         |items: &str| format!(r#"{{"metadata":{{"resourceVersion":"7"}},"items":[{items}]}}"#);
     check_list(
@@ -234,7 +234,7 @@ fn only_the_annotation_with_the_value_true_ends_the_initial_events() {
 }
 
 #[test]
-fn what_is_no_event_is_told_apart() {
+fn a_line_that_is_not_an_event_is_an_error() {
     let object = r#"{"metadata":{"name":"a","resourceVersion":"3"}}"#;
     for (frame, expected) in [
         (
@@ -415,7 +415,7 @@ fn vectors_are_as_long_as_they_need_to_be() {
         let Ok(WatchEvent::Added(Ok(of_event))) = event else {
             panic!("{event:?}");
         };
-        let of_item = decoder.item(Encoding::Json, object.as_bytes(), &Making::typed(None));
+        let of_item = decoder.item(Encoding::Json, object.as_bytes(), &ItemContext::typed(None));
         for pod in [of_event, of_item.unwrap().unwrap().unwrap()] {
             let pod: &Arc<Pod> = pod.get();
             assert_eq!(pod.metadata.finalizers.as_ref().unwrap().capacity(), 1);
@@ -431,9 +431,9 @@ fn vectors_are_as_long_as_they_need_to_be() {
 }
 
 /// Holds every version of every object.
-struct EverythingIs(Object<ConfigMap>);
+struct SameObject(Object<ConfigMap>);
 
-impl HeldObjects<ConfigMap> for EverythingIs {
+impl HeldObjects<ConfigMap> for SameObject {
     fn lookup(&self, _: &Metadata) -> Option<Object<ConfigMap>> {
         Some(self.0.clone())
     }
@@ -441,8 +441,8 @@ impl HeldObjects<ConfigMap> for EverythingIs {
 
 #[test]
 fn a_known_version_is_the_handle_that_is_held_and_is_not_decoded() {
-    struct Holds(Object<ConfigMap>);
-    impl HeldObjects<ConfigMap> for Holds {
+    struct HeldObject(Object<ConfigMap>);
+    impl HeldObjects<ConfigMap> for HeldObject {
         fn lookup(&self, metadata: &Metadata) -> Option<Object<ConfigMap>> {
             (metadata.key == *self.0.key()
                 && metadata.uid[..] == *self.0.uid()
@@ -458,13 +458,13 @@ fn a_known_version_is_the_handle_that_is_held_and_is_not_decoded() {
     // The content would not decode: only if nothing looks at it the page is whole.
     let body = r#"{"metadata":{"resourceVersion":"7"},"items":[{"metadata":{"name":"a","uid":"u","resourceVersion":"3"},"data":0},
         {"metadata":{"name":"a","uid":"u","resourceVersion":"4"}}]}"#;
-    let page = page_of(&config_maps(), body.as_bytes(), &Holds(held.clone())).unwrap();
+    let page = page_of(&config_maps(), body.as_bytes(), &HeldObject(held.clone())).unwrap();
     assert!(page.items[0].as_ref().unwrap().is_same(&held));
     assert!(!page.items[1].as_ref().unwrap().is_same(&held));
 }
 
 #[test]
-fn a_failures_answer_is_read_whoever_wrote_it() {
+fn an_error_answer_is_read_in_any_form() {
     let check = |code, body: &str, expected: &str| {
         let status = status_of_answer(code, body.as_bytes());
         let text = format!(
@@ -616,7 +616,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_no_json_is_never_taken_for_an_object(at in any::<prop::sample::Index>(), byte in any::<u8>()) {
+    fn invalid_json_is_never_an_object(at in any::<prop::sample::Index>(), byte in any::<u8>()) {
         let object = br#"{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"a","resourceVersion":"3","finalizers":["x/y"],
             "managedFields":[{"manager":"m","fieldsV1":{"f:data":{".":{}}}}]},"data":{"k":"v \" w"},"immutable":true}"#;
         let mut object = object.to_vec();
@@ -624,13 +624,13 @@ proptest! {
         object[at] = byte;
         let is_json = serde_json::from_slice::<&RawValue>(&object).is_ok();
         let frame = [b"{\"type\":\"ADDED\",\"object\":", &*object, b"}"].concat();
-        let held = EverythingIs(Object::new(ConfigMap::default()));
+        let held = SameObject(Object::new(ConfigMap::default()));
         let whole = config_maps();
         let pruned = config_maps().without_fields([".metadata.managedFields".parse().unwrap()]);
         for decoder in [whole, pruned] {
             let event = decoder.watch_event::<ConfigMap>(&frame, &NoHeldObjects);
-            let item = decoder.item::<ConfigMap>(Encoding::Json, &object, &Making::typed(None));
-            let held = decoder.item(Encoding::Json, &object, &Making::typed(Some(&held)));
+            let item = decoder.item::<ConfigMap>(Encoding::Json, &object, &ItemContext::typed(None));
+            let held = decoder.item(Encoding::Json, &object, &ItemContext::typed(Some(&held)));
             for is_taken in [event.is_ok(), item.is_ok(), held.is_ok()] {
                 prop_assert!(is_json || !is_taken, "{}", String::from_utf8_lossy(&object));
             }

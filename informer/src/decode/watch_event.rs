@@ -4,7 +4,7 @@ use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::value::RawValue;
 
 use super::{
-    Decoded, Decoder, Making, malformed,
+    DecodedItem, Decoder, ItemContext, malformed,
     peek::{self, PeekBookmark, Text},
     protocol, status,
 };
@@ -59,7 +59,7 @@ impl Decoder {
         frame: &[u8],
         held: &dyn HeldObjects<K>,
     ) -> Result<WatchEvent<K>, ListWatchError> {
-        match self.watch_event_as(frame, &Making::typed(Some(held)))? {
+        match self.watch_event_as(frame, &ItemContext::typed(Some(held)))? {
             Frame::Event(event) => Ok(event),
             Frame::OutOfShard(_) => unreachable!("no shard is asked for"),
         }
@@ -70,7 +70,7 @@ impl Decoder {
         &self,
         encoding: Encoding,
         frame: &[u8],
-        making: &Making<'_, K>,
+        making: &ItemContext<'_, K>,
     ) -> Result<Frame<K>, ListWatchError> {
         match encoding {
             Encoding::Json => self.watch_event_as(frame, making),
@@ -84,7 +84,7 @@ impl Decoder {
     fn watch_event_as<K>(
         &self,
         frame: &[u8],
-        making: &Making<'_, K>,
+        making: &ItemContext<'_, K>,
     ) -> Result<Frame<K>, ListWatchError> {
         if let Some((change, json)) = change_as_usual(frame)
             && let Ok(frame) = self.change(change, json, making)
@@ -119,7 +119,7 @@ impl Decoder {
         &self,
         change: Change,
         json: &str,
-        making: &Making<'_, K>,
+        making: &ItemContext<'_, K>,
     ) -> Result<Frame<K>, ListWatchError> {
         let decoded = self.object(json, &change.making(making))?;
         Ok(change.frame(decoded))
@@ -130,20 +130,20 @@ impl Decoder {
 
 impl Change {
     /// Returns how the object of the event is made.
-    pub(super) fn making<'a, K>(self, making: &Making<'a, K>) -> Making<'a, K> {
+    pub(super) fn making<'a, K>(self, making: &ItemContext<'a, K>) -> ItemContext<'a, K> {
         let held = match self {
             Self::Added | Self::Modified => making.held,
             // What is held is not the object's last state.
             Self::Deleted => None,
         };
-        Making { held, ..*making }
+        ItemContext { held, ..*making }
     }
 
     /// Returns the frame of this change of an object.
-    pub(super) fn frame<K>(self, decoded: Decoded<K>) -> Frame<K> {
+    pub(super) fn frame<K>(self, decoded: DecodedItem<K>) -> Frame<K> {
         let object = match decoded {
-            Decoded::Object(object) => object,
-            Decoded::OutOfShard(version) => return Frame::OutOfShard(version),
+            DecodedItem::Object(object) => object,
+            DecodedItem::OutOfShard(version) => return Frame::OutOfShard(version),
         };
         Frame::Event(match self {
             Self::Added => WatchEvent::Added(object),

@@ -116,7 +116,7 @@ fn any_delta() -> impl Strategy<Value = String> {
 proptest! {
     /// Against a model that is a plain list: nothing is lost, merged or moved, for any batches.
     #[test]
-    fn what_goes_in_comes_out_in_order(
+    fn items_leave_in_the_order_of_arrival(
         steps in prop::collection::vec(prop_oneof![3 => any_delta().prop_map(Some), 1 => Just(None)], 0..60),
         batch_max in 1..5_usize,
     ) {
@@ -238,7 +238,7 @@ async fn a_waiting_pop_is_woken_by_the_end() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_waiting_producer_is_told_that_the_store_is_closed() {
+async fn a_waiting_producer_is_notified_that_the_store_is_closed() {
     let (mut producer, fifo) = fifo(1);
     producer.write(delta("+a@1")).await.unwrap();
     let mut second = Box::pin(producer.write(delta("?b@2")));

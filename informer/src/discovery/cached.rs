@@ -12,7 +12,7 @@ use super::{
     names::GroupVersion,
     options::CacheOptions,
     resource::ServerResource,
-    table::{Served, ServerGroup, ServerResources},
+    table::{Availability, ServerGroup, ServerResources},
 };
 
 /// A [`DiscoveryClient`] that remembers, shared by all its clones.
@@ -30,7 +30,7 @@ pub struct CachedDiscovery {
 #[derive(Debug)]
 struct Shared {
     client: DiscoveryClient,
-    known: ArcSwapOption<ServerResources>,
+    cached: ArcSwapOption<ServerResources>,
     ledger: Mutex<Ledger>,
     /// One permit: the right to refresh. Given out in the order of asking; a holder that is dropped gives it back.
     turn: Semaphore,
@@ -49,7 +49,7 @@ impl CachedDiscovery {
         Self {
             shared: Arc::new(Shared {
                 client,
-                known: ArcSwapOption::empty(),
+                cached: ArcSwapOption::empty(),
                 ledger: Mutex::new(Ledger::new(options)),
                 turn: Semaphore::new(1),
             }),
@@ -57,7 +57,7 @@ impl CachedDiscovery {
     }
 
     /// Everything that the server serves, as last read; read now if that was never done, or is older than
-    /// [`CacheOptions::max_age`]. If what is old cannot be read again, it is answered as it is.
+    /// [`CacheOptions::max_age`]. If expired entries cannot be read again, the old ones are returned.
     ///
     /// # Errors
     ///
@@ -69,13 +69,13 @@ impl CachedDiscovery {
     /// If dropped, a refresh that it runs is given up; the next caller begins it again.
     pub async fn server_resources(&self) -> Result<Arc<ServerResources>, DiscoveryError> {
         let asked_at = Instant::now();
-        if let Some(known) = self.usable() {
-            return Ok(known);
+        if let Some(cached) = self.usable() {
+            return Ok(cached);
         }
         let _turn = self.turn().await;
         let failure = loop {
-            if let Some(known) = self.usable() {
-                return Ok(known);
+            if let Some(cached) = self.usable() {
+                return Ok(cached);
             }
             let now = Instant::now();
             let (scope, ticket) = {
@@ -94,7 +94,7 @@ impl CachedDiscovery {
             }
         };
         self.doubt_outdated(&failure);
-        self.shared.known.load_full().ok_or(failure)
+        self.shared.cached.load_full().ok_or(failure)
     }
 
     /// The resources of one group version. If it is not known to be served, its group is read again.
@@ -103,27 +103,33 @@ impl CachedDiscovery {
     ///
     /// If dropped, a refresh that it runs is given up; the next caller begins it again.
     #[doc(alias = "ServerResourcesForGroupVersion")]
-    pub async fn group_version(&self, wanted: &GroupVersion) -> Served<Vec<ServerResource>> {
+    pub async fn group_version(&self, wanted: &GroupVersion) -> Availability<Vec<ServerResource>> {
         let asked_at = Instant::now();
         let mut failure = None;
         for is_last in [false, true] {
-            let known = match self.server_resources().await {
-                Ok(known) => known,
-                Err(error) => return Served::Unknown(vec![DiscoveryFailure::of_everything(error)]),
+            let cached = match self.server_resources().await {
+                Ok(cached) => cached,
+                Err(error) => {
+                    return Availability::Unknown(vec![DiscoveryFailure::of_everything(error)]);
+                }
             };
-            match known.group_version(wanted) {
-                Served::Found(resources) => return Served::Found(resources.to_vec()),
-                Served::Unknown(failures) if is_last => return Served::Unknown(failures),
-                Served::NotServed if is_last => break,
-                Served::NotServed | Served::Unknown(_) => {
+            match cached.group_version(wanted) {
+                Availability::Found(resources) => return Availability::Found(resources.to_vec()),
+                Availability::Unknown(failures) if is_last => {
+                    return Availability::Unknown(failures);
+                }
+                Availability::NotServed if is_last => break,
+                Availability::NotServed | Availability::Unknown(_) => {
                     let scope = Scope::Group(wanted.group.clone());
                     failure = self.refresh(scope, asked_at).await.err();
                 }
             }
         }
         match failure {
-            Some(error) => Served::Unknown(vec![DiscoveryFailure::of_group(&wanted.group, error)]),
-            None => Served::NotServed,
+            Some(error) => {
+                Availability::Unknown(vec![DiscoveryFailure::of_group(&wanted.group, error)])
+            }
+            None => Availability::NotServed,
         }
     }
 
@@ -132,7 +138,7 @@ impl CachedDiscovery {
     pub fn invalidate(&self) {
         let mut ledger = self.ledger();
         ledger.invalidate();
-        self.shared.known.store(None);
+        self.shared.cached.store(None);
     }
 
     /// Has one group, empty for the core group, read again before the next use: when a request for one of its
@@ -165,11 +171,11 @@ impl CachedDiscovery {
 
     /// Returns the outcome of reading `scope`, if that was done recently.
     fn recent(&self, scope: &Scope, asked_at: Instant) -> Option<Result<(), DiscoveryError>> {
-        let known = self.shared.known.load_full()?;
+        let cached = self.shared.cached.load_full()?;
         // A failure elsewhere does not make what is known of the other groups worse.
         let has_failures = match scope {
             Scope::Whole => false,
-            Scope::Group(group) => known
+            Scope::Group(group) => cached
                 .group(group)
                 .is_some_and(|group| group.failures().next().is_some()),
         };
@@ -185,11 +191,11 @@ impl CachedDiscovery {
     /// Reads `scope`. The caller has the turn.
     async fn read(&self, scope: Scope, ticket: Ticket) -> Result<(), DiscoveryError> {
         tracing::debug!(?scope, "discovery refresh");
-        let known = self.shared.known.load_full();
-        let read = match (&scope, known) {
-            (Scope::Group(group), Some(known)) => {
+        let cached = self.shared.cached.load_full();
+        let read = match (&scope, cached) {
+            (Scope::Group(group), Some(cached)) => {
                 let read = self.shared.client.server_group(group).await;
-                read.map(|read| known.with_group(group, read))
+                read.map(|read| cached.with_group(group, read))
             }
             (Scope::Whole, _) | (_, None) => self.shared.client.server_resources().await,
         };
@@ -199,7 +205,7 @@ impl CachedDiscovery {
             Ok(resources) => {
                 // If not, everything was forgotten meanwhile, and what was read with it.
                 if ledger.on_read(&scope, ticket, now) {
-                    self.shared.known.store(Some(Arc::new(resources)));
+                    self.shared.cached.store(Some(Arc::new(resources)));
                 }
                 Ok(())
             }
@@ -215,13 +221,13 @@ impl CachedDiscovery {
         }
     }
 
-    /// Turns what is known of the groups that were declared out of date, and could not be read again, into what is not.
+    /// Replaces the invalidated groups that could not be read again by failures.
     fn doubt_outdated(&self, error: &DiscoveryError) {
-        let Some(known) = self.shared.known.load_full() else {
+        let Some(cached) = self.shared.cached.load_full() else {
             return;
         };
         let ledger = self.ledger();
-        let doubtful: Vec<&ServerGroup> = known
+        let doubtful: Vec<&ServerGroup> = cached
             .groups()
             .filter(|group| ledger.is_outdated(&group.name))
             .filter(|group| group.versions.iter().any(|it| it.resources.is_ok()))
@@ -229,11 +235,11 @@ impl CachedDiscovery {
         if doubtful.is_empty() {
             return;
         }
-        let mut resources = ServerResources::clone(&known);
+        let mut resources = ServerResources::clone(&cached);
         for group in doubtful {
             resources = resources.with_group(&group.name, Some(group.doubted(error)));
         }
-        self.shared.known.store(Some(Arc::new(resources)));
+        self.shared.cached.store(Some(Arc::new(resources)));
     }
 
     /// Returns the known resources, unless something has to be read first.
@@ -242,7 +248,7 @@ impl CachedDiscovery {
         if is_wanted {
             return None;
         }
-        self.shared.known.load_full()
+        self.shared.cached.load_full()
     }
 
     async fn turn(&self) -> tokio::sync::SemaphorePermit<'_> {

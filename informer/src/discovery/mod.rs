@@ -3,7 +3,7 @@
 //! - [`DiscoveryClient`] sends new requests for each call, in the aggregated form (two requests for everything) or the
 //!   plain one.
 //! - [`CachedDiscovery`] remembers, reads a group again when something is missing in it, and answers in three ways:
-//!   found, not served, unknown ([`Served`]).
+//!   found, not served, unknown ([`Availability`]).
 //! - [`ServerResources`] is the answer, a value; [`ServerResource`] is one resource in it.
 //!
 //! # Partial failure
@@ -16,7 +16,7 @@
 //! - *Missing for ever*: its memory cache answers a group version that it does not know from the cache alone until the
 //!   program calls `Invalidate`, so that new custom resources stay unknown. Here a miss reads the group again, limited
 //!   by [`CacheOptions::miss_ttl`] and a rate limit.
-//! - *Unknown taken for missing*: its convenience functions drop the error as soon as there is any result. Here [`Served::Unknown`]
+//! - *Unknown taken for missing*: its convenience functions drop the error as soon as there is any result. Here [`Availability::Unknown`]
 //!   and the failures stay with the answer.
 //! - *All or nothing*: it throws aggregated resources away if only one of `/api` and `/apis` answers in that form. Here
 //!   each endpoint falls back by itself.
@@ -52,6 +52,6 @@ pub use self::{
     },
     options::{CacheOptions, DiscoveryOptions},
     resource::{ServerResource, Subresource},
-    table::{Served, ServerGroup, ServerResources, ServerVersion},
+    table::{Availability, ServerGroup, ServerResources, ServerVersion},
 };
 pub(crate) use self::{ledger::Scope, resource::api_resource};

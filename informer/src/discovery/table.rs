@@ -28,7 +28,7 @@ pub struct ServerGroup {
     pub name: String,
     /// The versions in the server's order, most preferred first.
     pub versions: Vec<ServerVersion>,
-    /// The version that the server prefers, if it says so. It may be one that could not be discovered.
+    /// The version that the server prefers, if it names one. It may be one that could not be discovered.
     pub preferred_version: Option<String>,
 }
 
@@ -51,7 +51,7 @@ pub struct ServerVersion {
     clippy::exhaustive_enums,
     reason = "complete by definition: it is known to be there, known not to be, or not known"
 )]
-pub enum Served<T> {
+pub enum Availability<T> {
     /// The server serves it.
     Found(T),
     /// The server does not serve it.
@@ -107,28 +107,28 @@ impl ServerResources {
 
     /// The resources of one group version.
     #[doc(alias = "ServerResourcesForGroupVersion")]
-    pub fn group_version(&self, wanted: &GroupVersion) -> Served<&[ServerResource]> {
+    pub fn group_version(&self, wanted: &GroupVersion) -> Availability<&[ServerResource]> {
         let version = self
             .group(&wanted.group)
             .and_then(|group| group.version(&wanted.version));
         match version.map(|version| &version.resources) {
-            Some(Ok(resources)) => Served::Found(resources),
-            Some(Err(error)) => Served::Unknown(vec![DiscoveryFailure::of_version(
+            Some(Ok(resources)) => Availability::Found(resources),
+            Some(Err(error)) => Availability::Unknown(vec![DiscoveryFailure::of_version(
                 &wanted.group,
                 &wanted.version,
                 error.clone(),
             )]),
-            None => Served::NotServed,
+            None => Availability::NotServed,
         }
     }
 
     /// Returns whether the server serves a group version.
     #[doc(alias = "ServerSupportsVersion")]
-    pub fn supports_version(&self, wanted: &GroupVersion) -> Served<()> {
+    pub fn supports_version(&self, wanted: &GroupVersion) -> Availability<()> {
         match self.group_version(wanted) {
-            Served::Found(_) => Served::Found(()),
-            Served::NotServed => Served::NotServed,
-            Served::Unknown(failures) => Served::Unknown(failures),
+            Availability::Found(_) => Availability::Found(()),
+            Availability::NotServed => Availability::NotServed,
+            Availability::Unknown(failures) => Availability::Unknown(failures),
         }
     }
 
@@ -267,9 +267,9 @@ impl ServerVersion {
     }
 }
 
-// === impl Served ===
+// === impl Availability ===
 
-impl<T> Served<T> {
+impl<T> Availability<T> {
     /// Returns the value, if it is served.
     pub fn found(self) -> Option<T> {
         match self {

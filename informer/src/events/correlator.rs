@@ -61,8 +61,8 @@ pub(super) enum Decision {
 /// Decides how events reach the server, from what it remembers of earlier ones.
 #[derive(Debug)]
 pub(super) struct Correlator {
-    groups: Lru<Arc<Group>, Similar>,
-    logged: Lru<Logged, Log>,
+    groups: Lru<Arc<Group>, SimilarMessages>,
+    logged: Lru<CorrelatedEvent, Log>,
     buckets: Lru<Arc<Subject>, Bucket>,
     aggregate_from: usize,
     aggregate_interval: Duration,
@@ -92,7 +92,7 @@ struct Group {
 
 /// An event that is counted.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Logged {
+enum CorrelatedEvent {
     Combined(Arc<Group>),
     Single {
         group: Arc<Group>,
@@ -103,7 +103,7 @@ enum Logged {
 
 /// The messages of similar events.
 #[derive(Debug)]
-struct Similar {
+struct SimilarMessages {
     messages: BTreeSet<Arc<str>>,
     last: Instant,
 }
@@ -175,12 +175,16 @@ impl Correlator {
     }
 
     /// Returns what `event` is counted as, and its message.
-    fn aggregate(&mut self, subject: &Arc<Subject>, event: &Occurrence) -> (Logged, String) {
+    fn aggregate(
+        &mut self,
+        subject: &Arc<Subject>,
+        event: &Occurrence,
+    ) -> (CorrelatedEvent, String) {
         let group = Arc::new(Group {
             subject: Arc::clone(subject),
             reason: event.reason.clone(),
         });
-        let similar = self.groups.get_or_insert_with(&group, || Similar {
+        let similar = self.groups.get_or_insert_with(&group, || SimilarMessages {
             messages: BTreeSet::new(),
             last: event.at,
         });
@@ -193,7 +197,7 @@ impl Correlator {
         if similar.messages.contains(&message) || similar.messages.len() + 1 < self.aggregate_from {
             similar.messages.insert(Arc::clone(&message));
             let field_path = event.object.field_path.clone();
-            let single = Logged::Single {
+            let single = CorrelatedEvent::Single {
                 group,
                 field_path,
                 message,
@@ -201,7 +205,7 @@ impl Correlator {
             (single, event.message.clone())
         } else {
             let message = format!("{COMBINED}{}", event.message);
-            (Logged::Combined(group), message)
+            (CorrelatedEvent::Combined(group), message)
         }
     }
 

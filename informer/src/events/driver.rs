@@ -22,7 +22,7 @@ use tracing::{debug, warn};
 use super::{
     EventRecorderOptions,
     correlator::{Correlator, Decision, Occurrence, Record},
-    metrics::{Dropped, Metrics},
+    metrics::{DropReason, Metrics},
 };
 use crate::{backoff::Jitter, entropy};
 
@@ -31,7 +31,7 @@ const NAMESPACE_TERMINATING: &str = "NamespaceTerminating";
 
 /// An item of the queue.
 #[derive(Debug)]
-pub(super) enum Queued {
+pub(super) enum QueuedItem {
     Event(Box<Occurrence>),
     /// A mark that all events before it are written or given up.
     Flush(oneshot::Sender<()>),
@@ -42,7 +42,7 @@ pub(super) struct Driver {
     client: kube::Client,
     component: Arc<str>,
     options: EventRecorderOptions,
-    queue: mpsc::Receiver<Queued>,
+    queue: mpsc::Receiver<QueuedItem>,
     correlator: Correlator,
     metrics: Metrics,
     jitter: Jitter,
@@ -73,7 +73,7 @@ impl Driver {
         client: kube::Client,
         component: Arc<str>,
         options: EventRecorderOptions,
-        queue: mpsc::Receiver<Queued>,
+        queue: mpsc::Receiver<QueuedItem>,
         metrics: Metrics,
     ) -> Self {
         Self {
@@ -102,11 +102,11 @@ impl Driver {
         }
         self.queue.close();
         if self.is_writing {
-            self.metrics.dropped(Dropped::Shutdown);
+            self.metrics.dropped(DropReason::Shutdown);
         }
         while let Ok(queued) = self.queue.try_recv() {
-            if matches!(queued, Queued::Event(_)) {
-                self.metrics.dropped(Dropped::Shutdown);
+            if matches!(queued, QueuedItem::Event(_)) {
+                self.metrics.dropped(DropReason::Shutdown);
             }
         }
     }
@@ -124,16 +124,16 @@ impl Driver {
             };
             match queued {
                 None => return,
-                Some(Queued::Flush(done)) => {
-                    // Nobody waits if the wait was given up.
+                Some(QueuedItem::Flush(done)) => {
+                    // The receiver is gone if the wait was given up.
                     let _ = done.send(());
                 }
-                Some(Queued::Event(event)) => {
+                Some(QueuedItem::Event(event)) => {
                     let (record, write) = match self.correlator.correlate(*event) {
                         Decision::Create(record) => (record, Write::Create),
                         Decision::Patch(record) => (record, Write::Patch),
                         Decision::Drop => {
-                            self.metrics.dropped(Dropped::Limited);
+                            self.metrics.dropped(DropReason::Limited);
                             continue;
                         }
                     };
@@ -166,12 +166,12 @@ impl Driver {
                     } else {
                         warn!(event, %error, "the server does not take the event");
                     }
-                    return self.metrics.dropped(Dropped::Refused);
+                    return self.metrics.dropped(DropReason::Refused);
                 }
                 Err(error) if is_last => {
                     self.metrics.failed();
                     warn!(event, %error, try_count, "gave up writing the event");
-                    return self.metrics.dropped(Dropped::Failed);
+                    return self.metrics.dropped(DropReason::Failed);
                 }
                 Err(error) => {
                     self.metrics.failed();

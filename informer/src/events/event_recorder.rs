@@ -16,8 +16,8 @@ use tracing::{debug, warn};
 use super::{
     EventRecorderOptions, FlushError,
     correlator::Occurrence,
-    driver::{Driver, Queued},
-    metrics::{Dropped, Metrics},
+    driver::{Driver, QueuedItem},
+    metrics::{DropReason, Metrics},
 };
 use crate::{leader_election::WallClock, task::TaskSet};
 
@@ -45,7 +45,7 @@ pub struct EventRecorder(Arc<Inner>);
 
 struct Inner {
     component: Arc<str>,
-    queue: mpsc::Sender<Queued>,
+    queue: mpsc::Sender<QueuedItem>,
     clock: WallClock,
     metrics: Metrics,
     tasks: TaskSet,
@@ -157,18 +157,18 @@ impl EventRecorder {
         let name = event.object.name.as_deref().unwrap_or_default();
         debug!(%component, kind, name, %type_, reason = event.reason, message = event.message, "event");
         metrics.note_recorded();
-        match self.0.queue.try_send(Queued::Event(Box::new(event))) {
+        match self.0.queue.try_send(QueuedItem::Event(Box::new(event))) {
             Ok(()) => {}
             Err(TrySendError::Full(_)) => {
                 // Not one line for each: there are many.
                 if metrics.dropped_count().is_multiple_of(LOG_EVERY) {
                     warn!(%component, "the queue of events is full: they are dropped");
                 }
-                metrics.dropped(Dropped::QueueFull);
+                metrics.dropped(DropReason::QueueFull);
             }
             Err(TrySendError::Closed(_)) => {
                 debug!(%component, "an event after the shutdown is dropped");
-                metrics.dropped(Dropped::Shutdown);
+                metrics.dropped(DropReason::Shutdown);
             }
         }
     }
@@ -191,7 +191,7 @@ impl EventRecorder {
         let (done, is_done) = oneshot::channel();
         let flushed = async {
             // A recorder that has ended has nothing to write.
-            if self.0.queue.send(Queued::Flush(done)).await.is_ok() {
+            if self.0.queue.send(QueuedItem::Flush(done)).await.is_ok() {
                 let _ = is_done.await;
             }
         };

@@ -35,7 +35,7 @@ pub const FAILURES_TOTAL: &str = "event_recorder_failures_total";
 
 /// The reason why an event is not written.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Dropped {
+pub(super) enum DropReason {
     QueueFull,
     Limited,
     Refused,
@@ -49,16 +49,16 @@ pub(super) struct Metrics {
     events: Series,
     writes: Series,
     failures: Series,
-    /// By reason, in the order of [`Dropped::ALL`].
+    /// By reason, in the order of [`DropReason::ALL`].
     drops: [Series; 5],
     received_count: Counter,
     written_count: Counter,
     dropped_count: Counter,
 }
 
-// === impl Dropped ===
+// === impl DropReason ===
 
-impl Dropped {
+impl DropReason {
     const ALL: [Self; 5] = [
         Self::QueueFull,
         Self::Limited,
@@ -84,7 +84,7 @@ impl Metrics {
     pub(super) fn new(component: &Arc<str>) -> Self {
         describe();
         let label = || Arc::clone(component);
-        let drops = Dropped::ALL.map(
+        let drops = DropReason::ALL.map(
             |reason| counter!(DROPPED_TOTAL, "component" => label(), "reason" => reason.as_str()),
         );
         Self {
@@ -112,7 +112,7 @@ impl Metrics {
         self.failures.increment(1);
     }
 
-    pub(super) fn dropped(&self, reason: Dropped) {
+    pub(super) fn dropped(&self, reason: DropReason) {
         self.dropped_count.increment();
         self.drops[reason as usize].increment(1);
     }
@@ -190,10 +190,10 @@ mod tests {
         metrics.written();
         metrics.written();
         metrics.failed();
-        for reason in Dropped::ALL {
+        for reason in DropReason::ALL {
             metrics.dropped(reason);
         }
-        metrics.dropped(Dropped::Limited);
+        metrics.dropped(DropReason::Limited);
         assert_eq!((metrics.dropped_count(), metrics.pending_count()), (6, 1));
         let counters = report.0.into_inner().unwrap();
         let counters: Vec<_> = counters

@@ -28,15 +28,15 @@ const S: fn(u64) -> Duration = Duration::from_secs;
 const TODAY: u32 = 1_767_225_600;
 
 /// A correlator, and the time since it began.
-struct Play {
+struct CorrelatorTest {
     correlator: Correlator,
     origin: Instant,
     now: Duration,
 }
 
-// === impl Play ===
+// === impl CorrelatorTest ===
 
-impl Play {
+impl CorrelatorTest {
     fn new() -> Self {
         Self::with_options(&EventRecorderOptions::default())
     }
@@ -106,7 +106,7 @@ fn patched(decision: Decision) -> Record {
 
 #[test]
 fn an_event_is_created_under_the_name_of_its_object_and_its_time() {
-    let mut play = Play::new();
+    let mut play = CorrelatorTest::new();
     let record = created(play.observe("Started", "it runs"));
     assert_eq!(record.name, "web-0.18867251edfa0000");
     assert_eq!(record.namespace, "apps");
@@ -117,7 +117,7 @@ fn an_event_is_created_under_the_name_of_its_object_and_its_time() {
 
 #[test]
 fn equal_events_are_counted() {
-    let mut play = Play::new();
+    let mut play = CorrelatorTest::new();
     let first = created(play.observe("Started", "it runs"));
     for count in 2..=15 {
         play.sleep(S(30));
@@ -136,7 +136,7 @@ fn equal_events_are_counted() {
 
 #[test]
 fn from_the_tenth_on_similar_events_are_combined() {
-    let mut play = Play::new();
+    let mut play = CorrelatorTest::new();
     for number in 1..=9 {
         let message = format!("attempt {number}");
         assert_eq!(created(play.observe("Failed", &message)).message, message);
@@ -162,9 +162,9 @@ fn from_the_tenth_on_similar_events_are_combined() {
 }
 
 #[test]
-fn similar_events_are_counted_anew_after_ten_minutes_without_one() {
+fn similar_events_are_counted_from_one_after_ten_minutes_without_one() {
     let run = |pause: Duration| {
-        let mut play = Play::new();
+        let mut play = CorrelatorTest::new();
         for number in 1..=9 {
             play.observe("Failed", &format!("attempt {number}"));
             play.sleep(S(60));
@@ -179,7 +179,7 @@ fn similar_events_are_counted_anew_after_ten_minutes_without_one() {
 
 #[test]
 fn different_objects_and_containers_have_events_of_their_own() {
-    let mut play = Play::new();
+    let mut play = CorrelatorTest::new();
     for number in 0..30 {
         let object = pod(&format!("web-{number}"));
         created(play.event(object, "Failed", "no image"));
@@ -203,7 +203,7 @@ fn different_objects_and_containers_have_events_of_their_own() {
 
 #[test]
 fn the_twenty_sixth_event_about_an_object_is_dropped_and_counted() {
-    let mut play = Play::new();
+    let mut play = CorrelatorTest::new();
     for number in 1..=25 {
         let decision = play.observe("Failed", "no image");
         assert_ne!(decision, Decision::Drop, "{number}");
@@ -227,7 +227,7 @@ fn the_twenty_sixth_event_about_an_object_is_dropped_and_counted() {
 
 #[test]
 fn warnings_have_a_limit_of_their_own() {
-    let mut play = Play::new();
+    let mut play = CorrelatorTest::new();
     for _ in 0..26 {
         play.observe("Failed", "no image");
     }
@@ -247,28 +247,28 @@ fn limits_can_be_chosen() {
     let mut options = EventRecorderOptions::default();
     (options.burst, options.refill_interval) = (1, S(10));
     (options.aggregate_from, options.aggregate_interval) = (2, S(60));
-    let mut play = Play::with_options(&options);
+    let mut play = CorrelatorTest::with_options(&options);
     created(play.observe("Failed", "a"));
     assert_eq!(play.observe("Failed", "a"), Decision::Drop);
     play.sleep(S(10));
     let combined = created(play.observe("Failed", "b"));
     assert_eq!(combined.message, "(combined from similar events): b");
     options.burst = 0;
-    let mut play = Play::with_options(&options);
+    let mut play = CorrelatorTest::with_options(&options);
     assert_eq!(play.observe("Failed", "a"), Decision::Drop);
     options.refill_interval = S(0);
-    let mut play = Play::with_options(&options);
+    let mut play = CorrelatorTest::with_options(&options);
     created(play.observe("Failed", "a"));
 }
 
 #[test]
-fn what_is_remembered_has_a_limit() {
+fn the_memory_of_objects_has_a_limit() {
     let options = EventRecorderOptions {
         remembered_max: 3,
         ..EventRecorderOptions::default()
     };
-    let mut play = Play::with_options(&options);
-    let tell = |play: &mut Play, name: &str| play.event(pod(name), "Failed", "no image");
+    let mut play = CorrelatorTest::with_options(&options);
+    let tell = |play: &mut CorrelatorTest, name: &str| play.event(pod(name), "Failed", "no image");
     for name in ["a", "b", "c"] {
         created(tell(&mut play, name));
     }
@@ -292,7 +292,7 @@ fn what_is_remembered_has_a_limit() {
 
 #[test]
 fn no_two_events_have_the_same_name_at_one_moment_or_after_the_clock_went_back() {
-    let mut play = Play::new();
+    let mut play = CorrelatorTest::new();
     play.sleep(S(10));
     let first = created(play.observe("A", "")).name;
     let second = created(play.observe("B", "")).name;
@@ -313,9 +313,9 @@ fn names_that_an_event_cannot_have_are_hashed() {
         ("", "event-"),
         (&*long, "event-"),
     ] {
-        let name = created(Play::new().event(pod(object), "A", "")).name;
+        let name = created(CorrelatorTest::new().event(pod(object), "A", "")).name;
         assert!(name.starts_with(beginning), "{name}");
-        let again = created(Play::new().event(pod(object), "A", "")).name;
+        let again = created(CorrelatorTest::new().event(pod(object), "A", "")).name;
         assert_eq!(name, again);
     }
 }

@@ -14,13 +14,13 @@ pub struct CacheSyncError {
     /// The number of informers that were waited for.
     pub informer_count: usize,
     /// Those that are not synced, in order of their resources. Never empty.
-    pub unsynced: Vec<Unsynced>,
+    pub unsynced: Vec<UnsyncedInformer>,
 }
 
 /// An informer that is not synced, and what keeps it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Unsynced {
+pub struct UnsyncedInformer {
     /// Which one: resource, representation, namespace and selectors.
     pub informer: Arc<str>,
     /// Its progress, and its last error.
@@ -38,11 +38,11 @@ pub struct OutOfScope {
     pub namespace: Arc<str>,
 }
 
-struct List<'a>(&'a [Unsynced]);
+struct List<'a>(&'a [UnsyncedInformer]);
 
-// === impl Unsynced ===
+// === impl UnsyncedInformer ===
 
-impl fmt::Display for Unsynced {
+impl fmt::Display for UnsyncedInformer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (SyncError::Deadline { status, .. } | SyncError::Stopped { status, .. }) = &self.error;
         write!(f, "{} ({status})", self.informer)

@@ -9,7 +9,8 @@ use std::{
 use futures::future::{BoxFuture, join_all};
 
 use super::{
-    CacheSyncError, Unsynced, handler_slot::InformerSlot, key::InformerKey, observers::ObserverHub,
+    CacheSyncError, UnsyncedInformer, handler_slot::InformerSlot, key::InformerKey,
+    observers::ObserverHub,
 };
 use crate::{
     indexer::{IndexFn, IndexerError},
@@ -199,7 +200,7 @@ pub(super) async fn wait_for_all(
         async move {
             let error = wait.await.err()?;
             let informer = Arc::from(key.to_string());
-            Some(Unsynced { informer, error })
+            Some(UnsyncedInformer { informer, error })
         }
     });
     let waits: Vec<_> = waits.collect();

@@ -95,7 +95,7 @@ pub(crate) use self::request::is_namespaced;
 pub use self::{
     config::InformerConfig,
     driver::SharedInformerFactory,
-    error::{CacheSyncError, OutOfScope, Unsynced},
+    error::{CacheSyncError, OutOfScope, UnsyncedInformer},
     informer::ScopedInformer,
     lister::ScopedLister,
     object::FactoryObject,

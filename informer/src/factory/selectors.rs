@@ -46,12 +46,12 @@ impl Selectors {
         self
     }
 
-    /// Returns the label selector, as it is sent.
+    /// Returns the label selector in requests.
     pub fn labels(&self) -> &str {
         &self.labels
     }
 
-    /// Returns the field selector, as it is sent.
+    /// Returns the field selector in requests.
     pub fn fields(&self) -> &str {
         &self.fields
     }

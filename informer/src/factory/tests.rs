@@ -40,7 +40,7 @@ fn key<K: FactoryObject>(scope: Scope, selectors: Selectors) -> String {
 }
 
 #[test]
-fn a_key_prints_what_tells_it_from_others() {
+fn a_key_prints_what_distinguishes_it() {
     let everything = Selectors::everything;
     assert_eq!(key::<Pod>(Scope::All, everything()), "pods.v1.");
     assert_eq!(

@@ -1,4 +1,4 @@
-//! Reads JSON, or what is decoded like it, by a path; what is not on it is skipped.
+//! Reads JSON, or a format decoded like it, along a path, and skips everything else.
 
 use std::{fmt, sync::Arc};
 

@@ -15,7 +15,7 @@ use std::{fmt, str::FromStr, sync::Arc};
 use serde::Serialize;
 
 pub use self::error::{ParseFieldPathError, ReadFieldError};
-pub(crate) use self::prune::{Dropped, DroppedPaths};
+pub(crate) use self::prune::{DroppedFields, DroppedPaths};
 
 /// A path to a field of an object: the plain paths of kubectl's `JSONPath`.
 ///

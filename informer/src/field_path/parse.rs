@@ -12,7 +12,7 @@ struct Parser<'a> {
     position: usize,
 }
 
-/// Returns true if `name` can be written after a dot as it is.
+/// Returns true if `name` can be written after a dot without escapes.
 pub(super) fn is_plain(name: &str) -> bool {
     !name.is_empty() && name != "*" && !name.contains(SPECIAL)
 }

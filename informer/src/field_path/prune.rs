@@ -6,7 +6,7 @@ use super::{FieldPath, Step, after_element, after_key};
 
 /// The dropped fields of an object: of each value on the way to the one that is decoded, the steps that are left on each path.
 /// None of them is at its end.
-pub(crate) struct Dropped<'a>(RefCell<Vec<&'a [Step]>>);
+pub(crate) struct DroppedFields<'a>(RefCell<Vec<&'a [Step]>>);
 
 /// The paths that continue in one value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,9 +15,9 @@ pub(crate) struct DroppedPaths {
     end: usize,
 }
 
-// === impl Dropped ===
+// === impl DroppedFields ===
 
-impl<'a> Dropped<'a> {
+impl<'a> DroppedFields<'a> {
     pub(crate) fn new(paths: &'a [FieldPath]) -> Self {
         Self(RefCell::new(paths.iter().map(|path| &*path.0).collect()))
     }

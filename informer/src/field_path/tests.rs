@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::{Dropped, FieldPath};
+use super::{DroppedFields, FieldPath};
 use crate::serde_layer::{Layered, Rules};
 
 fn path(text: &str) -> FieldPath {
@@ -81,7 +81,7 @@ fn a_path_leads_to_texts() {
 }
 
 #[test]
-fn what_is_wrong_with_a_path_is_named_with_its_place() {
+fn errors_of_a_path_name_the_place() {
     for (text, expected) in [
         ("", "no field at byte 0"),
         ("{}", "no field at byte 1"),
@@ -209,7 +209,7 @@ impl Serialize for Unreadable {
 }
 
 #[test]
-fn what_is_not_on_the_path_is_not_looked_at() {
+fn values_off_the_path_are_not_parsed() {
     #[derive(Serialize)]
     struct Holder {
         a: &'static str,
@@ -225,7 +225,7 @@ fn what_is_not_on_the_path_is_not_looked_at() {
 }
 
 #[test]
-fn what_is_not_json_is_an_error() {
+fn invalid_json_is_an_error() {
     for json in [r#"{"a": "#, "", r#"{"a": 1} x"#] {
         assert!(path(".a").values_in_json(json.as_bytes()).is_err());
     }
@@ -237,7 +237,7 @@ fn pruned(value: &Value, paths: &[&str]) -> Value {
     let paths: Vec<_> = paths.iter().map(|text| path(text)).collect();
     let json = value.to_string();
     let mut json = serde_json::Deserializer::from_str(&json);
-    let dropped = Dropped::new(&paths);
+    let dropped = DroppedFields::new(&paths);
     let rules = Rules::new(None, &dropped);
     let from_json = Value::deserialize(Layered::new(&mut json, rules)).unwrap();
     json.end().unwrap();
@@ -247,7 +247,7 @@ fn pruned(value: &Value, paths: &[&str]) -> Value {
 }
 
 #[test]
-fn what_is_dropped_is_not_there_and_all_else_is() {
+fn only_dropped_fields_are_missing() {
     let object = json!({
         "a": {"b": 1, "c": {"d": 2}},
         "list": [{"x": 1, "y": [1, 2]}, {"x": null}, 3],
@@ -288,7 +288,7 @@ fn types_of_the_api_are_decoded_without_what_is_dropped() {
         ".spec.containers.image",
     ];
     let paths = paths.map(path);
-    let dropped = Dropped::new(&paths);
+    let dropped = DroppedFields::new(&paths);
     let rules = Rules::new(None, &dropped);
     let pod = Pod::deserialize(Layered::new(json.clone(), rules)).unwrap();
     let spec = pod.spec.unwrap();

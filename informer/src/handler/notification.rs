@@ -56,7 +56,7 @@ impl<K> Notification<K> {
         }
     }
 
-    /// The object as it is now, or the last that is known of one that is gone.
+    /// The present object, or the last known state of a deleted one.
     pub fn object(&self) -> Option<&Object<K>> {
         match self {
             Self::Add { object, .. } => Some(object),

@@ -115,7 +115,7 @@ fn a_filter_that_panics_or_cannot_read_accepts_nothing() {
 }
 
 #[test]
-fn closures_hear_what_they_are_for_and_nothing_else() {
+fn closures_receive_what_they_are_for_and_nothing_else() {
     let recording = Arc::new(Mutex::new(Vec::new()));
     let note =
         |recording: &Arc<Mutex<Vec<String>>>, text: String| recording.lock().unwrap().push(text);
@@ -130,7 +130,7 @@ fn closures_hear_what_they_are_for_and_nothing_else() {
 }
 
 #[test]
-fn a_closure_hears_everything_with_its_cause_before_the_one_it_is_for() {
+fn a_closure_receives_everything_with_its_cause_before_the_one_it_is_for() {
     let recording = Arc::new(Mutex::new(Vec::new()));
     let note =
         |recording: &Arc<Mutex<Vec<String>>>, text: String| recording.lock().unwrap().push(text);
@@ -163,7 +163,7 @@ fn a_closure_hears_everything_with_its_cause_before_the_one_it_is_for() {
 }
 
 #[test]
-fn what_a_filter_makes_of_an_update_has_the_cause_of_the_update() {
+fn a_filtered_update_has_the_cause_of_the_update() {
     let (inner, recording) = RecordingHandler::new();
     let mut handler = FilteringHandler::new(is_mine, inner);
     add(

@@ -7,7 +7,7 @@ use serde::de::DeserializeOwned;
 use super::HttpListWatch;
 use crate::{
     compact::{Compact, CompactOptions},
-    decode::Packing,
+    decode::PackedForm,
 };
 
 // === impl HttpListWatch ===
@@ -38,7 +38,7 @@ impl<K> HttpListWatch<K> {
         K: DeserializeOwned + Send + Sync + 'static,
     {
         HttpListWatch {
-            form: Arc::new(Packing::new(&self.decoder, options)),
+            form: Arc::new(PackedForm::new(&self.decoder, options)),
             source: self.source,
             decoder: self.decoder,
             shard: self.shard,

@@ -21,11 +21,11 @@ use serde::de::DeserializeOwned;
 
 use self::{
     negotiation::Negotiation,
-    pages::{DecodeItems, Items, Maker, NextPage, Ordered, read_page},
+    pages::{DecodeItems, Items, NextPage, ObjectDecoder, Ordered, read_page},
     response::Chunks,
 };
 use crate::{
-    decode::{Decoder, Form, ListEnd, Typed},
+    decode::{Decoder, Form, ListEnd, TypedForm},
     field_path::{FieldPath, ParseFieldPathError},
     held_objects::HeldObjects,
     list_watch::{ListPage, ListRequest, ListWatch, ListWatchError, WatchRequest},
@@ -122,7 +122,7 @@ impl<K: Resource + DeserializeOwned + 'static> HttpListWatch<K> {
                 next_page: NextPage::default(),
             },
             decoder: Arc::new(decoder),
-            form: Arc::new(Typed),
+            form: Arc::new(TypedForm),
             shard: None,
         }
     }
@@ -211,8 +211,8 @@ impl<K> HttpListWatch<K> {
         &self.source.target.plural
     }
 
-    fn maker(&self, held: &Arc<dyn HeldObjects<K>>) -> Maker<K> {
-        Maker {
+    fn maker(&self, held: &Arc<dyn HeldObjects<K>>) -> ObjectDecoder<K> {
+        ObjectDecoder {
             decoder: Arc::clone(&self.decoder),
             held: Arc::clone(held),
             form: Arc::clone(&self.form),

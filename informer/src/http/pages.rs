@@ -1,7 +1,7 @@
 //! The pages of a list: each is decoded while it arrives, on as many threads as there are, and the next is requested
 //! meanwhile.
 //!
-//! Nothing here depends on the type of the objects but [`Maker`], which makes them: all else is compiled once.
+//! Nothing here depends on the type of the objects but [`ObjectDecoder`], which makes them: all else is compiled once.
 
 use std::{any::Any, collections::VecDeque, pin::pin, slice, sync::Arc};
 
@@ -15,10 +15,10 @@ use tokio_util::sync::CancellationToken;
 
 use super::{Answer, response::Chunks};
 use crate::{
-    decode::{Decoder, Form, ListEnd, ListReader, Making},
+    decode::{Decoder, Form, ItemContext, ListEnd, ListReader},
     encoding::Encoding,
     held_objects::HeldObjects,
-    list_watch::{Arrived, ListWatchError},
+    list_watch::{ArrivedObject, ListWatchError},
     shard::ShardFilter,
     sync::{Mutex, lock},
     task::{TaskSet, has_threads},
@@ -39,7 +39,7 @@ pub(super) type RequestPage<'a> = dyn Fn(&str) -> Ordered + Send + Sync + 'a;
 pub(super) struct NextPage(Mutex<Option<(String, Ordered)>>);
 
 /// Makes objects from their bytes, shared by the tasks that do so.
-pub(super) struct Maker<K> {
+pub(super) struct ObjectDecoder<K> {
     pub(super) decoder: Arc<Decoder>,
     pub(super) held: Arc<dyn HeldObjects<K>>,
     pub(super) form: Arc<dyn Form<K>>,
@@ -68,12 +68,12 @@ pub(super) trait DecodeItems: Send + Sync {
     fn append(&self, decoded: &mut Items, more: Items);
 }
 
-/// Decoded items, for the [`Maker`] that made them.
+/// Decoded items, for the [`ObjectDecoder`] that made them.
 pub(super) struct Items(Box<dyn Any + Send>);
 
 /// The page after the one that is being decoded, once it is known where that begins.
 #[derive(Default)]
-struct Following {
+struct FollowingPage {
     request: Option<(String, Ordered)>,
     /// The answer, if it has arrived.
     answer: Option<Result<Answer<Bytes>, ListWatchError>>,
@@ -100,7 +100,7 @@ pub(super) async fn read_page(
     next: &NextPage,
     request: &RequestPage<'_>,
 ) -> Result<(ListEnd, Items), ListWatchError> {
-    let mut following = Following::default();
+    let mut following = FollowingPage::default();
     match read(maker, answer, &mut following, request).await {
         Ok(page) => {
             if let Some((token, body)) = following.into_page() {
@@ -117,7 +117,7 @@ pub(super) async fn read_page(
 async fn read(
     maker: &Arc<dyn DecodeItems>,
     mut answer: Answer<Chunks>,
-    following: &mut Following,
+    following: &mut FollowingPage,
     request: &RequestPage<'_>,
 ) -> Result<(ListEnd, Items), ListWatchError> {
     let mut list = ListReader::new(answer.encoding);
@@ -159,11 +159,11 @@ impl NextPage {
     }
 }
 
-// === impl Maker ===
+// === impl ObjectDecoder ===
 
-impl<K: Send + Sync + 'static> Maker<K> {
-    pub(super) fn making(&self) -> Making<'_, K> {
-        Making {
+impl<K: Send + Sync + 'static> ObjectDecoder<K> {
+    pub(super) fn making(&self) -> ItemContext<'_, K> {
+        ItemContext {
             held: Some(&*self.held),
             form: &*self.form,
             shard: self.shard.as_deref(),
@@ -171,7 +171,7 @@ impl<K: Send + Sync + 'static> Maker<K> {
     }
 }
 
-impl<K: Send + Sync + 'static> DecodeItems for Maker<K> {
+impl<K: Send + Sync + 'static> DecodeItems for ObjectDecoder<K> {
     fn decoder(&self) -> &Decoder {
         &self.decoder
     }
@@ -181,7 +181,7 @@ impl<K: Send + Sync + 'static> DecodeItems for Maker<K> {
     }
 
     fn none(&self) -> Items {
-        Items::new(Vec::<Arrived<K>>::new())
+        Items::new(Vec::<ArrivedObject<K>>::new())
     }
 
     fn decode(
@@ -207,24 +207,24 @@ impl<K: Send + Sync + 'static> DecodeItems for Maker<K> {
 // === impl Items ===
 
 impl Items {
-    fn new<K: Send + Sync + 'static>(items: Vec<Arrived<K>>) -> Self {
+    fn new<K: Send + Sync + 'static>(items: Vec<ArrivedObject<K>>) -> Self {
         Self(Box::new(items))
     }
 
-    fn get_mut<K: Send + Sync + 'static>(&mut self) -> &mut Vec<Arrived<K>> {
+    fn get_mut<K: Send + Sync + 'static>(&mut self) -> &mut Vec<ArrivedObject<K>> {
         let items = self.0.downcast_mut();
         items.expect("items are read by the maker that made them")
     }
 
-    pub(super) fn into_vec<K: Send + Sync + 'static>(self) -> Vec<Arrived<K>> {
+    pub(super) fn into_vec<K: Send + Sync + 'static>(self) -> Vec<ArrivedObject<K>> {
         let items = self.0.downcast();
         *items.expect("items are read by the maker that made them")
     }
 }
 
-// === impl Following ===
+// === impl FollowingPage ===
 
-impl Following {
+impl FollowingPage {
     /// Requests the page that begins at `token`, if there is one and it was not requested yet.
     async fn begin(&mut self, token: Option<String>, request: &RequestPage<'_>) {
         let Some(token) = token.filter(|_| self.request.is_none()) else {
@@ -259,7 +259,7 @@ impl Following {
         Some((token, body))
     }
 
-    /// Returns the refusal of the page, if it has arrived and names a time to wait: that time holds even though nobody takes the page.
+    /// Returns the refusal of the page, if it has arrived and names a time to wait: that time holds although the page is not taken.
     fn into_refusal(self) -> Option<ListWatchError> {
         let refusal = self.answer?.err()?;
         refusal.retry_after().is_some().then_some(refusal)
@@ -342,7 +342,7 @@ impl<'a> Decoding<'a> {
     }
 }
 
-impl<K> Clone for Maker<K> {
+impl<K> Clone for ObjectDecoder<K> {
     fn clone(&self) -> Self {
         Self {
             decoder: Arc::clone(&self.decoder),

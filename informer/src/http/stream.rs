@@ -11,7 +11,7 @@ use futures::Stream;
 use http_body::Body as _;
 use kube::client::Body;
 
-use super::{Answer, negotiation::Negotiation, pages::Maker, response};
+use super::{Answer, negotiation::Negotiation, pages::ObjectDecoder, response};
 use crate::{
     decode::{Frame, Frames},
     list_watch::{ListWatchError, WatchEvent},
@@ -23,7 +23,7 @@ use crate::{
 /// an error as its last item; nothing follows an error event either.
 pub struct HttpWatchStream<K> {
     body: WatchBody,
-    maker: Maker<K>,
+    maker: ObjectDecoder<K>,
     negotiation: Arc<Negotiation>,
     /// True if events bring the present state before the changes, without an end.
     begins_with_state: bool,
@@ -41,7 +41,7 @@ struct WatchBody {
 impl<K> HttpWatchStream<K> {
     pub(super) fn new(
         answer: Answer<Body>,
-        maker: Maker<K>,
+        maker: ObjectDecoder<K>,
         negotiation: Arc<Negotiation>,
         begins_with_state: bool,
     ) -> Self {

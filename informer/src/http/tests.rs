@@ -132,7 +132,7 @@ async fn paths_are_those_of_the_resource_and_the_scope() {
 }
 
 #[tokio::test]
-async fn what_is_asked_becomes_the_query() {
+async fn the_request_becomes_the_query() {
     let body = || answer(200, vec![Ok(EMPTY_LIST)]);
     let server = Server::answering([body(), body(), body(), body()]);
     let pods = HttpListWatch::<Pod>::new(server.client(), Scope::All)
@@ -258,7 +258,7 @@ async fn a_failure_is_read_as_a_status_with_what_its_headers_add() {
 }
 
 #[tokio::test]
-async fn a_refused_connection_is_told() {
+async fn a_refused_connection_is_reported() {
     let service = tower::service_fn(|_: Request<Body>| async {
         Err::<Response<Body>, _>(io::Error::from(io::ErrorKind::ConnectionRefused))
     });
@@ -326,7 +326,7 @@ async fn the_next_page_is_asked_for_with_the_present_one_and_only_once() {
 }
 
 #[tokio::test]
-async fn a_next_page_that_nobody_asks_for_is_given_up() {
+async fn a_next_page_that_is_not_requested_is_given_up() {
     let page = |body| answer(200, vec![Ok(body)]);
     let server = Server::answering([
         page(FIRST_PAGE),
@@ -358,7 +358,7 @@ async fn a_next_page_that_nobody_asks_for_is_given_up() {
 }
 
 #[tokio::test]
-async fn the_failure_of_a_next_page_is_told_to_who_asks_for_it() {
+async fn the_failure_of_a_next_page_is_reported_to_the_task_that_asks_for_it() {
     let server = Server::answering([
         answer(200, vec![Ok(FIRST_PAGE)]),
         answer(503, vec![]),
@@ -477,7 +477,7 @@ async fn events_of(chunks: Vec<Result<&'static str, io::ErrorKind>>) -> Vec<Stri
 }
 
 #[tokio::test]
-async fn a_stream_tells_its_end_from_breaking_off() {
+async fn a_stream_reports_its_end_from_breaking_off() {
     use io::ErrorKind::{ConnectionReset, UnexpectedEof};
 
     let broken = "the connection failed";

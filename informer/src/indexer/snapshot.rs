@@ -14,7 +14,7 @@ use crate::object::{DecodeError, Object, ObjectKey, ResourceVersion};
 /// The name of the index that every indexer has: objects by their namespace, the empty one for cluster-scoped objects.
 pub const NAMESPACE_INDEX: &str = "namespace";
 
-/// The contents of an indexer at one moment. It never changes; editing a clone leaves it as it is.
+/// The contents of an indexer at one moment. It never changes; edits of a clone do not affect it.
 ///
 /// # Memory
 ///

@@ -22,7 +22,7 @@ fn by_word() -> IndexFn<Value> {
     IndexFn::fallible(|object: &Object<Value>| {
         let text = object.get().text.clone();
         match text.as_str() {
-            "fail" => Err("the text says so"),
+            "fail" => Err("the text is bad"),
             // Without the hook's message on standard error.
             "panic" => resume_unwind(Box::new("told to")),
             _ => Ok(text
@@ -173,7 +173,7 @@ fn an_index_that_is_removed_is_unknown_and_its_name_is_free() {
 }
 
 #[test]
-fn an_index_tells_how_much_of_an_object_it_reads() {
+fn an_index_reports_how_much_of_an_object_it_reads() {
     let by_field = IndexFn::<Value>::by_field("{.text}").unwrap();
     assert_eq!(by_field.reads(), Reads::Fields);
     assert_eq!(by_field.field_path().unwrap().to_string(), ".text");
@@ -226,7 +226,7 @@ fn an_object_whose_index_function_fails_or_panics_is_stored_and_marked() {
         unindexed,
         [
             "n/b: the index function panicked: told to",
-            "n/c: the text says so"
+            "n/c: the text is bad"
         ]
     );
     assert_eq!(snapshot.recount(), Ok(()));
@@ -343,7 +343,7 @@ fn an_object_is_found_by_its_names_and_a_snapshot_without_any_is_empty() {
 }
 
 #[test]
-fn what_an_index_refuses_is_noted_once_with_the_key_and_the_reason() {
+fn an_index_error_is_noted_once_with_key_and_reason() {
     let mut writer = holding([]);
     writer.write(|draft| {
         draft.insert(object_with("n/a@1", "red", []));
@@ -353,7 +353,7 @@ fn what_an_index_refuses_is_noted_once_with_the_key_and_the_reason() {
             .iter()
             .map(|failure| format!("{} {}: {}", failure.index, failure.key, failure.reason))
             .collect();
-        assert_eq!(noted, ["word n/b: the text says so"]);
+        assert_eq!(noted, ["word n/b: the text is bad"]);
         assert!(draft.take_failures().is_empty());
     });
 }

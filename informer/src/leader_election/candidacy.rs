@@ -5,7 +5,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use tokio::time::Instant;
 
-/// The time after which an object is renewed that nobody asks for; six times before it is deleted.
+/// The period of renewals without a ping; six of them fit before the object is deleted.
 const INTERVAL: Duration = Duration::from_mins(5);
 /// The difference of a written time from the server's after which it is corrected.
 const ERROR_MAX: Duration = Duration::from_secs(2);

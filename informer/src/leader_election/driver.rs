@@ -14,7 +14,7 @@ use tracing::{debug, info, warn};
 
 use super::{
     LeaderElectionOptions, LeaseCandidate, LeaseLock,
-    lease_lock::Held,
+    lease_lock::HeldLease,
     machine::{Decision, Machine, Observation},
     record::Record,
 };
@@ -26,7 +26,7 @@ pub(super) struct Candidate {
     lock: LeaseLock,
     options: LeaderElectionOptions,
     machine: Machine,
-    held: Option<Held>,
+    held: Option<HeldLease>,
     jitter: Jitter,
     /// The candidate of a coordinated election: it stands no more before the lease is given back.
     standing: Option<Box<LeaseCandidate>>,
@@ -181,7 +181,7 @@ impl Candidate {
                 // The term that this candidate led by is over. It ends before the lease is given back: that takes time, and
                 // the next one may lead as soon as the grant has expired.
                 Ok(Ok(Attempt::Stale(_))) => {
-                    debug!(key = self.lock.key(), "the lease was granted anew");
+                    debug!(key = self.lock.key(), "the lease was granted again");
                     return End::Lost;
                 }
                 Ok(Err(error)) => debug!(key = self.lock.key(), %error, "cannot renew the lease"),

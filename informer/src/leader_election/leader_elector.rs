@@ -215,7 +215,7 @@ impl Leadership {
 // === impl Fence ===
 
 impl Fence {
-    /// Returns true if the leadership is held at this moment. Otherwise it is lost from now on, whoever notices first.
+    /// Returns true if the leadership is held at this moment. Otherwise it is lost from now on, for all clones.
     pub(crate) fn is_open(&self) -> bool {
         let is_in_time = Instant::now() < *self.leads_until.borrow();
         if !is_in_time {

@@ -26,7 +26,7 @@ pub struct LeaseLock {
 
 /// The lease as it was read or written last. Fields that an election does not know are sent back unchanged.
 #[derive(Clone, Debug)]
-pub(crate) struct Held(DynamicObject);
+pub(crate) struct HeldLease(DynamicObject);
 
 // === impl LeaseLock ===
 
@@ -65,21 +65,21 @@ impl LeaseLock {
         format!("{}/{}", self.namespace, self.name)
     }
 
-    pub(crate) async fn get(&self) -> Result<Option<(Record, Held)>, kube::Error> {
+    pub(crate) async fn get(&self) -> Result<Option<(Record, HeldLease)>, kube::Error> {
         let Some(lease) = self.api.get_opt(&self.name).await? else {
             return Ok(None);
         };
-        Ok(Some((record_of(&lease), Held(lease))))
+        Ok(Some((record_of(&lease), HeldLease(lease))))
     }
 
     /// Writes `record` in the place of what `held` says, which must still be so; a new lease if there was none.
     pub(crate) async fn write(
         &self,
-        held: Option<&Held>,
+        held: Option<&HeldLease>,
         record: &Record,
-    ) -> Result<Held, kube::Error> {
+    ) -> Result<HeldLease, kube::Error> {
         let params = PostParams::default();
-        let written = if let Some(Held(lease)) = held {
+        let written = if let Some(HeldLease(lease)) = held {
             let mut lease = lease.clone();
             put(&mut lease, record);
             self.api.replace(&self.name, &params, &lease).await?
@@ -89,7 +89,7 @@ impl LeaseLock {
             put(&mut lease, record);
             self.api.create(&params, &lease).await?
         };
-        Ok(Held(written))
+        Ok(HeldLease(written))
     }
 }
 

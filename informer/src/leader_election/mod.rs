@@ -105,7 +105,7 @@ pub use self::{
 #[cfg(feature = "controller")]
 pub(crate) use self::{
     leader_elector::Fence,
-    lease_lock::{Held, record_of},
+    lease_lock::{HeldLease, record_of},
     machine::Observation,
     record::{Record, micro_time},
 };

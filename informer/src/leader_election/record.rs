@@ -5,7 +5,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-/// The part of a Lease's spec that an election reads and writes. The rest stays as it is.
+/// The part of a Lease's spec that an election reads and writes. Other fields are not changed.
 #[doc(alias = "LeaderElectionRecord")]
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]

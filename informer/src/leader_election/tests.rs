@@ -15,14 +15,14 @@ use super::{
 const S: fn(u64) -> Duration = Duration::from_secs;
 
 /// A candidate called `me`, and the time since it began.
-struct Play {
+struct CandidateTest {
     machine: Machine,
     origin: Instant,
 }
 
-// === impl Play ===
+// === impl CandidateTest ===
 
-impl Play {
+impl CandidateTest {
     fn new() -> Self {
         Self {
             machine: Machine::new("me", &LeaderElectionOptions::default()),
@@ -107,22 +107,22 @@ fn held_by(holder: &str, acquired: u64, renewed: u64, transitions: i32) -> Recor
 
 #[test]
 fn a_lease_that_does_not_exist_is_made() {
-    let mut play = Play::new();
+    let mut play = CandidateTest::new();
     assert_eq!(play.taken(S(3), None), held_by("me", 3, 3, 0));
 }
 
 #[test]
-fn a_lease_that_nobody_holds_is_taken_at_once() {
+fn a_lease_without_a_holder_is_taken_at_once() {
     for free in [Record::default(), held_by("", 1, 1, 4)] {
         let transitions = free.transitions() + 1;
-        let taken = Play::new().taken(S(3), Some(free));
+        let taken = CandidateTest::new().taken(S(3), Some(free));
         assert_eq!(taken, held_by("me", 3, 3, transitions));
     }
 }
 
 #[test]
 fn anothers_lease_is_left_alone_until_nothing_was_written_for_as_long_as_it_lasts() {
-    let mut play = Play::new();
+    let mut play = CandidateTest::new();
     let lease = || Some(held_by("other", 1, 1, 4));
     assert_eq!(play.left(S(0), lease()), S(15));
     assert_eq!(play.left(S(14), lease()), S(1));
@@ -130,8 +130,8 @@ fn anothers_lease_is_left_alone_until_nothing_was_written_for_as_long_as_it_last
 }
 
 #[test]
-fn each_write_of_its_holder_begins_the_time_anew() {
-    let mut play = Play::new();
+fn each_write_of_its_holder_restarts_the_time() {
+    let mut play = CandidateTest::new();
     play.left(S(0), Some(held_by("other", 1, 1, 4)));
     assert_eq!(play.left(S(14), Some(held_by("other", 1, 3, 4))), S(15));
     assert_eq!(play.left(S(28), Some(held_by("other", 1, 3, 4))), S(1));
@@ -141,7 +141,7 @@ fn each_write_of_its_holder_begins_the_time_anew() {
 fn the_times_in_a_lease_are_not_compared_with_this_ones_clock() {
     // Written by a clock that is a century late, or one that is ahead.
     for renewed in [0, 4_000_000_000] {
-        let mut play = Play::new();
+        let mut play = CandidateTest::new();
         let lease = || Some(held_by("other", renewed, renewed, 4));
         assert_eq!(play.left(S(2_000_000_000), lease()), S(15));
         play.taken(S(2_000_000_015), lease());
@@ -150,7 +150,7 @@ fn the_times_in_a_lease_are_not_compared_with_this_ones_clock() {
 
 #[test]
 fn the_holders_own_duration_counts() {
-    let mut play = Play::new();
+    let mut play = CandidateTest::new();
     let mut lease = held_by("other", 1, 1, 4);
     lease.lease_duration_seconds = Some(60);
     assert_eq!(play.left(S(0), Some(lease)), S(60));
@@ -163,7 +163,7 @@ fn the_holders_own_duration_counts() {
 #[test]
 fn ones_own_lease_is_renewed_and_keeps_its_beginning_and_its_count() {
     // Found after a restart.
-    let mut play = Play::new();
+    let mut play = CandidateTest::new();
     let taken = play.taken(S(9), Some(held_by("me", 1, 2, 4)));
     assert_eq!(taken, held_by("me", 1, 9, 4));
     // And without reading, once it was written.
@@ -177,7 +177,7 @@ fn ones_own_lease_is_renewed_and_keeps_its_beginning_and_its_count() {
 
 #[test]
 fn after_a_write_that_failed_the_lease_is_read_first() {
-    let mut play = Play::new();
+    let mut play = CandidateTest::new();
     let taken = play.taken(S(0), None);
     play.written(S(0), taken);
     play.machine.on_write_begun(held_by("me", 0, 2, 0));
@@ -189,7 +189,7 @@ fn after_a_write_that_failed_the_lease_is_read_first() {
 
 #[test]
 fn a_lease_that_was_taken_is_not_taken_back() {
-    let mut play = Play::new();
+    let mut play = CandidateTest::new();
     let taken = play.taken(S(0), None);
     play.written(S(0), taken);
     play.left(S(2), Some(held_by("thief", 1, 1, 1)));
@@ -198,8 +198,8 @@ fn a_lease_that_was_taken_is_not_taken_back() {
 }
 
 #[test]
-fn a_lease_that_is_given_back_holds_for_nobody_and_keeps_its_count() {
-    let mut play = Play::new();
+fn a_released_lease_has_no_holder_and_keeps_its_count() {
+    let mut play = CandidateTest::new();
     let taken = play.taken(S(0), Some(held_by("", 0, 0, 6)));
     play.written(S(0), taken);
     let mut free = held_by("", 2, 2, 7);
@@ -209,7 +209,7 @@ fn a_lease_that_is_given_back_holds_for_nobody_and_keeps_its_count() {
 
 #[test]
 fn a_lease_is_given_back_after_a_renewal_of_unknown_outcome_but_not_that_of_a_later_leadership() {
-    let mut play = Play::new();
+    let mut play = CandidateTest::new();
     let taken = play.taken(S(0), None);
     play.written(S(0), taken.clone());
     let renewed = held_by("me", 0, 2, 0);
@@ -229,7 +229,7 @@ fn a_lease_is_given_back_after_a_renewal_of_unknown_outcome_but_not_that_of_a_la
 
 #[test]
 fn a_coordinated_lease_is_left_alone_until_it_is_granted() {
-    let mut play = Play::coordinated();
+    let mut play = CandidateTest::coordinated();
     assert_eq!(play.coordinate(S(1), None), awaited(""));
     assert_eq!(
         play.coordinate(S(2), Some(held_by("", 1, 1, 0))),
@@ -245,7 +245,7 @@ fn a_coordinated_lease_is_left_alone_until_it_is_granted() {
 #[test]
 fn a_grant_is_taken_up_by_the_coordinators_clock() {
     // It was granted after the read that began at 3 s did not show it, when the coordinator's clock said 1,000 s.
-    let mut play = Play::coordinated();
+    let mut play = CandidateTest::coordinated();
     play.coordinate(S(4), Some(held_by("other", 1, 1, 6)));
     let taken = play.coordinate(S(7), Some(granted_to("me", 1_000, Some(6))));
     let own = |renewed| held_by("me", 1_004, renewed, 7);
@@ -266,7 +266,7 @@ fn a_grant_is_taken_up_by_the_coordinators_clock() {
     let again = held_by("me", 3_003, 3_003, 8);
     assert_eq!(taken, Decision::Take(again));
     // The first leader of all.
-    let mut play = Play::coordinated();
+    let mut play = CandidateTest::coordinated();
     play.coordinate(S(4), None);
     let taken = play.coordinate(S(7), Some(granted_to("me", 1_000, None)));
     assert_eq!(taken, Decision::Take(held_by("me", 1_004, 1_004, 0)));
@@ -281,14 +281,14 @@ fn a_grant_of_unknown_age_is_given_back() {
     };
     // After a restart under the same name.
     for found in [granted_to("me", 1_000, Some(3)), held_by("me", 1, 2, 3)] {
-        let mut play = Play::coordinated();
+        let mut play = CandidateTest::coordinated();
         assert_eq!(play.coordinate(S(2), Some(found)), given_back(2, 3));
         // The next one is younger than that.
         let taken = play.coordinate(S(4), Some(granted_to("me", 1_001, Some(3))));
         assert_eq!(taken, Decision::Take(held_by("me", 1_004, 1_004, 4)));
     }
     // If that failed, the same one is no younger.
-    let mut play = Play::coordinated();
+    let mut play = CandidateTest::coordinated();
     let grant = || Some(granted_to("me", 1_000, Some(3)));
     for second in [2, 4, 100] {
         assert_eq!(play.coordinate(S(second), grant()), given_back(second, 3));
@@ -301,12 +301,12 @@ fn a_grant_of_unknown_age_is_given_back() {
 
 #[test]
 fn a_leader_hands_over_to_the_candidate_that_the_coordinator_prefers() {
-    let mut play = Play::coordinated();
+    let mut play = CandidateTest::coordinated();
     play.coordinate(S(1), None);
     play.coordinate(S(2), Some(granted_to("me", 1_000, None)));
     let mut own = held_by("me", 1_002, 1_002, 0);
     play.written(S(2), own.clone());
-    // Itself, or nobody.
+    // Itself, or no holder.
     for preferred in ["me", ""] {
         own.preferred_holder = Some(preferred.to_owned());
         let taken = play.coordinate(S(4), Some(own.clone()));
@@ -325,15 +325,15 @@ fn a_leader_hands_over_to_the_candidate_that_the_coordinator_prefers() {
 }
 
 /// A candidate's step at a second of its own clock, which is `wall` seconds ahead of the time since it began.
-struct Stand {
+struct CandidacyTest {
     candidacy: Candidacy,
     origin: Instant,
     ahead: u64,
 }
 
-// === impl Stand ===
+// === impl CandidacyTest ===
 
-impl Stand {
+impl CandidacyTest {
     fn new(ahead: u64) -> Self {
         Self {
             candidacy: Candidacy::default(),
@@ -377,8 +377,8 @@ const QUIET: ObservedCandidate = ObservedCandidate { pinged: None };
 const TICK: Duration = Duration::from_micros(1);
 
 #[test]
-fn a_candidate_is_made_anew_renewed_and_answers_each_ping_once() {
-    let mut stand = Stand::new(0);
+fn a_candidate_is_created_again_renewed_and_answers_each_ping_once() {
+    let mut stand = CandidacyTest::new(0);
     assert_eq!(stand.written(1, None, 1), wall(S(1)));
     assert_eq!(stand.rests(2, QUIET), 301);
     assert_eq!(stand.written(10, Some(pinged(9)), 10), wall(S(10)));
@@ -387,14 +387,14 @@ fn a_candidate_is_made_anew_renewed_and_answers_each_ping_once() {
     assert_eq!(stand.written(311, Some(pinged(11)), 311), wall(S(311)));
     assert_eq!(stand.written(312, None, 312), wall(S(312)));
     // One that was there before is renewed first.
-    let mut again = Stand::new(0);
+    let mut again = CandidacyTest::new(0);
     assert_eq!(again.written(1, Some(QUIET), 1), wall(S(1)));
 }
 
 #[test]
 fn a_candidate_whose_clock_is_wrong_writes_the_servers_time() {
     for ahead in [50_000, 0] {
-        let mut stand = Stand::new(ahead);
+        let mut stand = CandidacyTest::new(ahead);
         // By the server's clock it is 10,000 s later.
         assert_eq!(stand.written(1, None, 10_001), wall(S(1 + ahead)));
         // That is corrected at once.

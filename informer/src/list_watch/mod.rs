@@ -99,13 +99,13 @@ impl<K, L: ListWatch<K>> ListWatch<K> for Arc<L> {
 }
 
 /// An object that arrived, or the reason why it could not be decoded. The others are delivered either way.
-pub type Arrived<K> = Result<Object<K>, DecodeError>;
+pub type ArrivedObject<K> = Result<Object<K>, DecodeError>;
 
 /// One page of a list.
 #[derive(Debug)]
 pub struct ListPage<K> {
     /// The objects in the order of the server: by namespace, then name.
-    pub items: Vec<Arrived<K>>,
+    pub items: Vec<ArrivedObject<K>>,
     /// The version at which the whole list, with all its pages, is exact.
     pub resource_version: ResourceVersion,
     /// The start of the next page; `None` on the last.
@@ -117,11 +117,11 @@ pub struct ListPage<K> {
 #[non_exhaustive]
 pub enum WatchEvent<K> {
     /// The object is new in the selection.
-    Added(Arrived<K>),
+    Added(ArrivedObject<K>),
     /// The object changed within the selection.
-    Modified(Arrived<K>),
+    Modified(ArrivedObject<K>),
     /// The object left the selection; its version is that of the change which took it out.
-    Deleted(Arrived<K>),
+    Deleted(ArrivedObject<K>),
     /// All changes up to this version have been sent.
     Bookmark {
         /// The version.

@@ -87,7 +87,7 @@ fn check_refused(selector: &str, position: usize, reason: &str) {
 }
 
 #[test]
-fn what_is_no_selector_is_refused_with_a_reason() {
+fn an_invalid_selector_is_refused_with_a_reason() {
     check_refused(",", 0, "\",\" is not the key of a label");
     check_refused("a,", 2, "found the end, expected a key");
     check_refused("a,,b", 2, "\",\" is not the key of a label");

@@ -15,7 +15,7 @@ use super::{
     signals::until_signal,
 };
 use crate::{
-    controller::{Activity, CacheSource, Prepared, Runnable, Running},
+    controller::{Activity, CacheSource, PreparedController, Runnable, Running},
     factory::SharedInformerFactory,
     leader_election::{LeaderElector, Leadership},
 };
@@ -42,7 +42,7 @@ pub struct Manager {
 }
 
 /// The course of a manager around its controllers.
-struct Course {
+struct ManagerRun {
     factory: SharedInformerFactory,
     elector: Option<LeaderElector>,
     limits: RunLimits,
@@ -191,7 +191,7 @@ impl Manager {
         stop: CancellationToken,
         running: &watch::Sender<Vec<(Arc<str>, Activity)>>,
     ) -> Result<(), ManagerError> {
-        let course = Course {
+        let course = ManagerRun {
             factory: self.factory,
             elector: self.elector,
             limits: self.limits,
@@ -203,7 +203,10 @@ impl Manager {
             .map(|controller| controller.prepare(&self.client, &caches))
             .collect();
         let start = || {
-            let controllers: Vec<Running> = prepared.into_iter().map(Prepared::start).collect();
+            let controllers: Vec<Running> = prepared
+                .into_iter()
+                .map(PreparedController::start)
+                .collect();
             let activities = controllers.iter();
             let activities = activities.map(|own| (Arc::clone(own.name()), own.activity()));
             running.send_replace(activities.collect());
@@ -230,9 +233,9 @@ impl Manager {
     }
 }
 
-// === impl Course ===
+// === impl ManagerRun ===
 
-impl Course {
+impl ManagerRun {
     /// Waits for the caches and for the leadership, then lets the controllers work.
     async fn lead(
         &self,

@@ -36,7 +36,7 @@ pub struct MultiClusterManager {
 pub struct RunningMultiClusterManager(Background);
 
 /// The clusters in which controllers work.
-struct Courses {
+struct ClusterRuns {
     setup: Arc<Setup>,
     running: BTreeMap<Arc<str>, (Cluster, CancellationToken)>,
     ends: FuturesUnordered<BoxFuture<'static, End>>,
@@ -154,7 +154,7 @@ impl MultiClusterManager {
             None => None,
         };
         self.health.reach(Stage::Leading);
-        let courses = Courses {
+        let courses = ClusterRuns {
             setup: Arc::new(self.setup),
             running: BTreeMap::new(),
             ends: FuturesUnordered::new(),
@@ -181,9 +181,9 @@ impl fmt::Debug for MultiClusterManager {
     }
 }
 
-// === impl Courses ===
+// === impl ClusterRuns ===
 
-impl Courses {
+impl ClusterRuns {
     /// Works in the clusters that there are until `stop`.
     async fn run(
         mut self,

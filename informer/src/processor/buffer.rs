@@ -38,7 +38,7 @@ pub enum Buffer {
     ///
     /// Grows for as long as the handler is slower than changes come.
     Unbounded,
-    /// The handler is removed as soon as more than the limit wait. Its registration says so
+    /// The handler is removed as soon as more than the limit wait. Its registration reports it
     /// ([`HandlerEnd::Overflowed`](super::HandlerEnd::Overflowed)).
     ///
     /// A relist can bring as many changes at once as there are objects.

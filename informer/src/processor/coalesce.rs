@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::{handler::Notification, object::ObjectKey, slab_map::SlabMap};
 
 /// The changes beyond a limit, merged by key, in the order of each key's first change.
-pub(super) struct Coalesced<K> {
+pub(super) struct CoalescedChanges<K> {
     /// By the number of their arrival.
     entries: SlabMap<u64, Notification<K>>,
     last: BTreeMap<ObjectKey, Slot>,
@@ -20,9 +20,9 @@ struct Slot {
     deletion: Option<u64>,
 }
 
-// === impl Coalesced ===
+// === impl CoalescedChanges ===
 
-impl<K> Coalesced<K> {
+impl<K> CoalescedChanges<K> {
     pub(super) fn new() -> Self {
         Self {
             entries: SlabMap::new(),

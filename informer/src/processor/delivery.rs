@@ -37,10 +37,10 @@ pub(super) trait Caller<K>: Send + 'static {
 pub(super) struct HandlerPanicked;
 
 /// Calls on the task.
-pub(super) struct Direct<H>(pub(super) H);
+pub(super) struct DirectCalls<H>(pub(super) H);
 
 /// Awaits each call.
-pub(super) struct Awaited<H>(pub(super) H);
+pub(super) struct AwaitedCalls<H>(pub(super) H);
 
 // === impl Delivery ===
 
@@ -82,7 +82,7 @@ where
     }
 }
 
-impl<K, H> Delivery<K, Direct<H>>
+impl<K, H> Delivery<K, DirectCalls<H>>
 where
     K: Send + Sync + 'static,
     H: EventHandler<K>,
@@ -148,9 +148,9 @@ impl<K, C> Delivery<K, C> {
     }
 }
 
-// === impl Direct ===
+// === impl DirectCalls ===
 
-impl<H> Direct<H> {
+impl<H> DirectCalls<H> {
     fn call_here<K>(&mut self, notification: &Notification<K>) -> Result<(), HandlerPanicked>
     where
         H: EventHandler<K>,
@@ -160,15 +160,15 @@ impl<H> Direct<H> {
     }
 }
 
-impl<K: Send + Sync + 'static, H: EventHandler<K>> Caller<K> for Direct<H> {
+impl<K: Send + Sync + 'static, H: EventHandler<K>> Caller<K> for DirectCalls<H> {
     async fn call(&mut self, notification: &Notification<K>) -> Result<(), HandlerPanicked> {
         self.call_here(notification)
     }
 }
 
-// === impl Awaited ===
+// === impl AwaitedCalls ===
 
-impl<K: Send + Sync + 'static, H: AsyncEventHandler<K>> Caller<K> for Awaited<H> {
+impl<K: Send + Sync + 'static, H: AsyncEventHandler<K>> Caller<K> for AwaitedCalls<H> {
     async fn call(&mut self, notification: &Notification<K>) -> Result<(), HandlerPanicked> {
         let call = async { self.0.on_notification(notification).await };
         let outcome = AssertUnwindSafe(call).catch_unwind().await;

@@ -6,7 +6,7 @@ use tokio::time::Instant;
 use tracing::Instrument;
 
 use super::{
-    Listener, ListenerMetrics, Present,
+    Listener, ListenerMetrics, PresentObjects,
     control::{Control, Removal},
     item::Item,
     listener::{CloseGuard, Reader, Shared, Task},
@@ -26,7 +26,7 @@ const CHUNK_MAX: usize = 1_024;
 /// All listeners of one informer. The writer owns it; dropping it ends all listeners, without delivery of what is
 /// pending.
 pub struct Processor<K> {
-    listeners: Vec<Attached<K>>,
+    listeners: Vec<AttachedListener<K>>,
     /// Listeners that joined before there was anything to run on.
     state: State,
     list: ListenerList,
@@ -40,7 +40,7 @@ pub struct Processor<K> {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ListenerList(Arc<Mutex<Vec<Arc<Control>>>>);
 
-struct Attached<K> {
+struct AttachedListener<K> {
     shared: Arc<Shared<K>>,
     schedule: Option<Schedule>,
     /// Set if it is read as a stream: the processor does not wait for its reader.
@@ -76,8 +76,8 @@ impl<K: Send + Sync + 'static> Processor<K> {
     /// Adds a listener. It first receives the objects that are `present`, as a part of the initial state, and then
     /// everything that is distributed after this call. Nothing is left out or delivered twice, since the writer is the
     /// caller.
-    pub fn attach(&mut self, listener: Listener<K>, present: Present<K>, now: Instant) {
-        // Where nothing changes, nobody else does.
+    pub fn attach(&mut self, listener: Listener<K>, present: PresentObjects<K>, now: Instant) {
+        // Nothing else does where there are no changes.
         self.forget_removed();
         let Listener { shared, reader } = listener;
         if let Some(labels) = &self.labels {
@@ -100,7 +100,7 @@ impl<K: Send + Sync + 'static> Processor<K> {
             }
             Reader::Stream(guard) => Some(guard),
         };
-        self.listeners.push(Attached {
+        self.listeners.push(AttachedListener {
             shared,
             schedule,
             stream,
@@ -155,7 +155,7 @@ impl<K: Send + Sync + 'static> Processor<K> {
     }
 
     /// Repeats all held objects to the listeners whose resync is due; those that still receive the initial state are passed over.
-    pub fn resync(&mut self, now: Instant, mut present: impl FnMut() -> Present<K>) {
+    pub fn resync(&mut self, now: Instant, mut present: impl FnMut() -> PresentObjects<K>) {
         self.forget_removed();
         for attached in &mut self.listeners {
             let is_due = attached

@@ -2,14 +2,14 @@
 
 use std::{borrow::Cow, ops::Range, sync::Arc};
 
-use super::coalesce::Coalesced;
+use super::coalesce::CoalescedChanges;
 use crate::{
     handler::{Notification, NotificationCause},
     object::Object,
 };
 
 /// The objects that were held at one moment, read as they are delivered.
-pub type Present<K> = Box<dyn ExactSizeIterator<Item = Object<K>> + Send>;
+pub type PresentObjects<K> = Box<dyn ExactSizeIterator<Item = Object<K>> + Send>;
 
 pub(super) enum Item<K> {
     /// Changes, shared with the other handlers.
@@ -21,11 +21,11 @@ pub(super) enum Item<K> {
         is_live: bool,
     },
     /// Live changes beyond the limit.
-    Coalesced(Coalesced<K>),
+    Coalesced(CoalescedChanges<K>),
     /// All that was held when the handler joined.
-    Replay(Present<K>),
+    Replay(PresentObjects<K>),
     /// All that was held when a resync came due.
-    Resync(Present<K>),
+    Resync(PresentObjects<K>),
     /// All of the initial state was delivered before.
     EndOfInitialState,
 }

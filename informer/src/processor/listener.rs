@@ -5,9 +5,9 @@ use std::{any::type_name, fmt, pin::Pin, sync::Arc};
 use super::{
     HandlerOptions, HandlerRegistration, NotificationStream,
     control::{Control, EndGuard, Removal},
-    delivery::{Awaited, Delivery, Direct},
+    delivery::{AwaitedCalls, Delivery, DirectCalls},
     item::Item,
-    mailbox::{Mailbox, Pushed},
+    mailbox::{Mailbox, PushResult},
 };
 use crate::{
     handler::{AsyncEventHandler, EventHandler},
@@ -58,7 +58,7 @@ impl<K: Send + Sync + 'static> Listener<K> {
     {
         let blocking = options.blocking;
         Self::with_task::<H>(options, |shared, end| {
-            let caller = Direct(handler);
+            let caller = DirectCalls(handler);
             let delivery = Delivery { shared, caller };
             match blocking {
                 Some(limit) => Box::pin(delivery.run_blocking(limit, end)),
@@ -73,7 +73,7 @@ impl<K: Send + Sync + 'static> Listener<K> {
         H: AsyncEventHandler<K>,
     {
         Self::with_task::<H>(options, |shared, end| {
-            let caller = Awaited(handler);
+            let caller = AwaitedCalls(handler);
             Box::pin(Delivery { shared, caller }.run(end))
         })
     }
@@ -123,16 +123,16 @@ impl<K> Shared<K> {
         let is_live = item.is_live();
         let mut mailbox = self.mailbox();
         let pushed = mailbox.push(item);
-        if let Pushed::Taken { count, coalesced } = pushed {
+        if let PushResult::Taken { count, coalesced } = pushed {
             // Counted before the task can take it, so that the count never goes below zero.
             self.control.note_queued(count as u64, is_live);
             self.control.note_coalesced(coalesced as u64);
         }
         drop(mailbox);
         match pushed {
-            Pushed::Taken { .. } => self.control.note_backlog(),
-            Pushed::Overflow { limit } => self.overflow(limit),
-            Pushed::Refused => {}
+            PushResult::Taken { .. } => self.control.note_backlog(),
+            PushResult::Overflow { limit } => self.overflow(limit),
+            PushResult::Refused => {}
         }
         self.control.wake.notify_one();
     }

@@ -2,7 +2,7 @@
 
 use std::{collections::VecDeque, sync::Arc};
 
-use super::{Buffer, coalesce::Coalesced, item::Item};
+use super::{Buffer, coalesce::CoalescedChanges, item::Item};
 
 /// Items for which there is room from the beginning. What a burst took beyond it is given back when the mailbox is empty.
 const CAPACITY: usize = 1_024;
@@ -23,7 +23,7 @@ pub(super) struct Mailbox<K> {
 
 /// The result of pushing an item.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Pushed {
+pub(super) enum PushResult {
     /// The item waits.
     Taken {
         /// The number of its notifications.
@@ -54,9 +54,9 @@ impl<K> Mailbox<K> {
     }
 
     /// Adds an item. A closed mailbox takes none, and one resync at a time is enough.
-    pub(super) fn push(&mut self, item: Item<K>) -> Pushed {
+    pub(super) fn push(&mut self, item: Item<K>) -> PushResult {
         if self.is_closed || (item.is_resync() && self.has_resync) {
-            return Pushed::Refused;
+            return PushResult::Refused;
         }
         self.has_resync |= item.is_resync();
         let count = item.len();
@@ -67,14 +67,14 @@ impl<K> Mailbox<K> {
                 coalesced = self.coalesce(item, limit);
             }
             Buffer::Disconnecting { limit } if is_live && self.backlog + count > limit => {
-                return Pushed::Overflow { limit };
+                return PushResult::Overflow { limit };
             }
             _ => self.items.push_back(item),
         }
         if is_live {
             self.backlog = self.backlog + count - coalesced;
         }
-        Pushed::Taken { count, coalesced }
+        PushResult::Taken { count, coalesced }
     }
 
     pub(super) fn pop(&mut self) -> Option<Item<K>> {
@@ -152,7 +152,7 @@ impl<K> Mailbox<K> {
             // With anything else nothing is merged: an end of the initial state, or a resync, is a boundary.
             last => {
                 self.items.extend(last);
-                Coalesced::new()
+                CoalescedChanges::new()
             }
         };
         let unmerged_len = tail.len() + rest.len();

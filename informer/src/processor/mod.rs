@@ -35,7 +35,7 @@ pub use self::{
     control::ListenerMetrics,
     driver::Processor,
     error::{HandlerEnd, HandlerSyncError},
-    item::Present,
+    item::PresentObjects,
     listener::Listener,
     options::HandlerOptions,
     registration::HandlerRegistration,

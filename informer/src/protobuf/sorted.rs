@@ -18,7 +18,7 @@ pub(crate) fn checked(id: MessageId, bytes: &[u8]) -> Result<Cow<'_, [u8]>, Malf
     })
 }
 
-/// A field as it is written: its number, its tag and value, and its value's block.
+/// An encoded field: its number, its tag and value, and its value's block.
 struct EncodedField<'a> {
     number: u32,
     whole: &'a [u8],

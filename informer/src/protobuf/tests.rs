@@ -232,7 +232,7 @@ fn packed_numbers_are_the_same_as_others() {
 }
 
 #[test]
-fn what_is_malformed_is_told_with_its_place() {
+fn malformed_input_is_an_error_with_its_place() {
     let map = of("v1", "ConfigMap");
     let check = |bytes: &[u8], expected: &str| assert_eq!(read(map, bytes), Err(expected.into()));
     check(b"\x12\x05ab", "v1.ConfigMap.data: unexpected end");

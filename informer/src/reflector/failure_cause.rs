@@ -22,7 +22,7 @@ pub enum FailureCause {
     TimedOut,
     /// The server, or a proxy before it, cannot serve at the moment (502, 503, 504).
     Unavailable,
-    /// The server cannot read an object in its storage (reason `StoreReadError`). A watch that says so leaves that
+    /// The server cannot read an object in its storage (reason `StoreReadError`). A watch with this error leaves that
     /// object's deletion out, so that only a new state can show it.
     Unreadable,
     /// The server failed (any other 5xx).

@@ -29,6 +29,6 @@ impl ListGate {
     /// If dropped, the place in the queue is given up.
     pub(super) async fn enter(&self) -> OwnedSemaphorePermit {
         let permit = Arc::clone(&self.0).acquire_owned().await;
-        permit.expect("nobody closes the semaphore")
+        permit.expect("the semaphore is never closed")
     }
 }

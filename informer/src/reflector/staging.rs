@@ -1,7 +1,7 @@
 //! A new state while it comes in: held back until it is whole.
 
 use crate::{
-    list_watch::Arrived,
+    list_watch::ArrivedObject,
     object::{ObjectKey, ResourceVersion},
     slab_map::SlabMap,
     store::Replacement,
@@ -13,9 +13,9 @@ use crate::{
 ///
 /// Holds the new state; with known objects shared, as much as changed.
 pub(super) struct Staging<K> {
-    listed: Vec<Arrived<K>>,
+    listed: Vec<ArrivedObject<K>>,
     /// By key, since the initial events of a stream may also change and delete.
-    streamed: SlabMap<ObjectKey, Arrived<K>>,
+    streamed: SlabMap<ObjectKey, ArrivedObject<K>>,
 }
 
 // === impl Staging ===
@@ -29,7 +29,7 @@ impl<K> Staging<K> {
     }
 
     /// Takes the items of a page.
-    pub(super) fn extend(&mut self, items: Vec<Arrived<K>>) {
+    pub(super) fn extend(&mut self, items: Vec<ArrivedObject<K>>) {
         if self.listed.is_empty() {
             self.listed = items;
         } else {
@@ -38,12 +38,12 @@ impl<K> Staging<K> {
     }
 
     /// Takes an object that was added or modified.
-    pub(super) fn put(&mut self, arrived: Arrived<K>) {
+    pub(super) fn put(&mut self, arrived: ArrivedObject<K>) {
         self.streamed.insert(key_of(&arrived).clone(), arrived);
     }
 
     /// Takes out an object that was deleted.
-    pub(super) fn remove(&mut self, arrived: &Arrived<K>) {
+    pub(super) fn remove(&mut self, arrived: &ArrivedObject<K>) {
         self.streamed.remove(key_of(arrived));
     }
 
@@ -71,7 +71,7 @@ impl<K> Staging<K> {
     }
 }
 
-fn key_of<K>(arrived: &Arrived<K>) -> &ObjectKey {
+fn key_of<K>(arrived: &ArrivedObject<K>) -> &ObjectKey {
     match arrived {
         Ok(object) => object.key(),
         Err(error) => &error.key,

@@ -7,7 +7,7 @@ use tokio::time::Instant;
 
 use super::{
     error::RestMapperError,
-    mapping::{Resolved, RestMapping},
+    mapping::{ResolvedMapping, RestMapping},
     name::{PartialResource, ResourceArg},
     order::Preference,
     table::RestTable,
@@ -102,7 +102,7 @@ impl RestMapper {
     /// # Cancel safety
     ///
     /// If dropped, a refresh that it runs is given up; the next question begins it again.
-    pub async fn resolve(&self, name: &str) -> Result<Resolved, RestMapperError> {
+    pub async fn resolve(&self, name: &str) -> Result<ResolvedMapping, RestMapperError> {
         let name: ResourceArg = name.parse()?;
         self.ask(|table| table.resolve(&name), |table| plan(table, &name))
             .await
@@ -320,7 +320,7 @@ fn is_usual_version(version: &str) -> bool {
     digits.starts_with(|first: char| first.is_ascii_digit())
 }
 
-fn without_warnings(resolved: Resolved) -> RestMapping {
+fn without_warnings(resolved: ResolvedMapping) -> RestMapping {
     for warning in &resolved.warnings {
         tracing::warn!(resource = %resolved.mapping.resource, %warning, "name may mean another resource");
     }

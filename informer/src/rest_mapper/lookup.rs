@@ -5,7 +5,7 @@ use super::{
     mapping::ResolveWarning,
     name::{PartialResource, ResourceArg},
     suggest::{SUGGESTIONS_MAX, closest_names},
-    table::{Entry, Index, RestTable, Unknown},
+    table::{Entry, Index, RestTable, UnknownVersion},
 };
 use crate::discovery::{GroupKind, GroupResource};
 
@@ -88,7 +88,7 @@ impl RestTable {
         &self,
         kind: &GroupKind,
         versions: &[String],
-    ) -> impl Iterator<Item = &Unknown> {
+    ) -> impl Iterator<Item = &UnknownVersion> {
         self.unknown.iter().filter(|unknown| {
             unknown.group == kind.group
                 && (versions.is_empty() || versions.contains(&unknown.version))
@@ -97,7 +97,7 @@ impl RestTable {
 
     /// Returns the error of a resource name without a match.
     pub(super) fn missing_resource(&self, name: &ResourceArg) -> RestMapperError {
-        let may_have = |unknown: &&Unknown| {
+        let may_have = |unknown: &&UnknownVersion| {
             let mut readings = name.readings().iter();
             readings.any(|reading| may_have(unknown, reading))
         };
@@ -199,8 +199,9 @@ impl RestTable {
             return entries;
         };
         let is_exact = |entry: &&Entry| entry.mapping.resource.group == *group;
-        let is_unknown =
-            |unknown: &Unknown| unknown.group == *group && is_version(reading, &unknown.version);
+        let is_unknown = |unknown: &UnknownVersion| {
+            unknown.group == *group && is_version(reading, &unknown.version)
+        };
         if entries.iter().any(is_exact) || self.unknown.iter().any(is_unknown) {
             entries.retain(|entry| is_exact(entry));
         } else {
@@ -227,7 +228,7 @@ fn is_version(reading: &PartialResource, version: &str) -> bool {
 }
 
 /// Returns whether a failed group may have the resource that a reading names.
-fn may_have(unknown: &Unknown, reading: &PartialResource) -> bool {
+fn may_have(unknown: &UnknownVersion, reading: &PartialResource) -> bool {
     let group = reading.group.as_deref().unwrap_or("");
     unknown.group.starts_with(group) && is_version(reading, &unknown.version)
 }
@@ -264,7 +265,7 @@ fn one_a_version(entries: Vec<&Entry>) -> Vec<&Entry> {
     chosen
 }
 
-fn undiscovered(name: String, failures: &[&Unknown]) -> RestMapperError {
+fn undiscovered(name: String, failures: &[&UnknownVersion]) -> RestMapperError {
     let failures = failures.iter().map(|unknown| unknown.failure.clone());
     RestMapperError::Undiscovered {
         name,

@@ -25,7 +25,7 @@ pub struct RestMapping {
 /// A [`RestMapping`], and what a careful caller says along with it.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct Resolved {
+pub struct ResolvedMapping {
     /// The mapping.
     pub mapping: RestMapping,
     /// The other possible meanings.

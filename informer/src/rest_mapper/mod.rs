@@ -58,7 +58,7 @@ mod tests;
 pub use self::{
     driver::RestMapper,
     error::RestMapperError,
-    mapping::{ResolveWarning, Resolved, RestMapping},
+    mapping::{ResolveWarning, ResolvedMapping, RestMapping},
     name::{PartialResource, ResourceArg},
     order::Preference,
     plural::guess_plural,

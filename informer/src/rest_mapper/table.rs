@@ -5,13 +5,13 @@ use std::{collections::BTreeMap, sync::Arc};
 use super::{
     error::RestMapperError,
     lookup::Candidates,
-    mapping::{ResolveWarning, Resolved, RestMapping},
+    mapping::{ResolveWarning, ResolvedMapping, RestMapping},
     name::{ResourceArg, given_version},
     order::{Order, Preference, versions_in_order},
     plural::guess_singular,
 };
 use crate::discovery::{
-    DiscoveryFailure, GroupKind, GroupResource, GroupVersion, Served, ServerResource,
+    Availability, DiscoveryFailure, GroupKind, GroupResource, GroupVersion, ServerResource,
     ServerResources,
 };
 
@@ -54,7 +54,7 @@ pub struct RestTable {
     pub(super) kinds: Index,
     categories: BTreeMap<String, Vec<GroupResource>>,
     /// The failed groups, in order of preference.
-    pub(super) unknown: Vec<Unknown>,
+    pub(super) unknown: Vec<UnknownVersion>,
 }
 
 /// Names in lower case, and where the entries are that have them.
@@ -72,7 +72,7 @@ pub(super) struct Entry {
 
 /// One version of a group that could not be discovered.
 #[derive(Clone, Debug)]
-pub(super) struct Unknown {
+pub(super) struct UnknownVersion {
     pub(super) order: Order,
     pub(super) group: String,
     pub(super) version: String,
@@ -98,25 +98,25 @@ impl RestTable {
         let mut categories = BTreeMap::new();
         for (place, version) in versions_in_order(&resources).into_iter().enumerate() {
             match resources.group_version(&version) {
-                Served::Found(found) => {
+                Availability::Found(found) => {
                     for resource in found {
                         entries.push((Entry::new(resource, preferences, place), resource));
                         categorise(&mut categories, resource);
                     }
                 }
-                Served::Unknown(failures) => {
+                Availability::Unknown(failures) => {
                     let GroupVersion {
                         group,
                         version: name,
                     } = &version;
-                    unknown.extend(failures.into_iter().map(|failure| Unknown {
+                    unknown.extend(failures.into_iter().map(|failure| UnknownVersion {
                         order: Order::of_version(preferences, place, &version),
                         group: group.clone(),
                         version: name.clone(),
                         failure,
                     }));
                 }
-                Served::NotServed => {}
+                Availability::NotServed => {}
             }
         }
         entries.sort_by(|(one, _), (other, _)| one.order.cmp(&other.order));
@@ -145,9 +145,9 @@ impl RestTable {
     /// first.
     #[doc(alias = "KindFor")]
     #[doc(alias = "ResourceFor")]
-    pub fn resolve(&self, name: &ResourceArg) -> Result<Resolved, RestMapperError> {
+    pub fn resolve(&self, name: &ResourceArg) -> Result<ResolvedMapping, RestMapperError> {
         let (entry, warnings) = self.find(name)?;
-        Ok(Resolved {
+        Ok(ResolvedMapping {
             mapping: entry.mapping.clone(),
             warnings,
         })
@@ -177,7 +177,7 @@ impl RestTable {
         &self,
         kind: &GroupKind,
         versions: &[&str],
-    ) -> Result<Resolved, RestMapperError> {
+    ) -> Result<ResolvedMapping, RestMapperError> {
         let versions = given_versions(versions);
         let entries = self.of_kind(kind, &versions);
         let Some(first) = entries.first() else {
@@ -190,7 +190,7 @@ impl RestTable {
             .unknown_of_kind(kind, &versions)
             .filter(|unknown| (rank(&unknown.version), &unknown.order) < found)
             .map(|unknown| ResolveWarning::Undiscovered(unknown.failure.clone()));
-        Ok(Resolved {
+        Ok(ResolvedMapping {
             mapping: first.mapping.clone(),
             warnings: warnings.collect(),
         })

@@ -16,14 +16,14 @@ use serde_json::value::RawValue;
 
 use self::key::{Key, KeyDeserializer};
 pub(crate) use self::lengths::{ArrayLength, Lengths};
-use crate::field_path::{Dropped, DroppedPaths};
+use crate::field_path::{DroppedFields, DroppedPaths};
 
 /// The rules for a document.
 #[derive(Clone, Copy)]
 pub(crate) struct Rules<'a> {
     /// The lengths of its arrays, if it is JSON and they were measured.
     lengths: Option<&'a Lengths>,
-    dropped: &'a Dropped<'a>,
+    dropped: &'a DroppedFields<'a>,
     /// The dropped fields in the present value.
     paths: DroppedPaths,
 }
@@ -55,7 +55,7 @@ struct LayeredSeq<'a, A> {
 // === impl Rules ===
 
 impl<'a> Rules<'a> {
-    pub(crate) fn new(lengths: Option<&'a Lengths>, dropped: &'a Dropped<'a>) -> Self {
+    pub(crate) fn new(lengths: Option<&'a Lengths>, dropped: &'a DroppedFields<'a>) -> Self {
         Self {
             lengths,
             dropped,

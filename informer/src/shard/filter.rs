@@ -38,7 +38,7 @@ pub enum WhoSelects {
     /// The answer is not known: no list has said so, and nothing was sent that is outside of the shard.
     #[default]
     Unknown,
-    /// The server: its last list says so.
+    /// The server, according to its last list.
     Server,
     /// The informer: the server sends other objects, too.
     Client,

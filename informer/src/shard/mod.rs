@@ -7,12 +7,12 @@
 //! # Servers that do not select
 //!
 //! A server that does not know the parameter, or has its feature gate off, sends everything. The informer drops what is
-//! outside of its shard as soon as it has read the metadata, so that the cache is the same, and says so: once in the log, in
+//! outside of its shard as soon as it has read the metadata, so that the cache is the same, and reports it: once in the log, in
 //! [`SharedInformer::shard_status`](crate::SharedInformer::shard_status), and in metrics. The cost is the server's and the
 //! network's: each of `n` shards transfers all objects and all events, and scans them, where it would transfer one `n`-th. Memory
 //! and handlers are spared.
 //!
-//! A list of whole objects of a server that does select says so; the informer verifies it, and rejects a list of another
+//! A list of whole objects of a server that does select is marked; the informer verifies it, and rejects a list of another
 //! part. Lists of metadata, of custom resources, and streaming lists do not say it; then nothing is known unless something
 //! had to be dropped.
 //!

@@ -20,7 +20,7 @@ use super::{
 use crate::{
     backoff::Jitter,
     entropy::fnv1a,
-    leader_election::{Held, LeaderElectionOptions, LeaseLock, Record, micro_time, record_of},
+    leader_election::{HeldLease, LeaderElectionOptions, LeaseLock, Record, micro_time, record_of},
 };
 
 /// The membership of one copy.
@@ -30,7 +30,7 @@ pub(super) struct Membership {
     options: LeaderElectionOptions,
     leases: Api<DynamicObject>,
     own: LeaseLock,
-    held: Option<Held>,
+    held: Option<HeldLease>,
     machine: Machine,
     jitter: Jitter,
     /// Notified by those who want a round at once.

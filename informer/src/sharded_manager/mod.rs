@@ -40,7 +40,7 @@
 //! 2. The new owner takes the lease, fills caches of the shard, and only then reconciles: all objects of the shard, since it knows
 //!    nothing of what was done.
 //!
-//! A copy that ends says so first, and others take its shards as they are given back. After a crash it takes as long as the
+//! A copy that shuts down first announces it, and others take its shards as they are given back. After a crash it takes as long as the
 //! leases last, 15 s by default.
 //!
 //! # What controllers see

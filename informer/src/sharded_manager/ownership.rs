@@ -7,10 +7,10 @@ use std::{
 
 /// The shards that a [`ShardedManager`](super::ShardedManager) owns, and the copies that it sees. A clone shows the same.
 #[derive(Clone, Debug, Default)]
-pub struct Ownership(Arc<Mutex<Owned>>);
+pub struct Ownership(Arc<Mutex<OwnershipState>>);
 
 #[derive(Debug, Default)]
-struct Owned {
+struct OwnershipState {
     shards: BTreeSet<u32>,
     members: BTreeSet<Arc<str>>,
 }
@@ -40,7 +40,7 @@ impl Ownership {
         self.lock().shards.remove(&shard);
     }
 
-    fn lock(&self) -> MutexGuard<'_, Owned> {
+    fn lock(&self) -> MutexGuard<'_, OwnershipState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -12,7 +12,7 @@ use tracing::{info, warn};
 
 use super::{Ownership, fence::fenced, machine::Plan};
 use crate::{
-    controller::{CacheSource, FollowedCache, OwnedShard, Prepared, Runnable, Running},
+    controller::{CacheSource, FollowedCache, OwnedShard, PreparedController, Runnable, Running},
     factory::SharedInformerFactory,
     leader_election::{LeaderElector, Leadership, Observation},
     manager::{ManagerError, RunLimits, drain},
@@ -111,9 +111,9 @@ impl ShardWorker {
     async fn work(
         &self,
         leadership: &Leadership,
-        prepared: Vec<Prepared>,
+        prepared: Vec<PreparedController>,
     ) -> Result<bool, ManagerError> {
-        let caches = prepared.iter().flat_map(Prepared::caches);
+        let caches = prepared.iter().flat_map(PreparedController::caches);
         let caches: Vec<_> = caches.map(Arc::clone).collect();
         tokio::select! {
             biased;
@@ -121,9 +121,12 @@ impl ShardWorker {
             () = self.taken_away(Plan::may_take) => return Ok(true),
             ready = self.ready(&caches) => ready?,
         }
-        let controllers: Vec<Running> = prepared.into_iter().map(Prepared::start).collect();
+        let controllers: Vec<Running> = prepared
+            .into_iter()
+            .map(PreparedController::start)
+            .collect();
         info!(shard = %self.shard, "owned");
-        let _shown = OwnedMark::new(&self.setup.ownership, self.shard.index());
+        let _mark = OwnedMark::new(&self.setup.ownership, self.shard.index());
         tokio::select! {
             biased;
             () = leadership.lost() => {

@@ -17,7 +17,7 @@ use crate::{
 
 /// The outcome of a batch.
 #[derive(Debug)]
-pub(super) struct Applied<K> {
+pub(super) struct ApplyOutcome<K> {
     /// The notifications of handlers, in this order; of a replacement, deletions come first.
     pub(super) notifications: Vec<Notification<K>>,
     /// Versions that were older than what is known, and changed nothing.
@@ -32,7 +32,7 @@ pub(super) struct Change<'a, K> {
     pub(super) deletions: &'a mut DeletionLog,
     /// The cause of the notifications.
     pub(super) cause: NotificationCause,
-    pub(super) applied: Applied<K>,
+    pub(super) applied: ApplyOutcome<K>,
 }
 
 /// Edits `snapshot` to show what `batch` says.
@@ -40,8 +40,8 @@ pub(super) fn apply<K>(
     snapshot: &mut Snapshot<K>,
     deletions: &mut DeletionLog,
     batch: Batch<K>,
-) -> Applied<K> {
-    let applied = Applied {
+) -> ApplyOutcome<K> {
+    let applied = ApplyOutcome {
         notifications: Vec::with_capacity(batch.deltas.len()),
         stale_count: 0,
         gone_back_count: 0,

@@ -9,7 +9,7 @@ use super::{
     CacheInput, SharedInformer,
     checker::{Checker, Relist},
     deletion_log::DeletionLog,
-    handle::{Inner, Unstarted},
+    handle::{Inner, UnstartedInformer},
     runner::Runner,
     state::State,
     stats::Observers,
@@ -66,7 +66,7 @@ pub(super) struct Plan<K> {
 }
 
 /// The parts that a reflector is given.
-pub(super) struct Seams<K> {
+pub(super) struct ReflectorParts<K> {
     pub(super) store: CacheInput<K>,
     pub(super) held: Indexer<K>,
     pub(super) observers: Vec<Arc<dyn ReflectorObserver>>,
@@ -321,7 +321,7 @@ impl<K: Send + Sync + 'static> Plan<K> {
     /// Makes the stages and joins them; `reflector` makes what feeds them.
     pub(super) fn assemble(
         self,
-        reflector: impl FnOnce(Seams<K>) -> Pin<Box<dyn Future<Output = ()> + Send>>,
+        reflector: impl FnOnce(ReflectorParts<K>) -> Pin<Box<dyn Future<Output = ()> + Send>>,
     ) -> Result<SharedInformer<K>, IndexerError> {
         let mut writer = writer_after(self.previous.as_ref());
         for (name, function) in self.indices {
@@ -339,7 +339,7 @@ impl<K: Send + Sync + 'static> Plan<K> {
         let indexer = writer.reader();
         let queued_items = fifo.queued_items();
         let transform_failures = self.transform.failures.clone();
-        let reflector = reflector(Seams {
+        let reflector = reflector(ReflectorParts {
             store: CacheInput::new(producer, self.filter.clone(), self.transform),
             held: indexer.clone(),
             observers: state.observers(),
@@ -374,7 +374,7 @@ impl<K: Send + Sync + 'static> Plan<K> {
             queued_items,
             transform_failures,
             commands,
-            unstarted: std::sync::Mutex::new(Some(Unstarted { runner, reflector })),
+            unstarted: std::sync::Mutex::new(Some(UnstartedInformer { runner, reflector })),
             control,
             stop_reflector,
             tasks,

@@ -7,14 +7,14 @@ use tokio_util::sync::CancellationToken;
 
 use super::{
     cache_input::is_wanted,
-    consistency::{ConsistencyError, ConsistencyReport, Difference, Listed},
+    consistency::{ConsistencyError, ConsistencyReport, Difference, ListedState},
     state::State,
 };
 use crate::{
     handler::Filter,
     held_objects::HeldObjects,
     indexer::{Indexer, Snapshot},
-    list_watch::{Arrived, ListPage, ListRequest, ListWatch, ListWatchError, VersionMatch},
+    list_watch::{ArrivedObject, ListPage, ListRequest, ListWatch, ListWatchError, VersionMatch},
     object::ResourceVersion,
 };
 
@@ -55,14 +55,14 @@ trait CheckedSnapshot: Send + Sync {
     fn version(&self) -> &ResourceVersion;
 
     /// Returns the differences from `listed`, which is of the same version.
-    fn differences(&self, listed: &Listed) -> Vec<Difference>;
+    fn differences(&self, listed: &ListedState) -> Vec<Difference>;
 }
 
 /// A page of a list, of which the items that the informer wants are in `listed`.
 struct CheckedPage {
     resource_version: ResourceVersion,
     continue_token: Option<String>,
-    listed: Listed,
+    listed: ListedState,
 }
 
 struct Source<K> {
@@ -93,7 +93,7 @@ impl<K: Send + Sync + 'static> CheckSource for Source<K> {
         // What the cache holds in the same version need not be decoded again.
         let page = (self.list)(request, Arc::new(self.indexer.clone()));
         let checked = page.map_ok(|page| {
-            let mut listed = Listed::default();
+            let mut listed = ListedState::default();
             for item in page.items.into_iter().filter_map(|item| self.wanted(item)) {
                 listed.add(&item);
             }
@@ -113,7 +113,7 @@ impl<K: Send + Sync + 'static> CheckSource for Source<K> {
 
 impl<K> Source<K> {
     /// Returns what the informer would hold of an item: the object, or its mark.
-    fn wanted(&self, item: Arrived<K>) -> Option<Arrived<K>> {
+    fn wanted(&self, item: ArrivedObject<K>) -> Option<ArrivedObject<K>> {
         let object = match item {
             Ok(object) => object,
             Err(error) => return Some(Err(error)),
@@ -131,7 +131,7 @@ impl<K: Send + Sync> CheckedSnapshot for Snapshot<K> {
         self.resource_version()
     }
 
-    fn differences(&self, listed: &Listed) -> Vec<Difference> {
+    fn differences(&self, listed: &ListedState) -> Vec<Difference> {
         listed.compare(self)
     }
 }
@@ -257,8 +257,8 @@ impl Checker {
     }
 
     /// The state at exactly `version`, page by page.
-    async fn list_at(&self, version: &ResourceVersion) -> Result<Listed, ConsistencyError> {
-        let mut listed = Listed::default();
+    async fn list_at(&self, version: &ResourceVersion) -> Result<ListedState, ConsistencyError> {
+        let mut listed = ListedState::default();
         let mut request = ListRequest {
             resource_version: version.clone(),
             version_match: Some(VersionMatch::Exact),

@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, fmt, sync::Arc, time::Duration};
 
 use crate::{
     indexer::Snapshot,
-    list_watch::{Arrived, ListWatchError},
+    list_watch::{ArrivedObject, ListWatchError},
     object::{Object, ObjectKey, ResourceVersion},
 };
 
@@ -99,9 +99,9 @@ pub enum ConsistencyError {
     },
 }
 
-/// The whole state at one version, as far as it is compared.
+/// The compared part of the whole state at one version.
 #[derive(Debug, Default)]
-pub(super) struct Listed(BTreeMap<ObjectKey, ListedObject>);
+pub(super) struct ListedState(BTreeMap<ObjectKey, ListedObject>);
 
 #[derive(Debug)]
 struct ListedObject {
@@ -110,10 +110,10 @@ struct ListedObject {
     version: ResourceVersion,
 }
 
-// === impl Listed ===
+// === impl ListedState ===
 
-impl Listed {
-    pub(super) fn add<K>(&mut self, item: &Arrived<K>) {
+impl ListedState {
+    pub(super) fn add<K>(&mut self, item: &ArrivedObject<K>) {
         let (key, uid, version) = match item {
             Ok(object) => (object.key(), object.uid(), object.resource_version()),
             Err(error) => (&error.key, "", &error.resource_version),

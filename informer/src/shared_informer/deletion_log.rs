@@ -10,7 +10,7 @@ const DELETED_MAX: usize = 1_024;
 /// The versions at which keys that are not held went away, so that a late event of one does not bring it back.
 #[derive(Debug, Default)]
 pub(super) struct DeletionLog {
-    /// The version of the last list or bookmark, by which the server had sent all changes up to it: what is not held was absent
+    /// The version of the last list or bookmark, by which the server had sent all changes up to it: an object that is not held was absent
     /// then.
     settled: ResourceVersion,
     /// Deletions after that.

@@ -56,14 +56,14 @@ pub(super) struct Inner<K> {
     pub(super) transform_failures: Counter,
     pub(super) commands: mpsc::UnboundedSender<Command<K>>,
     /// The tasks to run; taken by the start or the end.
-    pub(super) unstarted: Mutex<Option<Unstarted<K>>>,
+    pub(super) unstarted: Mutex<Option<UnstartedInformer<K>>>,
     pub(super) control: ReflectorControl,
     pub(super) stop_reflector: CancellationToken,
     /// Ends all tasks with the last handle.
     pub(super) tasks: TaskSet,
 }
 
-pub(super) struct Unstarted<K> {
+pub(super) struct UnstartedInformer<K> {
     pub(super) runner: Runner<K>,
     pub(super) reflector: BoxFuture<'static, ()>,
 }
@@ -102,7 +102,7 @@ impl<K: Send + Sync + 'static> SharedInformer<K> {
     /// Outside of a tokio runtime.
     #[doc(alias = "RunWithContext")]
     pub fn start(&self) {
-        let Some(Unstarted { runner, reflector }) = self.take_unstarted() else {
+        let Some(UnstartedInformer { runner, reflector }) = self.take_unstarted() else {
             return;
         };
         self.0.state.sync.mark_started();
@@ -325,7 +325,7 @@ impl<K: Send + Sync + 'static> SharedInformer<K> {
         // Dropped outside the lock, since it holds handlers.
         let unstarted = self.take_unstarted();
         drop(unstarted);
-        // Only the reflector is told to stop. Its end closes the queue, which ends the writer once the queue is empty, which
+        // Only the reflector is stopped. Its end closes the queue, which ends the writer once the queue is empty, which
         // ends the handlers once they have received everything.
         self.0.stop_reflector.cancel();
         self.0.tasks.wait().await;
@@ -341,11 +341,11 @@ impl<K: Send + Sync + 'static> SharedInformer<K> {
         Ok(outcome.await.map_err(|_| EditIndexError::Stopped)??)
     }
 
-    fn take_unstarted(&self) -> Option<Unstarted<K>> {
+    fn take_unstarted(&self) -> Option<UnstartedInformer<K>> {
         self.lock_unstarted().take()
     }
 
-    fn lock_unstarted(&self) -> std::sync::MutexGuard<'_, Option<Unstarted<K>>> {
+    fn lock_unstarted(&self) -> std::sync::MutexGuard<'_, Option<UnstartedInformer<K>>> {
         self.0
             .unstarted
             .lock()

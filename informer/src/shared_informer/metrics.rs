@@ -77,7 +77,7 @@ pub(super) struct Metrics {
 
 /// The state of the cache and its queue after a batch.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Applying<'a> {
+pub(super) struct ApplyMetrics<'a> {
     pub(super) took: Duration,
     pub(super) queued_items: u64,
     pub(super) objects: usize,
@@ -114,7 +114,7 @@ impl Metrics {
     }
 
     /// A batch was applied.
-    pub(super) fn note_applied(&self, applying: Applying<'_>) {
+    pub(super) fn note_applied(&self, applying: ApplyMetrics<'_>) {
         self.processing_latency.record(applying.took);
         self.queued_items.set(float(applying.queued_items));
         self.store_objects.set(float(applying.objects as u64));

@@ -15,7 +15,7 @@
 //! its allocation and causes no notification. An object whose uid changed is a deletion and an add.
 //!
 //! No key goes back in time: an event or a list item that is older than what is known is ignored and counted
-//! ([`InformerMetrics::stale_versions`]), unless the server was asked for its most recent state and says so.
+//! ([`InformerMetrics::stale_versions`]), unless the server answered a request for its most recent state with it.
 
 mod deletion_log;
 mod apply;

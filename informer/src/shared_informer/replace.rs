@@ -5,7 +5,7 @@ use std::mem;
 use super::apply::Change;
 use crate::{
     handler::Notification,
-    list_watch::Arrived,
+    list_watch::ArrivedObject,
     object::{DecodeError, Object, ObjectKey, ResourceVersion, TombstoneReason},
     store::Replacement,
 };
@@ -60,7 +60,7 @@ impl<K> Change<'_, K> {
     /// Takes out what the state does not have.
     fn remove_missing(
         &mut self,
-        state: &[Arrived<K>],
+        state: &[ArrivedObject<K>],
         version: &ResourceVersion,
         is_authoritative: bool,
     ) -> Vec<Notification<K>> {
@@ -133,7 +133,7 @@ impl<K> Change<'_, K> {
 }
 
 /// Sorts by key. Where a key comes twice, the later version counts, or else the later item.
-fn by_key<K>(items: impl Iterator<Item = Arrived<K>>) -> Vec<Arrived<K>> {
+fn by_key<K>(items: impl Iterator<Item = ArrivedObject<K>>) -> Vec<ArrivedObject<K>> {
     let mut state: Vec<_> = items.collect();
     if !state.is_sorted_by_key(key_of) {
         state = sorted(state);
@@ -149,7 +149,7 @@ fn by_key<K>(items: impl Iterator<Item = Arrived<K>>) -> Vec<Arrived<K>> {
 }
 
 /// Sorts a state that did not come in order.
-fn sorted<K>(state: Vec<Arrived<K>>) -> Vec<Arrived<K>> {
+fn sorted<K>(state: Vec<ArrivedObject<K>>) -> Vec<ArrivedObject<K>> {
     let keys: Vec<ObjectKey> = state.iter().map(|item| key_of(item).clone()).collect();
     let mut state: Vec<_> = state.into_iter().map(Some).collect();
     let order = order_of(&keys).into_iter();
@@ -164,14 +164,14 @@ fn order_of(keys: &[ObjectKey]) -> Vec<usize> {
     order
 }
 
-fn key_of<K>(item: &Arrived<K>) -> &ObjectKey {
+fn key_of<K>(item: &ArrivedObject<K>) -> &ObjectKey {
     match item {
         Ok(object) => object.key(),
         Err(error) => &error.key,
     }
 }
 
-fn version_of<K>(item: &Arrived<K>) -> &ResourceVersion {
+fn version_of<K>(item: &ArrivedObject<K>) -> &ResourceVersion {
     match item {
         Ok(object) => object.resource_version(),
         Err(error) => &error.resource_version,

@@ -9,7 +9,7 @@ use tokio::{
 };
 
 use super::{
-    SharedInformer, apply::apply, deletion_log::DeletionLog, metrics::Applying,
+    SharedInformer, apply::apply, deletion_log::DeletionLog, metrics::ApplyMetrics,
     snapshot_iter::snapshot_iter, state::State, sync::EndGuard,
 };
 use crate::{
@@ -165,7 +165,7 @@ impl<K: Send + Sync + 'static> Runner<K> {
         // Finished after the handlers' queues have it: who sees an empty queue may rely on that.
         self.fifo.finish();
         let snapshot = self.writer.reader().snapshot();
-        self.state.metrics.note_applied(Applying {
+        self.state.metrics.note_applied(ApplyMetrics {
             took: began.elapsed(),
             queued_items: self.fifo.queued_items().get(),
             objects: snapshot.len(),

@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, vec};
 
-use crate::{indexer::Snapshot, object::Object, processor::Present};
+use crate::{indexer::Snapshot, object::Object, processor::PresentObjects};
 
 /// The number of objects that are read at once.
 const CHUNK_LEN: usize = 128;
@@ -16,7 +16,9 @@ struct SnapshotIter<K> {
 }
 
 /// The objects of `snapshot` in order of their keys.
-pub(super) fn snapshot_iter<K: Send + Sync + 'static>(snapshot: Arc<Snapshot<K>>) -> Present<K> {
+pub(super) fn snapshot_iter<K: Send + Sync + 'static>(
+    snapshot: Arc<Snapshot<K>>,
+) -> PresentObjects<K> {
     let rest_len = snapshot.len();
     let mut objects = SnapshotIter {
         snapshot: Some(snapshot),

@@ -70,10 +70,10 @@ pub struct StatusStream {
 
 /// The latest status, and the wakers for the next.
 #[derive(Debug)]
-pub(super) struct StatusCell(Mutex<Current>);
+pub(super) struct StatusCell(Mutex<CurrentStatus>);
 
 #[derive(Debug)]
-struct Current {
+struct CurrentStatus {
     status: SyncStatus,
     /// Counts the changes, from one.
     change: u64,
@@ -86,7 +86,7 @@ struct Current {
 
 impl StatusCell {
     pub(super) fn new(status: SyncStatus) -> Self {
-        Self(Mutex::new(Current {
+        Self(Mutex::new(CurrentStatus {
             status,
             change: 1,
             stream_count: 0,
@@ -118,7 +118,7 @@ impl StatusCell {
         look(&self.lock().status)
     }
 
-    fn lock(&self) -> MutexGuard<'_, Current> {
+    fn lock(&self) -> MutexGuard<'_, CurrentStatus> {
         self.0
             .lock()
             .expect("nothing panics while it holds the status")

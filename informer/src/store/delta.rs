@@ -19,7 +19,7 @@ pub enum Delta<K> {
     Undecodable(DecodeError),
     /// The object left the selection, and its last state cannot be decoded.
     DeletedUndecodable(DecodeError),
-    /// The whole state, in one item: what is not in it is gone.
+    /// The whole state, in one item: all other objects are deleted.
     ReplacedAll(Replacement<K>),
     /// All changes up to this version were written before.
     #[doc(alias = "ReflectorBookmarkStore")]

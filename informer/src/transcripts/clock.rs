@@ -1,4 +1,4 @@
-//! Time that passes only where a command says so, and what happened meanwhile.
+//! Time that passes only by commands, and the events meanwhile.
 
 use std::{
     future::Future,

@@ -10,7 +10,7 @@ use crate::{
     task::TaskSet,
 };
 
-struct Queueing {
+struct DeltaFifoWorld {
     fifo: DeltaFifo<Value>,
     /// The items to be written; `None` once the writer is to end.
     feed: Option<mpsc::UnboundedSender<String>>,
@@ -19,9 +19,9 @@ struct Queueing {
     clock: Clock,
 }
 
-// === impl Queueing ===
+// === impl DeltaFifoWorld ===
 
-impl World for Queueing {
+impl World for DeltaFifoWorld {
     fn new() -> Self {
         let clock = Clock::new();
         let (fifo, feed, tasks) = queue(&clock, &DeltaFifoOptions::default());
@@ -80,7 +80,7 @@ impl World for Queueing {
     }
 }
 
-impl Queueing {
+impl DeltaFifoWorld {
     fn state(&self) -> String {
         let synced = if self.fifo.has_synced() { "" } else { "not " };
         let writing = self.tasks.len();
@@ -136,5 +136,5 @@ fn batch_text(batch: &Batch<Value>) -> String {
 
 #[test]
 fn transcripts() {
-    play::<Queueing>("delta_fifo");
+    play::<DeltaFifoWorld>("delta_fifo");
 }

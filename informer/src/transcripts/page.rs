@@ -134,7 +134,7 @@ fn every_condition_of_the_error_matrix_has_a_transcript_with_a_scene_for_each_pl
 }
 
 #[test]
-fn the_page_tells_the_commands_of_each_stage_and_no_other() {
+fn the_page_reports_the_commands_of_each_stage_and_no_other() {
     let page = page();
     for stage in STAGES {
         let mut used: BTreeMap<String, PathBuf> = BTreeMap::new();

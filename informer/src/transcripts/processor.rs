@@ -13,28 +13,28 @@ use crate::{
     fixtures::{Value, object},
     handler::{Notification, NotificationCause},
     object::{Deleted, Object},
-    processor::{Buffer, HandlerOptions, HandlerRegistration, Listener, Present, Processor},
+    processor::{Buffer, HandlerOptions, HandlerRegistration, Listener, PresentObjects, Processor},
     task::TaskSet,
     testing::notification_text,
 };
 
-struct Processing {
+struct ProcessorWorld {
     processor: Processor<Value>,
-    listeners: BTreeMap<String, Listening>,
+    listeners: BTreeMap<String, ListenerCalls>,
     tasks: TaskSet,
     /// Dropped last.
     clock: Clock,
 }
 
-struct Listening {
+struct ListenerCalls {
     registration: HandlerRegistration,
     /// One permit for each call that may return.
     calls: Arc<Semaphore>,
 }
 
-// === impl Processing ===
+// === impl ProcessorWorld ===
 
-impl World for Processing {
+impl World for ProcessorWorld {
     fn new() -> Self {
         Self {
             processor: Processor::new(),
@@ -82,7 +82,7 @@ impl World for Processing {
     }
 }
 
-impl Processing {
+impl ProcessorWorld {
     /// `listener NAME [held] [panics] [resync=TIME] [coalesce=N] [disconnect=N]` and what is present.
     fn listen(&mut self, command: &mut Command<'_>) -> Outcome {
         let mut options = HandlerOptions::default();
@@ -111,7 +111,7 @@ impl Processing {
                 .attach(listener, present(&words), Instant::now());
             registration
         });
-        let listening = Listening {
+        let listening = ListenerCalls {
             registration,
             calls,
         };
@@ -119,7 +119,7 @@ impl Processing {
         Ok(output)
     }
 
-    fn listening(&self, name: &str) -> Outcome<&Listening> {
+    fn listening(&self, name: &str) -> Outcome<&ListenerCalls> {
         let listening = self.listeners.get(name);
         listening.ok_or_else(|| format!("no listener is called {name}"))
     }
@@ -199,12 +199,12 @@ fn changes(words: &[String], is_live: bool) -> Outcome<Vec<Notification<Value>>>
     words.iter().map(change).collect()
 }
 
-fn present(words: &[String]) -> Present<Value> {
+fn present(words: &[String]) -> PresentObjects<Value> {
     let objects: Vec<Object<Value>> = words.iter().map(|word| object(word)).collect();
     Box::new(objects.into_iter())
 }
 
 #[test]
 fn transcripts() {
-    play::<Processing>("processor");
+    play::<ProcessorWorld>("processor");
 }

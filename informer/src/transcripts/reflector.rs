@@ -12,7 +12,7 @@ use super::{
     Command, Outcome, World,
     clock::{Clock, Journal},
     play,
-    watched::{Watched, phase_text, reflector_options},
+    watched::{PhaseObserver, phase_text, reflector_options},
     wire::Wire,
 };
 use crate::{
@@ -24,7 +24,7 @@ use crate::{
     task::TaskSet,
 };
 
-struct Reflecting {
+struct ReflectorWorld {
     wire: Wire,
     running: Option<Running>,
     /// Dropped last.
@@ -33,7 +33,7 @@ struct Reflecting {
 
 /// The reflector at work. Dropping it ends it.
 struct Running {
-    store: Noting,
+    store: JournalStore,
     phase: Arc<Mutex<Option<Phase>>>,
     control: ReflectorControl,
     _tasks: TaskSet,
@@ -41,21 +41,21 @@ struct Running {
 
 /// A store that records its writes and keeps their state. Clones are the same store.
 #[derive(Clone)]
-struct Noting {
+struct JournalStore {
     journal: Journal,
-    held: Arc<Mutex<Held>>,
+    held: Arc<Mutex<HeldState>>,
 }
 
 #[derive(Default)]
-struct Held {
+struct HeldState {
     objects: BTreeMap<ObjectKey, Object<ConfigMap>>,
     version: ResourceVersion,
     is_closed: bool,
 }
 
-// === impl Reflecting ===
+// === impl ReflectorWorld ===
 
-impl World for Reflecting {
+impl World for ReflectorWorld {
     fn new() -> Self {
         let clock = Clock::new();
         Self {
@@ -90,7 +90,7 @@ impl World for Reflecting {
     }
 }
 
-impl Reflecting {
+impl ReflectorWorld {
     /// Begins with a new server and a new store.
     fn start(&mut self, command: &mut Command<'_>) -> Outcome {
         let options = reflector_options(command)?;
@@ -100,12 +100,12 @@ impl Reflecting {
         self.wire = Wire::new(self.clock.journal());
         let journal = self.clock.journal().clone();
         let (running, output) = self.clock.act(|| {
-            let store = Noting {
+            let store = JournalStore {
                 journal: journal.clone(),
                 held: Arc::default(),
             };
             let phase = Arc::default();
-            let watched = Watched {
+            let watched = PhaseObserver {
                 journal: journal.clone(),
                 phase: Arc::clone(&phase),
             };
@@ -160,14 +160,14 @@ async fn reflect(run: impl Future<Output = ()>, stop: CancellationToken, journal
     }
 }
 
-// === impl Noting ===
+// === impl JournalStore ===
 
-impl Noting {
-    fn held(&self) -> MutexGuard<'_, Held> {
+impl JournalStore {
+    fn held(&self) -> MutexGuard<'_, HeldState> {
         self.held.lock().unwrap()
     }
 
-    fn note(&self, line: String, keep: impl FnOnce(&mut Held)) -> Result<(), StoreClosed> {
+    fn note(&self, line: String, keep: impl FnOnce(&mut HeldState)) -> Result<(), StoreClosed> {
         let mut held = self.held();
         if held.is_closed {
             return Err(StoreClosed);
@@ -178,7 +178,7 @@ impl Noting {
     }
 }
 
-impl ReflectorStore<ConfigMap> for Noting {
+impl ReflectorStore<ConfigMap> for JournalStore {
     async fn write(&mut self, delta: Delta<ConfigMap>) -> Result<(), StoreClosed> {
         let line = delta_line(&delta);
         self.note(line, |held| match delta {
@@ -206,5 +206,5 @@ impl ReflectorStore<ConfigMap> for Noting {
 
 #[test]
 fn transcripts() {
-    play::<Reflecting>("reflector");
+    play::<ReflectorWorld>("reflector");
 }

@@ -8,7 +8,7 @@ use super::{
     Command, Outcome, World,
     clock::{Clock, Journal},
     play,
-    watched::{Watched, phase_text, reflector_options},
+    watched::{PhaseObserver, phase_text, reflector_options},
     wire::Wire,
 };
 use crate::{
@@ -21,7 +21,7 @@ use crate::{
     testing::notification_text,
 };
 
-struct Informing {
+struct InformerWorld {
     wire: Wire,
     informer: Option<SharedInformer<ConfigMap>>,
     handlers: BTreeMap<String, HandlerRegistration>,
@@ -36,9 +36,9 @@ struct NotingHandler {
     is_panicking: bool,
 }
 
-// === impl Informing ===
+// === impl InformerWorld ===
 
-impl World for Informing {
+impl World for InformerWorld {
     fn new() -> Self {
         let clock = Clock::new();
         Self {
@@ -96,7 +96,7 @@ impl World for Informing {
     }
 }
 
-impl Informing {
+impl InformerWorld {
     /// Begins with a new server and a new informer.
     fn start(&mut self, command: &mut Command<'_>) -> Outcome {
         let options = reflector_options(command)?;
@@ -105,7 +105,7 @@ impl Informing {
         // The informer before takes note of its end.
         self.clock.act(|| ());
         self.wire = Wire::new(self.clock.journal());
-        let watched = Watched {
+        let watched = PhaseObserver {
             journal: self.clock.journal().clone(),
             phase: Arc::default(),
         };
@@ -242,5 +242,5 @@ impl EventHandler<ConfigMap> for NotingHandler {
 
 #[test]
 fn transcripts() {
-    play::<Informing>("shared_informer");
+    play::<InformerWorld>("shared_informer");
 }

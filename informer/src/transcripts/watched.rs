@@ -12,14 +12,14 @@ use crate::{
 };
 
 /// Notes failures, and keeps the phase.
-pub(super) struct Watched {
+pub(super) struct PhaseObserver {
     pub(super) journal: Journal,
     pub(super) phase: Arc<Mutex<Option<Phase>>>,
 }
 
-// === impl Watched ===
+// === impl PhaseObserver ===
 
-impl ReflectorObserver for Watched {
+impl ReflectorObserver for PhaseObserver {
     fn phase_changed(&self, phase: Phase) {
         *self.phase.lock().unwrap() = Some(phase);
     }

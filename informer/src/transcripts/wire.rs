@@ -27,12 +27,12 @@ type Answer = Response<StreamBody<BoxStream<'static, Part>>>;
 #[derive(Clone)]
 pub(super) struct Wire {
     journal: Journal,
-    held: Arc<Mutex<Held>>,
+    held: Arc<Mutex<HeldRequests>>,
 }
 
 /// A request that waits for a command.
 #[derive(Default)]
-struct Held {
+struct HeldRequests {
     requests: VecDeque<oneshot::Sender<Result<Answer, io::Error>>>,
     stream: Option<mpsc::UnboundedSender<Part>>,
 }
@@ -140,7 +140,7 @@ impl Wire {
         Ok(())
     }
 
-    fn held(&self) -> MutexGuard<'_, Held> {
+    fn held(&self) -> MutexGuard<'_, HeldRequests> {
         let held = self.held.lock();
         held.expect("nothing panics while it holds the requests")
     }
@@ -232,7 +232,7 @@ fn failure(code: u16, reason: &str, message: &str, cause: Option<&str>) -> Value
     })
 }
 
-/// One frame of a watch: `TYPE OBJECT`, `BOOKMARK VERSION [end]`, `ERROR CODE REASON MESSAGE`, or JSON as it is.
+/// One frame of a watch: `TYPE OBJECT`, `BOOKMARK VERSION [end]`, `ERROR CODE REASON MESSAGE`, or plain JSON.
 fn frame(line: &str) -> Outcome {
     if line.starts_with('{') {
         return Ok(line.to_owned());

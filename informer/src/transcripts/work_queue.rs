@@ -18,7 +18,7 @@ use crate::{
     },
 };
 
-struct Working {
+struct WorkQueueWorld {
     queue: WorkQueue<String>,
     held: BTreeMap<String, WorkItem<String>>,
     tasks: TaskSet,
@@ -26,9 +26,9 @@ struct Working {
     clock: Clock,
 }
 
-// === impl Working ===
+// === impl WorkQueueWorld ===
 
-impl World for Working {
+impl World for WorkQueueWorld {
     fn new() -> Self {
         Self {
             queue: WorkQueue::new(),
@@ -91,7 +91,7 @@ impl World for Working {
     }
 }
 
-impl Working {
+impl WorkQueueWorld {
     /// `add [after=TIME] [limited] [priority=N]` and the items.
     fn add(&mut self, command: &mut Command<'_>) -> Outcome {
         let mut options = AddOptions::new();
@@ -186,5 +186,5 @@ fn now_or_never<F: Future>(future: F) -> Option<F::Output> {
 
 #[test]
 fn transcripts() {
-    play::<Working>("work_queue");
+    play::<WorkQueueWorld>("work_queue");
 }

@@ -38,11 +38,11 @@ use crate::{
 #[doc(alias = "NewRetryWatcher")]
 #[doc(alias = "NewRetryWatcherWithContext")]
 pub struct RetryWatcher<K, L: ListWatch<K>> {
-    driver: Driver<K, L, Latest<K>>,
+    driver: Driver<K, L, LatestChange<K>>,
 }
 
 /// A store of the last change, until it is taken.
-struct Latest<K>(Option<Delta<K>>);
+struct LatestChange<K>(Option<Delta<K>>);
 
 // === impl RetryWatcher ===
 
@@ -74,7 +74,7 @@ where
             return Err(RetryWatcherError::StartVersion(from));
         }
         let start_interval_min = options.start_interval_min;
-        let reflector = Reflector::new(list_watch, Latest(None), options.into_reflector());
+        let reflector = Reflector::new(list_watch, LatestChange(None), options.into_reflector());
         let driver = reflector
             .with_last_version(from)
             .into_driver(Mode::Follow)
@@ -162,9 +162,9 @@ where
     }
 }
 
-// === impl Latest ===
+// === impl LatestChange ===
 
-impl<K: Send + Sync + 'static> ReflectorStore<K> for Latest<K> {
+impl<K: Send + Sync + 'static> ReflectorStore<K> for LatestChange<K> {
     async fn write(&mut self, delta: Delta<K>) -> Result<(), StoreClosed> {
         self.0 = Some(delta);
         Ok(())

@@ -43,20 +43,20 @@ const LIMIT_MAX: Duration = Duration::from_hours(24 * 365 * 30);
 #[doc(alias = "UntilWithSync")]
 #[doc(alias = "ListWatchUntil")]
 pub struct Waiter<K, L: ListWatch<K>> {
-    driver: Driver<K, L, Awaited<K>>,
+    driver: Driver<K, L, AwaitedSelection<K>>,
     /// The last failure, if nothing has arrived since.
     failure: Option<ListWatchError>,
 }
 
 /// A store of a selection, and of the changes of the last step.
-struct Awaited<K> {
+struct AwaitedSelection<K> {
     selection: Selection<K>,
     changes: Option<Vec<Change<K>>>,
     has_listed: bool,
 }
 
 /// The server rejects the request, so that no wait can continue.
-struct Refused(ListWatchError);
+struct RejectedRequest(ListWatchError);
 
 // === impl Waiter ===
 
@@ -72,7 +72,7 @@ where
 
     /// The same, with options.
     pub fn with_options(list_watch: L, options: WatchOptions) -> Self {
-        let store = Awaited {
+        let store = AwaitedSelection {
             selection: Selection::new(),
             changes: None,
             has_listed: false,
@@ -95,7 +95,7 @@ where
     ///
     /// # Errors
     ///
-    /// [`UntilError::Condition`] with the condition's error, [`UntilError::Timeout`] and [`UntilError::Refused`].
+    /// [`UntilError::Condition`] with the condition's error, [`UntilError::Timeout`] and [`UntilError::RejectedRequest`].
     /// Transient failures are retried until the limit. After each of them the waiter can be used again.
     ///
     /// # Panics
@@ -120,7 +120,9 @@ where
                 return Ok(());
             }
             let changes = match timeout_at(deadline, self.advance()).await {
-                Ok(changes) => changes.map_err(|Refused(error)| UntilError::Refused(error))?,
+                Ok(changes) => {
+                    changes.map_err(|RejectedRequest(error)| UntilError::Refused(error))?
+                }
                 Err(_) => return Err(self.timed_out(limit, None)),
             };
             is_news = changes.is_some();
@@ -167,7 +169,9 @@ where
                 }
             }
             let changes = match timeout_at(deadline, self.advance()).await {
-                Ok(changes) => changes.map_err(|Refused(error)| UntilError::Refused(error))?,
+                Ok(changes) => {
+                    changes.map_err(|RejectedRequest(error)| UntilError::Refused(error))?
+                }
                 Err(_) => return Err(self.timed_out(limit, Some(key))),
             };
             states = match changes {
@@ -190,14 +194,14 @@ where
     }
 
     /// Takes one step, and returns the changes that it brought; `None` if it brought no state.
-    async fn advance(&mut self) -> Result<Option<Vec<Change<K>>>, Refused> {
+    async fn advance(&mut self) -> Result<Option<Vec<Change<K>>>, RejectedRequest> {
         match self.driver.step().await {
             Ok(Progress::Received(_)) => {
                 self.failure = None;
                 Ok(self.driver.store_mut().changes.take())
             }
             Ok(Progress::Failed(error)) if FailureCause::of(&error).is_rejected() => {
-                Err(Refused(error))
+                Err(RejectedRequest(error))
             }
             Ok(Progress::Failed(error)) => {
                 self.failure = Some(error);
@@ -258,9 +262,9 @@ where
     }
 }
 
-// === impl Awaited ===
+// === impl AwaitedSelection ===
 
-impl<K: Send + Sync + 'static> ReflectorStore<K> for Awaited<K> {
+impl<K: Send + Sync + 'static> ReflectorStore<K> for AwaitedSelection<K> {
     async fn write(&mut self, delta: Delta<K>) -> Result<(), StoreClosed> {
         self.has_listed |= matches!(delta, Delta::ReplacedAll(_));
         if !matches!(delta, Delta::Bookmark(_)) {

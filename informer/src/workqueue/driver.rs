@@ -15,7 +15,7 @@ use super::{
     limiters::RateLimiter,
     metrics::Metrics,
     options::WorkQueueOptions,
-    queue::{Queue, Taken, Unfinished},
+    queue::{Queue, TakenItem, UnfinishedItems},
 };
 use crate::sync::{Mutex, lock};
 
@@ -56,7 +56,7 @@ pub(super) struct Drain<'a, T: Ord + Clone> {
 }
 
 enum Step<T> {
-    Take(Taken<T>),
+    Take(TakenItem<T>),
     Finished,
     /// Nothing yet; the getter that keeps the timer checks again at this time, even without a wake-up.
     Wait {
@@ -178,7 +178,7 @@ impl<T: Ord + Clone> State<T> {
         }
         if self.queue.is_drained() {
             // The times of work in flight are no longer refreshed.
-            metrics.refresh(Unfinished::default());
+            metrics.refresh(UnfinishedItems::default());
         }
     }
 }
@@ -222,7 +222,7 @@ impl<'a, T: Ord + Clone> Get<'a, T> {
 }
 
 impl<T: Ord + Clone> Future for Get<'_, T> {
-    type Output = Option<Taken<T>>;
+    type Output = Option<TakenItem<T>>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let this = &mut *self;

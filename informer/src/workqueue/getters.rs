@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, task::Waker};
 
 use tokio::time::Instant;
 
-use super::queue::{Queue, Taken};
+use super::queue::{Queue, TakenItem};
 
 /// Tells getters apart: lower came first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -15,7 +15,7 @@ pub(super) struct GetterId(u64);
 #[derive(Debug)]
 pub(super) struct Getters<T> {
     waiting: BTreeMap<GetterId, Waker>,
-    served: BTreeMap<GetterId, Taken<T>>,
+    served: BTreeMap<GetterId, TakenItem<T>>,
     timer: Option<Timer>,
     next_id: u64,
 }
@@ -55,13 +55,13 @@ impl<T: Ord + Clone> Getters<T> {
     }
 
     /// Takes the item that was reserved for this getter.
-    pub(super) fn collect(&mut self, id: GetterId) -> Option<Taken<T>> {
+    pub(super) fn collect(&mut self, id: GetterId) -> Option<TakenItem<T>> {
         self.served.remove(&id)
     }
 
     /// The getter is gone. Gives what was put aside for it.
     #[must_use]
-    pub(super) fn leave(&mut self, id: GetterId) -> Option<Taken<T>> {
+    pub(super) fn leave(&mut self, id: GetterId) -> Option<TakenItem<T>> {
         self.waiting.remove(&id);
         self.drop_timer_of(id);
         self.served.remove(&id)

@@ -6,7 +6,7 @@ use ::metrics::{Counter, Gauge, Histogram, counter, gauge, histogram};
 
 use super::{
     priority::Priority,
-    queue::{Effect, Unfinished},
+    queue::{Effect, UnfinishedItems},
 };
 
 /// Items that are queued now, a gauge with the labels `name` and `priority`.
@@ -86,7 +86,7 @@ impl Metrics {
         }
     }
 
-    pub(super) fn refresh(&self, unfinished: Unfinished) {
+    pub(super) fn refresh(&self, unfinished: UnfinishedItems) {
         self.unfinished_work.set(unfinished.total);
         self.longest_running.set(unfinished.longest);
     }
@@ -109,7 +109,7 @@ impl Drop for Metrics {
         for depth in self.depth.values().chain(&self.depth_exceeded) {
             depth.gauge.decrement(depth.len);
         }
-        self.refresh(Unfinished::default());
+        self.refresh(UnfinishedItems::default());
     }
 }
 

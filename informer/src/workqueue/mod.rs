@@ -114,6 +114,6 @@ pub use self::{
     parallelize::parallelize_until,
     priority::Priority,
     work_item::WorkItem,
-    work_queue::{Drained, WorkQueue},
+    work_queue::{DrainResult, WorkQueue},
     workers::{Action, Workers, WorkersOptions},
 };

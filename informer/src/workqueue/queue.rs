@@ -7,8 +7,8 @@ use tokio::time::Instant;
 use super::{
     options::DelayedItems,
     priority::Priority,
-    ready::{Position, Ready},
-    waiting::{Waiting, due_at},
+    ready::{Position, ReadyItems},
+    waiting::{WaitingItems, due_at},
 };
 
 /// Which items need work, and which are being worked on.
@@ -19,9 +19,9 @@ use super::{
 pub(super) struct Queue<T> {
     queued: BTreeMap<T, Ticket>,
     /// The items of `queued` in their order.
-    ready: Ready<T>,
-    processing: BTreeMap<T, Processing>,
-    waiting: Waiting<T>,
+    ready: ReadyItems<T>,
+    processing: BTreeMap<T, ItemInFlight>,
+    waiting: WaitingItems<T>,
     delayed_items: DelayedItems,
     shutdown: Shutdown,
     next_place: u64,
@@ -51,14 +51,14 @@ pub(super) enum Effect {
 
 /// An item on its way to a worker: it counts as processed, but can still be given back.
 #[derive(Debug)]
-pub(super) struct Taken<T> {
+pub(super) struct TakenItem<T> {
     pub(super) item: T,
     ticket: Ticket,
 }
 
 /// The items in flight and their ages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Unfinished {
+pub(super) struct UnfinishedItems {
     /// The time spent so far, summed over the items.
     pub(super) total: Duration,
     /// The longest of them.
@@ -74,15 +74,15 @@ struct Ticket {
 }
 
 #[derive(Debug)]
-struct Processing {
+struct ItemInFlight {
     since: Instant,
     is_started: bool,
-    again: Option<Again>,
+    again: Option<ReaddedItem>,
 }
 
 /// An item that was added while it was being processed.
 #[derive(Clone, Copy, Debug)]
-struct Again {
+struct ReaddedItem {
     priority: Priority,
     since: Instant,
 }
@@ -102,9 +102,9 @@ impl<T: Ord + Clone> Queue<T> {
     pub(super) fn new(delayed_items: DelayedItems, fair_share: Option<NonZeroU32>) -> Self {
         Self {
             queued: BTreeMap::new(),
-            ready: Ready::new(fair_share),
+            ready: ReadyItems::new(fair_share),
             processing: BTreeMap::new(),
-            waiting: Waiting::new(),
+            waiting: WaitingItems::new(),
             delayed_items,
             shutdown: Shutdown::No,
             next_place: 0,
@@ -152,7 +152,7 @@ impl<T: Ord + Clone> Queue<T> {
     }
 
     /// Takes the next item out of the queue, for a worker that is about to [`start`](Self::start) with it.
-    pub(super) fn take(&mut self, now: Instant) -> Option<Taken<T>> {
+    pub(super) fn take(&mut self, now: Instant) -> Option<TakenItem<T>> {
         let item = self.ready.pop()?;
         let ticket = self
             .queued
@@ -160,18 +160,18 @@ impl<T: Ord + Clone> Queue<T> {
             .expect("what is ready has a ticket");
         self.effects.push(Effect::Unqueued(ticket.priority));
         self.taken_count += 1;
-        let processing = Processing {
+        let processing = ItemInFlight {
             since: now,
             is_started: false,
             again: None,
         };
         let held = self.processing.insert(item.clone(), processing);
         debug_assert!(held.is_none(), "what is queued is not being processed");
-        Some(Taken { item, ticket })
+        Some(TakenItem { item, ticket })
     }
 
     /// The worker has it: its time begins.
-    pub(super) fn start(&mut self, taken: &Taken<T>, now: Instant) {
+    pub(super) fn start(&mut self, taken: &TakenItem<T>, now: Instant) {
         let processing = self
             .processing
             .get_mut(&taken.item)
@@ -186,8 +186,8 @@ impl<T: Ord + Clone> Queue<T> {
     }
 
     /// The worker went away before it could start: the item gets its old place back, as if it had never been taken.
-    pub(super) fn give_back(&mut self, taken: Taken<T>) {
-        let Taken { item, ticket } = taken;
+    pub(super) fn give_back(&mut self, taken: TakenItem<T>) {
+        let TakenItem { item, ticket } = taken;
         let Some(processing) = self.processing.remove(&item) else {
             return;
         };
@@ -280,16 +280,16 @@ impl<T: Ord + Clone> Queue<T> {
         self.processing.len()
     }
 
-    pub(super) fn waiting(&self) -> &Waiting<T> {
+    pub(super) fn waiting(&self) -> &WaitingItems<T> {
         &self.waiting
     }
 
-    pub(super) fn unfinished(&self, now: Instant) -> Unfinished {
+    pub(super) fn unfinished(&self, now: Instant) -> UnfinishedItems {
         let times = self
             .processing
             .values()
             .map(|processing| now.saturating_duration_since(processing.since));
-        times.fold(Unfinished::default(), |sum, time| Unfinished {
+        times.fold(UnfinishedItems::default(), |sum, time| UnfinishedItems {
             total: sum.total.saturating_add(time),
             longest: sum.longest.max(time),
         })
@@ -309,7 +309,7 @@ impl<T: Ord + Clone> Queue<T> {
             if let Some(again) = &mut processing.again {
                 again.priority = again.priority.max(priority);
             } else {
-                processing.again = Some(Again { priority, since });
+                processing.again = Some(ReaddedItem { priority, since });
                 self.dirty_count += 1;
                 self.effects.push(Effect::Added);
             }
@@ -361,9 +361,9 @@ impl<T: Ord + Clone> Queue<T> {
     }
 }
 
-// === impl Taken ===
+// === impl TakenItem ===
 
-impl<T> Taken<T> {
+impl<T> TakenItem<T> {
     pub(super) fn priority(&self) -> Priority {
         self.ticket.priority
     }

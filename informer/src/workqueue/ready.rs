@@ -11,7 +11,7 @@ pub(super) struct Position(pub(super) u64);
 /// The queued items. The first of the highest class is next; after `fair_share` items that overtook an older one, the
 /// oldest of all is.
 #[derive(Debug)]
-pub(super) struct Ready<T> {
+pub(super) struct ReadyItems<T> {
     /// No class is empty.
     classes: BTreeMap<Reverse<Priority>, BTreeMap<Position, T>>,
     /// The number of items handed out of which one is the oldest of all; unset for strict priorities.
@@ -20,9 +20,9 @@ pub(super) struct Ready<T> {
     overtaken_count: u32,
 }
 
-// === impl Ready ===
+// === impl ReadyItems ===
 
-impl<T> Ready<T> {
+impl<T> ReadyItems<T> {
     pub(super) fn new(fair_share: Option<NonZeroU32>) -> Self {
         Self {
             classes: BTreeMap::new(),

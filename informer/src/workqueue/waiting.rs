@@ -11,7 +11,7 @@ const FAR_AWAY: Duration = Duration::from_hours(24 * 365 * 30);
 
 /// The delayed items. Of equal times, the item that was delayed first is due first.
 #[derive(Debug)]
-pub(super) struct Waiting<T> {
+pub(super) struct WaitingItems<T> {
     items: BTreeMap<T, Entry>,
     by_due: BTreeMap<(Instant, u64), T>,
     next_turn: u64,
@@ -30,9 +30,9 @@ pub(super) fn due_at(now: Instant, delay: Duration) -> Instant {
     now.checked_add(delay).unwrap_or_else(|| now + FAR_AWAY)
 }
 
-// === impl Waiting ===
+// === impl WaitingItems ===
 
-impl<T: Ord + Clone> Waiting<T> {
+impl<T: Ord + Clone> WaitingItems<T> {
     pub(super) fn new() -> Self {
         Self {
             items: BTreeMap::new(),

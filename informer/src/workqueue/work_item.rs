@@ -2,7 +2,7 @@
 
 use std::{fmt, ops::Deref, sync::Arc};
 
-use super::{driver::Shared, priority::Priority, queue::Taken};
+use super::{driver::Shared, priority::Priority, queue::TakenItem};
 
 /// An item to work on. No other worker holds it until this is dropped. The drop is client-go's `Done`, and happens also
 /// when the worker panics or is cancelled.
@@ -18,7 +18,7 @@ pub struct WorkItem<T: Ord + Clone> {
 // === impl WorkItem ===
 
 impl<T: Ord + Clone> WorkItem<T> {
-    pub(super) fn new(shared: Arc<Shared<T>>, taken: Taken<T>) -> Self {
+    pub(super) fn new(shared: Arc<Shared<T>>, taken: TakenItem<T>) -> Self {
         Self {
             shared,
             priority: taken.priority(),

@@ -43,7 +43,7 @@ pub struct WorkQueue<T: Ord + Clone> {
     clippy::exhaustive_enums,
     reason = "complete by definition: drained or not"
 )]
-pub enum Drained {
+pub enum DrainResult {
     /// Nothing is queued, and all items in flight are done.
     All,
     /// A plain shutdown ended the wait.
@@ -190,11 +190,11 @@ impl<T: Ord + Clone> WorkQueue<T> {
     ///
     /// If dropped, the queue is shut down all the same, once it has been polled.
     #[doc(alias = "ShutDownWithDrain")]
-    pub async fn shut_down_with_drain(&self) -> Drained {
+    pub async fn shut_down_with_drain(&self) -> DrainResult {
         if self.shared.drain().await {
-            Drained::All
+            DrainResult::All
         } else {
-            Drained::Released
+            DrainResult::Released
         }
     }
 

@@ -17,7 +17,7 @@ use tracing::{debug, error, warn};
 use super::{
     options::AddOptions,
     work_item::WorkItem,
-    work_queue::{Drained, WorkQueue},
+    work_queue::{DrainResult, WorkQueue},
 };
 use crate::task::TaskSet;
 
@@ -113,14 +113,14 @@ where
     }
 
     /// Shuts the queue down, lets the workers work off what is queued, and waits until the last is done. What fails
-    /// meanwhile is not retried. [`Drained::Released`] if a plain shutdown of the queue came in between; the workers have
+    /// meanwhile is not retried. [`DrainResult::Released`] if a plain shutdown of the queue came in between; the workers have
     /// ended then, too.
     ///
     /// # Cancel safety
     ///
     /// If dropped, the workers stop at once, as if this had been dropped; the queue stays shut down. So a limit on how
     /// long this may take is a [`timeout`].
-    pub async fn shutdown(self) -> Drained {
+    pub async fn shutdown(self) -> DrainResult {
         let drained = self.queue.shut_down_with_drain().await;
         self.tasks.wait().await;
         drained

@@ -104,7 +104,7 @@ async fn a_write_to_what_is_not_selected_is_waited_for_until_a_bookmark() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_plain_informer_tells_its_one_handler_and_has_all_options() {
+async fn a_plain_informer_reports_its_one_handler_and_has_all_options() {
     let server = only_namespaces();
     create(&server, "a", "x").await;
     let (handler, recording) = RecordingHandler::new();
@@ -268,9 +268,9 @@ async fn no_check_is_alarmed_by_changes_that_happen_meanwhile() {
 }
 
 /// Lets everything pass but deletions.
-struct Undying(CacheInput<ConfigMap>);
+struct DeletionFilter(CacheInput<ConfigMap>);
 
-impl ReflectorStore<ConfigMap> for Undying {
+impl ReflectorStore<ConfigMap> for DeletionFilter {
     async fn write(&mut self, delta: Delta<ConfigMap>) -> Result<(), StoreClosed> {
         match delta {
             Delta::Deleted(_) => Ok(()),
@@ -280,10 +280,10 @@ impl ReflectorStore<ConfigMap> for Undying {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_a_layer_keeps_the_cache_never_hears_of() {
+async fn deltas_that_a_layer_drops_do_not_reach_the_cache() {
     let server = only_namespaces();
     let informer = SharedInformer::builder(list_watch(&server));
-    let informer = synced(informer.build_through(Undying).unwrap()).await;
+    let informer = synced(informer.build_through(DeletionFilter).unwrap()).await;
     create(&server, "a", "x").await;
     let deleted = api(&server).delete("a", &DeleteParams::default()).await;
     deleted.unwrap();

@@ -233,11 +233,11 @@ async fn a_transform_and_fields_left_out_show_in_what_is_read() {
 struct Strict {
     metadata: ObjectMeta,
     #[expect(dead_code, reason = "it is only there to be refused")]
-    data: Four,
+    data: StrictData,
 }
 
 #[derive(Clone, Debug, Deserialize)]
-struct Four {
+struct StrictData {
     #[expect(dead_code, reason = "it is only there to be refused")]
     four: String,
 }
@@ -272,7 +272,7 @@ impl Resource for Strict {
 }
 
 #[tokio::test]
-async fn what_the_type_refuses_is_told_by_key_at_the_first_read() {
+async fn objects_that_the_type_refuses_are_reported_by_key_at_the_first_read() {
     let client = only_namespaces().client();
     let api = Api::<ConfigMap>::namespaced(client.clone(), "default");
     let mut fits = config_map(4);
@@ -328,7 +328,7 @@ async fn a_factory_has_typed_and_compact_informers_of_one_resource() {
 }
 
 #[tokio::test]
-async fn what_a_compact_informer_prints_of_itself_has_no_contents() {
+async fn the_debug_text_of_a_compact_informer_has_no_contents() {
     let client = only_namespaces().client();
     let secret: Secret = serde_json::from_value(json!({
         "metadata": {"name": "s"}, "stringData": {"password": "hunter2"},

@@ -14,7 +14,7 @@ use http::StatusCode;
 use informer::{
     HandlerFuncs, Lister, ObjectKey, Scope, SharedInformer,
     http::HttpListWatch,
-    workqueue::{Action, Drained, WorkQueue, Workers, WorkersOptions},
+    workqueue::{Action, DrainResult, WorkQueue, Workers, WorkersOptions},
 };
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::{
@@ -195,7 +195,7 @@ async fn run(events: Vec<(Event, u64)>) {
     sleep(Duration::from_hours(1)).await;
     assert_eq!(reads(), before);
     registration.remove().await;
-    assert_eq!(workers.shutdown().await, Drained::All);
+    assert_eq!(workers.shutdown().await, DrainResult::All);
     informer.shutdown().await;
 }
 

@@ -140,7 +140,7 @@ async fn a_child_is_made_kept_and_restored() -> Result<(), AnyError> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_status_that_it_writes_wakes_nobody_and_one_that_is_there_is_not_written()
+async fn a_written_status_wakes_no_controller_and_an_equal_one_is_not_written()
 -> Result<(), AnyError> {
     let (server, calls) = (server(), Calls::default());
     let counted = calls.clone();
@@ -192,7 +192,7 @@ async fn a_status_that_it_writes_wakes_nobody_and_one_that_is_there_is_not_writt
     Ok(())
 }
 
-/// Returns a controller whose maps have a secret that nobody else removes, and counts its clean-ups.
+/// Returns a controller whose maps have a secret that only it removes, and counts its clean-ups.
 fn with_finalizer(cleanups: &Calls) -> Runnable {
     let counted = cleanups.clone();
     Controller::<ConfigMap>::new("copies")
@@ -522,7 +522,7 @@ async fn an_apply_that_changes_nothing_is_not_sent() -> Result<(), AnyError> {
     };
     assert_eq!(applies(), 0);
     // What somebody else has changed is put right.
-    let patch = Patch::Merge(json!({"metadata": {"labels": {"of": "nobody"}}}));
+    let patch = Patch::Merge(json!({"metadata": {"labels": {"of": "none"}}}));
     maps.patch("web-copy", &PatchParams::default(), &patch)
         .await?;
     manager.settle().await?;
@@ -533,7 +533,7 @@ async fn an_apply_that_changes_nothing_is_not_sent() -> Result<(), AnyError> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_is_watched_leads_to_keys_and_predicates_choose() -> Result<(), AnyError> {
+async fn watched_objects_map_to_keys_and_predicates_filter() -> Result<(), AnyError> {
     let (server, calls) = (server(), Calls::default());
     let counted = calls.clone();
     let controller = Controller::<Namespace>::new("namespaces")
@@ -709,7 +709,7 @@ async fn a_manager_that_cannot_start_stop_or_rest_says_why() -> Result<(), AnyEr
 }
 
 #[tokio::test(start_paused = true)]
-async fn probes_tell_whether_a_manager_is_live_and_ready() -> Result<(), AnyError> {
+async fn probes_report_whether_a_manager_is_live_and_ready() -> Result<(), AnyError> {
     let server = server();
     let manager = Manager::new(server.client()).with_controller(copying(&Calls::default()));
     let paths = manager::endpoints(&manager.health());

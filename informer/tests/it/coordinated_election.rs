@@ -24,7 +24,7 @@ use proptest::prelude::*;
 use tokio::time::{Instant, sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
-use crate::support::{LeadershipSlot, RIVALS, Rivals, Trouble, TroubleOf, cases, trouble};
+use crate::support::{LeadershipSlot, RIVALS, RivalFault, RivalStep, Rivals, cases, trouble};
 
 const S: fn(u64) -> Duration = Duration::from_secs;
 /// The time at which servers begin, in seconds since 1970.
@@ -36,7 +36,7 @@ fn server() -> FakeServer {
         .build()
 }
 
-/// A candidate whose clock is so many seconds ahead of the server's.
+/// A candidate whose clock is ahead of the server's by this number of seconds.
 fn candidate(server: &FakeServer, name: &str, emulates: &str, ahead: i64) -> LeaseCandidate {
     let lock = LeaseLock::new(server.client_named(name), "default", "it");
     let candidate = LeaseCandidate::new(lock, name, "1.9.0").unwrap();
@@ -98,7 +98,7 @@ async fn a_strategy_of_the_users_own_is_left_to_a_controller() {
     let mut options = LeaderElectionOptions::default();
     options.clock = clock(0);
     let elector = LeaderElector::coordinated(candidate, options).unwrap();
-    // The server grants the lease to nobody.
+    // The server grants the lease to no candidate.
     assert!(timeout(S(120), elector.acquire()).await.is_err());
     let api: Api<v1beta1::LeaseCandidate> = Api::namespaced(server.client(), "default");
     let spec = api.get("a").await.unwrap().spec;
@@ -261,7 +261,7 @@ async fn compete(elector: LeaderElector, slot: LeadershipSlot) {
     }
 }
 
-async fn run(skews: [i64; 3], troubles: Vec<TroubleOf>) {
+async fn run(skews: [i64; 3], troubles: Vec<RivalStep>) {
     let server = server();
     let versions = ["1.7.0", "1.8.0", "1.9.0"];
     let rivals = Rivals::start(server.clone(), |place, slot| {
@@ -276,7 +276,7 @@ async fn run(skews: [i64; 3], troubles: Vec<TroubleOf>) {
 
 #[tokio::test(start_paused = true)]
 async fn one_that_comes_late_and_hangs_at_first_leads_in_the_end() {
-    let troubles = vec![(0, Trouble::Fails, 15), (0, Trouble::Hangs, 4)];
+    let troubles = vec![(0, RivalFault::Fails, 15), (0, RivalFault::Hangs, 4)];
     run([0; 3], troubles).await;
 }
 

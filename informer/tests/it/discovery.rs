@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use fakeserver::FakeServer;
 use informer::discovery::{
-    CachedDiscovery, DiscoveryClient, DiscoveryOptions, GroupVersion, Served, ServerResources,
+    Availability, CachedDiscovery, DiscoveryClient, DiscoveryOptions, GroupVersion, ServerResources,
 };
 use tokio::time::sleep;
 
@@ -55,7 +55,7 @@ fn in_words(resources: &ServerResources) -> Vec<String> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn both_forms_tell_the_same() {
+async fn both_forms_report_the_same() {
     let front = front();
     let [aggregated, plain] = both_forms();
     let aggregated = client(&front, aggregated).server_resources().await.unwrap();
@@ -134,13 +134,17 @@ async fn a_cache_reads_a_missing_group_again_and_nothing_else() {
         assert_eq!(front.take_seen(), NOTHING);
 
         sleep(Duration::from_secs(10)).await;
-        let Served::Found(resources) = cache.group_version(&batch).await else {
+        let Availability::Found(resources) = cache.group_version(&batch).await else {
             panic!("batch/v1 is not found");
         };
         assert!(resources.iter().any(|it| it.resource.resource == "jobs"));
         assert_eq!(front.take_seen(), ["/apis/batch", "/apis/batch/v1"]);
         assert!(cache.group_version(&batch).await.found().is_some());
-        assert_eq!(front.take_seen(), NOTHING, "what is known asks nobody");
+        assert_eq!(
+            front.take_seen(),
+            NOTHING,
+            "a cached answer sends no request"
+        );
     }
 }
 

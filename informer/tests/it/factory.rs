@@ -114,7 +114,7 @@ async fn equal_requests_share_one_watch_and_different_ones_do_not() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn several_namespaces_are_shown_and_told_as_one() {
+async fn several_namespaces_are_shown_and_reported_as_one() {
     let server = server_with_config_maps().await;
     create(&server, "kube-system", "unseen").await;
     let factory =
@@ -241,7 +241,7 @@ async fn unused_informers_are_released_and_used_ones_go_on() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_factory_begins_anew_after_its_shutdown() {
+async fn a_factory_starts_again_after_its_shutdown() {
     let server = server_with_config_maps().await;
     let factory = SharedInformerFactory::new(server.client());
     let old = factory.informer_for::<ConfigMap>();

@@ -90,7 +90,7 @@ fn count(informer: &ScopedInformer<ConfigMap>) -> usize {
 const NOTHING: [&str; 0] = [];
 
 #[tokio::test(start_paused = true)]
-async fn a_handler_hears_after_a_new_start_what_changed_meanwhile_and_nothing_else() {
+async fn a_handler_receives_after_a_new_start_what_changed_meanwhile_and_nothing_else() {
     let server = server_with_config_maps().await;
     let factory = SharedInformerFactory::new(server.client());
     let informer = factory.informer_for::<ConfigMap>();
@@ -117,7 +117,7 @@ async fn a_handler_hears_after_a_new_start_what_changed_meanwhile_and_nothing_el
     late_registration.wait_for_sync(LIMIT).await.unwrap();
     let since = ["!default/b", "initial +default/d", "~default/a"];
     assert_eq!(take_words(&recording), since);
-    // One that came between hears of all that is there in the end, however it came to be so.
+    // One that joined between is notified of the final objects, whatever their history.
     let late_words = take_words(&late);
     for key in ["default/a", "default/d", "kube-public/c"] {
         assert!(
@@ -169,7 +169,7 @@ async fn a_start_during_a_shutdown_takes_its_turn_after_it() {
     }
     sleep(Duration::from_secs(1)).await;
     assert_eq!(count(&informer), 13);
-    // No key was told twice, and none was left out.
+    // No key was reported twice, and none was left out.
     let text = recording.take_text();
     let mut keys: Vec<_> = text
         .split_whitespace()
@@ -200,7 +200,7 @@ async fn a_start_during_a_shutdown_takes_its_turn_after_it() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_was_removed_is_not_called_in_later_generations_and_what_was_detached_is() {
+async fn removed_handlers_are_not_called_in_later_generations_but_detached_ones_are() {
     let server = server_with_config_maps().await;
     let factory = SharedInformerFactory::new(server.client());
     let informer = factory.informer_for::<ConfigMap>();
@@ -353,7 +353,10 @@ async fn an_informer_has_the_indices_and_observers_of_all_requests_and_keeps_the
     assert_eq!(first.count() - before, second.count());
     server.disconnect();
     sleep(Duration::from_secs(1)).await;
-    assert!(second.1.load(Ordering::Relaxed) > 0, "watches are told too");
+    assert!(
+        second.1.load(Ordering::Relaxed) > 0,
+        "watches are reported too"
+    );
     assert!(second.count() > 0);
     // By hand, a name that is taken is an error.
     let error = same.add_index("all", by_name()).await.unwrap_err();

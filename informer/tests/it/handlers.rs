@@ -55,7 +55,7 @@ fn word<K>(notification: &Notification<K>) -> String {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_stream_tells_of_each_change_why_it_is_told() {
+async fn a_stream_reports_of_each_change_why_it_is_reported() {
     let client = FakeServer::builder().build().client();
     create(&client, "a").await;
     let maps = informer::<ConfigMap>(&client);
@@ -83,7 +83,7 @@ async fn a_stream_tells_of_each_change_why_it_is_told() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn awaited_and_blocking_handlers_hear_the_same_as_a_plain_one() {
+async fn awaited_and_blocking_handlers_receive_the_same_as_a_plain_one() {
     let client = FakeServer::builder().build().client();
     create(&client, "a").await;
     let maps = informer::<ConfigMap>(&client);

@@ -44,7 +44,7 @@ use tokio::{
 };
 
 use crate::support::{
-    Answer, Informed, Server, added, config_map, empty_list, inform, list, status,
+    Answer, Server, StartedInformer, added, config_map, empty_list, inform, list, status,
 };
 
 const HOUR: Duration = Duration::from_hours(1);
@@ -57,7 +57,7 @@ fn streaming() -> ReflectorOptions {
     ReflectorOptions::default().with_seed(0)
 }
 
-fn inform_from(server: &Server, options: ReflectorOptions) -> Informed<ConfigMap> {
+fn inform_from(server: &Server, options: ReflectorOptions) -> StartedInformer<ConfigMap> {
     inform(
         HttpListWatch::<ConfigMap>::new(server.client(), Scope::All),
         options,
@@ -204,7 +204,7 @@ async fn row_7_a_410_as_the_status_of_a_watch_leads_to_a_relist() {
 /// kube-runtime: skips the event and continues, so that the store keeps `a@1` until the next relist; the error is
 /// empty.
 #[tokio::test(start_paused = true)]
-async fn row_8_an_undecodable_event_is_told_by_key_and_the_stale_copy_is_not_kept() {
+async fn row_8_an_undecodable_event_is_reported_by_key_and_the_stale_copy_is_not_kept() {
     let server = Server::new(|request, number| {
         match number {
         0 => list(1, &[config_map("a", 1)], ""),
@@ -292,9 +292,9 @@ async fn row_6_a_kind_that_cannot_be_watched_delays_no_other() {
     factory.shutdown().await;
 }
 
-/// kube-runtime: a subscriber hears of objects as they are now, and of no deletion.
+/// kube-runtime: a subscriber receives the present objects, and no deletion.
 #[tokio::test(start_paused = true)]
-async fn row_10_an_update_brings_the_old_object_and_a_deletion_is_told() {
+async fn row_10_an_update_brings_the_old_object_and_a_deletion_is_reported() {
     let (server, informer) = informer_of_config_maps();
     let api: Api<ConfigMap> = Api::namespaced(server.client(), "default");
     let (tell_update, mut updates) = mpsc::channel(10);
@@ -325,7 +325,7 @@ async fn row_10_an_update_brings_the_old_object_and_a_deletion_is_told() {
 
 /// kube-runtime: what was deleted while no watch was open is gone from the store, without an event.
 #[tokio::test(start_paused = true)]
-async fn row_10_a_relist_tells_what_was_deleted_meanwhile_and_nothing_that_stayed() {
+async fn row_10_a_relist_reports_what_was_deleted_meanwhile_and_nothing_that_stayed() {
     let (server, informer) = informer_of_config_maps();
     let api: Api<ConfigMap> = Api::namespaced(server.client(), "default");
     for name in ["a", "b", "c"] {
@@ -388,7 +388,7 @@ async fn row_10_there_are_indices_and_a_bucket_for_each_namespace() {
 
 /// kube-runtime: a subscriber has to be there before the first list.
 #[tokio::test(start_paused = true)]
-async fn row_10_a_late_handler_hears_what_is_there_and_then_what_comes() {
+async fn row_10_a_late_handler_receives_what_is_there_and_then_what_comes() {
     let (server, informer) = informer_of_config_maps();
     let api: Api<ConfigMap> = Api::namespaced(server.client(), "default");
     create_config_map(&api, "a", "1").await;
@@ -412,7 +412,7 @@ async fn row_10_a_late_handler_hears_what_is_there_and_then_what_comes() {
 
 /// kube-runtime: neither is to be had.
 #[tokio::test(start_paused = true)]
-async fn row_10_the_version_of_the_cache_and_its_numbers_are_told() {
+async fn row_10_the_version_of_the_cache_and_its_numbers_are_reported() {
     let (server, informer) = informer_of_config_maps();
     let api: Api<ConfigMap> = Api::namespaced(server.client(), "default");
     sleep(Duration::from_secs(1)).await;
@@ -460,7 +460,7 @@ fn http_code(code: u16) -> ::http::StatusCode {
 ///
 /// Over a socket, hence on the real clock; nothing is waited for but the answers.
 #[tokio::test]
-async fn row_11_an_outage_is_heard_of_with_the_first_answer() {
+async fn row_11_an_outage_is_received_of_with_the_first_answer() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     let tasks = TaskSet::new();

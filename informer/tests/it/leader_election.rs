@@ -15,7 +15,7 @@ use kube::{Api, api::PostParams};
 use proptest::prelude::*;
 use tokio::time::{Instant, advance, sleep, timeout};
 
-use crate::support::{LeadershipSlot, RIVALS, Rivals, TroubleOf, cases, trouble};
+use crate::support::{LeadershipSlot, RIVALS, RivalStep, Rivals, cases, trouble};
 
 const S: fn(u64) -> Duration = Duration::from_secs;
 /// 2026-01-01T00:00:00Z
@@ -139,7 +139,7 @@ async fn one_that_leaves_after_a_failed_renewal_gives_the_lease_back_all_the_sam
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_answer_that_comes_after_the_deadline_makes_nobody_a_leader() {
+async fn an_answer_after_the_deadline_makes_no_leader() {
     let server = FakeServer::builder().build();
     let _guard = server.faults().install(SlowWebhook::default().rule());
     let elector = candidate(&server, "a");
@@ -225,7 +225,7 @@ async fn one_that_cannot_reach_the_server_gives_up_before_another_leads() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_short_outage_costs_nobody_the_lead() {
+async fn a_short_outage_costs_no_leadership() {
     let server = FakeServer::builder().build();
     let (leadership, _) = lead(&candidate(&server, "a")).await;
     for _ in 0..10 {
@@ -319,7 +319,7 @@ async fn compete(elector: LeaderElector, slot: LeadershipSlot) {
     }
 }
 
-async fn run(troubles: Vec<TroubleOf>) {
+async fn run(troubles: Vec<RivalStep>) {
     let server = FakeServer::builder().build();
     let rivals = Rivals::start(server.clone(), |place, slot| {
         compete(candidate(&server, RIVALS[place]), slot)

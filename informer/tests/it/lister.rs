@@ -141,7 +141,7 @@ async fn cluster_scoped_objects_are_found_by_name_alone() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_informer_that_was_never_started_says_so_and_one_that_stopped_still_answers() {
+async fn an_informer_that_was_never_started_has_an_error_and_one_that_stopped_still_answers() {
     let server = server().await;
     let informer = SharedInformer::<ConfigMap>::new(server.client(), Scope::All);
     let lister = informer.lister();

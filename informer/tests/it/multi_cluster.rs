@@ -31,9 +31,9 @@ type AnyError = Box<dyn std::error::Error + Send + Sync>;
 
 /// The keys that were reconciled, each with its cluster.
 #[derive(Clone, Default)]
-struct Reconciled(Arc<Mutex<Vec<(String, String)>>>);
+struct ReconciledKeys(Arc<Mutex<Vec<(String, String)>>>);
 
-impl Reconciled {
+impl ReconciledKeys {
     /// Returns a controller of config maps in the namespace `default` that notes what it is called for.
     fn controller(&self) -> Runnable {
         let reconciled = self.clone();
@@ -82,7 +82,7 @@ async fn clusters_come_and_go() -> Result<(), AnyError> {
     create(&east, "a").await;
     create(&west, "a").await;
     let clusters = Clusters::new();
-    let reconciled = Reconciled::default();
+    let reconciled = ReconciledKeys::default();
     let recorder = reconciled.clone();
     let manager = MultiClusterManager::new(&clusters)
         .with_controller(move |_| recorder.controller())
@@ -127,7 +127,7 @@ async fn a_cluster_that_fails_is_tried_again_and_holds_up_no_other() -> Result<(
     let clusters = Clusters::new();
     clusters.insert("east", east.client());
     clusters.insert("west", west.client());
-    let reconciled = Reconciled::default();
+    let reconciled = ReconciledKeys::default();
     let recorder = reconciled.clone();
     let manager = MultiClusterManager::new(&clusters)
         .with_controller(move |_| recorder.controller())
@@ -156,7 +156,7 @@ async fn a_change_in_one_cluster_wakes_a_key_of_another() -> Result<(), AnyError
     let (hub, edge) = (FakeServer::builder().build(), FakeServer::builder().build());
     create(&hub, "summary").await;
     let changed = ExternalSource::new();
-    let seen = Reconciled::default();
+    let seen = ReconciledKeys::default();
     let (of_hub, of_edge) = (seen.clone(), changed.clone());
     let clusters = Clusters::new();
     clusters.insert("hub", hub.client());
@@ -200,7 +200,7 @@ async fn one_copy_works_in_all_clusters_and_stops_without_its_lease() -> Result<
     let clusters = Clusters::new();
     clusters.insert("edge", edge.client());
     let start = |copy: &str| {
-        let reconciled = Reconciled::default();
+        let reconciled = ReconciledKeys::default();
         let recorder = reconciled.clone();
         let lock = LeaseLock::new(hub.client(), "default", "maps");
         let manager = MultiClusterManager::new(&clusters)

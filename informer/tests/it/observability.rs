@@ -22,7 +22,7 @@ use tracing::{
     subscriber::{DefaultGuard, NoSubscriber},
 };
 
-use crate::support::{Answer, Recorded, Server, added, config_map, list, status};
+use crate::support::{Answer, RecordedMetrics, Server, added, config_map, list, status};
 
 const LIMIT: Duration = Duration::from_mins(1);
 /// In the data of every object, and nowhere else.
@@ -250,8 +250,8 @@ async fn nothing_of_an_object_is_ever_logged_or_shown() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn metrics_tell_of_lists_watches_and_the_store_by_name_and_resource() {
-    let recorded = Recorded::default();
+async fn metrics_report_of_lists_watches_and_the_store_by_name_and_resource() {
+    let recorded = RecordedMetrics::default();
     let server = Server::new(|request, number| match number {
         0 => status(500, "InternalError"),
         1 => list(7, &[config_map("a", 3), config_map("b", 5)], ""),

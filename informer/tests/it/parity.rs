@@ -228,7 +228,7 @@ fn each_row_names_tests_that_exist_and_no_name_of_the_catalogue_is_lost() {
 }
 
 #[test]
-fn what_is_wrong_with_a_page_is_found() {
+fn mistakes_of_a_page_are_found() {
     let page = Page::parse(
         "
 | client-go | here | what differs, and why | tests |
@@ -316,7 +316,7 @@ fn each_issue_names_files_and_tests_that_exist() {
 }
 
 #[test]
-fn what_is_wrong_with_the_page_of_issues_is_found() {
+fn mistakes_of_the_page_of_issues_are_found() {
     let page = "
 | issue | what hurts | with `informer` | shown by |
 |---|---|---|---|

@@ -10,7 +10,7 @@ use crate::support::{ListFault, ModelServer, WatchFault, reflect};
 
 /// An event on the server.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Happening {
+pub(crate) enum ServerEvent {
     Put(u8),
     Delete(u8),
     Compact,
@@ -19,7 +19,7 @@ pub(crate) enum Happening {
 
 #[derive(Clone, Debug)]
 pub(crate) struct Plan {
-    pub(crate) happenings: Vec<Happening>,
+    pub(crate) happenings: Vec<ServerEvent>,
     pub(crate) list_faults: Vec<Option<ListFault>>,
     pub(crate) watch_faults: Vec<Option<WatchFault>>,
     pub(crate) streaming_lists: bool,
@@ -29,11 +29,11 @@ pub(crate) struct Plan {
 
 pub(crate) fn plan() -> impl Strategy<Value = Plan> {
     let happening = prop_oneof![
-        6 => (0..8_u8).prop_map(Happening::Put),
-        3 => (0..8_u8).prop_map(Happening::Delete),
-        1 => Just(Happening::Compact),
-        3 => (1..3000_u64).prop_map(|ms| Happening::Pause(Duration::from_millis(ms))),
-        1 => (1..400_u64).prop_map(|seconds| Happening::Pause(Duration::from_secs(seconds))),
+        6 => (0..8_u8).prop_map(ServerEvent::Put),
+        3 => (0..8_u8).prop_map(ServerEvent::Delete),
+        1 => Just(ServerEvent::Compact),
+        3 => (1..3000_u64).prop_map(|ms| ServerEvent::Pause(Duration::from_millis(ms))),
+        1 => (1..400_u64).prop_map(|seconds| ServerEvent::Pause(Duration::from_secs(seconds))),
     ];
     let code = prop::sample::select(vec![400_u16, 401, 403, 404, 410, 429, 500, 503, 504]);
     let list_fault = prop_oneof![
@@ -85,10 +85,10 @@ async fn carry_out(plan: Plan) -> Result<(), TestCaseError> {
     let began = Instant::now();
     for happening in plan.happenings {
         match happening {
-            Happening::Put(name) => server.put(name),
-            Happening::Delete(name) => server.delete(name),
-            Happening::Compact => server.compact(),
-            Happening::Pause(time) => sleep(time).await,
+            ServerEvent::Put(name) => server.put(name),
+            ServerEvent::Delete(name) => server.delete(name),
+            ServerEvent::Compact => server.compact(),
+            ServerEvent::Pause(time) => sleep(time).await,
         }
     }
     server.heal();

@@ -36,7 +36,7 @@ async fn resolve(mapper: &RestMapper, name: &str) -> String {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_people_type_becomes_resource_kind_and_scope() {
+async fn a_typed_name_becomes_resource_kind_and_scope() {
     for (_, mapper) in fronts() {
         let check = async |name: &str, resource: &str, kind: &str, is_namespaced: bool| {
             let mapping = mapper.resource_for(name).await.unwrap();
@@ -84,7 +84,7 @@ async fn the_servers_order_and_its_preferred_versions_decide() {
         let all = mapper.resources_for("events").await.unwrap();
         let all: Vec<_> = all.iter().map(|it| it.resource.to_string()).collect();
         assert_eq!(all, ["events.v1.", "events.v1.events.k8s.io"]);
-        // A short name of two resources is the first one's, and says so.
+        // A short name of two resources is the first one's, with a warning.
         let resolved = mapper.resolve("ev").await.unwrap();
         assert_eq!(resolved.mapping.resource.to_string(), "events.v1.");
         assert!(matches!(
@@ -111,7 +111,7 @@ async fn the_servers_order_and_its_preferred_versions_decide() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_is_not_served_is_no_match_and_names_what_may_be_meant() {
+async fn an_unserved_name_is_no_match_and_has_suggestions() {
     for (_, mapper) in fronts() {
         let check = async |name: &str, expected: &str| {
             let error = mapper.resource_for(name).await.unwrap_err();
@@ -182,7 +182,7 @@ async fn a_miss_reads_what_may_have_the_name_again() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_may_be_in_a_group_that_failed_is_unknown() {
+async fn resources_of_a_failed_group_are_unknown() {
     for (front, mapper) in fronts() {
         front.fail_version("apps", "v1");
         for name in ["deploy", "deployments.apps", "gizmos"] {

@@ -106,7 +106,7 @@ async fn row_1_every_waiter_for_sync_is_woken() {
 /// kube-runtime: a subscriber hangs when an object was deleted before it came to read of it; when its buffer is full,
 /// the store stops for all handlers.
 #[tokio::test(start_paused = true)]
-async fn row_2_an_object_added_and_deleted_before_a_handler_reads_hangs_nobody() {
+async fn row_2_an_object_added_and_deleted_before_a_handler_reads_hangs_nothing() {
     let (informer, mut script) = scripted_informer();
     let (handler, recording) = RecordingHandler::new();
     let registration = informer.add_handler(handler);
@@ -165,7 +165,7 @@ async fn a_wait_that_fails_names_what_failed() {
 // === Relists ===
 
 #[tokio::test(start_paused = true)]
-async fn a_relist_is_told_as_what_changed_and_the_rest_stays_where_it_is() {
+async fn a_relist_is_reported_as_what_changed_and_the_rest_stays_where_it_is() {
     let (informer, mut script) = scripted_informer();
     let (handler, recording) = RecordingHandler::new();
     let _registration = informer.add_handler(handler);

@@ -11,17 +11,17 @@ use proptest::prelude::*;
 use tokio::time::sleep;
 
 use crate::{
-    reflector_converges::{Happening, Plan, plan},
+    reflector_converges::{Plan, ServerEvent, plan},
     support::ModelServer,
 };
 
-/// A handler that joined at some moment, and what it was told.
-struct Joined {
+/// A handler that joined at some moment, and its notifications.
+struct JoinedHandler {
     registration: HandlerRegistration,
     recording: Recording<()>,
 }
 
-impl Joined {
+impl JoinedHandler {
     fn join(informer: &SharedInformer<()>) -> Self {
         let (handler, recording) = RecordingHandler::new();
         let registration = informer.add_handler(handler);
@@ -31,7 +31,7 @@ impl Joined {
         }
     }
 
-    /// Adds up what was told; each step must be legal.
+    /// Folds the notifications; each step must be legal.
     fn state(&self) -> Result<Vec<Object<()>>, TestCaseError> {
         let mut state: BTreeMap<ObjectKey, Object<()>> = BTreeMap::new();
         for notification in self.recording.take() {
@@ -71,16 +71,16 @@ async fn carry_out(plan: Plan) -> Result<(), TestCaseError> {
         .with_index("parity", IndexFn::new(|object| [parity(object)]))
         .build()
         .unwrap();
-    let mut joined = vec![Joined::join(&informer)];
+    let mut joined = vec![JoinedHandler::join(&informer)];
     informer.start();
     for happening in plan.happenings {
         match happening {
-            Happening::Put(name) => server.put(name),
-            Happening::Delete(name) => server.delete(name),
-            Happening::Compact => server.compact(),
-            Happening::Pause(time) => {
+            ServerEvent::Put(name) => server.put(name),
+            ServerEvent::Delete(name) => server.delete(name),
+            ServerEvent::Compact => server.compact(),
+            ServerEvent::Pause(time) => {
                 sleep(time).await;
-                joined.push(Joined::join(&informer));
+                joined.push(JoinedHandler::join(&informer));
             }
         }
     }
@@ -110,7 +110,7 @@ fn parity(object: &Object<()>) -> &'static str {
 
 proptest! {
     #[test]
-    fn an_informer_and_what_its_handlers_heard_end_up_equal_to_the_server(plan in plan()) {
+    fn an_informer_and_what_its_handlers_received_end_up_equal_to_the_server(plan in plan()) {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_time()
             .start_paused(true)

@@ -85,7 +85,7 @@ fn refused_object() -> DecodeError {
 // === Status ===
 
 #[tokio::test(start_paused = true)]
-async fn a_status_stream_tells_the_latest_of_a_whole_life() {
+async fn a_status_stream_reports_the_latest_of_a_whole_life() {
     let (builder, mut script) = scripted_builder();
     let informer = builder.build().unwrap();
     let mut stream = informer.status_stream();
@@ -167,7 +167,7 @@ async fn all_who_wait_for_a_status_are_woken_in_order() {
 // === Error policy ===
 
 #[tokio::test(start_paused = true)]
-async fn a_policy_hears_of_every_class_of_failure() {
+async fn a_policy_receives_of_every_class_of_failure() {
     let (builder, mut script) = scripted_builder();
     let recording = Arc::new(Mutex::new(Vec::new()));
     let noted = Arc::clone(&recording);
@@ -402,7 +402,7 @@ fn names(informer: &SharedInformer<ConfigMap>) -> Vec<String> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_is_removed_or_forbidden_is_probed_seldom_and_comes_back_by_itself() {
+async fn removed_and_forbidden_resources_are_probed_seldom_and_recover() {
     for (code, when_removed, expected) in [
         (404_u16, WhenRemoved::KeepStore, "(+default/a)"),
         (404, WhenRemoved::EmptyStore, "(+default/a) !default/a"),

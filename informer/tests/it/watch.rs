@@ -147,7 +147,7 @@ async fn an_object_is_waited_for_through_every_fault() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_is_so_already_needs_no_watch() {
+async fn a_condition_that_holds_already_needs_no_watch() {
     let server = FakeServer::builder().build();
     ConfigMaps::of(&server, "default").put("a", 7).await;
     let client = server.client_named("subject");
@@ -163,7 +163,7 @@ async fn what_is_so_already_needs_no_watch() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_deletion_is_told_as_it_was_seen_or_as_a_tombstone() {
+async fn a_deletion_is_reported_as_it_was_seen_or_as_a_tombstone() {
     for is_missed in [false, true] {
         let server = FakeServer::builder().build();
         let config_maps = ConfigMaps::of(&server, "default");
@@ -242,7 +242,7 @@ async fn a_selection_is_waited_for_across_an_expired_history() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_retry_watcher_tells_every_change_once_across_disconnects_and_ends_with_410() {
+async fn a_retry_watcher_reports_every_change_once_across_disconnects_and_ends_with_410() {
     let server = FakeServer::builder().build();
     let config_maps = ConfigMaps::of(&server, "default");
     config_maps.put("a", 0).await;

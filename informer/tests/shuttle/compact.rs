@@ -34,7 +34,7 @@ fn put(store: &CompactStore<Value>, name: &str) -> Object<Compact<Value>> {
 }
 
 #[test]
-fn whoever_reads_finds_the_content_however_much_is_packed_meanwhile() {
+fn a_reader_finds_the_content_while_objects_are_packed() {
     check(ITERATIONS, || {
         let store = store();
         let first = put(&store, NAMES[0]);

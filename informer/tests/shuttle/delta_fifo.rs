@@ -41,7 +41,7 @@ fn everything_arrives_in_order_and_both_ends_end() {
 }
 
 #[test]
-fn a_producer_that_waits_for_room_is_told_of_the_close() {
+fn a_producer_that_waits_for_room_is_notified_of_the_close() {
     check(2_000, || {
         let (mut producer, mut consumer) = DeltaFifo::channel(&options(1));
         let writing = thread::spawn(move || {

@@ -6,7 +6,7 @@ use futures::StreamExt;
 use informer::{
     Buffer, Deleted, HandlerEnd, HandlerFuncs, HandlerOptions, HandlerRegistration, Notification,
     NotificationCause, Object, ObjectKey,
-    stages::{Listener, Present, Processor, TaskSet},
+    stages::{Listener, PresentObjects, Processor, TaskSet},
 };
 use shuttle::{
     future::block_on,
@@ -54,7 +54,7 @@ impl Writer {
 
     fn attach(&mut self, listener: Listener<()>) {
         let objects: Vec<_> = self.state.values().cloned().collect();
-        let present: Present<()> = Box::new(objects.into_iter());
+        let present: PresentObjects<()> = Box::new(objects.into_iter());
         self.processor.attach(listener, present, Instant::now());
     }
 
@@ -105,7 +105,7 @@ impl Mirror {
                 let known = state.insert(key, new.clone());
                 assert!(
                     known.is_some_and(|known| known.is_same(old)),
-                    "{old:?} was told"
+                    "{old:?} was reported"
                 );
             }
             Notification::Delete { .. } => assert!(state.remove(&key).is_some(), "{key} unknown"),
@@ -127,7 +127,7 @@ impl Mirror {
 }
 
 #[test]
-fn whoever_joins_hears_everything_in_order_up_to_the_end() {
+fn a_joining_handler_receives_everything_in_order_up_to_the_end() {
     check(ITERATIONS, || {
         let mut writer = Writer::new();
         let (early, late) = (Mirror::default(), Mirror::default());
@@ -154,7 +154,7 @@ fn whoever_joins_hears_everything_in_order_up_to_the_end() {
 }
 
 #[test]
-fn no_call_begins_after_a_removal_and_nobody_waits_for_ever() {
+fn no_call_begins_after_a_removal_and_no_task_waits_for_ever() {
     check(ITERATIONS, || {
         let mut writer = Writer::new();
         let is_removed = Arc::new(AtomicBool::new(false));

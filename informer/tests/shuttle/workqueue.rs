@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use futures::poll;
-use informer::workqueue::{Drained, WorkQueue};
+use informer::workqueue::{DrainResult, WorkQueue};
 use shuttle::{
     future::block_on,
     sync::{Arc, Mutex},
@@ -81,7 +81,7 @@ fn every_add_is_worked_on_by_one_worker_at_a_time_and_the_drain_ends() {
         for producer in producers {
             producer.join().unwrap();
         }
-        assert_eq!(block_on(queue.shut_down_with_drain()), Drained::All);
+        assert_eq!(block_on(queue.shut_down_with_drain()), DrainResult::All);
         assert!(books.is_settled());
         for worker in workers {
             worker.join().unwrap();
@@ -113,7 +113,7 @@ fn an_item_that_was_put_aside_for_one_who_left_reaches_another() {
         let steady = worker(&queue, &books);
         producer(&queue, &books, [1, 2]).join().unwrap();
         fickle.join().unwrap();
-        assert_eq!(block_on(queue.shut_down_with_drain()), Drained::All);
+        assert_eq!(block_on(queue.shut_down_with_drain()), DrainResult::All);
         assert!(books.is_settled());
         steady.join().unwrap();
     });
@@ -128,7 +128,7 @@ fn all_who_wait_end_whenever_the_shutdown_comes() {
             .map(|queue| thread::spawn(move || block_on(queue.shut_down_with_drain())));
         queue.add(1);
         for drainer in drainers {
-            assert_eq!(drainer.join().unwrap(), Drained::All);
+            assert_eq!(drainer.join().unwrap(), DrainResult::All);
         }
         for worker in workers {
             worker.join().unwrap();
@@ -158,7 +158,7 @@ fn a_plain_shutdown_releases_a_drain_whenever_it_comes() {
             })
         };
         releaser.join().unwrap();
-        assert_eq!(drainer.join().unwrap(), Drained::Released);
+        assert_eq!(drainer.join().unwrap(), DrainResult::Released);
         drop(item);
     });
 }

@@ -12,9 +12,9 @@ use informer::{
 };
 
 /// The memory that a `ListWatch` and its streams share.
-pub(super) struct Memory<K, S>(Arc<Mutex<Remembered<K, S>>>);
+pub(super) struct Memory<K, S>(Arc<Mutex<MemoryState<K, S>>>);
 
-struct Remembered<K, S> {
+struct MemoryState<K, S> {
     /// The version of the last whole state.
     listed: Option<ResourceVersion>,
     /// The objects of earlier lists.
@@ -33,7 +33,7 @@ pub(super) struct ByKey<K>(pub(super) BTreeMap<ObjectKey, Object<K>>);
 
 impl<K, S> Memory<K, S> {
     pub(super) fn new() -> Self {
-        Self(Arc::new(Mutex::new(Remembered {
+        Self(Arc::new(Mutex::new(MemoryState {
             listed: None,
             staged: Vec::new(),
             seen: BTreeMap::new(),
@@ -83,7 +83,7 @@ impl<K, S> Memory<K, S> {
         self.lock().streams.push(stream);
     }
 
-    fn lock(&self) -> MutexGuard<'_, Remembered<K, S>> {
+    fn lock(&self) -> MutexGuard<'_, MemoryState<K, S>> {
         self.0.lock().expect("no holder panics")
     }
 }

@@ -237,7 +237,7 @@ where
     async fn beginning(
         &self,
         request: &WatchRequest,
-        known: &Arc<dyn HeldObjects<K>>,
+        held: &Arc<dyn HeldObjects<K>>,
     ) -> WatchRequest {
         let mut request = request.clone();
         if request.send_initial_events {
@@ -257,7 +257,7 @@ where
             Some(ListWatchBug::WatchFromNow) => {
                 let mut now = ListRequest::default();
                 now.limit = Some(1);
-                if let Ok(page) = self.inner.list(&now, known).await {
+                if let Ok(page) = self.inner.list(&now, held).await {
                     request.resource_version = page.resource_version;
                 }
             }
@@ -269,11 +269,11 @@ where
     async fn open(
         &self,
         request: &WatchRequest,
-        known: &Arc<dyn HeldObjects<K>>,
+        held: &Arc<dyn HeldObjects<K>>,
     ) -> Result<L::Stream, ListWatchError> {
-        let mut opened = self.inner.watch(request, known).await;
+        let mut opened = self.inner.watch(request, held).await;
         while self.has(ListWatchBug::RetriedAtOnce) && opened.is_err() {
-            opened = self.inner.watch(request, known).await;
+            opened = self.inner.watch(request, held).await;
         }
         match opened {
             Err(error)
@@ -283,7 +283,7 @@ where
             {
                 let mut request = request.clone();
                 request.resource_version = "0".into();
-                self.inner.watch(&request, known).await
+                self.inner.watch(&request, held).await
             }
             opened => opened,
         }
@@ -303,17 +303,17 @@ where
     async fn list(
         &self,
         request: &ListRequest,
-        known: &Arc<dyn HeldObjects<K>>,
+        held: &Arc<dyn HeldObjects<K>>,
     ) -> Result<ListPage<K>, ListWatchError> {
         let by_key: Arc<dyn HeldObjects<K>> = Arc::new(ByKey(self.memory.seen()));
-        let known = if self.has(ListWatchBug::KnownByKey) {
+        let held = if self.has(ListWatchBug::KnownByKey) {
             &by_key
         } else {
-            known
+            held
         };
-        let mut listed = self.inner.list(request, known).await;
+        let mut listed = self.inner.list(request, held).await;
         while self.has(ListWatchBug::RetriedAtOnce) && listed.is_err() {
-            listed = self.inner.list(request, known).await;
+            listed = self.inner.list(request, held).await;
         }
         match listed {
             Ok(page) => {
@@ -333,10 +333,10 @@ where
     async fn watch(
         &self,
         request: &WatchRequest,
-        known: &Arc<dyn HeldObjects<K>>,
+        held: &Arc<dyn HeldObjects<K>>,
     ) -> Result<Self::Stream, ListWatchError> {
-        let request = self.beginning(request, known).await;
-        match self.open(&request, known).await {
+        let request = self.beginning(request, held).await;
+        match self.open(&request, held).await {
             Ok(stream) => {
                 let is_initial = request.send_initial_events;
                 let memory = self.memory.clone();

@@ -11,7 +11,7 @@ use std::{
 use futures::{Stream, StreamExt};
 use informer::{
     Object, ResourceVersion,
-    list_watch::{Arrived, ListWatchError, WatchEvent},
+    list_watch::{ArrivedObject, ListWatchError, WatchEvent},
 };
 
 use super::{ListWatchBug, memory::Memory};
@@ -204,7 +204,7 @@ fn remade<K>(object: &Object<K>, metadata: informer::Metadata) -> Object<K> {
     Object::with_metadata(metadata, Arc::clone(object.get()))
 }
 
-fn version<K>(arrived: &Arrived<K>) -> &ResourceVersion {
+fn version<K>(arrived: &ArrivedObject<K>) -> &ResourceVersion {
     match arrived {
         Ok(object) => object.resource_version(),
         Err(error) => &error.resource_version,

@@ -51,7 +51,7 @@ pub(in crate::cli) struct Args {
 }
 
 /// The play of all files against a server.
-struct Play<'a> {
+struct Comparison<'a> {
     args: &'a Args,
     session: Session,
     bar: ProgressBar,
@@ -90,7 +90,7 @@ impl Args {
             }
         };
         tell(&format!("{} ({version})\n", self.reach.name()));
-        let mut play = Play {
+        let mut play = Comparison {
             args: self,
             session: Session::new(endpoint),
             bar: progress_bar(wanted_count, "requests"),
@@ -128,9 +128,9 @@ impl Args {
     }
 }
 
-// === impl Play ===
+// === impl Comparison ===
 
-impl Play<'_> {
+impl Comparison<'_> {
     async fn file(
         &mut self,
         file: &Path,
@@ -210,8 +210,8 @@ impl Play<'_> {
             differences,
         };
         if report.mismatches.len() < self.args.show {
-            let shown = report::mismatch(&mismatch, ["expected", "got"]);
-            self.bar.suspend(|| tell(&shown));
+            let difference_text = report::mismatch(&mismatch, ["expected", "got"]);
+            self.bar.suspend(|| tell(&difference_text));
         }
         report.mismatches.push(mismatch);
         Ok(())

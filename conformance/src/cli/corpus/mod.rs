@@ -12,7 +12,7 @@ use support::cli::finish;
 use super::server::ServerArgs;
 use crate::{
     call::whole,
-    corpus::{Generator, Served, Session},
+    corpus::{Generator, ServedKinds, Session},
     golden::Endpoint,
     seed::Seed,
 };
@@ -88,19 +88,19 @@ impl GenerateArgs {
         seed: u64,
         session: &Session,
     ) -> Result<Generator, String> {
-        let served = Served::read(session).await;
+        let served = ServedKinds::read(session).await;
         let served = served
             .map_err(|error| format!("no kinds to generate requests for: {}", whole(&error)))?;
         let mut generator = served.generator(Seed::new(seed));
         if !self.kind.is_empty() {
-            let known: Vec<&str> = generator.kinds().collect();
+            let names: Vec<&str> = generator.kinds().collect();
             if let Some(kind) = self
                 .kind
                 .iter()
-                .find(|kind| !known.contains(&kind.as_str()))
+                .find(|kind| !names.contains(&kind.as_str()))
             {
-                let known = known.join(", ");
-                return Err(format!("no kind is called {kind}; there are {known}"));
+                let names = names.join(", ");
+                return Err(format!("no kind is called {kind}; there are {names}"));
             }
             generator.keep(&self.kind);
         }

@@ -115,21 +115,21 @@ fn read(path: &Path, profile: Profile) -> Result<Plan, String> {
 
 /// Writes a plan to a new file, unless there is one with this content.
 fn write(path: &Path, plan: &Plan) -> Result<(), String> {
-    let told = |error: std::io::Error| format!("cannot write {}: {error}", path.display());
+    let message = |error: std::io::Error| format!("cannot write {}: {error}", path.display());
     if let Some(folder) = path
         .parent()
         .filter(|folder| !folder.as_os_str().is_empty())
     {
-        fs::create_dir_all(folder).map_err(told)?;
+        fs::create_dir_all(folder).map_err(message)?;
     }
     let text = plan.to_text();
     match File::create_new(path) {
-        Ok(mut file) => file.write_all(text.as_bytes()).map_err(told),
+        Ok(mut file) => file.write_all(text.as_bytes()).map_err(message),
         Err(error) if error.kind() == ErrorKind::AlreadyExists => match fs::read_to_string(path) {
             Ok(old) if old == text => Ok(()),
-            _ => Err(told(error)),
+            _ => Err(message(error)),
         },
-        Err(error) => Err(told(error)),
+        Err(error) => Err(message(error)),
     }
 }
 
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_read_and_what_is_dropped_is_removed() {
+    fn kept_plans_are_written_and_dropped_ones_removed() {
         let place = tempfile::tempdir().unwrap();
         let path = place.path().join("corpus");
         let mut folder = Folder::new(path.clone());

@@ -14,7 +14,7 @@ use crate::{
     plan::Profile,
     seed::Seed,
     sim::{self, RunOptions},
-    steer::{FRESH_PERCENT, Feature, Origin, Proposal, ROUND_SIZE, Reached, Search},
+    steer::{FRESH_PERCENT, Feature, Origin, Proposal, ROUND_SIZE, ReachedFeatures, Search},
     summary::Summary,
     task,
 };
@@ -45,7 +45,7 @@ pub(super) struct SteerArgs {
 
 /// The figures of a steered search.
 #[derive(Clone, Debug, Default, Serialize)]
-pub(super) struct Steered {
+pub(super) struct SteerFigures {
     drawn_count: u64,
     mutated_count: u64,
     kept_count: u64,
@@ -60,11 +60,11 @@ pub(super) struct Steered {
 }
 
 /// The result of one run.
-struct Ran {
+struct RunResult {
     summary: Summary,
     violations: Vec<Violation>,
     /// `None` if the run was not good.
-    reached: Option<Reached>,
+    reached: Option<ReachedFeatures>,
 }
 
 // === impl SteerArgs ===
@@ -89,9 +89,9 @@ impl SteerArgs {
         thread_count: usize,
         count: Option<u64>,
         mut goes_on: impl FnMut(bool) -> bool,
-    ) -> (Report, Steered) {
+    ) -> (Report, SteerFigures) {
         let mut report = Report::new(profile, Mode::Paused);
-        let mut steered = Steered::default();
+        let mut steered = SteerFigures::default();
         let mut folder = self.corpus.clone().map(Folder::new);
         let earlier = folder.as_mut().map(|folder| folder.read(profile));
         let earlier = earlier.unwrap_or_default();
@@ -104,9 +104,14 @@ impl SteerArgs {
         while !is_over && left > 0 && report.failures.is_empty() {
             let round = search.propose(usize::try_from(left).unwrap_or(ROUND_SIZE).min(ROUND_SIZE));
             left -= round.len() as u64;
-            let watch = |ran: &Ran| is_over |= !goes_on(ran.reached.is_none());
-            let (results, begun_count) =
-                task::map_with_patience(round.clone(), thread_count, PATIENCE, Ran::of, watch);
+            let watch = |ran: &RunResult| is_over |= !goes_on(ran.reached.is_none());
+            let (results, begun_count) = task::map_with_patience(
+                round.clone(),
+                thread_count,
+                PATIENCE,
+                RunResult::of,
+                watch,
+            );
             is_over |= results.iter().any(Option::is_none);
             for (proposal, ran) in round.iter().zip(results).take(begun_count) {
                 self.take(proposal, ran, &mut search, &mut report, &mut steered);
@@ -129,10 +134,10 @@ impl SteerArgs {
     fn take(
         &self,
         proposal: &Proposal,
-        ran: Option<Ran>,
+        ran: Option<RunResult>,
         search: &mut Search,
         report: &mut Report,
-        steered: &mut Steered,
+        steered: &mut SteerFigures,
     ) {
         let plan = &proposal.plan;
         let counted = match proposal.origin {
@@ -179,22 +184,24 @@ impl SteerArgs {
     }
 }
 
-// === impl Ran ===
+// === impl RunResult ===
 
-impl Ran {
+impl RunResult {
     fn of(proposal: &Proposal) -> Self {
         let outcome = sim::run(&proposal.plan, &RunOptions::default());
         Self {
             summary: Summary::of(proposal.plan.seed, &outcome.trace),
-            reached: outcome.is_good().then(|| Reached::of(&outcome.trace)),
+            reached: outcome
+                .is_good()
+                .then(|| ReachedFeatures::of(&outcome.trace)),
             violations: outcome.violations,
         }
     }
 }
 
-// === impl Steered ===
+// === impl SteerFigures ===
 
-impl Steered {
+impl SteerFigures {
     /// Formats the figures.
     pub(super) fn text(&self) -> String {
         let Self {

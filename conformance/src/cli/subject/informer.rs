@@ -5,23 +5,24 @@ use std::time::Duration;
 use informer::{Deleted, EventHandler, Object, Scope, SharedInformer, http::HttpListWatch};
 use kube::api::DynamicObject;
 
-use super::{Asked, Mirror, say};
+use super::{Mirror, MirrorSelection, say};
 use crate::{
-    subjects::external::{Message, Stated},
+    participants::subjects::external::{Message, StatedObject},
     task::TaskSet,
     trace::State,
 };
 
 /// Starts an informer.
-pub(super) fn start(asked: Asked) -> Result<Box<dyn Mirror>, String> {
-    let scope = asked.namespace.map_or(Scope::All, Scope::Namespace);
-    let mut list_watch = HttpListWatch::<DynamicObject>::new_with(asked.client, scope, &asked.kind);
-    if let Some(selector) = asked.label_selector {
+pub(super) fn start(selection: MirrorSelection) -> Result<Box<dyn Mirror>, String> {
+    let scope = selection.namespace.map_or(Scope::All, Scope::Namespace);
+    let mut list_watch =
+        HttpListWatch::<DynamicObject>::new_with(selection.client, scope, &selection.kind);
+    if let Some(selector) = selection.label_selector {
         list_watch = list_watch.with_labels(selector);
     }
     let informer = SharedInformer::builder(list_watch).build();
     let informer = informer.map_err(|error| error.to_string())?;
-    informer.add_handler(Saying).detach();
+    informer.add_handler(NotificationReporter).detach();
     informer.start();
     let complete = informer.clone();
     let waiting = TaskSet::of(async move {
@@ -29,31 +30,31 @@ pub(super) fn start(asked: Asked) -> Result<Box<dyn Mirror>, String> {
             say(&Message::Synced);
         }
     });
-    Ok(Box::new(Informing {
+    Ok(Box::new(InformerMirror {
         informer,
         _waiting: waiting,
     }))
 }
 
-struct Informing {
+struct InformerMirror {
     informer: SharedInformer<DynamicObject>,
     _waiting: TaskSet,
 }
 
 /// Reports notifications.
-struct Saying;
+struct NotificationReporter;
 
-// === impl Informing ===
+// === impl InformerMirror ===
 
-impl Mirror for Informing {
-    fn held(&self) -> Vec<Stated> {
+impl Mirror for InformerMirror {
+    fn held(&self) -> Vec<StatedObject> {
         self.informer.indexer().list().iter().map(stated).collect()
     }
 }
 
-// === impl Saying ===
+// === impl NotificationReporter ===
 
-impl EventHandler<DynamicObject> for Saying {
+impl EventHandler<DynamicObject> for NotificationReporter {
     fn on_add(&mut self, object: &Object<DynamicObject>, in_initial_list: bool) {
         say(&Message::Added {
             object: stated(object),
@@ -78,7 +79,7 @@ impl EventHandler<DynamicObject> for Saying {
     }
 }
 
-fn stated(object: &Object<DynamicObject>) -> Stated {
+fn stated(object: &Object<DynamicObject>) -> StatedObject {
     let state = State::from_wire(object.uid(), object.resource_version().as_str());
-    Stated::new(object.key().to_string(), &state)
+    StatedObject::new(object.key().to_string(), &state)
 }

@@ -10,23 +10,23 @@ use kube_runtime::{
     watcher::{self, Config, Event},
 };
 
-use super::{Asked, Mirror, say};
+use super::{Mirror, MirrorSelection, say};
 use crate::{
-    subjects::{
-        external::{Message, Stated},
+    participants::subjects::{
+        external::{Message, StatedObject},
         kube_runtime::{key, state},
     },
     task::TaskSet,
 };
 
 /// Starts a reflector.
-pub(super) fn start(asked: Asked) -> Box<dyn Mirror> {
-    let Asked {
+pub(super) fn start(selection: MirrorSelection) -> Box<dyn Mirror> {
+    let MirrorSelection {
         client,
         kind,
         namespace,
         label_selector,
-    } = asked;
+    } = selection;
     let api = match &namespace {
         Some(namespace) => Api::<DynamicObject>::namespaced_with(client, namespace, &kind),
         None => Api::all_with(client, &kind),
@@ -37,21 +37,21 @@ pub(super) fn start(asked: Asked) -> Box<dyn Mirror> {
     }
     let writer = Writer::new(kind);
     let store = writer.as_reader();
-    Box::new(Reflecting {
+    Box::new(ReflectorMirror {
         store,
         _telling: TaskSet::of(tell(api, config, writer)),
     })
 }
 
-struct Reflecting {
+struct ReflectorMirror {
     store: Store<DynamicObject>,
     _telling: TaskSet,
 }
 
 /// Reports a stream's objects as notifications: a new object is an add.
 #[derive(Default)]
-struct Saying {
-    known: BTreeMap<String, Stated>,
+struct StreamReporter {
+    states: BTreeMap<String, StatedObject>,
     has_synced: bool,
 }
 
@@ -60,7 +60,7 @@ async fn tell(api: Api<DynamicObject>, config: Config, writer: Writer<DynamicObj
     let events = watcher::watcher(api, config).default_backoff();
     let mut events = std::pin::pin!(events.reflect(writer));
     let mut listed = Vec::new();
-    let mut saying = Saying::default();
+    let mut saying = StreamReporter::default();
     while let Some(event) = events.next().await {
         match event {
             Ok(Event::Init) => listed.clear(),
@@ -79,18 +79,18 @@ async fn tell(api: Api<DynamicObject>, config: Config, writer: Writer<DynamicObj
     }
 }
 
-// === impl Reflecting ===
+// === impl ReflectorMirror ===
 
-impl Mirror for Reflecting {
-    fn held(&self) -> Vec<Stated> {
+impl Mirror for ReflectorMirror {
+    fn held(&self) -> Vec<StatedObject> {
         let objects = self.store.state();
         objects.iter().map(|object| stated(object)).collect()
     }
 }
 
-// === impl Saying ===
+// === impl StreamReporter ===
 
-impl Saying {
+impl StreamReporter {
     fn synced(&mut self) {
         if !std::mem::replace(&mut self.has_synced, true) {
             say(&Message::Synced);
@@ -99,7 +99,7 @@ impl Saying {
 
     fn there(&mut self, object: &DynamicObject) {
         let new = stated(object);
-        let message = match self.known.insert(new.key.clone(), new.clone()) {
+        let message = match self.states.insert(new.key.clone(), new.clone()) {
             None => Message::Added {
                 object: new,
                 is_initial: !self.has_synced,
@@ -111,7 +111,7 @@ impl Saying {
 
     fn gone(&mut self, object: &DynamicObject) {
         let last = stated(object);
-        if self.known.remove(&last.key).is_some() {
+        if self.states.remove(&last.key).is_some() {
             say(&Message::Deleted {
                 object: last,
                 is_tombstone: false,
@@ -120,6 +120,6 @@ impl Saying {
     }
 }
 
-fn stated(object: &DynamicObject) -> Stated {
-    Stated::new(key(object).to_string(), &state(object))
+fn stated(object: &DynamicObject) -> StatedObject {
+    StatedObject::new(key(object).to_string(), &state(object))
 }

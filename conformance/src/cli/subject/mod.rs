@@ -16,7 +16,7 @@ use kube::api::ApiResource;
 
 use crate::{
     call::whole,
-    subjects::external::{Command, Introduction, Message, Stated},
+    participants::subjects::external::{Command, Introduction, Message, StatedObject},
 };
 
 #[derive(Debug, ClapArgs)]
@@ -36,7 +36,7 @@ enum Library {
 }
 
 /// The selection that a process mirrors.
-struct Asked {
+struct MirrorSelection {
     client: kube::Client,
     kind: ApiResource,
     namespace: Option<String>,
@@ -46,7 +46,7 @@ struct Asked {
 /// A running informer that reports its notifications. Dropping it ends it.
 trait Mirror {
     /// Returns the content of its cache.
-    fn held(&self) -> Vec<Stated>;
+    fn held(&self) -> Vec<StatedObject>;
 }
 
 // === impl Args ===
@@ -77,16 +77,19 @@ impl Args {
     fn converse(self) -> Result<(), String> {
         let mut mirror: Option<Box<dyn Mirror>> = None;
         say(&self.library.hello());
-        let told = |error: &dyn Error| format!("standard input: {}", whole(error));
+        let error_text = |error: &dyn Error| format!("standard input: {}", whole(error));
         for line in io::stdin().lines() {
-            let line = line.map_err(|error| told(&error))?;
-            let command = serde_json::from_str(&line).map_err(|error| told(&error))?;
+            let line = line.map_err(|error| error_text(&error))?;
+            let command = serde_json::from_str(&line).map_err(|error| error_text(&error))?;
             match (command, &mirror) {
                 (Command::Start { .. }, Some(_)) => {
                     return Err("standard input: a second start".to_owned());
                 }
                 (command @ Command::Start { .. }, None) => {
-                    mirror = Some(self.library.start(Asked::of(command, self.library)?)?);
+                    mirror = Some(
+                        self.library
+                            .start(MirrorSelection::of(command, self.library)?)?,
+                    );
                 }
                 (Command::Cache, Some(mirror)) => say_now(|| Message::Cache {
                     objects: mirror.held(),
@@ -111,17 +114,17 @@ impl Library {
         })
     }
 
-    fn start(self, asked: Asked) -> Result<Box<dyn Mirror>, String> {
+    fn start(self, selection: MirrorSelection) -> Result<Box<dyn Mirror>, String> {
         match self {
-            Self::Informer => informer::start(asked),
-            Self::KubeRuntime => Ok(kube_runtime::start(asked)),
+            Self::Informer => informer::start(selection),
+            Self::KubeRuntime => Ok(kube_runtime::start(selection)),
         }
     }
 }
 
-// === impl Asked ===
+// === impl MirrorSelection ===
 
-impl Asked {
+impl MirrorSelection {
     fn of(command: Command, library: Library) -> Result<Self, String> {
         let Command::Start {
             server,

@@ -21,8 +21,8 @@ use super::server::ServerArgs;
 use crate::{
     call::whole,
     golden::{
-        ControlError, Endpoint, Playback, Played, Scenario, Step, Stopped, Transcript, Verdict,
-        play, stored,
+        ControlError, Endpoint, PlayError, Playback, PlayedStep, Scenario, Step, Transcript,
+        Verdict, play, stored,
     },
 };
 
@@ -219,7 +219,7 @@ async fn play_shown(
     bar: &ProgressBar,
 ) -> Playback {
     bar.set_message(name.to_owned());
-    let played = |_: &Played| bar.inc(1);
+    let played = |_: &PlayedStep| bar.inc(1);
     let playback = play(endpoint, steps, played).await;
     bar.inc((steps.len() - playback.played.len()) as u64);
     playback
@@ -229,7 +229,7 @@ async fn play_shown(
 async fn is_lost(endpoint: &Endpoint, playback: &Playback) -> bool {
     let is_in_doubt = matches!(
         playback.stopped,
-        Some(Stopped::Unanswered(_) | Stopped::Control(ControlError::Endpoint(_)))
+        Some(PlayError::Unanswered(_) | PlayError::Control(ControlError::Endpoint(_)))
     );
     is_in_doubt && endpoint.version().await.is_err()
 }

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::{
     call::whole,
-    golden::{ControlError, Difference, Mismatch, Stopped, Transcript, Verdict, shown},
+    golden::{ControlError, Difference, Mismatch, PlayError, Transcript, Verdict, shown},
 };
 
 /// The number of differences that are shown of one step, and the length of a value.
@@ -28,7 +28,7 @@ pub(super) struct Report {
 /// A played transcript.
 pub(super) struct Entry {
     verdict: Verdict,
-    stopped: Option<Stopped>,
+    stopped: Option<PlayError>,
 }
 
 // === impl Report ===
@@ -60,7 +60,7 @@ impl Report {
 // === impl Entry ===
 
 impl Entry {
-    pub(super) fn new(verdict: Verdict, stopped: Option<Stopped>) -> Self {
+    pub(super) fn new(verdict: Verdict, stopped: Option<PlayError>) -> Self {
         Self { verdict, stopped }
     }
 
@@ -73,7 +73,7 @@ impl Entry {
     fn is_good(&self) -> bool {
         let is_excused = matches!(
             self.stopped,
-            None | Some(Stopped::Control(ControlError::Unknown { .. }))
+            None | Some(PlayError::Control(ControlError::Unknown { .. }))
         );
         self.verdict.is_match() && is_excused
     }
@@ -86,18 +86,18 @@ pub(super) fn differences(entry: &Entry, is_full: bool) -> String {
     for mismatch in &entry.verdict.mismatches {
         let Mismatch { step, request, .. } = mismatch;
         write!(text, "\n{name}/{step}: {request}\n").expect(WRITES);
-        let (told, length) = if is_full {
+        let (listed, length) = if is_full {
             (mismatch.differences.iter().collect(), usize::MAX)
         } else {
             (telling(&mismatch.differences), VALUE_LENGTH_MAX)
         };
-        for difference in &told {
+        for difference in &listed {
             let path = &difference.path;
             let want = shown(difference.want.as_ref(), length);
             let got = shown(difference.got.as_ref(), length);
             write!(text, "  {path}\n    expected {want}\n    got      {got}\n").expect(WRITES);
         }
-        let more = mismatch.differences.len() - told.len();
+        let more = mismatch.differences.len() - listed.len();
         if more > 0 {
             writeln!(text, "  and {more} more, which --full shows").expect(WRITES);
         }
@@ -111,7 +111,7 @@ pub(super) fn differences(entry: &Entry, is_full: bool) -> String {
         write!(text, "\n{name}: {count} steps not played: {why}\n").expect(WRITES);
         if matches!(
             entry.stopped,
-            Some(Stopped::Control(ControlError::Unknown { .. }))
+            Some(PlayError::Control(ControlError::Unknown { .. }))
         ) {
             writeln!(text, "  --control-command does it on other servers").expect(WRITES);
         }
@@ -126,11 +126,11 @@ fn telling(differences: &[Difference]) -> Vec<&Difference> {
         .iter()
         .any(|difference| [".status", ".failed"].contains(&&*difference.path));
     if of_another_kind {
-        let mut told: Vec<&Difference> = differences.iter().filter(is_telling).collect();
+        let mut listed: Vec<&Difference> = differences.iter().filter(is_telling).collect();
         let rank =
             |difference: &&Difference| TELLING.iter().position(|path| *path == difference.path);
-        told.sort_by_key(rank);
-        told
+        listed.sort_by_key(rank);
+        listed
     } else {
         differences.iter().take(DIFFERENCES_SHOWN).collect()
     }

@@ -31,7 +31,7 @@ pub(super) struct Catalogue {
 }
 
 /// A served resource, from discovery.
-struct Served {
+struct ServedResource {
     group: String,
     version: String,
     kind: String,
@@ -58,7 +58,7 @@ impl Catalogue {
         for document in openapi {
             schemas.add(document);
         }
-        let mut served: Vec<Served> = discovery.iter().flat_map(served).collect();
+        let mut served: Vec<ServedResource> = discovery.iter().flat_map(served).collect();
         served.retain(|served| served.group != GROUP);
         served.extend(definitions().flat_map(|definition| defined(&without_number(definition))));
         let mut keys = BTreeSet::new();
@@ -74,9 +74,9 @@ impl Catalogue {
     }
 }
 
-// === impl Served ===
+// === impl ServedResource ===
 
-impl Served {
+impl ServedResource {
     fn is_kind_of(&self, sample: &Value) -> bool {
         sample["kind"] == self.kind && sample["apiVersion"] == self.api_version()
     }
@@ -142,7 +142,7 @@ impl Served {
 }
 
 /// Returns a short name that no other kind has: that of the kind, with the group or the version if need be.
-fn unique(keys: &mut BTreeSet<String>, served: &Served) -> String {
+fn unique(keys: &mut BTreeSet<String>, served: &ServedResource) -> String {
     let kind = served.kind.to_lowercase();
     let candidates = [
         kind.clone(),
@@ -172,7 +172,7 @@ fn without_number(definition: &Value) -> Value {
 }
 
 /// Returns the resources of an aggregated discovery document.
-fn served(document: &Value) -> Vec<Served> {
+fn served(document: &Value) -> Vec<ServedResource> {
     let items = |value: &Value| value.as_array().cloned().unwrap_or_default();
     let mut served = Vec::new();
     for group in items(&document["items"]) {
@@ -186,7 +186,7 @@ fn served(document: &Value) -> Vec<Served> {
                     continue;
                 }
                 let subresources = items(&resource["subresources"]).into_iter();
-                served.push(Served {
+                served.push(ServedResource {
                     group: text(&group["metadata"]["name"]),
                     version: text(&version["version"]),
                     kind: text(&resource["responseKind"]["kind"]),
@@ -206,13 +206,13 @@ fn served(document: &Value) -> Vec<Served> {
 }
 
 /// Returns the resources of a definition, one for each version.
-fn defined(definition: &Value) -> Vec<Served> {
+fn defined(definition: &Value) -> Vec<ServedResource> {
     let spec = &definition["spec"];
     let versions = spec["versions"].as_array().into_iter().flatten();
     let verbs = || ["get", "patch", "update"].map(str::to_owned).to_vec();
     let of_version = |version: &Value| {
         let subresources = version["subresources"].as_object().into_iter().flatten();
-        Served {
+        ServedResource {
             group: text(&spec["group"]),
             version: text(&version["name"]),
             kind: text(&spec["names"]["kind"]),

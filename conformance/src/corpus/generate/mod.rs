@@ -11,7 +11,7 @@
 mod schema;
 mod odd;
 mod value;
-mod place;
+mod value_position;
 mod metadata;
 mod mutation;
 mod difference;

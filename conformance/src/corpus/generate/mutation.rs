@@ -6,9 +6,9 @@ use serde_json::{Map, Value, json};
 use super::{
     metadata,
     odd::{self, pick},
-    place::{Place, at, at_mut, places, remove},
     schema::Schema,
     value,
+    value_position::{ValuePosition, at, at_mut, places, remove},
 };
 
 /// The kinds of changes and their weights.
@@ -92,7 +92,7 @@ fn apply(
         return Some(format!("metadata {}", metadata::mutate(rng, object)));
     }
     let mut places = places(object, schema);
-    let root = Place {
+    let root = ValuePosition {
         path: Vec::new(),
         schema,
     };
@@ -113,7 +113,7 @@ fn perform(
     rng: &mut ChaCha8Rng,
     change: Change,
     object: &mut Value,
-    place: &Place<'_>,
+    place: &ValuePosition<'_>,
 ) -> Option<String> {
     let path = &place.path;
     match change {

@@ -7,10 +7,10 @@ use super::{
     difference::merge_patch,
     odd::{self, pick},
     parameters,
-    place::{Place, at, at_mut, places, pointer},
     schema::{Schema, Schemas},
     subject::Subject,
     value,
+    value_position::{ValuePosition, at, at_mut, places, pointer},
     write::{changed, with_parameters},
 };
 use crate::corpus::{Body, Request};
@@ -149,7 +149,7 @@ fn directive(
 ) -> Option<String> {
     let object = subject.object(0, "");
     let all = places(&object, subject.schema(schemas));
-    let objects: Vec<&Place<'_>> = all
+    let objects: Vec<&ValuePosition<'_>> = all
         .iter()
         .filter(|place| {
             place.path.len() == 1 && at(&object, &place.path).is_some_and(Value::is_object)
@@ -209,7 +209,7 @@ fn directive(
     Some(format!("directive {name}"))
 }
 
-fn operation(rng: &mut ChaCha8Rng, object: &Value, places: &[Place<'_>]) -> Value {
+fn operation(rng: &mut ChaCha8Rng, object: &Value, places: &[ValuePosition<'_>]) -> Value {
     let Some(place) = places.choose(rng) else {
         return json!({"op": "remove", "path": "/metadata/labels"});
     };
@@ -245,7 +245,7 @@ fn operation(rng: &mut ChaCha8Rng, object: &Value, places: &[Place<'_>]) -> Valu
     }
 }
 
-fn path(rng: &mut ChaCha8Rng, place: &Place<'_>) -> String {
+fn path(rng: &mut ChaCha8Rng, place: &ValuePosition<'_>) -> String {
     let path = pointer(&place.path);
     let above = pointer(&place.path[..place.path.len() - 1]);
     match rng.random_range(0..25) {
@@ -271,7 +271,7 @@ fn path(rng: &mut ChaCha8Rng, place: &Place<'_>) -> String {
     }
 }
 
-fn replaced(rng: &mut ChaCha8Rng, old: &Value, place: &Place<'_>) -> Value {
+fn replaced(rng: &mut ChaCha8Rng, old: &Value, place: &ValuePosition<'_>) -> Value {
     match (rng.random_range(0..4), old, place.schema) {
         (0, _, _) => odd::other_type(rng, old),
         (1, _, Some(schema)) => value::of(rng, schema, place.path.last().map_or("", |name| name)),

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::{Catalogue, Generator, difference::merge_patch};
 use crate::{
-    corpus::{Body, Request, Served, Session},
+    corpus::{Body, Request, ServedKinds, Session},
     golden::Endpoint,
     seed::Seed,
 };
@@ -16,7 +16,7 @@ use crate::{
 const REQUEST_COUNT: u64 = 3_000;
 
 async fn generator(session: &Session, seed: u64) -> Generator {
-    let served = Served::read(session).await.unwrap();
+    let served = ServedKinds::read(session).await.unwrap();
     served.generator(Seed::new(seed))
 }
 

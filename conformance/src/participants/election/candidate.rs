@@ -14,8 +14,8 @@ use tokio::{sync::oneshot, time::Instant};
 
 use super::{Candidacy, ElectionEvent, ElectionPlan, StopKind, line::CandidateLine, run::LEASE};
 use crate::{
+    participants::PANICKED,
     plan::NAMESPACES,
-    subjects::PANICKED,
     task::TaskSet,
     trace::{Observation, Recorder},
 };
@@ -31,19 +31,19 @@ pub(super) struct CandidateRun {
     candidacy: Candidacy,
     elector: LeaderElector,
     recorder: Recorder,
-    held: Held,
+    held: HeldLeadership,
 }
 
 /// The present leadership of a candidate, if there is one. Clones share it.
 #[derive(Clone, Default)]
-struct Held(Arc<Mutex<Option<Arc<Leadership>>>>);
+struct HeldLeadership(Arc<Mutex<Option<Arc<Leadership>>>>);
 
 /// A candidate that stands. Its task ends with this.
-pub(super) struct Standing {
+pub(super) struct RunningCandidate {
     candidacy: Candidacy,
     recorder: Recorder,
     line: CandidateLine,
-    held: Held,
+    held: HeldLeadership,
     stop: oneshot::Sender<StopKind>,
     task: TaskSet,
 }
@@ -84,14 +84,14 @@ impl CandidateRun {
             candidacy,
             elector,
             recorder,
-            held: Held::default(),
+            held: HeldLeadership::default(),
         }
     }
 
     /// Begins to stand, as a client of `line`, when the tasks of `before` have ended.
-    pub(super) fn stand(self, line: CandidateLine, before: Option<TaskSet>) -> Standing {
+    pub(super) fn stand(self, line: CandidateLine, before: Option<TaskSet>) -> RunningCandidate {
         let (stop, stopped) = oneshot::channel();
-        Standing {
+        RunningCandidate {
             candidacy: self.candidacy,
             recorder: self.recorder.clone(),
             line,
@@ -154,7 +154,7 @@ impl CandidateRun {
 
     async fn give_up(&self, leadership: Leadership, kind: StopKind) {
         let token = leadership.token();
-        let told = async {
+        let record_end = async {
             token.cancelled().await;
             self.record(ElectionEvent::GaveUp {
                 candidacy: self.candidacy,
@@ -162,11 +162,11 @@ impl CandidateRun {
         };
         match kind {
             StopKind::Release => {
-                tokio::join!(leadership.release(), told);
+                tokio::join!(leadership.release(), record_end);
             }
             StopKind::Drop => {
                 drop(leadership);
-                told.await;
+                record_end.await;
             }
             StopKind::Crash => drop(leadership),
         }
@@ -177,9 +177,9 @@ impl CandidateRun {
     }
 }
 
-// === impl Held ===
+// === impl HeldLeadership ===
 
-impl Held {
+impl HeldLeadership {
     fn set(&self, leadership: Option<Arc<Leadership>>) {
         *self.0.lock().expect("no holder panics") = leadership;
     }
@@ -191,9 +191,9 @@ impl Held {
     }
 }
 
-// === impl Standing ===
+// === impl RunningCandidate ===
 
-impl Standing {
+impl RunningCandidate {
     /// Returns true if it leads.
     pub(super) fn leads(&self) -> bool {
         self.held.read(Leadership::is_held) == Some(true)

@@ -7,7 +7,7 @@
 //!   those that have crashed are passed over, and a leader hands over to a better one.
 //!
 //! Writes of others are exempt. If one of them deletes the lease, the next write of one who has held it, or to whom it was
-//! granted by then, makes it anew: an API server creates leases that are to be updated. One from whom they have taken it may
+//! granted by then, creates it again: an API server creates leases that are to be updated. One from whom they have taken it may
 //! not know of that until its deadline, before which the end is not judged.
 
 use std::{collections::BTreeSet, time::Duration};
@@ -45,7 +45,7 @@ struct Coordination<'a> {
     /// The time of the last one.
     meddled_at: Option<Duration>,
     lease: Option<&'a LeaseState>,
-    /// True if others have deleted the lease, until it is made anew.
+    /// True if another client has deleted the lease, until it is created again.
     is_deleted: bool,
     /// Those to whom the server has granted it, until they take it up.
     granted: BTreeSet<&'a str>,
@@ -112,9 +112,9 @@ impl<'a> Coordination<'a> {
 
 /// Returns whether the server decides who leads.
 pub(super) fn is_coordinated(trace: &Trace) -> bool {
-    let is_told =
+    let is_reported =
         |seen: &Observation| matches!(seen.event(), Some(ElectionEvent::IsCoordinated { .. }));
-    trace.observations().any(is_told)
+    trace.observations().any(is_reported)
 }
 
 /// Returns the revisions that others wrote.

@@ -4,7 +4,8 @@ use fakeserver::faults::{Fault, LostAnswer, LostAs, SlowWebhook};
 use rand::{RngExt, rngs::ChaCha8Rng};
 
 use super::{
-    CandidateFault, CandidatePlan, CandidateStop, ElectionPlan, Meddling, MeddlingKind, StopKind,
+    CandidateFault, CandidatePlan, CandidateStop, ElectionPlan, ForeignWrite, ForeignWriteKind,
+    StopKind,
 };
 use crate::{
     participants::Draft,
@@ -30,24 +31,24 @@ const SLOW_MS: [u64; 6] = [200, 1_000, 3_000, 6_000, 12_000, 25_000];
 
 /// A fault of candidates before its parameters are drawn.
 #[derive(Clone, Copy)]
-enum Mishap {
+enum FaultKind {
     SlowWrite,
     LostAnswer,
     Named(&'static str),
 }
 
-const MISHAPS: [Mishap; 11] = [
-    Mishap::SlowWrite,
-    Mishap::LostAnswer,
-    Mishap::Named("slow_headers"),
-    Mishap::Named("conflict"),
-    Mishap::Named("already_exists"),
-    Mishap::Named("denied"),
-    Mishap::Named("throttle"),
-    Mishap::Named("server_error"),
-    Mishap::Named("connection_refused"),
-    Mishap::Named("latency"),
-    Mishap::Named("hang"),
+const MISHAPS: [FaultKind; 11] = [
+    FaultKind::SlowWrite,
+    FaultKind::LostAnswer,
+    FaultKind::Named("slow_headers"),
+    FaultKind::Named("conflict"),
+    FaultKind::Named("already_exists"),
+    FaultKind::Named("denied"),
+    FaultKind::Named("throttle"),
+    FaultKind::Named("server_error"),
+    FaultKind::Named("connection_refused"),
+    FaultKind::Named("latency"),
+    FaultKind::Named("hang"),
 ];
 
 /// Draws the election of a plan: none in most runs.
@@ -136,17 +137,17 @@ fn candidates(rng: &mut ChaCha8Rng, safety_ms: u64) -> Vec<CandidatePlan> {
 }
 
 /// Draws the writes of others to the lease: none in half of the elections.
-fn meddlings(rng: &mut ChaCha8Rng, safety_ms: u64) -> Vec<Meddling> {
+fn meddlings(rng: &mut ChaCha8Rng, safety_ms: u64) -> Vec<ForeignWrite> {
     let count = pick(rng, &[0, 0, 0, 1, 2, 3]);
     let kinds = [
-        MeddlingKind::Delete,
-        MeddlingKind::Seize,
-        MeddlingKind::Clear,
-        MeddlingKind::Touch,
+        ForeignWriteKind::Delete,
+        ForeignWriteKind::Seize,
+        ForeignWriteKind::Clear,
+        ForeignWriteKind::Touch,
     ];
     let kinds = some_of(rng, &kinds, 0.6);
-    let mut meddlings: Vec<Meddling> = (0..count)
-        .map(|_| Meddling {
+    let mut meddlings: Vec<ForeignWrite> = (0..count)
+        .map(|_| ForeignWrite {
             at_ms: rng.random_range(1..safety_ms),
             kind: pick(rng, &kinds),
         })
@@ -165,7 +166,7 @@ fn faults(
     let count = pick(rng, &[0, 1, 2, 4]);
     let mut mishaps = some_of(rng, &MISHAPS, 0.3);
     if rng.random_bool(0.5) {
-        mishaps.push(Mishap::SlowWrite);
+        mishaps.push(FaultKind::SlowWrite);
     }
     let for_one = pick(rng, &[0.0, 0.5, 1.0]);
     let candidate_max = 2;
@@ -190,7 +191,7 @@ fn faults(
     }
     if rng.random_bool(0.3) {
         // No leader outlasts that.
-        let mishap = Mishap::Named(pick(rng, &["hang", "connection_refused", "server_error"]));
+        let mishap = FaultKind::Named(pick(rng, &["hang", "connection_refused", "server_error"]));
         let at_ms = rng.random_range(0..safety_ms);
         let for_ms = rng.random_range(renew_ms..=2 * lease_ms);
         let fault = CandidateFault::new(at_ms, for_ms, kind(rng, &[mishap]));
@@ -200,17 +201,17 @@ fn faults(
     faults
 }
 
-fn kind(rng: &mut ChaCha8Rng, mishaps: &[Mishap]) -> Fault {
+fn kind(rng: &mut ChaCha8Rng, mishaps: &[FaultKind]) -> Fault {
     match pick(rng, mishaps) {
-        Mishap::SlowWrite => Fault::SlowWebhook(SlowWebhook {
+        FaultKind::SlowWrite => Fault::SlowWebhook(SlowWebhook {
             takes_ms: pick(rng, &SLOW_MS),
             times_out: rng.random_bool(0.2),
         }),
-        Mishap::LostAnswer => Fault::LostAnswer(LostAnswer {
+        FaultKind::LostAnswer => Fault::LostAnswer(LostAnswer {
             heard: pick(rng, &[LostAs::Reset, LostAs::Timeout]),
             applied: rng.random_bool(0.7),
         }),
-        Mishap::Named(name) => Fault::named(name)
+        FaultKind::Named(name) => Fault::named(name)
             .expect("the catalogue has it")
             .drawn(rng.random()),
     }

@@ -37,6 +37,7 @@ pub struct Candidacy {
 observations! {
     /// An observation of a leader election.
     #[derive(Clone, Debug, PartialEq, Eq)]
+    #[expect(missing_docs, reason = "fields without docs are what their names say")]
     #[expect(clippy::exhaustive_enums, reason = "tests write them by hand")]
     pub enum ElectionEvent with (event, objects) {
         /// The election begins.
@@ -83,34 +84,20 @@ observations! {
         } => ("fault {fault} of candidates ends")
             by lane("election");
         /// A candidate begins to wait for its leadership.
-        Stands {
-            /// The candidacy.
-            candidacy: Candidacy,
-        } => ("{candidacy} stands")
-            by of(*candidacy);
+        Stands { candidacy: Candidacy } => ("{candidacy} stands") by of(*candidacy);
         /// A candidate leads.
         Leads {
-            /// The candidacy.
             candidacy: Candidacy,
             /// The number of changes of the holder, as the candidate tells it.
             transitions: u32,
         } => ("{candidacy} leads, transitions {transitions}")
             by of(*candidacy) => EventKind::Lead { say: event.to_string() };
-        /// A candidate was told that its leadership is lost.
-        Lost {
-            /// The candidacy.
-            candidacy: Candidacy,
-        } => ("{candidacy} has lost")
-            by of(*candidacy) => follow(event);
+        /// A candidate was notified that its leadership is lost.
+        Lost { candidacy: Candidacy } => ("{candidacy} has lost") by of(*candidacy) => follow(event);
         /// The token of a leadership has fired that its candidate gives up.
-        GaveUp {
-            /// The candidacy.
-            candidacy: Candidacy,
-        } => ("{candidacy} has given up")
-            by of(*candidacy) => follow(event);
+        GaveUp { candidacy: Candidacy } => ("{candidacy} has given up") by of(*candidacy) => follow(event);
         /// The leadership of a candidate, at some moment.
         Status {
-            /// The candidacy.
             candidacy: Candidacy,
             /// True if it says that it is held.
             is_held: bool,
@@ -122,16 +109,9 @@ observations! {
             if *is_cancelled { "fired" } else { "not fired" },
         );
         /// A candidate ends, and gives its leadership up if it has one.
-        Stops {
-            /// The candidacy.
-            candidacy: Candidacy,
-            /// The kind of end.
-            kind: StopKind,
-        } => ("{candidacy} stops: {kind:?}")
-            by of(*candidacy) => follow(event);
+        Stops { candidacy: Candidacy, kind: StopKind } => ("{candidacy} stops: {kind:?}") by of(*candidacy) => follow(event);
         /// A candidate sent a request.
         Asks {
-            /// The candidacy.
             candidacy: Candidacy,
             /// The number of the request in the election.
             request: usize,
@@ -142,7 +122,6 @@ observations! {
             => asked(FIRST_REQUEST + request, &method.to_lowercase(), format!("{method} of the lease"));
         /// The answer of a request arrived as a whole, or there will be none.
         Answered {
-            /// The candidacy.
             candidacy: Candidacy,
             /// The number of the request in the election.
             request: usize,
@@ -247,11 +226,11 @@ impl LeaseState {
 
     /// Returns true if it says the same as `other`, perhaps at another version.
     pub fn says_the_same(&self, other: &Self) -> bool {
-        let said = |lease: &Self| Self {
+        let printed = |lease: &Self| Self {
             revision: 0,
             ..lease.clone()
         };
-        said(self) == said(other)
+        printed(self) == printed(other)
     }
 }
 

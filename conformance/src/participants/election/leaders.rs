@@ -8,7 +8,7 @@
 //! - A leader is held until the renew deadline has passed since it *sent* its last successful write, and not a moment longer.
 //!   From then on it sends nothing.
 //! - It is lost before only if it reads that another candidate holds the lease, or is to hold it next, and then at once;
-//!   where the server decides, also if it reads that nobody holds it, or that there is none.
+//!   where the server decides, also if it reads that the lease has no holder, or that there is no lease.
 //! - The token fires in the moment in which the leadership is lost or given up.
 //!
 //! A machine that sleeps wakes up after a deadline at times: all this applies at the end of that moment.
@@ -20,13 +20,13 @@ use std::{
 
 use super::{Candidacy, ElectionEvent, LeaseState, StopKind};
 use crate::{
-    checkers::{Finding, deliveries::ClockLeaps},
+    checkers::{Finding, clock_leaps::ClockLeaps},
     trace::{Trace, seconds},
 };
 
 /// The resolution of timers.
 const TICK: Duration = Duration::from_millis(2);
-/// The write of somebody else that leaves the content as it is.
+/// A write of another client that does not change the content.
 const TOUCH: &str = "Touch";
 
 /// Finds violations of the [module](self)'s invariant.
@@ -229,7 +229,7 @@ impl Leaders {
             ));
         };
         let renewed = *renewed;
-        let told = lease.transitions;
+        let counted = lease.transitions;
         // The excuse ends with the first renewal: then the lease is its own again.
         let is_excused = |other: &Leadership| {
             is_waking || self.meddled.is_some_and(|meddled| other.renewed <= meddled)
@@ -240,9 +240,9 @@ impl Leaders {
             Some(format!("{candidacy} leads while {other} does"))
         } else if renewed + self.renew <= at && !is_waking {
             Some(format!("{candidacy} leads, and its deadline has passed"))
-        } else if told != u64::from(transitions) {
+        } else if counted != u64::from(transitions) {
             Some(format!(
-                "{candidacy} tells {transitions} transitions, and has written {told}"
+                "{candidacy} tells {transitions} transitions, and has written {counted}"
             ))
         } else {
             None

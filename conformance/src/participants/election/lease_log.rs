@@ -12,11 +12,11 @@ use crate::{trace::Recorder, transport::Leader};
 pub(super) struct LeaseLog {
     leader: Leader,
     recorder: Recorder,
-    noted: Arc<Mutex<Noted>>,
+    noted: Arc<Mutex<LeaseRevisions>>,
 }
 
 #[derive(Debug, Default)]
-struct Noted {
+struct LeaseRevisions {
     /// The revision of the last change.
     revision: u64,
     /// The revision of the last deletion.

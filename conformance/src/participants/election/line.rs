@@ -31,7 +31,7 @@ type Answer = io::Result<Response<Bytes>>;
 
 /// The parts that the candidates of a run share.
 #[derive(Clone, Debug)]
-pub(super) struct CandidateWays {
+pub(super) struct CandidateContext {
     numbers: RequestNumbers,
     recorder: Recorder,
     log: LeaseLog,
@@ -42,7 +42,7 @@ pub(super) struct CandidateWays {
 /// One candidate's way to the server, as the service under a `kube::Client`, until its process dies.
 #[derive(Clone, Debug)]
 pub(super) struct CandidateLine {
-    ways: CandidateWays,
+    ways: CandidateContext,
     candidacy: Candidacy,
     user_agent: HeaderValue,
     route: Route,
@@ -59,9 +59,9 @@ struct Pending {
     is_answered: bool,
 }
 
-// === impl CandidateWays ===
+// === impl CandidateContext ===
 
-impl CandidateWays {
+impl CandidateContext {
     /// Creates ways that record in `recorder`, and changes of the lease in `log`.
     pub(super) fn new(recorder: Recorder, log: LeaseLog) -> Self {
         Self {

@@ -15,7 +15,7 @@ mod coordination;
 pub use self::{
     event::{Candidacy, ElectionEvent, LeaseState},
     plan::{
-        CandidateFault, CandidatePlan, CandidateStop, ElectionPlan, Meddling, MeddlingKind,
+        CandidateFault, CandidatePlan, CandidateStop, ElectionPlan, ForeignWrite, ForeignWriteKind,
         StopKind,
     },
 };

@@ -11,10 +11,10 @@ use super::{
 use crate::{
     checkers::Checker,
     participants::{
-        participant::{Draft, Part, Participant},
+        participant::{Draft, Host, Part, Participant, PlanSection},
         renumber, simplify, within,
     },
-    plan::PlannedFault,
+    plan::{PlannedFault, Profile},
     trace::Concern,
 };
 
@@ -72,7 +72,7 @@ pub struct ElectionPlan {
     pub faults: Vec<CandidateFault>,
     /// The writes of others to the lease, in order of time.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub meddlings: Vec<Meddling>,
+    pub meddlings: Vec<ForeignWrite>,
 }
 
 /// A candidate.
@@ -143,18 +143,18 @@ pub struct CandidateFault {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
-pub struct Meddling {
+pub struct ForeignWrite {
     /// The time.
     pub at_ms: u64,
     /// The kind of write.
-    pub kind: MeddlingKind,
+    pub kind: ForeignWriteKind,
 }
 
 /// The kinds of writes to a lease by others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
-pub enum MeddlingKind {
+pub enum ForeignWriteKind {
     /// The lease is deleted.
     Delete,
     /// It gets another holder, who never renews it.
@@ -203,30 +203,9 @@ impl ElectionPlan {
     }
 }
 
-impl Participant for ElectionPlan {
+impl PlanSection for ElectionPlan {
     type Act = Act;
-    type Run = Election;
 
-    const CHECKERS: &'static [Checker] = &[
-        Checker::of_participant(
-            "leaders",
-            "at most one candidate leads at a time, and only for as long as it could renew its lease",
-            leaders::check,
-            |seen| matches!(seen.event(), Some(ElectionEvent::Leads { .. })),
-        ),
-        Checker::of_participant(
-            "elections",
-            "candidates take and return a lease by the rules, and somebody leads soon",
-            elections::check,
-            |seen| matches!(seen.event(), Some(ElectionEvent::LeaseChanged { .. })),
-        ),
-        Checker::of_participant(
-            "coordination",
-            "where the server decides, nobody takes a lease that was not granted, and one of the best leads in the end",
-            coordination::check,
-            |seen| matches!(seen.event(), Some(ElectionEvent::Settled { .. })),
-        ),
-    ];
     const OPTIONS: &'static [Part<Self>] = &[
         Part {
             len: |election| election.candidates.len() * CANDIDATE_OPTIONS.len(),
@@ -252,11 +231,7 @@ impl Participant for ElectionPlan {
         },
     ];
 
-    fn draw(draft: &Draft<'_>) -> Option<Self> {
-        draw::draw(draft)
-    }
-
-    fn made_valid(mut self, safety_ms: u64) -> Option<Self> {
+    fn made_valid(mut self, _profile: Profile, safety_ms: u64) -> Option<Self> {
         self.candidates.truncate(CANDIDATES_MAX);
         self.faults.truncate(FAULTS_MAX);
         self.meddlings.truncate(MEDDLINGS_MAX);
@@ -328,6 +303,35 @@ impl Participant for ElectionPlan {
         acts.extend(meddlings.map(|(place, meddling)| (meddling.at_ms, Act::Meddle(place))));
         acts
     }
+}
+
+impl Participant for ElectionPlan {
+    type Run = Election;
+
+    const CHECKERS: &'static [Checker] = &[
+        Checker::of_participant(
+            "leaders",
+            "at most one candidate leads at a time, and only for as long as it could renew its lease",
+            leaders::check,
+            |seen| matches!(seen.event(), Some(ElectionEvent::Leads { .. })),
+        ),
+        Checker::of_participant(
+            "elections",
+            "candidates take and return a lease by the rules, and somebody leads soon",
+            elections::check,
+            |seen| matches!(seen.event(), Some(ElectionEvent::LeaseChanged { .. })),
+        ),
+        Checker::of_participant(
+            "coordination",
+            "where the server decides, nobody takes a lease that was not granted, and one of the best leads in the end",
+            coordination::check,
+            |seen| matches!(seen.event(), Some(ElectionEvent::Settled { .. })),
+        ),
+    ];
+
+    fn draw(draft: &Draft<'_>) -> Option<Self> {
+        draw::draw(draft)
+    }
 
     fn clients(&self) -> Vec<String> {
         let candidates = 0..self.candidates.len();
@@ -355,13 +359,17 @@ impl Participant for ElectionPlan {
     fn concern(finding: &str) -> Option<Concern> {
         let mut words = finding.split(' ').skip_while(|word| *word != "candidate");
         if words.next().is_some() {
-            // A candidacy is told as its candidate and its number, as in 2.1.
+            // Texts name a candidacy by its candidate and its number, as in 2.1.
             let number = words.next().and_then(|word| word.split('.').next());
             let number = number.and_then(|number| number.parse().ok());
             return Some(number.map_or(Concern::All, Concern::One));
         }
         let is_of_all = |word: &str| ["lease", "candidates", "leads"].contains(&word);
         finding.split(' ').any(is_of_all).then_some(Concern::All)
+    }
+
+    fn enter(&self, host: &mut Host<'_>) -> Election {
+        Election::new(self, host)
     }
 }
 

@@ -6,10 +6,10 @@ use serde_json::{Value, json};
 use tokio::time::{Instant, sleep, timeout};
 
 use super::{
-    Candidacy, ElectionEvent, ElectionPlan, MeddlingKind, StopKind,
-    candidate::{self, CandidateRun, Standing},
+    Candidacy, ElectionEvent, ElectionPlan, ForeignWriteKind, StopKind,
+    candidate::{self, CandidateRun, RunningCandidate},
     lease_log::LeaseLog,
-    line::CandidateWays,
+    line::CandidateContext,
     plan::Act,
 };
 use crate::{
@@ -56,11 +56,11 @@ pub(crate) struct Election {
     leader: Leader,
     recorder: Recorder,
     log: LeaseLog,
-    ways: CandidateWays,
+    ways: CandidateContext,
     faults: FaultInjector,
     /// The route and the yields of each candidate, in the order of the plan.
     routes: Vec<(Route, Yields)>,
-    standing: BTreeMap<usize, Standing>,
+    standing: BTreeMap<usize, RunningCandidate>,
     /// The number of candidacies of each candidate.
     counts: BTreeMap<usize, usize>,
     /// The ends of candidacies that were released.
@@ -73,32 +73,6 @@ pub(crate) struct Election {
 // === impl Election ===
 
 impl Run<ElectionPlan> for Election {
-    fn new(plan: &ElectionPlan, host: &mut Host<'_>) -> Self {
-        let clients = plan.clients();
-        let (leader, recorder) = (host.leader.clone(), host.recorder.clone());
-        let log = LeaseLog::new(leader.clone(), recorder.clone());
-        let server = leader.get();
-        let faults = FaultInjector::new(&server, host.seed, clients.clone(), recorder.clone());
-        let routes = clients
-            .iter()
-            .map(|client| ((host.open_route)(), host.yields(client)));
-        let routes = routes.collect();
-        Self {
-            plan: plan.clone(),
-            leader,
-            ways: CandidateWays::new(recorder.clone(), log.clone()),
-            log,
-            faults: faults.recording(OF_CANDIDATES),
-            routes,
-            standing: BTreeMap::new(),
-            counts: BTreeMap::new(),
-            released: BTreeMap::new(),
-            ending: Vec::new(),
-            recorder,
-            began: Instant::now(),
-        }
-    }
-
     fn begin(&mut self) {
         self.began = Instant::now();
         let plan = &self.plan;
@@ -180,6 +154,32 @@ impl Run<ElectionPlan> for Election {
 }
 
 impl Election {
+    pub(super) fn new(plan: &ElectionPlan, host: &mut Host<'_>) -> Self {
+        let clients = plan.clients();
+        let (leader, recorder) = (host.leader.clone(), host.recorder.clone());
+        let log = LeaseLog::new(leader.clone(), recorder.clone());
+        let server = leader.get();
+        let faults = FaultInjector::new(&server, host.seed, clients.clone(), recorder.clone());
+        let routes = clients
+            .iter()
+            .map(|client| ((host.open_route)(), host.yields(client)));
+        let routes = routes.collect();
+        Self {
+            plan: plan.clone(),
+            leader,
+            ways: CandidateContext::new(recorder.clone(), log.clone()),
+            log,
+            faults: faults.recording(OF_CANDIDATES),
+            routes,
+            standing: BTreeMap::new(),
+            counts: BTreeMap::new(),
+            released: BTreeMap::new(),
+            ending: Vec::new(),
+            recorder,
+            began: Instant::now(),
+        }
+    }
+
     /// Starts a candidate, unless it stands. One that has released its leadership waits until that has ended.
     fn start(&mut self, candidate: usize) {
         if self.standing.contains_key(&candidate) {
@@ -218,8 +218,8 @@ impl Election {
     async fn meddle(&mut self, place: usize) {
         let kind = self.plan.meddlings[place].kind;
         let revision = match kind {
-            MeddlingKind::Delete => self.delete().await,
-            MeddlingKind::Seize => {
+            ForeignWriteKind::Delete => self.delete().await,
+            ForeignWriteKind::Seize => {
                 let seconds = self.plan.lease_ms / 1_000;
                 // As text it differs from that of any other write.
                 let now = format!("1970-01-01T00:00:00.{place:06}Z");
@@ -231,11 +231,11 @@ impl Election {
                 });
                 self.patch(&json!({"spec": spec})).await
             }
-            MeddlingKind::Clear => {
+            ForeignWriteKind::Clear => {
                 let spec = json!({"holderIdentity": ""});
                 self.patch(&json!({"spec": spec})).await
             }
-            MeddlingKind::Touch => {
+            ForeignWriteKind::Touch => {
                 let annotations = json!({"touched": place.to_string()});
                 let metadata = json!({"annotations": annotations});
                 self.patch(&json!({"metadata": metadata})).await

@@ -6,11 +6,11 @@ use http::Uri;
 
 use crate::{
     trace::{
-        Ending, Event, Heard, Key, Lane, Member, Objects, answered, asked, ended, list,
+        Ending, Event, Key, Lane, Member, NotifiedChange, Objects, answered, asked, ended, list,
         observations, synced,
     },
     tracefile::{EventKind, Role},
-    transport::Crossing,
+    transport::ExchangePart,
 };
 
 /// The number of the first request of a factory in trace files: those of informers have numbers of their own.
@@ -20,14 +20,13 @@ observations! {
     /// An observation of a factory of informers. Views are numbered by their place in the plan, handlers in order of their
     /// joining.
     #[derive(Clone, Debug, PartialEq, Eq)]
+    #[expect(missing_docs, reason = "fields without docs are what their names say")]
     #[expect(clippy::exhaustive_enums, reason = "tests write them by hand")]
     pub enum FactoryEvent with (event, objects) {
         /// A factory without informers is made, in place of an earlier one if there is one.
-        Made => ("factory is made")
-            by lane();
+        Made => ("factory is made") by lane();
         /// The informer of a view was requested.
         Requested {
-            /// The view.
             view: usize,
             /// The list that its informer requests.
             list: Arc<str>,
@@ -41,25 +40,11 @@ observations! {
         )
             by lane();
         /// A handler is added to the informer of a view.
-        Joins {
-            /// The view.
-            view: usize,
-            /// The handler.
-            handler: usize,
-        } => ("factory's handler {handler} joins view {view}")
-            by lane();
+        Joins { view: usize, handler: usize } => ("factory's handler {handler} joins view {view}") by lane();
         /// A handler was removed.
-        Leaves {
-            /// The handler.
-            handler: usize,
-        } => ("factory's handler {handler} leaves")
-            by lane();
+        Leaves { handler: usize } => ("factory's handler {handler} leaves") by lane();
         /// The handles to the informer of a view were dropped, and unused informers are released.
-        Releases {
-            /// The view.
-            view: usize,
-        } => ("view {view} is released")
-            by lane();
+        Releases { view: usize } => ("view {view} is released") by lane();
         /// Unused informers have been released.
         Released {
             /// The number of informers that ended.
@@ -69,14 +54,11 @@ observations! {
         } => ("factory has released {count}: {informer_count} informers")
             by lane();
         /// The factory is started.
-        Starts => ("factory starts")
-            by lane();
+        Starts => ("factory starts") by lane();
         /// The start had the time to take effect.
-        Started => ("factory has started")
-            by lane();
+        Started => ("factory has started") by lane();
         /// It is shut down.
-        Stops => ("factory stops")
-            by lane();
+        Stops => ("factory stops") by lane();
         /// The shutdown has ended.
         Stopped {
             /// The number of tasks that are left.
@@ -93,7 +75,6 @@ observations! {
             by lane();
         /// An informer sent a request.
         Asks {
-            /// The number of the request.
             request: usize,
             /// The list, without parameters but selectors.
             list: Arc<str>,
@@ -102,34 +83,21 @@ observations! {
         } => ("factory asks {request}: {} {list}", kind.name())
             by lane() => asked(FIRST_REQUEST + request, kind.verb(), format!("{} {list}", kind.name()));
         /// The headers of an answer arrived.
-        Answers {
-            /// The number of the request.
-            request: usize,
-            /// The HTTP status.
-            status: u16,
-        } => ("answer {request} of factory: {status}")
+        Answers { request: usize, status: u16 } => ("answer {request} of factory: {status}")
             by lane() => answered(FIRST_REQUEST + request, Some(*status), String::new());
         /// A request ended, or its answer.
-        Ends {
-            /// The number of the request.
-            request: usize,
-            /// The kind of end.
-            ending: Ending,
-        } => ("request {request} of factory ends: {ending:?}")
+        Ends { request: usize, ending: Ending } => ("request {request} of factory ends: {ending:?}")
             by lane() => ended(FIRST_REQUEST + request, ending.in_file());
         /// A handler was notified.
         Told {
-            /// The handler.
             handler: usize,
-            /// The object.
             key: Key,
             /// The notification.
-            heard: Heard,
-        } => ("factory's handler {handler}: {key} {heard:?}")
+            change: NotifiedChange,
+        } => ("factory's handler {handler}: {key} {change:?}")
             by lane();
         /// The cache of the informer of a view.
         Cached {
-            /// The view.
             view: usize,
             /// True if it has synced.
             has_synced: bool,
@@ -144,17 +112,12 @@ observations! {
         );
         /// The objects that the server has in the selection of a view, at the end.
         Wanted {
-            /// The view.
             view: usize,
             /// The objects, in order of the keys.
             members: Vec<Member>,
         } => ("server in view {view}:{}", list(members));
         /// An informer does not what its view asks for, or an act did not end.
-        Differs {
-            /// The difference.
-            text: String,
-        } => ("factory differs: {text}")
-            by lane();
+        Differs { text: String } => ("factory differs: {text}") by lane();
     }
 }
 
@@ -174,9 +137,9 @@ pub enum FactoryRequest {
 
 impl FactoryEvent {
     /// Returns what crossed the line of its client.
-    pub(super) fn of_exchange(request: usize, crossing: &Crossing<'_>) -> Self {
+    pub(super) fn of_exchange(request: usize, crossing: &ExchangePart<'_>) -> Self {
         match crossing {
-            Crossing::Asks(uri) => {
+            ExchangePart::Asks(uri) => {
                 let (list, kind) = list_of(uri);
                 Self::Asks {
                     request,
@@ -184,11 +147,11 @@ impl FactoryEvent {
                     kind,
                 }
             }
-            Crossing::Answers(status) => Self::Answers {
+            ExchangePart::Answers(status) => Self::Answers {
                 request,
                 status: *status,
             },
-            Crossing::Ends(ending) => Self::Ends {
+            ExchangePart::Ends(ending) => Self::Ends {
                 request,
                 ending: *ending,
             },

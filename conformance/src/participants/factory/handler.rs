@@ -4,8 +4,8 @@ use informer::{Deleted, EventHandler, Object, ObjectKey};
 
 use super::FactoryEvent;
 use crate::{
-    subjects::heard,
-    trace::{Heard, Recorder},
+    participants::states,
+    trace::{NotifiedChange, Recorder},
 };
 
 /// Records notifications.
@@ -17,25 +17,25 @@ pub(super) struct Handler {
 // === impl Handler ===
 
 impl Handler {
-    fn hear(&self, key: &ObjectKey, heard: Heard) {
+    fn hear(&self, key: &ObjectKey, change: NotifiedChange) {
         self.recorder.record(FactoryEvent::Told {
             handler: self.handler,
             key: key.to_string().into(),
-            heard,
+            change,
         });
     }
 }
 
 impl<K: Send + Sync + 'static> EventHandler<K> for Handler {
     fn on_add(&mut self, object: &Object<K>, in_initial_list: bool) {
-        self.hear(object.key(), heard::added(object, in_initial_list));
+        self.hear(object.key(), states::added(object, in_initial_list));
     }
 
     fn on_update(&mut self, old: &Object<K>, new: &Object<K>) {
-        self.hear(new.key(), heard::updated(old, new));
+        self.hear(new.key(), states::updated(old, new));
     }
 
     fn on_delete(&mut self, deleted: &Deleted<K>) {
-        self.hear(deleted.key(), heard::deleted(deleted));
+        self.hear(deleted.key(), states::deleted(deleted));
     }
 }

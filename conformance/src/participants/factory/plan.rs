@@ -13,10 +13,10 @@ use super::{
 use crate::{
     checkers::Checker,
     participants::{
-        participant::{Draft, Part, Participant},
+        participant::{Draft, Host, Part, Participant, PlanSection},
         renumber, simplify, within,
     },
-    plan::{Operator, Selection},
+    plan::{Operator, Profile, Selection},
 };
 
 /// The most views of a factory, and acts on it, and the time for which it is shut down at most.
@@ -100,7 +100,7 @@ pub enum FactoryActKind {
     Start,
     /// It is shut down.
     Stop,
-    /// It is started while it shuts down, after so many yields.
+    /// It is started during its shutdown, after this number of yields.
     Restart(u8),
     /// It is shut down, and another one made of the same client, with the same views and as many handlers.
     Renew,
@@ -132,17 +132,10 @@ impl FactoryPlan {
     }
 }
 
-impl Participant for FactoryPlan {
+impl PlanSection for FactoryPlan {
     /// The place in its list.
     type Act = usize;
-    type Run = Factory;
 
-    const CHECKERS: &'static [Checker] = &[Checker::of_participant(
-        "factories",
-        "a factory shares its informers, runs them together, and takes them from one generation to the next",
-        factories::check,
-        |seen| seen.event::<FactoryEvent>().is_some(),
-    )];
     const OPTIONS: &'static [Part<Self>] = &[
         Part {
             len: |factory| factory.views.len() * VIEW_OPTIONS.len(),
@@ -164,11 +157,7 @@ impl Participant for FactoryPlan {
         },
     ];
 
-    fn draw(draft: &Draft<'_>) -> Option<Self> {
-        draw::draw(draft)
-    }
-
-    fn made_valid(mut self, safety_ms: u64) -> Option<Self> {
+    fn made_valid(mut self, _profile: Profile, safety_ms: u64) -> Option<Self> {
         self.page_size = self.page_size.max(1);
         self.views.truncate(VIEWS_MAX);
         self.acts.truncate(ACTS_MAX);
@@ -198,9 +187,28 @@ impl Participant for FactoryPlan {
         let acts = self.acts.iter().enumerate();
         acts.map(|(place, act)| (act.at_ms, place)).collect()
     }
+}
+
+impl Participant for FactoryPlan {
+    type Run = Factory;
+
+    const CHECKERS: &'static [Checker] = &[Checker::of_participant(
+        "factories",
+        "a factory shares its informers, runs them together, and takes them from one generation to the next",
+        factories::check,
+        |seen| seen.event::<FactoryEvent>().is_some(),
+    )];
+
+    fn draw(draft: &Draft<'_>) -> Option<Self> {
+        draw::draw(draft)
+    }
 
     fn clients(&self) -> Vec<String> {
         vec![CLIENT.to_owned()]
+    }
+
+    fn enter(&self, host: &mut Host<'_>) -> Factory {
+        Factory::new(self, host)
     }
 }
 

@@ -48,32 +48,6 @@ pub(crate) struct Factory {
 // === impl Factory ===
 
 impl Run<FactoryPlan> for Factory {
-    fn new(plan: &FactoryPlan, host: &mut Host<'_>) -> Self {
-        let (route, recorder) = ((host.open_route)(), host.recorder.clone());
-        let yields = host.yields(CLIENT);
-        let line = ClientLine::new(
-            CLIENT,
-            route,
-            yields,
-            recorder.clone(),
-            |request, crossing| FactoryEvent::of_exchange(request, &crossing).into(),
-        );
-        let mut factory = Self {
-            shared: SharedInformerFactory::new(line.client()),
-            plan: plan.clone(),
-            line,
-            seed: host.seed.get(),
-            recorder,
-            views: Vec::new(),
-            is_running: false,
-            start_count: 0,
-            handler_count: 0,
-            waits: TaskSet::new(),
-        };
-        factory.make();
-        factory
-    }
-
     async fn act(&mut self, place: usize) {
         let kind = self.plan.acts[place].kind;
         let limited = timeout(ACT_LIMIT, self.perform(kind)).await;
@@ -138,6 +112,32 @@ impl Run<FactoryPlan> for Factory {
 }
 
 impl Factory {
+    pub(super) fn new(plan: &FactoryPlan, host: &mut Host<'_>) -> Self {
+        let (route, recorder) = ((host.open_route)(), host.recorder.clone());
+        let yields = host.yields(CLIENT);
+        let line = ClientLine::new(
+            CLIENT,
+            route,
+            yields,
+            recorder.clone(),
+            |request, crossing| FactoryEvent::of_exchange(request, &crossing).into(),
+        );
+        let mut factory = Self {
+            shared: SharedInformerFactory::new(line.client()),
+            plan: plan.clone(),
+            line,
+            seed: host.seed.get(),
+            recorder,
+            views: Vec::new(),
+            is_running: false,
+            start_count: 0,
+            handler_count: 0,
+            waits: TaskSet::new(),
+        };
+        factory.make();
+        factory
+    }
+
     async fn perform(&mut self, kind: FactoryActKind) {
         match kind {
             FactoryActKind::Start => self.start().await,

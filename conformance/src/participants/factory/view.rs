@@ -16,8 +16,8 @@ use serde::de::DeserializeOwned;
 use super::{FactoryEvent, ViewPlan, handler::Handler};
 use crate::{
     digest::{self, Digested},
+    participants::states::state,
     plan::{Resource, Selection},
-    subjects::heard::state,
     trace::{Member, Recorder},
 };
 

@@ -14,13 +14,12 @@ const FIRST_REQUEST: usize = 3_000_000;
 observations! {
     /// An observation of a watch without a list. Watches are numbered by their place in the plan, requests by watch.
     #[derive(Clone, Debug, PartialEq, Eq)]
+    #[expect(missing_docs, reason = "fields without docs are what their names say")]
     #[expect(clippy::exhaustive_enums, reason = "tests write them by hand")]
     pub enum WatcherEvent with (event, objects) {
         /// A watch begins.
         Begins {
-            /// The watch.
             watch: usize,
-            /// The selection.
             selection: Selection,
             /// The version after which it begins.
             revision: u64,
@@ -28,41 +27,23 @@ observations! {
             by lane(*watch) => started(&event.to_string());
         /// A watch sent a request.
         Asks {
-            /// The watch.
             watch: usize,
-            /// The number of the request.
             request: usize,
             /// The version in the request.
             revision: String,
         } => ("watch {watch} asks {request}: from \"{revision}\"")
             by lane(*watch) => asked(number(*watch, *request), "watch", format!("watch from \"{revision}\""));
         /// The headers of an answer arrived.
-        Answers {
-            /// The watch.
-            watch: usize,
-            /// The number of the request.
-            request: usize,
-            /// The HTTP status.
-            status: u16,
-        } => ("answer {request} of watch {watch}: {status}")
+        Answers { watch: usize, request: usize, status: u16 } => ("answer {request} of watch {watch}: {status}")
             by lane(*watch) => answered(number(*watch, *request), Some(*status), String::new());
         /// A request ended, or its answer.
-        Ends {
-            /// The watch.
-            watch: usize,
-            /// The number of the request.
-            request: usize,
-            /// The kind of end.
-            ending: Ending,
-        } => ("request {request} of watch {watch} ends: {ending:?}")
+        Ends { watch: usize, request: usize, ending: Ending } => ("request {request} of watch {watch} ends: {ending:?}")
             by lane(*watch) => ended(number(*watch, *request), ending.in_file());
         /// A watch returned a change.
         Brings {
-            /// The watch.
             watch: usize,
             /// `ADDED`, `MODIFIED` or `DELETED`.
             kind: &'static str,
-            /// The resource.
             resource: Resource,
             /// The object.
             member: Member,
@@ -73,24 +54,11 @@ observations! {
                 revision: Some(member.state.revision),
             };
         /// A watch has returned all changes up to a version, as it says.
-        Reaches {
-            /// The watch.
-            watch: usize,
-            /// The version.
-            revision: u64,
-        } => ("watch {watch} has brought all up to {revision}")
-            by lane(*watch);
+        Reaches { watch: usize, revision: u64 } => ("watch {watch} has brought all up to {revision}") by lane(*watch);
         /// A watch cannot be resumed.
-        Fails {
-            /// The watch.
-            watch: usize,
-            /// The error.
-            text: String,
-        } => ("watch {watch} fails: {text}")
-            by lane(*watch);
+        Fails { watch: usize, text: String } => ("watch {watch} fails: {text}") by lane(*watch);
         /// The run is over, and a watch had the time to return everything.
         Settles {
-            /// The watch.
             watch: usize,
             /// The last revision of the server.
             revision: u64,

@@ -1,5 +1,5 @@
 //! Clients beside the informers that follow a watch without a list, made of [`informer::watch::RetryWatcher`]: each begins at a
-//! version of the server, resumes with its last one, and begins anew when that has expired.
+//! version of the server, resumes with its last one, and begins at the present one if that has expired.
 
 mod event;
 mod run;
@@ -10,10 +10,10 @@ use serde::{Deserialize, Serialize};
 
 pub use self::event::WatcherEvent;
 use self::run::Watcher;
-use super::participant::{Draft, Part, Participant, simplify, within};
+use super::participant::{Draft, Host, Part, Participant, PlanSection, simplify, within};
 use crate::{
     checkers::Checker,
-    plan::{Operator, Resource, Selection, swarm::pick},
+    plan::{Operator, Profile, Resource, Selection, swarm::pick},
 };
 
 /// The most watches of a plan.
@@ -62,16 +62,9 @@ pub(crate) enum Act {
 
 // === impl WatcherPlan ===
 
-impl Participant for WatcherPlan {
+impl PlanSection for WatcherPlan {
     type Act = Act;
-    type Run = Watcher;
 
-    const CHECKERS: &'static [Checker] = &[Checker::of_participant(
-        "revisions",
-        "a watch without a list brings every change after the version at which it began, in order, or it ends",
-        revisions::check,
-        |seen| matches!(seen.event(), Some(WatcherEvent::Brings { .. })),
-    )];
     const OPTIONS: &'static [Part<Self>] = &[Part {
         len: |watcher| watcher.watches.len() * OPTIONS.len(),
         take: |watcher, range| simplify(&mut watcher.watches, &OPTIONS, &range),
@@ -81,30 +74,7 @@ impl Participant for WatcherPlan {
         take: |watcher, range| drop(watcher.watches.drain(range)),
     }];
 
-    /// Draws one or two watches in a quarter of all runs.
-    fn draw(draft: &Draft<'_>) -> Option<Self> {
-        let rng = &mut draft.seed.stream("watcher");
-        if !rng.random_bool(0.25) {
-            return None;
-        }
-        let watches = (0..rng.random_range(1..=2)).map(|_| {
-            let (resource, _) = pick(rng, draft.objects);
-            let late_ms = rng.random_range(0..draft.safety_ms / 2);
-            let start_ms = pick(rng, &[0, late_ms]);
-            let stop_ms = rng.random_range(start_ms..=draft.safety_ms);
-            let mut watch = WatchPlan::of(resource);
-            watch.selection.label = rng.random_bool(0.4).then(|| "web".to_owned());
-            watch.selection.operator = pick(rng, &Operator::ALL);
-            watch.behind = pick(rng, &[0, 0, 3, 40]);
-            watch.start_ms = start_ms;
-            watch.stop_ms = rng.random_bool(0.2).then_some(stop_ms);
-            watch
-        });
-        let watches = watches.collect();
-        Some(Self { watches })
-    }
-
-    fn made_valid(mut self, safety_ms: u64) -> Option<Self> {
+    fn made_valid(mut self, _profile: Profile, safety_ms: u64) -> Option<Self> {
         self.watches.truncate(WATCHES_MAX);
         for watch in &mut self.watches {
             watch.start_ms = within(watch.start_ms, safety_ms);
@@ -136,9 +106,47 @@ impl Participant for WatcherPlan {
         });
         acts.flatten().collect()
     }
+}
+
+impl Participant for WatcherPlan {
+    type Run = Watcher;
+
+    const CHECKERS: &'static [Checker] = &[Checker::of_participant(
+        "revisions",
+        "a watch without a list brings every change after the version at which it began, in order, or it ends",
+        revisions::check,
+        |seen| matches!(seen.event(), Some(WatcherEvent::Brings { .. })),
+    )];
+
+    /// Draws one or two watches in a quarter of all runs.
+    fn draw(draft: &Draft<'_>) -> Option<Self> {
+        let rng = &mut draft.seed.stream("watcher");
+        if !rng.random_bool(0.25) {
+            return None;
+        }
+        let watches = (0..rng.random_range(1..=2)).map(|_| {
+            let (resource, _) = pick(rng, draft.objects);
+            let late_ms = rng.random_range(0..draft.safety_ms / 2);
+            let start_ms = pick(rng, &[0, late_ms]);
+            let stop_ms = rng.random_range(start_ms..=draft.safety_ms);
+            let mut watch = WatchPlan::of(resource);
+            watch.selection.label = rng.random_bool(0.4).then(|| "web".to_owned());
+            watch.selection.operator = pick(rng, &Operator::ALL);
+            watch.behind = pick(rng, &[0, 0, 3, 40]);
+            watch.start_ms = start_ms;
+            watch.stop_ms = rng.random_bool(0.2).then_some(stop_ms);
+            watch
+        });
+        let watches = watches.collect();
+        Some(Self { watches })
+    }
 
     fn clients(&self) -> Vec<String> {
         (0..self.watches.len()).map(run::client).collect()
+    }
+
+    fn enter(&self, host: &mut Host<'_>) -> Watcher {
+        Watcher::new(self, host)
     }
 }
 

@@ -1,7 +1,7 @@
 //! A watch without a list brings every change after the version at which it began, in order, or it ends.
 //!
 //! - Each change that it brings is the next one of its selection in the server's log, with the kind of event that it is there.
-//! - Up to the version that it reaches, as it says, it has left out none. One that cannot be resumed begins anew, and says so.
+//! - Up to the version that it reaches, as it says, it has left out none. One that cannot be resumed reports that, and begins at a later version.
 //! - Once nothing fails, it brings all changes within the limit of convergence.
 
 use std::{collections::BTreeMap, ops::Bound, time::Duration};

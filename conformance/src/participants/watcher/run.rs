@@ -25,17 +25,19 @@ use tokio::{
 use super::{Act, WatchPlan, WatcherEvent, WatcherPlan};
 use crate::{
     bugs::{Bug, BuggyListWatch},
-    participants::participant::{End, Host, Run},
+    participants::{
+        participant::{End, Host, Run},
+        states::{key, state},
+    },
     plan::{LABEL, Resource, SPOILED, Selection},
-    subjects::heard::{key, state},
     task::TaskSet,
     trace::{Member, Recorder},
-    transport::{ClientLine, Crossing, Leader},
+    transport::{ClientLine, ExchangePart, Leader},
 };
 
 /// The interval of comparisons with the server at the end.
 const POLL_INTERVAL: Duration = Duration::from_millis(500);
-/// The pause before a watch that failed begins anew.
+/// The pause after a failed watch.
 const PAUSE: Duration = Duration::from_secs(5);
 
 /// The watches of a run.
@@ -79,27 +81,6 @@ pub(super) fn client(watch: usize) -> String {
 // === impl Watcher ===
 
 impl Run<WatcherPlan> for Watcher {
-    fn new(plan: &WatcherPlan, host: &mut Host<'_>) -> Self {
-        let clients = (0..plan.watches.len()).map(|watch| {
-            let name = client(watch);
-            let (route, yields) = ((host.open_route)(), host.yields(&name));
-            let recorder = host.recorder.clone();
-            let record =
-                move |request, crossing: Crossing<'_>| crossed(watch, request, &crossing).into();
-            ClientLine::new(&name, route, yields, recorder, record).client()
-        });
-        Self {
-            clients: clients.collect(),
-            plan: plan.clone(),
-            leader: host.leader.clone(),
-            recorder: host.recorder.clone(),
-            seed: host.seed.get(),
-            bug: host.bug,
-            running: BTreeMap::new(),
-            ending: Vec::new(),
-        }
-    }
-
     async fn act(&mut self, act: Act) {
         match act {
             Act::Start(watch) => self.start(watch),
@@ -110,8 +91,6 @@ impl Run<WatcherPlan> for Watcher {
             }
         }
     }
-
-    fn observe(&self) {}
 
     /// Waits until each watch has brought the last change of its selection.
     async fn settle(&mut self, end: &End<'_>) {
@@ -145,6 +124,28 @@ impl Run<WatcherPlan> for Watcher {
 }
 
 impl Watcher {
+    pub(super) fn new(plan: &WatcherPlan, host: &mut Host<'_>) -> Self {
+        let clients = (0..plan.watches.len()).map(|watch| {
+            let name = client(watch);
+            let (route, yields) = ((host.open_route)(), host.yields(&name));
+            let recorder = host.recorder.clone();
+            let record = move |request, crossing: ExchangePart<'_>| {
+                crossed(watch, request, &crossing).into()
+            };
+            ClientLine::new(&name, route, yields, recorder, record).client()
+        });
+        Self {
+            clients: clients.collect(),
+            plan: plan.clone(),
+            leader: host.leader.clone(),
+            recorder: host.recorder.clone(),
+            seed: host.seed.get(),
+            bug: host.bug,
+            running: BTreeMap::new(),
+            ending: Vec::new(),
+        }
+    }
+
     fn start(&mut self, watch: usize) {
         let (stop, stopped) = oneshot::channel();
         let mut options = WatchOptions::default();
@@ -307,9 +308,9 @@ impl Task {
 }
 
 /// Returns what crossed the line of a watch.
-fn crossed(watch: usize, request: usize, crossing: &Crossing<'_>) -> WatcherEvent {
+fn crossed(watch: usize, request: usize, crossing: &ExchangePart<'_>) -> WatcherEvent {
     match crossing {
-        Crossing::Asks(uri) => {
+        ExchangePart::Asks(uri) => {
             let query = uri.query().unwrap_or_default().as_bytes();
             let revision = form_urlencoded::parse(query)
                 .find(|(name, _)| name == "resourceVersion")
@@ -321,12 +322,12 @@ fn crossed(watch: usize, request: usize, crossing: &Crossing<'_>) -> WatcherEven
                 revision,
             }
         }
-        Crossing::Answers(status) => WatcherEvent::Answers {
+        ExchangePart::Answers(status) => WatcherEvent::Answers {
             watch,
             request,
             status: *status,
         },
-        Crossing::Ends(ending) => WatcherEvent::Ends {
+        ExchangePart::Ends(ending) => WatcherEvent::Ends {
             watch,
             request,
             ending: *ending,

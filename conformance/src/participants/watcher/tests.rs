@@ -5,8 +5,11 @@ use std::time::Duration;
 use super::{WatchPlan, WatcherEvent, WatcherPlan, revisions};
 use crate::{
     bugs::Bug,
-    checkers::{A, B, member},
-    plan::{Action, InformerPlan, Operation, Profile, Resource, Selection, Tier},
+    participants::{
+        InformerPlan,
+        informers::checkers::{A, B, member},
+    },
+    plan::{Action, Operation, Profile, Resource, Selection, Tier},
     seed::Seed,
     sim::{self, Plan, RunOptions, shrink::Shrinker},
     trace::{Change, Observation, Side, Trace},
@@ -71,7 +74,7 @@ fn a_watch_that_brings_everything_in_order_is_good() {
 }
 
 #[test]
-fn what_is_left_out_repeated_or_untrue_is_found() {
+fn missing_repeated_and_wrong_changes_are_found() {
     let left_out = ["watch 0: MODIFIED one/pod-0=a@4 was left out"];
     check(&[("ADDED", B, 5), ("DELETED", A, 6)], 6, &left_out);
     check(&[], 4, &left_out);

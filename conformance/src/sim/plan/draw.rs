@@ -1,16 +1,14 @@
-//! Draws plans from seeds: operations, faults, incidents and informers, within the limits of the [swarm](Swarm).
+//! Draws plans from seeds: operations, faults, incidents and participants, within the limits of the [swarm](Swarm).
 
 use fakeserver::faults::Fault;
 use rand::{RngExt, rngs::ChaCha8Rng, seq::IndexedRandom};
 
 use super::Plan;
 use crate::{
-    participants::{Draft, Participants},
+    participants::{Draft, Participants, informers},
     plan::{
-        Action, HandlerPlan, Incident, IncidentKind, InformerPlan, NAMESPACES, Operation, Operator,
-        PlannedEncoding, Profile, Resource, Selection, Size, contents, controllers, drawn_faults,
-        forms, handler_forms, pauses,
-        swarm::{Mishap, Rhythm, Swarm, pick},
+        Action, Incident, IncidentKind, Operation, Profile, Size, contents, drawn_faults,
+        swarm::{IncidentName, Rhythm, Swarm, pick},
     },
     seed::Seed,
 };
@@ -34,11 +32,7 @@ impl Plan {
     pub(super) fn draw_among(seed: Seed, profile: Profile, faults: &[Fault]) -> Self {
         let size = profile.size();
         let swarm = Swarm::draw(&mut seed.stream("shape"), &size);
-        let mut informers = informers(&mut seed.stream("informers"), &swarm, &size);
-        forms::draw(seed, swarm.safety_ms, &mut informers);
-        handler_forms::draw(seed, swarm.safety_ms, &mut informers);
-        pauses::draw(seed, swarm.safety_ms, &mut informers);
-        controllers::draw(seed, profile, &swarm, &mut informers);
+        let informers = informers::draw(seed, profile, &swarm);
         let mut workload = workload(&mut seed.stream("workload"), &swarm, &size);
         if informers
             .iter()
@@ -60,6 +54,7 @@ impl Plan {
                 safety_ms: swarm.safety_ms,
                 objects: &swarm.objects,
             }),
+            // Each part has a stream of its own, so that a part that draws more changes no other one.
             incidents: incidents(&mut seed.stream("incidents"), &swarm, informers.len()),
             faults: drawn_faults::draw(seed, &swarm, informers.len(), faults),
             informers,
@@ -87,89 +82,6 @@ fn revision(rng: &mut ChaCha8Rng) -> Option<u64> {
 /// Draws a gate of one or two lists at a time, in a fifth of all runs.
 fn list_gate(rng: &mut ChaCha8Rng) -> Option<usize> {
     rng.random_bool(0.2).then(|| pick(rng, &[1, 1, 2]))
-}
-
-fn informers(rng: &mut ChaCha8Rng, swarm: &Swarm, size: &Size) -> Vec<InformerPlan> {
-    let count = rng.random_range(size.informers.clone());
-    let mut resources: Vec<Resource> = swarm
-        .objects
-        .iter()
-        .map(|(resource, _)| *resource)
-        .collect();
-    resources.sort_unstable();
-    resources.dedup();
-    // Each resource has an informer, as far as there are informers; further ones have any.
-    (0..count)
-        .map(|place| match resources.get(place) {
-            Some(resource) => *resource,
-            None => pick(rng, &resources),
-        })
-        .collect::<Vec<_>>()
-        .into_iter()
-        .map(|resource| informer(rng, resource, swarm, size))
-        .collect()
-}
-
-fn informer(rng: &mut ChaCha8Rng, resource: Resource, swarm: &Swarm, size: &Size) -> InformerPlan {
-    let odds = &swarm.informers;
-    let is_in_namespace = resource.is_namespaced() && rng.random_bool(odds.in_namespace);
-    let namespace = pick(rng, &NAMESPACES);
-    let selection = Selection {
-        resource,
-        namespace: is_in_namespace.then(|| namespace.to_owned()),
-        label: rng.random_bool(odds.labelled).then(|| "web".to_owned()),
-        operator: Operator::default(),
-        is_filtered: false,
-        is_strict: false,
-    };
-    let handler_count = rng.random_range(1..=size.handlers_max);
-    InformerPlan {
-        selection,
-        start_ms: if rng.random_bool(odds.late) {
-            rng.random_range(0..swarm.safety_ms / 2)
-        } else {
-            0
-        },
-        page_size: pick(rng, &odds.page_sizes),
-        streaming_lists: rng.random_bool(odds.streaming),
-        watch_timeout_s: pick(rng, &odds.watch_timeouts_s),
-        encoding: PlannedEncoding::default(),
-        compact: false,
-        transforms: false,
-        queue_max: rng
-            .random_bool(odds.short_queue)
-            .then(|| pick(rng, &[1, 1, 2, 8])),
-        chunk_max_bytes: None,
-        index_edit_ms: None,
-        pauses: Vec::new(),
-        handlers: (0..handler_count).map(|_| handler(rng, swarm)).collect(),
-        controllers: Vec::new(),
-    }
-}
-
-fn handler(rng: &mut ChaCha8Rng, swarm: &Swarm) -> HandlerPlan {
-    let (odds, safety_ms) = (swarm.handlers, swarm.safety_ms);
-    let join_ms = if rng.random_bool(odds.late) {
-        rng.random_range(0..safety_ms)
-    } else {
-        0
-    };
-    HandlerPlan {
-        join_ms,
-        leave_ms: rng
-            .random_bool(odds.leaves)
-            .then(|| rng.random_range(join_ms..=safety_ms)),
-        leave_at_count: rng
-            .random_bool(odds.leaves_by_itself)
-            .then(|| rng.random_range(1..12)),
-        resync_ms: rng
-            .random_bool(odds.resyncs)
-            .then(|| rng.random_range(2_000..20_000)),
-        panic_every: rng
-            .random_bool(odds.panics)
-            .then(|| rng.random_range(2..10)),
-        ..HandlerPlan::default()
-    }
 }
 
 fn workload(rng: &mut ChaCha8Rng, swarm: &Swarm, size: &Size) -> Vec<Operation> {
@@ -255,15 +167,15 @@ fn incidents(rng: &mut ChaCha8Rng, swarm: &Swarm, informer_count: usize) -> Vec<
     let mut incidents: Vec<Incident> = (0..rng.random_range(1..=3))
         .map(|_| {
             let kind = match pick(rng, mishaps) {
-                Mishap::Replica => IncidentKind::Replica {
+                IncidentName::Replica => IncidentKind::Replica {
                     informer: rng
                         .random_bool(0.7)
                         .then(|| rng.random_range(0..informer_count)),
                     lag_ms: pick(rng, &[10, 500, 2_000, 5_000, 30_000]),
                 },
-                Mishap::Restart => IncidentKind::Restart,
-                Mishap::DataLoss => IncidentKind::DataLoss,
-                Mishap::Suspend => IncidentKind::Suspend,
+                IncidentName::Restart => IncidentKind::Restart,
+                IncidentName::DataLoss => IncidentKind::DataLoss,
+                IncidentName::Suspend => IncidentKind::Suspend,
             };
             Incident::new(
                 rng.random_range(0..safety_ms),

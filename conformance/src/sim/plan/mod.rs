@@ -13,8 +13,8 @@ pub mod shrink;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    participants::Participants,
-    plan::{Content, Incident, InformerPlan, Interleaving, Operation, PlannedFault},
+    participants::{InformerPlan, Participants},
+    plan::{Content, Incident, Interleaving, Operation, PlannedFault},
     seed::Seed,
 };
 

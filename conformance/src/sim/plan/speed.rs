@@ -3,7 +3,7 @@
 use std::num::NonZeroU32;
 
 use super::Plan;
-use crate::plan::ControllerPlan;
+use crate::participants::ControllerPlan;
 
 // === impl Plan ===
 
@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_fault_orders_stays() {
+    fn parameters_of_faults_stay() {
         let mut plan = Plan::empty(Seed::new(1));
         let kind = Fault::named("throttle").unwrap();
         plan.faults = vec![PlannedFault::new(3_000, 600, kind)];

@@ -5,11 +5,13 @@ use proptest::{prelude::*, strategy::ValueTree};
 
 use super::{Plan, shrink::Shrinker};
 use crate::{
-    participants::ElectionPlan,
+    participants::{
+        Adapter, ControllerPlan, ElectionPlan, HandlerPlan, InformerPlan, PlannedEncoding,
+        QueueAction, QueueOperation, QueueStop,
+    },
     plan::{
-        Action, Adapter, ControllerPlan, HandlerPlan, IncidentKind, InformerPlan, Operation,
-        Operator, PlannedEncoding, PlannedFault, Profile, QueueAction, QueueOperation, QueueStop,
-        Resource, Selection, Tier, drawn_faults::drawable,
+        Action, IncidentKind, Operation, Operator, PlannedFault, Profile, Resource, Selection,
+        Tier, drawn_faults::drawable,
     },
     seed::Seed,
 };
@@ -39,7 +41,7 @@ fn drawn_plans_are_valid() {
 }
 
 #[test]
-fn what_no_drawn_plan_has_is_mended() {
+fn invalid_parts_of_plans_are_corrected() {
     let mut plan = Plan::draw_sized(Seed::new(1), Profile::Small);
     assert_eq!(Plan::empty(Seed::new(1)).made_valid(Profile::Small), None);
     plan.safety_ms = 8_000;
@@ -295,9 +297,9 @@ fn a_fault_that_is_left_out_changes_no_other_draw() {
                 let drawn = Plan::draw_among(seed, profile, &rest);
                 let want = without(&plan, name);
                 let is_known = |fault: &&PlannedFault| want.faults.contains(fault);
-                let known: Vec<&PlannedFault> = drawn.faults.iter().filter(is_known).collect();
+                let kept: Vec<&PlannedFault> = drawn.faults.iter().filter(is_known).collect();
                 assert_eq!(
-                    known,
+                    kept,
                     want.faults.iter().collect::<Vec<_>>(),
                     "{seed}: {name}"
                 );

@@ -98,7 +98,7 @@ impl Signals {
     }
 }
 
-/// Returns whether the end of its terminal makes no difference to the process, or that cannot be told.
+/// Returns whether SIGHUP is ignored, or its disposition is unknown.
 fn ignores_hangups() -> bool {
     #[cfg(target_os = "linux")]
     {

@@ -13,7 +13,7 @@ use rustix::process::{Pid, WaitOptions, getpid, waitpid};
 #[derive(Debug)]
 pub(super) struct Descendants {
     leader: i32,
-    /// The times at which they began, by which they are told from others that get their numbers.
+    /// Their start times, which distinguish them from later processes with the same numbers.
     known: Mutex<BTreeMap<i32, u64>>,
 }
 

@@ -28,7 +28,7 @@ use tokio_util::sync::CancellationToken;
 use self::{
     pages::Pages,
     progress::ProgressDisplay,
-    replay::{Replay, Surroundings, setup, without_reference},
+    replay::{Replay, SubjectOptions, setup, without_reference},
     report_folder::{ReportFolder, replace},
 };
 use crate::{
@@ -70,10 +70,10 @@ pub struct Args {
     /// Number of plans: as many of each family as there is room for, and then pairs [default: each write by each family].
     #[arg(long, value_name = "N")]
     plans: Option<usize>,
-    /// Begin no new run after so many minutes, as in 0.5.
+    /// Begin no new run after M minutes, as in 0.5.
     #[arg(long, value_name = "M", value_parser = checked_minutes)]
     minutes: Option<Duration>,
-    /// Change so many fields of the workload's custom objects too, one at a time, to values that their schemas allow: the way to a
+    /// Change N fields of the workload's custom objects too, one at a time, to values that their schemas allow: the way to a
     /// state must make no difference, and the way back must lead back.
     #[arg(long, value_name = "N", default_value_t = 0)]
     generate: usize,
@@ -241,8 +241,8 @@ impl Args {
         outcome.unwrap_or_else(|| Err("interrupted".to_owned()))
     }
 
-    fn surroundings(&self) -> Surroundings {
-        Surroundings {
+    fn surroundings(&self) -> SubjectOptions {
+        SubjectOptions {
             controllers: self.controllers.clone(),
             in_cluster: self.in_cluster,
             ready_output: self.ready_output.as_ref().map(ToString::to_string),

@@ -20,7 +20,7 @@ const TICK: Duration = Duration::from_millis(250);
 const STEPS: usize = 10;
 const WITHOUT: &str = "runs without perturbation";
 
-/// The progress, as it is shown.
+/// The displayed progress.
 pub(super) struct ProgressDisplay(RefCell<Form>);
 
 enum Form {

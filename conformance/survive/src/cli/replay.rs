@@ -37,7 +37,7 @@ pub(super) struct Replay {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     folder: Option<PathBuf>,
     #[serde(flatten)]
-    pub(super) surroundings: Surroundings,
+    pub(super) surroundings: SubjectOptions,
     workload: Workload,
     /// The texts of the definitions' files.
     definitions: Vec<String>,
@@ -52,7 +52,7 @@ pub(super) struct Replay {
 
 /// The surroundings of the subject, as options say.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct Surroundings {
+pub(super) struct SubjectOptions {
     pub(super) controllers: String,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(super) in_cluster: bool,
@@ -68,7 +68,7 @@ impl Replay {
     /// Reads the definitions, and keeps them with what else a run needs.
     pub(super) fn new(
         command: &[OsString],
-        surroundings: Surroundings,
+        surroundings: SubjectOptions,
         workload: &Workload,
         definitions: &[PathBuf],
     ) -> Result<Self, String> {
@@ -214,7 +214,7 @@ fn judge_by(reference: &mut Reference, kept: Option<&StoredReference>, is_same: 
 pub(super) fn setup(
     command: &[OsString],
     definitions: &[PathBuf],
-    surroundings: &Surroundings,
+    surroundings: &SubjectOptions,
 ) -> Result<Setup, String> {
     let (program, arguments) = command.split_first().expect("it was checked before");
     let output = surroundings.ready_output.as_deref().map(regex::Regex::new);
@@ -268,9 +268,9 @@ fn texts(paths: &[PathBuf]) -> Result<Vec<String>, String> {
     files.iter().map(read).collect()
 }
 
-// === impl Surroundings ===
+// === impl SubjectOptions ===
 
-impl Surroundings {
+impl SubjectOptions {
     /// Returns those of a report as options change them.
     pub(super) fn changed_by(self, given: Self) -> Self {
         Self {

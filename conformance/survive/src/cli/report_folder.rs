@@ -1,4 +1,4 @@
-//! The folder of a report of `survive`: a complete report replaces the one before, and no file of others is.
+//! The folder of a report of `survive`. A complete report replaces the previous one, and no other files.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -18,7 +18,7 @@ const LIST: &str = "survive-files.json";
 const WRITER: &str = "conformance survive";
 /// A file of a report while it is written again.
 const REWRITTEN: &str = ".rewritten";
-/// The number of files of others that are named.
+/// The number of foreign files that an error names.
 const NAMED_MAX: usize = 3;
 
 /// The folder of a report, to which no other run writes meanwhile.
@@ -139,7 +139,7 @@ impl NewFiles<'_> {
         written.map_err(|error| format!("cannot write {}: {error}", self.file(name).display()))
     }
 
-    /// Writes one of them anew. If that fails, the one before stays.
+    /// Rewrites one of them. If that fails, the one before stays.
     pub(super) fn rewrite(&self, name: &str, content: impl AsRef<[u8]>) -> Result<(), String> {
         let new = self.staged.path().join(REWRITTEN);
         let written = fs::write(&new, content);
@@ -219,7 +219,7 @@ impl NewFiles<'_> {
         Ok(())
     }
 
-    /// Keeps the files where they are. Returns the error that says so.
+    /// Keeps the files where they are. Returns the error that reports it.
     fn kept(self, why: &str) -> String {
         let (folder, staged) = (self.folder.path.display(), self.staged.keep());
         format!(
@@ -251,9 +251,9 @@ pub(super) fn write(file: &Path, content: impl AsRef<[u8]>) -> Result<(), String
     fs::write(file, content).map_err(|error| format!("cannot write {}: {error}", file.display()))
 }
 
-/// Replaces a file as a whole, or leaves it as it is.
+/// Replaces a file atomically: after an error it is unchanged.
 pub(super) fn replace(file: &Path, content: &str) -> Result<(), String> {
-    // A link goes on to lead to it.
+    // A link keeps its target.
     let file = &fs::canonicalize(file).unwrap_or_else(|_| file.to_owned());
     let failed = |error| format!("cannot write {}: {error}", file.display());
     let folder = file.parent().filter(|it| !it.as_os_str().is_empty());
@@ -371,7 +371,7 @@ mod tests {
     }
 
     #[test]
-    fn what_others_put_there_meanwhile_is_left_alone() {
+    fn foreign_files_that_appear_meanwhile_are_kept() {
         let folder = tempfile::tempdir().unwrap();
         let locked = ReportFolder::lock(folder.path(), false).unwrap();
         let new = locked.begin().unwrap();

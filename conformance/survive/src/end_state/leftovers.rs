@@ -8,7 +8,7 @@ use serde_json::Value;
 /// Namespace and name.
 type Key<'a> = (&'a str, &'a str);
 
-/// The claims that nobody needs any more.
+/// The claims without a pod that needs them.
 pub(super) struct Leftovers<'a> {
     claims: BTreeSet<Key<'a>>,
 }

@@ -69,7 +69,7 @@ pub struct Mask(pub BTreeSet<(String, String)>);
 impl EndState {
     /// Takes what runs have in common out of the objects in the end. What another run had at the beginning, too, is taken from
     /// there.
-    pub fn of(history: &History, known: Option<&Self>) -> Self {
+    pub fn of(history: &History, reference: Option<&Self>) -> Self {
         let mut end = Self::default();
         let (mut found, mut values) = (Vec::new(), Vec::new());
         for object in history.end() {
@@ -78,7 +78,7 @@ impl EndState {
             }
             let version = (object.object.uid().to_owned(), object.object.revision());
             let is_untouched = version.1 <= history.began_at;
-            let same = known.and_then(|known| known.untouched.get(&version));
+            let same = reference.and_then(|reference| reference.untouched.get(&version));
             if let Some((name, value)) = same.filter(|_| is_untouched) {
                 let objects = end.objects.entry(name.clone()).or_default();
                 objects.push(Arc::clone(value));
@@ -151,12 +151,12 @@ impl EndState {
         }
     }
 
-    /// Returns a state that was kept, with the objects that were untouched from `known`, and the names of those that are not
+    /// Returns a state that was kept, with the objects that were untouched from `reference`, and the names of those that are not
     /// untouched there.
-    pub(super) fn restored(kept: &StoredState, known: &Self) -> (Self, Vec<String>) {
+    pub(super) fn restored(kept: &StoredState, reference: &Self) -> (Self, Vec<String>) {
         let mut state = Self {
             objects: BTreeMap::new(),
-            untouched: known.untouched.clone(),
+            untouched: reference.untouched.clone(),
         };
         for (name, values) in &kept.objects {
             let values = values.iter().cloned().map(Arc::new);
@@ -164,8 +164,8 @@ impl EndState {
         }
         let mut unknown = Vec::new();
         for name in &kept.untouched {
-            match known.objects.get(name) {
-                Some(same) if known.are_untouched(same) => {
+            match reference.objects.get(name) {
+                Some(same) if reference.are_untouched(same) => {
                     state.objects.insert(name.clone(), same.clone());
                 }
                 _ => unknown.push(name.clone()),
@@ -178,7 +178,7 @@ impl EndState {
     fn are_untouched(&self, same: &[Arc<Value>]) -> bool {
         let is_untouched = |value: &Arc<Value>| {
             let mut untouched = self.untouched.values();
-            untouched.any(|(_, known)| Arc::ptr_eq(known, value))
+            untouched.any(|(_, reference)| Arc::ptr_eq(reference, value))
         };
         same.iter().all(is_untouched)
     }
@@ -290,7 +290,7 @@ impl Names {
                 // Endpoints have the addresses of their pods.
                 names.insert(address.to_owned(), "<address>".to_owned());
             }
-            // A deployment that is made anew beside its old replica set draws another hash.
+            // A deployment that is created again beside its old replica set draws another hash.
             let hash = metadata["labels"]["pod-template-hash"].as_str();
             if let Some(hash) = hash {
                 names.insert(hash.to_owned(), "<hash>".to_owned());

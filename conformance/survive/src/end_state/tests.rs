@@ -130,7 +130,7 @@ fn a_state_that_a_file_keeps_is_compared_with_another_server() {
 }
 
 #[test]
-fn what_is_left_of_states_in_between_is_no_part_of_the_end() {
+fn leftovers_of_intermediate_states_are_not_compared() {
     let claim = |name: &str| {
         let metadata = json!({"namespace": "shop", "name": name});
         json!({"kind": "PersistentVolumeClaim", "metadata": metadata})

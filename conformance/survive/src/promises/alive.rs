@@ -25,7 +25,7 @@ pub(super) fn check(case: &Case<'_>) -> Vec<Finding> {
             ..
         } = event
         {
-            // Whoever has lost the lease may end, to be started again as a candidate.
+            // A replica that has lost the lease may exit, to be started again as a candidate.
             if stopped.remove(replica) {
                 continue;
             }
@@ -56,7 +56,7 @@ mod tests {
     use super::is_panic;
 
     #[test]
-    fn panics_are_told_from_other_lines() {
+    fn panics_are_distinguished_from_other_lines() {
         assert!(is_panic("panic: runtime error: index out of range"));
         assert!(is_panic("thread 'main' (7) panicked at src/main.rs:3:5:"));
         assert!(!is_panic("thread 'main' starts"));

@@ -17,7 +17,7 @@ pub(super) fn check(case: &Case<'_>) -> Vec<Finding> {
         };
         if seen.uid != *uid {
             let text = format!(
-                "{} hit another object than the one that was read: it had been deleted and made anew",
+                "{} hit another object than the one that was read: it had been deleted and created again",
                 write.point.key
             );
             findings.push(Finding::new(Promise::BlindDeletes, text).at(write.at));

@@ -27,8 +27,8 @@ pub(super) fn check(case: &Case<'_>) -> Vec<Finding> {
         if !written.contains(resource.as_str()) {
             continue;
         }
-        let known = reference.counts.get(&resource).copied();
-        let allowed = allowed(known.unwrap_or_default(), extra_count);
+        let reference_counts = reference.counts.get(&resource).copied();
+        let allowed = allowed(reference_counts.unwrap_or_default(), extra_count);
         for (what, count, allowed) in [
             ("created", counts.created, allowed.created),
             ("deleted", counts.deleted, allowed.deleted),
@@ -42,9 +42,9 @@ pub(super) fn check(case: &Case<'_>) -> Vec<Finding> {
     findings
 }
 
-/// A deletion by the plan takes with it what depends on the object, and all of that is made anew.
-fn allowed(known: Counts, deletion_count: usize) -> Counts {
-    let Counts { created, deleted } = known;
+/// A deletion by the plan also deletes the object's dependents, all of which are created again.
+fn allowed(reference_counts: Counts, deletion_count: usize) -> Counts {
+    let Counts { created, deleted } = reference_counts;
     Counts {
         created: created + (created + 1) * deletion_count,
         deleted: deleted + (created + 1) * deletion_count,

@@ -11,7 +11,7 @@ use crate::{
     history::title,
 };
 
-/// A fight has so many changes of sides.
+/// The number of alternations that count as a fight.
 const TURNS_MIN: usize = 6;
 
 /// The changes of one object in turn, as far as they go on.

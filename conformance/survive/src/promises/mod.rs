@@ -65,8 +65,8 @@ pub(super) fn check(case: &Case<'_>) -> Vec<Finding> {
     if let Some(reference) = case.reference {
         let is_known = |finding: &Finding| {
             let accepted = reference.left_out.iter().map(|it| &it.finding);
-            let mut known = reference.findings.iter().chain(accepted);
-            known.any(|known| known.is_same(finding))
+            let mut earlier = reference.findings.iter().chain(accepted);
+            earlier.any(|earlier| earlier.is_same(finding))
         };
         findings.retain(|finding| !is_known(finding));
     }

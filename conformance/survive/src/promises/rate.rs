@@ -18,7 +18,7 @@ const WINDOW: Duration = Duration::from_secs(1);
 
 /// The changes by others, each of which may have the subject look at its objects again, and write what is there already. The
 /// server's controllers make in a moment what takes seconds in a cluster.
-struct Others<'a> {
+struct ForeignChanges<'a> {
     /// The revisions of those of resources that the subject watches.
     revisions: Vec<u64>,
     /// All writes of the subject, in the order in which they came.
@@ -27,7 +27,7 @@ struct Others<'a> {
 }
 
 pub(super) fn check(case: &Case<'_>) -> Vec<Finding> {
-    let others = Others::of(case);
+    let others = ForeignChanges::of(case);
     let mut keys: BTreeMap<&WriteKey, Vec<&Write>> = BTreeMap::new();
     for write in &case.outcome.trace.writes {
         keys.entry(&write.point.key).or_default().push(write);
@@ -47,7 +47,7 @@ pub(super) fn check(case: &Case<'_>) -> Vec<Finding> {
 }
 
 /// Returns when the first second begins that has too many writes.
-fn hot(writes: &[&Write], others: &Others<'_>) -> Option<Duration> {
+fn hot(writes: &[&Write], others: &ForeignChanges<'_>) -> Option<Duration> {
     let mut rest = writes;
     while let [first, later @ ..] = rest {
         let count = rest.partition_point(|write| write.at <= first.at + WINDOW);
@@ -60,15 +60,15 @@ fn hot(writes: &[&Write], others: &Others<'_>) -> Option<Duration> {
 }
 
 /// Returns the number of writes, but for those that change nothing and follow changes by others.
-fn counted(window: &[&Write], others: &Others<'_>) -> usize {
+fn counted(window: &[&Write], others: &ForeignChanges<'_>) -> usize {
     let is_nothing = |write: &&&Write| write.effect == Effect::Nothing;
     let nothing = window.iter().filter(is_nothing).count();
     window.len() - nothing.min(others.within(window))
 }
 
-// === impl Others ===
+// === impl ForeignChanges ===
 
-impl<'a> Others<'a> {
+impl<'a> ForeignChanges<'a> {
     fn of(case: &'a Case<'_>) -> Self {
         let trace = &case.outcome.trace;
         let changing = trace

@@ -153,7 +153,7 @@ async fn a_run_like_its_reference_keeps_all_promises() {
 }
 
 #[tokio::test]
-async fn what_is_written_after_the_restart_is_not_quiet() {
+async fn writes_after_the_restart_are_not_quiet() {
     let mut run = Run::new().await;
     run.write("update", "a", 1);
     run.trace.restarted_at = Some(Duration::from_millis(5));
@@ -166,7 +166,7 @@ async fn what_is_written_after_the_restart_is_not_quiet() {
 }
 
 #[tokio::test]
-async fn a_hot_loop_is_told_from_growing_waits() {
+async fn a_hot_loop_is_distinguished_from_growing_waits() {
     let mut run = Run::new().await;
     for attempt in 0..10 {
         run.write("update", "a", 5 << attempt);
@@ -179,7 +179,7 @@ async fn a_hot_loop_is_told_from_growing_waits() {
 }
 
 #[tokio::test]
-async fn what_changes_nothing_may_follow_changes_by_others_but_no_more_often() {
+async fn no_op_writes_may_follow_foreign_changes_but_not_more_often() {
     // Each of two dozen changes by another writer has the subject look, and write what is there.
     let burst = async |effect: Effect, writes: u64, watched: &[&str]| {
         let mut run = Run::new().await;
@@ -267,7 +267,7 @@ async fn an_end_counts_unless_the_plan_caused_it() {
     };
     let at = Duration::from_millis(1);
     run.trace.events.push((at, ended(true)));
-    // Whoever was stopped for longer than its lease may end.
+    // A replica that was stopped for longer than its lease may exit.
     let stopped = Event::Stopped {
         replica: 0,
         time: at,
@@ -331,7 +331,7 @@ async fn rules_hold_before_the_first_step_and_where_there_are_no_objects() {
 }
 
 #[tokio::test]
-async fn mistakes_in_rules_are_told_before_a_run() {
+async fn mistakes_in_rules_are_reported_before_a_run() {
     let run = Run::new().await;
     let compile_error = |expression: &str| {
         let mut workload = Workload::new().rule("mine", When::Always, expression);

@@ -37,7 +37,7 @@ use self::{
 };
 use super::{
     client_view::Query,
-    director::Fate,
+    director::WriteVerdict,
     kinds::full_name,
     recorder::{Arrival, Recorder},
     run::Run,
@@ -281,18 +281,21 @@ impl TapState {
         let open = OpenWrite::new(Arc::clone(&run.recorder), number);
         run.obey_before(&orders).await;
         match orders.fate {
-            Fate::CrashBefore => {
+            WriteVerdict::CrashBefore => {
                 run.crash(self.replica).await;
                 return broken(connection);
             }
-            Fate::LostRequest => return broken(connection),
-            Fate::Refused(refusal) => {
+            WriteVerdict::LostRequest => return broken(connection),
+            WriteVerdict::Refused(refusal) => {
                 let answer = refusal_answer(refusal, facts);
                 let answered = WriteOutcome::refused(answer.code, &answer.body);
                 open.end(answered);
                 return respond(answer);
             }
-            Fate::Served | Fate::CrashAfter | Fate::LostAnswer | Fate::Stop => {}
+            WriteVerdict::Served
+            | WriteVerdict::CrashAfter
+            | WriteVerdict::LostAnswer
+            | WriteVerdict::Stop => {}
         }
         let response = self.forward(parts, Body::from(body)).await;
         let (head, body) = response.into_parts();
@@ -317,17 +320,20 @@ impl TapState {
             let lease = serde_json::from_slice(&body).unwrap_or_default();
             run.recorder.lease(self.replica, place.clone(), &lease);
         }
-        if orders.fate == Fate::CrashAfter {
+        if orders.fate == WriteVerdict::CrashAfter {
             run.crash(self.replica).await;
         }
-        if matches!(orders.fate, Fate::CrashAfter | Fate::LostAnswer) {
+        if matches!(
+            orders.fate,
+            WriteVerdict::CrashAfter | WriteVerdict::LostAnswer
+        ) {
             return broken(connection);
         }
         // Only a client that gets the answer has read the object in it.
         if is_success && facts.subresource.as_deref().is_none_or(|it| it == "status") {
             self.learn(&place.0, &body, None);
         }
-        if orders.fate == Fate::Stop {
+        if orders.fate == WriteVerdict::Stop {
             run.stop_after_answer(self.replica);
         }
         Response::from_parts(head, Body::from(body))

@@ -144,7 +144,7 @@ class Informer:
                     wait = FIRST_WAIT
                     self.watch()
             except FAILURES as error:
-                # A version that the server has no more of: the list begins anew.
+                # The server no longer has this version: the list restarts.
                 if isinstance(error, ApiError) and error.code == 410:
                     self.version = "0"
                 print(f"{self.path}: {error!r}", flush=True)

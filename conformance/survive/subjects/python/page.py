@@ -1,5 +1,5 @@
 """Makes two config maps for a page, the text and the style, in a timer of Kopf: what handlers have done, Kopf notes by the name of
-an object, so that one that is made anew could be taken for done.
+an object, so that one that is created again could be taken for done.
 
 What an earlier attempt has made is kept and brought up to date. The bug: the first one is taken for a sign that both are done.
 """

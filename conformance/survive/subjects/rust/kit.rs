@@ -20,6 +20,19 @@ use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
+/// Defines the custom kind of a subject: its name, its plural if that is another than by the rule, and its spec.
+macro_rules! subject {
+    ($(#[$doc:meta])* $kind:tt $(plural $plural:tt)? $spec:ident { $($field:ident: $type:ty),* }) => {
+        $(#[$doc])*
+        #[derive(kube::CustomResource, Clone, Debug, serde::Deserialize, serde::Serialize)]
+        #[kube(group = "subjects.example", version = "v1", kind = $kind, $(plural = $plural,)? namespaced)]
+        #[kube(status = "serde_json::Value", schema = "disabled")]
+        pub(crate) struct $spec { $($field: $type),* }
+    };
+}
+
+pub(crate) use subject;
+
 pub(crate) type AnyError = Box<dyn Error + Send + Sync>;
 
 /// A kind with namespaces.
@@ -40,13 +53,13 @@ impl<K> Kind for K where
 }
 
 /// The object that is reconciled, as far as its place goes.
-pub(crate) trait Around {
+pub(crate) trait ObjectContext {
     fn client(&self) -> &Client;
     fn namespace(&self) -> &str;
     fn name(&self) -> &str;
 }
 
-impl<K> Around for Context<K> {
+impl<K> ObjectContext for Context<K> {
     fn client(&self) -> &Client {
         self.client()
     }
@@ -61,7 +74,7 @@ impl<K> Around for Context<K> {
 }
 
 /// Returns an interface to objects of the kind `T` beside the reconciled one. What it writes is not noted in the gate.
-pub(crate) fn api<A: Around, T>(ctx: &A) -> Api<T>
+pub(crate) fn api<A: ObjectContext, T>(ctx: &A) -> Api<T>
 where
     T: Resource<DynamicType = (), Scope = NamespaceResourceScope>,
 {
@@ -69,7 +82,7 @@ where
 }
 
 /// Returns whether the owner is still there at the server, as the one that was read.
-pub(crate) async fn is_current<K>(ctx: &impl Around, owner: &K) -> Result<bool, kube::Error>
+pub(crate) async fn is_current<K>(ctx: &impl ObjectContext, owner: &K) -> Result<bool, kube::Error>
 where
     K: Kind + DeserializeOwned,
 {
@@ -91,7 +104,7 @@ pub(crate) fn is_own<K: Kind, T: Resource>(object: &T, owner: &K) -> bool {
 ///
 /// Those of the request. A child of another owner is in the way until the garbage collector has taken it.
 pub(crate) async fn create<K, T>(
-    ctx: &impl Around,
+    ctx: &impl ObjectContext,
     owner: &K,
     mut child: T,
 ) -> Result<bool, AnyError>
@@ -132,7 +145,7 @@ pub(crate) async fn delete<T: Kind>(api: &Api<T>, object: &T) -> Result<(), kube
 
 /// Writes a status of the object that was read, unless it is there already.
 pub(crate) async fn set_status<K>(
-    ctx: &impl Around,
+    ctx: &impl ObjectContext,
     owner: &K,
     status: Value,
 ) -> Result<(), AnyError>
@@ -163,9 +176,9 @@ pub(crate) fn find<T>(objects: &NamespacedLister<T>, name: &str) -> Option<Objec
 
 /// The time since which something is so, for each key.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Since(Arc<Mutex<BTreeMap<String, Instant>>>);
+pub(crate) struct FirstTimes(Arc<Mutex<BTreeMap<String, Instant>>>);
 
-impl Since {
+impl FirstTimes {
     /// Returns the time since the first call for this key.
     pub(crate) fn elapsed(&self, key: &str) -> Duration {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);

@@ -54,7 +54,7 @@ impl Operator {
         }
     }
 
-    /// Works until it is told to stop, or dropped. The identity is that of the replica, in elections.
+    /// Works until it is stopped or dropped. The identity is that of the replica, in elections.
     pub(crate) async fn run(
         self,
         client: Client,

@@ -196,10 +196,13 @@ fn a_failing_test_prints_the_line_that_replays_it() {
         .env("SURVIVE_PLAN", plan)
         .output()
         .unwrap();
-    let said = [again.stdout, again.stderr].concat();
-    let said = String::from_utf8_lossy(&said);
-    assert!(again.status.success(), "{said}");
-    assert!(said.contains("1 of 1 plans break a promise"), "{said}");
+    let output_text = [again.stdout, again.stderr].concat();
+    let output_text = String::from_utf8_lossy(&output_text);
+    assert!(again.status.success(), "{output_text}");
+    assert!(
+        output_text.contains("1 of 1 plans break a promise"),
+        "{output_text}"
+    );
 }
 
 #[test]
@@ -286,7 +289,7 @@ async fn panicking(_: Client) {
 }
 
 #[test]
-fn panics_and_ends_of_a_function_are_told() {
+fn panics_and_ends_of_a_function_are_reported() {
     let namespace = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}});
     let workload = Workload::new()
         .apply(&namespace)
@@ -356,7 +359,7 @@ fn a_subject_that_cannot_start_ends_the_run_at_once() {
 }
 
 #[test]
-fn the_end_of_a_command_at_once_is_told_with_its_output() {
+fn the_end_of_a_command_at_once_is_reported_with_its_output() {
     let folder = tempfile::tempdir().unwrap();
     let workload = folder.path().join("survive.yaml");
     let source = "{apiVersion: v1, kind: ConfigMap, metadata: {name: source}}";
@@ -376,7 +379,7 @@ fn the_end_of_a_command_at_once_is_told_with_its_output() {
 }
 
 #[test]
-fn traces_of_failures_are_kept_and_told() {
+fn traces_of_failures_are_kept_and_reported() {
     let folder = tempfile::tempdir().unwrap();
     let check = || pairs(true).families([Family::Crash]).traces(folder.path());
     let report = check().report().unwrap();
@@ -475,7 +478,7 @@ fn no_descendant_of_a_command_is_left() {
         let command = String::from_utf8_lossy(&command);
         assert!(!command.contains("4321"), "{id} is left");
     }
-    // Nobody saw who the third ones' parents were.
+    // No check saw the parents of the third ones.
     assert!(
         text.contains("left behind were killed in the end: sleep"),
         "{text}"
@@ -495,39 +498,48 @@ fn saying_ready(rule: &str) -> (Option<i32>, String, Value, String) {
         .args(["--", "sh", "-c", "echo READY; exec sleep 1234"])
         .output()
         .unwrap();
-    let said = [output.stdout, output.stderr].concat();
+    let output_text = [output.stdout, output.stderr].concat();
     let read = |name: &str| {
         fs::read_to_string(folder.path().join("survive-report").join(name)).unwrap_or_default()
     };
     let report = serde_json::from_str(&read("report.json")).unwrap_or_default();
-    let said = String::from_utf8_lossy(&said).into_owned();
-    (output.status.code(), said, report, read("junit.xml"))
+    let output_text = String::from_utf8_lossy(&output_text).into_owned();
+    (output.status.code(), output_text, report, read("junit.xml"))
 }
 
 #[test]
 fn a_campaign_without_plans_proves_nothing_and_each_process_says_that_it_is_ready() {
-    let (status, said, report, junit) = saying_ready("");
-    assert_eq!(status, Some(2), "{said}");
-    assert!(said.contains("there was no plan to run"), "{said}");
+    let (status, output_text, report, junit) = saying_ready("");
+    assert_eq!(status, Some(2), "{output_text}");
+    assert!(
+        output_text.contains("there was no plan to run"),
+        "{output_text}"
+    );
     let seconds = report["reference"]["seconds"].as_f64().unwrap();
-    assert!(seconds < 50.0, "the restart in the end waited: {said}");
+    assert!(
+        seconds < 50.0,
+        "the restart in the end waited: {output_text}"
+    );
     let counts = "tests=\"2\" failures=\"0\" errors=\"1\"";
     assert!(junit.contains(counts), "{junit}");
 }
 
 #[test]
 fn a_promise_broken_without_perturbation_fails_everywhere() {
-    let (status, said, _, junit) = saying_ready("{name: never, always: '1 == 2'}");
-    assert_eq!(status, Some(1), "{said}");
-    assert!(said.contains("broken without any perturbation"), "{said}");
+    let (status, output_text, _, junit) = saying_ready("{name: never, always: '1 == 2'}");
+    assert_eq!(status, Some(1), "{output_text}");
+    assert!(
+        output_text.contains("broken without any perturbation"),
+        "{output_text}"
+    );
     assert!(junit.contains("failures=\"1\""), "{junit}");
     assert!(junit.contains("classname=\"survive.reference\""), "{junit}");
 }
 
 #[test]
-fn mistakes_are_told_before_a_run() {
+fn mistakes_are_reported_before_a_run() {
     let folder = tempfile::tempdir().unwrap();
-    let told = |workload: &str| {
+    let message = |workload: &str| {
         let output = trying(folder.path(), workload, "sleep 60")
             .output()
             .unwrap();
@@ -548,7 +560,7 @@ fn mistakes_are_told_before_a_run() {
             "survive.yaml: rule \"x\": ",
         ),
     ] {
-        let text = told(workload);
+        let text = message(workload);
         assert!(text.contains(expected), "{text}");
     }
     assert!(!folder.path().join("survive-report").exists());
@@ -579,7 +591,7 @@ async fn idle(client: Client) {
 }
 
 #[test]
-fn a_subject_that_does_nothing_is_told() {
+fn a_subject_that_does_nothing_is_reported() {
     let source = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "source"}});
     let workload = Workload::new().apply(&source).quiet(Duration::from_secs(1));
     let check = |subject| survive::check(subject).steps(workload.clone()).plans(1);

@@ -20,8 +20,8 @@ fn whole(error: &dyn Error) -> String {
         None => error.to_string(),
     }
 }
-/// Returns what is told of the steps of a file, beside which there is a file of a config map.
-fn told(steps: &str) -> String {
+/// Returns the error message for the steps of a file beside which there is a file of a config map.
+fn message(steps: &str) -> String {
     let folder = tempfile::tempdir().unwrap();
     let map = "{apiVersion: v1, kind: ConfigMap, metadata: {name: map}, data: {k: v}}";
     fs::write(folder.path().join("map.yaml"), map).unwrap();
@@ -46,7 +46,7 @@ fn told(steps: &str) -> String {
 }
 
 #[test]
-fn what_the_server_refuses_is_told_as_the_workloads_mistake() {
+fn a_refused_step_is_a_mistake_of_the_workload() {
     for (steps, expected) in [
         (
             "- apply: map.yaml\n- apply: {apiVersion: v1, kind: ConfigMap, metadata: {name: other}, dta: {}}",
@@ -83,7 +83,7 @@ fn what_the_server_refuses_is_told_as_the_workloads_mistake() {
             "survive.yaml: step 1: `json` is no list of operations",
         ),
     ] {
-        let text = told(steps);
+        let text = message(steps);
         assert!(text.contains(expected), "{text}");
     }
 }
@@ -166,7 +166,7 @@ async fn busy(client: Client) {
 }
 
 #[test]
-fn a_subject_that_is_never_quiet_is_told_once_with_its_writes() {
+fn a_subject_that_is_never_quiet_is_reported_once_with_its_writes() {
     let workload = survive::Workload::new().quiet(Duration::from_secs(1));
     let report = survive::check(Subject::function(busy))
         .steps(workload)
@@ -191,7 +191,7 @@ fn a_subject_that_is_never_quiet_is_told_once_with_its_writes() {
 }
 
 #[test]
-fn numbers_that_mean_nothing_are_told_with_the_option() {
+fn numbers_that_mean_nothing_are_reported_with_the_option() {
     let run = |arguments: &[&str]| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_survive"));
         let command = command.args(arguments);
@@ -217,7 +217,7 @@ fn numbers_that_mean_nothing_are_told_with_the_option() {
 }
 
 #[test]
-fn a_program_that_goes_to_the_background_is_told_so() {
+fn a_program_that_goes_to_the_background_is_reported_so() {
     let folder = tempfile::tempdir().unwrap();
     let output = trying(folder.path(), ONE_MAP, "exit 0").output().unwrap();
     let text = String::from_utf8(output.stderr).unwrap();

@@ -24,22 +24,22 @@ fn interrupted(process: usize, flags: &[&str]) -> Option<(Option<i32>, String, V
         .output()
         .unwrap();
     let read = |name: &str| fs::read_to_string(report.join(name)).unwrap();
-    let said = [output.stdout, output.stderr].concat();
-    let said = String::from_utf8_lossy(&said).into_owned();
+    let output_text = [output.stdout, output.stderr].concat();
+    let output_text = String::from_utf8_lossy(&output_text).into_owned();
     let json = serde_json::from_str(&read("report.json")).unwrap();
-    Some((output.status.code(), said, json, read("junit.xml")))
+    Some((output.status.code(), output_text, json, read("junit.xml")))
 }
 
 /// Four processes are the reference's, and a crash has three.
 #[test]
 fn an_interrupted_campaign_reports_what_was_run() {
-    let Some((status, said, json, junit)) = interrupted(8, &[]) else {
+    let Some((status, output_text, json, junit)) = interrupted(8, &[]) else {
         return;
     };
-    assert_eq!(status, Some(2), "{said}");
+    assert_eq!(status, Some(2), "{output_text}");
     assert!(
-        said.contains("interrupted: 1 of 9 plans were run"),
-        "{said}"
+        output_text.contains("interrupted: 1 of 9 plans were run"),
+        "{output_text}"
     );
     assert_eq!(json["runs"].as_array().unwrap().len(), 1, "{json}");
     assert_eq!(
@@ -47,20 +47,23 @@ fn an_interrupted_campaign_reports_what_was_run() {
         (&json!(9), &json!(true))
     );
     assert!(
-        said.contains("only run              1 of 9 plans: interrupted"),
-        "{said}"
+        output_text.contains("only run              1 of 9 plans: interrupted"),
+        "{output_text}"
     );
     assert!(junit.contains("errors=\"1\"") && junit.contains("<error message=\"interrupted: "));
 }
 
 #[test]
-fn an_interrupt_is_told_beside_broken_promises() {
-    let Some((status, said, json, junit)) = interrupted(11, &["--buggy"]) else {
+fn an_interrupt_is_reported_beside_broken_promises() {
+    let Some((status, output_text, json, junit)) = interrupted(11, &["--buggy"]) else {
         return;
     };
-    assert_eq!(status, Some(1), "{said}");
-    assert!(said.contains("plans break a promise"), "{said}");
-    assert!(said.contains("interrupted: "), "{said}");
+    assert_eq!(status, Some(1), "{output_text}");
+    assert!(
+        output_text.contains("plans break a promise"),
+        "{output_text}"
+    );
+    assert!(output_text.contains("interrupted: "), "{output_text}");
     assert_eq!(json["interrupted"], true);
     assert!(junit.contains("errors=\"1\""), "{junit}");
 }
@@ -71,23 +74,26 @@ fn check_replay(file: &Path) {
         let mut command = Command::new(env!("CARGO_BIN_EXE_survive"));
         let output = command.args(["--replay"]).arg(file).output();
         let output = output.unwrap();
-        let said = String::from_utf8(output.stdout).unwrap();
-        assert_eq!(output.status.code(), Some(1), "{said}");
-        said
+        let output_text = String::from_utf8(output.stdout).unwrap();
+        assert_eq!(output.status.code(), Some(1), "{output_text}");
+        output_text
     };
     let note = "without perturbation the subject is not as in the report";
-    let said = replay();
-    assert!(!said.contains(note), "{said}");
-    assert!(said.contains("there are 1 instead of 2"), "{said}");
+    let output_text = replay();
+    assert!(!output_text.contains(note), "{output_text}");
+    assert!(
+        output_text.contains("there are 1 instead of 2"),
+        "{output_text}"
+    );
 
     let mut kept: Value = serde_json::from_str(&fs::read_to_string(file).unwrap()).unwrap();
     kept["reference"]["end"]["objects"]["configmaps default/more"] = json!([{"kind": "ConfigMap"}]);
     fs::write(file, kept.to_string()).unwrap();
-    let said = replay();
-    assert!(said.contains(note), "{said}");
+    let output_text = replay();
+    assert!(output_text.contains(note), "{output_text}");
     assert!(
-        said.contains("\nend state: configmaps default/more is missing"),
-        "{said}"
+        output_text.contains("\nend state: configmaps default/more is missing"),
+        "{output_text}"
     );
 }
 
@@ -115,7 +121,7 @@ fn check_origin(report: &Path, json: &Value, failed: usize) {
 }
 
 /// Checks that lines tell how far a campaign is without a terminal, and that the report fits one.
-fn check_told(said: &str, error: &str) {
+fn check_text(output_text: &str, error: &str) {
     for expected in [
         "two runs without perturbation",
         "the reference has 3 writes after ",
@@ -127,7 +133,10 @@ fn check_told(said: &str, error: &str) {
         "{error}"
     );
     let is_short = |line: &&str| line.chars().count() <= 80 || line.starts_with("each replays");
-    assert!(said.lines().all(|line| is_short(&line)), "{said}");
+    assert!(
+        output_text.lines().all(|line| is_short(&line)),
+        "{output_text}"
+    );
 }
 
 /// The files of a report are limited to half a megabyte: traces are shorter, and pages are longer.
@@ -150,10 +159,13 @@ fn a_report_does_without_pages_that_cannot_be_written_and_replays_its_failures()
         .arg("--buggy")
         .output()
         .unwrap();
-    let (said, error) = (output.stdout, String::from_utf8(output.stderr).unwrap());
-    let said = String::from_utf8(said).unwrap();
-    assert_eq!(output.status.code(), Some(1), "{said}{error}");
-    assert!(said.contains("plans break a promise"), "{said}");
+    let (output_text, error) = (output.stdout, String::from_utf8(output.stderr).unwrap());
+    let output_text = String::from_utf8(output_text).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{output_text}{error}");
+    assert!(
+        output_text.contains("plans break a promise"),
+        "{output_text}"
+    );
     assert!(error.contains(".html: File too large"), "{error}");
     assert!(error.contains("the report does without it"), "{error}");
     let read = |name: &str| fs::read_to_string(report.join(name)).unwrap();
@@ -170,8 +182,11 @@ fn a_report_does_without_pages_that_cannot_be_written_and_replays_its_failures()
     );
 
     check_origin(&report, &json, failed);
-    check_told(&said, &error);
-    assert!(said.contains("broken in 2 of 2 runs"), "{said}");
+    check_text(&output_text, &error);
+    assert!(
+        output_text.contains("broken in 2 of 2 runs"),
+        "{output_text}"
+    );
     assert_eq!(
         json["runs"][failed - 1]["times"],
         json!({"broken": 2, "total": 2})
@@ -254,7 +269,7 @@ fn check_accepted(crashes: &Report, count: usize) {
 }
 
 #[test]
-fn an_acceptance_counts_under_its_families_alone_and_each_report_tells_it() {
+fn an_acceptance_counts_under_its_families_alone_and_each_report_reports_it() {
     let folder = tempfile::tempdir().unwrap();
     let both = [Family::Crash, Family::LostAnswer];
     let found = accepting(folder.path(), &json!({}), &both);
@@ -285,7 +300,7 @@ fn an_acceptance_counts_under_its_families_alone_and_each_report_tells_it() {
 }
 
 #[test]
-fn what_is_broken_without_perturbation_can_be_accepted() {
+fn a_failure_without_perturbation_can_be_accepted() {
     let folder = tempfile::tempdir().unwrap();
     let map = "{apply: {apiVersion: v1, kind: ConfigMap, metadata: {name: source}}}";
     let rules = "rules: [{name: never, always: '1 == 2'}]";
@@ -304,19 +319,28 @@ fn what_is_broken_without_perturbation_can_be_accepted() {
             .args(&words[place..])
             .output()
             .unwrap();
-        let said = [output.stdout, output.stderr].concat();
-        (output.status.code(), String::from_utf8(said).unwrap())
+        let output_text = [output.stdout, output.stderr].concat();
+        (
+            output.status.code(),
+            String::from_utf8(output_text).unwrap(),
+        )
     };
-    let (status, said) = run(&["--accept", "it is so"]);
-    assert_eq!(status, Some(1), "{said}");
-    assert!(said.contains("accepted.json: 1 finding\n"), "{said}");
+    let (status, output_text) = run(&["--accept", "it is so"]);
+    assert_eq!(status, Some(1), "{output_text}");
+    assert!(
+        output_text.contains("accepted.json: 1 finding\n"),
+        "{output_text}"
+    );
     let file = folder.path().join("survive.accepted.json");
     let accepted = AcceptanceList::read(&file).unwrap();
     assert_eq!(accepted.findings[0].families, Some(vec![Family::Reference]));
     // Nothing is broken now, but there is no plan, either.
-    let (status, said) = run(&["--accept", "again"]);
-    assert_eq!(status, Some(2), "{said}");
-    assert!(said.contains("1 finding left out"), "{said}");
-    assert!(said.contains("there is nothing to accept"), "{said}");
+    let (status, output_text) = run(&["--accept", "again"]);
+    assert_eq!(status, Some(2), "{output_text}");
+    assert!(output_text.contains("1 finding left out"), "{output_text}");
+    assert!(
+        output_text.contains("there is nothing to accept"),
+        "{output_text}"
+    );
     assert_eq!(AcceptanceList::read(&file).unwrap(), accepted);
 }

@@ -13,7 +13,7 @@ use k8s_openapi::api::core::v1::{ConfigMap, Namespace};
 use tokio::time::{Instant, sleep, timeout};
 
 use super::{LIMIT, MOMENT, Maps, SECOND, SEEDS, held, steady, text_of_state};
-use crate::by_hand::{Calls, Sending, server};
+use crate::by_hand::{Calls, ChunkSender, server};
 
 /// Refuses requests; one of them, or all.
 async fn refuse(calls: &mut Calls, code: u16, is_for_ever: bool) {
@@ -29,7 +29,7 @@ async fn refuse(calls: &mut Calls, code: u16, is_for_ever: bool) {
 async fn serve(
     calls: &mut Calls,
     [lists, is_there, is_broken, is_repaired]: [bool; 4],
-    kept: &RefCell<Option<Sending>>,
+    kept: &RefCell<Option<ChunkSender>>,
 ) {
     refuse(calls, 503, !lists).await;
     let mut objects = BTreeMap::from([("b", held(4))]);
@@ -74,7 +74,7 @@ async fn check_limit(seed: u64) {
         () = serve(&mut calls, course, &kept) => return,
     };
     assert_eq!(began.elapsed(), limit, "seed {seed}");
-    let Err(UntilError::Timeout(told)) = outcome else {
+    let Err(UntilError::Timeout(limit_error)) = outcome else {
         panic!("seed {seed}: {outcome:?}");
     };
     let (expected, text) = match (lists, is_object) {
@@ -92,7 +92,7 @@ async fn check_limit(seed: u64) {
             )
         }
     };
-    let last = (&told.last_state, told.limit);
+    let last = (&limit_error.last_state, limit_error.limit);
     assert_eq!(last, (&expected, limit), "seed {seed}");
     let subject = if is_object {
         "configmaps n/a"
@@ -100,28 +100,28 @@ async fn check_limit(seed: u64) {
         "configmaps"
     };
     let text = format!("{subject} not as wanted within {limit:?}: {text}");
-    assert_eq!(told.to_string(), text, "seed {seed}");
-    let code = told.source.map(|error| error.status().unwrap().code);
+    assert_eq!(limit_error.to_string(), text, "seed {seed}");
+    let code = limit_error.source.map(|error| error.status().unwrap().code);
     let expected = (is_broken && !is_repaired).then_some(500);
     let expected = if lists { expected } else { Some(503) };
     assert_eq!(code, expected, "seed {seed}");
     if let Some(watch) = kept.take() {
         // The next wait reads on where this one stopped.
         watch.event("MODIFIED", &held(20).item("a"));
-        let mut asked = Vec::new();
+        let mut states = Vec::new();
         let state = waiter.until_object(limit, &key, |state| {
-            asked.push(text_of_state(state));
-            Ok::<_, ()>(asked.len() == 2)
+            states.push(text_of_state(state));
+            Ok::<_, ()>(states.len() == 2)
         });
         assert_eq!(text_of_state(&state.await.unwrap()), "a@20");
         let first = if is_there { "a@3" } else { "absent" };
-        assert_eq!(asked, [first, "a@20"], "seed {seed}");
+        assert_eq!(states, [first, "a@20"], "seed {seed}");
         assert!(calls.next().now_or_never().is_none(), "seed {seed}");
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_limit_tells_what_was_seen_last_and_what_has_failed_since() {
+async fn a_limit_reports_what_was_seen_last_and_what_has_failed_since() {
     for seed in 0..SEEDS {
         check_limit(seed).await;
     }
@@ -136,11 +136,11 @@ async fn a_wait_for_a_name_asks_for_that_object_alone_in_its_scope() {
         let server = async {
             let call = calls.next().await.unwrap();
             assert_eq!(call.path, "/api/v1/namespaces/n/configmaps");
-            assert_eq!(call.asked, "list of metadata.name=a");
+            assert_eq!(call.summary, "list of metadata.name=a");
             call.give_objects(10, &objects);
             let call = calls.next().await.unwrap();
             assert_eq!(call.path, "/api/v1/namespaces/n/configmaps");
-            assert_eq!(call.asked, "watch of metadata.name=a at 10");
+            assert_eq!(call.summary, "watch of metadata.name=a at 10");
             let watch = call.open();
             watch.bookmark(11);
             let kind = if is_deletion { "DELETED" } else { "ADDED" };

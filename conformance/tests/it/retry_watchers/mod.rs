@@ -13,7 +13,7 @@ use std::{cell::RefCell, collections::BTreeMap, time::Duration};
 use informer::{
     Deleted, Object, ResourceVersion,
     http::HttpListWatch,
-    list_watch::{Arrived, WatchEvent},
+    list_watch::{ArrivedObject, WatchEvent},
     watch::{ObjectState, Selection, WatchOptions},
 };
 use k8s_openapi::api::core::v1::ConfigMap;
@@ -38,7 +38,7 @@ type Log = RefCell<Vec<String>>;
 
 /// An object of the server.
 #[derive(Clone, Copy, PartialEq)]
-struct Held {
+struct HeldObject {
     version: u32,
     uid: u32,
     is_readable: bool,
@@ -52,7 +52,7 @@ impl Call {
         self.refuse_with(code, body, retry_after);
     }
 
-    fn give_objects(self, version: u32, objects: &BTreeMap<&str, Held>) {
+    fn give_objects(self, version: u32, objects: &BTreeMap<&str, HeldObject>) {
         let items: Vec<Value> = objects.iter().map(|(name, held)| held.item(name)).collect();
         let metadata = json!({"resourceVersion": version.to_string()});
         let list =
@@ -61,9 +61,9 @@ impl Call {
     }
 }
 
-// === impl Held ===
+// === impl HeldObject ===
 
-impl Held {
+impl HeldObject {
     fn item(self, name: &str) -> Value {
         let version = self.version.to_string();
         let metadata = json!({"name": name, "namespace": "n", "uid": self.uid.to_string(), "resourceVersion": version});
@@ -90,8 +90,8 @@ fn steady(seed: u64) -> WatchOptions {
 }
 
 /// Returns an object that can be decoded.
-fn held(version: u32) -> Held {
-    Held {
+fn held(version: u32) -> HeldObject {
+    HeldObject {
         version,
         uid: 1,
         is_readable: true,
@@ -117,9 +117,9 @@ fn text_of_selection(selection: &Selection<ConfigMap>) -> String {
     selection_text(selection.iter().map(short), undecodable)
 }
 
-fn missed(known: Option<Held>, reason: &str) -> String {
-    let known = known.map_or(String::new(), |known| format!("a@{}", known.version));
-    format!("!{known} {reason}")
+fn missed(last: Option<HeldObject>, reason: &str) -> String {
+    let last = last.map_or(String::new(), |last| format!("a@{}", last.version));
+    format!("!{last} {reason}")
 }
 
 fn text_of_state(state: &ObjectState<ConfigMap>) -> String {
@@ -128,14 +128,14 @@ fn text_of_state(state: &ObjectState<ConfigMap>) -> String {
         ObjectState::Present(object) => short(object),
         ObjectState::Deleted(Deleted::Object(object)) => format!("-{}", short(object)),
         ObjectState::Deleted(Deleted::Tombstone(tombstone)) => {
-            let known = tombstone.last_known.as_ref().map_or(String::new(), short);
-            format!("!{known} {:?}", tombstone.reason)
+            let last = tombstone.last_known.as_ref().map_or(String::new(), short);
+            format!("!{last} {:?}", tombstone.reason)
         }
     }
 }
 
 fn text_of_change(change: &WatchEvent<ConfigMap>) -> (String, ResourceVersion) {
-    let (sign, arrived): (_, &Arrived<ConfigMap>) = match change {
+    let (sign, arrived): (_, &ArrivedObject<ConfigMap>) = match change {
         WatchEvent::Added(arrived) => ("+", arrived),
         WatchEvent::Modified(arrived) => ("~", arrived),
         WatchEvent::Deleted(arrived) => ("-", arrived),

@@ -1,4 +1,4 @@
-//! A model of a client of a server: its requests, their times, and all that it is told.
+//! A model of a client of a server: its requests, their times, and the events that it receives.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -7,7 +7,7 @@ use futures::{FutureExt, StreamExt};
 use kube::Client;
 use tokio::time::{Instant, sleep, timeout};
 
-use super::{Held, LIMIT, Log, MOMENT, SECOND, STEPS};
+use super::{HeldObject, LIMIT, Log, MOMENT, SECOND, STEPS};
 use crate::by_hand::{Call, Calls, server};
 
 /// The next request, or none.
@@ -19,7 +19,7 @@ pub(super) enum Next {
     Over,
 }
 
-/// The subject of all that is told: all changes, or the states of which a wait for an object or for a selection is told.
+/// The subject of the events: all changes, or the states that a wait for an object or for a selection receives.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Subject {
     Changes,
@@ -41,7 +41,7 @@ pub(super) struct World {
     pub(super) short_watches: u32,
     pub(super) heard_at: Instant,
     pub(super) checked_at: Option<Instant>,
-    pub(super) objects: BTreeMap<&'static str, Held>,
+    pub(super) objects: BTreeMap<&'static str, HeldObject>,
     pub(super) has_listed: bool,
     /// The object of the wait cannot be decoded, and nothing is asked until that changes.
     pub(super) is_idle: bool,
@@ -74,8 +74,8 @@ impl World {
         (world, client)
     }
 
-    /// Answers requests, and compares what is told.
-    pub(super) async fn run(&mut self, told: &Log) {
+    /// Answers requests, and compares the received events.
+    pub(super) async fn run(&mut self, log: &Log) {
         let waits = self.subject != Subject::Changes;
         let mut next = if waits { Next::List } else { Next::Watch };
         for step in 0..STEPS {
@@ -87,7 +87,7 @@ impl World {
             };
             sleep(MOMENT).await;
             let context = format!("seed {}, step {step}, {:?}", self.seed, self.subject);
-            assert_eq!(*told.borrow(), self.expected, "{context}");
+            assert_eq!(*log.borrow(), self.expected, "{context}");
         }
         if next == Next::Over {
             self.is_over().await;
@@ -99,55 +99,58 @@ impl World {
         let over = Instant::now();
         sleep(LIMIT).await;
         while let Some(call) = self.calls.next().now_or_never().flatten() {
-            assert!(call.at <= over, "seed {}: {}", self.seed, call.asked);
+            assert!(call.at <= over, "seed {}: {}", self.seed, call.summary);
         }
     }
 
     /// Waits for the next request, which has to be this one, in time.
-    pub(super) async fn next(&mut self, asked: &str) -> Call {
+    pub(super) async fn next(&mut self, request: &str) -> Call {
         let call = timeout(LIMIT, self.calls.next()).await;
         let call = call.expect("a request in time").expect("a client");
         let mut due = self.next_at;
-        if asked.starts_with("watch") {
+        if request.starts_with("watch") {
             due = due.max(self.watch_at.map_or(due, |at| at + SECOND));
             self.watch_at = Some(call.at);
         }
         let (seed, at) = (self.seed, call.at);
-        assert_eq!(call.asked, asked, "seed {seed}");
+        assert_eq!(call.summary, request, "seed {seed}");
         let is_then = due <= at + 2 * MOMENT && at <= due + 2 * MOMENT;
-        assert!(is_then, "seed {seed}: {asked} at {at:?} instead of {due:?}");
+        assert!(
+            is_then,
+            "seed {seed}: {request} at {at:?} instead of {due:?}"
+        );
         call
     }
 
     /// Backs off.
-    pub(super) fn delay(&mut self, asked: Duration) {
+    pub(super) fn delay(&mut self, request: Duration) {
         let own = Duration::from_millis(800) * 2u32.pow(self.attempt.min(10));
         let own = own.min(Duration::from_secs(30));
         self.attempt += 1;
-        self.next_at = Instant::now() + own.max(asked.min(Duration::from_mins(5)));
+        self.next_at = Instant::now() + own.max(request.min(Duration::from_mins(5)));
     }
 
     /// Draws a failure: its code, its reason, and the time for which it asks.
     pub(super) fn draw_failure(&mut self) -> (u16, &'static str, Duration) {
         let passing = [429, 500, 502, 503, 504];
         let rejections = [400, 401, 403, 404, 405, 406, 409, 415, 422];
-        let asked = if self.random.bool() {
+        let request = if self.random.bool() {
             Duration::from_secs(self.random.u64(1..400))
         } else {
             Duration::ZERO
         };
         match self.random.u8(0..20) {
-            0 => (410, "Expired", asked),
-            1 => (500, "StoreReadError", asked),
-            2 => (self.random.choice(rejections).unwrap(), "", asked),
-            _ => (self.random.choice(passing).unwrap(), "", asked),
+            0 => (410, "Expired", request),
+            1 => (500, "StoreReadError", request),
+            2 => (self.random.choice(rejections).unwrap(), "", request),
+            _ => (self.random.choice(passing).unwrap(), "", request),
         }
     }
 
     /// Notes a failure.
     pub(super) fn fail(
         &mut self,
-        (code, reason, asked): (u16, &str, Duration),
+        (code, reason, request): (u16, &str, Duration),
         then: Next,
     ) -> Next {
         let is_rejected = !matches!(code, 410 | 429 | 500..);
@@ -167,7 +170,7 @@ impl World {
                 return Next::Over;
             }
         }
-        self.delay(asked);
+        self.delay(request);
         if is_rejected && !self.is_idle {
             self.begin();
         }

@@ -53,7 +53,7 @@ async fn a_read_that_is_dropped_loses_no_change_and_asks_for_no_more() {
         let maps = Maps::new(server.client(), Scope::All);
         let version = ResourceVersion::new(from.to_string());
         let mut watcher = RetryWatcher::with_options(maps, version, steady(seed)).unwrap();
-        let (mut told, mut end, began) = (Vec::new(), None, Instant::now());
+        let (mut received, mut end, began) = (Vec::new(), None, Instant::now());
         for step in 0..60 {
             let is_last = step == 59;
             match random.u8(0..12) {
@@ -70,7 +70,7 @@ async fn a_read_that_is_dropped_loses_no_change_and_asks_for_no_more() {
             let limit = if is_last { LIMIT } else { limit };
             while let Ok(Some(change)) = timeout(limit, watcher.next()).await {
                 match change {
-                    Ok(change) => told.push(text_of_change(&change).0),
+                    Ok(change) => received.push(text_of_change(&change).0),
                     Err(error) => end = Some(error),
                 }
             }
@@ -82,12 +82,12 @@ async fn a_read_that_is_dropped_loses_no_change_and_asks_for_no_more() {
                 "seed {seed}: {end}"
             );
             assert!(
-                changes.starts_with(&told),
-                "seed {seed}: {changes:?} {told:?}"
+                changes.starts_with(&received),
+                "seed {seed}: {changes:?} {received:?}"
             );
             expired += 1;
         } else {
-            assert_eq!(told, changes, "seed {seed}");
+            assert_eq!(received, changes, "seed {seed}");
         }
         let requests = &server.stats().requests["configmaps"];
         assert!(

@@ -1,4 +1,4 @@
-//! Watches without a list: each change is told once, in order, and the end is told with its reason.
+//! Watches without a list: each change is received once, in order, and the end has a reason.
 
 use std::{io, time::Duration};
 
@@ -11,11 +11,11 @@ use k8s_openapi::api::core::v1::ConfigMap;
 use tokio::time::{Instant, sleep, sleep_until};
 
 use super::{
-    Held, Log, Maps, NAMES, SECOND, SEEDS, SILENCE, held, missed,
+    HeldObject, Log, Maps, NAMES, SECOND, SEEDS, SILENCE, held, missed,
     model::{Next, Subject, World},
     status, steady, text_of_change,
 };
-use crate::by_hand::{Call, Sending, server};
+use crate::by_hand::{Call, ChunkSender, server};
 
 /// An open watch: when it began, when something came last, and whether that was anything, and anything new.
 struct Open {
@@ -122,11 +122,11 @@ impl World {
         (version, version > last)
     }
 
-    /// Sends a change, which is told if it is new.
-    fn event(&mut self, sending: &Sending, open: &mut Open) {
+    /// Sends a change, which is received if it is new.
+    fn event(&mut self, sending: &ChunkSender, open: &mut Open) {
         let name = self.random.choice(NAMES).unwrap();
         let (version, is_new) = self.advance(open);
-        let held = Held {
+        let held = HeldObject {
             version,
             uid: self.random.u32(0..2),
             is_readable: self.random.u8(0..6) > 0,
@@ -159,7 +159,7 @@ impl World {
     }
 
     /// Sends a bookmark; returns whether the version has to be checked.
-    fn bookmark(&mut self, sending: &Sending, open: &mut Open) -> bool {
+    fn bookmark(&mut self, sending: &ChunkSender, open: &mut Open) -> bool {
         let last = self.last;
         let (version, _) = self.advance(open);
         sending.bookmark(version);
@@ -175,7 +175,7 @@ impl World {
     }
 
     /// Sends something after which nothing more is read.
-    fn break_off(&mut self, sending: &Sending, open: &Open) -> Next {
+    fn break_off(&mut self, sending: &ChunkSender, open: &Open) -> Next {
         self.note_health(open);
         match self.random.u8(0..5) {
             0 => {
@@ -232,7 +232,7 @@ impl World {
 }
 
 /// Reads a watch to its end.
-async fn follow(mut watcher: RetryWatcher<ConfigMap, Maps>, told: &Log) {
+async fn follow(mut watcher: RetryWatcher<ConfigMap, Maps>, log: &Log) {
     while let Some(change) = watcher.next().await {
         let last = watcher.resource_version().clone();
         let text = match change {
@@ -262,24 +262,24 @@ async fn follow(mut watcher: RetryWatcher<ConfigMap, Maps>, told: &Log) {
                 }
             }
         };
-        told.borrow_mut().push(text);
+        log.borrow_mut().push(text);
     }
     assert!(watcher.next().await.is_none());
     std::future::pending::<()>().await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_watch_tells_each_change_once_resumes_where_it_was_and_ends_when_it_cannot() {
+async fn a_watch_reports_each_change_once_resumes_where_it_was_and_ends_when_it_cannot() {
     for seed in 0..SEEDS {
         let (mut world, client) = World::new(seed, Subject::Changes);
         let from = ResourceVersion::new(world.last.to_string());
         let maps = Maps::new(client, Scope::All);
         let watcher = RetryWatcher::with_options(maps, from, steady(seed)).unwrap();
-        let told = Log::default();
+        let log = Log::default();
         tokio::select! {
             biased;
-            () = world.run(&told) => {}
-            () = follow(watcher, &told) => {}
+            () = world.run(&log) => {}
+            () = follow(watcher, &log) => {}
         }
         // Once it is dropped, it asks for nothing.
         world.is_over().await;

@@ -10,7 +10,7 @@ use k8s_openapi::api::core::v1::ConfigMap;
 use tokio::time::{Instant, sleep};
 
 use super::{
-    DAYS, Held, Log, Maps, NAMES, SECOND, SEEDS, missed,
+    DAYS, HeldObject, Log, Maps, NAMES, SECOND, SEEDS, missed,
     model::{Next, Subject, World},
     selection_text, steady, text_of_selection, text_of_state,
 };
@@ -72,11 +72,11 @@ impl World {
         }
     }
 
-    fn draw_objects(&mut self, version: u32) -> BTreeMap<&'static str, Held> {
+    fn draw_objects(&mut self, version: u32) -> BTreeMap<&'static str, HeldObject> {
         let mut objects = BTreeMap::new();
         for name in NAMES {
             let before = self.objects.get(name).copied();
-            let drawn = Held {
+            let drawn = HeldObject {
                 version: self.random.u32(1..=version),
                 uid: self.random.u32(0..2),
                 is_readable: self.random.u8(0..5) > 0,
@@ -92,7 +92,7 @@ impl World {
     }
 
     /// Takes over the state of a list.
-    fn replace(&mut self, objects: BTreeMap<&'static str, Held>) {
+    fn replace(&mut self, objects: BTreeMap<&'static str, HeldObject>) {
         let before = std::mem::replace(&mut self.objects, objects).remove("a");
         let now = self.objects.get("a").copied();
         let known = before.filter(|before| before.is_readable);
@@ -183,14 +183,14 @@ fn verdict(state: &str) -> Result<bool, ()> {
 }
 
 /// Waits again and again.
-async fn wait(mut waiter: Waiter<ConfigMap, Maps>, subject: Subject, told: &Log) {
+async fn wait(mut waiter: Waiter<ConfigMap, Maps>, subject: Subject, log: &Log) {
     let key = ObjectKey::new("n", "a");
     let mut is_idle = false;
     loop {
         let mut is_first = true;
         let mut condition = |state: String| {
             let verdict = verdict(&state);
-            told.borrow_mut().push(state);
+            log.borrow_mut().push(state);
             if std::mem::take(&mut is_first) {
                 Ok(false)
             } else {
@@ -205,10 +205,10 @@ async fn wait(mut waiter: Waiter<ConfigMap, Maps>, subject: Subject, told: &Log)
                 .until(DAYS, |now| condition(text_of_selection(now)))
                 .await
         } else {
-            let asked = waiter.until_object(DAYS, &key, |now| condition(text_of_state(now)));
-            asked.await.map(|state| {
-                let asked = told.borrow().last().cloned();
-                assert_eq!(asked, Some(text_of_state(&state)));
+            let wait_for = waiter.until_object(DAYS, &key, |now| condition(text_of_state(now)));
+            wait_for.await.map(|state| {
+                let wait_for = log.borrow().last().cloned();
+                assert_eq!(wait_for, Some(text_of_state(&state)));
             })
         };
         is_idle &= outcome.is_err();
@@ -221,7 +221,7 @@ async fn wait(mut waiter: Waiter<ConfigMap, Maps>, subject: Subject, told: &Log)
             Err(UntilError::Refused(error)) => format!("refused {}", error.status().unwrap().code),
             Err(error) => panic!("{error}"),
         };
-        told.borrow_mut().push(text);
+        log.borrow_mut().push(text);
     }
 }
 
@@ -231,11 +231,11 @@ async fn a_wait_is_asked_about_each_state_in_order_and_the_next_wait_continues()
         for subject in [Subject::Object, Subject::Selection] {
             let (mut world, client) = World::new(seed, subject);
             let waiter = Waiter::with_options(Maps::new(client, Scope::All), steady(seed));
-            let told = Log::default();
+            let log = Log::default();
             tokio::select! {
                 biased;
-                () = world.run(&told) => {}
-                () = wait(waiter, subject, &told) => {}
+                () = world.run(&log) => {}
+                () = wait(waiter, subject, &log) => {}
             }
             world.is_over().await;
         }

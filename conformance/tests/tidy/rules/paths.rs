@@ -15,7 +15,7 @@ const ANNOTATIONS: [&str; 1] = ["fakeserver/exit-code"];
 
 /// The paths in Markdown that lead nowhere.
 pub(crate) fn findings(tree: &Tree) -> Vec<Finding> {
-    let places = Places::of(tree);
+    let places = PathIndex::of(tree);
     let mut findings = Vec::new();
     for (page, text) in tree.of_type("md") {
         for (line, part) in markdown::parts(text) {
@@ -84,7 +84,7 @@ fn comment_mark(path: &str) -> Option<&'static str> {
 }
 
 /// The files and folders, and the ends of their paths by which pages may call them.
-struct Places<'a> {
+struct PathIndex<'a> {
     tree: &'a Tree,
     ends: BTreeSet<&'a str>,
     /// The paths that `.gitignore` files name: they come to exist.
@@ -92,9 +92,9 @@ struct Places<'a> {
     roots: BTreeSet<&'a str>,
 }
 
-// === impl Places ===
+// === impl PathIndex ===
 
-impl<'a> Places<'a> {
+impl<'a> PathIndex<'a> {
     fn of(tree: &'a Tree) -> Self {
         let files = tree.files().map(|(path, _)| path);
         let all: Vec<&str> = files.chain(tree.folders()).collect();

@@ -5,7 +5,8 @@ use std::marker::PhantomData;
 use serde::Deserialize;
 
 use super::{
-    Decoded, Decoder, Frame, Making, Peek, PeekBookmark, bookmark_of, event, malformed, protocol,
+    DecodedItem, Decoder, Frame, ItemContext, Peek, PeekBookmark, bookmark_of, event, malformed,
+    protocol,
 };
 use crate::{
     cbor,
@@ -57,8 +58,8 @@ impl Decoder {
     pub(in crate::decode) fn cbor_object<K>(
         &self,
         bytes: &[u8],
-        making: &Making<'_, K>,
-    ) -> Result<Decoded<K>, ListWatchError> {
+        making: &ItemContext<'_, K>,
+    ) -> Result<DecodedItem<K>, ListWatchError> {
         let peek: Peek<'_> =
             read(bytes).map_err(|error| malformed("an object with malformed metadata", error))?;
         let has_type = !peek.kind.is_empty() || !peek.api_version.is_empty();
@@ -72,7 +73,7 @@ impl Decoder {
     pub(in crate::decode) fn cbor_event<K>(
         &self,
         frame: &[u8],
-        making: &Making<'_, K>,
+        making: &ItemContext<'_, K>,
     ) -> Result<Frame<K>, ListWatchError> {
         let wire = WireEvent::find(frame)
             .map_err(|error| malformed("a frame that is not an event", error))?;

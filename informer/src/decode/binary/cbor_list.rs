@@ -22,7 +22,7 @@ const EMPTY: u8 = 0x80;
 ///
 /// # Memory
 ///
-/// The item that has begun, and what is no item.
+/// The item that has begun, and the bytes outside of items.
 #[derive(Debug, Default)]
 pub(crate) struct CborList {
     /// The bytes that have come and are not cut yet.
@@ -61,7 +61,7 @@ struct WireList<'a> {
     kind: Text<'a>,
     #[serde(borrow)]
     metadata: Option<PeekList<'a>>,
-    /// Null is no items; `None` is what is not there at all.
+    /// Null stands for no items; `None` for a missing field.
     #[serde(deserialize_with = "there")]
     items: Option<IgnoredAny>,
 }
@@ -86,7 +86,7 @@ impl CborList {
         }
     }
 
-    /// Reads what is no item, when all has come.
+    /// Reads the bytes outside of items at the end of the list.
     pub(crate) fn finish(self, decoder: &Decoder) -> Result<ListEnd, ListWatchError> {
         if let Some(defect) = self.defect {
             return Err(malformed("a body that is not a list", defect));

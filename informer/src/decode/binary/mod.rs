@@ -27,7 +27,7 @@ pub(super) use self::{
     frames::ProtobufFrames, protobuf::status as protobuf_status, protobuf_list::ProtobufList,
 };
 use super::{
-    Decoded, Decoder, Making,
+    DecodedItem, Decoder, ItemContext,
     form::Document,
     peek::{Peek, PeekBookmark},
     protocol, undecodable,
@@ -110,33 +110,35 @@ impl Decoder {
         peek: Peek<'_>,
         bytes: &[u8],
         syntax: Syntax,
-        making: &Making<'_, K>,
-    ) -> Result<Decoded<K>, ListWatchError> {
+        making: &ItemContext<'_, K>,
+    ) -> Result<DecodedItem<K>, ListWatchError> {
         self.check_type(&peek)?;
         let metadata = peek.into_metadata(&mut lock(&self.interner))?;
         if making.shard.is_some_and(|shard| !shard.admits(&metadata)) {
-            return Ok(Decoded::OutOfShard(metadata.resource_version));
+            return Ok(DecodedItem::OutOfShard(metadata.resource_version));
         }
         if let Some(object) = making.held.and_then(|held| held.lookup(&metadata)) {
-            return Ok(Decoded::Object(Ok(object)));
+            return Ok(DecodedItem::Object(Ok(object)));
         }
         let document = Document {
             bytes,
             syntax,
             lengths: &Lengths::default(),
         };
-        Ok(Decoded::Object(match making.form.value(self, &document) {
-            Ok(value) => Ok(Object::from_parts(metadata, value)),
-            Err(error) => Err(undecodable(metadata, error)),
-        }))
+        Ok(DecodedItem::Object(
+            match making.form.value(self, &document) {
+                Ok(value) => Ok(Object::from_parts(metadata, value)),
+                Err(error) => Err(undecodable(metadata, error)),
+            },
+        ))
     }
 }
 
 /// Makes the event of a change, a bookmark or an error, each read by its own function.
 fn event<K>(
     event_type: &str,
-    making: &Making<'_, K>,
-    object: impl FnOnce(&Making<'_, K>) -> Result<Decoded<K>, ListWatchError>,
+    making: &ItemContext<'_, K>,
+    object: impl FnOnce(&ItemContext<'_, K>) -> Result<DecodedItem<K>, ListWatchError>,
     bookmark: impl FnOnce() -> Result<WatchEvent<K>, ListWatchError>,
     status: impl FnOnce() -> Option<Status>,
 ) -> Result<Frame<K>, ListWatchError> {

@@ -3,7 +3,8 @@
 use serde::Deserialize;
 
 use super::{
-    Decoded, Decoder, Frame, Making, Peek, PeekBookmark, bookmark_of, event, malformed, protocol,
+    DecodedItem, Decoder, Frame, ItemContext, Peek, PeekBookmark, bookmark_of, event, malformed,
+    protocol,
 };
 use crate::{
     decode::{peek, status::WireStatus},
@@ -65,8 +66,8 @@ impl Decoder {
         &self,
         bytes: &[u8],
         envelope: Option<Type<'_>>,
-        making: &Making<'_, K>,
-    ) -> Result<Decoded<K>, ListWatchError> {
+        making: &ItemContext<'_, K>,
+    ) -> Result<DecodedItem<K>, ListWatchError> {
         let message = self.protobuf_message()?;
         let bytes = protobuf::checked(message, bytes)
             .map_err(|error| malformed("a malformed object", error))?;
@@ -82,7 +83,7 @@ impl Decoder {
     pub(in crate::decode) fn protobuf_event<K>(
         &self,
         frame: &[u8],
-        making: &Making<'_, K>,
+        making: &ItemContext<'_, K>,
     ) -> Result<Frame<K>, ListWatchError> {
         let frame = WatchFrame::open(frame)
             .map_err(|error| malformed("a frame that is not an event", error))?;
@@ -91,7 +92,7 @@ impl Decoder {
         };
         let envelope = Envelope::open(object)
             .map_err(|error| malformed("an event with a malformed object", error))?;
-        let object = |making: &Making<'_, K>| {
+        let object = |making: &ItemContext<'_, K>| {
             let of = Type {
                 api_version: &envelope.api_version,
                 kind: &envelope.kind,

@@ -77,7 +77,7 @@ impl ProtobufList {
         self.end(decoder).ok()?.continue_token
     }
 
-    /// Reads what is no item, when all has come.
+    /// Reads the bytes outside of items at the end of the list.
     pub(crate) fn finish(self, decoder: &Decoder) -> Result<ListEnd, ListWatchError> {
         let broken_off = |what| MalformedProtobuf {
             message: "a list".to_owned(),
@@ -227,7 +227,7 @@ impl ProtobufList {
     }
 }
 
-/// Tells what is not there yet from what is malformed.
+/// Distinguishes an incomplete input from a malformed one.
 fn whole<T>(read: Result<T, Defect>) -> Result<Option<T>, Defect> {
     match read {
         Ok(read) => Ok(Some(read)),

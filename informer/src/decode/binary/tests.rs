@@ -7,7 +7,7 @@ use proptest::prelude::*;
 
 use crate::{
     decode::{
-        Decoder, Frame, Frames, ListReader, Making, status_of_answer,
+        Decoder, Frame, Frames, ItemContext, ListReader, status_of_answer,
         tests::{event_in_short, page_in_short},
     },
     encoding::Encoding,
@@ -204,7 +204,7 @@ fn page(
     let items = items
         .iter()
         .filter_map(|item| {
-            let object = decoder.item(encoding, item, &Making::typed(Some(&NoHeldObjects)));
+            let object = decoder.item(encoding, item, &ItemContext::typed(Some(&NoHeldObjects)));
             object.transpose()
         })
         .collect::<Result<Vec<_>, _>>()?;
@@ -221,7 +221,7 @@ fn events(encoding: Encoding, chunks: &[&[u8]]) -> Vec<String> {
     let mut frames = Frames::new(encoding);
     let mut found = Vec::new();
     let read = |frame: Result<Bytes, ListWatchError>| {
-        let making = Making::typed(Some(&NoHeldObjects));
+        let making = ItemContext::typed(Some(&NoHeldObjects));
         let event = frame.and_then(|frame| decoder.event_in(encoding, &frame, &making));
         let event = event.map(|frame| match frame {
             Frame::Event(event) => event,
@@ -303,7 +303,7 @@ fn a_watch_is_the_same_wherever_it_is_cut() {
 }
 
 #[test]
-fn a_watch_that_is_broken_off_says_so_after_what_was_whole() {
+fn a_watch_that_is_broken_off_has_an_error_after_what_was_whole() {
     for encoding in ENCODINGS {
         let stream = watch_in(encoding);
         let first = events(encoding, &[&stream[..60]]);
@@ -437,7 +437,7 @@ fn fields_in_another_order_are_read_as_well() {
 }
 
 #[test]
-fn an_object_that_its_type_refuses_is_told_beside_the_others() {
+fn an_object_that_its_type_refuses_is_reported_beside_the_others() {
     #[derive(Debug, serde::Deserialize)]
     struct Numbers {
         #[serde(rename = "data")]
@@ -448,7 +448,7 @@ fn an_object_that_its_type_refuses_is_told_beside_the_others() {
         (Encoding::Protobuf, message("a", "3")),
         (Encoding::Cbor, item("a", "3")),
     ] {
-        let arrived = decoder.item::<Numbers>(encoding, &item, &Making::typed(None));
+        let arrived = decoder.item::<Numbers>(encoding, &item, &ItemContext::typed(None));
         let error = arrived.unwrap().unwrap().unwrap_err();
         assert_eq!(error.key.to_string(), "n/a");
         assert!(
@@ -461,7 +461,7 @@ fn an_object_that_its_type_refuses_is_told_beside_the_others() {
 #[test]
 fn metadata_alone_are_read_from_whole_and_reduced_objects() {
     let decoder = config_maps().metadata_only();
-    let making = Making::typed(None);
+    let making = ItemContext::typed(None);
     for item in [
         message("a", "3"),
         block(1, [block(1, "a"), block(6, "3")].concat()),
@@ -531,9 +531,9 @@ fn objects_outside_of_the_shard_are_left_out_in_every_encoding() {
         let filters =
             [0, 1].map(|index| ShardFilter::new(Shard::new(ShardField::Uid, index, 2).unwrap()));
         let held = filters.each_ref().map(|filter| {
-            let making = Making {
+            let making = ItemContext {
                 shard: Some(filter),
-                ..Making::typed(None)
+                ..ItemContext::typed(None)
             };
             let arrived = decoder.item::<ConfigMap>(encoding, &item, &making);
             arrived.unwrap().is_some()

@@ -9,14 +9,14 @@ use super::outline::NESTS;
 
 /// The placeholder in the frame of an item that was cut out of it.
 pub(crate) const CUT: &str = "0";
-/// The key of the items, as it is written.
+/// The key of the items in JSON.
 const ITEMS: &[u8] = br#""items""#;
 
 /// The pure core of reading a list that is not there yet.
 ///
 /// # Memory
 ///
-/// The item that has begun, and what is no item: two bytes for each that was.
+/// The item that has begun, and the bytes outside of items: two bytes stand for each item.
 #[derive(Debug, Default)]
 pub(crate) struct ListSplitter {
     /// The body, with [`CUT`] for each item.

@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 
 /// A list as a parser takes it apart that has all of it.
 #[derive(Deserialize)]
-struct Whole<'a> {
+struct ParsedList<'a> {
     #[serde(borrow, default)]
     items: Option<Vec<&'a RawValue>>,
     #[serde(default)]
@@ -30,8 +30,8 @@ fn split(body: &[u8], cuts: &[usize]) -> (Vec<Bytes>, Vec<u8>) {
 
 fn check(body: &[u8], cuts: &[usize]) {
     let (items, frame) = split(body, cuts);
-    let whole = serde_json::from_slice::<Whole>(body);
-    let rest = serde_json::from_slice::<Whole>(&frame);
+    let whole = serde_json::from_slice::<ParsedList>(body);
+    let rest = serde_json::from_slice::<ParsedList>(&frame);
     let all_sound = items
         .iter()
         .all(|item| serde_json::from_slice::<&RawValue>(item).is_ok());
@@ -159,7 +159,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_no_list_is_none(
+    fn invalid_lists_are_refused(
         body in body(),
         cuts in prop::collection::vec(any::<usize>(), 0..6),
         changes in prop::collection::vec(change(), 1..3),

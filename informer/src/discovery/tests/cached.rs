@@ -6,7 +6,7 @@ use futures::future::join_all;
 use tokio::time::{Instant, sleep, timeout};
 
 use crate::discovery::{
-    CacheOptions, CachedDiscovery, DiscoveryClient, DiscoveryError, GroupVersion, Served,
+    Availability, CacheOptions, CachedDiscovery, DiscoveryClient, DiscoveryError, GroupVersion,
     ServerGroup,
 };
 
@@ -32,13 +32,13 @@ fn a_v1() -> GroupVersion {
 }
 
 async fn is_found(cache: &CachedDiscovery) -> bool {
-    matches!(cache.group_version(&a_v1()).await, Served::Found(_))
+    matches!(cache.group_version(&a_v1()).await, Availability::Found(_))
 }
 
 const NOTHING: [&str; 0] = [];
 
 #[tokio::test(start_paused = true)]
-async fn what_is_known_is_not_asked_for_again() {
+async fn a_cached_answer_is_not_requested_again() {
     let server = ScriptedServer::of([core(), foos()]);
     let cache = cache(&server);
     assert_eq!(
@@ -93,7 +93,7 @@ async fn a_group_that_cannot_be_read_again_is_unknown_and_the_others_stay() {
     server.set("/apis/a.io", Reply::Status(503, "down".to_owned()));
     cache.invalidate_group("a.io");
     let answer = cache.group_version(&a_v1()).await;
-    let Served::Unknown(failures) = answer else {
+    let Availability::Unknown(failures) = answer else {
         panic!("{answer:?}");
     };
     assert_eq!(
@@ -101,7 +101,10 @@ async fn a_group_that_cannot_be_read_again_is_unknown_and_the_others_stay() {
         "a.io/v1: the server answered 503: down"
     );
     let pods = GroupVersion::new("", "v1");
-    assert!(matches!(cache.group_version(&pods).await, Served::Found(_)));
+    assert!(matches!(
+        cache.group_version(&pods).await,
+        Availability::Found(_)
+    ));
 
     server.serve([core(), foos()]);
     sleep(Duration::from_secs(2)).await;
@@ -147,7 +150,7 @@ async fn nothing_known_and_nothing_to_be_had_is_an_error_that_is_remembered() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_is_old_is_read_again_and_used_as_it_is_if_that_fails() {
+async fn an_expired_answer_is_read_again_and_used_if_that_fails() {
     let server = ScriptedServer::of([core(), foos()]);
     let cache = cache(&server);
     assert!(is_found(&cache).await);
@@ -223,7 +226,7 @@ async fn a_refresh_that_is_dropped_is_begun_again_by_the_next() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_is_known_does_not_wait_for_a_refresh() {
+async fn a_cached_answer_does_not_wait_for_a_refresh() {
     let server = ScriptedServer::of([core(), foos()]);
     let cache = cache(&server);
     assert!(is_found(&cache).await);
@@ -253,15 +256,15 @@ async fn too_many_misses_are_unknown_instead_of_a_storm() {
     for at in 0..20 {
         let version = GroupVersion::new(format!("g{at}.io"), "v1");
         match cache.group_version(&version).await {
-            Served::NotServed => {}
-            Served::Unknown(failures) => {
+            Availability::NotServed => {}
+            Availability::Unknown(failures) => {
                 unknown += 1;
                 assert_eq!(
                     failures[0].error.retry_after(),
                     Some(Duration::from_secs(1))
                 );
             }
-            Served::Found(_) => panic!("found"),
+            Availability::Found(_) => panic!("found"),
         }
     }
     assert_eq!(unknown, 17);

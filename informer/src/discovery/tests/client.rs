@@ -286,7 +286,7 @@ async fn one_group_is_read_by_itself() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_cannot_be_a_path_is_not_sent() {
+async fn an_invalid_path_is_not_sent() {
     let server = ScriptedServer::of([core()]);
     let client = client(&server);
     for name in ["a/b", "..", "a?b", "a b", "a%2fb", "ä"] {

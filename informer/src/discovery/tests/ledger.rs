@@ -13,12 +13,12 @@ const MISS_TTL: Duration = Duration::from_secs(10);
 const FAILURE_TTL: Duration = Duration::from_secs(2);
 
 /// A ledger on a clock that is turned by hand.
-struct Clocked {
+struct LedgerTest {
     ledger: Ledger,
     now: Instant,
 }
 
-impl Clocked {
+impl LedgerTest {
     fn new() -> Self {
         Self::with_options(CacheOptions::default())
     }
@@ -67,7 +67,7 @@ fn just_under(duration: Duration) -> Duration {
 
 #[test]
 fn everything_is_wanted_first_and_when_it_is_old() {
-    let mut it = Clocked::new();
+    let mut it = LedgerTest::new();
     assert_eq!(it.ledger.wanted(it.now), Some(Scope::Whole));
     assert!(it.read(&Scope::Whole));
     assert_eq!(it.ledger.wanted(it.now), None);
@@ -84,7 +84,7 @@ fn lifetimes_are_those_of_the_options() {
         .with_failure_ttl(s(1))
         .with_miss_ttl(s(3))
         .with_max_age(s(5));
-    let mut it = Clocked::with_options(options);
+    let mut it = LedgerTest::with_options(options);
     it.read(&Scope::Whole);
     let mut after_a_second = || {
         it.pass(s(1));
@@ -103,7 +103,7 @@ fn lifetimes_are_those_of_the_options() {
 
 #[test]
 fn a_miss_is_believed_for_its_time_whatever_was_read() {
-    let mut it = Clocked::new();
+    let mut it = LedgerTest::new();
     it.read(&Scope::Whole);
     it.pass(just_under(MISS_TTL));
     assert!(it.is_believed(&Scope::Whole, false));
@@ -125,7 +125,7 @@ fn a_miss_is_believed_for_its_time_whatever_was_read() {
 
 #[test]
 fn a_group_with_failures_is_asked_for_again_sooner() {
-    let mut it = Clocked::new();
+    let mut it = LedgerTest::new();
     it.read(&Scope::Whole);
     it.pass(just_under(FAILURE_TTL));
     assert!(it.is_believed(&group("a.io"), true));
@@ -136,7 +136,7 @@ fn a_group_with_failures_is_asked_for_again_sooner() {
 
 #[test]
 fn a_failure_is_believed_for_its_time_and_only_of_its_scope() {
-    let mut it = Clocked::new();
+    let mut it = LedgerTest::new();
     let _ticket = it.take();
     it.ledger
         .on_failure(&group("a.io"), &DiscoveryError::Stale, it.now);
@@ -156,8 +156,8 @@ fn a_failure_is_believed_for_its_time_and_only_of_its_scope() {
 }
 
 #[test]
-fn whoever_waited_takes_the_outcome_however_old_the_question() {
-    let mut it = Clocked::new();
+fn a_waiting_caller_takes_the_outcome_however_old_the_question() {
+    let mut it = LedgerTest::new();
     let asked_at = it.now;
     it.pass(Duration::from_secs(1));
     it.read(&Scope::Whole);
@@ -174,7 +174,7 @@ fn whoever_waited_takes_the_outcome_however_old_the_question() {
 
 #[test]
 fn the_allowance_bounds_refreshes_and_grows_back() {
-    let mut it = Clocked::new();
+    let mut it = LedgerTest::new();
     for _ in 0..10 {
         let _ticket = it.take();
     }
@@ -197,8 +197,8 @@ fn the_allowance_bounds_refreshes_and_grows_back() {
 }
 
 #[test]
-fn what_was_declared_out_of_date_is_wanted_until_it_is_read() {
-    let mut it = Clocked::new();
+fn invalidated_groups_are_wanted_until_they_are_read() {
+    let mut it = LedgerTest::new();
     it.read(&Scope::Whole);
     it.ledger.invalidate_group("a.io");
     assert_eq!(it.ledger.wanted(it.now), Some(group("a.io")));
@@ -214,8 +214,8 @@ fn what_was_declared_out_of_date_is_wanted_until_it_is_read() {
 }
 
 #[test]
-fn what_began_to_be_read_before_it_was_declared_out_of_date_does_not_count() {
-    let mut it = Clocked::new();
+fn a_read_that_began_before_the_invalidation_does_not_count() {
+    let mut it = LedgerTest::new();
     it.read(&Scope::Whole);
 
     let ticket = it.take();

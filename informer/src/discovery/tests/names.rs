@@ -36,7 +36,7 @@ fn names_of_the_core_group_and_of_others_are_printed_and_read_back() {
 }
 
 #[test]
-fn what_is_no_name_is_refused() {
+fn an_invalid_resource_name_is_refused() {
     for text in ["", "/", "/v1", "a/b/c", "apps/"] {
         assert!(text.parse::<GroupVersion>().is_err(), "{text:?}");
     }

@@ -1,7 +1,7 @@
 //! Queries of the table.
 
 use crate::discovery::{
-    DiscoveryError, GroupVersion, Served, ServerGroup, ServerResources, ServerVersion,
+    Availability, DiscoveryError, GroupVersion, ServerGroup, ServerResources, ServerVersion,
 };
 
 use super::{group, resource};
@@ -58,7 +58,7 @@ fn a_group_version_is_found_not_served_or_unknown() {
     let resources = ServerResources::new([grown()]);
     let ask =
         |group: &str, version: &str| resources.group_version(&GroupVersion::new(group, version));
-    assert!(matches!(ask("a.io", "v2"), Served::Found([_])));
+    assert!(matches!(ask("a.io", "v2"), Availability::Found([_])));
     assert!(ask("a.io", "v4").is_not_served());
     assert!(ask("b.io", "v1").is_not_served());
     assert!(ask("a.io", "v3").is_unknown());

@@ -85,7 +85,7 @@ fn both_forms_of_the_recorded_groups_have_one_order() {
 }
 
 #[test]
-fn a_resource_is_read_with_all_that_is_said_of_it() {
+fn a_resource_is_read_with_all_that_is_stated_of_it() {
     let groups = aggregated(false, AGGREGATED_APIS);
     let deployments = resources_of(&groups, "apps", "v1")
         .iter()

@@ -5,11 +5,11 @@ use proptest::{collection::vec, prelude::*, test_runner::TestCaseResult};
 use super::{
     super::{
         Buffer,
-        coalesce::Coalesced,
+        coalesce::CoalescedChanges,
         item::Item,
-        mailbox::{Mailbox, Pushed},
+        mailbox::{Mailbox, PushResult},
     },
-    Present,
+    PresentObjects,
 };
 use crate::{
     fixtures::{Value, object},
@@ -53,7 +53,7 @@ fn parse(word: &str) -> Notification<Value> {
 }
 
 fn check(pushed: &str, expected: &str) {
-    let mut coalesced = Coalesced::new();
+    let mut coalesced = CoalescedChanges::new();
     for word in pushed.split_whitespace() {
         coalesced.push(parse(word));
     }
@@ -93,7 +93,7 @@ fn keys_do_not_mix_and_keep_the_place_of_their_first_change() {
 
 #[test]
 fn the_cause_of_merged_updates_is_that_of_the_last() {
-    let mut coalesced = Coalesced::new();
+    let mut coalesced = CoalescedChanges::new();
     coalesced.push(parse("~a@1..2"));
     let (old, new) = (object("a@2"), object("a@3"));
     let cause = NotificationCause::Relist;
@@ -102,12 +102,12 @@ fn the_cause_of_merged_updates_is_that_of_the_last() {
 }
 
 #[test]
-fn what_was_told_is_not_merged_with() {
-    let mut coalesced = Coalesced::new();
+fn delivered_changes_are_not_merged() {
+    let mut coalesced = CoalescedChanges::new();
     coalesced.push(parse("-a@3"));
     coalesced.push(parse("+a@4#n"));
     assert_eq!(notification_text(&coalesced.pop().unwrap()), "-a@3");
-    // The deletion was told: nothing is left of the add.
+    // The deletion was delivered: nothing is left of the add.
     coalesced.push(parse("-a@5#n"));
     assert!(coalesced.pop().is_none());
     coalesced.push(parse("+a@6#m"));
@@ -200,7 +200,7 @@ impl World {
             Step::Resync if self.is_synced => {
                 self.distribute()?;
                 let objects: Vec<_> = self.cache.values().cloned().collect();
-                let present: Present<Value> = Box::new(objects.into_iter());
+                let present: PresentObjects<Value> = Box::new(objects.into_iter());
                 self.push(Item::Resync(present))?;
             }
             Step::MarkSynced | Step::Resync => {}
@@ -252,13 +252,13 @@ impl World {
     fn push(&mut self, item: Item<Value>) -> TestCaseResult {
         let (is_resync, len) = (item.is_resync(), item.len());
         match self.mailbox.push(item) {
-            Pushed::Taken { count, coalesced } => {
+            PushResult::Taken { count, coalesced } => {
                 prop_assert_eq!(count, len);
                 self.counts.taken += count;
                 self.counts.coalesced += coalesced;
             }
-            Pushed::Refused => prop_assert!(is_resync),
-            Pushed::Overflow { .. } => prop_assert!(false, "it never overflows"),
+            PushResult::Refused => prop_assert!(is_resync),
+            PushResult::Overflow { .. } => prop_assert!(false, "it never overflows"),
         }
         // Two for each of four keys, on each side of an end of the initial state and a resync.
         let backlog = self.mailbox.backlog();
@@ -305,7 +305,7 @@ impl World {
                 let known = self.delivered.insert(key, new);
                 prop_assert!(
                     known.is_some_and(|known| known.is_same(&old)),
-                    "old is what was told"
+                    "old is the last reported state"
                 );
             }
             Notification::Delete { deleted, .. } => {
@@ -323,7 +323,7 @@ impl World {
 
 proptest! {
     #[test]
-    fn a_handler_that_is_told_less_ends_with_the_same(
+    fn a_handler_that_has_fewer_notifications_ends_with_the_same(
         limit in 0..6_usize,
         steps in vec(step(), 0..120),
     ) {

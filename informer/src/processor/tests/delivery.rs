@@ -23,12 +23,12 @@ use crate::{
 // === Awaited ===
 
 /// Notes when a call begins and, after one turn for each, when it ends.
-struct Waiting {
+struct WaitingHandler {
     turns: Arc<Notify>,
     notes: Arc<Mutex<Vec<String>>>,
 }
 
-impl Waiting {
+impl WaitingHandler {
     fn new() -> (Self, Arc<Notify>, Arc<Mutex<Vec<String>>>) {
         let (turns, notes) = (Arc::<Notify>::default(), Arc::<Mutex<Vec<_>>>::default());
         let (own_turns, own_notes) = (Arc::clone(&turns), Arc::clone(&notes));
@@ -44,7 +44,7 @@ impl Waiting {
     }
 }
 
-impl AsyncEventHandler<Value> for Waiting {
+impl AsyncEventHandler<Value> for WaitingHandler {
     async fn on_add(&mut self, object: &Object<Value>, in_initial_list: bool) {
         self.note(format!("add {object:?} {in_initial_list}"));
         self.turns.notified().await;
@@ -76,7 +76,7 @@ fn attach(
 #[tokio::test(start_paused = true)]
 async fn awaited_calls_come_one_after_another() {
     let (mut processor, tasks) = started();
-    let (handler, turns, notes) = Waiting::new();
+    let (handler, turns, notes) = WaitingHandler::new();
     let registration = attach(&mut processor, handler);
     processor.mark_synced();
     processor.distribute(changes("~a@2 -a@3"), true);
@@ -115,9 +115,9 @@ async fn a_closure_that_returns_a_future_is_a_handler() {
 #[tokio::test(start_paused = true)]
 async fn a_removal_lets_an_awaited_call_end_and_the_drop_of_the_processor_does_not() {
     let (mut processor, tasks) = started();
-    let (handler, turns, notes) = Waiting::new();
+    let (handler, turns, notes) = WaitingHandler::new();
     let registration = attach(&mut processor, handler);
-    let (dropped_handler, _turns, dropped_notes) = Waiting::new();
+    let (dropped_handler, _turns, dropped_notes) = WaitingHandler::new();
     let dropped = attach(&mut processor, dropped_handler);
     settle().await;
     let mut removal = Box::pin(registration.remove());
@@ -184,7 +184,7 @@ fn blocking(
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_blocking_handler_is_called_off_the_runtimes_threads_and_delays_nobody() {
+async fn a_blocking_handler_is_called_off_the_runtimes_threads_and_delays_no_other() {
     let (mut processor, tasks) = started();
     let (slow, registration, go_on, mut begun) = blocking(LIMIT);
     processor.attach(slow, present("a@1"), Instant::now());

@@ -2,7 +2,7 @@ use super::{
     super::{
         Buffer,
         item::Item,
-        mailbox::{Mailbox, Pushed},
+        mailbox::{Mailbox, PushResult},
     },
     changes, present,
 };
@@ -34,8 +34,8 @@ fn pop(mailbox: &mut Mailbox<Value>) -> String {
     format!("{name}[{}]", words.join(" "))
 }
 
-fn taken(count: usize, coalesced: usize) -> Pushed {
-    Pushed::Taken { count, coalesced }
+fn taken(count: usize, coalesced: usize) -> PushResult {
+    PushResult::Taken { count, coalesced }
 }
 
 #[test]
@@ -43,7 +43,7 @@ fn a_closed_mailbox_takes_nothing_and_gives_what_it_holds() {
     let mut mailbox = mailbox(9);
     assert_eq!(mailbox.push(Item::EndOfInitialState), taken(0, 0));
     mailbox.close();
-    assert_eq!(mailbox.push(Item::EndOfInitialState), Pushed::Refused);
+    assert_eq!(mailbox.push(Item::EndOfInitialState), PushResult::Refused);
     assert_eq!(pop(&mut mailbox), "synced");
     assert_eq!(pop(&mut mailbox), "nothing");
 }
@@ -53,9 +53,13 @@ fn a_mailbox_holds_one_resync_at_a_time() {
     let mut mailbox = mailbox(9);
     let resync = || Item::Resync(present("a@1"));
     assert_eq!(mailbox.push(resync()), taken(1, 0));
-    assert_eq!(mailbox.push(resync()), Pushed::Refused);
+    assert_eq!(mailbox.push(resync()), PushResult::Refused);
     assert_eq!(pop(&mut mailbox), "resync[=a@1]");
-    assert_eq!(mailbox.push(resync()), Pushed::Refused, "it is being told");
+    assert_eq!(
+        mailbox.push(resync()),
+        PushResult::Refused,
+        "it is being told"
+    );
     mailbox.finish_resync();
     assert_eq!(mailbox.push(resync()), taken(1, 0));
 }
@@ -74,7 +78,7 @@ fn the_ring_begins_with_1024_places_and_shrinks_to_that_when_empty() {
 }
 
 #[test]
-fn what_goes_beyond_the_limit_is_merged_and_what_does_not_is_left_in_order() {
+fn changes_beyond_the_limit_are_merged_and_the_others_stay_in_order() {
     let mut mailbox = mailbox(3);
     assert_eq!(mailbox.push(live("+a@1 ~a@2")), taken(2, 0));
     assert_eq!(mailbox.push(live("~a@3 ~a@4 +b@5 ~a@6 ~b@7")), taken(5, 2));
@@ -133,13 +137,16 @@ fn the_initial_state_and_what_is_read_from_snapshots_do_not_count() {
 fn more_than_may_wait_is_not_taken() {
     let mut mailbox = Mailbox::new(Buffer::Disconnecting { limit: 2 });
     assert_eq!(mailbox.push(live("~a@1 ~a@2")), taken(2, 0));
-    assert_eq!(mailbox.push(live("~a@3")), Pushed::Overflow { limit: 2 });
+    assert_eq!(
+        mailbox.push(live("~a@3")),
+        PushResult::Overflow { limit: 2 }
+    );
     assert_eq!(pop(&mut mailbox), "[~a@0..1 ~a@0..2]");
     assert_eq!(mailbox.push(live("~a@3")), taken(1, 0));
 }
 
 #[test]
-fn what_was_merged_is_taken_in_parts_so_that_the_rest_can_be_merged_further() {
+fn merged_changes_are_taken_in_parts_and_the_rest_can_be_merged() {
     let mut mailbox = mailbox(0);
     let text: Vec<_> = (0..100).map(|n| format!("~k{n}@1")).collect();
     mailbox.push(live(&text.join(" ")));

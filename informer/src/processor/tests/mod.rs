@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use tokio::time::{Instant, sleep};
 
-use super::{HandlerOptions, HandlerRegistration, Listener, Present, Processor};
+use super::{HandlerOptions, HandlerRegistration, Listener, PresentObjects, Processor};
 use crate::{
     fixtures::{Value, object},
     handler::{Notification, NotificationCause},
@@ -19,7 +19,7 @@ use crate::{
 
 const LIMIT: Duration = Duration::from_mins(1);
 
-fn present(names: &str) -> Present<Value> {
+fn present(names: &str) -> PresentObjects<Value> {
     let objects: Vec<_> = names.split_whitespace().map(object).collect();
     Box::new(objects.into_iter())
 }

@@ -56,7 +56,7 @@ fn resync_periods_have_a_least_value_and_zero_is_never() {
 // === Fan-out ===
 
 #[tokio::test(start_paused = true)]
-async fn every_listener_hears_everything_in_order() {
+async fn every_listener_receives_everything_in_order() {
     let (mut processor, _tasks) = started();
     let (one, _one, heard_by_one) = recorder(HandlerOptions::default());
     let (two, _two, heard_by_two) = recorder(HandlerOptions::default());
@@ -70,7 +70,7 @@ async fn every_listener_hears_everything_in_order() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn more_changes_than_fit_one_item_are_all_told_in_order() {
+async fn more_changes_than_fit_one_item_are_all_reported_in_order() {
     let (mut processor, _tasks) = started();
     let (listener, registration, recording) = recorder(HandlerOptions::default());
     processor.attach(listener, present(""), Instant::now());
@@ -84,7 +84,7 @@ async fn more_changes_than_fit_one_item_are_all_told_in_order() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_was_distributed_before_the_start_is_told_after_it() {
+async fn notifications_before_the_start_are_delivered_after_it() {
     let mut processor = Processor::new();
     let (listener, registration, recording) = recorder(HandlerOptions::default());
     processor.attach(listener, present(""), Instant::now());
@@ -100,7 +100,7 @@ async fn what_was_distributed_before_the_start_is_told_after_it() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_late_listener_hears_what_is_there_first_and_then_what_changes() {
+async fn a_late_listener_receives_what_is_there_first_and_then_what_changes() {
     let (mut processor, _tasks) = started();
     processor.mark_synced();
     let (listener, registration, recording) = recorder(HandlerOptions::default());
@@ -127,7 +127,7 @@ impl EventHandler<Value> for Blocking {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_slow_handler_delays_nobody() {
+async fn a_slow_handler_delays_no_other() {
     let (mut processor, tasks) = started();
     let (go_on, wait) = mpsc::channel();
     let called = Arc::default();
@@ -172,7 +172,7 @@ async fn a_long_backlog_gives_way_to_other_tasks() {
 // === Removal ===
 
 #[tokio::test(start_paused = true)]
-async fn a_removed_handler_hears_nothing_more_and_its_task_ends() {
+async fn a_removed_handler_receives_nothing_more_and_its_task_ends() {
     let (mut processor, tasks) = started();
     let (listener, registration, recording) = recorder(HandlerOptions::default());
     processor.attach(listener, present("a@1"), Instant::now());
@@ -200,13 +200,13 @@ async fn a_detached_handler_stays() {
 }
 
 /// Drops its own registration at the second call.
-struct Quitter {
+struct LeavingHandler {
     calls: u64,
     registration: mpsc::Receiver<HandlerRegistration>,
     recording: Arc<AtomicU64>,
 }
 
-impl EventHandler<Value> for Quitter {
+impl EventHandler<Value> for LeavingHandler {
     fn on_add(&mut self, _object: &Object<Value>, _in_initial_list: bool) {
         self.recording.fetch_add(1, Ordering::Relaxed);
         self.calls += 1;
@@ -221,7 +221,7 @@ async fn a_handler_can_remove_itself_from_within_its_own_call() {
     let (mut processor, tasks) = started();
     let (tx, registration) = mpsc::channel();
     let recording = Arc::new(AtomicU64::new(0));
-    let quitter = Quitter {
+    let quitter = LeavingHandler {
         calls: 0,
         registration,
         recording: Arc::clone(&recording),
@@ -299,7 +299,7 @@ async fn a_listener_that_is_never_attached_ends_its_registration() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_registration_tells_why_its_handler_hears_nothing_more() {
+async fn a_registration_reports_why_its_handler_receives_nothing_more() {
     let (mut processor, _tasks) = started();
     let (listener, registration, _heard) = recorder(HandlerOptions::default().with_name("x"));
     processor.attach(listener, present(""), Instant::now());
@@ -341,7 +341,7 @@ fn stuck(
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_handler_that_is_too_slow_hears_of_fewer_states_and_ends_with_the_last() {
+async fn a_handler_that_is_too_slow_receives_of_fewer_states_and_ends_with_the_last() {
     let (mut processor, tasks) = started();
     let (registration, recording, go_on) = stuck(&mut processor, Buffer::Coalescing { limit: 2 });
     processor.distribute(changes("+a@1"), true);
@@ -363,7 +363,7 @@ async fn a_handler_that_is_too_slow_hears_of_fewer_states_and_ends_with_the_last
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_handler_over_its_limit_is_removed_with_an_error_that_says_so() {
+async fn a_handler_over_its_limit_is_removed_with_an_error_that_has_an_error() {
     let (mut processor, tasks) = started();
     let buffer = Buffer::Disconnecting { limit: 2 };
     let options = HandlerOptions::default()
@@ -396,7 +396,7 @@ async fn a_handler_over_its_limit_is_removed_with_an_error_that_says_so() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_handler_without_a_limit_hears_everything() {
+async fn a_handler_without_a_limit_receives_everything() {
     let (mut processor, _tasks) = started();
     let options = HandlerOptions::default().with_buffer(Buffer::Unbounded);
     let (listener, registration, _heard) = recorder(options);
@@ -414,7 +414,7 @@ async fn a_handler_without_a_limit_hears_everything() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_handler_hears_ten_thousand_changes_in_order_unless_told_otherwise() {
+async fn a_handler_buffers_ten_thousand_changes_by_default() {
     let (mut processor, _tasks) = started();
     let (listener, registration, _heard) =
         recorder(HandlerOptions::default().with_warning_at(u64::MAX));
@@ -431,9 +431,9 @@ async fn a_handler_hears_ten_thousand_changes_in_order_unless_told_otherwise() {
 // === Panics ===
 
 /// Panics on the object `bad`, without the hook's message on standard error.
-struct Fragile(RecordingHandler<Value>);
+struct PanickingHandler(RecordingHandler<Value>);
 
-impl EventHandler<Value> for Fragile {
+impl EventHandler<Value> for PanickingHandler {
     fn on_add(&mut self, object: &Object<Value>, in_initial_list: bool) {
         if object.key().name() == "bad" {
             std::panic::resume_unwind(Box::new(()));
@@ -446,7 +446,8 @@ impl EventHandler<Value> for Fragile {
 async fn a_panic_loses_one_notification_and_does_not_keep_the_handler_from_being_synced() {
     let (mut processor, _tasks) = started();
     let (handler, recording) = RecordingHandler::new();
-    let (listener, registration) = Listener::new(Fragile(handler), HandlerOptions::default());
+    let (listener, registration) =
+        Listener::new(PanickingHandler(handler), HandlerOptions::default());
     processor.attach(listener, present("a@1 bad@1 c@1"), Instant::now());
     processor.mark_synced();
     registration.wait_for_sync(LIMIT).await.unwrap();
@@ -458,7 +459,7 @@ async fn a_panic_loses_one_notification_and_does_not_keep_the_handler_from_being
 // === Sync ===
 
 #[tokio::test(start_paused = true)]
-async fn a_handler_is_synced_once_it_has_heard_all_of_the_initial_state() {
+async fn a_handler_is_synced_once_it_has_received_all_of_the_initial_state() {
     let (mut processor, _tasks) = started();
     let (listener, registration, recording) = recorder(HandlerOptions::default());
     processor.attach(listener, present(""), Instant::now());
@@ -538,7 +539,7 @@ async fn each_listener_is_resynced_at_its_own_period() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_resync_that_was_not_heard_yet_is_not_repeated_and_none_comes_before_the_sync() {
+async fn a_resync_that_was_not_received_yet_is_not_repeated_and_none_comes_before_the_sync() {
     let mut processor = Processor::new();
     let options = HandlerOptions::default().with_resync_period(Duration::from_secs(1));
     let (listener, registration, _heard) = recorder(options);
@@ -566,7 +567,7 @@ async fn listeners_that_were_removed_are_forgotten_where_nothing_changes() {
 // === The end ===
 
 #[tokio::test(start_paused = true)]
-async fn a_closed_processor_tells_what_waits_and_ends() {
+async fn a_closed_processor_reports_what_waits_and_ends() {
     let (mut processor, tasks) = started();
     let (listener, _registration, recording) = recorder(HandlerOptions::default());
     processor.attach(listener, present(""), Instant::now());
@@ -579,7 +580,7 @@ async fn a_closed_processor_tells_what_waits_and_ends() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_dropped_processor_ends_its_listeners_with_what_they_have_not_told() {
+async fn a_dropped_processor_ends_its_listeners_with_what_they_have_not_delivered() {
     let (mut processor, tasks) = started();
     let (listener, registration, recording) = recorder(HandlerOptions::default());
     processor.attach(listener, present(""), Instant::now());

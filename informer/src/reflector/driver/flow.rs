@@ -11,7 +11,8 @@ use futures::{FutureExt, StreamExt, future::BoxFuture};
 use crate::{
     held_objects::HeldObjects,
     list_watch::{
-        Arrived, ListPage, ListRequest, ListWatch, ListWatchError, Status, WatchEvent, WatchRequest,
+        ArrivedObject, ListPage, ListRequest, ListWatch, ListWatchError, Status, WatchEvent,
+        WatchRequest,
     },
     object::{DecodeError, ResourceVersion},
     reflector::{machine::EventKind, staging::Staging},
@@ -95,14 +96,14 @@ pub(super) struct Flow<K, L: ListWatch<K>, S> {
     /// The open stream, while the machine reads.
     stream: Option<L::Stream>,
     staging: Staging<K>,
-    at_hand: AtHand<K>,
+    at_hand: LastArrival<K>,
 }
 
 /// The objects that arrived last.
-enum AtHand<K> {
+enum LastArrival<K> {
     Nothing,
-    Page(Vec<Arrived<K>>),
-    Event(EventKind, Arrived<K>),
+    Page(Vec<ArrivedObject<K>>),
+    Event(EventKind, ArrivedObject<K>),
 }
 
 // === impl Flow ===
@@ -115,7 +116,7 @@ impl<K, L: ListWatch<K>, S> Flow<K, L, S> {
             held,
             stream: None,
             staging: Staging::new(),
-            at_hand: AtHand::Nothing,
+            at_hand: LastArrival::Nothing,
         }
     }
 
@@ -127,7 +128,7 @@ impl<K, L: ListWatch<K>, S> Flow<K, L, S> {
             resource_version: page.resource_version,
             continue_token: page.continue_token,
         };
-        self.at_hand = AtHand::Page(page.items);
+        self.at_hand = LastArrival::Page(page.items);
         head
     }
 
@@ -151,7 +152,7 @@ impl<K, L: ListWatch<K>, S> Flow<K, L, S> {
             Ok(object) => (object.resource_version().clone(), None),
             Err(error) => (error.resource_version.clone(), Some(error.clone())),
         };
-        self.at_hand = AtHand::Event(kind, arrived);
+        self.at_hand = LastArrival::Event(kind, arrived);
         Event::Object {
             kind,
             version,
@@ -202,11 +203,11 @@ where
     }
 
     fn stage(&mut self) {
-        match mem::replace(&mut self.at_hand, AtHand::Nothing) {
-            AtHand::Nothing => {}
-            AtHand::Page(items) => self.staging.extend(items),
-            AtHand::Event(EventKind::Deleted, arrived) => self.staging.remove(&arrived),
-            AtHand::Event(_, arrived) => self.staging.put(arrived),
+        match mem::replace(&mut self.at_hand, LastArrival::Nothing) {
+            LastArrival::Nothing => {}
+            LastArrival::Page(items) => self.staging.extend(items),
+            LastArrival::Event(EventKind::Deleted, arrived) => self.staging.remove(&arrived),
+            LastArrival::Event(_, arrived) => self.staging.put(arrived),
         }
     }
 
@@ -215,13 +216,13 @@ where
     }
 
     fn release(&mut self) {
-        self.at_hand = AtHand::Nothing;
+        self.at_hand = LastArrival::Nothing;
     }
 
     fn deliver(&mut self) -> BoxFuture<'_, Result<(), StoreClosed>> {
-        match mem::replace(&mut self.at_hand, AtHand::Nothing) {
-            AtHand::Event(kind, arrived) => self.store.write(delta_of(kind, arrived)).boxed(),
-            AtHand::Nothing | AtHand::Page(_) => futures::future::ready(Ok(())).boxed(),
+        match mem::replace(&mut self.at_hand, LastArrival::Nothing) {
+            LastArrival::Event(kind, arrived) => self.store.write(delta_of(kind, arrived)).boxed(),
+            LastArrival::Nothing | LastArrival::Page(_) => futures::future::ready(Ok(())).boxed(),
         }
     }
 
@@ -245,7 +246,7 @@ where
     }
 }
 
-fn delta_of<K>(kind: EventKind, arrived: Arrived<K>) -> Delta<K> {
+fn delta_of<K>(kind: EventKind, arrived: ArrivedObject<K>) -> Delta<K> {
     match (kind, arrived) {
         (EventKind::Added | EventKind::Modified, Ok(object)) => Delta::Upserted(object),
         (EventKind::Added | EventKind::Modified, Err(error)) => Delta::Undecodable(error),

@@ -57,14 +57,14 @@ pub(crate) enum Progress {
 
 /// The reason why a reflector ended by itself.
 #[derive(Debug)]
-pub(crate) enum Ended {
+pub(crate) enum EndReason {
     StoreClosed(StoreClosed),
     /// The error policy or the mode ended it.
     Stopped,
 }
 
 /// The result of a step, or the order that interrupted it.
-enum Performed {
+enum StepResult {
     Outcome(Result<Outcome, ListWatchError>),
     Ordered(Order),
 }
@@ -128,7 +128,7 @@ where
     ///
     /// If dropped while the store is not waited for, the next call performs the same step again: a request is repeated,
     /// and an open stream is read further.
-    pub(crate) async fn step(&mut self) -> Result<Progress, Ended> {
+    pub(crate) async fn step(&mut self) -> Result<Progress, EndReason> {
         self.engine.step(&mut self.flow).await
     }
 
@@ -173,7 +173,7 @@ impl Engine {
         }
     }
 
-    async fn step(&mut self, flow: &mut dyn ObjectFlow) -> Result<Progress, Ended> {
+    async fn step(&mut self, flow: &mut dyn ObjectFlow) -> Result<Progress, EndReason> {
         self.reporter.note_phase(self.machine.phase());
         let step = self.machine.step();
         // The old stream is closed before the next request is sent, so that a reflector never has two.
@@ -186,22 +186,22 @@ impl Engine {
             self.connection.end_turn();
         }
         let performed = match step {
-            Step::Stop => return Err(Ended::Stopped),
+            Step::Stop => return Err(EndReason::Stopped),
             Step::Empty { version } => return self.empty(flow, version).await,
             step => self.perform_unless_ordered(flow, &step).await,
         };
         let input = match performed {
-            Performed::Outcome(Ok(Outcome::Listed(page))) => {
+            StepResult::Outcome(Ok(Outcome::Listed(page))) => {
                 return self.take_page(flow, page).await;
             }
-            Performed::Outcome(Ok(Outcome::Read(event))) => {
+            StepResult::Outcome(Ok(Outcome::Read(event))) => {
                 return self.take_event(flow, event).await;
             }
-            Performed::Outcome(Err(error)) => return self.fail(flow, error).await,
-            Performed::Outcome(Ok(Outcome::Opened)) => Input::Opened,
-            Performed::Outcome(Ok(Outcome::Ended)) => Input::Ended,
-            Performed::Outcome(Ok(Outcome::Waited)) => Input::Waited,
-            Performed::Ordered(order) => Input::Ordered(order),
+            StepResult::Outcome(Err(error)) => return self.fail(flow, error).await,
+            StepResult::Outcome(Ok(Outcome::Opened)) => Input::Opened,
+            StepResult::Outcome(Ok(Outcome::Ended)) => Input::Ended,
+            StepResult::Outcome(Ok(Outcome::Waited)) => Input::Waited,
+            StepResult::Ordered(order) => Input::Ordered(order),
         };
         self.handle(flow, input, None).await?;
         Ok(Progress::Other)
@@ -212,11 +212,11 @@ impl Engine {
         &mut self,
         flow: &mut dyn ObjectFlow,
         step: &Step,
-    ) -> Performed {
+    ) -> StepResult {
         // An order to resume interrupts a wait, but no request.
         let is_news = |order| order == Order::Pause || matches!(step, Step::Wait { .. });
         if let Some(order) = self.control.take().filter(|order| is_news(*order)) {
-            return Performed::Ordered(order);
+            return StepResult::Ordered(order);
         }
         let control = &self.control;
         let ordered = async {
@@ -238,8 +238,8 @@ impl Engine {
         tokio::select! {
             biased;
             // An order that comes meanwhile is taken before the next step.
-            outcome = performed => Performed::Outcome(outcome),
-            order = ordered => Performed::Ordered(order),
+            outcome = performed => StepResult::Outcome(outcome),
+            order = ordered => StepResult::Ordered(order),
         }
     }
 
@@ -247,7 +247,7 @@ impl Engine {
         &mut self,
         flow: &mut dyn ObjectFlow,
         version: ResourceVersion,
-    ) -> Result<Progress, Ended> {
+    ) -> Result<Progress, EndReason> {
         tracing::debug!(rv = %version, "emptying the store");
         flow.empty(version).await?;
         self.handle(flow, Input::Emptied, None).await?;
@@ -258,7 +258,7 @@ impl Engine {
         &mut self,
         flow: &mut dyn ObjectFlow,
         page: Page,
-    ) -> Result<Progress, Ended> {
+    ) -> Result<Progress, EndReason> {
         self.reporter.note_page(page.len);
         for error in &page.undecodable {
             self.reporter.note_undecodable(error);
@@ -277,7 +277,7 @@ impl Engine {
         &mut self,
         flow: &mut dyn ObjectFlow,
         event: Event,
-    ) -> Result<Progress, Ended> {
+    ) -> Result<Progress, EndReason> {
         self.reporter.note_event();
         let (kind, version, undecodable) = match event {
             Event::Object {
@@ -314,7 +314,7 @@ impl Engine {
         &mut self,
         flow: &mut dyn ObjectFlow,
         error: ListWatchError,
-    ) -> Result<Progress, Ended> {
+    ) -> Result<Progress, EndReason> {
         let input = Input::Failed {
             cause: FailureCause::of(&error),
             retry_after: error.retry_after(),
@@ -329,7 +329,7 @@ impl Engine {
         flow: &mut dyn ObjectFlow,
         input: Input<'_>,
         error: Option<&ListWatchError>,
-    ) -> Result<(), Ended> {
+    ) -> Result<(), EndReason> {
         let phase = self.machine.phase();
         let mut effects = std::mem::take(&mut self.effects);
         self.machine
@@ -377,7 +377,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Asks the policy about a failure, and follows it. Returns the failure as it is then.
+    /// Asks the policy about a failure, and follows it. Returns the failure with the policy's decision.
     fn consult<'a>(&mut self, flow: &mut dyn ObjectFlow, failure: Failure<'a>) -> Failure<'a> {
         let decision = self.policy.decide(&failure);
         if decision == Decision::Default {
@@ -434,15 +434,15 @@ impl Engine {
     }
 }
 
-// === impl Ended ===
+// === impl EndReason ===
 
-impl From<StoreClosed> for Ended {
+impl From<StoreClosed> for EndReason {
     fn from(closed: StoreClosed) -> Self {
         Self::StoreClosed(closed)
     }
 }
 
-impl fmt::Display for Ended {
+impl fmt::Display for EndReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::StoreClosed(closed) => closed.fmt(f),

@@ -175,7 +175,7 @@ fn broken() -> ListWatchError {
 }
 
 #[tokio::test(start_paused = true)]
-async fn lists_then_watches_and_tells_the_store_in_order() {
+async fn lists_then_watches_and_reports_the_store_in_order() {
     let mut world = World::new(lists_only());
     let list = world.script.expect_list().await;
     assert_eq!(list.request.resource_version, "0".into());
@@ -205,7 +205,7 @@ async fn lists_then_watches_and_tells_the_store_in_order() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn pages_are_merged_and_nothing_is_told_before_the_last() {
+async fn pages_are_merged_and_nothing_is_reported_before_the_last() {
     let mut world = World::new(lists_only());
     let list = world.script.expect_list().await;
     assert_eq!(list.request.limit, Some(500));
@@ -219,7 +219,7 @@ async fn pages_are_merged_and_nothing_is_told_before_the_last() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_items_of_a_list_that_was_begun_anew_are_dropped() {
+async fn the_items_of_a_restarted_list_are_dropped() {
     let mut world = World::new(lists_only());
     let list = world.script.expect_list().await;
     list.page_and_more([object("n/gone@3")], "7", "next");
@@ -234,7 +234,7 @@ async fn the_items_of_a_list_that_was_begun_anew_are_dropped() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_streaming_list_is_told_at_its_end_and_its_stream_goes_on() {
+async fn a_streaming_list_is_reported_at_its_end_and_its_stream_goes_on() {
     let mut world = World::new(streaming());
     let watch = world.script.expect_watch().await;
     assert!(watch.request.send_initial_events && watch.request.allow_bookmarks);
@@ -387,7 +387,7 @@ async fn a_list_or_a_response_that_never_comes_is_given_up() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_silent_watch_is_opened_anew_at_the_last_version() {
+async fn a_silent_watch_is_reopened_at_the_last_version() {
     let mut world = World::new(lists_only());
     world.script.expect_list().await.page([], "7");
     let events = world.script.expect_watch().await.open();
@@ -415,7 +415,7 @@ async fn a_silent_watch_is_opened_anew_at_the_last_version() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_broken_stream_is_opened_anew_at_once_and_nothing_is_lost() {
+async fn a_broken_stream_is_reopened_at_once_and_nothing_is_lost() {
     let mut world = World::new(lists_only());
     world.script.expect_list().await.page([], "7");
     let events = world.script.expect_watch().await.open();
@@ -428,7 +428,7 @@ async fn a_broken_stream_is_opened_anew_at_once_and_nothing_is_lost() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn objects_that_cannot_be_decoded_are_told_by_key_and_the_version_goes_on() {
+async fn objects_that_cannot_be_decoded_are_reported_by_key_and_the_version_goes_on() {
     let mut world = World::new(lists_only());
     let refused = || Err(fixtures::undecodable("n/bad@8"));
     world.script.expect_list().await.answer(Ok(ListPage {
@@ -474,7 +474,7 @@ async fn an_undecodable_object_of_a_streaming_list_is_replaced_or_deleted_like_a
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_observer_hears_of_phases_requests_failures_and_versions_that_went_back() {
+async fn the_observer_receives_of_phases_requests_failures_and_versions_that_went_back() {
     let mut world = World::new(lists_only());
     world
         .script
@@ -486,7 +486,7 @@ async fn the_observer_hears_of_phases_requests_failures_and_versions_that_went_b
         .script
         .expect_watch()
         .await
-        .fail(ListWatchError::Refused("nobody".into()));
+        .fail(ListWatchError::Refused("connection refused".into()));
     let events = world.script.expect_watch().await.open();
     events.modified(object("n/a@15"));
     events.error(expired());
@@ -608,7 +608,7 @@ async fn stopping_ends_it_at_once_whatever_it_waits_for() {
         .script
         .expect_watch()
         .await
-        .fail(ListWatchError::Refused("nobody".into()));
+        .fail(ListWatchError::Refused("connection refused".into()));
     world.settle().await;
     stop_and_expect_the_end(&world).await;
     // A full store.
@@ -637,7 +637,7 @@ async fn refused_watches_back_off_exponentially_without_a_relist() {
         let watch = world.script.expect_watch().await;
         delays.push(before.elapsed().as_millis());
         before = Instant::now();
-        watch.fail(ListWatchError::Refused("nobody".into()));
+        watch.fail(ListWatchError::Refused("connection refused".into()));
     }
     assert_eq!(
         delays,
@@ -654,7 +654,7 @@ async fn equal_seeds_ask_at_equal_times_and_other_seeds_at_others() {
         for _ in 0..10 {
             let watch = world.script.expect_watch().await;
             times.push((world.began.elapsed(), watch.request.clone()));
-            watch.fail(ListWatchError::Refused("nobody".into()));
+            watch.fail(ListWatchError::Refused("connection refused".into()));
         }
         times
     }

@@ -57,13 +57,13 @@ pub(crate) struct Chance {
 pub(crate) struct Chances {
     machine: Machine,
     now: Moment,
-    watched: Watched,
+    watched: DriverView,
     token_count: u64,
 }
 
 /// The view of the driver.
 #[derive(Default)]
-struct Watched {
+struct DriverView {
     /// Pages that were staged since the last commit or discard, and whether the last of them was the last of its list.
     staged: usize,
     is_whole: bool,
@@ -84,7 +84,7 @@ impl Chances {
         Self {
             machine: Machine::new(mode, options, seed, &ResourceVersion::unknown()),
             now: Moment::ZERO,
-            watched: Watched::default(),
+            watched: DriverView::default(),
             token_count: 0,
         }
     }
@@ -162,9 +162,9 @@ fn input<'a>(
     }
 }
 
-// === impl Watched ===
+// === impl DriverView ===
 
-impl Watched {
+impl DriverView {
     fn see(
         &mut self,
         before: &Step,

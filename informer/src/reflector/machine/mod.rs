@@ -101,7 +101,7 @@ pub(super) use self::protocol::{Effect, Input, Moment, Step};
 pub(crate) use self::protocol::{EventKind, Mode};
 use self::{
     listing::Listing,
-    open_watch::{OpenWatch, Received},
+    open_watch::{OpenWatch, ReceivedEvents},
     pausing::Denials,
     resume::{Belief, Resume},
     streaming::StreamingSupport,

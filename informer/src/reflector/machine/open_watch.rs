@@ -15,12 +15,12 @@ pub(super) struct OpenWatch {
     pub(super) is_initial: bool,
     /// True if events may come that are not in the order of versions: the initial ones of a watch without a version.
     pub(super) is_unordered: bool,
-    pub(super) received: Received,
+    pub(super) received: ReceivedEvents,
 }
 
 /// The events of a stream so far.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Received {
+pub(super) enum ReceivedEvents {
     Nothing,
     /// Something, but nothing new.
     Items,
@@ -37,12 +37,12 @@ impl OpenWatch {
             heard_at: now,
             is_initial: request.send_initial_events,
             is_unordered: !request.resource_version.is_resumable(),
-            received: Received::Nothing,
+            received: ReceivedEvents::Nothing,
             request,
         }
     }
 
-    pub(super) fn note_received(&mut self, now: Moment, received: Received) {
+    pub(super) fn note_received(&mut self, now: Moment, received: ReceivedEvents) {
         self.heard_at = now;
         self.received = self.received.max(received);
     }
@@ -70,13 +70,13 @@ impl OpenWatch {
     }
 
     pub(super) fn has_changes(&self) -> bool {
-        self.received == Received::Changes
+        self.received == ReceivedEvents::Changes
     }
 }
 
-// === impl Received ===
+// === impl ReceivedEvents ===
 
-impl Received {
+impl ReceivedEvents {
     pub(super) fn of(is_new: bool) -> Self {
         if is_new { Self::Changes } else { Self::Items }
     }

@@ -77,7 +77,7 @@ pub(in crate::reflector) enum Input<'a> {
         cause: FailureCause,
         retry_after: Option<Duration>,
     },
-    /// The owner says so, at any time.
+    /// The owner requests it, at any time.
     Ordered(Order),
 }
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::{
-    Belief, Effect, Failing, Input, Machine, Moment, OpenWatch, Plan, Received, State,
+    Belief, Effect, Failing, Input, Machine, Moment, OpenWatch, Plan, ReceivedEvents, State,
     watching::SHORT,
 };
 use crate::{list_watch::WatchRequest, object::ResourceVersion, reflector::FailureCause};
@@ -13,7 +13,7 @@ const INCOMPLETE_MAX: u32 = 2;
 /// The number of transient failures of streaming lists after which the next state is read by a list.
 const FAILURES_MAX: u32 = 2;
 
-/// The server's support of streaming lists, as far as it is known.
+/// The known support of streaming lists by the server.
 #[derive(Debug, Default)]
 pub(super) struct StreamingSupport {
     /// Until when it is remembered that they do not work.
@@ -50,7 +50,7 @@ impl Machine {
         match input {
             Input::Event { .. } => {
                 effects.push(Effect::Stage);
-                watch.note_received(now, Received::Items);
+                watch.note_received(now, ReceivedEvents::Items);
                 State::Reading(watch)
             }
             Input::Bookmark {
@@ -58,7 +58,7 @@ impl Machine {
                 is_end_of_initial_events: true,
             } => self.on_end_of_initial_events(now, watch, version, effects),
             Input::Bookmark { .. } => {
-                watch.note_received(now, Received::Items);
+                watch.note_received(now, ReceivedEvents::Items);
                 State::Reading(watch)
             }
             Input::Ended => self.on_streaming_cut_off(now, &watch, effects),
@@ -94,7 +94,7 @@ impl Machine {
         self.commit(now, &requested, version, effects);
         // What came until now was the state; whether changes come is yet to be seen.
         watch.heard_at = now;
-        watch.received = Received::Nothing;
+        watch.received = ReceivedEvents::Nothing;
         watch.is_initial = false;
         // From here on events are in the order of versions, even if the initial ones were not.
         watch.is_unordered = false;
@@ -114,7 +114,7 @@ impl Machine {
             self.report(FailureCause::EndedEarly, Duration::ZERO, effects);
             return self.distrust_streaming(now);
         }
-        if watch.received > Received::Nothing || watch.lived(now) >= SHORT {
+        if watch.received > ReceivedEvents::Nothing || watch.lived(now) >= SHORT {
             self.report(FailureCause::EndedEarly, Duration::ZERO, effects);
             return self.open_streaming();
         }

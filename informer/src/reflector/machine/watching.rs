@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use super::{
-    Effect, EventKind, Failing, Input, Machine, Mode, Moment, OpenWatch, Plan, Received, State,
+    Effect, EventKind, Failing, Input, Machine, Mode, Moment, OpenWatch, Plan, ReceivedEvents,
+    State,
 };
 use crate::{object::ResourceVersion, reflector::FailureCause};
 
@@ -106,7 +107,7 @@ impl Machine {
         if is_new || is_mirror {
             effects.insert(first, Effect::Deliver);
         }
-        watch.note_received(now, Received::of(is_new));
+        watch.note_received(now, ReceivedEvents::of(is_new));
         State::Reading(watch)
     }
 
@@ -130,7 +131,7 @@ impl Machine {
                 version: version.clone(),
             });
         }
-        watch.note_received(now, Received::of(is_new));
+        watch.note_received(now, ReceivedEvents::of(is_new));
         State::Reading(watch)
     }
 
@@ -194,7 +195,7 @@ impl Machine {
         // One silent stream may have lost its connection; a second one says more of the server.
         let silence = self.options.watch_silence.saturating_mul(2);
         if self.mode != Mode::Follow
-            && watch.received == Received::Nothing
+            && watch.received == ReceivedEvents::Nothing
             && self.health.is_silent(now, silence)
         {
             return Some(self.check(now));

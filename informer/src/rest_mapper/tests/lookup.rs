@@ -168,7 +168,7 @@ fn a_group_beats_the_groups_that_begin_with_it_whatever_the_order() {
 }
 
 #[test]
-fn what_is_not_served_is_said_with_what_may_have_been_meant() {
+fn an_unserved_name_is_an_error_with_suggestions() {
     let table = cluster();
     let check = |name: &str, expected: &str| {
         assert_eq!(resolve(&table, name), expected);
@@ -219,7 +219,7 @@ fn one_name_of_two_resources_in_one_version_is_ambiguous() {
 }
 
 #[test]
-fn what_may_be_in_a_group_that_failed_is_unknown_and_not_missing() {
+fn resources_of_a_failed_group_are_unknown_and_not_missing() {
     let table = table([
         group("a.io", &["v1"], &[("foos", "Foo")]),
         group_of("b.io", &[("v1", None), ("v2", Some(&[("bars", "Bar")]))]),

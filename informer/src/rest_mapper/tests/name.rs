@@ -42,7 +42,7 @@ fn a_name_has_one_or_two_readings() {
 }
 
 #[test]
-fn what_cannot_be_a_name_is_refused_with_the_reason() {
+fn an_invalid_name_is_refused_with_the_reason() {
     let check = |text: &str, reason: &str| {
         let error = text.parse::<ResourceArg>().unwrap_err();
         assert!(matches!(error, RestMapperError::InvalidName { .. }));

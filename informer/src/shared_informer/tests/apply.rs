@@ -7,7 +7,7 @@ use crate::{
     indexer::Snapshot,
     object::{Deleted, Object, TombstoneReason},
     shared_informer::{
-        apply::{Applied, apply},
+        apply::{ApplyOutcome, apply},
         deletion_log::DeletionLog,
     },
     store::Delta,
@@ -24,7 +24,7 @@ pub(super) struct World {
 
 impl World {
     /// Applies each delta as a batch of its own.
-    pub(super) fn apply(&mut self, deltas: Vec<Delta<Value>>) -> Applied<Value> {
+    pub(super) fn apply(&mut self, deltas: Vec<Delta<Value>>) -> ApplyOutcome<Value> {
         let is_initial = !self.has_synced;
         for delta in &deltas {
             self.has_synced |= matches!(delta, Delta::ReplacedAll(_));
@@ -59,7 +59,7 @@ fn texts(notifications: &[Notification<Value>]) -> String {
 
 /// After the deltas of `before`, those of `deltas` lead to `notifications` and leave `held`.
 #[track_caller]
-fn check(before: &str, deltas: &str, notifications: &str, held: &str) -> Applied<Value> {
+fn check(before: &str, deltas: &str, notifications: &str, held: &str) -> ApplyOutcome<Value> {
     let mut world = World::default();
     for word in before.split_whitespace() {
         world.apply(vec![delta(word)]);
@@ -80,14 +80,14 @@ fn check_stale(before: &str, deltas: &str, held: &str) {
 // === Live events ===
 
 #[test]
-fn what_is_held_decides_between_add_and_update() {
+fn the_cache_decides_between_add_and_update() {
     check("=1[]", "+a@2", "+a@2", "a@2 at 2");
     check("=1[a@1]", "+a@2", "~a@1..2", "a@2 at 2");
     check("=1[a@1]", "-a@2", "-a@2", " at 2");
 }
 
 #[test]
-fn one_batch_tells_in_the_order_of_arrival() {
+fn one_batch_reports_in_the_order_of_arrival() {
     check(
         "=1[a@1]",
         "+c@2 +b@3 -a@4",
@@ -97,7 +97,7 @@ fn one_batch_tells_in_the_order_of_arrival() {
 }
 
 #[test]
-fn a_deletion_of_what_nobody_heard_of_is_not_told_but_the_version_moves() {
+fn a_deletion_of_an_unknown_object_is_not_reported_but_the_version_moves() {
     check("=1[]", "-a@2", "", " at 2");
 }
 
@@ -114,7 +114,7 @@ fn another_uid_is_a_deletion_and_an_add() {
 }
 
 #[test]
-fn a_uid_that_nobody_gave_says_nothing() {
+fn a_missing_uid_matches_any() {
     let mut world = World::default();
     world.apply(vec![delta("=1[a@1#x]")]);
     let mut metadata = object("a@2").metadata().clone();
@@ -262,7 +262,7 @@ fn the_first_state_is_the_initial_list() {
 }
 
 #[test]
-fn a_relist_tells_deletions_first_and_then_what_changed() {
+fn a_relist_reports_deletions_first_and_then_what_changed() {
     let applied = check(
         "=1[a@1,b@1,c@1,e@1#x,f@1]",
         "=9[d@8,b@7,a@1,e@6#y,?f@5]",
@@ -382,7 +382,7 @@ fn a_deletion_says_nothing_about_other_keys_until_there_are_too_many() {
 // === Causes ===
 
 #[test]
-fn every_notification_carries_why_it_is_told() {
+fn every_notification_carries_why_it_is_reported() {
     let mut world = World::default();
     let mut causes = |text: &str| -> Vec<NotificationCause> {
         let deltas = text.split_whitespace().map(delta).collect();

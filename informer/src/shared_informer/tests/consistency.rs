@@ -10,7 +10,7 @@ use crate::{
     object::Object,
     reflector::ReflectorOptions,
     shared_informer::{
-        ConsistencyError, SharedInformer, SharedInformerBuilder, consistency::Listed,
+        ConsistencyError, SharedInformer, SharedInformerBuilder, consistency::ListedState,
     },
     testing::{EventSender, Script, ScriptedCall, ScriptedListWatch, scripted},
 };
@@ -31,7 +31,7 @@ fn check(cached: &str, listed: &str, expected: &str) {
             None => drop(snapshot.insert(object(word))),
         }
     }
-    let mut state = Listed::default();
+    let mut state = ListedState::default();
     for word in listed.split_whitespace() {
         state.add(&match word.strip_prefix('?') {
             Some(refused) => Err(undecodable(refused)),
@@ -44,7 +44,7 @@ fn check(cached: &str, listed: &str, expected: &str) {
 }
 
 #[test]
-fn differences_are_told_by_key_in_order() {
+fn differences_are_reported_by_key_in_order() {
     check("", "", "");
     check("n/a@1 b@2", "b@2 n/a@1", "");
     check("b@2 c@3", "b@2", "c not listed, cached at 3");
@@ -60,7 +60,7 @@ fn differences_are_told_by_key_in_order() {
 }
 
 #[test]
-fn what_cannot_be_decoded_is_there() {
+fn undecodable_objects_exist() {
     check("?a@1", "?a@1", "");
     // A transform or a filter failed for it.
     check("?a@1", "a@1", "");
@@ -139,7 +139,7 @@ async fn the_server_is_asked_for_the_caches_version_and_what_comes_meanwhile_is_
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_was_lost_is_found() {
+async fn missed_changes_are_found_by_a_list() {
     let (builder, mut script) = builder();
     let informer = builder.with_name("orders").build().unwrap();
     assert_eq!(informer.name(), "orders");
@@ -211,7 +211,7 @@ async fn a_check_that_cannot_be_made_says_why() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_a_filter_keeps_out_is_not_missing() {
+async fn filtered_objects_are_not_missing() {
     let (builder, mut script) = builder();
     let filter = Filter::of_metadata(|metadata| metadata.labels.get("x") == Some("1"));
     let informer = builder.with_filter(filter).build().unwrap();

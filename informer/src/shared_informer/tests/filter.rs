@@ -13,7 +13,7 @@ use crate::{
     store::Delta,
 };
 
-/// Accepts what is not `other`.
+/// Accepts all objects but those with the label `other`.
 fn filter() -> Filter<Value> {
     Filter::by_field(".text", |text| text != "other").unwrap()
 }
@@ -29,7 +29,7 @@ async fn update(feed: &Feed, object: Object<Value>) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_is_not_wanted_is_neither_kept_nor_told() {
+async fn unselected_objects_are_neither_kept_nor_notified() {
     let plan = Plan {
         filter: Some(filter()),
         ..Plan::default()
@@ -82,7 +82,7 @@ async fn a_filter_sees_objects_as_they_arrive_and_before_the_transform() {
         transform: counting_transform(&calls),
         ..Plan::default()
     };
-    let (informer, feed, known) = planned(plan);
+    let (informer, feed, model) = planned(plan);
     informer.start();
     let original = thing("a@1", "x");
     let first = vec![original.clone(), thing("b@1", "no!")];
@@ -92,9 +92,9 @@ async fn a_filter_sees_objects_as_they_arrive_and_before_the_transform() {
     assert_eq!(
         calls.load(Ordering::Relaxed),
         1,
-        "not of what is not wanted"
+        "not of objects outside of the filter"
     );
-    let from_cache = known.lookup(original.metadata()).unwrap();
+    let from_cache = model.lookup(original.metadata()).unwrap();
     feed.0.send(list("6", vec![from_cache])).unwrap();
     settle().await;
     assert_eq!(texts(&informer), "x!");

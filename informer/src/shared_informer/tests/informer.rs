@@ -21,7 +21,7 @@ use crate::{
     processor::{HandlerOptions, HandlerRegistration, HandlerSyncError},
     shared_informer::{
         EditIndexError, SharedInformer, SyncError, SyncPhase,
-        builder::{Plan, Seams},
+        builder::{Plan, ReflectorParts},
         transform::Transform,
     },
     store::{Delta, ReflectorStore, Replacement},
@@ -50,8 +50,8 @@ pub(super) async fn settle() {
 pub(super) fn planned(plan: Plan<Value>) -> (SharedInformer<Value>, Feed, Indexer<Value>) {
     let (tx, mut rx) = mpsc::unbounded_channel();
     let mut indexer = None;
-    let informer = plan.assemble(|seams: Seams<Value>| {
-        let Seams {
+    let informer = plan.assemble(|seams: ReflectorParts<Value>| {
+        let ReflectorParts {
             mut store,
             held,
             stop,
@@ -100,7 +100,7 @@ pub(super) fn recorder() -> (RecordingHandler<Value>, Recording<Value>) {
 // === From the store to the handlers ===
 
 #[tokio::test(start_paused = true)]
-async fn what_is_written_is_shown_and_told() {
+async fn written_objects_are_cached_and_notified() {
     let (informer, feed) = started();
     let (handler, recording) = recorder();
     let registration = informer.add_handler(handler);
@@ -123,7 +123,7 @@ async fn what_is_written_is_shown_and_told() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_key_that_is_added_and_deleted_in_one_go_is_told_both() {
+async fn a_key_that_is_added_and_deleted_in_one_go_is_reported_both() {
     let (informer, feed) = started();
     let (handler, recording) = recorder();
     informer.add_handler(handler).detach();
@@ -133,12 +133,12 @@ async fn a_key_that_is_added_and_deleted_in_one_go_is_told_both() {
 }
 
 /// Looks at the cache in each call.
-struct Looker {
+struct CacheReader {
     indexer: Indexer<Value>,
     looks: Arc<AtomicU64>,
 }
 
-impl Looker {
+impl CacheReader {
     fn look(&self, object: &Object<Value>) {
         let version = self.indexer.resource_version();
         assert!(
@@ -149,7 +149,7 @@ impl Looker {
     }
 }
 
-impl EventHandler<Value> for Looker {
+impl EventHandler<Value> for CacheReader {
     fn on_add(&mut self, object: &Object<Value>, _in_initial_list: bool) {
         self.look(object);
     }
@@ -167,7 +167,7 @@ impl EventHandler<Value> for Looker {
 async fn the_cache_knows_before_the_handler() {
     let (informer, feed) = started();
     let looks = Arc::new(AtomicU64::new(0));
-    let looker = Looker {
+    let looker = CacheReader {
         indexer: informer.indexer(),
         looks: Arc::clone(&looks),
     };
@@ -235,7 +235,7 @@ async fn events_alone_do_not_make_the_informer_synced() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_wait_for_an_informer_that_was_never_started_says_so() {
+async fn a_wait_for_an_informer_that_was_never_started_has_an_error() {
     let (informer, _feed) = unstarted();
     let error = informer
         .wait_for_cache_sync(Duration::from_secs(5))
@@ -261,7 +261,7 @@ async fn a_wait_for_an_informer_that_stops_ends_with_it() {
 // === Life ===
 
 #[tokio::test(start_paused = true)]
-async fn shutdown_applies_what_was_received_and_tells_what_waits() {
+async fn shutdown_applies_what_was_received_and_reports_what_waits() {
     let (informer, feed) = started();
     let (handler, recording) = recorder();
     let registration = informer.add_handler(handler);
@@ -332,7 +332,7 @@ async fn a_second_start_does_nothing_and_neither_does_one_after_the_end() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_handler_that_joins_after_the_end_is_told_that_it_ended() {
+async fn a_handler_that_joins_after_the_end_is_notified_that_it_ended() {
     let (informer, _feed) = started();
     informer.shutdown().await;
     let (handler, _heard) = recorder();
@@ -482,7 +482,7 @@ pub(super) fn counting_transform(calls: &Arc<AtomicU64>) -> Transform<Value> {
     Transform::new(move |value: &mut Value| {
         calls.fetch_add(1, Ordering::Relaxed);
         match value.text.as_str() {
-            "fail" => return Err("the text says so"),
+            "fail" => return Err("the text is bad"),
             "panic" => std::panic::resume_unwind(Box::new(())),
             _ => value.text.push('!'),
         }
@@ -510,7 +510,7 @@ async fn a_transform_is_applied_once_to_what_was_decoded_and_never_to_what_the_c
         transform: counting_transform(&calls),
         ..Plan::default()
     };
-    let (informer, feed, known) = planned(plan);
+    let (informer, feed, versions) = planned(plan);
     informer.start();
     let original = object_with("n/a@1", "a", [("x", "1")]);
     feed.0.send(list("5", vec![original.clone()])).unwrap();
@@ -519,7 +519,7 @@ async fn a_transform_is_applied_once_to_what_was_decoded_and_never_to_what_the_c
     assert_eq!(original.get().text, "a", "what others hold is left alone");
 
     // A relist gives the handle that the cache holds, as a decoder that asks it does.
-    let from_cache = known.lookup(original.metadata()).unwrap();
+    let from_cache = versions.lookup(original.metadata()).unwrap();
     feed.0
         .send(list("6", vec![from_cache, object_with("n/b@6", "b", [])]))
         .unwrap();
@@ -567,10 +567,7 @@ async fn an_object_whose_transform_fails_is_treated_as_undecodable() {
         .iter()
         .map(|error| format!("{}: {}", error.key, error.source))
         .collect();
-    assert_eq!(
-        refused,
-        ["a: the transform panicked", "b: the text says so"]
-    );
+    assert_eq!(refused, ["a: the transform panicked", "b: the text is bad"]);
     assert_eq!(informer.metrics().transform_failures, 3);
 
     feed.0

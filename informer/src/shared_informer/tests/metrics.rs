@@ -3,7 +3,7 @@
 use crate::shared_informer::metrics::version_in_short;
 
 #[test]
-#[expect(clippy::float_cmp, reason = "so many digits are exact")]
+#[expect(clippy::float_cmp, reason = "these values are exact")]
 fn of_a_version_the_last_15_digits_are_shown() {
     for (version, expected) in [
         ("", 0.0),

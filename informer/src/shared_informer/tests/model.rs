@@ -170,7 +170,7 @@ impl Listener {
                 let known = self.0.insert(key, new);
                 prop_assert!(
                     known.is_some_and(|known| known.is_same(&old)),
-                    "old is what was told"
+                    "old is the last reported state"
                 );
             }
             Notification::Delete { deleted, .. } => {
@@ -229,7 +229,7 @@ proptest! {
     /// For all orders of late, repeated and lagging events: the cache shows the state that the watch has reached, and
     /// the notifications of a handler add up to the same, each deletion included.
     #[test]
-    fn the_cache_and_what_handlers_heard_equal_the_server(steps in prop::collection::vec(any_step(), 1..60)) {
+    fn the_cache_and_what_handlers_received_equal_the_server(steps in prop::collection::vec(any_step(), 1..60)) {
         let (mut world, mut listener, mut history) = (World::default(), Listener::default(), History::default());
         let mut position = 0;
         world.apply(vec![history.list(0, false)]);
@@ -262,7 +262,7 @@ proptest! {
 
     /// Any invalid input: the stream stays legal and adds up to the cache, and an authoritative state is accepted.
     #[test]
-    fn any_sequence_of_calls_is_told_as_a_legal_stream(
+    fn any_sequence_of_calls_is_reported_as_a_legal_stream(
         words in prop::collection::vec("[-+?!][a-c]@[1-9](#[xy])?|\\^[1-9]|={1,2}[1-9]\\[(\\??[a-c]@[1-9](#[xy])?,){0,3}\\]", 0..40),
     ) {
         let (mut world, mut listener) = (World::default(), Listener::default());

@@ -144,7 +144,7 @@ async fn versions_that_cannot_be_compared_are_not_waited_for() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_was_written_is_given_as_the_cache_shows_it() {
+async fn a_written_object_is_returned_from_the_cache() {
     let (informer, feed) = started();
     feed.send("=5[n/a@1]").await;
     let written = answer("n/a@7");
@@ -162,7 +162,7 @@ async fn what_was_written_is_given_as_the_cache_shows_it() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_was_deleted_or_is_not_selected_is_not_waited_for_in_vain() {
+async fn deleted_and_unselected_objects_are_not_awaited() {
     let (informer, feed) = started();
     feed.send("=5[n/a@1] +n/a@7 -n/a@8").await;
     let cached = informer.written(&answer("n/a@7"), LIMIT).await;
@@ -183,7 +183,7 @@ async fn what_was_deleted_or_is_not_selected_is_not_waited_for_in_vain() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_object_that_was_made_anew_is_not_the_one_that_was_written() {
+async fn an_object_created_again_is_not_the_one_that_was_written() {
     let (informer, feed) = started();
     feed.send("=5[n/a@1#old]").await;
     // The name still belongs to the old one: its deletion and the new one are on their way.

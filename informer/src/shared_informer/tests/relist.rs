@@ -18,7 +18,7 @@ fn check(queued: &str, expected: &str) {
 }
 
 #[test]
-fn what_was_only_queued_and_is_missing_from_a_state_is_told_gone_once() {
+fn a_queued_object_missing_from_a_state_is_deleted_once() {
     check("=1[] +a@2 =3[]", "+a@2 !a@2");
     check("=1[] +a@2 =3[] =4[]", "+a@2 !a@2");
     check("=1[] +a@2 -a@3 +a@4 =5[]", "+a@2 -a@3 +a@4 !a@4");
@@ -28,7 +28,7 @@ fn what_was_only_queued_and_is_missing_from_a_state_is_told_gone_once() {
 }
 
 #[test]
-fn a_deletion_that_was_seen_is_not_told_again_by_a_state() {
+fn a_deletion_that_was_seen_is_not_reported_again_by_a_state() {
     check("=1[a@1] -a@2 =3[]", "(+a@1) -a@2");
     check("=1[a@1] -a@2 =3[a@3]", "(+a@1) -a@2 +a@3");
     check("=1[a@1] -a@2 ^3 =4[] =5[]", "(+a@1) -a@2");
@@ -41,14 +41,14 @@ fn a_tombstone_holds_the_newest_state_that_was_queued() {
 }
 
 #[test]
-fn a_change_and_a_state_that_follows_it_are_both_told() {
+fn a_change_and_a_state_that_follows_it_are_both_reported() {
     check("=1[] +a@2 =3[a@3]", "+a@2 ~a@2..3");
     check("=1[] +a@2 =3[a@2]", "+a@2");
     check("=1[] =2[a@2] =3[a@3] =4[a@4]", "+a@2 ~a@2..3 ~a@3..4");
 }
 
 #[test]
-fn deletions_are_told_before_what_a_state_adds_or_changes() {
+fn deletions_are_reported_before_what_a_state_adds_or_changes() {
     check(
         "=1[b@1,d@1] +a@2 =3[b@3,c@3]",
         "(+b@1) (+d@1) +a@2 !a@2 !d@1 ~b@1..3 +c@3",

@@ -117,14 +117,14 @@ async fn a_stream_that_ends_or_breaks_is_resumed_without_a_gap_and_without_repet
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_may_pass_is_tried_again_from_the_same_version() {
+async fn transient_failures_are_retried_from_the_same_version() {
     let failures: [fn() -> ListWatchError; 8] = [
         || status(500, "InternalError").into(),
         || status(503, "ServiceUnavailable").into(),
         || status(504, "Timeout").into(),
         || status(429, "TooManyRequests").into(),
         broken,
-        || ListWatchError::Refused("nobody listens".into()),
+        || ListWatchError::Refused("connection refused".into()),
         || ListWatchError::Protocol {
             what: "garbage".into(),
             source: None,
@@ -186,7 +186,7 @@ async fn a_request_that_is_refused_ends_it() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_change_that_cannot_be_told_ends_it() {
+async fn a_change_that_cannot_be_reported_ends_it() {
     let (watcher, mut script) = watcher_from("7");
     let mut received = run(watcher);
     script.expect_watch().await.open().added(object("a"));

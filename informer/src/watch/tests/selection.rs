@@ -37,7 +37,7 @@ fn held(selection: &Selection<Value>) -> String {
 }
 
 #[test]
-fn a_new_state_tells_what_went_and_then_what_came_and_changed() {
+fn a_new_state_reports_what_went_and_then_what_came_and_changed() {
     let check = |old: &str, new: &str, expected: &[&str]| {
         let mut selection = of(old);
         let changes = selection.apply(state(9, new));
@@ -57,7 +57,7 @@ fn a_new_state_tells_what_went_and_then_what_came_and_changed() {
 }
 
 #[test]
-fn a_change_is_taken_in_and_told() {
+fn a_change_is_taken_in_and_reported() {
     let check = |old: &str, change: &str, expected: &str, then: &str| {
         let mut selection = of(old);
         let changes = selection.apply(delta(change));

@@ -117,7 +117,7 @@ async fn a_broken_watch_is_resumed_without_a_gap_and_without_a_list() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn after_410_the_state_is_asked_for_again_and_what_was_missed_is_told() {
+async fn after_410_the_state_is_asked_for_again_and_what_was_missed_is_reported() {
     async fn check(first: &str, then: &[&str], expected: &[&str]) {
         for is_event in [true, false] {
             let (mut waiter, mut script) = waiter();
@@ -195,7 +195,7 @@ async fn a_limit_names_what_was_waited_for_and_what_was_seen_last() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_limit_tells_what_failed_last_unless_something_has_succeeded_since() {
+async fn a_limit_reports_what_failed_last_unless_something_has_succeeded_since() {
     let (mut waiter, mut script) = waiter();
     let a = key("n/a");
     let server = async {
@@ -399,7 +399,7 @@ async fn pages_are_joined_and_an_expired_token_is_followed_by_one_full_list() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_object_that_cannot_be_decoded_is_told_to_who_waits_for_it() {
+async fn an_object_that_cannot_be_decoded_is_reported_to_the_task_that_waits_for_it() {
     let (mut waiter, mut script) = waiter();
     let (a, b) = (key("n/a"), key("n/b"));
     let (outcome, ()) = tokio::join!(waiter.until_object(S(10), &a, exists), async {

@@ -25,7 +25,7 @@ fn requeues(limiter: &impl RateLimiter<&'static str>, item: &'static str) -> u32
 }
 
 #[test]
-fn an_items_delay_doubles_with_each_failure_and_forget_begins_anew() {
+fn an_items_delay_doubles_with_each_failure_and_forget_resets_it() {
     let mut limiter = ItemExponentialFailure::new(MS(1), S(1));
     check(&mut limiter, "one", &[MS(1), MS(2), MS(4), MS(8), MS(16)]);
     assert_eq!(requeues(&limiter, "one"), 5);

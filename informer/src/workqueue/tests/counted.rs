@@ -10,7 +10,7 @@ use std::{
     task::{Context, Poll, Wake, Waker},
 };
 
-pub(super) struct Counted<F> {
+pub(super) struct WakeCounter<F> {
     future: Pin<Box<F>>,
     wakes: Arc<Wakes>,
 }
@@ -18,9 +18,9 @@ pub(super) struct Counted<F> {
 #[derive(Default)]
 struct Wakes(AtomicUsize);
 
-// === impl Counted ===
+// === impl WakeCounter ===
 
-impl<F: Future> Counted<F> {
+impl<F: Future> WakeCounter<F> {
     pub(super) fn new(future: F) -> Self {
         Self {
             future: Box::pin(future),

@@ -6,9 +6,9 @@ use futures::poll;
 use tokio::time::{Instant, advance, sleep};
 
 use super::{
-    super::{AddOptions, DelayedItems, Drained, WorkQueue, WorkQueueOptions},
+    super::{AddOptions, DelayedItems, DrainResult, WorkQueue, WorkQueueOptions},
     MS, S,
-    counted::Counted,
+    counted::WakeCounter,
     is_idle, is_over, next, work_off,
 };
 
@@ -77,7 +77,7 @@ async fn items_come_in_the_order_of_their_times_whatever_the_order_in_which_they
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_item_that_became_due_is_ahead_of_what_was_added_later_though_nobody_looked() {
+async fn a_due_item_is_ahead_of_later_ones_without_a_getter() {
     let queue = WorkQueue::new();
     queue.add_after("waited", MS(10));
     advance(MS(20)).await;
@@ -105,7 +105,7 @@ async fn a_delay_without_end_is_not_an_overflow() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_thousand_delayed_items_and_more_block_nobody() {
+async fn a_thousand_delayed_items_do_not_block() {
     let queue = WorkQueue::new();
     for item in 0..5_000 {
         queue.add_after(item, MS(5_000 - item));
@@ -120,7 +120,7 @@ async fn a_thousand_delayed_items_and_more_block_nobody() {
 async fn nothing_but_a_due_item_wakes_a_waiting_worker() {
     let queue = WorkQueue::new();
     queue.add_after("foo", S(3_600));
-    let mut getter = Counted::new(queue.get());
+    let mut getter = WakeCounter::new(queue.get());
     assert!(getter.poll().is_pending());
     // client-go looks every ten seconds.
     sleep(S(3_599)).await;
@@ -230,7 +230,7 @@ async fn a_shutdown_ends_the_wait_for_a_delayed_item_at_once() {
     let mut getter = pin!(queue.get());
     assert!(poll!(&mut getter).is_pending());
     let start = Instant::now();
-    assert_eq!(queue.shut_down_with_drain().await, Drained::All);
+    assert_eq!(queue.shut_down_with_drain().await, DrainResult::All);
     assert!(getter.await.is_none());
     assert_eq!(start.elapsed(), Duration::ZERO);
     assert!(is_over(&queue));

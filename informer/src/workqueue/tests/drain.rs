@@ -6,7 +6,7 @@ use futures::poll;
 use tokio::time::sleep;
 
 use super::{
-    super::{Drained, WorkQueue},
+    super::{DrainResult, WorkQueue},
     MS, is_idle, is_over, next, work_off,
 };
 use crate::task::TaskSet;
@@ -23,11 +23,11 @@ async fn a_drain_waits_for_every_item_in_flight_while_get_says_that_it_is_over()
     first.done();
     assert!(poll!(&mut drain).is_pending());
     second.done();
-    assert_eq!(drain.await, Drained::All);
+    assert_eq!(drain.await, DrainResult::All);
 }
 
 #[tokio::test]
-async fn a_drain_waits_for_queued_items_that_nobody_has_taken_yet() {
+async fn a_drain_waits_for_queued_items_that_no_worker_has_taken() {
     let queue = WorkQueue::new();
     queue.add("foo");
     let mut drain = pin!(queue.shut_down_with_drain());
@@ -35,7 +35,7 @@ async fn a_drain_waits_for_queued_items_that_nobody_has_taken_yet() {
     let item = next(&queue);
     assert!(poll!(&mut drain).is_pending());
     item.done();
-    assert_eq!(drain.await, Drained::All);
+    assert_eq!(drain.await, DrainResult::All);
 }
 
 #[tokio::test]
@@ -65,7 +65,7 @@ async fn a_plain_shutdown_releases_a_drain() {
     tokio::task::yield_now().await;
     assert!(has_ended.try_recv().is_err());
     queue.shut_down();
-    assert_eq!(has_ended.await, Ok(Drained::Released));
+    assert_eq!(has_ended.await, Ok(DrainResult::Released));
 }
 
 #[tokio::test]
@@ -77,7 +77,7 @@ async fn a_drain_that_was_released_can_be_begun_again() {
     let mut drain = pin!(queue.shut_down_with_drain());
     assert!(poll!(&mut drain).is_pending());
     item.done();
-    assert_eq!(drain.await, Drained::All);
+    assert_eq!(drain.await, DrainResult::All);
 }
 
 #[tokio::test]
@@ -95,7 +95,7 @@ async fn a_drain_hands_out_an_item_that_was_added_while_in_flight_before_it_is_o
     let item = next(&queue);
     assert!(is_over(&queue));
     item.done();
-    assert_eq!(drain.await, Drained::All);
+    assert_eq!(drain.await, DrainResult::All);
 }
 
 #[tokio::test]
@@ -117,7 +117,7 @@ async fn a_worker_waits_for_an_item_that_is_put_aside_for_another_and_may_come_b
 async fn a_drain_drops_what_is_delayed_and_does_not_wait_for_it() {
     let queue = WorkQueue::new();
     queue.add_after("foo", MS(1_000));
-    assert_eq!(queue.shut_down_with_drain().await, Drained::All);
+    assert_eq!(queue.shut_down_with_drain().await, DrainResult::All);
     assert_eq!(queue.delayed_len(), 0);
     sleep(MS(2_000)).await;
     assert!(is_over(&queue));
@@ -132,12 +132,12 @@ async fn an_item_added_while_draining_is_refused_even_if_it_is_in_flight() {
     assert!(poll!(&mut drain).is_pending());
     queue.add("foo");
     item.done();
-    assert_eq!(drain.await, Drained::All);
+    assert_eq!(drain.await, DrainResult::All);
     assert!(work_off(&queue).is_empty());
 }
 
 #[tokio::test]
-async fn all_who_wait_hear_of_a_shutdown() {
+async fn all_who_wait_receive_of_a_shutdown() {
     let queue = WorkQueue::<u32>::new();
     let tasks = TaskSet::new();
     let counted = Arc::new(());
@@ -151,7 +151,10 @@ async fn all_who_wait_hear_of_a_shutdown() {
     tokio::task::yield_now().await;
     assert_eq!(Arc::strong_count(&counted), 11);
     let drains = [queue.shut_down_with_drain(), queue.shut_down_with_drain()];
-    assert_eq!(futures::future::join_all(drains).await, [Drained::All; 2]);
+    assert_eq!(
+        futures::future::join_all(drains).await,
+        [DrainResult::All; 2]
+    );
     tasks.wait().await;
     assert_eq!(Arc::strong_count(&counted), 1);
 }
@@ -168,7 +171,7 @@ async fn a_shutdown_now_drops_what_is_queued_and_what_would_be_queued_again() {
     assert_eq!((queue.len(), queue.processing_len()), (0, 1));
     item.done();
     assert!(is_over(&queue));
-    assert_eq!(queue.shut_down_with_drain().await, Drained::All);
+    assert_eq!(queue.shut_down_with_drain().await, DrainResult::All);
 }
 
 #[tokio::test]

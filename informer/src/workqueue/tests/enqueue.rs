@@ -51,7 +51,7 @@ async fn queued(queue: &WorkQueue<ObjectKey>) -> Vec<String> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn changes_overtake_what_was_there_before_and_what_is_told_again() {
+async fn changes_overtake_what_was_there_before_and_what_is_reported_again() {
     let queue = WorkQueue::with_options(WorkQueueOptions::controller_runtime());
     let mut handler = Enqueue::for_object(&queue);
     handler.on_notification(&add(object("a/old@1"), NotificationCause::Initial));
@@ -133,7 +133,7 @@ async fn an_object_leads_to_the_owner_that_controls_it() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn old_and_new_owner_hear_of_an_update_and_the_last_of_a_deletion() {
+async fn old_and_new_owner_receive_of_an_update_and_the_last_of_a_deletion() {
     let queue = WorkQueue::new();
     let mut handler = Enqueue::for_owner(&queue, OwnerKind::new("apps", "Deployment"));
     let old = owned("a/pod", &["apps/v1 Deployment old!"]);

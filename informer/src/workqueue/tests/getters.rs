@@ -3,18 +3,18 @@
 use futures::poll;
 use tokio::time::{Instant, advance, sleep};
 
-use super::{super::WorkQueue, MS, S, counted::Counted, is_idle, next, work_off};
+use super::{super::WorkQueue, MS, S, counted::WakeCounter, is_idle, next, work_off};
 
 #[tokio::test(start_paused = true)]
 async fn an_item_wakes_one_of_those_who_wait_and_it_is_the_first() {
     let queue = WorkQueue::new();
-    let mut getters: Vec<_> = (0..5).map(|_| Counted::new(queue.get())).collect();
+    let mut getters: Vec<_> = (0..5).map(|_| WakeCounter::new(queue.get())).collect();
     for getter in &mut getters {
         assert!(getter.poll().is_pending());
     }
     queue.add("foo");
     queue.add("bar");
-    let woken: Vec<_> = getters.iter().map(Counted::wakes_count).collect();
+    let woken: Vec<_> = getters.iter().map(WakeCounter::wakes_count).collect();
     assert_eq!(woken, [1, 1, 0, 0, 0]);
     assert_eq!(*getters[0].poll_ready().unwrap(), "foo");
     assert_eq!(*getters[1].poll_ready().unwrap(), "bar");
@@ -22,12 +22,12 @@ async fn an_item_wakes_one_of_those_who_wait_and_it_is_the_first() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn nobody_takes_an_item_that_was_put_aside_for_another() {
+async fn no_getter_takes_an_item_that_is_reserved_for_another() {
     let queue = WorkQueue::new();
-    let mut first = Counted::new(queue.get());
+    let mut first = WakeCounter::new(queue.get());
     assert!(first.poll().is_pending());
     queue.add("foo");
-    assert!(is_idle(&queue), "a newcomer overtakes nobody");
+    assert!(is_idle(&queue), "a newcomer does not overtake");
     assert_eq!((queue.len(), queue.processing_len()), (0, 1));
     assert_eq!(*first.poll_ready().unwrap(), "foo");
 }
@@ -35,8 +35,8 @@ async fn nobody_takes_an_item_that_was_put_aside_for_another() {
 #[tokio::test(start_paused = true)]
 async fn an_item_put_aside_for_one_who_left_keeps_its_place_and_wakes_the_next() {
     let queue = WorkQueue::new();
-    let mut first = Counted::new(queue.get());
-    let mut second = Counted::new(queue.get());
+    let mut first = WakeCounter::new(queue.get());
+    let mut second = WakeCounter::new(queue.get());
     assert!(first.poll().is_pending());
     assert!(second.poll().is_pending());
     queue.add(1);
@@ -45,7 +45,7 @@ async fn an_item_put_aside_for_one_who_left_keeps_its_place_and_wakes_the_next()
     assert_eq!(second.wakes_count(), 1);
     assert_eq!(*second.poll_ready().unwrap(), 1);
 
-    let mut third = Counted::new(queue.get());
+    let mut third = WakeCounter::new(queue.get());
     assert!(third.poll().is_pending());
     queue.add(2);
     queue.add(3);
@@ -56,7 +56,7 @@ async fn an_item_put_aside_for_one_who_left_keeps_its_place_and_wakes_the_next()
 #[tokio::test(start_paused = true)]
 async fn an_item_that_was_added_again_while_put_aside_is_given_back_once() {
     let queue = WorkQueue::new();
-    let mut getter = Counted::new(queue.get());
+    let mut getter = WakeCounter::new(queue.get());
     assert!(getter.poll().is_pending());
     queue.add("foo");
     queue.add("foo");
@@ -69,8 +69,8 @@ async fn an_item_that_was_added_again_while_put_aside_is_given_back_once() {
 #[tokio::test(start_paused = true)]
 async fn one_who_left_without_anything_is_passed_over() {
     let queue = WorkQueue::new();
-    let mut first = Counted::new(queue.get());
-    let mut second = Counted::new(queue.get());
+    let mut first = WakeCounter::new(queue.get());
+    let mut second = WakeCounter::new(queue.get());
     assert!(first.poll().is_pending());
     assert!(second.poll().is_pending());
     drop(first);
@@ -81,7 +81,7 @@ async fn one_who_left_without_anything_is_passed_over() {
 #[tokio::test(start_paused = true)]
 async fn a_due_item_wakes_two_at_most() {
     let queue = WorkQueue::new();
-    let mut getters: Vec<_> = (0..5).map(|_| Counted::new(queue.get())).collect();
+    let mut getters: Vec<_> = (0..5).map(|_| WakeCounter::new(queue.get())).collect();
     queue.add_after("foo", S(1));
     for getter in &mut getters {
         assert!(getter.poll().is_pending());
@@ -92,7 +92,7 @@ async fn a_due_item_wakes_two_at_most() {
     let mut keeper = getters.remove(keeper.unwrap());
     let got = keeper.poll();
     let ready = getters.iter_mut().filter(|getter| getter.wakes_count() > 0);
-    let ready: Vec<_> = ready.map(Counted::poll_ready).collect();
+    let ready: Vec<_> = ready.map(WakeCounter::poll_ready).collect();
     assert!(got.is_pending() != ready.is_empty(), "one of them has it");
     assert!(ready.len() <= 1);
 }
@@ -118,12 +118,12 @@ async fn the_timer_survives_the_one_who_keeps_it() {
 #[tokio::test(start_paused = true)]
 async fn the_timer_is_passed_on_when_its_keeper_gets_another_item() {
     let queue = WorkQueue::new();
-    let mut keeper = Counted::new(queue.get());
+    let mut keeper = WakeCounter::new(queue.get());
     assert!(keeper.poll().is_pending());
     queue.add_after("late", S(1));
     assert_eq!(keeper.wakes_count(), 1, "it is to set the timer");
     assert!(keeper.poll().is_pending());
-    let mut second = Counted::new(queue.get());
+    let mut second = WakeCounter::new(queue.get());
     assert!(second.poll().is_pending());
     queue.add("soon");
     // Whether or not the first one runs.
@@ -138,10 +138,10 @@ async fn the_timer_is_passed_on_when_its_keeper_gets_another_item() {
 async fn an_item_that_just_became_due_is_for_those_who_waited_for_it() {
     let queue = WorkQueue::new();
     queue.add_after("foo", S(1));
-    let mut first = Counted::new(queue.get());
+    let mut first = WakeCounter::new(queue.get());
     assert!(first.poll().is_pending());
     advance(S(1)).await;
-    assert!(is_idle(&queue), "a newcomer overtakes nobody");
+    assert!(is_idle(&queue), "a newcomer does not overtake");
     assert_eq!(*first.poll_ready().unwrap(), "foo");
 }
 
@@ -149,7 +149,7 @@ async fn an_item_that_just_became_due_is_for_those_who_waited_for_it() {
 async fn the_keeper_of_the_timer_is_woken_for_an_earlier_time_only() {
     let queue = WorkQueue::new();
     queue.add_after("foo", S(10));
-    let mut keeper = Counted::new(queue.get());
+    let mut keeper = WakeCounter::new(queue.get());
     assert!(keeper.poll().is_pending());
     queue.add_after("later", S(20));
     queue.add_after("foo", S(15));

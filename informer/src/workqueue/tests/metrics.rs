@@ -270,11 +270,11 @@ async fn the_depth_of_a_priority_is_right_when_an_item_is_raised_or_its_delay_dr
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_item_that_nobody_came_for_is_in_the_depth_again_and_was_never_started() {
+async fn an_item_whose_getter_was_dropped_is_in_the_depth_again_and_was_never_started() {
     let report = Report::default();
     let _recording = metrics::set_default_local_recorder(&report);
     let queue = queue(WorkQueueOptions::new());
-    let mut getter = super::counted::Counted::new(queue.get());
+    let mut getter = super::counted::WakeCounter::new(queue.get());
     assert!(getter.poll().is_pending());
     queue.add("foo");
     assert_eq!(report.depth("0"), 0.0);
@@ -289,7 +289,7 @@ async fn an_item_put_aside_for_a_worker_waits_until_that_one_runs() {
     let report = Report::default();
     let _recording = metrics::set_default_local_recorder(&report);
     let queue = queue(WorkQueueOptions::new());
-    let mut getter = super::counted::Counted::new(queue.get());
+    let mut getter = super::counted::WakeCounter::new(queue.get());
     assert!(getter.poll().is_pending());
     queue.add("foo");
     advance(MS(20)).await;

@@ -23,7 +23,7 @@ const S: fn(u64) -> Duration = Duration::from_secs;
 /// Returns the output of `future` if it is ready at once.
 fn now_or_never<F: Future>(future: F) -> Option<F::Output> {
     let mut cx = std::task::Context::from_waker(std::task::Waker::noop());
-    // A test that works off many items in one go is not to be told to yield.
+    // Without tokio's cooperative budget, a test can take many items in one poll.
     match pin!(tokio::task::coop::unconstrained(future)).poll(&mut cx) {
         Poll::Ready(output) => Some(output),
         Poll::Pending => None,

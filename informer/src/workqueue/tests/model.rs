@@ -7,7 +7,7 @@ use tokio::time::Instant;
 
 use super::super::{
     DelayedItems, Priority,
-    queue::{Effect, Queue, Taken},
+    queue::{Effect, Queue, TakenItem},
 };
 
 type Item = u8;
@@ -282,7 +282,7 @@ impl Pair {
         self.check();
     }
 
-    fn take(&mut self) -> Option<(Taken<Item>, (Item, i32, u64))> {
+    fn take(&mut self) -> Option<(TakenItem<Item>, (Item, i32, u64))> {
         let taken = self.queue.take(self.now());
         let expected = self.model.take();
         let seen = taken

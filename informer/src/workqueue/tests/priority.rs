@@ -7,7 +7,7 @@ use k8s_openapi::api::core::v1::ConfigMap;
 use tokio::time::{Instant, advance};
 
 use super::{
-    super::{AddOptions, Drained, Priority, WorkQueue, WorkQueueOptions},
+    super::{AddOptions, DrainResult, Priority, WorkQueue, WorkQueueOptions},
     MS, S, is_idle, is_over, next, work_off,
 };
 use crate::{
@@ -159,11 +159,11 @@ async fn a_shutdown_unblocks_get() {
     // A second one is no error.
     queue.shut_down_now();
     assert!(is_over(&queue));
-    assert_eq!(queue.shut_down_with_drain().await, Drained::All);
+    assert_eq!(queue.shut_down_with_drain().await, DrainResult::All);
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_flood_of_urgent_items_starves_nobody() {
+async fn a_flood_of_urgent_items_starves_no_item() {
     let share = 4;
     let options = WorkQueueOptions::new().with_fair_share(NonZeroU32::new(share).unwrap());
     let queue = WorkQueue::with_options(options);
@@ -198,7 +198,7 @@ async fn the_default_share_is_one_in_sixteen_and_strict_priorities_share_nothing
 }
 
 #[test]
-fn what_was_there_before_and_what_did_not_change_is_of_low_priority() {
+fn initial_and_unchanged_objects_are_of_low_priority() {
     fn object(version: &str) -> Object<ConfigMap> {
         let mut object = ConfigMap::default();
         object.metadata.name = Some("a".to_owned());

@@ -33,7 +33,7 @@ async fn an_item_waits_for_as_long_as_the_limiter_says() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_forgotten_item_begins_anew_and_stays_where_it_is() {
+async fn a_forgotten_item_has_no_failures_and_keeps_its_place() {
     let queue = queue();
     queue.add_rate_limited("one");
     queue.add_rate_limited("one");

@@ -13,7 +13,7 @@ use tokio::{
 
 use super::{
     super::{
-        Action, AddOptions, Drained, Priority, WorkQueue, WorkQueueOptions, Workers,
+        Action, AddOptions, DrainResult, Priority, WorkQueue, WorkQueueOptions, Workers,
         WorkersOptions, limiters::ItemExponentialFailure,
     },
     MS, S, is_over, next, work_off,
@@ -58,7 +58,7 @@ impl Log {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_fails_is_retried_after_ever_longer_delays_and_forgotten_on_success() {
+async fn failures_are_retried_after_growing_delays_and_forgotten_on_success() {
     let (queue, log) = (queue(), Log::new());
     let noted = log.clone();
     let _workers = Workers::start(&queue, options(2), move |item| {
@@ -134,7 +134,7 @@ async fn a_retry_keeps_the_priority() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_item_is_given_up_after_so_many_retries_until_it_is_added_anew() {
+async fn an_item_is_given_up_after_the_maximal_retries_until_it_is_added_again() {
     let (queue, log) = (queue(), Log::new());
     let noted = log.clone();
     let _workers = Workers::start(&queue, options(1).with_retries_max(2), move |item| {
@@ -190,7 +190,7 @@ async fn as_many_items_as_workers_are_in_flight() {
         queue.add(item);
     }
     let start = Instant::now();
-    assert_eq!(workers.shutdown().await, Drained::All);
+    assert_eq!(workers.shutdown().await, DrainResult::All);
     assert_eq!(start.elapsed(), MS(400));
     assert_eq!(*in_flight.lock().unwrap(), (0, 3));
 }
@@ -213,7 +213,7 @@ async fn a_shutdown_works_off_what_is_queued_and_retries_nothing() {
     for item in [1, 2, 3] {
         queue.add(item);
     }
-    assert_eq!(workers.shutdown().await, Drained::All);
+    assert_eq!(workers.shutdown().await, DrainResult::All);
     let all = [log.times(1), log.times(2), log.times(3)];
     assert_eq!(all, [vec![0], vec![1_000], vec![2_000]]);
     assert!(is_over(&queue));
@@ -240,7 +240,7 @@ async fn a_shutdown_of_the_queue_ends_the_workers_after_their_work() {
         queue.shut_down();
     };
     let (drained, ()) = tokio::join!(workers.shutdown(), shutdown);
-    assert_eq!(drained, Drained::Released);
+    assert_eq!(drained, DrainResult::Released);
     assert_eq!((log.times(1), log.times(2)), (vec![1_000], vec![2_000]));
 }
 

@@ -10,7 +10,7 @@ use informer::{
     testing::scripted,
 };
 
-use super::{Thing, World, plain_options, settle, thing, things};
+use super::{TestValue, World, plain_options, settle, thing, things};
 
 /// `TestTransformingInformer`
 #[tokio::test(start_paused = true)]
@@ -18,12 +18,12 @@ async fn handlers_and_readers_see_transformed_objects_only() {
     let (list_watch, script) = scripted();
     let informer = SharedInformer::builder(list_watch)
         .with_options(plain_options())
-        .with_transform(|thing: &mut Thing| thing.0.insert_str(0, "seen "));
+        .with_transform(|thing: &mut TestValue| thing.0.insert_str(0, "seen "));
     let mut world = World::of(informer.build().unwrap(), script);
     let is_raw_seen = Arc::new(AtomicBool::new(false));
     let look = |is_raw_seen: &Arc<AtomicBool>| {
         let is_raw_seen = Arc::clone(is_raw_seen);
-        move |object: &Object<Thing>| {
+        move |object: &Object<TestValue>| {
             // Once, and not twice.
             let is_whole = object.get().0 == format!("seen {object:?}");
             is_raw_seen.fetch_or(!is_whole, Ordering::Relaxed);

@@ -44,7 +44,7 @@ fn kinds(text: &str) -> String {
 
 /// `TestDynamicSharedInformerFactory`, `TestMetadataSharedInformerFactory`
 #[tokio::test(start_paused = true)]
-async fn dynamic_and_metadata_informers_hear_adds_updates_and_deletions() {
+async fn dynamic_and_metadata_informers_receive_adds_updates_and_deletions() {
     let server = only_namespaces();
     let api: Api<ConfigMap> = Api::namespaced(server.client(), "default");
     create(&api, "a").await;

@@ -18,10 +18,10 @@ const LIMIT: Duration = Duration::from_mins(1);
 
 /// The value of a test object.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Thing(String);
+struct TestValue(String);
 
 /// `n/a@3` is the object `n/a` at version 3, with its own text as its value.
-fn thing(text: &str) -> Object<Thing> {
+fn thing(text: &str) -> Object<TestValue> {
     let (key, version) = text.split_once('@').unwrap();
     let (namespace, name) = key.split_once('/').unwrap();
     let metadata = Metadata {
@@ -32,10 +32,10 @@ fn thing(text: &str) -> Object<Thing> {
         owners: Arc::new([]),
         is_terminating: false,
     };
-    Object::with_metadata(metadata, Thing(text.to_owned()))
+    Object::with_metadata(metadata, TestValue(text.to_owned()))
 }
 
-fn things(text: &str) -> Vec<Object<Thing>> {
+fn things(text: &str) -> Vec<Object<TestValue>> {
     text.split_whitespace().map(thing).collect()
 }
 
@@ -49,9 +49,9 @@ fn plain_options() -> ReflectorOptions {
 
 /// An informer with a handler, and the script that plays the server.
 struct World {
-    informer: SharedInformer<Thing>,
-    script: Script<Thing>,
-    recording: Recording<Thing>,
+    informer: SharedInformer<TestValue>,
+    script: Script<TestValue>,
+    recording: Recording<TestValue>,
     _registration: HandlerRegistration,
 }
 
@@ -65,7 +65,7 @@ impl World {
         Self::of(informer.build().unwrap(), script)
     }
 
-    fn of(informer: SharedInformer<Thing>, script: Script<Thing>) -> Self {
+    fn of(informer: SharedInformer<TestValue>, script: Script<TestValue>) -> Self {
         let (handler, recording) = RecordingHandler::new();
         let registration = informer.add_handler(handler);
         informer.start();
@@ -78,7 +78,7 @@ impl World {
     }
 
     /// Answers a list and opens the watch that follows.
-    async fn list(&mut self, objects: &str, version: &str) -> EventSender<Thing> {
+    async fn list(&mut self, objects: &str, version: &str) -> EventSender<TestValue> {
         self.script
             .expect_list()
             .await

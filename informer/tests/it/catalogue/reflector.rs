@@ -18,7 +18,7 @@ use tokio::time::Instant;
 use super::{World, plain_options, settle, thing, things};
 
 fn refused() -> ListWatchError {
-    ListWatchError::Refused("nobody listens".into())
+    ListWatchError::Refused("connection refused".into())
 }
 
 /// `TestCloseWatchChannelOnError`

@@ -19,7 +19,7 @@ use tokio::{
     time::{sleep, timeout},
 };
 
-use super::{LIMIT, Thing, World, plain_options, settle, thing, things};
+use super::{LIMIT, TestValue, World, plain_options, settle, thing, things};
 
 // === Resync ===
 
@@ -50,9 +50,9 @@ async fn each_handler_keeps_its_period_whatever_others_ask_and_whenever_it_joins
     assert_eq!(all.map(|recording| recording.take().len()), [0, 2, 24, 0]);
 }
 
-/// `TestRealFIFO_UpdateResyncRace`: a resync is what the cache holds, and so never older than an update that was told.
+/// `TestRealFIFO_UpdateResyncRace`: a resync is what the cache holds, and so never older than a reported update.
 #[tokio::test(start_paused = true)]
-async fn a_resync_tells_nothing_older_than_what_was_told_before() {
+async fn a_resync_reports_nothing_older_than_what_was_reported_before() {
     let mut world = World::new(plain_options());
     let watch = world.list("n/a@1 n/b@2", "5").await;
     let (handler, recording) = RecordingHandler::new();
@@ -97,7 +97,7 @@ async fn a_registration_removes_its_own_handler_and_no_other() {
     let count = || Arc::new(AtomicU64::new(0));
     let counter = |count: &Arc<AtomicU64>| {
         let count = Arc::clone(count);
-        HandlerFuncs::<Thing>::new().with_add(move |_, _| {
+        HandlerFuncs::<TestValue>::new().with_add(move |_, _| {
             count.fetch_add(1, Ordering::Relaxed);
         })
     };
@@ -177,8 +177,8 @@ struct Blocking {
     wait: mpsc::Receiver<()>,
 }
 
-impl EventHandler<Thing> for Blocking {
-    fn on_add(&mut self, _object: &Object<Thing>, _in_initial_list: bool) {
+impl EventHandler<TestValue> for Blocking {
+    fn on_add(&mut self, _object: &Object<TestValue>, _in_initial_list: bool) {
         self.called.notify_one();
         // A closed channel releases every call.
         let _ = self.wait.recv();
@@ -211,8 +211,8 @@ async fn dropping_a_registration_does_not_wait_for_the_call_that_runs() {
 
 /// `TestStateSharedInformer`
 #[tokio::test(start_paused = true)]
-async fn the_status_tells_whether_it_was_started_and_whether_it_has_stopped() {
-    let (list_watch, mut script) = scripted::<Thing>();
+async fn the_status_reports_whether_it_was_started_and_whether_it_has_stopped() {
+    let (list_watch, mut script) = scripted::<TestValue>();
     let informer = SharedInformer::builder(list_watch).with_options(plain_options());
     let informer = informer.build().unwrap();
     assert_eq!(informer.status().phase, SyncPhase::NotStarted);

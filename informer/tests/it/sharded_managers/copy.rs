@@ -27,7 +27,7 @@ use tokio::{
 use super::{
     network::{Link, Network},
     oracle::Oracle,
-    world::Setting,
+    world::ShardSetup,
 };
 
 /// As many times a runtime is polled before others are looked at.
@@ -58,7 +58,7 @@ impl Copy {
     pub(super) fn start(
         number: u32,
         rate: u32,
-        setting: Setting,
+        setting: ShardSetup,
         network: &Network,
         oracle: &Oracle,
     ) -> Self {

@@ -34,7 +34,7 @@ type BoxError = Box<dyn std::error::Error + Send + Sync>;
 type Answer = Result<Response<Body>, BoxError>;
 
 /// A request of a copy, and where its answer goes.
-struct Sent {
+struct SentRequest {
     copy: u32,
     link: Link,
     request: Request<kube::client::Body>,
@@ -61,8 +61,8 @@ pub(super) struct Network {
     router: Router,
     oracle: Oracle,
     random: ChaCha8Rng,
-    sender: mpsc::UnboundedSender<Sent>,
-    receiver: mpsc::UnboundedReceiver<Sent>,
+    sender: mpsc::UnboundedSender<SentRequest>,
+    receiver: mpsc::UnboundedReceiver<SentRequest>,
     under_way: FuturesUnordered<Pin<Box<dyn Future<Output = ()> + Send>>>,
     /// The number of messages that were passed on.
     pub(super) passed: Arc<AtomicU64>,
@@ -71,7 +71,7 @@ pub(super) struct Network {
 }
 
 /// The fate of one request.
-struct Fate {
+struct RequestFate {
     delay: Duration,
     /// True if the server fails before it does anything.
     is_refused: bool,
@@ -118,7 +118,7 @@ impl Network {
         move || {
             let service = tower::service_fn(move |request: Request<kube::client::Body>| {
                 let (reply, answer) = oneshot::channel();
-                let sent = Sent {
+                let sent = SentRequest {
                     copy,
                     link: link.clone(),
                     request,
@@ -151,7 +151,7 @@ impl Network {
         while let Some(Some(())) = self.under_way.next().now_or_never() {}
     }
 
-    fn fate(&mut self, method: &Method) -> Fate {
+    fn fate(&mut self, method: &Method) -> RequestFate {
         let random = &mut self.random;
         let mut one_of = |count: u32| random.random_range(0..count) == 0;
         let is_write = *method != Method::GET;
@@ -160,7 +160,7 @@ impl Network {
             (true, true) => SLOWEST,
             _ => 60,
         };
-        Fate {
+        RequestFate {
             delay: Duration::from_millis(random.random_range(0..slowest)),
             is_refused: self.is_faulty && is_refused,
             is_lost: self.is_faulty && is_lost,
@@ -169,8 +169,14 @@ impl Network {
 }
 
 /// Brings a request to the server, and the answer back. The copy may have given it up meanwhile.
-async fn serve(router: Router, oracle: Oracle, sent: Sent, fate: Fate, passed: Arc<AtomicU64>) {
-    let Sent {
+async fn serve(
+    router: Router,
+    oracle: Oracle,
+    sent: SentRequest,
+    fate: RequestFate,
+    passed: Arc<AtomicU64>,
+) {
+    let SentRequest {
         copy,
         link,
         request,

@@ -33,7 +33,7 @@ pub(super) struct Counts {
 }
 
 /// A reconcile that has begun. Dropping it ends it.
-pub(super) struct Reconciling {
+pub(super) struct RunningReconcile {
     oracle: Oracle,
     uid: String,
     copy: u32,
@@ -44,7 +44,7 @@ pub(super) struct Reconciling {
 
 impl Oracle {
     /// A copy begins to reconcile an object.
-    pub(super) fn begin(&self, uid: &str, copy: u32) -> Reconciling {
+    pub(super) fn begin(&self, uid: &str, copy: u32) -> RunningReconcile {
         let mut state = self.lock();
         let standing = state.standing.clone();
         let open = state.open.entry(uid.to_owned()).or_default();
@@ -59,7 +59,7 @@ impl Oracle {
         state.counts.reconciles += 1;
         let before = state.last.insert(uid.to_owned(), copy);
         state.counts.handovers += u64::from(before.is_some_and(|before| before != copy));
-        Reconciling {
+        RunningReconcile {
             oracle: self.clone(),
             uid: uid.to_owned(),
             copy,
@@ -79,7 +79,7 @@ impl Oracle {
         }
     }
 
-    /// The clock of a copy stops or goes on.
+    /// The clock of a copy stops or resumes.
     pub(super) fn set_standing(&self, copy: u32, stands: bool) {
         let mut state = self.lock();
         if stands {
@@ -110,16 +110,16 @@ impl State {
     }
 }
 
-// === impl Reconciling ===
+// === impl RunningReconcile ===
 
-impl Reconciling {
+impl RunningReconcile {
     /// The reconcile has come to its end.
     pub(super) fn done(mut self) {
         self.is_done = true;
     }
 }
 
-impl Drop for Reconciling {
+impl Drop for RunningReconcile {
     fn drop(&mut self) {
         let mut state = self.oracle.lock();
         state.counts.dropped += u64::from(!self.is_done);

@@ -29,7 +29,7 @@ const NAMESPACES: [&str; 3] = ["default", "red", "pod"];
 
 /// The shards of a run.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Setting {
+pub(super) struct ShardSetup {
     pub(super) shard_count: u32,
     pub(super) field: ShardField,
     /// True if the server selects them.
@@ -37,7 +37,7 @@ pub(super) struct Setting {
 }
 
 pub(super) struct World {
-    setting: Setting,
+    setting: ShardSetup,
     random: ChaCha8Rng,
     server: FakeServer,
     network: Network,
@@ -59,7 +59,7 @@ impl World {
             0 => ShardField::Namespace,
             _ => ShardField::Uid,
         };
-        let setting = Setting {
+        let setting = ShardSetup {
             shard_count: random.random_range(1..7),
             field,
             selects: random.random_range(0..2) == 0,
@@ -235,7 +235,7 @@ impl World {
         self.copies.push(copy);
     }
 
-    /// Returns what is not as it should be.
+    /// Returns the deviations from the expected state.
     fn unfinished(&mut self) -> Option<String> {
         let staying = self.copies.iter().filter(|copy| !copy.is_ending());
         let owned: Vec<_> = staying.map(|copy| (copy.number, copy.shards())).collect();

@@ -11,7 +11,7 @@ use informer::{
 use tokio::sync::Notify;
 
 /// A started informer with a handler.
-pub(crate) struct Informed<K> {
+pub(crate) struct StartedInformer<K> {
     pub(crate) informer: SharedInformer<K>,
     pub(crate) failures: Arc<Failures>,
     recording: Recording<K>,
@@ -29,7 +29,7 @@ pub(crate) struct Failures {
 pub(crate) fn inform<K: Send + Sync + 'static>(
     list_watch: impl ListWatch<K>,
     options: ReflectorOptions,
-) -> Informed<K> {
+) -> StartedInformer<K> {
     let failures = Arc::new(Failures::default());
     let informer = SharedInformer::builder(list_watch)
         .with_options(options)
@@ -39,7 +39,7 @@ pub(crate) fn inform<K: Send + Sync + 'static>(
     let (handler, recording) = RecordingHandler::new();
     let registration = informer.add_handler(handler);
     informer.start();
-    Informed {
+    StartedInformer {
         informer,
         failures,
         recording,
@@ -47,9 +47,9 @@ pub(crate) fn inform<K: Send + Sync + 'static>(
     }
 }
 
-// === impl Informed ===
+// === impl StartedInformer ===
 
-impl<K: Send + Sync + 'static> Informed<K> {
+impl<K: Send + Sync + 'static> StartedInformer<K> {
     /// The objects of the cache in short: `n/a@3 n/b@5`.
     pub(crate) fn objects(&self) -> String {
         let objects = self.informer.store().list();

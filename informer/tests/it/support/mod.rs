@@ -14,11 +14,11 @@ mod rivals;
 pub(crate) use self::{
     config_maps::{ConfigMaps, number_of, numbered},
     front::Front,
-    informed::{Informed, inform},
+    informed::{StartedInformer, inform},
     mirror::reflect,
     model::{ListFault, ModelServer, WatchFault},
     only_namespaces::only_namespaces,
-    recorder::Recorded,
-    rivals::{LeadershipSlot, RIVALS, Rivals, Trouble, TroubleOf, cases, trouble},
+    recorder::RecordedMetrics,
+    rivals::{LeadershipSlot, RIVALS, RivalFault, RivalStep, Rivals, cases, trouble},
     server::{Answer, Server, added, config_map, empty_list, list, status},
 };

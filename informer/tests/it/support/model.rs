@@ -25,9 +25,9 @@ pub(crate) enum ListFault {
     /// A status with this code.
     Fails(u16),
     Hangs,
-    /// The state of this number of revisions ago: another server answers, which lags behind and says so.
+    /// The state of this number of revisions ago: another server answers, which lags behind and names its version.
     Lags(u64),
-    /// The same, but it does not say so.
+    /// The same, but with the present version.
     LagsInSilence(u64),
 }
 
@@ -188,7 +188,7 @@ impl ListWatch<()> for ModelServer {
         };
         match fault {
             Some(WatchFault::Fails(code)) => Err(status(code)),
-            Some(WatchFault::Refuses) => Err(ListWatchError::Refused("nobody listens".into())),
+            Some(WatchFault::Refuses) => Err(ListWatchError::Refused("connection refused".into())),
             Some(WatchFault::Hangs) => std::future::pending().await,
             Some(WatchFault::RejectsStreaming) if request.send_initial_events => Err(status(422)),
             fault => Ok(self.model().watch(request, fault)),

@@ -12,17 +12,17 @@ use metrics::{
 
 /// By name and labels: each increment of a counter, the value of a gauge, each value of a histogram.
 #[derive(Clone, Default)]
-pub(crate) struct Recorded(Arc<Mutex<BTreeMap<String, Vec<f64>>>>);
+pub(crate) struct RecordedMetrics(Arc<Mutex<BTreeMap<String, Vec<f64>>>>);
 
 /// One series of it.
 struct Series {
-    recorded: Recorded,
+    recorded: RecordedMetrics,
     name: String,
 }
 
-// === impl Recorded ===
+// === impl RecordedMetrics ===
 
-impl Recorded {
+impl RecordedMetrics {
     /// Returns the values of a series; empty if it has none.
     pub(crate) fn values(&self, name: &str) -> Vec<f64> {
         let recorded = self.0.lock().unwrap();
@@ -41,7 +41,7 @@ impl Recorded {
     }
 }
 
-impl Recorder for Recorded {
+impl Recorder for RecordedMetrics {
     fn describe_counter(&self, _: KeyName, _: Option<Unit>, _: SharedString) {}
     fn describe_gauge(&self, _: KeyName, _: Option<Unit>, _: SharedString) {}
     fn describe_histogram(&self, _: KeyName, _: Option<Unit>, _: SharedString) {}

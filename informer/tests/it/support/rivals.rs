@@ -21,10 +21,10 @@ pub(crate) const RIVALS: [&str; 3] = ["a", "b", "c"];
 pub(crate) type LeadershipSlot = Arc<Mutex<Option<Leadership>>>;
 
 /// One step of a run: a rival, what befalls it, and the duration in seconds.
-pub(crate) type TroubleOf = (usize, Trouble, u64);
+pub(crate) type RivalStep = (usize, RivalFault, u64);
 
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Trouble {
+pub(crate) enum RivalFault {
     Hangs,
     Fails,
     Leaves,
@@ -38,12 +38,12 @@ pub(crate) struct Rivals {
     slots: Vec<LeadershipSlot>,
 }
 
-pub(crate) fn trouble() -> impl Strategy<Value = TroubleOf> {
+pub(crate) fn trouble() -> impl Strategy<Value = RivalStep> {
     let kind = prop_oneof![
-        Just(Trouble::Hangs),
-        Just(Trouble::Fails),
-        Just(Trouble::Leaves),
-        Just(Trouble::Nothing),
+        Just(RivalFault::Hangs),
+        Just(RivalFault::Fails),
+        Just(RivalFault::Leaves),
+        Just(RivalFault::Nothing),
     ];
     (0..RIVALS.len(), kind, 1..30_u64)
 }
@@ -93,25 +93,25 @@ impl Rivals {
     /// # Panics
     ///
     /// If two lead at once.
-    pub(crate) async fn suffer(&self, troubles: Vec<TroubleOf>) {
+    pub(crate) async fn suffer(&self, troubles: Vec<RivalStep>) {
         for (who, trouble, seconds) in troubles {
             let filter = Filter::any().client(RIVALS[who]);
             let code = StatusCode::INTERNAL_SERVER_ERROR;
             let faults = self.server.faults();
             let _guard = match trouble {
-                Trouble::Hangs => Some(faults.install(Fault::Hang.rule().matching(filter))),
-                Trouble::Fails => {
+                RivalFault::Hangs => Some(faults.install(Fault::Hang.rule().matching(filter))),
+                RivalFault::Fails => {
                     let rule = ServerError::new(code).rule().matching(filter);
                     Some(faults.install(rule))
                 }
-                Trouble::Leaves => {
+                RivalFault::Leaves => {
                     let leadership = self.slots[who].lock().unwrap().take();
                     if let Some(leadership) = leadership {
                         leadership.release().await;
                     }
                     None
                 }
-                Trouble::Nothing => None,
+                RivalFault::Nothing => None,
             };
             for _ in 0..seconds * 4 {
                 sleep(Duration::from_millis(250)).await;

@@ -39,7 +39,7 @@ pub(crate) enum Answer {
     Hangs,
 }
 
-type Body1 = StreamBody<stream::BoxStream<'static, Result<Frame<Bytes>, io::Error>>>;
+type ChunkedBody = StreamBody<stream::BoxStream<'static, Result<Frame<Bytes>, io::Error>>>;
 
 /// A server that answers from a script and notes what it is asked.
 #[derive(Clone)]
@@ -133,7 +133,7 @@ impl Server {
     }
 }
 
-async fn respond(answer: Answer) -> Result<Response<Body1>, Infallible> {
+async fn respond(answer: Answer) -> Result<Response<ChunkedBody>, Infallible> {
     let (code, lines, is_ending) = match answer {
         Answer::Whole(code, body) => (code, vec![body], true),
         Answer::Ends(lines) => (200, lines, true),

@@ -5,7 +5,9 @@ use std::{
     time::Duration,
 };
 
-use super::{Candidacy, ElectionEvent, LeaseState, Seen, StopKind, TICK, Trace, is_held_by};
+use super::{
+    Candidacy, ElectionEvent, LeaseState, ObservedLease, StopKind, TICK, Trace, is_held_by,
+};
 use crate::trace::seconds;
 
 /// The lease on the server, and the knowledge of candidates about it.
@@ -15,15 +17,15 @@ pub(super) struct LeaseRules {
     lease: Option<LeaseState>,
     /// The last content of the lease, even if it was deleted since.
     last: Option<LeaseState>,
-    candidacies: BTreeMap<Candidacy, Knowledge>,
+    candidacies: BTreeMap<Candidacy, CandidateState>,
     /// The renew deadline, from the sending of a write on.
     renew: Duration,
 }
 
 /// The knowledge and the state of a candidacy.
 #[derive(Default)]
-struct Knowledge {
-    seen: Option<Seen>,
+struct CandidateState {
+    seen: Option<ObservedLease>,
     /// The reads under way.
     reads: BTreeSet<usize>,
     /// The writes under way, and the times at which they were sent.
@@ -63,10 +65,10 @@ impl LeaseRules {
     /// Describes leases that are still held by those who had to return them before `at`.
     pub(super) fn unreturned(&mut self, at: Duration) -> Vec<String> {
         let mut texts = Vec::new();
-        for (candidacy, known) in &mut self.candidacies {
-            let is_idle = known.writes.is_empty() && known.reads.is_empty();
-            let is_idle = is_idle && known.ended.is_none_or(|ended| ended < at);
-            if is_idle && let Some(since) = known.returns_since.take_if(|since| *since < at) {
+        for (candidacy, state) in &mut self.candidacies {
+            let is_idle = state.writes.is_empty() && state.reads.is_empty();
+            let is_idle = is_idle && state.ended.is_none_or(|ended| ended < at);
+            if is_idle && let Some(since) = state.returns_since.take_if(|since| *since < at) {
                 let lease = self.lease.as_ref();
                 let holds = lease.is_some_and(|lease| is_held_by(lease, *candidacy));
                 texts.extend(holds.then(|| {
@@ -98,35 +100,35 @@ impl LeaseRules {
             }
             ElectionEvent::Stands { candidacy } => {
                 // Another candidacy of the same name may hold the lease now.
-                for (other, known) in &mut self.candidacies {
+                for (other, state) in &mut self.candidacies {
                     if other.candidate == candidacy.candidate {
-                        known.returns_since = None;
+                        state.returns_since = None;
                     }
                 }
-                let known = self.known_to(*candidacy);
-                (known.seen, known.leads) = (None, false);
+                let state = self.known_to(*candidacy);
+                (state.seen, state.leads) = (None, false);
             }
             ElectionEvent::Leads { candidacy, .. } => self.known_to(*candidacy).leads = true,
             ElectionEvent::Lost { candidacy } => self.known_to(*candidacy).leads = false,
             ElectionEvent::Stops { candidacy, kind } => {
                 let renew = self.renew;
-                let known = self.known_to(*candidacy);
-                if known.leads && *kind != StopKind::Crash {
-                    known.give_up(at, renew, is_waking);
+                let state = self.known_to(*candidacy);
+                if state.leads && *kind != StopKind::Crash {
+                    state.give_up(at, renew, is_waking);
                 }
-                known.leads = false;
+                state.leads = false;
             }
             ElectionEvent::Asks {
                 candidacy,
                 request,
                 method,
             } => {
-                let known = self.known_to(*candidacy);
+                let state = self.known_to(*candidacy);
                 if method == "GET" {
-                    known.reads.insert(*request);
+                    state.reads.insert(*request);
                 } else {
-                    known.writes.insert(*request, at);
-                    known.last_write = Some(at);
+                    state.writes.insert(*request, at);
+                    state.last_write = Some(at);
                 }
             }
             ElectionEvent::Answered {
@@ -137,8 +139,8 @@ impl LeaseRules {
             } => {
                 // While the lease is there, 404 is a fault as any other.
                 let is_absent = *status == Some(404) && self.lease.is_none();
-                let known = self.known_to(*candidacy);
-                known.answered(at, *request, *status, lease.as_ref(), is_absent);
+                let state = self.known_to(*candidacy);
+                state.answered(at, *request, *status, lease.as_ref(), is_absent);
             }
             _ => {}
         }
@@ -158,7 +160,7 @@ impl LeaseRules {
         text
     }
 
-    fn known_to(&mut self, candidacy: Candidacy) -> &mut Knowledge {
+    fn known_to(&mut self, candidacy: Candidacy) -> &mut CandidateState {
         self.candidacies.entry(candidacy).or_default()
     }
 
@@ -198,9 +200,9 @@ impl LeaseRules {
         if after.holder.is_empty() {
             let holders = self.candidacies.iter();
             let holders = holders.filter(|(candidacy, _)| is_held_by(before, **candidacy));
-            let holders: Vec<&Knowledge> = holders.map(|(_, known)| known).collect();
-            let has_given_up = holders.iter().any(|known| known.has_given_up)
-                && !holders.iter().any(|known| known.leads);
+            let holders: Vec<&CandidateState> = holders.map(|(_, state)| state).collect();
+            let has_given_up = holders.iter().any(|state| state.has_given_up)
+                && !holders.iter().any(|state| state.leads);
             let text = || format!("and {} has not given it up", before.holder);
             return (!is_renewal && !has_given_up).then(text);
         }
@@ -215,16 +217,16 @@ impl LeaseRules {
         let takers = self.candidacies.iter();
         let takers = takers.filter(|(candidacy, _)| is_held_by(after, **candidacy));
         // A write that was given up may take effect late.
-        let was_free = |known: &Knowledge| {
-            let seen = known.seen.as_ref();
+        let was_free = |state: &CandidateState| {
+            let seen = state.seen.as_ref();
             let seen = seen.filter(|seen| seen.lease.says_the_same(before));
             let free = seen.map(|seen| seen.since + before.duration);
-            let written = known.last_write.map(|written| written + TICK);
+            let written = state.last_write.map(|written| written + TICK);
             free.is_some_and(|free| Some(free) <= written)
         };
         let mut takers = takers.peekable();
         takers.peek()?;
-        let is_early = !takers.any(|(_, known)| was_free(known));
+        let is_early = !takers.any(|(_, state)| was_free(state));
         is_early.then(|| {
             let seconds = before.duration.as_secs();
             format!(
@@ -235,9 +237,9 @@ impl LeaseRules {
     }
 }
 
-// === impl Knowledge ===
+// === impl CandidateState ===
 
-impl Knowledge {
+impl CandidateState {
     /// Takes an order to release or to drop its leadership.
     fn give_up(&mut self, at: Duration, renew: Duration, is_waking: bool) {
         // Those under way are given up, too.
@@ -263,7 +265,7 @@ impl Knowledge {
         let is_read = self.reads.remove(&request);
         if is_read {
             if let Some(lease) = lease.filter(|_| is_success) {
-                Seen::update(&mut self.seen, lease, at);
+                ObservedLease::update(&mut self.seen, lease, at);
             }
             // There may be no lease to return.
             if !is_absent && !is_success {

@@ -4,14 +4,14 @@
 //!   clock of the run: the times in the lease are of other clocks, and play no part. It may take its own at once, and one
 //!   without a holder.
 //! - The transitions count up by one with each change of the holder, and a renewal leaves them and the time of acquisition as
-//!   they are. Nobody deletes the lease, and nobody but its last leader removes the holder, once it has given up.
-//! - Whoever releases or drops a leadership before its deadline holds the lease no more when its last request has been answered,
+//!   they are. No candidate deletes the lease, and only its last leader removes the holder, once it has given up.
+//! - A candidate that releases or drops a leadership before its deadline does not hold the lease any more when its last request has been answered,
 //!   if none failed.
 //! - An attempt has three requests at most, and a retry period passes before the next one.
 //! - If nothing fails, somebody leads within two attempts and the duration of the lease after its last change, and within one
 //!   attempt if it has no holder. The time of an attempt is the retry period with its jitter.
 //!
-//! Writes of others are exempt, and a wait begins anew with them.
+//! Writes of other clients are exempt, and restart a wait.
 
 mod attempts;
 mod lease_rules;
@@ -22,7 +22,7 @@ use std::time::Duration;
 use self::{attempts::Attempts, lease_rules::LeaseRules, vacancies::Vacancies};
 use super::{Candidacy, ElectionEvent, LeaseState, StopKind, coordination};
 use crate::{
-    checkers::{Finding, deliveries::ClockLeaps},
+    checkers::{Finding, clock_leaps::ClockLeaps},
     trace::{Observation, Trace},
 };
 
@@ -57,14 +57,14 @@ pub(super) fn check(trace: &Trace) -> Vec<Finding> {
 }
 
 /// The lease as a candidate reads it, and since when it has read the same.
-struct Seen {
+struct ObservedLease {
     lease: LeaseState,
     since: Duration,
 }
 
-// === impl Seen ===
+// === impl ObservedLease ===
 
-impl Seen {
+impl ObservedLease {
     /// Takes what a candidate has read.
     fn update(seen: &mut Option<Self>, lease: &LeaseState, at: Duration) {
         let is_known = seen

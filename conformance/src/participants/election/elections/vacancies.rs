@@ -5,7 +5,7 @@ use std::{
     time::Duration,
 };
 
-use super::{Candidacy, ElectionEvent, LeaseState, Observation, Seen, TICK, is_held_by};
+use super::{Candidacy, ElectionEvent, LeaseState, Observation, ObservedLease, TICK, is_held_by};
 use crate::trace::{Phase, seconds};
 
 /// The longest wait between two attempts, in retry periods: one, and its jitter.
@@ -16,11 +16,11 @@ const PERIODS_MAX: f64 = 2.2;
 pub(super) struct Vacancies {
     renew: Duration,
     retry: Duration,
-    standing: BTreeMap<Candidacy, Standing>,
+    standing: BTreeMap<Candidacy, CandidateState>,
     leading: BTreeSet<Candidacy>,
     lease: Option<LeaseState>,
     /// The faults and incidents in force that hit candidates.
-    troubles: BTreeSet<Trouble>,
+    troubles: BTreeSet<ActiveFault>,
     /// By when somebody has to lead; `None` if somebody does, or something is wrong.
     due: Option<Duration>,
     is_over: bool,
@@ -28,15 +28,15 @@ pub(super) struct Vacancies {
 
 /// A fault in force.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Trouble {
+enum ActiveFault {
     OfAll(usize),
     OfCandidates(usize),
 }
 
 /// A candidate that stands.
 #[derive(Default)]
-struct Standing {
-    seen: Option<Seen>,
+struct CandidateState {
+    seen: Option<ObservedLease>,
     /// The requests under way, and true for reads.
     open: BTreeMap<usize, bool>,
 }
@@ -62,8 +62,8 @@ impl Vacancies {
                 fault,
                 informer: None,
                 ..
-            } => self.troubles.insert(Trouble::OfAll(*fault)),
-            Observation::FaultEnds { fault } => self.troubles.remove(&Trouble::OfAll(*fault)),
+            } => self.troubles.insert(ActiveFault::OfAll(*fault)),
+            Observation::FaultEnds { fault } => self.troubles.remove(&ActiveFault::OfAll(*fault)),
             Observation::Phase(Phase::Shutdown) => {
                 self.is_over = true;
                 false
@@ -78,20 +78,20 @@ impl Vacancies {
         late
     }
 
-    /// Takes an event. Returns true if the bound begins anew with it.
+    /// Takes an event. Returns true if it restarts the bound.
     fn observe_event(&mut self, at: Duration, event: &ElectionEvent) -> bool {
         match event {
             ElectionEvent::Begins { renew, retry, .. } => {
                 (self.renew, self.retry) = (*renew, *retry);
             }
             ElectionEvent::FaultBegins { fault, .. } => {
-                self.troubles.insert(Trouble::OfCandidates(*fault));
+                self.troubles.insert(ActiveFault::OfCandidates(*fault));
             }
             ElectionEvent::FaultEnds { fault } => {
-                self.troubles.remove(&Trouble::OfCandidates(*fault));
+                self.troubles.remove(&ActiveFault::OfCandidates(*fault));
             }
             ElectionEvent::Stands { candidacy } => {
-                self.standing.insert(*candidacy, Standing::default());
+                self.standing.insert(*candidacy, CandidateState::default());
             }
             ElectionEvent::Leads { candidacy, .. } => {
                 self.leading.insert(*candidacy);
@@ -143,7 +143,7 @@ impl Vacancies {
     }
 
     /// By when one candidate has to lead, unless another does.
-    fn due_of(&self, at: Duration, candidacy: Candidacy, standing: &Standing) -> Duration {
+    fn due_of(&self, at: Duration, candidacy: Candidacy, standing: &CandidateState) -> Duration {
         let pause = self.retry.mul_f64(PERIODS_MAX);
         // The requests of an attempt under way may all be given up after their time limits.
         let under_way = if standing.open.is_empty() {
@@ -165,13 +165,13 @@ impl Vacancies {
     }
 }
 
-// === impl Standing ===
+// === impl CandidateState ===
 
-impl Standing {
+impl CandidateState {
     fn answered(&mut self, at: Duration, request: usize, lease: Option<&LeaseState>) {
         let is_read = self.open.remove(&request) == Some(true);
         if let Some(lease) = lease.filter(|_| is_read) {
-            Seen::update(&mut self.seen, lease, at);
+            ObservedLease::update(&mut self.seen, lease, at);
         }
     }
 }

@@ -3,7 +3,8 @@
 use fakeserver::faults::Fault;
 
 use super::super::{
-    CandidateFault, CandidatePlan, CandidateStop, ElectionPlan, Meddling, MeddlingKind, StopKind,
+    CandidateFault, CandidatePlan, CandidateStop, ElectionPlan, ForeignWrite, ForeignWriteKind,
+    StopKind,
 };
 use crate::{
     plan::Profile,
@@ -74,9 +75,9 @@ fn an_election_shrinks_to_what_matters() {
         ..CandidateFault::new(1_000, 2_000, Fault::Hang)
     };
     election.faults = vec![fault(Some(0)), fault(Some(2)), fault(None)];
-    election.meddlings = vec![Meddling {
+    election.meddlings = vec![ForeignWrite {
         at_ms: 4_000,
-        kind: MeddlingKind::Clear,
+        kind: ForeignWriteKind::Clear,
     }];
     plan.participants.election = Some(election);
     // The failure needs a fault of one candidate that crashes.

@@ -3,11 +3,11 @@
 use std::{sync::Arc, time::Duration};
 
 use super::super::{Candidacy, ElectionEvent, LeaseState, StopKind};
-use crate::checkers::{Story, check_by, fault_begins};
+use crate::participants::informers::checkers::{TraceBuilder, check_by, fault_begins};
 
 /// An election that is written step by step, beside a story.
-struct Play<'a> {
-    story: &'a mut Story,
+struct ElectionBuilder<'a> {
+    story: &'a mut TraceBuilder,
     lease: Option<LeaseState>,
     revision: u64,
     request_count: usize,
@@ -42,10 +42,10 @@ fn second(transitions: u64, acquired: u64, renewed: u64) -> LeaseState {
     lease("candidate-1", transitions, acquired, renewed)
 }
 
-// === impl Play ===
+// === impl ElectionBuilder ===
 
-impl<'a> Play<'a> {
-    fn begin(story: &'a mut Story) -> Self {
+impl<'a> ElectionBuilder<'a> {
+    fn begin(story: &'a mut TraceBuilder) -> Self {
         let mut play = Self {
             story,
             lease: None,
@@ -182,9 +182,14 @@ impl<'a> Play<'a> {
     }
 }
 
-fn check(tell: impl FnOnce(&mut Play<'_>), want: &[(&str, &str)]) {
+fn check(tell: impl FnOnce(&mut ElectionBuilder<'_>), want: &[(&str, &str)]) {
     let is_wanted = |checker: &str| ["leaders", "elections", "coordination"].contains(&checker);
-    check_by(is_wanted, |story| tell(&mut Play::begin(story)), &[], want);
+    check_by(
+        is_wanted,
+        |story| tell(&mut ElectionBuilder::begin(story)),
+        &[],
+        want,
+    );
 }
 
 #[test]
@@ -211,7 +216,7 @@ fn an_election_by_the_rules_has_no_findings() {
 #[test]
 fn two_leaders_at_once_are_found_unless_somebody_else_has_meddled() {
     let overlap = |meddles: Option<&'static str>, renews: bool| {
-        move |play: &mut Play<'_>| {
+        move |play: &mut ElectionBuilder<'_>| {
             play.first_leads();
             play.wait(4_000);
             if let Some(text) = meddles {
@@ -241,7 +246,7 @@ fn two_leaders_at_once_are_found_unless_somebody_else_has_meddled() {
 #[test]
 fn a_leader_that_cannot_renew_gives_up_at_its_deadline() {
     let lost_after = |ms: u64| {
-        move |play: &mut Play<'_>| {
+        move |play: &mut ElectionBuilder<'_>| {
             play.first_leads();
             play.wait(3_000);
             play.fails(0, "PUT");
@@ -262,7 +267,7 @@ fn a_leader_that_cannot_renew_gives_up_at_its_deadline() {
 #[test]
 fn a_leader_that_was_asleep_has_lost_when_it_wakes_up() {
     let woken = |asleep: bool| {
-        move |play: &mut Play<'_>| {
+        move |play: &mut ElectionBuilder<'_>| {
             play.first_leads();
             if asleep {
                 fault_begins(play.story, "suspend", None);
@@ -279,9 +284,9 @@ fn a_leader_that_was_asleep_has_lost_when_it_wakes_up() {
 }
 
 #[test]
-fn a_leader_that_falls_asleep_when_its_time_is_over_tells_of_it_when_it_wakes_up() {
+fn a_leader_that_falls_asleep_when_its_time_is_over_reports_of_it_when_it_wakes_up() {
     let told_after = |asleep: bool| {
-        move |play: &mut Play<'_>| {
+        move |play: &mut ElectionBuilder<'_>| {
             play.first_leads();
             play.wait(10_000);
             play.event(ElectionEvent::Status {
@@ -336,7 +341,7 @@ fn a_leader_sends_nothing_from_its_deadline_on() {
 #[test]
 fn a_leader_that_reads_of_another_has_lost_at_once() {
     let lost_after = |ms: u64| {
-        move |play: &mut Play<'_>| {
+        move |play: &mut ElectionBuilder<'_>| {
             play.first_leads();
             play.wait(2_000);
             play.meddled("Seize", Some(lease("somebody", 0, 2, 2)));
@@ -356,7 +361,7 @@ fn a_leader_that_reads_of_another_has_lost_at_once() {
 #[test]
 fn the_token_fires_when_the_leadership_is_given_up() {
     let fires_after = |ms: u64| {
-        move |play: &mut Play<'_>| {
+        move |play: &mut ElectionBuilder<'_>| {
             play.first_leads();
             play.wait(1_000);
             play.stops(0, StopKind::Drop);
@@ -373,7 +378,7 @@ fn the_token_fires_when_the_leadership_is_given_up() {
 #[test]
 fn a_leadership_and_its_token_agree() {
     let status = |is_held: bool, is_cancelled: bool| {
-        move |play: &mut Play<'_>| {
+        move |play: &mut ElectionBuilder<'_>| {
             play.first_leads();
             play.event(ElectionEvent::Status {
                 candidacy: candidacy(0),
@@ -395,7 +400,7 @@ fn a_leadership_and_its_token_agree() {
 }
 
 #[test]
-fn transitions_are_told_as_they_were_written() {
+fn transitions_are_reported_as_they_were_written() {
     check(
         |play| {
             play.stands(0);
@@ -413,7 +418,7 @@ fn transitions_are_told_as_they_were_written() {
 #[test]
 fn a_lease_is_taken_when_it_has_not_changed_for_as_long_as_it_lasts() {
     let taken_after = |ms: u64| {
-        move |play: &mut Play<'_>| {
+        move |play: &mut ElectionBuilder<'_>| {
             play.first_leads();
             play.stops(0, StopKind::Crash);
             play.wait(ms);
@@ -431,7 +436,7 @@ fn a_lease_is_taken_when_it_has_not_changed_for_as_long_as_it_lasts() {
 #[test]
 fn each_change_of_the_holder_counts() {
     let taken_with = |transitions: u64| {
-        move |play: &mut Play<'_>| {
+        move |play: &mut ElectionBuilder<'_>| {
             play.first_leads();
             play.stops(0, StopKind::Crash);
             play.wait(15_000);
@@ -446,9 +451,9 @@ fn each_change_of_the_holder_counts() {
 }
 
 #[test]
-fn a_lease_that_was_deleted_is_made_anew_or_goes_on() {
+fn a_deleted_lease_is_created_again_or_continues() {
     let made_after_deletion = |transitions: u64| {
-        move |play: &mut Play<'_>| {
+        move |play: &mut ElectionBuilder<'_>| {
             play.first_leads();
             play.wait(1_000);
             play.meddled("Seize", Some(first(5, 0, 0)));
@@ -478,7 +483,7 @@ fn a_renewal_keeps_the_time_of_acquisition() {
 #[test]
 fn only_a_leader_that_has_given_up_removes_the_holder() {
     let cleared = |stops: bool| {
-        move |play: &mut Play<'_>| {
+        move |play: &mut ElectionBuilder<'_>| {
             play.first_leads();
             play.wait(2_000);
             if stops {
@@ -503,9 +508,9 @@ fn only_a_leader_that_has_given_up_removes_the_holder() {
 }
 
 #[test]
-fn whoever_releases_returns_the_lease_unless_a_request_fails() {
+fn a_release_returns_the_lease_unless_a_request_fails() {
     let released = |fails: bool| {
-        move |play: &mut Play<'_>| {
+        move |play: &mut ElectionBuilder<'_>| {
             play.first_leads();
             play.wait(1_000);
             play.stops(0, StopKind::Release);
@@ -525,9 +530,9 @@ fn whoever_releases_returns_the_lease_unless_a_request_fails() {
 }
 
 #[test]
-fn whoever_is_to_release_at_its_deadline_may_have_lost_then() {
+fn a_release_at_the_deadline_may_come_too_late() {
     let stopped_after = |ms: u64| {
-        move |play: &mut Play<'_>| {
+        move |play: &mut ElectionBuilder<'_>| {
             play.first_leads();
             play.wait(ms);
             play.stops(0, StopKind::Release);
@@ -546,7 +551,7 @@ fn whoever_is_to_release_at_its_deadline_may_have_lost_then() {
 #[test]
 fn attempts_are_a_retry_period_apart() {
     let again_after = |ms: u64, count: usize| {
-        move |play: &mut Play<'_>| {
+        move |play: &mut ElectionBuilder<'_>| {
             play.first_leads();
             for _ in 0..count {
                 play.wait(ms);
@@ -566,7 +571,7 @@ fn attempts_are_a_retry_period_apart() {
 fn somebody_leads_soon_after_a_crash_and_a_release() {
     // Read at 0 s; the last attempt that may be too early begins right before 15 s.
     let crash = |ms: u64| {
-        move |play: &mut Play<'_>| {
+        move |play: &mut ElectionBuilder<'_>| {
             play.first_leads();
             play.wait(1_000);
             play.stops(0, StopKind::Crash);
@@ -578,7 +583,7 @@ fn somebody_leads_soon_after_a_crash_and_a_release() {
     let late = ("elections", "nobody leads, and somebody should by 19.400 s");
     check(crash(20_000), &[late]);
     let release = |ms: u64| {
-        move |play: &mut Play<'_>| {
+        move |play: &mut ElectionBuilder<'_>| {
             play.first_leads();
             play.stops(0, StopKind::Release);
             play.gave_up(0);
@@ -593,7 +598,7 @@ fn somebody_leads_soon_after_a_crash_and_a_release() {
 }
 
 #[test]
-fn nobody_has_to_lead_while_something_fails() {
+fn no_leader_is_required_during_a_failure() {
     check(
         |play| {
             play.first_leads();
@@ -623,7 +628,7 @@ fn granted(holder: &str) -> LeaseState {
 #[test]
 fn a_coordinated_lease_is_taken_up_by_the_one_to_whom_it_was_granted() {
     let taken = |grant: &'static str| {
-        move |play: &mut Play<'_>| {
+        move |play: &mut ElectionBuilder<'_>| {
             play.event(ElectionEvent::IsCoordinated {
                 versions: vec![0, 1],
             });
@@ -641,9 +646,9 @@ fn a_coordinated_lease_is_taken_up_by_the_one_to_whom_it_was_granted() {
 }
 
 #[test]
-fn a_lease_that_others_delete_is_made_anew_by_its_holder_alone() {
+fn a_deleted_lease_is_created_again_by_its_holder_alone() {
     let deleted = |by: usize, lease: fn(u64, u64, u64) -> LeaseState| {
-        move |play: &mut Play<'_>| {
+        move |play: &mut ElectionBuilder<'_>| {
             play.first_is_granted(vec![0, 1]);
             play.meddled("Delete", None);
             play.writes(by, lease(0, 0, 1));
@@ -654,7 +659,7 @@ fn a_lease_that_others_delete_is_made_anew_by_its_holder_alone() {
     check(deleted(1, second), &[found]);
     // One that has read a grant takes it up, although the lease is gone meanwhile.
     let granted_to = |holder: &'static str| {
-        move |play: &mut Play<'_>| {
+        move |play: &mut ElectionBuilder<'_>| {
             play.event(ElectionEvent::IsCoordinated {
                 versions: vec![0, 1],
             });
@@ -670,7 +675,7 @@ fn a_lease_that_others_delete_is_made_anew_by_its_holder_alone() {
     check(granted_to("candidate-0"), &[found]);
     // It may not have read yet that others had cleared the lease before.
     let cleared = |acquired: u64| {
-        move |play: &mut Play<'_>| {
+        move |play: &mut ElectionBuilder<'_>| {
             play.first_is_granted(vec![0, 1]);
             play.meddled("Clear", Some(lease("", 0, 0, 0)));
             play.meddled("Delete", None);
@@ -684,7 +689,7 @@ fn a_lease_that_others_delete_is_made_anew_by_its_holder_alone() {
 #[test]
 fn a_leader_may_not_know_of_what_others_wrote_before_its_deadline() {
     let seized = |later: u64| {
-        move |play: &mut Play<'_>| {
+        move |play: &mut ElectionBuilder<'_>| {
             play.first_is_granted(vec![0, 0]);
             play.meddled("Seize", Some(lease("somebody", 0, 0, 0)));
             play.changed(Some(granted("candidate-1")));
@@ -708,7 +713,7 @@ fn a_leader_may_not_know_of_what_others_wrote_before_its_deadline() {
 #[test]
 fn a_leader_that_is_to_hand_over_has_lost_at_once() {
     let reads_and = |loses: bool| {
-        move |play: &mut Play<'_>| {
+        move |play: &mut ElectionBuilder<'_>| {
             play.first_is_granted(vec![1, 0]);
             play.wait(2_000);
             play.changed(Some(LeaseState {
@@ -730,7 +735,7 @@ fn a_leader_that_is_to_hand_over_has_lost_at_once() {
 #[test]
 fn one_of_the_best_that_stand_leads_in_the_end() {
     let settled = |standing: &'static [usize], leading: &'static [usize]| {
-        move |play: &mut Play<'_>| {
+        move |play: &mut ElectionBuilder<'_>| {
             play.event(ElectionEvent::IsCoordinated {
                 versions: vec![2, 0, 0, 1],
             });

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{Informer, Run};
-use crate::trace::{Heard, Key, Member, State};
+use crate::trace::{Key, Member, NotifiedChange, State};
 
 /// The handlers of all generations.
 #[derive(Default)]
@@ -11,7 +11,7 @@ pub(super) struct Handlers(BTreeMap<usize, Handler>);
 
 struct Handler {
     informer: Informer,
-    known: BTreeMap<Key, State>,
+    states: BTreeMap<Key, State>,
     /// True if it joined between a shutdown and the next start.
     is_waiting: bool,
     has_ended: bool,
@@ -23,7 +23,7 @@ impl Handlers {
     pub(super) fn join(&mut self, handler: usize, informer: Informer, run: Run) {
         let joined = Handler {
             informer,
-            known: BTreeMap::new(),
+            states: BTreeMap::new(),
             is_waiting: run == Run::Stopped,
             has_ended: false,
         };
@@ -66,7 +66,7 @@ impl Handlers {
         &mut self,
         number: usize,
         key: &Key,
-        heard: &Heard,
+        change: &NotifiedChange,
         run: Run,
     ) -> Option<String> {
         let handler = self.0.get_mut(&number).filter(|own| !own.has_ended);
@@ -78,27 +78,27 @@ impl Handlers {
                 "handler {number} is told of {key} while nothing runs"
             ));
         }
-        let known = handler.known.get(key).cloned();
-        match heard {
-            Heard::Added { new, .. } => {
-                handler.known.insert(key.clone(), new.clone());
-                let known = known?;
+        let states = handler.states.get(key).cloned();
+        match change {
+            NotifiedChange::Added { new, .. } => {
+                handler.states.insert(key.clone(), new.clone());
+                let states = states?;
                 Some(format!(
-                    "handler {number} is told of {key} as new: {new}, but knows {known}"
+                    "handler {number} is told of {key} as new: {new}, but knows {states}"
                 ))
             }
-            Heard::Updated { old, new } => {
-                handler.known.insert(key.clone(), new.clone());
-                let is_legal = known.as_ref() == Some(old) && old.uid == new.uid && old != new;
+            NotifiedChange::Updated { old, new } => {
+                handler.states.insert(key.clone(), new.clone());
+                let is_legal = states.as_ref() == Some(old) && old.uid == new.uid && old != new;
                 (!is_legal).then(|| {
                     format!(
-                        "handler {number} is told of {key}: {old} -> {new}, but knows {known:?}"
+                        "handler {number} is told of {key}: {old} -> {new}, but knows {states:?}"
                     )
                 })
             }
-            Heard::Deleted { .. } => {
-                handler.known.remove(key);
-                let is_unknown = known.is_none();
+            NotifiedChange::Deleted { .. } => {
+                handler.states.remove(key);
+                let is_unknown = states.is_none();
                 is_unknown.then(|| {
                     format!(
                         "handler {number} is told of the deletion of {key}, which it does not know"
@@ -114,15 +114,15 @@ impl Handlers {
             handler.informer == *informer && !handler.has_ended && !handler.is_waiting
         };
         let knows_all = |handler: &Handler| {
-            let known = handler.known.iter();
-            known.eq(members.iter().map(|member| (&member.key, &member.state)))
+            let states = handler.states.iter();
+            states.eq(members.iter().map(|member| (&member.key, &member.state)))
         };
         let present = self.0.iter().filter(|(_, own)| is_present(own));
         let wrong = present.filter(|(_, own)| !knows_all(own));
         wrong
             .map(|(number, own)| {
-                let known = &own.known;
-                format!("handler {number} knows {known:?}, the cache has {members:?}")
+                let states = &own.states;
+                format!("handler {number} knows {states:?}, the cache has {members:?}")
             })
             .collect()
     }

@@ -22,7 +22,7 @@ use std::{
 use self::{handlers::Handlers, requests::Requests, waits::Waits};
 use super::FactoryEvent;
 use crate::{
-    checkers::{Finding, deliveries::ClockLeaps},
+    checkers::{Finding, clock_leaps::ClockLeaps},
     trace::{Member, Observation, Phase, Trace},
 };
 
@@ -41,7 +41,7 @@ enum Run {
 }
 
 /// The last reading of a cache.
-struct Reading {
+struct CacheReading {
     has_synced: bool,
     synced_handlers: Vec<usize>,
     members: Vec<Member>,
@@ -57,7 +57,7 @@ struct Factory {
     handlers: Handlers,
     requests: Requests,
     waits: Waits,
-    readings: BTreeMap<usize, Reading>,
+    readings: BTreeMap<usize, CacheReading>,
 }
 
 /// Finds violations of the [module](self)'s invariant.
@@ -91,8 +91,8 @@ impl Factory {
             FactoryEvent::Told {
                 handler,
                 key,
-                heard,
-            } => texts.extend(self.handlers.hear(*handler, key, heard, self.run)),
+                change,
+            } => texts.extend(self.handlers.hear(*handler, key, change, self.run)),
             FactoryEvent::Differs { text } => texts.push(text.clone()),
             FactoryEvent::Cached {
                 view,
@@ -100,7 +100,7 @@ impl Factory {
                 synced_handlers,
                 members,
             } => {
-                let reading = Reading {
+                let reading = CacheReading {
                     has_synced: *has_synced,
                     synced_handlers: synced_handlers.clone(),
                     members: members.clone(),
@@ -185,7 +185,7 @@ impl Factory {
             .then(|| format!("the factory keeps {informer_count} informers, {want} are requested"))
     }
 
-    fn read(&mut self, view: usize, reading: Reading) -> Vec<String> {
+    fn read(&mut self, view: usize, reading: CacheReading) -> Vec<String> {
         let mut texts = Vec::new();
         for handler in &reading.synced_handlers {
             if !reading.has_synced || self.handlers.is_waiting(*handler) {

@@ -18,7 +18,7 @@ pub(super) struct Waits {
     /// The waits that have not ended.
     open: BTreeMap<usize, Wait>,
     /// The generation and the list of each request.
-    asked: BTreeMap<usize, (usize, Arc<str>)>,
+    open_lists: BTreeMap<usize, (usize, Arc<str>)>,
     /// The last generation in which each list was answered.
     answered: BTreeMap<Arc<str>, usize>,
 }
@@ -54,14 +54,14 @@ impl Waits {
                 self.ended_after = self.start_count;
             }
             FactoryEvent::Asks { request, list, .. } => {
-                let asked = (self.generation, Arc::clone(list));
-                self.asked.insert(*request, asked);
+                let open_lists = (self.generation, Arc::clone(list));
+                self.open_lists.insert(*request, open_lists);
             }
             FactoryEvent::Answers {
                 request,
                 status: 200,
             } => {
-                if let Some((generation, list)) = self.asked.get(request) {
+                if let Some((generation, list)) = self.open_lists.get(request) {
                     self.answered.insert(Arc::clone(list), *generation);
                 }
             }

@@ -4,22 +4,22 @@ use std::{sync::Arc, time::Duration};
 
 use super::super::{FactoryEvent, FactoryRequest, factories};
 use crate::{
-    checkers::{A, B, member, state},
-    trace::{Ending, Heard, Key, Member, Observation, Phase, Trace},
+    participants::informers::checkers::{A, B, member, state},
+    trace::{Ending, Key, Member, NotifiedChange, Observation, Phase, Trace},
 };
 
 const PODS: &str = "/api/v1/pods";
 
 /// A factory that is written step by step.
 #[derive(Default)]
-struct Play {
+struct FactoryBuilder {
     trace: Trace,
     request_count: usize,
 }
 
-// === impl Play ===
+// === impl FactoryBuilder ===
 
-impl Play {
+impl FactoryBuilder {
     /// Requests the informer of view 0, adds handler 0, and starts.
     fn begin() -> Self {
         let mut play = Self::default();
@@ -74,23 +74,23 @@ impl Play {
         self.event(FactoryEvent::SyncWaitEnds { start, has_synced });
     }
 
-    fn told(&mut self, key: &str, heard: Heard) {
+    fn notified(&mut self, key: &str, change: NotifiedChange) {
         self.event(FactoryEvent::Told {
             handler: 0,
             key: Key::from(key),
-            heard,
+            change,
         });
     }
 
     fn added(&mut self, key: &str, revision: u64) {
         let new = state(&key[4..], revision);
         let is_initial = true;
-        self.told(key, Heard::Added { new, is_initial });
+        self.notified(key, NotifiedChange::Added { new, is_initial });
     }
 
     fn deleted(&mut self, key: &str) {
         let (last, is_tombstone) = (None, true);
-        self.told(key, Heard::Deleted { last, is_tombstone });
+        self.notified(key, NotifiedChange::Deleted { last, is_tombstone });
     }
 
     fn stops(&mut self, watch: usize) {
@@ -132,8 +132,8 @@ fn b(revision: u64) -> Member {
 }
 
 /// Runs the first generation, which has A.
-fn first() -> (Play, usize) {
-    let mut play = Play::begin();
+fn first() -> (FactoryBuilder, usize) {
+    let mut play = FactoryBuilder::begin();
     let watch = play.lists();
     play.added(A, 2);
     play.waited(1, true);
@@ -141,7 +141,7 @@ fn first() -> (Play, usize) {
 }
 
 /// Stops it, and begins the second one.
-fn second() -> Play {
+fn second() -> FactoryBuilder {
     let (mut play, watch) = first();
     play.stops(watch);
     play.cached(true, &[a(2)]);
@@ -152,7 +152,7 @@ fn second() -> Play {
 }
 
 #[test]
-fn generations_that_tell_what_is_new_are_well() {
+fn generations_that_report_changes_are_correct() {
     let mut play = second();
     play.deleted(A);
     play.added(B, 4);
@@ -167,7 +167,7 @@ fn generations_that_tell_what_is_new_are_well() {
 #[test]
 fn informers_that_are_not_shared_are_found() {
     let check = |list, informer_count, want| {
-        let mut play = Play::default();
+        let mut play = FactoryBuilder::default();
         play.event(FactoryEvent::Made);
         play.requested(0, PODS, 1);
         play.requested(1, list, informer_count);
@@ -230,7 +230,7 @@ fn a_shutdown_that_leaves_something_is_found() {
 }
 
 #[test]
-fn a_generation_that_tells_something_twice_or_of_the_unknown_is_found() {
+fn a_generation_that_reports_something_twice_or_of_the_unknown_is_found() {
     let mut play = second();
     play.added(A, 2);
     play.check("is told of one/pod-0 as new");
@@ -243,7 +243,7 @@ fn a_generation_that_tells_something_twice_or_of_the_unknown_is_found() {
         let mut play = second();
         let of = |revision| state(&A[4..], revision);
         let (old, new) = (of(old), of(new));
-        play.told(A, Heard::Updated { old, new });
+        play.notified(A, NotifiedChange::Updated { old, new });
         play.check(want);
     };
     check(2, 3, "");
@@ -252,7 +252,7 @@ fn a_generation_that_tells_something_twice_or_of_the_unknown_is_found() {
 }
 
 #[test]
-fn handlers_that_hear_something_after_their_end_are_found() {
+fn handlers_that_receive_something_after_their_end_are_found() {
     let (mut play, _) = first();
     play.event(FactoryEvent::Leaves { handler: 0 });
     play.added(B, 3);
@@ -283,7 +283,7 @@ fn handlers_that_hear_something_after_their_end_are_found() {
 
 #[test]
 fn waits_that_end_early_or_never_are_found() {
-    let mut play = Play::begin();
+    let mut play = FactoryBuilder::begin();
     play.waited(1, true);
     play.check("ends before /api/v1/pods is answered");
 
@@ -294,18 +294,18 @@ fn waits_that_end_early_or_never_are_found() {
     play.waited(2, true);
     play.check("the wait after start 2 ends before");
 
-    let mut play = Play::begin();
+    let mut play = FactoryBuilder::begin();
     play.waited(1, false);
     play.check("fails, but nothing has ended");
 
-    let mut play = Play::begin();
+    let mut play = FactoryBuilder::begin();
     play.lists();
     play.check("the wait after start 1 does not end");
 }
 
 #[test]
 fn handlers_that_have_synced_before_their_cache_are_found() {
-    let mut play = Play::begin();
+    let mut play = FactoryBuilder::begin();
     play.event(FactoryEvent::Cached {
         view: 0,
         has_synced: false,

@@ -31,14 +31,14 @@ pub fn any_plan() -> impl Strategy<Value = Plan> {
 pub struct Shrinker {
     smallest: Plan,
     proposed: Plan,
-    place: Place,
+    place: Position,
     /// True if this pass has removed something.
     has_progressed: bool,
 }
 
 /// The next part to remove.
 #[derive(Clone, Copy, Debug, Default)]
-struct Place {
+struct Position {
     part: usize,
     /// The number of elements to remove at once; 0 before the first proposal of a part.
     chunk: usize,
@@ -56,7 +56,7 @@ impl Shrinker {
         Self {
             smallest: plan.clone(),
             proposed: plan,
-            place: Place::default(),
+            place: Position::default(),
             has_progressed: false,
         }
     }
@@ -86,13 +86,13 @@ impl Shrinker {
                 self.place.chunk /= 2;
                 self.place.offset = 0;
             } else if self.place.part + 1 < PARTS.len() {
-                self.place = Place {
+                self.place = Position {
                     part: self.place.part + 1,
-                    ..Place::default()
+                    ..Position::default()
                 };
             } else if self.has_progressed {
                 self.has_progressed = false;
-                self.place = Place::default();
+                self.place = Position::default();
             } else {
                 return None;
             }

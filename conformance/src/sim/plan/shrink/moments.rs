@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::super::Plan;
-use crate::plan::ControllerPlan;
+use crate::participants::PlanSection as _;
 
 /// Returns the moments of a plan in order, its end last, without 0.
 pub(super) fn of(plan: &Plan) -> Vec<u64> {
@@ -35,6 +35,7 @@ pub(super) fn shorten(plan: &mut Plan, range: &Range<usize>, shorter: fn(u64) ->
         old_before = *moment;
         new.push(new_before);
     }
+    // Equal moments stay equal: much depends on what happens at once.
     map(plan, |at_ms| match old.binary_search(&at_ms) {
         Ok(place) => new[place],
         Err(_) => at_ms,
@@ -69,20 +70,6 @@ fn map(plan: &mut Plan, mut new: impl FnMut(u64) -> u64) {
     }
     plan.participants
         .map_moments(|at_ms| new(at_ms.min(end_ms)));
-    for informer in &mut plan.informers {
-        informer.start_ms = new(informer.start_ms.min(end_ms));
-        for pause in &mut informer.pauses {
-            let until = new((pause.at_ms + pause.for_ms).min(end_ms));
-            pause.at_ms = new(pause.at_ms.min(end_ms));
-            pause.for_ms = until - pause.at_ms;
-        }
-        for handler in &mut informer.handlers {
-            handler.join_ms = new(handler.join_ms.min(end_ms));
-            handler.leave_ms = handler.leave_ms.map(|leave_ms| new(leave_ms.min(end_ms)));
-        }
-        let controllers = informer.controllers.iter_mut();
-        for at_ms in controllers.flat_map(ControllerPlan::moments_ms) {
-            *at_ms = new((*at_ms).min(end_ms));
-        }
-    }
+    plan.informers
+        .map_moments(&mut |at_ms| new(at_ms.min(end_ms)));
 }

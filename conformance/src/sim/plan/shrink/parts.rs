@@ -1,14 +1,13 @@
 //! The parts of a plan that can be removed or simplified.
 
-use std::{num::NonZero, ops::Range, sync::LazyLock};
+use std::{ops::Range, sync::LazyLock};
 
 use super::{super::Plan, moments};
 use crate::{
-    participants::{AnyPart, Part, Participants, renumber, simplify},
-    plan::{
-        ControllerPlan, HandlerPlan, IncidentKind, InformerPlan, Interleaving, Operator,
-        PlannedEncoding, PlannedFault, QueueStop, Resource,
+    participants::{
+        AnyPart, InformerPlan, Part, Participants, PlanSection as _, renumber, simplify,
     },
+    plan::{IncidentKind, Interleaving, PlannedFault, Resource},
 };
 
 /// The parts of a plan that have elements, in the order of proposals.
@@ -16,13 +15,21 @@ pub(super) static PARTS: LazyLock<Vec<PlanPart>> = LazyLock::new(|| {
     let parts = FIRST.into_iter().map(PlanPart::Own);
     let parts = parts.chain(Participants::parts().into_iter().map(PlanPart::Of));
     let parts = parts.chain(NEXT.into_iter().map(PlanPart::Own));
+    let of_informers = <Vec<InformerPlan>>::PARTS.iter().map(PlanPart::OfInformers);
+    let parts = parts.chain(of_informers);
+    let parts = parts.chain(THEN.into_iter().map(PlanPart::Own));
+    let of_informers = <Vec<InformerPlan>>::OPTIONS
+        .iter()
+        .map(PlanPart::OfInformers);
+    let parts = parts.chain(of_informers);
     let parts = parts.chain(Participants::options().into_iter().map(PlanPart::Of));
     parts.chain(LAST.into_iter().map(PlanPart::Own)).collect()
 });
 
-/// A part of a plan: its own, or of a participant.
+/// A part of a plan: its own, of its informers, or of another participant.
 pub(super) enum PlanPart {
     Own(Part<Plan>),
+    OfInformers(&'static Part<Vec<InformerPlan>>),
     Of(AnyPart),
 }
 
@@ -37,7 +44,7 @@ const FIRST: [Part<Plan>; 2] = [
     },
 ];
 
-const NEXT: [Part<Plan>; 14] = [
+const NEXT: [Part<Plan>; 3] = [
     Part {
         len: |plan| plan.informers.len(),
         take: |plan, range| take_informers(plan, &range),
@@ -55,20 +62,9 @@ const NEXT: [Part<Plan>; 14] = [
         len: |plan| plan.workload.len(),
         take: |plan, range| drop(plan.workload.drain(range)),
     },
-    Part {
-        len: |plan| handlers(plan).count(),
-        take: |plan, range| {
-            let lists = plan.informers.iter_mut();
-            take_items(lists.map(|informer| &mut informer.handlers), &range);
-        },
-    },
-    Part {
-        len: |plan| controllers(plan).count(),
-        take: |plan, range| {
-            let lists = plan.informers.iter_mut();
-            take_items(lists.map(|informer| &mut informer.controllers), &range);
-        },
-    },
+];
+
+const THEN: [Part<Plan>; 5] = [
     Part {
         len: |_| INTERLEAVING_OPTIONS.len(),
         take: |plan, range| {
@@ -93,35 +89,6 @@ const NEXT: [Part<Plan>; 14] = [
     Part {
         len: |plan| plan.faults.len() * FAULT_OPTIONS.len(),
         take: |plan, range| simplify(&mut plan.faults, &FAULT_OPTIONS, &range),
-    },
-    Part {
-        len: |plan| plan.informers.len() * INFORMER_OPTIONS.len(),
-        take: |plan, range| simplify(&mut plan.informers, &INFORMER_OPTIONS, &range),
-    },
-    Part {
-        len: |plan| handlers(plan).count() * HANDLER_OPTIONS.len(),
-        take: |plan, range| {
-            let informers = plan.informers.iter_mut();
-            let handlers = informers.flat_map(|informer| &mut informer.handlers);
-            simplify(handlers, &HANDLER_OPTIONS, &range);
-        },
-    },
-    Part {
-        len: |plan| controllers(plan).count() * CONTROLLER_OPTIONS.len(),
-        take: |plan, range| simplify(controllers_mut(plan), &CONTROLLER_OPTIONS, &range),
-    },
-    // The operations on queues.
-    Part {
-        len: |plan| {
-            let controllers = controllers(plan);
-            controllers
-                .map(|controller| controller.operations.len())
-                .sum()
-        },
-        take: |plan, range| {
-            let lists = controllers_mut(plan);
-            take_items(lists.map(|controller| &mut controller.operations), &range);
-        },
     },
 ];
 
@@ -148,58 +115,6 @@ const FAULT_OPTIONS: [fn(&mut PlannedFault); 3] = [
     |fault| fault.informer = None,
 ];
 
-const INFORMER_OPTIONS: [fn(&mut InformerPlan); 16] = [
-    |informer| informer.selection.operator = Operator::default(),
-    |informer| informer.index_edit_ms = None,
-    |informer| informer.selection.namespace = None,
-    |informer| informer.pauses.clear(),
-    |informer| informer.pauses.truncate(1),
-    |informer| informer.selection.is_filtered = false,
-    |informer| informer.selection.is_strict = false,
-    |informer| informer.transforms = false,
-    |informer| {
-        informer.selection.label = None;
-        informer.selection.is_filtered = false;
-    },
-    |informer| informer.queue_max = None,
-    |informer| informer.chunk_max_bytes = None,
-    |informer| informer.page_size = 500,
-    |informer| informer.watch_timeout_s = 300,
-    |informer| informer.streaming_lists = false,
-    |informer| informer.compact = false,
-    |informer| informer.encoding = PlannedEncoding::Json,
-];
-
-const HANDLER_OPTIONS: [fn(&mut HandlerPlan); 10] = [
-    |handler| handler.adapter = None,
-    |handler| {
-        handler.leave_ms = None;
-        handler.is_removal_awaited = false;
-    },
-    |handler| handler.leave_at_count = None,
-    |handler| handler.resync_ms = None,
-    |handler| handler.panic_every = None,
-    |handler| handler.delay_ms = None,
-    |handler| handler.block_ms = None,
-    |handler| handler.is_removal_awaited = false,
-    |handler| handler.buffer_max = None,
-    |handler| handler.is_stream = false,
-];
-
-const CONTROLLER_OPTIONS: [fn(&mut ControllerPlan); 11] = [
-    |controller| controller.worker_count = NonZero::<usize>::MIN,
-    |controller| controller.reconcile_ms = 0,
-    |controller| controller.fail_every = None,
-    |controller| controller.panic_every = None,
-    |controller| controller.retries_max = None,
-    |controller| controller.requeue_after_ms = None,
-    |controller| controller.fair_share = None,
-    |controller| controller.merges_delayed = false,
-    |controller| controller.stop_ms = None,
-    |controller| controller.stop = QueueStop::Drain,
-    |controller| controller.release_after_ms = None,
-];
-
 const INTERLEAVING_OPTIONS: [fn(&mut Interleaving); 5] = [
     |interleaving| interleaving.operations = 0,
     |interleaving| interleaving.requests = 0,
@@ -215,6 +130,7 @@ impl PlanPart {
     pub(super) fn len(&self, plan: &Plan) -> usize {
         match self {
             Self::Own(part) => (part.len)(plan),
+            Self::OfInformers(part) => (part.len)(&plan.informers),
             Self::Of(part) => (part.len)(&plan.participants),
         }
     }
@@ -223,6 +139,7 @@ impl PlanPart {
     pub(super) fn take(&self, plan: &mut Plan, range: Range<usize>) {
         match self {
             Self::Own(part) => (part.take)(plan, range),
+            Self::OfInformers(part) => (part.take)(&mut plan.informers, range),
             Self::Of(part) => (part.take)(&mut plan.participants, range),
         }
     }
@@ -241,35 +158,6 @@ pub(in super::super) fn take_informers(plan: &mut Plan, range: &Range<usize>) {
             IncidentKind::Replica { informer, .. } => stays(informer),
             IncidentKind::Restart | IncidentKind::DataLoss | IncidentKind::Suspend => true,
         });
-}
-
-/// Counts the elements of all lists, and removes those in a range.
-fn take_items<'a, T: 'a>(lists: impl Iterator<Item = &'a mut Vec<T>>, range: &Range<usize>) {
-    let mut index = 0;
-    for list in lists {
-        list.retain(|_| {
-            index += 1;
-            !range.contains(&(index - 1))
-        });
-    }
-}
-
-fn handlers(plan: &Plan) -> impl Iterator<Item = &HandlerPlan> {
-    plan.informers
-        .iter()
-        .flat_map(|informer| &informer.handlers)
-}
-
-fn controllers(plan: &Plan) -> impl Iterator<Item = &ControllerPlan> {
-    plan.informers
-        .iter()
-        .flat_map(|informer| &informer.controllers)
-}
-
-fn controllers_mut(plan: &mut Plan) -> impl Iterator<Item = &mut ControllerPlan> {
-    plan.informers
-        .iter_mut()
-        .flat_map(|informer| &mut informer.controllers)
 }
 
 /// Returns the objects of operations, in the order of their first ones.

@@ -6,32 +6,25 @@ use std::{sync::Arc, time::Duration};
 
 use futures::StreamExt as _;
 use k8s_openapi::api::core::v1::{ConfigMap, Secret};
-use kube::{Api, Client, CustomResource, ResourceExt as _};
+use kube::{Api, Client, ResourceExt as _};
 use kube_runtime::{
     controller::{Action, Controller},
     watcher,
 };
-use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::json;
 
-use crate::kit::{self, AnyError, Around};
+use crate::kit::{self, AnyError, ObjectContext};
 
 /// The wait after an error.
 const AGAIN: Duration = Duration::from_millis(500);
 
-/// The desired state: that there is one.
-#[derive(CustomResource, Clone, Debug, Deserialize, Serialize)]
-#[kube(
-    group = "subjects.example",
-    version = "v1",
-    kind = "Bundle",
-    namespaced
-)]
-#[kube(status = "Value", schema = "disabled")]
-pub(crate) struct BundleSpec {}
+kit::subject! {
+    /// The desired state: that there is one.
+    "Bundle" BundleSpec {}
+}
 
 /// The reconciled bundle, and the client.
-struct Place<'a> {
+struct BundleContext<'a> {
     client: &'a Client,
     namespace: String,
     name: String,
@@ -39,7 +32,7 @@ struct Place<'a> {
 
 /// An error of a reconciliation.
 #[derive(Debug)]
-struct Failed(AnyError);
+struct ReconcileError(AnyError);
 
 /// Works until it is dropped.
 pub(crate) async fn run(client: Client, is_buggy: bool) {
@@ -50,9 +43,10 @@ pub(crate) async fn run(client: Client, is_buggy: bool) {
         .owns(Api::<Secret>::all(client.clone()), config);
     let reconcile = move |bundle: Arc<Bundle>, client: Arc<Client>| async move {
         let made = reconcile(&bundle, &client, is_buggy).await;
-        made.map(|()| Action::await_change()).map_err(Failed)
+        made.map(|()| Action::await_change())
+            .map_err(ReconcileError)
     };
-    let again = |_: Arc<Bundle>, _: &Failed, _: Arc<Client>| Action::requeue(AGAIN);
+    let again = |_: Arc<Bundle>, _: &ReconcileError, _: Arc<Client>| Action::requeue(AGAIN);
     controller
         .run(reconcile, again, Arc::new(client))
         .for_each(|_| async {})
@@ -61,7 +55,7 @@ pub(crate) async fn run(client: Client, is_buggy: bool) {
 
 async fn reconcile(bundle: &Bundle, client: &Client, is_buggy: bool) -> Result<(), AnyError> {
     let name = bundle.name_any();
-    let place = Place {
+    let place = BundleContext {
         client,
         namespace: bundle.namespace().unwrap_or_default(),
         name: name.clone(),
@@ -78,9 +72,9 @@ async fn reconcile(bundle: &Bundle, client: &Client, is_buggy: bool) -> Result<(
     kit::set_status(&place, bundle, json!({"made": true})).await
 }
 
-// === impl Place ===
+// === impl BundleContext ===
 
-impl Around for Place<'_> {
+impl ObjectContext for BundleContext<'_> {
     fn client(&self) -> &Client {
         self.client
     }
@@ -94,12 +88,12 @@ impl Around for Place<'_> {
     }
 }
 
-// === impl Failed ===
+// === impl ReconcileError ===
 
-impl std::fmt::Display for Failed {
+impl std::fmt::Display for ReconcileError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         self.0.fmt(f)
     }
 }
 
-impl std::error::Error for Failed {}
+impl std::error::Error for ReconcileError {}

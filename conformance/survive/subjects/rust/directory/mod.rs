@@ -9,29 +9,19 @@ use informer::{
 };
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::{
-    Api, CustomResource, ResourceExt as _,
+    Api, ResourceExt as _,
     api::{DeleteParams, Patch, PatchParams},
 };
-use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::kit::{self, AnyError};
 
 const FINALIZER: &str = "subjects.example/directory";
 const NAMESPACE: &str = "kube-public";
 
-/// The desired state: a text in the directory.
-#[derive(CustomResource, Clone, Debug, Deserialize, Serialize)]
-#[kube(
-    group = "subjects.example",
-    version = "v1",
-    kind = "Entry",
-    plural = "entries",
-    namespaced
-)]
-#[kube(status = "Value", schema = "disabled")]
-pub(crate) struct EntrySpec {
-    text: String,
+kit::subject! {
+    /// The desired state: a text in the directory.
+    "Entry" plural "entries" EntrySpec { text: String }
 }
 
 pub(crate) fn controller(is_buggy: bool) -> Runnable {

@@ -12,21 +12,17 @@ use informer::{
     workqueue::Action,
 };
 use k8s_openapi::api::core::v1::Pod;
-use kube::{CustomResource, Resource as _, ResourceExt as _, api::PostParams};
-use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use kube::{Resource as _, ResourceExt as _, api::PostParams};
+use serde_json::json;
 
 use crate::kit::{self, AnyError};
 
 /// The pause before the next look at pods that do not run yet.
 const AGAIN: Duration = Duration::from_millis(500);
 
-/// The desired state: a number of pods.
-#[derive(CustomResource, Clone, Debug, Deserialize, Serialize)]
-#[kube(group = "subjects.example", version = "v1", kind = "Fleet", namespaced)]
-#[kube(status = "Value", schema = "disabled")]
-pub(crate) struct FleetSpec {
-    replicas: usize,
+kit::subject! {
+    /// The desired state: a number of pods.
+    "Fleet" FleetSpec { replicas: usize }
 }
 
 pub(crate) fn controller(is_buggy: bool) -> Runnable {

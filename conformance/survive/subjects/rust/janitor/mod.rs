@@ -10,25 +10,21 @@ use informer::{
     workqueue::Action,
 };
 use k8s_openapi::api::core::v1::{ConfigMap, Pod};
-use kube::{CustomResource, ResourceExt as _};
-use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use kube::ResourceExt as _;
+use serde_json::json;
 
-use crate::kit::{self, AnyError, Since};
+use crate::kit::{self, AnyError, FirstTimes};
 
 /// The time for which a pod has to be gone.
 const GONE: Duration = Duration::from_millis(400);
 
-/// The desired state: the number of pods.
-#[derive(CustomResource, Clone, Debug, Deserialize, Serialize)]
-#[kube(group = "subjects.example", version = "v1", kind = "Site", namespaced)]
-#[kube(status = "Value", schema = "disabled")]
-pub(crate) struct SiteSpec {
-    replicas: usize,
+kit::subject! {
+    /// The desired state: the number of pods.
+    "Site" SiteSpec { replicas: usize }
 }
 
 pub(crate) fn controller(is_buggy: bool) -> Runnable {
-    let suspects = Since::default();
+    let suspects = FirstTimes::default();
     Controller::<Site>::new("sites")
         .owns::<Pod>()
         .owns::<ConfigMap>()
@@ -40,7 +36,7 @@ pub(crate) fn controller(is_buggy: bool) -> Runnable {
 
 async fn reconcile(
     ctx: &Context<Site>,
-    suspects: &Since,
+    suspects: &FirstTimes,
     is_buggy: bool,
 ) -> Result<Action, AnyError> {
     let Some(site) = ctx.object().map(Object::get) else {

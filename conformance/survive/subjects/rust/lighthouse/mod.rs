@@ -14,11 +14,10 @@ use informer::{
 };
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::{
-    Client, CustomResource, Resource as _, ResourceExt as _,
+    Client, Resource as _, ResourceExt as _,
     api::{Patch, PatchParams},
 };
-use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use crate::kit::{self, AnyError};
@@ -26,17 +25,9 @@ use crate::kit::{self, AnyError};
 /// The wait until an earlier lighthouse's config map is collected.
 const AGAIN: Duration = Duration::from_millis(200);
 
-/// The desired state: a text.
-#[derive(CustomResource, Clone, Debug, Deserialize, Serialize)]
-#[kube(
-    group = "subjects.example",
-    version = "v1",
-    kind = "Lighthouse",
-    namespaced
-)]
-#[kube(status = "Value", schema = "disabled")]
-pub(crate) struct LighthouseSpec {
-    text: String,
+kit::subject! {
+    /// The desired state: a text.
+    "Lighthouse" LighthouseSpec { text: String }
 }
 
 /// Works while it leads, until it is dropped.
@@ -45,7 +36,7 @@ pub(crate) async fn run(client: Client, identity: &str, is_buggy: bool) -> Resul
     options.lease_duration = Duration::from_secs(3);
     options.renew_deadline = Duration::from_secs(2);
     options.retry_period = Duration::from_millis(400);
-    // Nobody goes by the times in the lease, and each run writes the same ones.
+    // No replica reads the times in the lease, and each run writes the same ones.
     options.clock = WallClock::simulated(0);
     let lock = LeaseLock::new(client.clone(), "default", "lighthouses");
     let elector = LeaderElector::with_options(lock, identity, options)?;
@@ -69,7 +60,7 @@ pub(crate) async fn run(client: Client, identity: &str, is_buggy: bool) -> Resul
     }
 }
 
-/// It writes whatever it hears of, so that one sees who works.
+/// It writes a record of each notification, so that the active replica is visible.
 fn controller() -> Runnable {
     Controller::<Lighthouse>::new("lighthouses")
         .with_predicate(Predicate::any())

@@ -15,28 +15,21 @@ use informer::{
     workqueue::Action,
 };
 use k8s_openapi::api::core::v1::ConfigMap;
-use kube::{CustomResource, ResourceExt as _};
-use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use kube::ResourceExt as _;
+use serde_json::json;
 
 use crate::kit::{self, AnyError};
 
 /// The sessions that were started, by their names.
-type Started = Arc<Mutex<BTreeSet<String>>>;
+type StartedSessions = Arc<Mutex<BTreeSet<String>>>;
 
-/// The desired state: that there is one.
-#[derive(CustomResource, Clone, Debug, Deserialize, Serialize)]
-#[kube(
-    group = "subjects.example",
-    version = "v1",
-    kind = "Session",
-    namespaced
-)]
-#[kube(status = "Value", schema = "disabled")]
-pub(crate) struct SessionSpec {}
+kit::subject! {
+    /// The desired state: that there is one.
+    "Session" SessionSpec {}
+}
 
 pub(crate) fn controller(is_buggy: bool) -> Runnable {
-    let started = Started::default();
+    let started = StartedSessions::default();
     Controller::<Session>::new("sessions")
         .owns::<ConfigMap>()
         .reconcile(move |ctx, key| {
@@ -48,7 +41,7 @@ pub(crate) fn controller(is_buggy: bool) -> Runnable {
 async fn reconcile(
     ctx: &Context<Session>,
     name: &str,
-    started: &Started,
+    started: &StartedSessions,
     is_buggy: bool,
 ) -> Result<Action, AnyError> {
     let lock = || started.lock().unwrap_or_else(PoisonError::into_inner);

@@ -11,24 +11,17 @@ use informer::{
 };
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::{
-    CustomResource, Resource as _, ResourceExt as _,
+    Resource as _, ResourceExt as _,
     api::{ListParams, PostParams},
 };
-use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::kit::{self, AnyError};
 
-/// The desired state: that there is one.
-#[derive(CustomResource, Clone, Debug, Deserialize, Serialize)]
-#[kube(
-    group = "subjects.example",
-    version = "v1",
-    kind = "Ticket",
-    namespaced
-)]
-#[kube(status = "Value", schema = "disabled")]
-pub(crate) struct TicketSpec {}
+kit::subject! {
+    /// The desired state: that there is one.
+    "Ticket" TicketSpec {}
+}
 
 pub(crate) fn controller(is_buggy: bool) -> Runnable {
     Controller::<Ticket>::new("tickets")

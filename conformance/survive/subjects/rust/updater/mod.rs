@@ -10,28 +10,21 @@ use informer::{
     workqueue::Action,
 };
 use k8s_openapi::api::core::v1::ConfigMap;
-use kube::{CustomResource, ResourceExt as _, api::ListParams};
-use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use kube::{ResourceExt as _, api::ListParams};
+use serde_json::json;
 
-use crate::kit::{self, AnyError, Since};
+use crate::kit::{self, AnyError, FirstTimes};
 
 /// The duration of an update.
 const WORK: Duration = Duration::from_secs(2);
 
-/// The desired state: that it is done.
-#[derive(CustomResource, Clone, Debug, Deserialize, Serialize)]
-#[kube(
-    group = "subjects.example",
-    version = "v1",
-    kind = "Update",
-    namespaced
-)]
-#[kube(status = "Value", schema = "disabled")]
-pub(crate) struct UpdateSpec {}
+kit::subject! {
+    /// The desired state: that it is done.
+    "Update" UpdateSpec {}
+}
 
 pub(crate) fn controller(is_buggy: bool) -> Runnable {
-    let work = Since::default();
+    let work = FirstTimes::default();
     Controller::<Update>::new("updates")
         .owns::<ConfigMap>()
         .with_workers(1)
@@ -43,7 +36,7 @@ pub(crate) fn controller(is_buggy: bool) -> Runnable {
 
 async fn reconcile(
     ctx: &Context<Update>,
-    work: &Since,
+    work: &FirstTimes,
     is_buggy: bool,
 ) -> Result<Action, AnyError> {
     let Some(update) = ctx.object().map(Object::get) else {

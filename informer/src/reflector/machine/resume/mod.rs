@@ -8,7 +8,7 @@ use crate::{
 /// The page size of lists for which none was chosen.
 const PAGE_SIZE: u32 = 500;
 
-/// The state of the server's versions, as far as it is known.
+/// The known state of the server's versions.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Resume {
     /// The latest version that the store stands at. Never goes back but by authority.

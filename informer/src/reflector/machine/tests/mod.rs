@@ -194,7 +194,7 @@ fn step_in_short(machine: &Machine, now: Moment) -> String {
 }
 
 #[test]
-fn deadlines_follow_what_was_heard() {
+fn deadlines_follow_what_was_received() {
     let mut player = Player::new(options().with_streaming_lists(false));
     player.play("page 7");
     player.play("opened");

@@ -1,9 +1,0 @@
-//! Every reader of a cache finds what a scan of its objects finds.
-
-use super::{Finding, differences};
-use crate::trace::{Part, Trace};
-
-/// Finds violations of the [module](self)'s invariant.
-pub fn check(trace: &Trace) -> Vec<Finding> {
-    differences::of(trace, Part::Reader)
-}
