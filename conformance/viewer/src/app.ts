@@ -17,7 +17,7 @@ export interface Opened {
 /** What is shown before and after an event, on each scale. */
 const AROUND: Record<Scale, number> = { time: 500_000, revision: 2 };
 
-/** The margin of what led to a broken promise: so many events, but at least this part of each scale. */
+/** The margin around the causes of a broken promise: a number of events, but at least this part of each scale. */
 const NEIGHBOURS = 8;
 const LEAST: Record<Scale, number> = { time: 20_000, revision: 0.5 };
 

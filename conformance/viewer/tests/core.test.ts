@@ -13,7 +13,8 @@ import { merged, patched } from "../src/core/patch.js";
 import { Run } from "../src/core/run.js";
 import { landmarks } from "../src/core/reference.js";
 import { selector } from "../src/core/selector.js";
-import { whoOf, words } from "../src/core/words.js";
+import { whoOf } from "../src/core/names.js";
+import { words } from "../src/core/words.js";
 import { JOIN, diff, folded, toLines } from "../src/core/yaml.js";
 import { fitting } from "../src/draw/layout.js";
 
@@ -48,7 +49,7 @@ test("events have the words that the program prints", () => {
   assert.deepEqual(run.events.map((event) => words(run, event)), printed);
 });
 
-test("what a server does for a request is told with the client that asked", () => {
+test("events of a server for a request are shown with the client that asked", () => {
   const run = example();
   const who = (kind: string): string => whoOf(run, run.events.findIndex((event) => event.k === kind));
   assert.equal(who("request"), "informer 0");

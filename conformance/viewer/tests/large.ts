@@ -1,4 +1,4 @@
-// A large trace, as a cluster of pods makes it: three clients are told of each change, and their handlers.
+// A large trace, as a cluster of pods makes it: three clients and their handlers are notified of each change.
 
 export function large(count: number): string {
   const lines: object[] = [

@@ -26,7 +26,7 @@ async function on(words: string[], act: (page: Page, served: Served) => Promise<
   const complaints: string[] = [];
   page.on("pageerror", (error) => complaints.push(String(error)));
   page.on("console", (message) => {
-    // A server that is away is told by the browser itself.
+    // The browser itself reports a missing server.
     if (message.type() === "error" && !/WebSocket connection/.test(message.text())) complaints.push(message.text());
   });
   page.on("request", (request) => {

@@ -43,7 +43,7 @@ function written(name: string, lines: readonly object[], reference?: readonly ob
   return target;
 }
 
-/** A run in which a client asks 60 times, with so many microseconds between, three broken promises of it, and what led there. */
+/** A run in which a client asks 60 times, at a distance in microseconds, three broken promises of it, and their causes. */
 const asking = (step: number): object[] => [
   { format: "conformance-trace", version: "1.0", program: "a test", title: "three promises" },
   { actor: 0, name: "server", role: "server" },
@@ -345,7 +345,7 @@ test("an object opens as YAML, before and after, with managers, and folds what i
     await settled(page);
     const titles = await page.locator("#object .title").allTextContents();
     assert.match(titles.join(" "), /before: .*after: /u);
-    // Managers are told by a number and a name, besides their colour.
+    // Managers have a number and a name, besides their colour.
     const managers = await page.locator("#object .legend li").allTextContents();
     assert.ok(managers.length > 0 && managers.every((text, place) => text.startsWith(`${place + 1} `)));
     const [name] = managers.map((text) => text.slice(2));
@@ -389,7 +389,7 @@ test("lanes have names, and the keyboard alone reaches them", () =>
 const focused = (page: Page): Promise<string> =>
   page.evaluate(() => `${document.activeElement?.tagName} ${document.activeElement?.getAttribute("aria-label") ?? document.activeElement?.textContent}`);
 
-test("the focus stays where something was pressed, whatever is made anew", () =>
+test("the focus stays where something was pressed when elements are created again", () =>
   on(async (page) => {
     const event = page.locator("#events .event").nth(5);
     await event.focus();

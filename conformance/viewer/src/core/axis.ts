@@ -67,7 +67,7 @@ export class Axis {
     return this.within(to, { from: this.place(to, first), to: this.place(to, Math.max(last, first + 1)) });
   }
 
-  /** Keeps a window within the run, and not narrower than what can be told apart. */
+  /** Keeps a window within the run, and wide enough to distinguish events. */
   within(scale: Scale, window: Window): Window {
     const { from: start, to: end } = this.ends[scale];
     const margin = (end - start) * 0.02;
@@ -96,7 +96,7 @@ export class Axis {
     return this.within(scale, { from: window.from + by, to: window.to + by });
   }
 
-  /** The labelled places of a window, at most so many. */
+  /** The labelled places of a window, up to a number. */
   ticks(scale: Scale, window: Window, count: number): Tick[] {
     const step = niceStep((window.to - window.from) / Math.max(count, 1), scale === "revision" ? 1 : 0);
     const ticks: Tick[] = [];
@@ -144,7 +144,7 @@ function aligned(places: Float64Array, on: Float64Array, landmarks: readonly Lan
     const before = lastWhere(landmarks, ([theirs]) => theirs <= event);
     const [from, after] = [landmarks[before], landmarks[before + 1]];
     const [left, start] = from === undefined ? [0, 0] : [places[from[0]] ?? 0, on[from[1]] ?? 0];
-    // After what both did, time goes on as it did there, but not beyond the next thing that both did.
+    // After a common event, time passes as in the other run, but not beyond the next common event.
     return Math.min(start + place - left, after === undefined ? end : (on[after[1]] ?? end));
   });
 }

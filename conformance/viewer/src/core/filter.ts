@@ -3,7 +3,8 @@
 import type { Event } from "./format.js";
 import type { Lane } from "./lanes.js";
 import { type Run, pairs } from "./run.js";
-import { objectName, whoOf, words } from "./words.js";
+import { objectName, whoOf } from "./names.js";
+import { words } from "./words.js";
 
 export interface Filter {
   kinds: ReadonlySet<string>;

@@ -4,7 +4,7 @@ import type { Event } from "./format.js";
 import { type Lag, lag } from "./belief.js";
 import { differing, firstDifference } from "./reference.js";
 import { type Run, pushTo } from "./run.js";
-import { actorName, objectName } from "./words.js";
+import { actorName, objectName } from "./names.js";
 
 /** What a mark looks like; `theme.ts` has the colours. */
 export const LOOKS = [
@@ -317,7 +317,7 @@ function withFold(run: Run, lanes: Lane[]): Lane[] {
   return [...lanes.slice(0, first), fold, ...folded];
 }
 
-/** The name of the lane that stands for so many others. */
+/** The name of the lane that stands for a number of others. */
 export function foldName(count: number): string {
   return `${count} objects of the start`;
 }

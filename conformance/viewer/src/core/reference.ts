@@ -104,7 +104,7 @@ function summary(run: Run, object: number | undefined): string {
   return JSON.stringify([versions.length, last?.isGone, lasting(content ?? null, name)]);
 }
 
-/** Fields that the server sets anew in every run. */
+/** Fields that the server sets differently in every run. */
 const NEW_IN_EACH_RUN = new Set(["uid", "resourceVersion", "podIP", "podIPs", "hostIP", "hostIPs"]);
 const TIME_OR_UID = /^\d{4}-\d\d-\d\dT[\d:.]+Z$|^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/u;
 

@@ -27,7 +27,7 @@ export interface Scene {
   cursor: number;
   /** The events between which arrows are drawn. */
   arrows: readonly { from: number; to: number }[];
-  /** The faults, with the lanes that each hits; all if none is told. */
+  /** The faults, with the lanes that each hits; all if none is named. */
   bands: readonly { mark: Mark; actor: number | undefined }[];
   /** The events that show broken promises, and the one that is looked at. */
   broken: readonly number[];

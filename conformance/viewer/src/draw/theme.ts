@@ -1,4 +1,4 @@
-// The colours of the canvas, from the style sheet, so that light, dark and print are told in one place.
+// The colours of the canvas, from the style sheet, so that light, dark and print are defined in one place.
 
 import type { Look } from "../core/lanes.js";
 

@@ -29,7 +29,7 @@ export function button(text: string, act: () => void, attributes: Attributes = {
 
 const FOCUSABLE = "button:enabled, summary, input, select, [tabindex='0']";
 
-/** A focused element, by what it is and its place in its container: it may be made anew. */
+/** A focused element, by its kind and its place in its container: it may be created again. */
 export interface FocusPlace {
   container: HTMLElement;
   is: string;

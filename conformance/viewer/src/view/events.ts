@@ -2,7 +2,8 @@
 
 import type { App } from "../app.js";
 import { seconds } from "../core/axis.js";
-import { whoOf, words } from "../core/words.js";
+import { whoOf } from "../core/names.js";
+import { words } from "../core/words.js";
 import { button, byId, el, redraw } from "./dom.js";
 
 /** The number of events before and after that at the cursor. */

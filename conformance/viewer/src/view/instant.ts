@@ -3,7 +3,8 @@
 import type { App } from "../app.js";
 import { seconds } from "../core/axis.js";
 import { type Row, SIGNS, compare } from "../core/belief.js";
-import { actorName, objectName, whoOf, words } from "../core/words.js";
+import { actorName, objectName, whoOf } from "../core/names.js";
+import { words } from "../core/words.js";
 import { button, byId, el, redraw } from "./dom.js";
 
 /** The number of rows of a client that are shown at once. */

@@ -5,11 +5,11 @@ import { seconds } from "../core/axis.js";
 import type { Json } from "../core/format.js";
 import { managersOf, withoutManagers } from "../core/managers.js";
 import { type Run, lastWhere } from "../core/run.js";
-import { objectName } from "../core/words.js";
+import { objectName } from "../core/names.js";
 import { type DiffRow, JOIN, type Line, diff, folded, toLines } from "../core/yaml.js";
 import { type FocusPlace, button, byId, el, focusAt, focusPlace, redraw } from "./dom.js";
 
-/** The number of colours of managers; more of them share colours, and are told apart by their names. */
+/** The number of colours of managers; more of them share colours, and have their names. */
 const COLOURS = 8;
 
 interface Side {
@@ -63,7 +63,7 @@ export class ObjectView {
     if (isFromOutside) close.focus();
   }
 
-  /** Focuses what was focused before the object was opened; it may have been made anew since. */
+  /** Focuses the element that had the focus before the object was opened; it may have been created again since. */
   private giveFocusBack(): void {
     const before = this.returnTo;
     if (before instanceof HTMLElement && before.dataset.lane !== undefined) this.focusLane(before.dataset.lane);
@@ -138,7 +138,7 @@ function cells(row: DiffRow, before: Told, after: Told, names: string[]): Node[]
     const place = names.indexOf(owners[0] ?? "");
     const shade = place < 0 ? "" : ` manager-${place % COLOURS}`;
     const text = el("span", { class: "text" }, line?.text ?? "");
-    // The number is that of the legend; who hears the page is told the name.
+    // The number is that of the legend; screen readers read the name.
     const managed = el("span", { "aria-hidden": "true" }, owners.map((owner) => names.indexOf(owner) + 1).join(","));
     const said = owners.length === 0 ? "" : `, of ${owners.join(" and ")}`;
     const who = el("span", { class: "manager" }, managed, el("span", { class: "unseen" }, said));

@@ -3,7 +3,8 @@
 import type { App } from "../app.js";
 import { seconds } from "../core/axis.js";
 import type { Run } from "../core/run.js";
-import { whoOf, words } from "../core/words.js";
+import { whoOf } from "../core/names.js";
+import { words } from "../core/words.js";
 import type { ChartView } from "./chart.js";
 import { button, byId, el, redraw } from "./dom.js";
 
@@ -27,7 +28,7 @@ export class PromiseView {
     app.listen(() => this.draw());
   }
 
-  /** Shows the broken promise that is so many places on, and its events. */
+  /** Shows the broken promise this number of places on, and its events. */
   show(place: number): void {
     const { app } = this;
     app.showPromise(place);

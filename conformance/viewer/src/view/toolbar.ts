@@ -2,7 +2,7 @@
 
 import type { App } from "../app.js";
 import { kindsOf, namespacesOf } from "../core/filter.js";
-import { actorName } from "../core/words.js";
+import { actorName } from "../core/names.js";
 import { linkTo } from "../moment.js";
 import { button, byId, copy, el } from "./dom.js";
 
