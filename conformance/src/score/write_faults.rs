@@ -1,6 +1,6 @@
 //! A scenario for each fault of writes and of discovery: controllers have to reach their goals all the same.
 
-use fakeserver::faults::{Denied, Fault, LostAnswer, LostAs, SlowWebhook, Target};
+use fakeserver::faults::{Denied, Fault, LostAnswer, LostAnswerForm, SlowWebhook, Target};
 
 use super::{
     scenario::{Demand, Scenario, disconnect},
@@ -57,15 +57,10 @@ fn of_controllers(scenario: Scenario) -> Scenario {
 /// Returns the variants of a fault.
 fn kinds(fault: Fault) -> Vec<Fault> {
     match fault {
-        Fault::LostAnswer(_) => [LostAs::Reset, LostAs::Timeout]
+        Fault::LostAnswer(_) => [LostAnswerForm::Reset, LostAnswerForm::Timeout]
             .into_iter()
-            .flat_map(|lost_as| {
-                [true, false].map(|applied| {
-                    Fault::LostAnswer(LostAnswer {
-                        heard: lost_as,
-                        applied,
-                    })
-                })
+            .flat_map(|form| {
+                [true, false].map(|applied| Fault::LostAnswer(LostAnswer { form, applied }))
             })
             .collect(),
         Fault::Denied(_) => [403, 422]

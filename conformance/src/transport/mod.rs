@@ -22,7 +22,7 @@ use std::{
 };
 
 use bytes::Bytes;
-use fakeserver::faults::Severed;
+use fakeserver::faults::SeveredConnection;
 use futures::future::BoxFuture;
 use http::{HeaderValue, Request, Response, header};
 use http_body::Body as HttpBody;
@@ -197,7 +197,7 @@ impl Service<Request<Body>> for Transport {
 /// Returns the answer, unless a fault severs the transport.
 pub(crate) fn arrived<B>(response: Response<B>) -> io::Result<Response<B>> {
     match response.extensions().get() {
-        Some(Severed(kind)) => Err(io::Error::from(*kind)),
+        Some(SeveredConnection(kind)) => Err(io::Error::from(*kind)),
         None => Ok(response),
     }
 }

@@ -9,7 +9,7 @@ use std::{
 };
 
 use axum::{Router, body::Body};
-use fakeserver::faults::Severed;
+use fakeserver::faults::SeveredConnection;
 use futures::{StreamExt, future::BoxFuture, stream};
 use http::{HeaderValue, Request, Response, header};
 use tokio::{sync::watch, time::sleep};
@@ -71,7 +71,7 @@ impl Connection {
             let Ok(response) = answer.await;
             self.passed().await;
             match response.extensions().get() {
-                Some(Severed(kind)) => Err(io::Error::from(*kind)),
+                Some(SeveredConnection(kind)) => Err(io::Error::from(*kind)),
                 None => Ok(response),
             }
         };

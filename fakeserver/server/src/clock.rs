@@ -3,9 +3,9 @@
 use jiff::Timestamp;
 use tokio::time::Instant;
 
-/// Tells the time of day for `creationTimestamp`, `Date` and the like.
+/// Returns the time of day for `creationTimestamp`, `Date` and similar fields.
 ///
-/// It reads tokio's clock: on a paused runtime it stands still until the runtime advances.
+/// The clock reads tokio's clock: on a paused runtime the time stands still until the runtime advances.
 #[derive(Debug, Clone, Copy)]
 pub struct Clock {
     start: Timestamp,
@@ -15,7 +15,7 @@ pub struct Clock {
 // === impl Clock ===
 
 impl Clock {
-    /// Shows `start` now, and then advances with tokio's clock.
+    /// Starts at `start` now, and then advances with tokio's clock.
     pub fn simulated(start: Timestamp) -> Self {
         Self {
             start,
@@ -64,7 +64,7 @@ mod tests {
     use super::*;
 
     #[tokio::test(start_paused = true)]
-    async fn it_stands_still_with_tokios_clock_and_goes_on_with_it() {
+    async fn a_simulated_clock_follows_tokios_paused_clock() {
         let clock = Clock::default();
         assert_eq!(clock.now_text(), "2026-01-01T00:00:00Z");
         tokio::time::advance(Duration::from_millis(61_999)).await;

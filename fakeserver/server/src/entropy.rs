@@ -64,14 +64,14 @@ impl Entropy {
 
     pub fn position(&self) -> Position {
         Position {
-            objects: drawn(&self.objects),
-            audits: drawn(&self.audits),
-            watches: drawn(&self.watches),
+            objects: word_position(&self.objects),
+            audits: word_position(&self.audits),
+            watches: word_position(&self.watches),
         }
     }
 
     /// Continues from the position of generators that had the same seed.
-    pub fn go_on(&self, position: Position) {
+    pub fn resume_from(&self, position: Position) {
         let Position {
             objects,
             audits,
@@ -105,7 +105,7 @@ impl Entropy {
         self.token_key
     }
 
-    /// An `Audit-Id` for a request that brings none.
+    /// Returns an `Audit-Id` for a request that has none.
     pub fn audit_id(&self) -> Uuid {
         draw_uuid(&self.audits)
     }
@@ -116,8 +116,8 @@ impl Entropy {
     }
 }
 
-/// In words of four bytes. There are more in a generator than anybody draws.
-fn drawn(generator: &Mutex<ChaCha8Rng>) -> u64 {
+/// Returns the position of a generator, in words of four bytes. 64 bits suffice for any run.
+fn word_position(generator: &Mutex<ChaCha8Rng>) -> u64 {
     u64::try_from(lock(generator).get_word_pos()).unwrap_or(u64::MAX)
 }
 
@@ -151,12 +151,12 @@ mod tests {
     }
 
     #[test]
-    fn what_goes_on_draws_what_would_have_come() {
+    fn a_resumed_generator_draws_the_next_values() {
         let (first, second) = (Entropy::new(7), Entropy::new(7));
         first.uid();
         first.name_suffix();
         first.watch_timeout();
-        second.go_on(first.position());
+        second.resume_from(first.position());
         assert_eq!(second.position(), first.position());
         assert_eq!(second.uid(), first.uid());
         assert_eq!(second.name_suffix(), first.name_suffix());
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_drawn_has_the_form_of_the_api() {
+    fn generated_names_and_uids_have_the_form_of_the_api() {
         let entropy = Entropy::new(7);
         for _ in 0..100 {
             assert_eq!(entropy.uid().get_version_num(), 4);

@@ -10,22 +10,24 @@ use crate::store::{ChangeSink, ObjectKey};
 
 /// The kubelets of a server's nodes.
 ///
-/// They are a [`ChangeSink`] that receives each change before watchers do, so that the log of a pod ends with the pod.
+/// They are a [`ChangeSink`], which receives each change under the lock of the store, so that the log of a pod ends with
+/// the pod.
 pub trait Kubelets: ChangeSink + Debug {
-    /// Returns the address that stands for a pod, or the reason why none can be reached.
+    /// Returns the address that connections with a pod lead to, or the reason why there is none.
     ///
     /// # Errors
     ///
-    /// The pod does not run, or no address stands for it.
+    /// The pod does not run, or has no address.
     fn address(&self, pod: &Value) -> Result<String, String>;
 
-    /// Returns whether an address stands for any pods.
+    /// Returns whether any pods have an address that connections lead to.
     fn has_backends(&self) -> bool;
 
     /// Returns the resources that the containers of a pod use at a time, as far as stages set them.
     fn usage(&self, pod: &ObjectKey, at: Timestamp) -> ScriptedContainers;
 
-    /// Appends the lines of `text` to the log of a container, as standard output. The pod is to be stored meanwhile.
+    /// Appends the lines of `text` to the log of a container, as standard output. The caller makes sure that the pod stays
+    /// stored meanwhile.
     fn write_log(&self, pod: &ObjectKey, container: &str, at: Timestamp, text: &str);
 
     /// Closes all streams of logs and all connections with containers.

@@ -1,7 +1,8 @@
 //! A Kubernetes API server in process: the store, its watches, writes, verbs, faults, and the controllers of an API server.
 //!
-//! The crate `fakeserver` is what users name; it re-exports what they need. The crates above this one bring the cluster
-//! behind the API ([`nodes`]) and the program. The modules are listed in the order in which a write becomes a watch event.
+//! Users depend on the crate `fakeserver`, which re-exports the public items. The crates above this one bring the
+//! cluster behind the API ([`nodes`]) and the program. The modules are listed in the order in which a write becomes a
+//! watch event.
 #![expect(
     clippy::return_self_not_must_use,
     missing_docs,
@@ -43,5 +44,5 @@ pub use self::{
     edge::authentication::{ServiceAccountKeyError, ServiceAccountKeys},
     server::{CertificateError, Certificates, ClientCertificate},
 };
-// What examples of this crate name as users do.
+// The examples in the docs of this crate name these items as users do.
 pub use fakeserver_value::{object::ObjectError, user::UserInfo};

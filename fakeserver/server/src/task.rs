@@ -10,7 +10,7 @@ use std::{
 use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
-/// The tasks of one owner. Dropping it tells them to stop; [`shutdown`](Self::shutdown) also waits for them.
+/// The tasks of one owner. Dropping the set asks the tasks to stop; [`shutdown`](Self::shutdown) also waits for them.
 #[derive(Debug, Default)]
 pub struct TaskSet {
     tracker: TaskTracker,
@@ -48,7 +48,7 @@ impl TaskSet {
         self.tracker.is_empty()
     }
 
-    /// Tells the tasks to stop and waits until all have ended.
+    /// Asks the tasks to stop, and waits until all have ended.
     ///
     /// # Cancel safety
     ///
@@ -58,7 +58,7 @@ impl TaskSet {
         self.wait().await;
     }
 
-    /// Waits until all tasks have ended, without telling them to.
+    /// Waits until all tasks have ended, without asking them to stop.
     ///
     /// # Cancel safety
     ///
@@ -69,7 +69,7 @@ impl TaskSet {
     }
 }
 
-/// Runs `work`, which blocks its thread. Other tasks go on meanwhile where the runtime has other threads.
+/// Runs `work`, which blocks its thread. Other tasks run meanwhile if the runtime has other threads.
 pub fn block<T>(work: impl FnOnce() -> T) -> T {
     let runtime = Handle::try_current().map(|runtime| runtime.runtime_flavor());
     match runtime {

@@ -1,6 +1,6 @@
 //! Draws the election of a plan, by a stream of its own.
 
-use fakeserver::faults::{Fault, LostAnswer, LostAs, SlowWebhook};
+use fakeserver::faults::{Fault, LostAnswer, LostAnswerForm, SlowWebhook};
 use rand::{RngExt, rngs::ChaCha8Rng};
 
 use super::{
@@ -208,7 +208,7 @@ fn kind(rng: &mut ChaCha8Rng, mishaps: &[FaultKind]) -> Fault {
             times_out: rng.random_bool(0.2),
         }),
         FaultKind::LostAnswer => Fault::LostAnswer(LostAnswer {
-            heard: pick(rng, &[LostAs::Reset, LostAs::Timeout]),
+            form: pick(rng, &[LostAnswerForm::Reset, LostAnswerForm::Timeout]),
             applied: rng.random_bool(0.7),
         }),
         FaultKind::Named(name) => Fault::named(name)

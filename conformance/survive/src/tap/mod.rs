@@ -19,7 +19,7 @@ use axum::{
 use bytes::Bytes;
 use fakeserver::{
     Certificates, Listener, UserInfo,
-    faults::{Connection, RequestFacts, Severed},
+    faults::{Connection, RequestFacts, SeveredConnection},
 };
 use futures::StreamExt;
 use http::{HeaderMap, HeaderValue, StatusCode, header, request::Parts};
@@ -132,7 +132,7 @@ async fn handle(State(state): State<TapState>, request: Request) -> Response {
 fn broken(connection: &Connection) -> Response {
     connection.reset();
     let mut response = Response::default();
-    let severed = Severed(io::ErrorKind::ConnectionReset);
+    let severed = SeveredConnection(io::ErrorKind::ConnectionReset);
     response.extensions_mut().insert(severed);
     response
 }

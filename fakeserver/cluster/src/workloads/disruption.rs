@@ -8,9 +8,9 @@ use fakeserver_server::{
     controllers::{
         cluster::{Actor, Cluster, Owner},
         controller::Controller,
-        index::{Index, Observed},
+        index::{Index, ObjectChange},
         meta::{Meta, OwnerReference},
-        queue::Due,
+        queue::KeyQueue,
     },
     store::ObjectKey,
 };
@@ -57,7 +57,7 @@ impl Controller for Disruption {
         "disruption budgets"
     }
 
-    fn observe(&mut self, change: &Observed<'_>, _index: &Index, due: &mut Due<'_>) {
+    fn observe(&mut self, change: &ObjectChange<'_>, _index: &Index, due: &mut KeyQueue<'_>) {
         let key = change.key();
         if change.is_of(KIND.kind) {
             let after = change.after.as_ref();
@@ -71,7 +71,12 @@ impl Controller for Disruption {
         }
     }
 
-    fn reconcile(&mut self, cluster: &mut Cluster<'_, '_>, key: &ObjectKey, due: &mut Due<'_>) {
+    fn reconcile(
+        &mut self,
+        cluster: &mut Cluster<'_, '_>,
+        key: &ObjectKey,
+        due: &mut KeyQueue<'_>,
+    ) {
         let Some(budget) = cluster.get(key).map(|stored| stored.to_value()) else {
             return;
         };

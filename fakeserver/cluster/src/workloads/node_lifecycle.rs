@@ -10,8 +10,8 @@ use fakeserver_server::{
     controllers::{
         cluster::{Actor, Cluster},
         controller::Controller,
-        index::{Index, Observed},
-        queue::Due,
+        index::{Index, ObjectChange},
+        queue::KeyQueue,
     },
     store::{ObjectKey, StoredObject},
     write::deletion::is_deleted,
@@ -72,7 +72,7 @@ impl Controller for NodeLifecycle {
         "node lifecycle"
     }
 
-    fn observe(&mut self, change: &Observed<'_>, _index: &Index, due: &mut Due<'_>) {
+    fn observe(&mut self, change: &ObjectChange<'_>, _index: &Index, due: &mut KeyQueue<'_>) {
         if !change.is_of(NODE.kind) {
             return;
         }
@@ -86,7 +86,12 @@ impl Controller for NodeLifecycle {
         }
     }
 
-    fn reconcile(&mut self, cluster: &mut Cluster<'_, '_>, key: &ObjectKey, _due: &mut Due<'_>) {
+    fn reconcile(
+        &mut self,
+        cluster: &mut Cluster<'_, '_>,
+        key: &ObjectKey,
+        _due: &mut KeyQueue<'_>,
+    ) {
         if let Some(removed) = self.removed.remove(key) {
             let name = key.name();
             let message = format!("Node {name} event: Removing Node {name} from Controller");

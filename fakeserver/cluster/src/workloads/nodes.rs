@@ -10,8 +10,8 @@ use fakeserver_server::{
     controllers::{
         cluster::{Actor, Cluster},
         controller::Controller,
-        index::{Index, Observed},
-        queue::Due,
+        index::{Index, ObjectChange},
+        queue::KeyQueue,
     },
     store::ObjectKey,
 };
@@ -120,7 +120,7 @@ impl Controller for NodeMaker {
         "nodes"
     }
 
-    fn started(&mut self, due: &mut Due<'_>) {
+    fn started(&mut self, due: &mut KeyQueue<'_>) {
         if self.nodes.is_empty() {
             due.add(
                 ObjectKey::cluster(core::node::KIND.storage().clone(), ALL),
@@ -129,7 +129,7 @@ impl Controller for NodeMaker {
         }
     }
 
-    fn observe(&mut self, change: &Observed<'_>, _index: &Index, due: &mut Due<'_>) {
+    fn observe(&mut self, change: &ObjectChange<'_>, _index: &Index, due: &mut KeyQueue<'_>) {
         if !change.is_of(&core::node::KIND) {
             return;
         }
@@ -145,7 +145,12 @@ impl Controller for NodeMaker {
         }
     }
 
-    fn reconcile(&mut self, cluster: &mut Cluster<'_, '_>, key: &ObjectKey, _due: &mut Due<'_>) {
+    fn reconcile(
+        &mut self,
+        cluster: &mut Cluster<'_, '_>,
+        key: &ObjectKey,
+        _due: &mut KeyQueue<'_>,
+    ) {
         if key.name() == ALL {
             if self.nodes.is_empty() {
                 self.make(cluster);

@@ -7,9 +7,9 @@ use fakeserver_server::{
     controllers::pods::Pod,
     controllers::{
         cluster::{Actor, Cluster},
-        index::Observed,
+        index::ObjectChange,
         meta::release,
-        queue::Due,
+        queue::KeyQueue,
     },
     store::ObjectKey,
 };
@@ -23,7 +23,11 @@ pub(super) const COALESCED: Duration = Duration::from_millis(20);
 pub(super) const BURST: usize = 250;
 
 /// Lets the owners of this kind look soon that the changed object has or had.
-pub(super) fn enqueue_owners(kind: &ReconciledKind, change: &Observed<'_>, due: &mut Due<'_>) {
+pub(super) fn enqueue_owners(
+    kind: &ReconciledKind,
+    change: &ObjectChange<'_>,
+    due: &mut KeyQueue<'_>,
+) {
     let namespace = change.key().namespace();
     for (_, meta) in [&change.before, &change.after].into_iter().flatten() {
         if let Some(owner) = meta.controller().filter(|owner| owner.kind == kind.name) {
@@ -148,7 +152,7 @@ pub(super) fn look_again(
     key: &ObjectKey,
     next: Option<Timestamp>,
     now: Timestamp,
-    due: &mut Due<'_>,
+    due: &mut KeyQueue<'_>,
 ) {
     if let Some(next) = next {
         let wait = Duration::try_from(next.duration_since(now)).unwrap_or_default();

@@ -10,11 +10,11 @@ use fakeserver_server::{
     controllers::{
         cluster::{Actor, Cluster},
         controller::Controller,
-        index::{Index, Observed},
-        queue::Due,
+        index::{Index, ObjectChange},
+        queue::KeyQueue,
     },
     store::ObjectKey,
-    write::deletion::Wanted,
+    write::deletion::DeletionParameters,
 };
 use serde_json::json;
 
@@ -37,7 +37,7 @@ impl Controller for PodGarbageCollector {
         "pod garbage collector"
     }
 
-    fn observe(&mut self, change: &Observed<'_>, index: &Index, due: &mut Due<'_>) {
+    fn observe(&mut self, change: &ObjectChange<'_>, index: &Index, due: &mut KeyQueue<'_>) {
         let key = change.key();
         if change.is_of(&core::node::KIND) && change.after.is_none() {
             due.add(key.clone(), QUARANTINE);
@@ -54,7 +54,12 @@ impl Controller for PodGarbageCollector {
         }
     }
 
-    fn reconcile(&mut self, cluster: &mut Cluster<'_, '_>, key: &ObjectKey, _due: &mut Due<'_>) {
+    fn reconcile(
+        &mut self,
+        cluster: &mut Cluster<'_, '_>,
+        key: &ObjectKey,
+        _due: &mut KeyQueue<'_>,
+    ) {
         if cluster.get(key).is_some() {
             return;
         }
@@ -75,9 +80,9 @@ impl Controller for PodGarbageCollector {
                     condition.set(status, &now);
                 });
             }
-            let wanted = Wanted {
+            let wanted = DeletionParameters {
                 grace_period_seconds: Some(0),
-                ..Wanted::default()
+                ..DeletionParameters::default()
             };
             cluster.delete(pod.key(), wanted);
         }

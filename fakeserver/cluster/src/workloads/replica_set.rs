@@ -8,11 +8,11 @@ use fakeserver_server::{
     controllers::{
         cluster::{Actor, Cluster},
         controller::Controller,
-        index::{Index, Observed},
-        queue::Due,
+        index::{Index, ObjectChange},
+        queue::KeyQueue,
     },
     store::ObjectKey,
-    write::deletion::Wanted,
+    write::deletion::DeletionParameters,
 };
 use fakeserver_value::object::selectors::LabelSelector;
 use jiff::Timestamp;
@@ -102,7 +102,7 @@ impl ReplicaSets {
             }
         }
         for pod in plan.delete.iter().take(BURST) {
-            cluster.delete(pod, Wanted::default());
+            cluster.delete(pod, DeletionParameters::default());
             let message = format!("Deleted pod: {}", pod.name());
             cluster.event(&self.kind, set, "SuccessfulDelete", &message);
         }
@@ -128,7 +128,7 @@ impl Controller for ReplicaSets {
         self.kind.name
     }
 
-    fn observe(&mut self, change: &Observed<'_>, index: &Index, due: &mut Due<'_>) {
+    fn observe(&mut self, change: &ObjectChange<'_>, index: &Index, due: &mut KeyQueue<'_>) {
         let key = change.key();
         if change.is_of(self.kind.kind) {
             let selects = change
@@ -162,7 +162,12 @@ impl Controller for ReplicaSets {
         }
     }
 
-    fn reconcile(&mut self, cluster: &mut Cluster<'_, '_>, key: &ObjectKey, due: &mut Due<'_>) {
+    fn reconcile(
+        &mut self,
+        cluster: &mut Cluster<'_, '_>,
+        key: &ObjectKey,
+        due: &mut KeyQueue<'_>,
+    ) {
         let (Some(stored), Some(selects)) = (cluster.get(key), self.selectors.get(key)) else {
             return;
         };

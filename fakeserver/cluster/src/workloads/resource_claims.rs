@@ -17,11 +17,11 @@ use fakeserver_server::{
     controllers::{
         cluster::{Actor, Cluster},
         controller::Controller,
-        index::{Index, Observed},
-        queue::Due,
+        index::{Index, ObjectChange},
+        queue::KeyQueue,
     },
     store::ObjectKey,
-    write::deletion::{Wanted, is_deleted},
+    write::deletion::{DeletionParameters, is_deleted},
 };
 use serde_json::{Value, json};
 
@@ -61,7 +61,7 @@ pub(super) struct ResourceClaims {
 // === impl ResourceClaims ===
 
 impl ResourceClaims {
-    fn observe_pod(&mut self, key: &ObjectKey, index: &Index, due: &mut Due<'_>) {
+    fn observe_pod(&mut self, key: &ObjectKey, index: &Index, due: &mut KeyQueue<'_>) {
         let pod = index.pods.get(key);
         let pod = pod.filter(|pod| !pod.device_claims.is_empty());
         let ends = pod.is_none_or(|pod| pod.is_finished() || pod.is_deleted);
@@ -76,7 +76,7 @@ impl ResourceClaims {
             return;
         };
         let namespace = key.namespace().unwrap_or_default();
-        let known = pod.device_claims.iter().filter_map(PodClaim::known);
+        let known = pod.device_claims.iter().filter_map(PodClaim::name);
         let claims = known.map(|name| claim_key(namespace, name)).collect();
         self.claims.insert(key.clone(), claims);
         if !ends {
@@ -118,7 +118,7 @@ impl ResourceClaims {
         }
         if !text(&pod["spec"]["nodeName"]).is_empty() {
             let namespace = key.namespace().unwrap_or_default();
-            for name in claims.iter().filter_map(PodClaim::known) {
+            for name in claims.iter().filter_map(PodClaim::name) {
                 reserve_for(cluster, &claim_key(namespace, name), &pod);
             }
         }
@@ -130,7 +130,7 @@ impl Controller for ResourceClaims {
         "resource claims"
     }
 
-    fn observe(&mut self, change: &Observed<'_>, index: &Index, due: &mut Due<'_>) {
+    fn observe(&mut self, change: &ObjectChange<'_>, index: &Index, due: &mut KeyQueue<'_>) {
         let key = change.key();
         if change.is_of(POD.kind) {
             self.observe_pod(key, index, due);
@@ -152,7 +152,12 @@ impl Controller for ResourceClaims {
         }
     }
 
-    fn reconcile(&mut self, cluster: &mut Cluster<'_, '_>, key: &ObjectKey, _due: &mut Due<'_>) {
+    fn reconcile(
+        &mut self,
+        cluster: &mut Cluster<'_, '_>,
+        key: &ObjectKey,
+        _due: &mut KeyQueue<'_>,
+    ) {
         if key.resource() == POD.kind.storage() {
             self.sync_pod(cluster, key);
         } else {
@@ -203,14 +208,14 @@ fn made_claim(
     let metadata = &pod["metadata"];
     let (namespace, uid) = (text(&metadata["namespace"]), text(&metadata["uid"]));
     match &claim.claim {
-        ClaimName::Unneeded => return Ok(None),
-        ClaimName::Known(name) => {
+        ClaimName::NotNeeded => return Ok(None),
+        ClaimName::Named(name) => {
             let found = cluster.get(&claim_key(namespace, name));
             if found.is_some_and(|found| is_for_pod(&found.to_value(), uid)) {
                 return Ok(Some((name.clone(), false)));
             }
         }
-        ClaimName::Unmade => {}
+        ClaimName::NotCreated => {}
     }
     let is_own = |found: &Value| {
         is_for_pod(found, uid) && found["metadata"]["annotations"][POD_CLAIM] == *claim.name
@@ -332,7 +337,7 @@ fn sync_claim(cluster: &mut Cluster<'_, '_>, key: &ObjectKey) {
         });
     }
     if is_unused && is_over && !is_going {
-        cluster.delete(key, Wanted::default());
+        cluster.delete(key, DeletionParameters::default());
     }
 }
 

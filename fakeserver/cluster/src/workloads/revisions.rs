@@ -4,7 +4,7 @@ use fakeserver_kinds::apps::controller_revision;
 use fakeserver_server::{
     controllers::cluster::{Actor, Cluster},
     store::ObjectKey,
-    write::deletion::Wanted,
+    write::deletion::DeletionParameters,
 };
 use serde_json::{Value, json};
 
@@ -55,7 +55,7 @@ pub(super) fn record(
     known.retain(|(_, known)| *known != key && !used.contains(&known.name()));
     let surplus = known.len().saturating_sub(limit);
     for (_, key) in known.into_iter().take(surplus) {
-        cluster.delete(&key, Wanted::default());
+        cluster.delete(&key, DeletionParameters::default());
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use fakeserver_server::{controllers::index::Observed, store::ObjectKey};
+use fakeserver_server::{controllers::index::ObjectChange, store::ObjectKey};
 use fakeserver_value::object::selectors::LabelSelector;
 
 use super::objects::ReconciledKind;
@@ -30,7 +30,7 @@ impl Selectors {
     pub(super) fn selecting<'a>(
         &'a self,
         kind: &ReconciledKind,
-        change: &'a Observed<'_>,
+        change: &'a ObjectChange<'_>,
     ) -> impl Iterator<Item = &'a ObjectKey> {
         let namespace = change.key().namespace();
         let near = self.0.range(kind.key(namespace, "")..);

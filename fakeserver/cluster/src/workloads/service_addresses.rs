@@ -16,11 +16,11 @@ use fakeserver_server::{
     controllers::{
         cluster::{Actor, Cluster},
         controller::Controller,
-        index::{Index, Observed},
-        queue::Due,
+        index::{Index, ObjectChange},
+        queue::KeyQueue,
     },
     store::{ObjectKey, StoredObject},
-    write::deletion::Wanted,
+    write::deletion::DeletionParameters,
 };
 use serde_json::{Value, json};
 
@@ -45,7 +45,7 @@ pub(super) struct ServiceAddresses {
 // === impl ServiceAddresses ===
 
 impl ServiceAddresses {
-    fn observe_address(&mut self, change: &Observed<'_>, due: &mut Due<'_>) {
+    fn observe_address(&mut self, change: &ObjectChange<'_>, due: &mut KeyQueue<'_>) {
         let name = change.key().name();
         let service = |side: &StoredObject| service_of(&side.to_value());
         if let Some(service) = (change.before.as_ref()).and_then(|(before, _)| service(before)) {
@@ -77,7 +77,7 @@ impl Controller for ServiceAddresses {
         "service addresses"
     }
 
-    fn observe(&mut self, change: &Observed<'_>, _index: &Index, due: &mut Due<'_>) {
+    fn observe(&mut self, change: &ObjectChange<'_>, _index: &Index, due: &mut KeyQueue<'_>) {
         if change.is_of(&service::KIND) {
             due.add(change.key().clone(), Duration::ZERO);
         } else if change.is_of(&ip_address::KIND) {
@@ -85,14 +85,19 @@ impl Controller for ServiceAddresses {
         }
     }
 
-    fn reconcile(&mut self, cluster: &mut Cluster<'_, '_>, key: &ObjectKey, _due: &mut Due<'_>) {
+    fn reconcile(
+        &mut self,
+        cluster: &mut Cluster<'_, '_>,
+        key: &ObjectKey,
+        _due: &mut KeyQueue<'_>,
+    ) {
         let service = cluster.get(key).map(|stored| stored.to_value());
         let wanted = service.as_ref().map(addresses).unwrap_or_default();
         let allocated = self.allocated.get(key).cloned().unwrap_or_default();
         let names = |addresses: &BTreeMap<String, IpAddr>| addresses.keys().cloned().collect();
         let wanted_names: BTreeSet<String> = names(&wanted);
         for name in allocated.difference(&wanted_names) {
-            cluster.delete(&address_key(name), Wanted::default());
+            cluster.delete(&address_key(name), DeletionParameters::default());
         }
         for name in wanted_names.difference(&allocated) {
             if cluster.get(&address_key(name)).is_some() {

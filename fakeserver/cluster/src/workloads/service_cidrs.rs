@@ -10,8 +10,8 @@ use fakeserver_server::{
     controllers::{
         cluster::{Actor, Cluster},
         controller::Controller,
-        index::{Index, Observed},
-        queue::Due,
+        index::{Index, ObjectChange},
+        queue::KeyQueue,
     },
     store::ObjectKey,
     write::deletion::is_deleted,
@@ -43,7 +43,7 @@ impl Controller for ServiceCidrs {
         "service CIDRs"
     }
 
-    fn observe(&mut self, change: &Observed<'_>, _index: &Index, due: &mut Due<'_>) {
+    fn observe(&mut self, change: &ObjectChange<'_>, _index: &Index, due: &mut KeyQueue<'_>) {
         if change.is_of(&service_cidr::KIND) {
             due.add(change.key().clone(), Duration::ZERO);
         } else if !change.is_of(&ip_address::KIND) {
@@ -54,7 +54,12 @@ impl Controller for ServiceCidrs {
         }
     }
 
-    fn reconcile(&mut self, cluster: &mut Cluster<'_, '_>, key: &ObjectKey, due: &mut Due<'_>) {
+    fn reconcile(
+        &mut self,
+        cluster: &mut Cluster<'_, '_>,
+        key: &ObjectKey,
+        due: &mut KeyQueue<'_>,
+    ) {
         let stored = cluster.get(key).map(|stored| stored.to_value());
         let Some(cidr) = stored.filter(|it| !is_deleted(it) || has_finalizer(it)) else {
             self.leaving.remove(key);

@@ -8,11 +8,11 @@ use fakeserver_server::{
     controllers::{
         cluster::{Actor, Cluster},
         controller::Controller,
-        index::{Index, Observed},
-        queue::Due,
+        index::{Index, ObjectChange},
+        queue::KeyQueue,
     },
     store::ObjectKey,
-    write::deletion::{Wanted, is_deleted},
+    write::deletion::{DeletionParameters, is_deleted},
 };
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -73,7 +73,7 @@ impl Controller for StatefulSets {
         "stateful sets"
     }
 
-    fn observe(&mut self, change: &Observed<'_>, _index: &Index, due: &mut Due<'_>) {
+    fn observe(&mut self, change: &ObjectChange<'_>, _index: &Index, due: &mut KeyQueue<'_>) {
         let key = change.key();
         if change.is_of(KIND.kind) {
             due.add(key.clone(), Duration::ZERO);
@@ -88,7 +88,12 @@ impl Controller for StatefulSets {
         }
     }
 
-    fn reconcile(&mut self, cluster: &mut Cluster<'_, '_>, key: &ObjectKey, due: &mut Due<'_>) {
+    fn reconcile(
+        &mut self,
+        cluster: &mut Cluster<'_, '_>,
+        key: &ObjectKey,
+        due: &mut KeyQueue<'_>,
+    ) {
         let Some(stored) = cluster.get(key) else {
             return;
         };
@@ -133,7 +138,7 @@ impl Controller for StatefulSets {
                 }
                 Step::Delete(number) => {
                     if let Some(pod) = by_number.get(&number) {
-                        cluster.delete(pod.key(), Wanted::default());
+                        cluster.delete(pod.key(), DeletionParameters::default());
                         delete_event(cluster, &set, pod.name());
                     }
                 }

@@ -13,8 +13,8 @@ use fakeserver_server::{
     controllers::{
         cluster::{Actor, Cluster},
         controller::Controller,
-        index::{Index, Observed},
-        queue::Due,
+        index::{Index, ObjectChange},
+        queue::KeyQueue,
     },
     store::{ObjectKey, StoredObject},
     write,
@@ -51,12 +51,12 @@ impl Controller for SystemPods {
         "system pods"
     }
 
-    fn started(&mut self, due: &mut Due<'_>) {
+    fn started(&mut self, due: &mut KeyQueue<'_>) {
         self.has_begun = false;
         due.add(write::namespace_key(NAMESPACE), Duration::ZERO);
     }
 
-    fn observe(&mut self, change: &Observed<'_>, _index: &Index, due: &mut Due<'_>) {
+    fn observe(&mut self, change: &ObjectChange<'_>, _index: &Index, due: &mut KeyQueue<'_>) {
         let key = change.key();
         let is_gone = change.after.is_none();
         let namespace = write::namespace_key(NAMESPACE);
@@ -70,7 +70,12 @@ impl Controller for SystemPods {
         }
     }
 
-    fn reconcile(&mut self, cluster: &mut Cluster<'_, '_>, key: &ObjectKey, _due: &mut Due<'_>) {
+    fn reconcile(
+        &mut self,
+        cluster: &mut Cluster<'_, '_>,
+        key: &ObjectKey,
+        _due: &mut KeyQueue<'_>,
+    ) {
         if cluster.get(key).is_none() {
             return;
         }

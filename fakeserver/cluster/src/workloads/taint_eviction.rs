@@ -10,11 +10,11 @@ use fakeserver_server::{
     controllers::{
         cluster::{Actor, Cluster},
         controller::Controller,
-        index::{Index, Observed},
-        queue::Due,
+        index::{Index, ObjectChange},
+        queue::KeyQueue,
     },
     store::ObjectKey,
-    write::deletion::{Wanted, is_deleted},
+    write::deletion::{DeletionParameters, is_deleted},
 };
 use serde_json::Value;
 use tokio::time::Instant;
@@ -56,7 +56,7 @@ impl Controller for TaintEviction {
         "taint eviction"
     }
 
-    fn observe(&mut self, change: &Observed<'_>, index: &Index, due: &mut Due<'_>) {
+    fn observe(&mut self, change: &ObjectChange<'_>, index: &Index, due: &mut KeyQueue<'_>) {
         let key = change.key();
         if change.is_of(&core::node::KIND) {
             let sides = [&change.before, &change.after].into_iter().flatten();
@@ -77,7 +77,12 @@ impl Controller for TaintEviction {
         }
     }
 
-    fn reconcile(&mut self, cluster: &mut Cluster<'_, '_>, key: &ObjectKey, due: &mut Due<'_>) {
+    fn reconcile(
+        &mut self,
+        cluster: &mut Cluster<'_, '_>,
+        key: &ObjectKey,
+        due: &mut KeyQueue<'_>,
+    ) {
         let Some(pod) = cluster.index.pods.get(key) else {
             return;
         };
@@ -165,7 +170,7 @@ fn evict(cluster: &mut Cluster<'_, '_>, key: &ObjectKey, pod: &Value) {
         };
         condition.set(&mut pod["status"], &now);
     });
-    cluster.delete(key, Wanted::default());
+    cluster.delete(key, DeletionParameters::default());
 }
 
 #[cfg(test)]

@@ -17,13 +17,13 @@ use serde_json::{Value, json};
 use super::{
     cluster::{Actor, Cluster},
     controller::Controller,
-    index::{Index, Observed},
-    queue::Due,
-    written,
+    index::{Index, ObjectChange},
+    queue::KeyQueue,
+    written_object,
 };
 use crate::{
     store::{ObjectKey, StoredObject},
-    write::{definitions, deletion::Wanted},
+    write::{definitions, deletion::DeletionParameters},
 };
 
 const SERVER: Actor = Actor::new("kube-apiserver");
@@ -52,7 +52,7 @@ impl Controller for ApiServices {
         "api-services"
     }
 
-    fn observe(&mut self, change: &Observed<'_>, _index: &Index, due: &mut Due<'_>) {
+    fn observe(&mut self, change: &ObjectChange<'_>, _index: &Index, due: &mut KeyQueue<'_>) {
         let key = change.key();
         if key.resource() == definitions::resource() {
             let after = match &change.after {
@@ -71,7 +71,12 @@ impl Controller for ApiServices {
         }
     }
 
-    fn reconcile(&mut self, cluster: &mut Cluster<'_, '_>, key: &ObjectKey, _due: &mut Due<'_>) {
+    fn reconcile(
+        &mut self,
+        cluster: &mut Cluster<'_, '_>,
+        key: &ObjectKey,
+        _due: &mut KeyQueue<'_>,
+    ) {
         let is_needed = self.is_needed(key.name());
         let wanted = spec_of(key.name()).filter(|_| is_needed);
         match (cluster.get(key), wanted) {
@@ -80,7 +85,7 @@ impl Controller for ApiServices {
                 cluster.update(key, SERVER, |service| service["spec"] = spec);
             }
             (Some(found), None) if is_managed(&found) => {
-                cluster.delete(key, Wanted::default());
+                cluster.delete(key, DeletionParameters::default());
             }
             _ => {}
         }
@@ -113,7 +118,7 @@ fn spec_of(name: &str) -> Option<Value> {
     }))
 }
 
-/// Tells whether the server updates and deletes an API service: those of users have no such label.
+/// Returns whether the server manages an API service: those of users lack the label.
 fn is_managed(service: &StoredObject) -> bool {
     service.labels().get(AUTO_MANAGED) == Some(MANAGED)
 }
@@ -128,7 +133,7 @@ fn create(cluster: &mut Cluster<'_, '_>, key: &ObjectKey, spec: &Value) {
     });
     let uid = cluster.backend.entropy.uid().to_string();
     let now = cluster.now_text();
-    let created = written::created(&resource, SERVER, service, &uid, &now, |_| {});
+    let created = written_object::created(&resource, SERVER, service, &uid, &now, |_| {});
     cluster.tx.put(key, created);
     let status = Availability::local().applied(&Value::Null, &now);
     cluster.update(key, SERVER.of_status(), |service| {

@@ -11,14 +11,14 @@ use fakeserver_value::resource::GroupResource;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-pub use super::written::{Actor, shown};
+pub use super::written_object::{Actor, api_object};
 
-use super::{index::Index, meta::OwnerReference, written};
+use super::{index::Index, meta::OwnerReference, written_object};
 use crate::{
     store::{ObjectKey, StoredObject, Transaction},
     write::{
         Backend, Outcome,
-        deletion::{self, Wanted, is_finished},
+        deletion::{self, DeletionParameters, is_finished},
     },
 };
 
@@ -28,9 +28,9 @@ const SERVICE_RANGE: &str = "kubernetes";
 /// An owner that an object names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Owner {
-    /// It would be there.
+    /// The owner's kind is served, and the owner can exist.
     At(ObjectKey),
-    /// Nothing of its kind is served here, or an object of the cluster names one of a namespace.
+    /// The owner's kind is not served, or a cluster-scoped dependent names a namespaced owner.
     Unknown,
 }
 
@@ -50,7 +50,7 @@ impl Cluster<'_, '_> {
         self.backend.clock.now()
     }
 
-    /// As objects write times.
+    /// Returns the time in the format of objects.
     pub fn now_text(&self) -> String {
         self.backend.clock.now_text()
     }
@@ -61,7 +61,7 @@ impl Cluster<'_, '_> {
 
     /// The type of a resource, in the version that the server prefers.
     pub fn resource_type(&self, resource: &GroupResource) -> Option<Arc<ResourceType>> {
-        written::resource_type(&self.backend.registry(), resource)
+        written_object::resource_type(&self.backend.registry(), resource)
     }
 
     /// Returns the range of the addresses of services that the server's own object has, or else `otherwise`.
@@ -88,7 +88,7 @@ impl Cluster<'_, '_> {
         let mut resources = served
             .into_iter()
             .flat_map(|version| version.resources.iter());
-        let Some(resource) = resources.find(|known| *known.kind == *reference.kind) else {
+        let Some(resource) = resources.find(|resource| *resource.kind == *reference.kind) else {
             return Owner::Unknown;
         };
         let namespace = namespace.filter(|_| resource.is_namespaced);
@@ -108,13 +108,15 @@ impl Cluster<'_, '_> {
     ) -> Option<Arc<StoredObject>> {
         let stored = self.tx.get(key)?;
         let resource = self.resource_type(key.resource())?;
-        let old = shown(&resource, &stored);
+        let old = api_object(&resource, &stored);
         let mut new = old.clone();
         change(&mut new);
-        let new = written::updated(&resource, actor, &old, new, &self.now_text());
+        let new = written_object::updated(&resource, actor, &old, new, &self.now_text());
+        // No write without a change: controllers that react to their own updates would never settle.
         if new == old {
             return Some(stored);
         }
+        // As in the registry: an update that removes the last finalizer deletes.
         if is_finished(&resource.rules, &old, &new) {
             self.tx.delete(key);
             return None;
@@ -135,24 +137,24 @@ impl Cluster<'_, '_> {
         let Some(resource) = self.resource_type(key.resource()) else {
             return;
         };
-        let old = shown(&resource, &stored);
+        let old = api_object(&resource, &stored);
         let config = json!({
             "apiVersion": old["apiVersion"],
             "kind": old["kind"],
             "metadata": {"name": key.name()},
             field: value,
         });
-        let new = written::applied(&resource, actor, &old, &config, &self.now_text());
+        let new = written_object::applied(&resource, actor, &old, &config, &self.now_text());
         if let Some(new) = new.filter(|new| *new != old) {
             self.tx.put(key, new);
         }
     }
 
     /// Deletes an object, as a DELETE would.
-    pub fn delete(&mut self, key: &ObjectKey, wanted: Wanted) -> Option<Outcome> {
+    pub fn delete(&mut self, key: &ObjectKey, wanted: DeletionParameters) -> Option<Outcome> {
         let stored = self.tx.get(key)?;
         let resource = self.resource_type(key.resource())?;
-        let old = shown(&resource, &stored);
+        let old = api_object(&resource, &stored);
         let now = self.now();
         Some(deletion::delete(
             self.tx,

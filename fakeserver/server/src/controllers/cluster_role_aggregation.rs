@@ -12,8 +12,8 @@ use serde_json::{Value, json};
 use super::{
     cluster::{Actor, Cluster},
     controller::Controller,
-    index::{Index, Observed},
-    queue::Due,
+    index::{Index, ObjectChange},
+    queue::KeyQueue,
 };
 use crate::store::{ObjectKey, StoredObject};
 
@@ -22,7 +22,7 @@ const ACTOR: Actor = Actor::new("clusterrole-aggregation-controller");
 /// The controller that writes the rules.
 #[derive(Debug, Default)]
 pub(super) struct ClusterRoleAggregation {
-    /// The roles with an aggregation rule, and whose rules they get.
+    /// The roles with an aggregation rule, and the selectors of the roles whose rules they get.
     aggregated: BTreeMap<ObjectKey, Vec<LabelSelector>>,
 }
 
@@ -31,7 +31,7 @@ impl Controller for ClusterRoleAggregation {
         "cluster role aggregation"
     }
 
-    fn observe(&mut self, change: &Observed<'_>, _index: &Index, due: &mut Due<'_>) {
+    fn observe(&mut self, change: &ObjectChange<'_>, _index: &Index, due: &mut KeyQueue<'_>) {
         if !change.is_of(&cluster_role::KIND) {
             return;
         }
@@ -53,7 +53,12 @@ impl Controller for ClusterRoleAggregation {
         }
     }
 
-    fn reconcile(&mut self, cluster: &mut Cluster<'_, '_>, key: &ObjectKey, _due: &mut Due<'_>) {
+    fn reconcile(
+        &mut self,
+        cluster: &mut Cluster<'_, '_>,
+        key: &ObjectKey,
+        _due: &mut KeyQueue<'_>,
+    ) {
         let Some(stored) = cluster.get(key) else {
             return;
         };
@@ -82,7 +87,7 @@ fn aggregation_of(stored: &StoredObject) -> Option<Vec<LabelSelector>> {
         .then(|| selectors(&role))
 }
 
-/// Parses the selectors of a role's aggregation rule. What is none is left out, and selects nothing.
+/// Parses the selectors of a role's aggregation rule. An invalid selector is left out, and selects nothing.
 fn selectors(role: &Value) -> Vec<LabelSelector> {
     let selectors = items(&role["aggregationRule"]["clusterRoleSelectors"]).iter();
     let parsed = selectors.map(|selector| LabelSelector::parse(&print_label_selector(selector)));

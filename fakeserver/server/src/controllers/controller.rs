@@ -4,24 +4,24 @@ use std::fmt::Debug;
 
 use super::{
     cluster::Cluster,
-    index::{Index, Observed},
-    queue::Due,
+    index::{Index, ObjectChange},
+    queue::KeyQueue,
 };
 use crate::store::ObjectKey;
 
-/// One controller. It holds nothing that cannot be found out again from what is stored.
+/// A controller. Its state can always be rebuilt from the stored objects.
 pub trait Controller: Send {
     /// Returns the name in logs.
     fn name(&self) -> &'static str;
 
-    /// Says which keys have to be looked at now that something has changed. The index knows of the change already.
-    fn observe(&mut self, change: &Observed<'_>, index: &Index, due: &mut Due<'_>);
+    /// Enqueues the keys that a change affects. The index has applied the change already.
+    fn observe(&mut self, change: &ObjectChange<'_>, index: &Index, due: &mut KeyQueue<'_>);
 
-    /// Brings what belongs to `key`, which may not be there any more, to where it should be.
-    fn reconcile(&mut self, cluster: &mut Cluster<'_, '_>, key: &ObjectKey, due: &mut Due<'_>);
+    /// Reconciles the objects that belong to `key`, whose object may no longer exist.
+    fn reconcile(&mut self, cluster: &mut Cluster<'_, '_>, key: &ObjectKey, due: &mut KeyQueue<'_>);
 
-    /// Says which keys have to be looked at once everything that is stored was observed.
-    fn started(&mut self, _due: &mut Due<'_>) {}
+    /// Enqueues the keys to reconcile after all stored objects were observed.
+    fn started(&mut self, _due: &mut KeyQueue<'_>) {}
 }
 
 /// The controllers of workloads, which a crate above this one brings.

@@ -6,12 +6,13 @@ use jiff::{SignedDuration, Timestamp};
 
 /// The number of different messages of one reason from which on they are combined.
 const SIMILAR_MAX: usize = 10;
-/// The time after which similar events are counted anew.
+/// The time after which the count of similar events restarts.
 const SIMILAR_FOR: SignedDuration = SignedDuration::from_mins(10);
 /// The events about one object that are written at once, and the time after which there is one more.
 const BURST: u32 = 25;
 const REFILL: SignedDuration = SignedDuration::from_mins(5);
-/// The number of different events about one object that are known. The one that was seen least recently is forgotten first.
+/// The number of different events about one object that are remembered. The least recently seen event is forgotten
+/// first.
 const KNOWN_MAX: usize = 64;
 /// The beginning of a message that stands for others.
 const COMBINED: &str = "(combined from similar events): ";
@@ -22,7 +23,7 @@ const COMBINED: &str = "(combined from similar events): ";
 ///
 /// Up to 64 events and 10 messages for each reason of an object, until [`forget`](Self::forget).
 #[derive(Debug, Default)]
-pub struct Correlator(BTreeMap<String, AboutObject>);
+pub struct Correlator(BTreeMap<String, ObjectEvents>);
 
 /// The type, the reason and the message of an event.
 #[derive(Clone, Copy, Debug)]
@@ -49,9 +50,9 @@ pub struct WrittenEvent {
 type EventId = (String, String, String, Option<String>);
 
 #[derive(Debug, Default)]
-struct AboutObject {
-    known: BTreeMap<EventId, KnownEvent>,
-    similar: BTreeMap<(String, String), Similar>,
+struct ObjectEvents {
+    events: BTreeMap<EventId, KnownEvent>,
+    similar: BTreeMap<(String, String), SimilarEvents>,
     limit: Option<Limit>,
 }
 
@@ -64,12 +65,12 @@ struct KnownEvent {
 }
 
 #[derive(Debug)]
-struct Similar {
+struct SimilarEvents {
     messages: BTreeSet<String>,
     last: Timestamp,
 }
 
-/// The events that may be written, full again after a while.
+/// A token bucket for the events that may be written.
 #[derive(Debug)]
 struct Limit {
     left: u32,
@@ -96,7 +97,7 @@ impl<'a> EventText<'a> {
         }
     }
 
-    /// Says which part of the object it is about.
+    /// Sets the field path of the object that the event is about.
     pub fn at(self, field_path: &'a str) -> Self {
         Self { field_path, ..self }
     }
@@ -105,28 +106,28 @@ impl<'a> EventText<'a> {
 // === impl Correlator ===
 
 impl Correlator {
-    /// Takes an event about an object, and returns what is to be written; nothing if there were too many.
+    /// Takes an event about an object, and returns the event to write, or `None` if the rate limit is exceeded.
     pub fn observe(
         &mut self,
         uid: &str,
-        told: &EventText<'_>,
+        text: &EventText<'_>,
         now: Timestamp,
     ) -> Option<WrittenEvent> {
         let about = self.0.entry(uid.to_owned()).or_default();
-        let (message, id) = about.aggregated(told, now);
-        let known = about.known.entry(id.clone()).or_insert(KnownEvent {
+        let (message, id) = about.aggregated(text, now);
+        let event = about.events.entry(id.clone()).or_insert(KnownEvent {
             name: None,
             count: 0,
             first: now,
             last: now,
         });
-        known.count += 1;
-        known.last = now;
+        event.count += 1;
+        event.last = now;
         let written = WrittenEvent {
             message,
-            count: known.count,
-            first: known.first,
-            name: known.name.clone(),
+            count: event.count,
+            first: event.first,
+            name: event.name.clone(),
             id,
         };
         about.forget_oldest();
@@ -136,8 +137,8 @@ impl Correlator {
     /// Notes the name under which an event has been written.
     pub fn name(&mut self, uid: &str, written: &WrittenEvent, name: &str) {
         let about = self.0.get_mut(uid);
-        if let Some(known) = about.and_then(|about| about.known.get_mut(&written.id)) {
-            known.name = Some(name.to_owned());
+        if let Some(event) = about.and_then(|about| about.events.get_mut(&written.id)) {
+            event.name = Some(name.to_owned());
         }
     }
 
@@ -147,15 +148,15 @@ impl Correlator {
     }
 }
 
-// === impl AboutObject ===
+// === impl ObjectEvents ===
 
-impl AboutObject {
-    /// Returns the message of an event, and which event it is, once there are many like it the same for all.
-    fn aggregated(&mut self, told: &EventText<'_>, now: Timestamp) -> (String, EventId) {
-        let (event_type, reason) = (told.event_type.to_owned(), told.reason.to_owned());
-        let part = told.field_path.to_owned();
+impl ObjectEvents {
+    /// Returns the message and the id of an event. Similar events share both once there are many of them.
+    fn aggregated(&mut self, text: &EventText<'_>, now: Timestamp) -> (String, EventId) {
+        let (event_type, reason) = (text.event_type.to_owned(), text.reason.to_owned());
+        let part = text.field_path.to_owned();
         let key = (event_type.clone(), reason.clone());
-        let similar = self.similar.entry(key).or_insert(Similar {
+        let similar = self.similar.entry(key).or_insert(SimilarEvents {
             messages: BTreeSet::new(),
             last: now,
         });
@@ -163,27 +164,27 @@ impl AboutObject {
             similar.messages.clear();
         }
         similar.last = now;
-        similar.messages.insert(told.message.to_owned());
+        similar.messages.insert(text.message.to_owned());
         if similar.messages.len() < SIMILAR_MAX {
-            let message = told.message.to_owned();
+            let message = text.message.to_owned();
             return (message.clone(), (part, event_type, reason, Some(message)));
         }
         similar.messages.pop_first();
-        let message = format!("{COMBINED}{}", told.message);
+        let message = format!("{COMBINED}{}", text.message);
         (message, (part, event_type, reason, None))
     }
 
     fn forget_oldest(&mut self) {
-        if self.known.len() <= KNOWN_MAX {
+        if self.events.len() <= KNOWN_MAX {
             return;
         }
-        let oldest = self.known.iter().min_by_key(|(_, known)| known.last);
+        let oldest = self.events.iter().min_by_key(|(_, event)| event.last);
         if let Some(id) = oldest.map(|(id, _)| id.clone()) {
-            self.known.remove(&id);
+            self.events.remove(&id);
         }
     }
 
-    /// Returns whether one more event may be written, which is then taken off the limit.
+    /// Takes a token of the rate limit, and returns whether there was one.
     fn takes_one(&mut self, now: Timestamp) -> bool {
         let limit = self.limit.get_or_insert(Limit {
             left: BURST,
@@ -213,7 +214,7 @@ mod tests {
 
     const UID: &str = "1";
 
-    fn told(message: &str) -> EventText<'_> {
+    fn text(message: &str) -> EventText<'_> {
         EventText::warning("Failed", message)
     }
 
@@ -224,19 +225,19 @@ mod tests {
     #[test]
     fn the_same_event_is_counted() {
         let mut correlator = Correlator::default();
-        let first = correlator.observe(UID, &told("a"), at(0)).unwrap();
+        let first = correlator.observe(UID, &text("a"), at(0)).unwrap();
         assert_eq!((first.count, first.name.as_deref()), (1, None));
         correlator.name(UID, &first, "e");
-        let second = correlator.observe(UID, &told("a"), at(15)).unwrap();
+        let second = correlator.observe(UID, &text("a"), at(15)).unwrap();
         assert_eq!((second.count, second.first), (2, at(0)));
         assert_eq!(second.name.as_deref(), Some("e"));
         assert_eq!(
-            correlator.observe("2", &told("a"), at(15)).unwrap().count,
+            correlator.observe("2", &text("a"), at(15)).unwrap().count,
             1
         );
         correlator.forget(UID);
         assert_eq!(
-            correlator.observe(UID, &told("a"), at(15)).unwrap().count,
+            correlator.observe(UID, &text("a"), at(15)).unwrap().count,
             1
         );
     }
@@ -246,7 +247,7 @@ mod tests {
         let mut correlator = Correlator::default();
         let mut observe = |message: &str, seconds| {
             correlator
-                .observe(UID, &told(message), at(seconds))
+                .observe(UID, &text(message), at(seconds))
                 .map(|written| (written.message, written.count))
         };
         for index in 0..9 {
@@ -263,7 +264,7 @@ mod tests {
     fn too_many_events_are_counted_and_not_written() {
         let mut correlator = Correlator::default();
         let mut observe = |seconds| {
-            let written = correlator.observe(UID, &told("a"), at(seconds));
+            let written = correlator.observe(UID, &text("a"), at(seconds));
             written.map(|written| written.count)
         };
         for count in 1..=25 {
@@ -284,10 +285,10 @@ mod tests {
         for (second, reason) in (0..).zip(&reasons) {
             correlator.observe(UID, &EventText::warning(reason, "a"), at(second));
         }
-        assert_eq!(correlator.0[UID].known.len(), KNOWN_MAX);
+        assert_eq!(correlator.0[UID].events.len(), KNOWN_MAX);
         assert!(
             correlator.0[UID]
-                .known
+                .events
                 .keys()
                 .all(|(_, _, reason, _)| *reason != "r0")
         );

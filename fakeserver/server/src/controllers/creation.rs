@@ -12,14 +12,14 @@ use super::{
     correlation::{Correlator, EventText, WrittenEvent},
     kind::ReconciledKind,
     meta::Meta,
-    written,
+    written_object,
 };
 use crate::{
     store::{ObjectKey, StoredObject},
     write,
 };
 
-/// The times of an event that are written also where there are none.
+/// The time fields of an event that are written as null if absent.
 const UNSET: [&str; 3] = ["eventTime", "firstTimestamp", "lastTimestamp"];
 
 // === impl Cluster ===
@@ -41,6 +41,7 @@ impl Cluster<'_, '_> {
         let prefix = object["metadata"]["generateName"].as_str().unwrap_or("");
         let prefix = prefix.to_owned();
         let namespace = object["metadata"]["namespace"].as_str().map(str::to_owned);
+        // Before a name is drawn: a rejected creation must not move the generator of a seeded run.
         if namespace.as_ref().is_some_and(|it| self.terminates(it)) {
             return None;
         }
@@ -59,6 +60,7 @@ impl Cluster<'_, '_> {
         let (backend, rules) = (self.backend, &resource_type.rules);
         let tx = &*self.tx;
         if rules.is(&core::pod::KIND) {
+            // Before the object gets its defaults, as mutating admission comes before the registry.
             let prioritized = write::complete_priority(backend, tx, key.name(), &mut object);
             if let Err(status) = prioritized {
                 self.refusal = Some(status.message);
@@ -73,8 +75,10 @@ impl Cluster<'_, '_> {
             }
         };
         let now = self.now_text();
-        let mut object = written::created(&resource_type, actor, object, &uid, &now, complete);
+        let mut object =
+            written_object::created(&resource_type, actor, object, &uid, &now, complete);
         if rules.is(&core::service::KIND)
+            // After the defaults, by which it is decided what to allocate.
             && let Err(why) = write::allocate_created(tx, &key, &mut object)
         {
             self.refusal = Some(why);
@@ -104,8 +108,8 @@ impl Cluster<'_, '_> {
         Some(self.tx.put(key, object))
     }
 
-    /// Creates an event with a name as [`create`](Self::create) would, in a fraction of its time: of an event it is known what
-    /// the schema and the record of managers make of it. Pods have six before they are ready.
+    /// Creates an event with a name as [`create`](Self::create) would, in a fraction of its time: the results of the
+    /// schema and of field management are known in advance for events. A pod has six events before it is ready.
     pub fn create_event(
         &mut self,
         manager: &'static str,
@@ -170,16 +174,17 @@ impl Cluster<'_, '_> {
         self.record_event(kind, object, &EventText::warning(reason, message), None);
     }
 
-    /// Records an event about `object` as `correlator` says: as a new one, as one more of one that is there, or not at all.
+    /// Records an event about `object` as `correlator` decides: creates an event, increments the count of an existing
+    /// one, or drops it.
     pub fn correlated_event(
         &mut self,
         correlator: &mut Correlator,
         kind: &ReconciledKind,
         object: &Value,
-        told: &EventText<'_>,
+        text: &EventText<'_>,
     ) {
         let uid = object["metadata"]["uid"].as_str().unwrap_or_default();
-        let Some(written) = correlator.observe(uid, told, self.now()) else {
+        let Some(written) = correlator.observe(uid, text, self.now()) else {
             return;
         };
         let namespace = object["metadata"]["namespace"].as_str();
@@ -187,17 +192,17 @@ impl Cluster<'_, '_> {
             let resource = core::event::KIND.storage().clone();
             ObjectKey::namespaced(resource, namespace.unwrap_or("default"), name)
         };
-        let known = written.name.as_deref().map(key);
-        if let Some(known) = known.filter(|key| self.get(key).is_some()) {
+        let existing = written.name.as_deref().map(key);
+        if let Some(existing) = existing.filter(|key| self.get(key).is_some()) {
             let now = self.now_text();
-            self.update(&known, Actor::CONTROLLER_MANAGER, |event| {
+            self.update(&existing, Actor::CONTROLLER_MANAGER, |event| {
                 event["count"] = json!(written.count);
                 event["message"] = json!(written.message);
                 event["lastTimestamp"] = json!(now);
             });
             return;
         }
-        if let Some(name) = self.record_event(kind, object, told, Some(&written)) {
+        if let Some(name) = self.record_event(kind, object, text, Some(&written)) {
             correlator.name(uid, &written, &name);
         }
     }
@@ -207,7 +212,7 @@ impl Cluster<'_, '_> {
         &mut self,
         kind: &ReconciledKind,
         object: &Value,
-        told: &EventText<'_>,
+        text: &EventText<'_>,
         written: Option<&WrittenEvent>,
     ) -> Option<String> {
         let metadata = &object["metadata"];
@@ -226,6 +231,7 @@ impl Cluster<'_, '_> {
         };
         let mut event = json!({
             "metadata": {
+                // The next revision is unique, and the same in each run; client-go takes the time.
                 "name": format!("{name}.{:016x}", self.tx.revision()),
                 "namespace": metadata["namespace"].as_str().unwrap_or("default"),
             },
@@ -237,12 +243,12 @@ impl Cluster<'_, '_> {
                 "resourceVersion": metadata["resourceVersion"],
                 "uid": metadata["uid"],
             },
-            "reason": told.reason,
-            "message": written.map_or(told.message, |written| &written.message),
+            "reason": text.reason,
+            "message": written.map_or(text.message, |written| &written.message),
             "source": {"component": kind.component},
             "reportingComponent": kind.component,
             "reportingInstance": host,
-            "type": told.event_type,
+            "type": text.event_type,
             "count": written.map_or(1, |written| written.count),
             "firstTimestamp": first,
             "lastTimestamp": now,
@@ -250,8 +256,8 @@ impl Cluster<'_, '_> {
         if !host.is_empty() {
             event["source"]["host"] = json!(host);
         }
-        if !told.field_path.is_empty() {
-            event["involvedObject"]["fieldPath"] = json!(told.field_path);
+        if !text.field_path.is_empty() {
+            event["involvedObject"]["fieldPath"] = json!(text.field_path);
         }
         // An event that a quota refuses is lost: the refusal is not that of what the controller is about.
         let refusal = self.refusal.take();
@@ -261,8 +267,8 @@ impl Cluster<'_, '_> {
     }
 }
 
-/// Returns the fields of an event that its writer owns: those that say something. `source` has fields of its own, all others
-/// are owned as a whole.
+/// Returns the fields of an event that its writer owns: those that are set. The fields of `source` are owned one by
+/// one, all others as a whole.
 fn owned(event: &Value) -> Value {
     let says = |value: &Value| {
         !value.is_null() && value != "" && value.as_object().is_none_or(|all| !all.is_empty())

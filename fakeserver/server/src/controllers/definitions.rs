@@ -9,15 +9,15 @@ use fakeserver_value::resource::GroupResource;
 use super::{
     cluster::Cluster,
     controller::Controller,
-    index::{Index, Observed},
-    queue::Due,
+    index::{Index, ObjectChange},
+    queue::KeyQueue,
 };
 
 use crate::{
     store::{ObjectKey, Range},
     write::{
         Backend,
-        definitions::{clean_up, defined_by, resource, settle, settle_in, shown},
+        definitions::{api_object, clean_up, defined_by, resource, settle, settle_in},
     },
 };
 
@@ -35,17 +35,19 @@ impl Controller for Definitions {
         "definitions"
     }
 
-    fn observe(&mut self, change: &Observed<'_>, _index: &Index, due: &mut Due<'_>) {
+    fn observe(&mut self, change: &ObjectChange<'_>, _index: &Index, due: &mut KeyQueue<'_>) {
         let key = change.key();
         if key.resource() == resource() {
             match &change.after {
                 Some((crd, meta)) if meta.is_deleted() => {
-                    let defined = defined_by(&shown(crd));
+                    let defined = defined_by(&api_object(crd));
                     if self.terminating.insert(defined, key.clone()).is_none() {
                         due.add(key.clone(), Duration::ZERO);
                     }
                 }
-                _ => self.terminating.retain(|_, known| known != key),
+                _ => self
+                    .terminating
+                    .retain(|_, terminating_key| terminating_key != key),
             }
         } else if change.after.is_none()
             && let Some(crd) = self.terminating.get(key.resource())
@@ -54,7 +56,12 @@ impl Controller for Definitions {
         }
     }
 
-    fn reconcile(&mut self, cluster: &mut Cluster<'_, '_>, key: &ObjectKey, due: &mut Due<'_>) {
+    fn reconcile(
+        &mut self,
+        cluster: &mut Cluster<'_, '_>,
+        key: &ObjectKey,
+        due: &mut KeyQueue<'_>,
+    ) {
         let before = cluster.tx.revision();
         clean_up(cluster.backend, cluster.tx, key);
         if cluster.tx.revision() == before {

@@ -20,16 +20,16 @@ use super::{
     cluster::Cluster,
     controller::{Controller, WorkloadControllers},
     definitions::Definitions,
-    feed::{Feed, News},
+    feed::{Feed, FeedItem},
     flow_schemas::FlowSchemas,
     garbage_collector::GarbageCollector,
-    index::{Index, Observed},
+    index::{Index, ObjectChange},
     kept_objects::KeptObjects,
     leader_election::LeaderElection,
     namespaces::Namespaces,
     policy_status,
     protection::Protection,
-    queue::{Due, Item, Queue},
+    queue::{Item, KeyQueue, Queue},
     quota::Quotas,
     service_accounts,
 };
@@ -84,6 +84,7 @@ impl Driver {
         self.rebuild();
         loop {
             for _ in 0..KEYS_PER_TURN {
+                // Before each key, and not each turn: a controller decides by what the one before has written.
                 self.world.absorb(self.feed.take());
                 if self.world.is_stale {
                     self.rebuild();
@@ -94,6 +95,8 @@ impl Driver {
                 self.reconcile(&item);
             }
             let next = self.world.queue.next_due();
+            // Keys are left: others get a turn, since a single-threaded runtime would serve no request until the queue
+            // is empty.
             if next.is_some_and(|at| at <= Instant::now()) {
                 tokio::task::yield_now().await;
                 continue;
@@ -106,7 +109,7 @@ impl Driver {
             };
             tokio::select! {
                 biased;
-                // What has changed may make something else due.
+                // Reconciling may have changed objects, and so made other keys due.
                 () = self.feed.arrived() => {}
                 () = due => {}
             }
@@ -117,7 +120,7 @@ impl Driver {
     fn rebuild(&mut self) {
         self.world = World::new(&self.enabled, self.workloads.as_deref());
         let stored = self.backend.storage.view(|view| {
-            // What has come until now is part of what is stored.
+            // All changes queued so far are part of the stored state that is read below.
             self.feed.take();
             let resources: Vec<GroupResource> = view.resources().cloned().collect();
             resources
@@ -129,8 +132,9 @@ impl Driver {
             .iter()
             .flat_map(|snapshot| snapshot.objects(&Range::All, None));
         for object in objects {
-            self.world.observe(&Observed::new(None, Some(object)));
+            self.world.observe(&ObjectChange::new(None, Some(object)));
         }
+        // After all objects: a controller that looks for missing ones must not take unread ones for missing.
         self.world.started();
     }
 
@@ -145,8 +149,10 @@ impl Driver {
         } = self;
         let (controller, key) = item;
         let done: thread::Result<()> = backend.storage.transact(|tx| {
-            // Under the lock of the store nothing more comes: the index knows what is read.
+            // Under the store's lock no change is added to the feed: the index matches the state that the transaction
+            // reads.
             world.absorb(feed.take());
+            // The key may be of the store before the reset; it is dropped with the queue.
             if world.is_stale {
                 return Ok(());
             }
@@ -162,7 +168,7 @@ impl Driver {
                 index,
                 refusal: None,
             };
-            let mut due = Due::new(queue, *controller, Instant::now());
+            let mut due = KeyQueue::new(queue, *controller, Instant::now());
             let controller = &mut controllers[*controller];
             trace!(controller = controller.name(), key = %key, "looking");
             catch_unwind(AssertUnwindSafe(|| {
@@ -174,7 +180,7 @@ impl Driver {
         });
         if done.is_err() {
             let controller = world.controllers[*controller].name();
-            error!(controller, key = %key, "a controller has panicked, and wrote nothing");
+            error!(controller, key = %key, "a controller panicked; its transaction was dropped");
         }
     }
 }
@@ -190,6 +196,8 @@ impl Drop for Driver {
 impl World {
     fn new(enabled: &EnabledControllers, workloads: Option<&dyn WorkloadControllers>) -> Self {
         let mut controllers: Vec<Box<dyn Controller>> = vec![
+            // The order of controllers is that in which they observe a change. It is fixed, so that a run can be
+            // repeated.
             Box::new(Definitions::default()),
             Box::new(Protection::default()),
             Box::new(FlowSchemas::default()),
@@ -230,32 +238,33 @@ impl World {
         }
     }
 
-    fn absorb(&mut self, news: impl IntoIterator<Item = News>) {
+    fn absorb(&mut self, news: impl IntoIterator<Item = FeedItem>) {
         for news in news {
             match news {
-                News::Changed(change) => {
-                    self.observe(&Observed::new(change.before(), change.after()));
+                FeedItem::Changed(change) => {
+                    self.observe(&ObjectChange::new(change.before(), change.after()));
                 }
-                News::Reset => self.is_stale = true,
+                FeedItem::Reset => self.is_stale = true,
             }
         }
     }
 
-    fn observe(&mut self, change: &Observed<'_>) {
+    fn observe(&mut self, change: &ObjectChange<'_>) {
         // Events own nothing, and nothing owns them.
         if change.is_of(&core::event::KIND) {
             return;
         }
         let now = Instant::now();
+        // Before the controllers, who look up dependents of the changed object.
         self.index.apply(change);
         for (number, controller) in self.controllers.iter_mut().enumerate() {
-            let mut due = Due::new(&mut self.queue, number, now);
+            let mut due = KeyQueue::new(&mut self.queue, number, now);
             let done = catch_unwind(AssertUnwindSafe(|| {
                 controller.observe(change, &self.index, &mut due);
             }));
             if done.is_err() {
                 let (controller, key) = (controller.name(), change.key());
-                error!(controller, key = %key, "a controller has panicked, and does not know of a change");
+                error!(controller, key = %key, "a controller panicked, and has not observed a change");
             }
         }
     }
@@ -263,7 +272,7 @@ impl World {
     fn started(&mut self) {
         let now = Instant::now();
         for (number, controller) in self.controllers.iter_mut().enumerate() {
-            controller.started(&mut Due::new(&mut self.queue, number, now));
+            controller.started(&mut KeyQueue::new(&mut self.queue, number, now));
         }
     }
 }
@@ -278,20 +287,26 @@ mod tests {
         store::{ObjectKey, Transaction},
     };
 
-    /// Writes what it is shown, and panics if that is called so; and if it hears of it.
-    struct Clumsy;
+    /// A controller that writes the keys it reconciles, and panics for an object named `panic`, in `observe` as in
+    /// `reconcile`.
+    struct PanickingController;
 
-    impl Controller for Clumsy {
+    impl Controller for PanickingController {
         fn name(&self) -> &'static str {
-            "clumsy"
+            "panicking controller"
         }
 
-        fn observe(&mut self, change: &Observed<'_>, _: &Index, due: &mut Due<'_>) {
+        fn observe(&mut self, change: &ObjectChange<'_>, _: &Index, due: &mut KeyQueue<'_>) {
             assert_ne!(change.key().name(), "panic");
             due.add(change.key().clone(), Duration::ZERO);
         }
 
-        fn reconcile(&mut self, cluster: &mut Cluster<'_, '_>, key: &ObjectKey, _: &mut Due<'_>) {
+        fn reconcile(
+            &mut self,
+            cluster: &mut Cluster<'_, '_>,
+            key: &ObjectKey,
+            _: &mut KeyQueue<'_>,
+        ) {
             let object = json!({"metadata": {"name": key.name()}});
             cluster.tx.put(key, object);
             assert_ne!(key.name(), "panic");
@@ -308,7 +323,7 @@ mod tests {
             EnabledControllers::default(),
             None,
         );
-        driver.world.controllers = vec![Box::new(Clumsy)];
+        driver.world.controllers = vec![Box::new(PanickingController)];
         let before = backend.storage.revision();
         let key = |name| ObjectKey::cluster(core::node::KIND.storage().clone(), name);
         driver.reconcile(&(0, key("panic")));
@@ -322,13 +337,13 @@ mod tests {
         let server = FakeServer::builder().build();
         let backend = server.backend();
         let mut world = World::new(&EnabledControllers::default(), None);
-        world.controllers = vec![Box::new(Clumsy)];
+        world.controllers = vec![Box::new(PanickingController)];
         let nodes = core::node::KIND.storage().clone();
         for name in ["panic", "next"] {
             let key = ObjectKey::cluster(nodes.clone(), name);
             let put = |tx: &mut Transaction<'_>| tx.put(&key, json!({"metadata": {"name": name}}));
             let stored = backend.storage.transact(|tx| Ok::<_, ()>(put(tx))).unwrap();
-            world.observe(&Observed::new(None, Some(&stored)));
+            world.observe(&ObjectChange::new(None, Some(&stored)));
         }
         let looked_at = world.queue.pop(Instant::now());
         assert_eq!(looked_at, Some((0, ObjectKey::cluster(nodes, "next"))));

@@ -12,9 +12,9 @@ use tokio::sync::Notify;
 
 use crate::store::{Change, ChangeSink};
 
-/// Something that the controllers have not seen yet.
+/// A change that the controllers have not observed yet.
 #[derive(Debug)]
-pub(super) enum News {
+pub(super) enum FeedItem {
     Changed(Arc<Change>),
     /// The store was emptied, and its revisions restart.
     Reset,
@@ -28,7 +28,7 @@ pub(super) enum News {
 #[derive(Debug, Default)]
 pub(super) struct Feed {
     is_open: AtomicBool,
-    news: Mutex<VecDeque<News>>,
+    news: Mutex<VecDeque<FeedItem>>,
     arrived: Notify,
 }
 
@@ -47,11 +47,11 @@ impl Feed {
     }
 
     /// Everything that has come since the last time.
-    pub(super) fn take(&self) -> VecDeque<News> {
+    pub(super) fn take(&self) -> VecDeque<FeedItem> {
         std::mem::take(&mut *self.lock())
     }
 
-    /// Waits until there is something to take.
+    /// Waits until the feed has an item.
     ///
     /// # Cancel safety
     ///
@@ -67,25 +67,26 @@ impl Feed {
         self.lock().len()
     }
 
-    fn push(&self, news: News) {
+    fn push(&self, news: FeedItem) {
         if self.is_open.load(Ordering::Acquire) {
             self.lock().push_back(news);
             self.arrived.notify_one();
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, VecDeque<News>> {
+    fn lock(&self) -> MutexGuard<'_, VecDeque<FeedItem>> {
         self.news.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl ChangeSink for Feed {
     fn changed(&self, change: &Arc<Change>) {
-        self.push(News::Changed(Arc::clone(change)));
+        self.push(FeedItem::Changed(Arc::clone(change)));
     }
 
     fn reset(&self) {
         self.lock().clear();
-        self.push(News::Reset);
+        // The changes before a reset are about objects that are gone.
+        self.push(FeedItem::Reset);
     }
 }

@@ -1,4 +1,4 @@
-//! The condition of flow schemas that tells whether the priority level exists that they name.
+//! The condition `Dangling` of flow schemas: whether the priority level exists that a flow schema names.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 use super::{
     cluster::Cluster,
     controller::Controller,
-    index::{Index, Observed},
-    queue::Due,
+    index::{Index, ObjectChange},
+    queue::KeyQueue,
 };
 use crate::store::ObjectKey;
 
@@ -30,7 +30,7 @@ impl Controller for FlowSchemas {
         "flow schemas"
     }
 
-    fn observe(&mut self, change: &Observed<'_>, _index: &Index, due: &mut Due<'_>) {
+    fn observe(&mut self, change: &ObjectChange<'_>, _index: &Index, due: &mut KeyQueue<'_>) {
         if change.is_of(&flow_schema::KIND) {
             let key = change.key();
             match &change.after {
@@ -52,7 +52,12 @@ impl Controller for FlowSchemas {
         }
     }
 
-    fn reconcile(&mut self, cluster: &mut Cluster<'_, '_>, key: &ObjectKey, _due: &mut Due<'_>) {
+    fn reconcile(
+        &mut self,
+        cluster: &mut Cluster<'_, '_>,
+        key: &ObjectKey,
+        _due: &mut KeyQueue<'_>,
+    ) {
         let Some(stored) = cluster.get(key) else {
             return;
         };
@@ -61,7 +66,7 @@ impl Controller for FlowSchemas {
         let level = level_of(&schema);
         let exists = cluster.get(&ObjectKey::cluster(levels, level)).is_some();
         let condition = dangling(level, exists, &cluster.now_text());
-        if !is_told(&schema, &condition) {
+        if !has_condition(&schema, &condition) {
             cluster.apply_status(key, MANAGER, &json!({"conditions": [condition]}));
         }
     }
@@ -91,15 +96,15 @@ fn dangling(level: &str, exists: bool, now: &str) -> Value {
     })
 }
 
-/// Tells whether a flow schema has the condition, at whatever time.
-fn is_told(flow_schema: &Value, condition: &Value) -> bool {
+/// Returns whether a flow schema has the condition, with any transition time.
+fn has_condition(flow_schema: &Value, condition: &Value) -> bool {
     let conditions = flow_schema["status"]["conditions"].as_array();
     let mut conditions = conditions.into_iter().flatten();
-    let known = conditions.find(|known| known["type"] == DANGLING);
-    known.is_some_and(|known| {
+    let existing = conditions.find(|existing| existing["type"] == DANGLING);
+    existing.is_some_and(|existing| {
         ["status", "reason", "message"]
             .iter()
-            .all(|field| known[field] == condition[field])
+            .all(|field| existing[field] == condition[field])
     })
 }
 
@@ -111,15 +116,15 @@ mod tests {
     fn a_condition_is_written_once() {
         let condition = dangling("a", false, "2026-01-01T00:00:00Z");
         let mut object = json!({"status": {"conditions": [condition]}});
-        assert!(is_told(
+        assert!(has_condition(
             &object,
             &dangling("a", false, "2027-01-01T00:00:00Z")
         ));
-        assert!(!is_told(
+        assert!(!has_condition(
             &object,
             &dangling("a", true, "2026-01-01T00:00:00Z")
         ));
         object["status"] = json!({});
-        assert!(!is_told(&object, &condition));
+        assert!(!has_condition(&object, &condition));
     }
 }

@@ -10,14 +10,14 @@ use crate::{
     store::{ObjectKey, StoredObject},
 };
 
-/// A change, with what all controllers ask of it.
+/// A change, with the parsed metadata of the object before and after it.
 #[derive(Debug)]
-pub struct Observed<'a> {
+pub struct ObjectChange<'a> {
     pub before: Option<(&'a Arc<StoredObject>, Meta)>,
     pub after: Option<(&'a Arc<StoredObject>, Meta)>,
 }
 
-/// Those that name an owner, in the order of their keys, and whether they block its deletion. Most owners have few.
+/// The dependents of an owner in the order of their keys, and whether each blocks its deletion. Most owners have few.
 type Dependents = Vec<(ObjectKey, bool)>;
 
 /// Finds what an object owns.
@@ -34,9 +34,9 @@ pub struct Index {
     tracks_pods: bool,
 }
 
-// === impl Observed ===
+// === impl ObjectChange ===
 
-impl<'a> Observed<'a> {
+impl<'a> ObjectChange<'a> {
     pub(super) fn new(
         before: Option<&'a Arc<StoredObject>>,
         after: Option<&'a Arc<StoredObject>>,
@@ -62,7 +62,7 @@ impl<'a> Observed<'a> {
         self.subject().key()
     }
 
-    /// Tells whether it is about an object of this kind.
+    /// Returns whether the changed object is of this kind.
     pub fn is_of(&self, kind: &Kind) -> bool {
         self.key().resource() == kind.storage()
     }
@@ -71,14 +71,14 @@ impl<'a> Observed<'a> {
 // === impl Index ===
 
 impl Index {
-    /// Knows pods too, for the controllers of workloads.
+    /// Enables the index of pods, for the controllers of workloads.
     pub(super) fn with_pods(mut self, is_asked: bool) -> Self {
         self.tracks_pods = is_asked;
         self
     }
 
     /// Takes a change in.
-    pub(super) fn apply(&mut self, change: &Observed<'_>) {
+    pub(super) fn apply(&mut self, change: &ObjectChange<'_>) {
         if self.tracks_pods && change.is_of(&core::pod::KIND) {
             let after = change.after.as_ref();
             self.pods
@@ -124,5 +124,5 @@ impl Index {
 
 /// Finds the place of a key among dependents.
 fn place_of(key: &ObjectKey, dependents: &Dependents) -> Result<usize, usize> {
-    dependents.binary_search_by(|(known, _)| known.cmp(key))
+    dependents.binary_search_by(|(dependent, _)| dependent.cmp(key))
 }

@@ -22,10 +22,10 @@ use serde_json::{Value, json};
 use super::{
     cluster::{Actor, Cluster},
     controller::Controller,
-    index::{Index, Observed},
+    index::{Index, ObjectChange},
     meta::Meta,
-    queue::Due,
-    written,
+    queue::KeyQueue,
+    written_object,
 };
 use crate::{store::ObjectKey, write::namespace_key};
 
@@ -37,26 +37,26 @@ const SERVICE_AFTER: Duration = Duration::from_secs(5);
 /// The time after which namespaces, flow schemas and priority levels come back.
 const OTHERS_AFTER: Duration = Duration::from_secs(30);
 
-/// Objects of a kind that are kept.
-struct Kept {
+/// Objects of one kind that the server recreates after a deletion.
+struct ObjectSet {
     kind: &'static Kind,
     /// Empty for objects of the cluster.
     namespace: &'static str,
     names: &'static [&'static str],
-    /// The time after which a deleted one comes back.
+    /// The time after which a deleted object is recreated.
     after: Duration,
 }
 
-static KEPT: [Kept; 7] = [
-    Kept::new(&service::KIND, "default", &[KUBERNETES], SERVICE_AFTER),
-    Kept::new(&endpoints::KIND, "default", &[KUBERNETES], SERVICE_AFTER),
-    Kept::new(
+static OBJECT_SETS: [ObjectSet; 7] = [
+    ObjectSet::new(&service::KIND, "default", &[KUBERNETES], SERVICE_AFTER),
+    ObjectSet::new(&endpoints::KIND, "default", &[KUBERNETES], SERVICE_AFTER),
+    ObjectSet::new(
         &endpoint_slice::KIND,
         "default",
         &[KUBERNETES],
         SERVICE_AFTER,
     ),
-    Kept::new(
+    ObjectSet::new(
         &config_map::KIND,
         "kube-system",
         &[
@@ -65,13 +65,13 @@ static KEPT: [Kept; 7] = [
         ],
         Duration::ZERO,
     ),
-    Kept::new(
+    ObjectSet::new(
         &namespace::KIND,
         "",
         &["default", "kube-node-lease", "kube-public", "kube-system"],
         OTHERS_AFTER,
     ),
-    Kept::new(
+    ObjectSet::new(
         &flow_schema::KIND,
         "",
         &[
@@ -89,7 +89,7 @@ static KEPT: [Kept; 7] = [
         ],
         OTHERS_AFTER,
     ),
-    Kept::new(
+    ObjectSet::new(
         &priority_level_configuration::KIND,
         "",
         &[
@@ -115,8 +115,8 @@ pub(super) struct KeptObjects {
 }
 
 /// Returns the rule by which an object is kept, if it is.
-fn rule_of(key: &ObjectKey) -> Option<&'static Kept> {
-    KEPT.iter().find(|kept| {
+fn rule_of(key: &ObjectKey) -> Option<&'static ObjectSet> {
+    OBJECT_SETS.iter().find(|kept| {
         key.resource() == kept.kind.storage()
             && key.namespace().unwrap_or_default() == kept.namespace
             && kept.names.contains(&key.name())
@@ -124,16 +124,16 @@ fn rule_of(key: &ObjectKey) -> Option<&'static Kept> {
 }
 
 /// Returns whether an object can be created in its namespace now.
-fn has_place(cluster: &Cluster<'_, '_>, key: &ObjectKey) -> bool {
+fn can_create(cluster: &Cluster<'_, '_>, key: &ObjectKey) -> bool {
     key.namespace().is_none_or(|name| {
         let namespace = cluster.get(&namespace_key(name));
         namespace.is_some_and(|namespace| !Meta::of(&namespace).is_deleted())
     })
 }
 
-// === impl Kept ===
+// === impl ObjectSet ===
 
-impl Kept {
+impl ObjectSet {
     const fn new(
         kind: &'static Kind,
         namespace: &'static str,
@@ -161,13 +161,13 @@ impl KeptObjects {
     pub(super) fn new(services: ServiceRange) -> Self {
         Self {
             services,
-            missing: KEPT.iter().flat_map(Kept::keys).collect(),
+            missing: OBJECT_SETS.iter().flat_map(ObjectSet::keys).collect(),
         }
     }
 
-    /// Returns a missing object as it is created; `None` if it cannot be created now.
+    /// Returns the form of a missing object, or `None` if it cannot be created now.
     fn created(&self, cluster: &Cluster<'_, '_>, key: &ObjectKey) -> Option<Value> {
-        if !has_place(cluster, key) {
+        if !can_create(cluster, key) {
             return None;
         }
         let now = cluster.now_text();
@@ -175,7 +175,7 @@ impl KeptObjects {
         if key.resource() == namespace::KIND.storage() {
             let resource = cluster.resource_type(key.resource())?;
             let object = json!({"metadata": {"name": key.name()}});
-            return Some(written::created(
+            return Some(written_object::created(
                 &resource,
                 SERVER,
                 object,
@@ -186,6 +186,7 @@ impl KeptObjects {
         }
         let services = cluster.service_range(self.services);
         let is_service = key.resource() == service::KIND.storage();
+        // Another service may have taken the address meanwhile; the real controller fails then, and retries.
         if is_service && cluster.has_service_at(services.first()) {
             return None;
         }
@@ -205,7 +206,7 @@ impl Controller for KeptObjects {
         "kept objects"
     }
 
-    fn observe(&mut self, change: &Observed<'_>, _index: &Index, due: &mut Due<'_>) {
+    fn observe(&mut self, change: &ObjectChange<'_>, _index: &Index, due: &mut KeyQueue<'_>) {
         let key = change.key();
         let Some(kept) = rule_of(key) else { return };
         if change.after.is_some() {
@@ -216,7 +217,7 @@ impl Controller for KeptObjects {
         }
     }
 
-    fn started(&mut self, due: &mut Due<'_>) {
+    fn started(&mut self, due: &mut KeyQueue<'_>) {
         for key in &self.missing {
             due.add(
                 key.clone(),
@@ -225,7 +226,13 @@ impl Controller for KeptObjects {
         }
     }
 
-    fn reconcile(&mut self, cluster: &mut Cluster<'_, '_>, key: &ObjectKey, due: &mut Due<'_>) {
+    fn reconcile(
+        &mut self,
+        cluster: &mut Cluster<'_, '_>,
+        key: &ObjectKey,
+        due: &mut KeyQueue<'_>,
+    ) {
+        // A client may have created it within the delay.
         if cluster.get(key).is_some() {
             return;
         }
@@ -241,9 +248,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_kept_is_what_a_new_cluster_has() {
+    fn maintained_objects_are_those_of_a_new_cluster() {
         let now = "2026-01-01T00:00:00Z";
-        for kept in KEPT.iter().filter(|kept| !kept.kind.is(&namespace::KIND)) {
+        for kept in OBJECT_SETS
+            .iter()
+            .filter(|kept| !kept.kind.is(&namespace::KIND))
+        {
             let all = fakeserver_kinds::initial_objects(now, ServiceRange::DEFAULT);
             let of_kind = all.iter().filter(|(kind, _)| kind.is(kept.kind));
             let mut names: Vec<&str> = of_kind

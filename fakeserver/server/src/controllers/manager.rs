@@ -28,7 +28,7 @@ impl ControllerManager {
         }
     }
 
-    /// Returns the sink that hears of all changes.
+    /// Returns the sink that receives all changes.
     pub fn feed(&self) -> Arc<dyn ChangeSink> {
         Arc::clone(&self.feed) as _
     }

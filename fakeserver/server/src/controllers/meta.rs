@@ -12,7 +12,7 @@ use crate::store::StoredObject;
 static MEMBERS: LazyLock<[Finder<'static>; 3]> =
     LazyLock::new(|| ["deletionTimestamp", "finalizers", "ownerReferences"].map(Finder::new));
 
-/// The part of `metadata` that says who owns an object, and whether it is going away.
+/// The owners, finalizers and deletion state in an object's `metadata`.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Meta {
@@ -21,7 +21,7 @@ pub struct Meta {
     owner_references: Option<Vec<OwnerReference>>,
 }
 
-/// One owner, as an object names it.
+/// An item of `metadata.ownerReferences`.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "camelCase", default)]
 pub struct OwnerReference {
@@ -50,7 +50,7 @@ pub fn release(object: &mut Value, uids: &[&str]) {
 // === impl Meta ===
 
 impl Meta {
-    /// Metadata that says nothing of the kind if it cannot be read.
+    /// Parses the metadata of a stored object; unreadable metadata yields the default.
     pub fn of(object: &StoredObject) -> Self {
         let json = object.metadata_json();
         if !MEMBERS.iter().any(|member| member.find(&json).is_some()) {

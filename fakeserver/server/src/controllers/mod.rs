@@ -16,7 +16,7 @@ pub mod meta;
 pub mod kind;
 pub mod index;
 pub mod queue;
-pub mod written;
+pub mod written_object;
 pub mod cluster;
 pub mod correlation;
 mod creation;

@@ -23,15 +23,15 @@ use serde_json::{Value, json};
 use super::{
     cluster::{Actor, Cluster},
     controller::Controller,
-    index::{Index, Observed},
+    index::{Index, ObjectChange},
     meta::Meta,
-    queue::Due,
+    queue::KeyQueue,
 };
 use crate::{
     store::{ObjectKey, Range, StoredObject},
     write::{
         Backend,
-        deletion::{Wanted, delete_all},
+        deletion::{DeletionParameters, delete_all},
     },
 };
 
@@ -70,7 +70,7 @@ impl Controller for Namespaces {
         "namespaces"
     }
 
-    fn observe(&mut self, change: &Observed<'_>, _index: &Index, due: &mut Due<'_>) {
+    fn observe(&mut self, change: &ObjectChange<'_>, _index: &Index, due: &mut KeyQueue<'_>) {
         if change.is_of(&core::namespace::KIND) {
             let key = change.key();
             let is_going = change
@@ -79,12 +79,14 @@ impl Controller for Namespaces {
                 .is_some_and(|(_, meta)| meta.is_deleted());
             if !is_going {
                 self.terminating.remove(key.name());
+            // Once: later updates of a terminating namespace must not postpone its deletion.
             } else if self.terminating.insert(key.name().to_owned()) {
                 due.add(key.clone(), EMPTIED_AFTER);
             }
             return;
         }
         if change.is_of(&api_service::KIND) {
+            // An API that has become available may have objects in them, or let them end.
             for name in &self.terminating {
                 due.add(key(name), LOOKED_AT_AFTER);
             }
@@ -98,7 +100,12 @@ impl Controller for Namespaces {
         }
     }
 
-    fn reconcile(&mut self, cluster: &mut Cluster<'_, '_>, key: &ObjectKey, _due: &mut Due<'_>) {
+    fn reconcile(
+        &mut self,
+        cluster: &mut Cluster<'_, '_>,
+        key: &ObjectKey,
+        _due: &mut KeyQueue<'_>,
+    ) {
         empty(cluster, key, self.has_kubelets);
     }
 }
@@ -122,7 +129,7 @@ pub(super) fn resume(backend: &Backend) {
     }
 }
 
-/// Deletes what is in a namespace that is going away, and ends it if nothing is left.
+/// Deletes the objects in a terminating namespace, and the namespace itself if it is empty.
 fn empty(cluster: &mut Cluster<'_, '_>, key: &ObjectKey, has_kubelets: bool) {
     let is_going = cluster
         .get(key)
@@ -133,13 +140,15 @@ fn empty(cluster: &mut Cluster<'_, '_>, key: &ObjectKey, has_kubelets: bool) {
     let now = cluster.now_text();
     let pods = core::pod::KIND.storage();
     let found = cluster.tx.list(pods, Some(key.name()));
+    // Pods stop gracefully only where a kubelet confirms it; without one they would never go.
     if has_kubelets {
         for pod in found {
-            cluster.delete(pod.key(), Wanted::default());
+            cluster.delete(pod.key(), DeletionParameters::default());
         }
     } else {
         delete_all(cluster.tx, found, &now);
     }
+    // Other objects wait for the pods, which may use them until they stop, as in a real namespace controller.
     if !cluster.tx.list(pods, Some(key.name())).is_empty() {
         let unknown = undiscovered(cluster);
         report(cluster, key, &conditions(&[], &unknown), &now);
@@ -147,8 +156,10 @@ fn empty(cluster: &mut Cluster<'_, '_>, key: &ObjectKey, has_kubelets: bool) {
     }
     let others = cluster.tx.list_namespace(key.name());
     delete_all(cluster.tx, others, &now);
+    // Read again: objects with finalizers were only marked.
     let left = cluster.tx.list_namespace(key.name());
     let unknown = undiscovered(cluster);
+    // The namespace is deleted by this update, with its last finalizer.
     if left.is_empty() && unknown.is_empty() {
         cluster.update(key, Actor::CONTROLLER_MANAGER, |namespace| {
             if let Some(finalizers) = namespace["spec"]["finalizers"].as_array_mut() {
@@ -175,7 +186,7 @@ fn undiscovered(cluster: &Cluster<'_, '_>) -> Vec<String> {
     versions
 }
 
-/// Writes the conditions of a namespace. While there are pods, a real server writes those of one whose contents are gone.
+/// Writes the conditions of a namespace. While pods exist, a real server reports the remaining contents as deleted.
 fn report(cluster: &mut Cluster<'_, '_>, key: &ObjectKey, rows: &[[String; 4]], now: &str) {
     let status = Actor::CONTROLLER_MANAGER.of_status();
     cluster.update(key, status, |namespace| {
@@ -200,7 +211,7 @@ fn conditions(left: &[Arc<StoredObject>], unknown: &[String]) -> Vec<[String; 4]
             *by_finalizer.entry(finalizer.clone()).or_default() += 1;
         }
     }
-    let told = |counts: &BTreeMap<String, usize>, verb: &str| {
+    let sentence = |counts: &BTreeMap<String, usize>, verb: &str| {
         let each = counts
             .iter()
             .map(|(name, count)| format!("{name} {verb} {count} resource instances"));
@@ -220,7 +231,7 @@ fn conditions(left: &[Arc<StoredObject>], unknown: &[String]) -> Vec<[String; 4]
             "SomeResourcesRemain",
             &format!(
                 "Some resources are remaining: {}",
-                told(&by_resource, "has")
+                sentence(&by_resource, "has")
             ),
         ])
     };
@@ -238,7 +249,7 @@ fn conditions(left: &[Arc<StoredObject>], unknown: &[String]) -> Vec<[String; 4]
             "SomeFinalizersRemain",
             &format!(
                 "Some content in the namespace has finalizers remaining: {}",
-                told(&by_finalizer, "in")
+                sentence(&by_finalizer, "in")
             ),
         ])
     };
@@ -246,7 +257,7 @@ fn conditions(left: &[Arc<StoredObject>], unknown: &[String]) -> Vec<[String; 4]
     vec![discovery(unknown), parsing, deletion, remaining, finalizers]
 }
 
-/// Returns the condition that tells which versions of groups could not be asked.
+/// Returns the condition that lists the group versions whose discovery failed.
 fn discovery(unknown: &[String]) -> [String; 4] {
     const TYPE: &str = "NamespaceDeletionDiscoveryFailure";
     if unknown.is_empty() {
@@ -264,7 +275,7 @@ fn discovery(unknown: &[String]) -> [String; 4] {
     row([TYPE, "True", "DiscoveryFailed", &message])
 }
 
-/// Returns the other conditions that tell of failures, of which there are none.
+/// Returns the other failure conditions, which never report a failure here.
 fn successes() -> [[String; 4]; 2] {
     [
         row([
@@ -291,12 +302,13 @@ fn set_conditions(namespace: &mut Value, rows: &[[String; 4]], now: &str) {
     let present = namespace["status"]["conditions"].take();
     let present = present.as_array().cloned().unwrap_or_default();
     let conditions = rows.iter().map(|[kind, status, reason, message]| {
-        let mut same = present
-            .iter()
-            .filter(|known| known["type"] == kind.as_str() && known["status"] == status.as_str());
-        let since = same
-            .next()
-            .map_or_else(|| json!(now), |known| known["lastTransitionTime"].clone());
+        let mut same = present.iter().filter(|existing| {
+            existing["type"] == kind.as_str() && existing["status"] == status.as_str()
+        });
+        let since = same.next().map_or_else(
+            || json!(now),
+            |existing| existing["lastTransitionTime"].clone(),
+        );
         json!({
             "type": kind,
             "status": status,

@@ -13,14 +13,14 @@ pub struct PodClaim {
     pub template: Option<String>,
 }
 
-/// The name of the object that a reference leads to.
+/// The name of the claim that a reference resolves to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ClaimName {
-    Known(String),
-    /// It has not been made yet.
-    Unmade,
+    Named(String),
+    /// The claim has not been created yet.
+    NotCreated,
     /// The pod needs none.
-    Unneeded,
+    NotNeeded,
 }
 
 /// An item of `spec.resourceClaims`.
@@ -35,7 +35,7 @@ pub struct Reference {
 /// An item of `status.resourceClaimStatuses`.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
-pub struct Made {
+pub struct ClaimStatus {
     name: String,
     resource_claim_name: Option<String>,
 }
@@ -55,15 +55,15 @@ impl PodClaim {
     }
 
     /// Returns the claims that references lead to, given those that were made.
-    pub fn of(references: Vec<Reference>, made: &[Made]) -> Vec<Self> {
+    pub fn of(references: Vec<Reference>, made: &[ClaimStatus]) -> Vec<Self> {
         let resolve = |reference: Reference| {
             let mut made = made.iter().filter(|made| made.name == reference.name);
             let claim = match (reference.resource_claim_name, made.next()) {
-                (Some(name), _) => ClaimName::Known(name),
-                (None, None) => ClaimName::Unmade,
+                (Some(name), _) => ClaimName::Named(name),
+                (None, None) => ClaimName::NotCreated,
                 (None, Some(made)) => match &made.resource_claim_name {
-                    Some(name) => ClaimName::Known(name.clone()),
-                    None => ClaimName::Unneeded,
+                    Some(name) => ClaimName::Named(name.clone()),
+                    None => ClaimName::NotNeeded,
                 },
             };
             Self {
@@ -75,11 +75,11 @@ impl PodClaim {
         references.into_iter().map(resolve).collect()
     }
 
-    /// Returns the name of the object, if it is known.
-    pub fn known(&self) -> Option<&str> {
+    /// Returns the name of the claim, if it has one.
+    pub fn name(&self) -> Option<&str> {
         match &self.claim {
-            ClaimName::Known(name) => Some(name),
-            ClaimName::Unmade | ClaimName::Unneeded => None,
+            ClaimName::Named(name) => Some(name),
+            ClaimName::NotCreated | ClaimName::NotNeeded => None,
         }
     }
 }
@@ -104,15 +104,15 @@ mod tests {
             ]},
         });
         let claims = PodClaim::all(&pod);
-        let names: Vec<&ClaimName> = claims.iter().map(|claim| &claim.claim).collect();
-        let known = |name: &str| ClaimName::Known(name.to_owned());
+        let resolved: Vec<&ClaimName> = claims.iter().map(|claim| &claim.claim).collect();
+        let named = |name: &str| ClaimName::Named(name.to_owned());
         assert_eq!(
-            names,
+            resolved,
             [
-                &known("shared"),
-                &known("p-b-x"),
-                &ClaimName::Unneeded,
-                &ClaimName::Unmade
+                &named("shared"),
+                &named("p-b-x"),
+                &ClaimName::NotNeeded,
+                &ClaimName::NotCreated
             ]
         );
         assert_eq!(claims[1].template.as_deref(), Some("t"));

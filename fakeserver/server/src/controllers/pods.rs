@@ -12,7 +12,7 @@ use fakeserver_value::object::selectors::LabelSelector;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::pod_claims::{Made, PodClaim, Reference};
+use super::pod_claims::{ClaimStatus, PodClaim, Reference};
 use crate::{
     controllers::meta::{Meta, OwnerReference},
     store::{ObjectKey, StoredObject},
@@ -84,32 +84,32 @@ pub struct Pods {
     by_key: BTreeMap<ObjectKey, Arc<Pod>>,
     /// By the uid of the controller.
     by_controller: BTreeMap<String, BTreeSet<ObjectKey>>,
-    /// Those on a node that have not ended.
+    /// The active pods by node.
     by_node: BTreeMap<String, BTreeSet<ObjectKey>>,
-    /// Those on a node that have ended.
+    /// The terminated pods by node.
     ended_by_node: BTreeMap<String, BTreeSet<ObjectKey>>,
-    /// Those without a controller.
+    /// The pods without a controller.
     orphans: BTreeSet<ObjectKey>,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct Read {
-    metadata: ReadMetadata,
-    spec: ReadSpec,
-    status: ReadStatus,
+struct PodFields {
+    metadata: MetadataFields,
+    spec: SpecFields,
+    status: StatusFields,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
-struct ReadMetadata {
+struct MetadataFields {
     deletion_grace_period_seconds: Option<u64>,
     generation: i64,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
-struct ReadSpec {
+struct SpecFields {
     node_name: String,
     restart_policy: String,
     priority: i64,
@@ -121,28 +121,28 @@ struct ReadSpec {
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
-struct ReadStatus {
+struct StatusFields {
     phase: Phase,
     observed_generation: i64,
     #[serde(rename = "podIP")]
     pod_ip: String,
-    conditions: Vec<ReadCondition>,
+    conditions: Vec<ConditionFields>,
     start_time: String,
     nominated_node_name: String,
-    container_statuses: Vec<ReadContainer>,
-    init_container_statuses: Vec<ReadContainer>,
-    resource_claim_statuses: Vec<Made>,
+    container_statuses: Vec<ContainerFields>,
+    init_container_statuses: Vec<ContainerFields>,
+    resource_claim_statuses: Vec<ClaimStatus>,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct ReadContainer {
+struct ContainerFields {
     resources: Value,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
-struct ReadCondition {
+struct ConditionFields {
     r#type: String,
     status: String,
     last_transition_time: Value,
@@ -152,9 +152,9 @@ struct ReadCondition {
 
 impl Pod {
     fn of(stored: &Arc<StoredObject>, meta: &Meta) -> Self {
-        let read: Read = serde_json::from_slice(&stored.json()).unwrap_or_default();
+        let read: PodFields = serde_json::from_slice(&stored.json()).unwrap_or_default();
         let grace = read.metadata.deletion_grace_period_seconds;
-        let ReadStatus {
+        let StatusFields {
             container_statuses,
             init_container_statuses,
             resource_claim_statuses: made,
@@ -210,7 +210,7 @@ impl Pod {
         matches!(self.phase, Phase::Succeeded | Phase::Failed)
     }
 
-    /// Returns whether its kubelet has not observed its specification as it is now.
+    /// Returns whether the kubelet has not observed the current specification.
     pub fn is_unobserved(&self) -> bool {
         self.generations[0] != self.generations[1]
     }

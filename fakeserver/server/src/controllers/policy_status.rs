@@ -19,8 +19,8 @@ use serde_json::{Value, json};
 use super::{
     cluster::Cluster,
     controller::Controller,
-    index::{Index, Observed},
-    queue::Due,
+    index::{Index, ObjectChange},
+    queue::KeyQueue,
 };
 use crate::store::ObjectKey;
 
@@ -47,13 +47,13 @@ impl Controller for PolicyStatus {
         NAME
     }
 
-    fn observe(&mut self, change: &Observed<'_>, _: &Index, due: &mut Due<'_>) {
+    fn observe(&mut self, change: &ObjectChange<'_>, _: &Index, due: &mut KeyQueue<'_>) {
         if change.is_of(&validating_admission_policy::KIND) && change.after.is_some() {
             due.add(change.key().clone(), Duration::ZERO);
         }
     }
 
-    fn reconcile(&mut self, cluster: &mut Cluster<'_, '_>, key: &ObjectKey, _: &mut Due<'_>) {
+    fn reconcile(&mut self, cluster: &mut Cluster<'_, '_>, key: &ObjectKey, _: &mut KeyQueue<'_>) {
         let Some(stored) = cluster.get(key) else {
             return;
         };
@@ -112,7 +112,7 @@ fn issue(
     spec: &Value,
     expression: &str,
 ) -> Option<String> {
-    let known: Vec<Arc<ResourceType>> = [Some(kind), params]
+    let types: Vec<Arc<ResourceType>> = [Some(kind), params]
         .into_iter()
         .flatten()
         .cloned()
@@ -122,10 +122,9 @@ fn issue(
         .is_object()
         .then(|| params.map_or(Type::Dyn, name));
     let mut declared =
-        Declared::typed(&name(kind), of_params, Arc::new(BySchema(known))).with_variables();
+        Declared::typed(&name(kind), of_params, Arc::new(BySchema(types))).with_variables();
     for variable in items(&spec["variables"]) {
-        // What is wrong with a variable is told of the expressions that read it.
-        // One that is not valid has any type.
+        // Errors of a variable are reported for the expressions that read it. An invalid variable has the dynamic type.
         let _ = declared.add_variable(text(&variable["name"]), text(&variable["expression"]));
     }
     let issue = declared.issue(expression)?;
@@ -172,7 +171,11 @@ fn kinds_of_rule(registry: &Registry, rule: &Value) -> Vec<Arc<ResourceType>> {
             let served = registry.version(group, version);
             for name in names("resources") {
                 let mut resources = served.into_iter().flat_map(|served| &served.resources);
-                found.extend(resources.find(|known| *known.plural == *name).cloned());
+                found.extend(
+                    resources
+                        .find(|resource| *resource.plural == *name)
+                        .cloned(),
+                );
             }
         }
     }

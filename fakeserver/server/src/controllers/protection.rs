@@ -9,9 +9,9 @@ use fakeserver_kinds::{core, storage};
 use super::{
     cluster::{Actor, Cluster},
     controller::Controller,
-    index::{Index, Observed},
+    index::{Index, ObjectChange},
     meta::Meta,
-    queue::Due,
+    queue::KeyQueue,
 };
 
 use crate::{
@@ -36,7 +36,7 @@ impl Controller for Protection {
         "protection"
     }
 
-    fn observe(&mut self, change: &Observed<'_>, _: &Index, due: &mut Due<'_>) {
+    fn observe(&mut self, change: &ObjectChange<'_>, _: &Index, due: &mut KeyQueue<'_>) {
         let key = change.key();
         if let Some(finalizer) = finalizer_of(key) {
             let after = change.after.as_ref();
@@ -62,7 +62,7 @@ impl Controller for Protection {
         }
     }
 
-    fn reconcile(&mut self, cluster: &mut Cluster<'_, '_>, key: &ObjectKey, _: &mut Due<'_>) {
+    fn reconcile(&mut self, cluster: &mut Cluster<'_, '_>, key: &ObjectKey, _: &mut KeyQueue<'_>) {
         let Some((finalizer, stored)) = finalizer_of(key).zip(cluster.get(key)) else {
             return;
         };

@@ -23,7 +23,7 @@ pub(super) struct Queue {
 
 /// Adds to the keys of one controller.
 #[derive(Debug)]
-pub struct Due<'a> {
+pub struct KeyQueue<'a> {
     queue: &'a mut Queue,
     controller: usize,
     now: Instant,
@@ -63,9 +63,9 @@ impl Queue {
     }
 }
 
-// === impl Due ===
+// === impl KeyQueue ===
 
-impl<'a> Due<'a> {
+impl<'a> KeyQueue<'a> {
     pub(super) fn new(queue: &'a mut Queue, controller: usize, now: Instant) -> Self {
         Self {
             queue,

@@ -1,9 +1,9 @@
 //! Quotas: their limits become those of their status, and their usage is counted.
 //!
-//! Admission charges what is written through the API. The controller counts anew when a quota has changed, when an object
-//! that it counts is removed or takes less, and when one takes more that was not charged, such as an imported one. It
-//! counts in a transaction, so that charges and counts agree. Every few minutes all is counted again, since a pod that does
-//! not end in time counts no more.
+//! Admission charges what is written through the API. The controller recounts when a quota has changed, when a counted
+//! object is removed or uses less, and when an object uses more than was charged, such as an imported one. It counts in
+//! a transaction, so that charges and counts agree. It recounts all quotas every few minutes, since a pod that
+//! overstays its deletion no longer counts.
 
 use std::{cell::LazyCell, collections::BTreeMap, sync::Arc, time::Duration};
 
@@ -19,9 +19,9 @@ use serde_json::Value;
 use super::{
     cluster::{Actor, Cluster},
     controller::Controller,
-    index::{Index, Observed},
+    index::{Index, ObjectChange},
     meta::Meta,
-    queue::Due,
+    queue::KeyQueue,
 };
 use crate::{
     store::{ObjectKey, StoredObject},
@@ -37,28 +37,28 @@ const COUNTED_AGAIN: Duration = Duration::from_mins(5);
 /// The controller of quotas.
 #[derive(Debug, Default)]
 pub(super) struct Quotas {
-    quotas: BTreeMap<ObjectKey, Known>,
+    quotas: BTreeMap<ObjectKey, TrackedQuota>,
 }
 
-/// A quota, and what was charged to it lately.
+/// A quota, and the recent charges to it.
 #[derive(Debug)]
-struct Known {
+struct TrackedQuota {
     quota: Quota,
-    /// Charges whose objects are not seen yet. Objects come after their charges.
+    /// Charges whose objects were not observed yet. A charge is written before its object.
     charged: Amounts,
     /// True if the next change of the quota is a count, and no charge.
     is_counted: bool,
 }
 
 /// No other objects, and a time at which no pod is late.
-struct Alone;
+struct EmptySurroundings;
 
 impl Controller for Quotas {
     fn name(&self) -> &'static str {
         "quotas"
     }
 
-    fn observe(&mut self, change: &Observed<'_>, _: &Index, due: &mut Due<'_>) {
+    fn observe(&mut self, change: &ObjectChange<'_>, _: &Index, due: &mut KeyQueue<'_>) {
         if change.is_of(&resource_quota::KIND) {
             self.note(change, due);
         }
@@ -69,34 +69,42 @@ impl Controller for Quotas {
         let value = |side: &Option<(&Arc<StoredObject>, Meta)>| {
             side.as_ref().map(|(object, _)| object.to_value())
         };
+        // Parsed only if a quota counts the object: most namespaces have none.
         let before = LazyCell::new(|| value(&change.before));
         let after = LazyCell::new(|| value(&change.after));
         let mut evaluator = None;
-        for (key, known) in self.of_namespace(namespace) {
+        for (key, tracked) in self.of_namespace(namespace) {
             let evaluator = evaluator.get_or_insert_with(|| Evaluator::of(change.key().resource()));
             let Some(evaluator) = evaluator else {
                 return;
             };
-            if !known.counts(evaluator) || !(evaluator.measures() || is_one_more_or_less(change)) {
+            if !tracked.counts(evaluator) || !(evaluator.measures() || is_one_more_or_less(change))
+            {
                 continue;
             }
             if evaluator.depends_on_others()
-                || known.differs(evaluator, before.as_ref(), after.as_ref())
+                || tracked.differs(evaluator, before.as_ref(), after.as_ref())
             {
-                known.charged = Amounts::default();
+                tracked.charged = Amounts::default();
                 due.add(key.clone(), COALESCED);
             }
         }
     }
 
-    fn reconcile(&mut self, cluster: &mut Cluster<'_, '_>, key: &ObjectKey, due: &mut Due<'_>) {
+    fn reconcile(
+        &mut self,
+        cluster: &mut Cluster<'_, '_>,
+        key: &ObjectKey,
+        due: &mut KeyQueue<'_>,
+    ) {
         let Some(stored) = cluster.get(key) else {
             return;
         };
         let object = stored.to_value();
         let quota = Quota::wanted(&object);
+        // In the transaction that writes it: no charge comes between the count and the status.
         let used = used(cluster, &quota, key.namespace());
-        let known = self.quotas.get_mut(key);
+        let tracked = self.quotas.get_mut(key);
         if used != quota.used || quota.hard != Amounts::of(&object["status"]["hard"]) {
             let stored_again = cluster.update(key, ACTOR.of_status(), |object| {
                 object["status"]["hard"] = quota.hard.to_json();
@@ -104,8 +112,9 @@ impl Controller for Quotas {
             });
             let is_written =
                 stored_again.is_some_and(|again| again.revision() != stored.revision());
-            if let Some(known) = known {
-                known.is_counted = is_written;
+            if let Some(tracked) = tracked {
+                // The next change of the quota is then this count, which replaces all charges before it.
+                tracked.is_counted = is_written;
             }
         }
         due.add(key.clone(), COUNTED_AGAIN);
@@ -116,40 +125,45 @@ impl Controller for Quotas {
 
 impl Quotas {
     /// Notes a quota that has changed. It is counted if it limits something else than before.
-    fn note(&mut self, change: &Observed<'_>, due: &mut Due<'_>) {
+    fn note(&mut self, change: &ObjectChange<'_>, due: &mut KeyQueue<'_>) {
         let key = change.key();
         let after = change.after.as_ref();
         let Some(quota) = after.map(|(quota, _)| Quota::wanted(&quota.to_value())) else {
             self.quotas.remove(key);
             return;
         };
-        let Some(known) = self.quotas.get_mut(key) else {
+        let Some(tracked) = self.quotas.get_mut(key) else {
             due.add(key.clone(), Duration::ZERO);
-            self.quotas.insert(key.clone(), Known::new(quota));
+            self.quotas.insert(key.clone(), TrackedQuota::new(quota));
             return;
         };
-        if known.quota.hard != quota.hard {
+        if tracked.quota.hard != quota.hard {
             due.add(key.clone(), Duration::ZERO);
         }
-        if known.is_counted {
-            known.charged = Amounts::default();
+        // A count contains all objects so far. Any other increase of the usage is a charge by admission, whose object
+        // follows.
+        if tracked.is_counted {
+            tracked.charged = Amounts::default();
         } else {
-            known.charged.add(&quota.used.beyond(&known.quota.used));
+            tracked.charged.add(&quota.used.beyond(&tracked.quota.used));
         }
-        known.is_counted = false;
-        known.quota = quota;
+        tracked.is_counted = false;
+        tracked.quota = quota;
     }
 
-    fn of_namespace(&mut self, namespace: &str) -> impl Iterator<Item = (&ObjectKey, &mut Known)> {
+    fn of_namespace(
+        &mut self,
+        namespace: &str,
+    ) -> impl Iterator<Item = (&ObjectKey, &mut TrackedQuota)> {
         let first = ObjectKey::namespaced(resource_quota::KIND.storage().clone(), namespace, "");
         let near = self.quotas.range_mut(first..);
         near.take_while(move |(near, _)| near.namespace() == Some(namespace))
     }
 }
 
-// === impl Known ===
+// === impl TrackedQuota ===
 
-impl Known {
+impl TrackedQuota {
     fn new(quota: Quota) -> Self {
         Self {
             quota,
@@ -160,7 +174,12 @@ impl Known {
 
     /// Returns whether the quota may limit what an evaluator counts.
     fn counts(&self, evaluator: &Evaluator) -> bool {
-        evaluator.depends_on_others() || self.quota.counted(evaluator, &Alone).next().is_some()
+        evaluator.depends_on_others()
+            || self
+                .quota
+                .counted(evaluator, &EmptySurroundings)
+                .next()
+                .is_some()
     }
 
     /// Returns whether an object takes less than before, or more than was charged. What was charged for it is seen then.
@@ -171,7 +190,8 @@ impl Known {
         after: Option<&Value>,
     ) -> bool {
         let share = |object: Option<&Value>| {
-            let share = object.map(|object| self.quota.share_of(evaluator, object, &Alone));
+            let share =
+                object.map(|object| self.quota.share_of(evaluator, object, &EmptySurroundings));
             share.unwrap_or_default()
         };
         let (before, after) = (share(before), share(after));
@@ -183,7 +203,7 @@ impl Known {
 }
 
 /// Returns whether an object is created or removed.
-fn is_one_more_or_less(change: &Observed<'_>) -> bool {
+fn is_one_more_or_less(change: &ObjectChange<'_>) -> bool {
     change.before.is_none() || change.after.is_none()
 }
 
@@ -207,7 +227,7 @@ fn used(cluster: &Cluster<'_, '_>, quota: &Quota, namespace: Option<&str>) -> Am
         let names = quota.counted(evaluator, &around);
         counted.add(&names.map(|name| (name, Quantity::from(0))).collect());
         for stored in cluster.tx.list(resource, namespace) {
-            // An object of which nothing is measured counts, whatever it says.
+            // An object without measured resources counts, whatever its specification.
             let object = if evaluator.measures() {
                 stored.to_value()
             } else {
@@ -221,9 +241,9 @@ fn used(cluster: &Cluster<'_, '_>, quota: &Quota, namespace: Option<&str>) -> Am
     used
 }
 
-// === impl Alone ===
+// === impl EmptySurroundings ===
 
-impl Surroundings for Alone {
+impl Surroundings for EmptySurroundings {
     fn now(&self) -> Timestamp {
         Timestamp::UNIX_EPOCH
     }

@@ -8,9 +8,9 @@ use serde_json::{Value, json};
 use super::{
     cluster::{Actor, Cluster},
     controller::Controller,
-    index::{Index, Observed},
+    index::{Index, ObjectChange},
     meta::Meta,
-    queue::Due,
+    queue::KeyQueue,
     service_account_tokens::ServiceAccountTokens,
 };
 use crate::store::ObjectKey;
@@ -25,7 +25,7 @@ const DESCRIPTION: &str = "Contains a CA bundle that can be used to verify the k
 
 /// The controller of the objects that every namespace has.
 struct ServiceAccounts {
-    /// The certificate of the authority that clients trust. Without one there is none in namespaces either.
+    /// The certificate of the authority that clients trust. Without one, namespaces get no config map.
     root_certificate: Option<String>,
 }
 
@@ -78,7 +78,7 @@ impl Controller for ServiceAccounts {
         "service-accounts"
     }
 
-    fn observe(&mut self, change: &Observed<'_>, _index: &Index, due: &mut Due<'_>) {
+    fn observe(&mut self, change: &ObjectChange<'_>, _index: &Index, due: &mut KeyQueue<'_>) {
         let key = change.key();
         let is_made = |name: &str| key.name() == name;
         let concerns = change.is_of(&namespace::KIND) && change.after.is_some()
@@ -93,7 +93,12 @@ impl Controller for ServiceAccounts {
         }
     }
 
-    fn reconcile(&mut self, cluster: &mut Cluster<'_, '_>, key: &ObjectKey, _due: &mut Due<'_>) {
+    fn reconcile(
+        &mut self,
+        cluster: &mut Cluster<'_, '_>,
+        key: &ObjectKey,
+        _due: &mut KeyQueue<'_>,
+    ) {
         let is_active = |namespace: &Value| namespace["status"]["phase"] == "Active";
         let found = cluster
             .get(key)

@@ -1,4 +1,4 @@
-//! Classification of requests by the stored flow schemas. It is told in headers; nothing is queued.
+//! Classification of requests by the stored flow schemas. Only headers report it; no request is queued.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -24,19 +24,19 @@ pub(crate) type Classification = [(HeaderName, HeaderValue); 2];
 
 const KINDS: [&Kind; 2] = [&flow_schema::KIND, &priority_level_configuration::KIND];
 
-/// The flow schemas, as they were read last.
+/// The flow schemas, cached until they change.
 #[derive(Debug, Default)]
 pub(crate) struct FlowClassifier {
-    read: Mutex<Option<Read>>,
+    read: Mutex<Option<CachedFlows>>,
 }
 
 #[derive(Debug)]
-struct Read {
+struct CachedFlows {
     snapshots: [Snapshot; 2],
     flows: Arc<Vec<Flow>>,
 }
 
-/// A flow schema whose priority level exists, with the uids that its requests are told.
+/// A flow schema whose priority level exists, with the uids for the response headers.
 #[derive(Debug)]
 struct Flow {
     precedence: i64,
@@ -53,18 +53,18 @@ struct Rule {
     non_resource_rules: Vec<PathRule>,
 }
 
-/// One of these, as its kind says.
+/// A subject; one of the fields is set, by its kind.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 struct Subject {
-    user: Option<Named>,
-    group: Option<Named>,
-    service_account: Option<Named>,
+    user: Option<SubjectName>,
+    group: Option<SubjectName>,
+    service_account: Option<SubjectName>,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct Named {
+struct SubjectName {
     name: String,
     namespace: String,
 }
@@ -104,7 +104,7 @@ impl FlowClassifier {
             .filter(|flow| flow.rules.iter().any(|rule| rule.is_about(user)))
             .peekable();
         let first = candidates.peek()?;
-        // Most requests are those of an administrator, whose schema takes them all.
+        // Most requests are an administrator's, whose schema matches all of them.
         let is_sure = first
             .rules
             .iter()
@@ -113,7 +113,7 @@ impl FlowClassifier {
             candidates.next()
         } else {
             let attributes = attributes();
-            candidates.find(|flow| flow.takes(user, &attributes))
+            candidates.find(|flow| flow.matches(user, &attributes))
         };
         found.map(|flow| flow.headers.clone())
     }
@@ -135,9 +135,10 @@ impl FlowClassifier {
             .iter()
             .filter_map(|schema| Flow::new(schema, &levels))
             .collect();
+        // Equal precedences are decided by name, as upstream.
         flows.sort_by(|a, b| (a.precedence, &a.name).cmp(&(b.precedence, &b.name)));
         let flows = Arc::new(flows);
-        *read = Some(Read {
+        *read = Some(CachedFlows {
             snapshots,
             flows: Arc::clone(&flows),
         });
@@ -201,9 +202,9 @@ impl Flow {
         })
     }
 
-    fn takes(&self, user: &UserInfo, attributes: &Attributes) -> bool {
+    fn matches(&self, user: &UserInfo, attributes: &Attributes) -> bool {
         let mut rules = self.rules.iter();
-        rules.any(|rule| rule.is_about(user) && rule.takes(attributes))
+        rules.any(|rule| rule.is_about(user) && rule.matches(attributes))
     }
 }
 
@@ -214,21 +215,21 @@ impl Rule {
         self.subjects.iter().any(|subject| subject.is(user))
     }
 
-    fn takes(&self, attributes: &Attributes) -> bool {
+    fn matches(&self, attributes: &Attributes) -> bool {
         let verb = &attributes.verb;
         match &attributes.target {
             Target::Resource(resource) => self
                 .resource_rules
                 .iter()
-                .any(|rule| rule.takes(verb, resource)),
+                .any(|rule| rule.matches(verb, resource)),
             Target::Path(path) => self
                 .non_resource_rules
                 .iter()
-                .any(|rule| rule.takes(verb, path)),
+                .any(|rule| rule.matches(verb, path)),
         }
     }
 
-    /// Tells whether it takes whatever its subjects ask for.
+    /// Returns whether the rule matches every request of its subjects.
     fn takes_all(&self) -> bool {
         let is_all = |list: &[String]| matches!(list, [only] if only == ALL);
         let takes_resources = self.resource_rules.iter().any(|rule| {
@@ -249,7 +250,7 @@ impl Rule {
 
 impl Subject {
     fn is(&self, user: &UserInfo) -> bool {
-        let is_name = |named: &Named, name: &str| named.name == ALL || named.name == name;
+        let is_name = |named: &SubjectName, name: &str| named.name == ALL || named.name == name;
         if let Some(named) = &self.user {
             return is_name(named, user.name());
         }
@@ -269,27 +270,27 @@ impl Subject {
 // === impl ResourceRule ===
 
 impl ResourceRule {
-    fn takes(&self, verb: &str, asked: &ResourceAttributes) -> bool {
-        let resource = match asked.subresource.as_str() {
-            "" => asked.resource.clone(),
-            part => format!("{}/{part}", asked.resource),
+    fn matches(&self, verb: &str, request: &ResourceAttributes) -> bool {
+        let resource = match request.subresource.as_str() {
+            "" => request.resource.clone(),
+            part => format!("{}/{part}", request.resource),
         };
-        let is_placed = if asked.namespace.is_empty() {
+        let is_placed = if request.namespace.is_empty() {
             self.cluster_scope
         } else {
-            has(&self.namespaces, &asked.namespace)
+            has(&self.namespaces, &request.namespace)
         };
         is_placed
             && has(&self.verbs, verb)
             && has(&self.resources, &resource)
-            && has(&self.api_groups, &asked.group)
+            && has(&self.api_groups, &request.group)
     }
 }
 
 // === impl PathRule ===
 
 impl PathRule {
-    fn takes(&self, verb: &str, path: &str) -> bool {
+    fn matches(&self, verb: &str, path: &str) -> bool {
         let is_path = |rule: &String| {
             let prefix = rule.trim_end_matches('*').trim_end_matches('/');
             let below = path.strip_prefix(prefix);
@@ -299,9 +300,9 @@ impl PathRule {
     }
 }
 
-/// Tells whether a list has a text, or is all texts.
+/// Returns whether a list contains `text` or is the wildcard.
 fn has(list: &[String], text: &str) -> bool {
-    matches!(list, [only] if only == ALL) || list.iter().any(|known| known == text)
+    matches!(list, [only] if only == ALL) || list.iter().any(|entry| entry == text)
 }
 
 #[cfg(test)]
@@ -311,7 +312,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_rule_takes_what_its_lists_name() {
+    fn a_flow_rule_matches_only_its_lists() {
         let rules = json!([{
             "subjects": [
                 {"kind": "ServiceAccount", "serviceAccount": {"namespace": "ns", "name": "*"}},
@@ -340,15 +341,15 @@ mod tests {
                 },
             )
         };
-        assert!(rule.takes(&status("a", "status")));
-        assert!(!rule.takes(&status("a", "")) && !rule.takes(&status("", "status")));
+        assert!(rule.matches(&status("a", "status")));
+        assert!(!rule.matches(&status("a", "")) && !rule.matches(&status("", "status")));
         for (path, expected) in [
             ("/healthz", true),
             ("/livez/ping", true),
             ("/readyz", false),
         ] {
             assert_eq!(
-                rule.takes(&Attributes::path("get", path)),
+                rule.matches(&Attributes::path("get", path)),
                 expected,
                 "{path}"
             );

@@ -18,8 +18,8 @@ const KEPT_BACK: [HeaderName; 10] = [
 
 /// Returns headers without those of one connection, those that it names, and those that are `private`.
 pub fn passed(headers: &HeaderMap, is_private: impl Fn(&str) -> bool) -> HeaderMap {
-    let said = headers.get_all(header::CONNECTION).iter();
-    let of_connection: Vec<String> = said
+    let connection = headers.get_all(header::CONNECTION).iter();
+    let of_connection: Vec<String> = connection
         .filter_map(|value| value.to_str().ok())
         .flat_map(|value| value.split(','))
         .map(|name| name.trim().to_ascii_lowercase())
@@ -28,7 +28,7 @@ pub fn passed(headers: &HeaderMap, is_private: impl Fn(&str) -> bool) -> HeaderM
     for (name, value) in headers {
         let is_kept = !KEPT_BACK.contains(name)
             && !is_private(name.as_str())
-            && !of_connection.iter().any(|said| said == name.as_str());
+            && !of_connection.iter().any(|option| option == name.as_str());
         if is_kept {
             kept.append(name, value.clone());
         }

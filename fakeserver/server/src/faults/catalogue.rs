@@ -16,7 +16,7 @@ pub struct CatalogueEntry {
     pub effect: &'static str,
     /// The situation that it models, in a line.
     pub models: &'static str,
-    /// Clients that are known to have suffered from it, or the kind of client that does.
+    /// The clients that were affected by the fault, or the kind of client that is.
     pub suffered: &'static str,
     /// The requests that it affects.
     pub target: Target,
@@ -34,7 +34,7 @@ pub enum Target {
     Requests,
     /// Gets, lists and watches.
     Reads,
-    /// Streaming lists only: watches that ask for their initial events.
+    /// Only streaming lists: watches with `sendInitialEvents`.
     StreamingLists,
     /// Writes only.
     Writes,
@@ -61,7 +61,7 @@ pub enum Recovery {
     RequestTimeout,
     /// The client notices that a watch is silent, and opens another.
     SilenceTimeout,
-    /// The client pauses, since it may not ask or there is nothing to ask for.
+    /// The client pauses, since it is forbidden or the resource does not exist.
     Pause,
     /// Data under way arrives at the pace of the fault.
     Slow,
@@ -75,11 +75,11 @@ pub enum Recovery {
 pub enum Property {
     /// The fault itself happens over TCP only; in process a client sees its effect.
     NeedsTcp,
-    /// The version that a client knows may expire.
+    /// The client's resource version may expire.
     ExpiresVersions,
     /// The server breaks a promise of its streams, its lists or its versions.
     BreaksPromises,
-    /// Only a server can make the fault, and no proxy, for this reason.
+    /// The reason why a proxy cannot inject the fault.
     ServerOnly(&'static str),
     /// Random plans leave the fault out, although clients that read recover from it, for this reason.
     NotDrawn(&'static str),
@@ -109,7 +109,7 @@ impl CatalogueEntry {
         self.recovery != Recovery::Never
     }
 
-    /// Returns whether the version that a client knows may expire.
+    /// Returns whether the client's resource version may expire.
     pub fn expires_versions(&self) -> bool {
         self.has(Property::ExpiresVersions)
     }
@@ -127,7 +127,7 @@ impl CatalogueEntry {
         })
     }
 
-    /// Returns whether random plans have the fault: a client that reads meets it and can hold it.
+    /// Returns whether random plans contain the fault: it affects reading clients, and they can tolerate it.
     pub fn is_drawn(&self) -> bool {
         let meets_readers = !matches!(self.target, Target::Writes | Target::Discovery);
         let is_excepted = |property: &Property| matches!(property, Property::NotDrawn(_));

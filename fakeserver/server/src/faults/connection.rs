@@ -14,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 
 /// The connection of a request, found among its extensions. Clones are handles of the same connection.
 ///
-/// In process there is no connection: its methods do nothing, and a fault works on the answer only.
+/// In process, requests have no connection: the methods have no effect, and faults change only the response.
 #[derive(Clone, Default)]
 pub struct Connection {
     state: Option<Arc<ConnectionState>>,
@@ -25,7 +25,7 @@ struct ConnectionState {
     is_mute: AtomicBool,
     /// Fires when the connection breaks.
     broken: CancellationToken,
-    /// Fires when the client is asked to leave.
+    /// Cancelled when the client gets a GOAWAY.
     leaving: CancellationToken,
     flushes: Mutex<Flushes>,
 }
@@ -61,6 +61,7 @@ impl Breakage {
     pub(crate) fn of(error: &(dyn Error + 'static)) -> Option<Self> {
         let mut causes = iter::successors(Some(error), |cause| (*cause).source());
         causes.find_map(|cause| match cause.downcast_ref::<io::Error>() {
+            // `source` of an I/O error skips the error within, so that it is taken out here.
             Some(cause) => cause.get_ref()?.downcast_ref().copied(),
             None => cause.downcast_ref().copied(),
         })
@@ -108,7 +109,7 @@ impl Connection {
         }
     }
 
-    /// Asks its client to leave: GOAWAY in HTTP/2. Requests under way are completed, and then the connection is closed.
+    /// Sends the client a GOAWAY over HTTP/2. Requests under way are completed, and then the connection is closed.
     #[doc(alias = "GOAWAY")]
     pub fn go_away(&self) {
         if let Some(state) = &self.state {
@@ -134,7 +135,7 @@ impl Connection {
         }
     }
 
-    /// Waits until its client is asked to leave. Cancel safe.
+    /// Waits until a GOAWAY is to be sent. Cancel safe.
     pub(crate) async fn leaving(&self) {
         match &self.state {
             Some(state) => state.leaving.cancelled().await,
@@ -149,6 +150,7 @@ impl Connection {
         flushes.count += 1;
         let waiting = std::mem::take(&mut flushes.waiting);
         drop(flushes);
+        // Without the lock: a waker may poll at once, and take it.
         for waker in waiting {
             waker.wake();
         }
@@ -166,6 +168,7 @@ impl Connection {
             return Poll::Ready(());
         };
         let mut flushes = lock(&state.flushes);
+        // Under the lock under which the waker is added: a flush in between would never wake it.
         if flushes.count > count {
             return Poll::Ready(());
         }

@@ -31,13 +31,13 @@ pub(super) trait Definition: Debug + Copy + Default + Send + 'static {
         Self::default()
     }
 
-    /// Returns the verdict on a request; `None` if the request is no occasion.
+    /// Returns the verdict on a request; `None` if the fault does not apply to it.
     fn on_request(&self, request: &RequestFacts) -> Option<RequestVerdict> {
         let _ = request;
         None
     }
 
-    /// Returns the verdict on a frame; `None` if the frame is no occasion.
+    /// Returns the verdict on a frame; `None` if the fault does not apply to it.
     fn on_frame(&self, frame: &FrameFacts<'_>) -> Option<FrameVerdict> {
         let _ = frame;
         None

@@ -6,7 +6,8 @@ use axum::response::{IntoResponse, Response};
 use tokio::time::sleep;
 
 use super::{
-    Action, BodyFault, Connection, ReadBound, Replacement, RequestVerdict, Rewrite, Severed,
+    Action, BodyFault, Connection, ReadBound, Replacement, RequestVerdict, Rewrite,
+    SeveredConnection,
 };
 
 /// The rest of a [`RequestVerdict`] after its waits: the serving of a request, and the delivery of its answer.
@@ -19,7 +20,7 @@ pub struct Disposition {
     pub ignores_watch_list: bool,
     /// The seed of the order of initial events; they are sorted by name if `None`.
     pub shuffle: Option<u64>,
-    /// The newest state that a read may show.
+    /// The newest revision that a read may return.
     pub read_bound: Option<ReadBound>,
     /// Added to the objects in the answer.
     pub rewrite: Option<Rewrite>,
@@ -34,11 +35,11 @@ pub struct Disposition {
 // === impl RequestVerdict ===
 
 impl RequestVerdict {
-    /// Waits for as long as the verdict says, and returns how to serve the request, which came by `connection`.
+    /// Waits for the verdict's delay, and returns how to serve the request of `connection`.
     ///
     /// # Errors
     ///
-    /// The answer, if the request is not to be served. An answer with [`Severed`] among its extensions never reaches the
+    /// The answer, if the request is not to be served. An answer with [`SeveredConnection`] among its extensions never reaches the
     /// client.
     ///
     /// # Cancel safety
@@ -57,6 +58,7 @@ impl RequestVerdict {
             Self::Hang => std::future::pending().await,
             Self::Sever(kind) => return Err(severed(connection, kind)),
             Self::Refuse(_) => return Err(severed(connection, ErrorKind::ConnectionRefused)),
+            // The request itself is still served, as HTTP/2 completes open streams.
             Self::GoAway if connection.is_over_tcp() => connection.go_away(),
             Self::GoAway => return Err(severed(connection, ErrorKind::ConnectionAborted)),
             Self::DelayHead(delay) => disposition.head_delay = Some(delay),
@@ -101,8 +103,10 @@ impl Replacement {
 
 /// Returns an answer that the transport turns into an error.
 fn severed(connection: &Connection, kind: ErrorKind) -> Response {
+    // Over TCP the connection breaks before anything is written. In process there is none: the extension becomes the
+    // transport's error.
     connection.reset();
     let mut response = Response::default();
-    response.extensions_mut().insert(Severed(kind));
+    response.extensions_mut().insert(SeveredConnection(kind));
     response
 }

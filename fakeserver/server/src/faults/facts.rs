@@ -23,7 +23,7 @@ pub struct RequestFacts {
     pub version: String,
     /// The plural name of the resource.
     pub resource: String,
-    /// `status` and the like.
+    /// The subresource, such as `status`.
     pub subresource: Option<String>,
     /// The namespace in the path.
     pub namespace: Option<String>,
@@ -31,7 +31,7 @@ pub struct RequestFacts {
     pub name: Option<String>,
     /// The parameter `resourceVersion`; empty if it is absent.
     pub resource_version: String,
-    /// True for a streaming list: a watch that asks for its initial events and their end.
+    /// True for a streaming list: a watch with `sendInitialEvents`.
     pub is_watch_list: bool,
     /// True if it continues a paged list.
     pub has_continue: bool,
@@ -93,11 +93,11 @@ impl RequestFacts {
     }
 
     /// Returns the version that the request names, if it is above 0.
-    pub fn asked_version(&self) -> Option<u64> {
+    pub fn requested_version(&self) -> Option<u64> {
         self.resource_version
             .parse()
             .ok()
-            .filter(|asked| *asked > 0)
+            .filter(|version| *version > 0)
     }
 
     /// Returns the name of the object or collection in answers.

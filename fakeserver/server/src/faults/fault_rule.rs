@@ -22,10 +22,10 @@ pub struct FaultRule {
 
 /// The effect of a rule on the requests and frames that it matches.
 pub(super) trait Effect: Debug + Send + 'static {
-    /// Returns the verdict on a request; `None` if the request is no occasion.
+    /// Returns the verdict on a request; `None` if the fault does not apply to it.
     fn on_request(&mut self, request: &RequestFacts) -> Option<RequestVerdict>;
 
-    /// Returns the verdict on a frame; `None` if the frame is no occasion.
+    /// Returns the verdict on a frame; `None` if the fault does not apply to it.
     fn on_frame(&mut self, frame: &FrameFacts<'_>) -> Option<FrameVerdict> {
         let _ = frame;
         None
@@ -139,7 +139,7 @@ impl Rule for FaultRule {
     }
 
     fn holds(&mut self, frame: &FrameFacts<'_>) -> bool {
-        self.trigger.is_lasting() && self.filter.matches_frame(frame) && self.effect.holds(frame)
+        self.trigger.is_permanent() && self.filter.matches_frame(frame) && self.effect.holds(frame)
     }
 
     fn hides(&mut self, request: &RequestFacts) -> bool {

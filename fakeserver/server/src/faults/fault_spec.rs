@@ -123,10 +123,10 @@ impl FaultSpec {
 
     /// Returns its form in JSON.
     pub fn to_value(&self) -> Value {
-        let shown = |value: serde_json::Result<Value>| value.expect("its maps have string keys");
+        let to_json = |value: serde_json::Result<Value>| value.expect("its maps have string keys");
         let mut fields = Map::new();
         fields.insert("fault".to_owned(), self.fault.name().into());
-        if let Value::Object(parameters) = shown(serde_json::to_value(self.fault)) {
+        if let Value::Object(parameters) = to_json(serde_json::to_value(self.fault)) {
             let of_fault = parameters.into_iter().filter_map(|(_, value)| match value {
                 Value::Object(parameters) => Some(parameters),
                 _ => None,
@@ -134,11 +134,11 @@ impl FaultSpec {
             fields.extend(of_fault.flatten());
         }
         if self.filter != Filter::any() {
-            let filter = shown(serde_json::to_value(&self.filter));
+            let filter = to_json(serde_json::to_value(&self.filter));
             fields.insert("match".to_owned(), filter);
         }
         if self.when != Trigger::always() {
-            let when = shown(serde_json::to_value(self.when));
+            let when = to_json(serde_json::to_value(self.when));
             fields.insert("when".to_owned(), when);
         }
         Value::Object(fields)
@@ -168,7 +168,7 @@ fn part<T: de::DeserializeOwned + Default>(
     serde_path_to_error::deserialize(value).map_err(|error| SpecError::within(name, &error))
 }
 
-/// Says that there is no such fault, and which one may be meant.
+/// Returns the error of an unknown fault, with the most similar name.
 pub fn unknown_fault(name: &str) -> String {
     let similar = closest_name(name, Fault::all().map(Fault::name));
     let similar = similar.map(|similar| format!(" (did you mean {similar:?}?)"));
@@ -183,19 +183,19 @@ fn fault(name: &str, parameters: Map<String, Value>) -> Result<Fault, SpecError>
     let Some(fault) = Fault::named(name) else {
         return Err(SpecError::new("fault", unknown_fault(name)));
     };
-    let known = fault.entry().parameters;
+    let expected = fault.entry().parameters;
     let mut given = parameters.keys();
-    if let Some(unknown) = given.find(|field| !known.contains(&field.as_str())) {
-        let reason = match known {
+    if let Some(unknown) = given.find(|field| !expected.contains(&field.as_str())) {
+        let reason = match expected {
             [] => format!("the fault {name:?} has no parameters"),
-            known => {
-                let known = known.join(", ");
-                format!("the fault {name:?} has no such parameter, but {known}")
+            expected => {
+                let expected = expected.join(", ");
+                format!("the fault {name:?} has no such parameter, but {expected}")
             }
         };
         return Err(SpecError::new(unknown, reason));
     }
-    if known.is_empty() {
+    if expected.is_empty() {
         return Ok(fault);
     }
     let value = Map::from_iter([(name.to_owned(), Value::Object(parameters))]);

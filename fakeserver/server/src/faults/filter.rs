@@ -62,8 +62,8 @@ fn verb_values() -> Vec<Option<&'static str>> {
 fn verb_problem(verb: &str) -> Option<String> {
     let is_known = VERBS.contains(&verb);
     (!is_known).then(|| {
-        let known = VERBS.join(", ");
-        format!("unknown verb {verb:?}, expected one of {known}")
+        let verbs = VERBS.join(", ");
+        format!("unknown verb {verb:?}, expected one of {verbs}")
     })
 }
 
@@ -146,13 +146,13 @@ impl Filter {
 
     /// Returns whether it matches `request`.
     pub fn matches(&self, request: &RequestFacts) -> bool {
-        let version = request.asked_version().unwrap_or(request.revision);
-        self.matches_path(request) && self.has_come_to(version)
+        let version = request.requested_version().unwrap_or(request.revision);
+        self.matches_path(request) && self.has_reached(version)
     }
 
     /// Returns whether it matches `frame`.
     pub fn matches_frame(&self, frame: &FrameFacts<'_>) -> bool {
-        self.matches_path(frame.watch) && self.has_come_to(frame.revision)
+        self.matches_path(frame.watch) && self.has_reached(frame.revision)
     }
 
     /// Returns its verb, if one is set.
@@ -178,7 +178,7 @@ impl Filter {
         verb.or_else(|| resource().map(|problem| ("resource", problem)))
     }
 
-    fn has_come_to(&self, version: u64) -> bool {
+    fn has_reached(&self, version: u64) -> bool {
         self.min_resource_version.is_none_or(|min| version >= min)
     }
 

@@ -19,7 +19,7 @@ pub struct InstalledFault {
     pub last_revision: Option<u64>,
 }
 
-/// One firing of a rule.
+/// A firing of a rule.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]

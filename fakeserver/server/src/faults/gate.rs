@@ -1,4 +1,6 @@
 //! Applies fault verdicts to the frames of a watch.
+// A new verdict must not compile until it is applied here.
+#![deny(clippy::wildcard_enum_match_arm)]
 
 use std::time::Duration;
 
@@ -7,7 +9,7 @@ use fakeserver_value::revision::Revision;
 use tokio::time::{Instant, sleep};
 
 use super::{Breakage, Connection, EventType, Faults, FrameFacts, FrameVerdict, RequestFacts};
-use crate::watch::{Encode, EventKind, Flow, Frame, Gate, Outcome, Outlet};
+use crate::watch::{Encode, EventKind, Flow, Frame, Gate, Outcome, WatchOutput};
 
 /// A delay beyond the end of any watch is as good as this one, and can be added to any instant.
 const LONGEST_DELAY: Duration = Duration::from_hours(24);
@@ -57,76 +59,60 @@ impl<E: Encode> FaultGate<E> {
         }
     }
 
-    /// Ends the stream at a frame, one way or another.
-    async fn end(&mut self, bytes: Bytes, verdict: FrameVerdict, outlet: &Outlet) -> Flow {
-        match verdict {
-            FrameVerdict::EndAfter => self.put(bytes, outlet).await?,
-            FrameVerdict::EndWith(last) => self.put(self.encoding.adopt(last), outlet).await?,
-            FrameVerdict::EndLater { after, with } => {
-                sleep(after.min(LONGEST_DELAY)).await;
-                self.put(self.encoding.adopt(with), outlet).await?;
-            }
-            FrameVerdict::Reset { after_bytes } => {
-                return self.reset(bytes, after_bytes, outlet).await;
-            }
-            FrameVerdict::GoAway if self.connection.is_over_tcp() => {
-                self.connection.go_away();
-                return self.put(bytes, outlet).await;
-            }
-            FrameVerdict::GoAway => return self.reset(bytes, 0, outlet).await,
-            FrameVerdict::Silence => {
-                self.flush(outlet).await?;
-                // In process, a body that says nothing more is all there is to it.
-                if self.connection.is_over_tcp() {
-                    outlet.hand_over(Err(Breakage::HalfOpen.into())).await?;
-                }
-                return Flow::Break(Outcome::Silent);
-            }
-            _ => {}
-        }
+    /// Sends `last`, and ends the stream.
+    async fn end_with(&mut self, last: Bytes, output: &WatchOutput) -> Flow {
+        self.put(last, output).await?;
         Flow::Break(Outcome::End)
     }
 
-    /// Sends other bytes than those of a frame, or in another way.
-    async fn change(&mut self, bytes: Bytes, verdict: FrameVerdict, outlet: &Outlet) -> Flow {
-        match verdict {
-            // One frame is held at a time: the next one is sent before it, also if a rule would hold that one, too.
-            FrameVerdict::SwapWithNext if self.swapped.is_none() => {
-                self.swapped = Some(bytes);
-                Flow::Continue(())
-            }
-            FrameVerdict::Replace(bytes) => self.put(self.encoding.adopt(bytes), outlet).await,
-            FrameVerdict::Rewrite(rewrite) => self.put(rewrite.frame(bytes), outlet).await,
-            FrameVerdict::Duplicate => {
-                self.put(bytes.clone(), outlet).await?;
-                self.put(bytes, outlet).await
-            }
-            FrameVerdict::JoinNext => {
-                self.joined.extend_from_slice(&bytes);
-                self.joined_until = Some(Instant::now() + JOIN_WAIT);
-                Flow::Continue(())
-            }
-            FrameVerdict::Cut(cuts) => {
-                let mut rest = bytes;
-                let mut sent = 0;
-                for cut in cuts {
-                    let piece = rest.split_to(cut.saturating_sub(sent).min(rest.len()));
-                    sent += piece.len();
-                    self.put_piece(piece, outlet).await?;
-                }
-                self.put(rest, outlet).await
-            }
-            FrameVerdict::Trickle { bytes: size, every } => {
-                let mut rest = bytes;
-                while !rest.is_empty() {
-                    let piece = rest.split_to(size.max(1).min(rest.len()));
-                    self.put_piece(piece, outlet).await?;
-                    sleep(every.min(LONGEST_DELAY)).await;
-                }
-                Flow::Continue(())
-            }
-            _ => self.put(bytes, outlet).await,
+    /// Asks the client to reconnect; in process, where there is no GOAWAY, fails the transport.
+    async fn go_away(&mut self, bytes: Bytes, output: &WatchOutput) -> Flow {
+        if !self.connection.is_over_tcp() {
+            return self.reset(bytes, 0, output).await;
         }
+        self.connection.go_away();
+        self.put(bytes, output).await
+    }
+
+    /// Sends nothing more, and keeps the stream open.
+    async fn silence(&mut self, output: &WatchOutput) -> Flow {
+        // Earlier frames that wait to be joined with this one are sent: only this frame and later ones are lost.
+        self.flush(output).await?;
+        // In process, a silent body suffices. Over TCP the connection itself has to be silenced: it would still answer
+        // PINGs, by which a client checks that it is alive.
+        if self.connection.is_over_tcp() {
+            output.send_bytes(Err(Breakage::HalfOpen.into())).await?;
+        }
+        Flow::Break(Outcome::Silent)
+    }
+
+    /// Sends the bytes in pieces that end at `cuts`.
+    async fn put_cut(&mut self, bytes: Bytes, cuts: Vec<usize>, output: &WatchOutput) -> Flow {
+        let mut rest = bytes;
+        let mut sent = 0;
+        for cut in cuts {
+            let piece = rest.split_to(cut.saturating_sub(sent).min(rest.len()));
+            sent += piece.len();
+            self.put_piece(piece, output).await?;
+        }
+        self.put(rest, output).await
+    }
+
+    /// Sends the bytes in pieces of `size`, with a pause of `every` after each.
+    async fn trickle(
+        &mut self,
+        bytes: Bytes,
+        size: usize,
+        every: Duration,
+        output: &WatchOutput,
+    ) -> Flow {
+        let mut rest = bytes;
+        while !rest.is_empty() {
+            let piece = rest.split_to(size.max(1).min(rest.len()));
+            self.put_piece(piece, output).await?;
+            sleep(every.min(LONGEST_DELAY)).await;
+        }
+        Flow::Continue(())
     }
 
     /// Waits until no rule holds the frame back any more.
@@ -146,23 +132,23 @@ impl<E: Encode> FaultGate<E> {
     }
 
     /// Hands a part of a frame to the client, together with what waits for that.
-    async fn put_piece(&mut self, piece: Bytes, outlet: &Outlet) -> Flow {
+    async fn put_piece(&mut self, piece: Bytes, output: &WatchOutput) -> Flow {
         if self.joined.is_empty() {
-            return outlet.hand_over(Ok(piece)).await;
+            return output.send_bytes(Ok(piece)).await;
         }
         self.joined.extend_from_slice(&piece);
-        self.flush(outlet).await
+        self.flush(output).await
     }
 
-    async fn reset(&mut self, mut bytes: Bytes, after_bytes: usize, outlet: &Outlet) -> Flow {
-        self.flush(outlet).await?;
+    async fn reset(&mut self, mut bytes: Bytes, after_bytes: usize, output: &WatchOutput) -> Flow {
+        self.flush(output).await?;
         bytes.truncate(after_bytes);
         if !bytes.is_empty() {
-            outlet.hand_over(Ok(bytes)).await?;
+            output.send_bytes(Ok(bytes)).await?;
             // A transport that receives both at once aborts before it has written the bytes.
             sleep(TRANSPORT_FLUSH).await;
         }
-        outlet.hand_over(Err(Breakage::Reset.into())).await?;
+        output.send_bytes(Err(Breakage::Reset.into())).await?;
         Flow::Break(Outcome::End)
     }
 }
@@ -174,7 +160,7 @@ impl<E: Encode> Gate for FaultGate<E> {
         &self.encoding
     }
 
-    async fn send(&mut self, frame: Frame, outlet: &Outlet) -> Flow {
+    async fn send(&mut self, frame: Frame, output: &WatchOutput) -> Flow {
         let event = event_type(frame.event);
         let facts = FrameFacts {
             watch: &self.request,
@@ -192,65 +178,101 @@ impl<E: Encode> Gate for FaultGate<E> {
         if verdict == FrameVerdict::Hold {
             self.hold(&facts).await;
         }
+        // Counted and encoded as sent before the verdict is applied: a dropped frame has its index, too, and an ended
+        // stream has no later frame.
         self.frames += 1;
-        self.encoding.first_was_sent();
+        self.encoding.first_frame_sent();
         match verdict {
-            FrameVerdict::Pass | FrameVerdict::Hold => self.put(frame.bytes, outlet).await,
+            // One frame is held at a time: the next one is sent before it, also if a rule would hold that one, too.
+            FrameVerdict::SwapWithNext if self.swapped.is_none() => {
+                self.swapped = Some(frame.bytes);
+                Flow::Continue(())
+            }
+            FrameVerdict::Pass | FrameVerdict::Hold | FrameVerdict::SwapWithNext => {
+                self.put(frame.bytes, output).await
+            }
             FrameVerdict::Delay(delay) => {
                 sleep(delay.min(LONGEST_DELAY)).await;
-                self.put(frame.bytes, outlet).await
+                self.put(frame.bytes, output).await
             }
             FrameVerdict::Drop => Flow::Continue(()),
             FrameVerdict::Coalesce(window) => {
                 sleep(window.min(LONGEST_DELAY)).await;
-                if outlet.is_superseded(&frame) {
+                if output.is_superseded(&frame) {
                     return Flow::Continue(());
                 }
-                self.put(frame.bytes, outlet).await
+                self.put(frame.bytes, output).await
             }
             FrameVerdict::PostponeEnd(delay) => {
                 self.end_postponed_to = Some(Instant::now() + delay.min(LONGEST_DELAY));
                 Flow::Continue(())
             }
             FrameVerdict::Evict => {
-                outlet.cut_off();
-                self.put(frame.bytes, outlet).await
+                // Cut off first: a change that is committed during the write below must not be queued any more.
+                output.cut_off();
+                self.put(frame.bytes, output).await
             }
-            verdict @ (FrameVerdict::End
-            | FrameVerdict::EndAfter
-            | FrameVerdict::EndWith(_)
-            | FrameVerdict::EndLater { .. }
-            | FrameVerdict::Reset { .. }
-            | FrameVerdict::GoAway
-            | FrameVerdict::Silence) => self.end(frame.bytes, verdict, outlet).await,
-            verdict => self.change(frame.bytes, verdict, outlet).await,
+            FrameVerdict::End => Flow::Break(Outcome::End),
+            FrameVerdict::EndAfter => self.end_with(frame.bytes, output).await,
+            FrameVerdict::EndWith(last) => {
+                let last = self.encoding.adopt(last);
+                self.end_with(last, output).await
+            }
+            FrameVerdict::EndLater { after, with } => {
+                sleep(after.min(LONGEST_DELAY)).await;
+                let last = self.encoding.adopt(with);
+                self.end_with(last, output).await
+            }
+            FrameVerdict::Reset { after_bytes } => {
+                self.reset(frame.bytes, after_bytes, output).await
+            }
+            FrameVerdict::GoAway => self.go_away(frame.bytes, output).await,
+            FrameVerdict::Silence => self.silence(output).await,
+            FrameVerdict::Replace(other) => {
+                let other = self.encoding.adopt(other);
+                self.put(other, output).await
+            }
+            FrameVerdict::Rewrite(rewrite) => self.put(rewrite.frame(frame.bytes), output).await,
+            FrameVerdict::Duplicate => {
+                self.put(frame.bytes.clone(), output).await?;
+                self.put(frame.bytes, output).await
+            }
+            FrameVerdict::JoinNext => {
+                self.joined.extend_from_slice(&frame.bytes);
+                self.joined_until = Some(Instant::now() + JOIN_WAIT);
+                Flow::Continue(())
+            }
+            FrameVerdict::Cut(cuts) => self.put_cut(frame.bytes, cuts, output).await,
+            FrameVerdict::Trickle { bytes: size, every } => {
+                self.trickle(frame.bytes, size, every, output).await
+            }
         }
     }
 
-    async fn put(&mut self, bytes: Bytes, outlet: &Outlet) -> Flow {
-        self.put_piece(bytes, outlet).await?;
+    async fn put(&mut self, bytes: Bytes, output: &WatchOutput) -> Flow {
+        self.put_piece(bytes, output).await?;
         match self.swapped.take() {
-            Some(swapped) => outlet.hand_over(Ok(swapped)).await,
+            Some(swapped) => output.send_bytes(Ok(swapped)).await,
             None => Flow::Continue(()),
         }
     }
 
-    async fn flush(&mut self, outlet: &Outlet) -> Flow {
+    async fn flush(&mut self, output: &WatchOutput) -> Flow {
         self.joined_until = None;
         if self.joined.is_empty() {
             return Flow::Continue(());
         }
         let joined = self.joined.split().freeze();
-        outlet.hand_over(Ok(joined)).await
+        output.send_bytes(Ok(joined)).await
     }
 
     fn end_postponed_to(&self) -> Option<Instant> {
         self.end_postponed_to
     }
 
-    async fn send_postponed_end(&mut self, position: Revision, outlet: &Outlet) -> Flow {
+    async fn send_postponed_end(&mut self, position: Revision, output: &WatchOutput) -> Flow {
         self.end_postponed_to = None;
-        self.put(self.encoding.bookmark(position, true), outlet)
+        self.put(self.encoding.bookmark(position, true), output)
             .await
     }
 

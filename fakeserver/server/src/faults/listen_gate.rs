@@ -29,7 +29,8 @@ struct GateState {
 impl ListenGate {
     /// Refuses new connections for `time`, as if no process listened. Open connections stay open.
     ///
-    /// A gate that is already closed for longer stays so. In process there are no listeners, and nothing happens.
+    /// A gate that is already closed for longer stays closed. In process there are no listeners, so the gate has no
+    /// effect.
     pub fn close_for(&self, time: Duration) {
         let until = Instant::now() + time.min(CLOSURE_MAX);
         let mut closed_until = self.lock();

@@ -71,9 +71,10 @@ pub use self::{
     rules::{Faults, Rule, RuleGuard},
     trigger::Trigger,
     verdict::{
-        Action, Answer, BodyFault, FrameVerdict, ReadBound, Replacement, RequestVerdict, Severed,
+        Action, Answer, BodyFault, FrameVerdict, ReadBound, Replacement, RequestVerdict,
+        SeveredConnection,
     },
-    write::lost_answer::LostAs,
+    write::lost_answer::LostAnswerForm,
 };
 
 use self::definition::Definition;

@@ -74,14 +74,14 @@ type Observer = Box<dyn FnMut(&Firing) + Send>;
 #[derive(Default)]
 struct Rules {
     next: u64,
-    installed: BTreeMap<u64, Installed>,
+    installed: BTreeMap<u64, InstalledRule>,
     fired: BTreeMap<&'static str, u64>,
     firings: VecDeque<Firing>,
     observer: Option<Observer>,
 }
 
 /// A rule in force.
-struct Installed {
+struct InstalledRule {
     rule: Box<dyn Rule>,
     /// The spec from which it was made, if any.
     spec: Option<FaultSpec>,
@@ -112,11 +112,12 @@ impl Faults {
     }
 
     fn put(&self, mut rule: Box<dyn Rule>, spec: Option<FaultSpec>) -> RuleGuard {
+        // Before the lock: a rule is foreign code, and may use the faults itself.
         rule.installed(Instant::now());
         let mut rules = lock(&self.rules);
         let id = rules.next;
         rules.next += 1;
-        let installed = Installed {
+        let installed = InstalledRule {
             rule,
             spec,
             fired: 0,
@@ -212,6 +213,7 @@ impl Faults {
         let Some((id, verdict)) = verdict else {
             return RequestVerdict::Pass;
         };
+        // Counted under the lock under which it has fired: the log of firings has the order of the verdicts.
         let rule = rules.count(id, request, request.revision);
         drop(rules);
         debug!(
@@ -219,8 +221,9 @@ impl Faults {
             resource = request.resource,
             verb = request.verb,
             rv = request.resource_version,
-            "request meets a fault"
+            "fault applies to a request"
         );
+        // The gate closes before the request fails: the client's reconnection already finds no listener.
         if let RequestVerdict::Refuse(time) = verdict {
             self.gate.close_for(time);
             return RequestVerdict::Sever(ErrorKind::ConnectionRefused);
@@ -246,7 +249,7 @@ impl Faults {
             rule,
             resource = frame.watch.resource,
             rv = frame.revision,
-            "frame meets a fault"
+            "fault applies to a frame"
         );
         verdict
     }
@@ -276,6 +279,7 @@ impl Rules {
             resource: request.resource.clone(),
             revision,
         };
+        // Under the lock, so that an observer sees firings in their order.
         if let Some(observer) = &mut self.observer {
             observer(&firing);
         }
@@ -293,9 +297,9 @@ impl fmt::Debug for Rules {
     }
 }
 
-// === impl Installed ===
+// === impl InstalledRule ===
 
-impl Installed {
+impl InstalledRule {
     fn report(&self, id: u64) -> Option<InstalledFault> {
         Some(InstalledFault {
             id,

@@ -148,6 +148,7 @@ impl TriggerState {
 
     /// Counts an occasion, and returns whether the rule fires at it.
     pub(super) fn fires(&mut self) -> bool {
+        // Before counting: requests outside of the rule's time are no occasions.
         if !self.is_time() {
             return false;
         }
@@ -155,6 +156,7 @@ impl TriggerState {
             self.skip -= 1;
             return false;
         }
+        // Nothing is drawn once the firings are used up, so that the generator depends on occasions only.
         if self.left == Some(0) || !self.draws_firing() {
             return false;
         }
@@ -165,7 +167,7 @@ impl TriggerState {
     }
 
     /// Returns whether the rule's time lasts and its firings are unlimited.
-    pub(super) fn is_lasting(&self) -> bool {
+    pub(super) fn is_permanent(&self) -> bool {
         self.left.is_none() && self.is_time()
     }
 

@@ -37,17 +37,17 @@ pub enum RequestVerdict {
     /// [`Faults::on_request`](super::Faults::on_request) closes the [`ListenGate`](super::ListenGate) itself, and returns
     /// [`Sever`](Self::Sever).
     Refuse(Duration),
-    /// Asks the client to leave its connection; in process it fails the transport without serving the request.
+    /// Sends the client a GOAWAY; in process, fails the transport without serving the request.
     GoAway,
     /// Serves the request, and replaces the answer.
     ReplaceAnswer(Replacement),
     /// Performs this behind the API, and then serves the request.
     Perform(Action),
-    /// Serves the request as a server that does not know `sendInitialEvents`.
+    /// Serves the request as a server that ignores `sendInitialEvents`.
     IgnoreWatchList,
     /// Serves the request; the initial events of a watch come in an order drawn from this seed.
     ShuffleInitialEvents(u64),
-    /// Serves the request; a read shows no newer state than this.
+    /// Serves the request; a read returns no newer state than this.
     BoundRead(ReadBound),
     /// Serves the request; the body of the answer arrives like this, unless it is a stream.
     Body(BodyFault),
@@ -68,7 +68,7 @@ pub enum Replacement {
     Disconnect,
 }
 
-/// The newest state that a read may show.
+/// The newest state that a read may return.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ReadBound {
@@ -136,7 +136,7 @@ pub struct Answer {
     clippy::exhaustive_structs,
     reason = "complete by definition: one error"
 )]
-pub struct Severed(pub io::ErrorKind);
+pub struct SeveredConnection(pub io::ErrorKind);
 
 /// The sending of a watch's frame, and the continuation of its stream.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -169,7 +169,7 @@ pub enum FrameVerdict {
     },
     /// Sends nothing more, and keeps the stream open.
     Silence,
-    /// Asks the client to leave its connection, and continues; in process it fails the transport before the frame.
+    /// Sends the client a GOAWAY, and continues; in process, fails the transport before the frame.
     GoAway,
     /// Leaves the frame out.
     Drop,

@@ -50,7 +50,7 @@ impl ExecRequest {
 // === impl ExecOutput ===
 
 impl ExecOutput {
-    /// The outcome of a command that succeeds and says this.
+    /// Creates the output of a successful command that prints `stdout`.
     pub fn new(stdout: impl Into<Bytes>) -> Self {
         Self {
             stdout: stdout.into(),

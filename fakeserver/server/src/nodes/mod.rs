@@ -1,7 +1,7 @@
-//! The cluster behind the API server, as the server knows it: its nodes, and the simulated cluster that it begins with.
+//! The cluster behind the API server, as traits: its nodes, and the simulated cluster that it begins with.
 //!
-//! An API server runs no containers and places no pods. What does implements these traits in a crate above this one, and
-//! is handed to the builder of a server as a value: [`WorkloadOptions`] by [`Controllers::with_workloads`], and
+//! An API server runs no containers and places no pods. A crate above this one implements these traits, and passes the
+//! implementation to the builder of a server: [`WorkloadOptions`] by [`Controllers::with_workloads`], and
 //! [`ClusterSource`] by [`FakeServerBuilder::with_cluster`].
 //!
 //! [`Controllers::with_workloads`]: crate::Controllers::with_workloads
@@ -43,12 +43,12 @@ pub trait ClusterSource: Debug + Send + Sync {
     fn cluster(&self) -> Arc<dyn SimulatedCluster>;
 }
 
-/// A simulated cluster, whose objects a server begins with.
+/// A simulated cluster, whose objects a server starts with.
 pub trait SimulatedCluster: Debug + Send + Sync {
-    /// Writes the objects of the cluster, and tells `progress` the number of written objects and their total.
+    /// Writes the objects of the cluster, and calls `progress` with the number of written objects and their total.
     fn fill(&self, backend: &Backend, progress: &mut dyn FnMut(usize, usize));
 
-    /// Starts the task in which the cluster changes, unless it runs or nothing is to change.
+    /// Starts the task that changes the cluster, unless it runs already or the cluster is static.
     fn start(self: Arc<Self>, backend: &Arc<Backend>, tasks: &TaskSet);
 
     /// Ends all changes until the cluster is filled in again.

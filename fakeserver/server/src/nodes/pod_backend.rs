@@ -4,7 +4,7 @@ use std::{fmt, str::FromStr};
 
 use fakeserver_value::names::{label_value_problems, qualified_name_problems};
 
-/// An address of the user's that stands for the pods with a label: connections to any port of such a pod reach it.
+/// An address that serves the pods with a label: connections to any port of such a pod reach it.
 ///
 /// It is written as `LABEL=VALUE=HOST:PORT`.
 ///
@@ -25,7 +25,7 @@ pub struct PodBackend {
 
 /// A text that is no [`PodBackend`].
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{text:?} is no label with an address; try `app=web=127.0.0.1:3000`")]
+#[error("{text:?} is not of the form LABEL=VALUE=HOST:PORT; try `app=web=127.0.0.1:3000`")]
 pub struct PodBackendError {
     text: String,
 }
@@ -33,7 +33,7 @@ pub struct PodBackendError {
 // === impl PodBackend ===
 
 impl PodBackend {
-    /// Returns whether it stands for a pod with these labels.
+    /// Returns whether the backend serves a pod with these labels.
     pub fn stands_for(&self, labels: &serde_json::Value) -> bool {
         labels[&*self.label] == *self.value
     }

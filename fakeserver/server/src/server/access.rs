@@ -32,18 +32,21 @@ pub(super) fn admit(
         .authenticator
         .authenticate(headers, peer, &backend.storage, backend.clock.now())
         .map_err(|_| Box::new(refusal(headers, Status::unauthorized())))?;
+    // One policy for the whole request: its impersonation and all its permissions are decided by the same roles.
     let access = server.authorizer.access(&backend.storage);
-    let asked = impersonation(headers).map_err(|why| Box::new(misguided(headers, &why)))?;
-    let (user, impersonator) = match asked {
+    let impersonation_request =
+        impersonation(headers).map_err(|why| Box::new(inconsistent_headers(headers, &why)))?;
+    let (user, impersonator) = match impersonation_request {
         None => (user, None),
-        Some(asked) => {
-            for need in &asked.needs {
+        Some(impersonation_request) => {
+            // Decided for the original user, before the identity changes.
+            for need in &impersonation_request.needs {
                 let asking = Requester::new(Arc::clone(&user), access.clone());
                 if let Some(refused) = asking.wanting(need).refusal(headers) {
                     return Err(Box::new(refused));
                 }
             }
-            (Arc::new(asked.user), Some(user))
+            (Arc::new(impersonation_request.user), Some(user))
         }
     };
     let mut requester = Requester::new(user, access);
@@ -56,7 +59,7 @@ pub(super) fn admit(
 }
 
 /// Answers a request with inconsistent headers.
-fn misguided(headers: &HeaderMap, why: &str) -> Response {
+fn inconsistent_headers(headers: &HeaderMap, why: &str) -> Response {
     let mut response = refusal(headers, Status::bad_request(why));
     response.headers_mut().insert(
         header::X_CONTENT_TYPE_OPTIONS,

@@ -29,8 +29,8 @@ struct Requests {
     ended: Notify,
 }
 
-/// A request under way.
-struct Busy(Arc<Requests>);
+/// Counts a request until it is dropped.
+struct ActivityGuard(Arc<Requests>);
 
 /// Answers `request`, which counts until its answer was sent.
 pub(super) async fn note(
@@ -42,18 +42,18 @@ pub(super) async fn note(
     next.run(request).await.map(|body| observe(body, busy))
 }
 
-impl BodyObserver for Busy {}
+impl BodyObserver for ActivityGuard {}
 
 // === impl Activity ===
 
 impl Activity {
-    fn begin(&self) -> Busy {
+    fn begin(&self) -> ActivityGuard {
         self.0.started.fetch_add(1, Ordering::Relaxed);
         self.0.under_way.fetch_add(1, Ordering::Relaxed);
-        Busy(Arc::clone(&self.0))
+        ActivityGuard(Arc::clone(&self.0))
     }
 
-    /// Waits until nothing was asked for at least `limit`, and at most twice as long.
+    /// Waits until the connection was idle for between `limit` and twice `limit`.
     pub(super) async fn idle_for(&self, limit: Duration) {
         loop {
             let started = self.0.started.load(Ordering::Relaxed);
@@ -69,9 +69,9 @@ impl Activity {
     }
 }
 
-// === impl Busy ===
+// === impl ActivityGuard ===
 
-impl Drop for Busy {
+impl Drop for ActivityGuard {
     fn drop(&mut self) {
         self.0.under_way.fetch_sub(1, Ordering::Relaxed);
         self.0.ended.notify_one();

@@ -13,13 +13,13 @@ use super::{
         bootstrap_accounts, bootstrap_namespaces, bootstrap_optional_versions, bootstrap_roles,
         foundation,
     },
+    concurrency_limit::ConcurrencyLimit,
     page::Page,
     requests::Requests,
-    slots::InFlight,
     trace::{self, TraceLog},
 };
 use crate::{
-    controllers::{self, ControllerManager, written::resource_type},
+    controllers::{self, ControllerManager, written_object::resource_type},
     edge::{
         authorization::{Authorization, Authorizer},
         flow_control::{FlowClassifier, nominal_seats},
@@ -48,7 +48,7 @@ pub(crate) struct Server {
     /// The live page, if it is served.
     pub(super) page: Option<Page>,
     pub(super) trace: Option<TraceLog>,
-    pub(super) in_flight: InFlight,
+    pub(super) in_flight: ConcurrencyLimit,
     /// The uids of the flow schema and the priority level of requests that no stored flow schema takes.
     pub(super) flow_control: (Uuid, Uuid),
     /// The controllers behind the requests.
@@ -59,14 +59,14 @@ pub(crate) struct Server {
     pub(super) bootstraps: bool,
     /// The range of the addresses of services, if it begins so.
     pub(super) services: ServiceRange,
-    pub(super) beginning: Beginning,
+    pub(super) initial_state: InitialState,
     /// The file of the state, if there is one.
     pub(super) data: Option<DataFile>,
 }
 
 /// The initial state beside that of every cluster, which a reset restores.
 #[derive(Debug, Default)]
-pub(super) struct Beginning {
+pub(super) struct InitialState {
     pub(super) snapshot: Option<(Snapshot, Restart)>,
     pub(super) objects: Vec<Manifest>,
 }
@@ -103,18 +103,19 @@ impl Server {
             let backend = backend.upgrade();
             let found = backend.and_then(|backend| resource_type(&backend.registry(), stored));
             found
-                .map(|known| (known.kind.to_string(), known.api_version()))
+                .map(|resource| (resource.kind.to_string(), resource.api_version()))
                 .unwrap_or_default()
         }));
     }
 
-    /// Makes it a new cluster. Time, uids and faults go on.
+    /// Resets the server to a new cluster. Time, uids and faults continue.
     pub(super) fn clear(&self) {
         let backend = self.backend();
         if self.bootstraps {
             backend.reset(
                 Some(&foundation(&backend.clock.now_text(), self.services)),
                 |tx| {
+                    // In the order of a real server: namespaces before accounts, which are in them.
                     bootstrap_namespaces(backend, tx);
                     if backend.awaits_accounts() {
                         bootstrap_accounts(backend, tx);
@@ -145,10 +146,11 @@ impl Server {
             });
         }
         self.reset_counts();
+        // Last: what was being deleted when the state was saved is deleted now, by the restored definitions.
         controllers::resume(self.backend());
     }
 
-    /// Returns the whole store as it is now.
+    /// Returns a snapshot of the whole store.
     pub(super) fn snapshot(&self) -> Snapshot {
         let backend = self.backend();
         Snapshot::take(&backend.storage, &backend.clock, &backend.entropy)
@@ -165,7 +167,7 @@ impl Server {
         }
     }
 
-    /// Returns the seats of each priority level, by its name. They are told in metrics; nothing is queued.
+    /// Returns the seats of each priority level, by its name. Only metrics report them; no request is queued.
     pub(super) fn seats(&self) -> Vec<(String, u64)> {
         let total = u64::try_from(self.in_flight.total()).unwrap_or(u64::MAX);
         nominal_seats(&self.backend().storage, total)

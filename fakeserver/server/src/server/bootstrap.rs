@@ -16,7 +16,7 @@ use fakeserver_kinds::{
 use serde_json::{Value, json};
 
 use crate::{
-    controllers::written::{self, Actor, resource_type},
+    controllers::written_object::{self, Actor, resource_type},
     store::{Foundation, ObjectKey, Transaction},
     write::Backend,
 };
@@ -51,7 +51,7 @@ const CANDIDATES: OptionalVersion = OptionalVersion {
     },
 };
 
-/// The foundation that was asked for last, its time, and its range of services.
+/// The foundation that was built last, with its time and its range of service addresses.
 static LATEST: Mutex<Option<(String, ServiceRange, Arc<Foundation>)>> = Mutex::new(None);
 
 /// Returns the objects that every cluster has from `now` on, apart from its namespaces. Servers of the same time and range
@@ -124,8 +124,8 @@ pub(super) fn bootstrap_accounts(backend: &Backend, tx: &mut Transaction<'_>) {
     }
 }
 
-/// Writes the API services of the versions that not every server has, unless they are there. They are local, until somebody
-/// names a service that has them, such as that of a metrics server.
+/// Writes the API services of optional versions, unless they exist. They are local until a client sets a service, such
+/// as that of a metrics server.
 pub(super) fn bootstrap_optional_versions(
     backend: &Backend,
     tx: &mut Transaction<'_>,
@@ -152,7 +152,7 @@ fn bootstrap_version(backend: &Backend, tx: &mut Transaction<'_>, optional: &Opt
     let resource = api_service::KIND.storage();
     let name = format!("{version}.{group}");
     let key = ObjectKey::cluster(resource.clone(), &name);
-    let Some(known) = resource_type(&backend.registry(), resource) else {
+    let Some(resource_type) = resource_type(&backend.registry(), resource) else {
         return;
     };
     if tx.get(&key).is_some() {
@@ -173,10 +173,16 @@ fn bootstrap_version(backend: &Backend, tx: &mut Transaction<'_>, optional: &Opt
     });
     let uid = initial_uid([resource.group(), resource.resource(), "", &name]);
     let actor = Actor::new("kube-apiserver");
-    let service = written::created(&known, actor, service, &uid, &now, |_| {});
+    let service = written_object::created(&resource_type, actor, service, &uid, &now, |_| {});
     let mut with_status = service.clone();
     with_status["status"] = Availability::local().applied(&Value::Null, &now);
-    let service = written::updated(&known, actor.of_status(), &service, with_status, &now);
+    let service = written_object::updated(
+        &resource_type,
+        actor.of_status(),
+        &service,
+        with_status,
+        &now,
+    );
     tx.put(&key, service);
 }
 

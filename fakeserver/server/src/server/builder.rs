@@ -12,15 +12,15 @@ use super::Certificates;
 use super::{
     BuildError, Controllers, FakeServer, Progress,
     aggregator::Aggregator,
-    assembly::{Beginning, Server},
+    assembly::{InitialState, Server},
     audit::AuditLog,
-    beginning,
+    concurrency_limit::ConcurrencyLimit,
     error::with_sources,
     feature_gates::FeatureGates,
+    initial_state,
     page::Page,
     requests::{REQUESTS_KEPT, Requests},
     security::Security,
-    slots::InFlight,
     trace::TraceLog,
 };
 #[cfg(feature = "tls")]
@@ -127,7 +127,7 @@ impl FakeServerBuilder {
         self
     }
 
-    /// Limits the reads that are served at a time; further ones are answered with 429. Watches do not count. The
+    /// Limits the reads that are served at a time; further requests are answered with 429. Watches do not count. The
     /// default, 0, is no limit.
     #[doc(alias = "MaxRequestsInFlight")]
     pub fn with_max_requests_in_flight(mut self, count: usize) -> Self {
@@ -135,7 +135,8 @@ impl FakeServerBuilder {
         self
     }
 
-    /// Limits the writes that are served at a time; further ones are answered with 429. The default, 0, is no limit.
+    /// Limits the writes that are served at a time; further requests are answered with 429. The default, 0, is no
+    /// limit.
     #[doc(alias = "MaxMutatingRequestsInFlight")]
     pub fn with_max_mutating_requests_in_flight(mut self, count: usize) -> Self {
         self.in_flight.1 = count;
@@ -159,12 +160,12 @@ impl FakeServerBuilder {
         self
     }
 
-    /// Begins with `object`, in the order in which objects are given. One that is there already is replaced.
+    /// Begins with `object`, in the order in which objects are given. An existing object is replaced.
     ///
-    /// It says its `kind` and `apiVersion`, and is completed and validated as the object of a client is, without unknown
-    /// fields. Its namespace is made if it is not there; without one it goes into `default`. It keeps what it brings of
-    /// uid, time of creation, generation and status, as objects of another cluster do; its version, its managers and that
-    /// it was being deleted are left out.
+    /// The object has `kind` and `apiVersion`, and is defaulted and validated as a client's object, without unknown
+    /// fields. A missing namespace is created; an object without a namespace is created in `default`. The object keeps
+    /// its uid, creation time, generation and status, so that objects of another cluster can be loaded; its version,
+    /// field managers and deletion time are dropped.
     pub fn with_object<T: Serialize + ?Sized>(mut self, object: &T) -> Self {
         self.objects
             .push(serde_json::to_value(object).map_err(Arc::new));
@@ -198,7 +199,7 @@ impl FakeServerBuilder {
         self
     }
 
-    /// Tells `progress` of each object that is put in.
+    /// Calls `progress` for each object that is loaded.
     pub fn with_progress(mut self, progress: Progress) -> Self {
         self.progress = Some(progress);
         self
@@ -213,12 +214,12 @@ impl FakeServerBuilder {
         self
     }
 
-    /// Keeps the state in `file`: begins with what is in it, instead of a snapshot or objects of this builder, which count
-    /// only if there is no such file yet.
+    /// Keeps the state in `file`: the server starts with its content. The snapshot and the objects of this builder
+    /// count only if the file does not exist yet.
     ///
-    /// The state is written by [`save`](FakeServer::save), by a `POST` to `/_control/snapshot`, and never by itself. The
-    /// file is this server's alone, by a lock on `file.lock` beside it, until the server is dropped.
-    /// [`reset`](FakeServer::reset) does not go back to it, but to what a server without the file begins with.
+    /// The state is written only by [`save`](FakeServer::save) or by a `POST` to `/_control/snapshot`. A lock on
+    /// `file.lock` beside it reserves the file for this server until the server is dropped.
+    /// [`reset`](FakeServer::reset) does not restore the file, but the initial state of a server without it.
     pub fn with_data_file(mut self, file: impl Into<PathBuf>) -> Self {
         self.data_file = Some(file.into());
         self
@@ -286,8 +287,8 @@ impl FakeServerBuilder {
         self
     }
 
-    /// Sets whether containers may be privileged, as in clusters whose components run in pods. By default they may not, as
-    /// in kube-apiserver.
+    /// Sets whether containers may be privileged, as in clusters whose components run in pods. By default privileged
+    /// containers are rejected, as in kube-apiserver.
     #[doc(alias = "allow-privileged")]
     pub fn with_privileged_containers(mut self, are_allowed: bool) -> Self {
         self.allows_privileged = are_allowed;
@@ -302,11 +303,11 @@ impl FakeServerBuilder {
         self
     }
 
-    /// Begins with a simulated cluster, in which things happen if its options say so: see the page on clusters.
+    /// Starts with a simulated cluster, which changes if its options say so: see the page on clusters.
     ///
-    /// It follows from the [seed](Self::with_seed), and so does what happens in it. Objects of this builder come after it.
-    /// It runs its workloads itself, so leave out those [controllers](Controllers::with_workloads). With a
-    /// [data file](Self::with_data_file) that holds something, it is as it was saved, and nothing happens in it.
+    /// The cluster and its changes follow from the [seed](Self::with_seed). Objects of this builder are loaded after
+    /// it. It runs its workloads itself, so leave out those [controllers](Controllers::with_workloads). With a [data
+    /// file](Self::with_data_file) that exists, the saved cluster is loaded, and does not change.
     pub fn with_cluster(mut self, cluster: impl ClusterSource + 'static) -> Self {
         self.cluster = Some(Arc::new(cluster));
         self
@@ -318,11 +319,11 @@ impl FakeServerBuilder {
         self
     }
 
-    /// The server, with the objects that every cluster has. It needs no runtime until it is asked something.
+    /// Builds the server, with the objects that every cluster has. No runtime is needed until the first request.
     ///
     /// # Panics
     ///
-    /// If it is to begin with something that it does not take. [`try_build`](Self::try_build) gives that as an error.
+    /// If an initial object is rejected. [`try_build`](Self::try_build) returns that as an error.
     #[must_use = "a server is stopped when it is dropped"]
     pub fn build(self) -> FakeServer {
         self.try_build()
@@ -335,7 +336,9 @@ impl FakeServerBuilder {
     ///
     /// It is to begin with something that it does not take. Trying again does not help.
     pub fn try_build(mut self) -> Result<FakeServer, BuildError> {
+        // Errors of the configuration come before any file is touched.
         self.admission.check()?;
+        // Read before the data file is locked: a manifest with an error leaves no lock behind.
         let mut objects = own(mem::take(&mut self.objects))?;
         objects.extend(manifests::read(&self.manifests)?);
         let file = self.data_file.as_deref();
@@ -348,6 +351,8 @@ impl FakeServerBuilder {
         enabled.authority = self.authority.take();
         enabled.has_rules = self.security.authorization == Authorization::Rbac;
         enabled.bootstrapped = self.bootstraps.then_some(self.services);
+        // After the gates have decided on the controllers: the plugin waits for accounts only if a controller creates
+        // them.
         self.admission = self.admission.with_accounts(enabled.service_accounts);
         let tasks = TaskSet::new();
         let has_metrics = (workloads.as_ref()).is_some_and(|workloads| workloads.serves_metrics());
@@ -359,6 +364,7 @@ impl FakeServerBuilder {
         let aggregator = Arc::<Aggregator>::default();
         let backend = Arc::new(self.backend(from, kubelets, &controllers, &aggregator));
         let drawn = from.map(|snapshot| snapshot.drawn);
+        // Drawn before anything else, so that a seed gives the same uids, whatever objects follow.
         let flow_control = (backend.entropy.audit_id(), backend.entropy.audit_id());
         let server = Server {
             authorizer: Authorizer::new(self.security.authorization),
@@ -369,13 +375,13 @@ impl FakeServerBuilder {
             audit: self.audit_log,
             page: self.page_token.as_deref().map(Page::new),
             trace: self.trace,
-            in_flight: InFlight::new(self.in_flight.0, self.in_flight.1),
+            in_flight: ConcurrencyLimit::new(self.in_flight.0, self.in_flight.1),
             flow_control,
             controllers,
             cluster: self.cluster.map(|source| source.cluster()),
             bootstraps: self.bootstraps,
             services: self.services,
-            beginning: Beginning {
+            initial_state: InitialState {
                 snapshot: self.snapshot.map(|snapshot| (snapshot, self.restart)),
                 objects,
             },
@@ -394,15 +400,19 @@ impl FakeServerBuilder {
             },
         };
         server.clear();
+        // After the bootstrap objects, which all servers of the process share and which stay uncompressed.
         if self.compresses {
             server.backend().storage.compress();
         }
+        // After the bootstrap, which has drawn uids: the generators continue where those of the saved server stood, so
+        // that no uid is drawn twice.
         if let Some(drawn) = drawn {
-            server.backend().entropy.go_on(drawn);
+            server.backend().entropy.resume_from(drawn);
         }
         match kept {
+            // The data file replaces the initial state, which counts for a new file and for resets only.
             Some(kept) => server.restore(&kept, self.restart),
-            None => beginning::fill(&server, self.progress.as_ref())?,
+            None => initial_state::fill(&server, self.progress.as_ref())?,
         }
         Ok(FakeServer::new(server))
     }

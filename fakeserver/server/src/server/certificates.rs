@@ -59,7 +59,7 @@ pub struct Certificates {
     clock: Clock,
 }
 
-/// A certificate that says who a client is, and its key.
+/// A client certificate and its key.
 #[derive(Clone)]
 pub struct ClientCertificate {
     certificate_pem: String,
@@ -70,8 +70,8 @@ pub struct ClientCertificate {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CertificateError {
-    /// A name cannot stand in a certificate, or there is no key: another name may do.
-    #[error("certificate not made")]
+    /// A name is invalid in a certificate, or no key could be generated. A retry with another name may succeed.
+    #[error("the certificate cannot be created")]
     Certificate(#[source] Box<dyn Error + Send + Sync>),
     /// A text is not what it should be: PEM of certificates, or of a key.
     #[error("{of}: {why}")]
@@ -86,16 +86,16 @@ pub enum CertificateError {
     Tls(#[source] Box<dyn Error + Send + Sync>),
 }
 
-/// Asks clients for a certificate, and takes what they show: what does not count is answered with 401, not with a
-/// connection that breaks.
+/// Requests a client certificate, and accepts any: an untrusted one is answered with 401, and does not fail the
+/// handshake.
 #[derive(Debug)]
 struct AnyCertificate(Arc<dyn ClientCertVerifier>);
 
 // === impl Certificates ===
 
 impl Certificates {
-    /// For a server that clients call `names`, besides `localhost`, the loopback addresses and `kubernetes` in all its
-    /// forms. A name that is an address is one.
+    /// Generates certificates for a server named `names`, besides `localhost`, the loopback addresses and all forms of
+    /// `kubernetes`. A name may be an IP address.
     ///
     /// # Errors
     ///
@@ -118,8 +118,8 @@ impl Certificates {
         Self::assemble(authority, trusted_pem, chain, key, Vec::new())
     }
 
-    /// For a server that shows the certificates in `chain_pem`, the first of which is its own and has the key in `key_pem`.
-    /// Clients are known by certificates of an authority in `client_authorities_pem`, which may have none.
+    /// Uses the certificate chain in `chain_pem`, whose first certificate has the key in `key_pem`. Clients
+    /// authenticate with certificates of the authorities in `client_authorities_pem`, which may be empty.
     ///
     /// # Errors
     ///
@@ -146,8 +146,8 @@ impl Certificates {
         Self::assemble(authority, trusted_pem, chain, key, clients)
     }
 
-    /// Makes a certificate in PEM that is its own authority, and its key, for a server that clients call `names` besides
-    /// those of [`new`](Self::new).
+    /// Creates a self-signed certificate in PEM and its key, for a server named `names` besides the names of
+    /// [`new`](Self::new).
     ///
     /// # Errors
     ///
@@ -199,7 +199,7 @@ impl Certificates {
         self.trusted_pem.to_string()
     }
 
-    /// A certificate for a client whose requests are to be `user`'s: name and groups stand in it.
+    /// Creates a client certificate with the name and the groups of `user`.
     ///
     /// # Errors
     ///
@@ -230,9 +230,9 @@ impl Certificates {
         }
     }
 
-    /// Returns the user whom the certificates name that a client has shown. Returns `None` if it has shown none.
-    pub(super) fn peer(&self, shown: Option<&[CertificateDer<'_>]>) -> Option<Peer> {
-        let (own, rest) = shown?.split_first()?;
+    /// Returns the user of the certificates that a client has presented, or `None` if there are none.
+    pub(super) fn peer(&self, certificates: Option<&[CertificateDer<'_>]>) -> Option<Peer> {
+        let (own, rest) = certificates?.split_first()?;
         let seconds = u64::try_from(self.clock.now().as_second()).unwrap_or_default();
         let now = UnixTime::since_unix_epoch(Duration::from_secs(seconds));
         let is_ours = self.clients.verify_client_cert(own, rest, now).is_ok();
@@ -259,7 +259,7 @@ fn certificates_in(
 
 impl fmt::Debug for Certificates {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Not the keys.
+        // Leaves the keys out.
         f.debug_struct("Certificates").finish_non_exhaustive()
     }
 }
@@ -280,7 +280,7 @@ impl ClientCertificate {
 
 impl fmt::Debug for ClientCertificate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Not the key.
+        // Leaves the key out.
         f.debug_struct("ClientCertificate").finish_non_exhaustive()
     }
 }

@@ -10,7 +10,7 @@ use tower::ServiceExt;
 use super::{
     FakeServer,
     objects::{identity, refused},
-    severed::deliver,
+    transport_error::deliver,
 };
 use crate::verbs;
 
@@ -26,7 +26,7 @@ impl FakeServer {
         self.client_as(UserInfo::administrator())
     }
 
-    /// A [client](Self::client) whose requests are `user`'s, who is also in the group `system:authenticated`.
+    /// Returns a [client](Self::client) for requests of `user`, who is also in the group `system:authenticated`.
     ///
     /// # Panics
     ///
@@ -36,8 +36,8 @@ impl FakeServer {
         kube::Client::new(service, "default")
     }
 
-    /// A [client](Self::client) that says on each request that it is `name`: the manager of the fields that it writes,
-    /// and what fault rules know it by.
+    /// Returns a [client](Self::client) with the user agent `name`: the manager of the fields that it writes, and the
+    /// client in fault rules.
     ///
     /// # Panics
     ///
@@ -54,12 +54,12 @@ impl FakeServer {
         kube::Client::new(named.map_result(deliver), "default")
     }
 
-    /// The object `name` as it is now, of the type that is asked for; `namespace` is for types that have namespaces.
+    /// Returns the current object `name` of the type `K`; `namespace` is for namespaced types.
     ///
     /// # Errors
     ///
-    /// [`ObjectError::Unreadable`]: what is stored is no value of the type; [`ObjectError::Refused`]: nothing of its kind is
-    /// served.
+    /// [`ObjectError::Unreadable`]: the stored object is no value of the type; [`ObjectError::Refused`]: the kind is
+    /// not served.
     pub fn get<K>(&self, namespace: Option<&str>, name: &str) -> Result<Option<K>, ObjectError>
     where
         K: Resource<DynamicType = ()> + DeserializeOwned,

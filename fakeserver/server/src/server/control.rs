@@ -11,9 +11,8 @@ use tracing::error;
 use super::control_openapi::document;
 use super::{
     assembly::Server,
-    beginning,
     control_faults::{serve_faults, unserved},
-    data,
+    data, initial_state,
 };
 use crate::{faults::FaultSpec, task};
 
@@ -52,7 +51,7 @@ pub(super) async fn handle(server: &Server, method: &Method, action: &str, body:
         "compact" => backend.storage.compact(),
         "expire" => backend.storage.expire(),
         "disconnect" => backend.watchers.disconnect(),
-        _ => beginning::reset(server),
+        _ => initial_state::reset(server),
     }
     StatusCode::NO_CONTENT.into_response()
 }

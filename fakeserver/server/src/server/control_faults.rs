@@ -27,17 +27,17 @@ struct FaultList {
     items: Vec<InstalledFault>,
 }
 
-/// `GET` lists what is in force, `POST` installs one or several, `DELETE` removes all; below it, by an id, `GET` shows one
-/// and `DELETE` removes it. `catalogue` lists what there is.
+/// `GET` lists the installed faults, `POST` installs one or several, `DELETE` removes all; below it, by an id, `GET`
+/// returns one and `DELETE` removes it. `catalogue` lists all faults.
 ///
-/// `below` is what stands behind `/_control/faults/` in the path.
+/// `below` is the rest of the path after `/_control/faults/`.
 ///
-/// Where `refusal` says why a fault cannot be made here, it is refused with 422. Where `warning` says why one will hardly do
-/// anything, the answer has a `Warning` header.
+/// A fault for which `refusal` returns a reason is rejected with 422. If `warning` returns a text, the response has a
+/// `Warning` header.
 ///
 /// # Cancel safety
 ///
-/// Faults are installed, all that were asked for, or not.
+/// Either all requested faults are installed, or none.
 pub async fn serve_faults(
     faults: &Faults,
     refusal: impl Fn(&FaultSpec) -> Option<String>,

@@ -203,8 +203,8 @@ fn fault() -> Value {
             schema["description"].as_str().unwrap_or_default()
         )
         .into();
-        if let Some(known) = properties.get_mut(&parameter) {
-            merge(known, &schema);
+        if let Some(merged) = properties.get_mut(&parameter) {
+            merge(merged, &schema);
         } else {
             properties.insert(parameter, schema);
         }
@@ -226,16 +226,16 @@ pub fn fault_parameters() -> Vec<(String, String, Value)> {
     parameters.expect("a test writes the file")
 }
 
-/// Adds what another fault has to say about a parameter of the same name.
-fn merge(known: &mut Value, other: &Value) {
+/// Merges the schema of another fault's parameter with the same name.
+fn merge(merged: &mut Value, other: &Value) {
     let text = |schema: &Value| {
         schema["description"]
             .as_str()
             .unwrap_or_default()
             .to_owned()
     };
-    known["description"] = format!("{} {}", text(known), text(other)).into();
-    let values = known.get_mut("enum").and_then(Value::as_array_mut);
+    merged["description"] = format!("{} {}", text(merged), text(other)).into();
+    let values = merged.get_mut("enum").and_then(Value::as_array_mut);
     if let (Some(values), Some(others)) = (values, other["enum"].as_array()) {
         let new: Vec<Value> = others
             .iter()
@@ -244,8 +244,8 @@ fn merge(known: &mut Value, other: &Value) {
             .collect();
         values.extend(new);
     }
-    // What holds for one fault only is left to the server to check.
-    if let Value::Object(fields) = known {
+    // Bounds that hold for one fault only are left for the server to check.
+    if let Value::Object(fields) = merged {
         for bound in ["default", "minimum", "maximum"] {
             if fields.get(bound) != other.get(bound) {
                 fields.remove(bound);

@@ -6,7 +6,7 @@ use crate::{controllers::EnabledControllers, nodes::WorkloadOptions};
 
 /// Which controllers work in a server: by default those without which deletions do not end.
 ///
-/// Definitions of custom resources are looked after always, as in a real API server.
+/// The controller of custom resource definitions always works, as in a real API server.
 ///
 /// # Examples
 ///
@@ -28,7 +28,7 @@ pub struct Controllers {
 // === impl Controllers ===
 
 impl Controllers {
-    /// No controllers: deleted namespaces stay as they are, and finalizers of the garbage collector stay for ever.
+    /// No controllers: deleted namespaces stay terminating, and the garbage collector's finalizers are never removed.
     pub fn none() -> Self {
         Self {
             enabled: EnabledControllers::NONE,

@@ -6,24 +6,24 @@ use crate::store::snapshot::{Snapshot, SnapshotError};
 // === impl FakeServer ===
 
 impl FakeServer {
-    /// The whole store as it is now, to begin another server [with](crate::FakeServerBuilder::with_snapshot), or to
-    /// [write](Snapshot::write).
+    /// Returns a snapshot of the whole store, to start another server [with](crate::FakeServerBuilder::with_snapshot),
+    /// or to [write](Snapshot::write).
     ///
     /// # Memory
     ///
-    /// It shares the objects with the store.
+    /// The snapshot shares the objects with the store.
     pub fn snapshot(&self) -> Snapshot {
         self.server.snapshot()
     }
 
-    /// Writes the state to the [data file](crate::FakeServerBuilder::with_data_file), unless it is there already. Gives
-    /// whether anything was written; without a data file, nothing is.
+    /// Writes the state to the [data file](crate::FakeServerBuilder::with_data_file), unless the file is up to date.
+    /// Returns whether it was written; without a data file, returns false.
     ///
-    /// It returns when the state is on the disk, and blocks its thread until then.
+    /// Blocks the thread until the state is on the disk.
     ///
     /// # Errors
     ///
-    /// [`SnapshotError::NotWritten`]: the file is as it was, and trying again may help.
+    /// [`SnapshotError::NotWritten`]: the file is unchanged, and a retry may succeed.
     pub fn save(&self) -> Result<bool, SnapshotError> {
         save(&self.server)
     }

@@ -9,20 +9,20 @@ use crate::{
     store::{manifests::ManifestError, snapshot::SnapshotError},
 };
 
-/// A server that cannot be built as told.
+/// The reason why a server cannot be built.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BuildError {
     /// An admission plugin is unknown, or both enabled and disabled.
     #[error(transparent)]
     Admission(#[from] AdmissionPluginsError),
-    /// One of the builder's objects is not taken.
-    #[error("an object to begin with is refused")]
+    /// An object of the builder was rejected.
+    #[error("an initial object is rejected")]
     Object(#[source] ObjectError),
-    /// A manifest cannot be read, or an object in it is not taken.
-    #[error("a manifest is refused")]
+    /// A manifest cannot be read, or an object in it was rejected.
+    #[error("a manifest is rejected")]
     Manifest(#[from] ManifestError),
-    /// The file that it keeps its state in cannot be used.
+    /// The data file cannot be used.
     #[error("the state on disk cannot be used")]
     Data(#[from] SnapshotError),
 }

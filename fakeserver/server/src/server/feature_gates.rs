@@ -46,7 +46,7 @@ impl FakeServerBuilder {
     }
 
     /// Selects by the parameter `shardSelector` in lists and watches, as kube-apiserver does with the feature gate
-    /// `ShardedListAndWatch`. By default it does not: the parameter has no effect then, and lists say nothing about it.
+    /// `ShardedListAndWatch`. By default the gate is off: the parameter has no effect, and lists contain no shard info.
     #[doc(alias = "feature-gates")]
     pub fn with_shards(mut self, has_shards: bool) -> Self {
         self.gates.has_shards = has_shards;

@@ -1,4 +1,4 @@
-//! The limit of requests in flight: others are refused.
+//! The limit of requests in flight: further requests are answered with 429.
 
 use std::{
     io,
@@ -21,27 +21,28 @@ use tokio_util::sync::CancellationToken;
 
 use super::{
     assembly::Server,
+    concurrency_limit::Slot,
     observed_body::{BodyObserver, PolledFrame, observe},
-    slots::Slot,
 };
 use crate::{
     edge::request::{ApiPath, Query, REQUEST_LIMIT},
     verbs::Verb,
 };
 
-/// The slot of a request whose answer is being sent.
-struct Lent {
-    /// Empty when it took too long.
+/// The slot of a request whose response is being sent.
+struct HeldSlot {
+    /// Empty if sending took too long.
     slot: Arc<Mutex<Option<Slot>>>,
     sent: CancellationToken,
 }
 
-/// Answers `request`, if there are not too many already. What lasts long does not count.
+/// Answers `request`, or rejects it with 429 if too many are in flight. Long-running requests do not count.
 pub(super) async fn admit(
     State(server): State<Arc<Server>>,
     request: Request,
     next: Next,
 ) -> Response {
+    // Before the limit: a watch would hold a slot for as long as it lasts.
     if is_exempt(request.method(), request.uri()) {
         return next.run(request).await;
     }
@@ -49,6 +50,7 @@ pub(super) async fn admit(
         *request.method(),
         Method::GET | Method::HEAD | Method::OPTIONS
     );
+    // Before authentication: a flood of requests must not cost more than this.
     let Some(slot) = server.in_flight.enter(is_reading) else {
         return too_many();
     };
@@ -60,35 +62,34 @@ pub(super) async fn admit(
     }
 }
 
-/// Frees `slot` when the answer was sent. If that takes too long, the slot is free all the same, and nothing more of the
-/// answer is sent.
+/// Frees `slot` after the response was sent. If that takes too long, frees the slot and stops sending.
 fn hold_for_a_time(server: &Server, response: Response, slot: Slot) -> Response {
-    let lent = Lent {
+    let held = HeldSlot {
         slot: Arc::new(Mutex::new(Some(slot))),
         sent: CancellationToken::new(),
     };
-    let slot = Arc::clone(&lent.slot);
-    let sent = lent.sent.clone();
+    let slot = Arc::clone(&held.slot);
+    let sent = held.sent.clone();
     let stop = server.api.tasks.stop_token().clone();
-    // A body whose reader is slow is not polled, so that it cannot tell the time itself.
+    // The body of a slow reader is not polled, so it cannot check the time itself: a task does.
     server.api.tasks.spawn(async move {
         tokio::select! {
             biased;
             () = sent.cancelled() => {}
             () = stop.cancelled() => {}
-            () = sleep(REQUEST_LIMIT) => drop(taken(&slot)),
+            () = sleep(REQUEST_LIMIT) => drop(take_slot(&slot)),
         }
     });
-    response.map(|body| observe(body, lent))
+    response.map(|body| observe(body, held))
 }
 
-fn taken(slot: &Mutex<Option<Slot>>) -> Option<Slot> {
+fn take_slot(slot: &Mutex<Option<Slot>>) -> Option<Slot> {
     slot.lock().unwrap_or_else(PoisonError::into_inner).take()
 }
 
-// === impl Lent ===
+// === impl HeldSlot ===
 
-impl BodyObserver for Lent {
+impl BodyObserver for HeldSlot {
     fn poll_frame(&mut self, body: &mut Body, context: &mut Context<'_>) -> PolledFrame {
         let slot = self.slot.lock().unwrap_or_else(PoisonError::into_inner);
         if slot.is_none() {
@@ -99,14 +100,14 @@ impl BodyObserver for Lent {
     }
 }
 
-impl Drop for Lent {
+impl Drop for HeldSlot {
     fn drop(&mut self) {
-        drop(taken(&self.slot));
+        drop(take_slot(&self.slot));
         self.sent.cancel();
     }
 }
 
-/// Returns whether a request lasts as long as it likes.
+/// Returns whether a request is long-running, and so exempt from limits.
 pub(super) fn is_exempt(method: &Method, uri: &Uri) -> bool {
     if uri.path().starts_with("/_control/") {
         return true;

@@ -22,9 +22,8 @@ use super::certificates::Certificates;
 use super::{
     activity::{self, Activity},
     audit::RemoteAddress,
-    breaking,
+    body_drain, connection_break,
     socket::Socket,
-    unread,
 };
 use crate::{
     faults::{Connection, ListenGate},
@@ -140,6 +139,7 @@ impl Listener {
             ending: CancellationToken::new(),
         };
         let places = Arc::new(Semaphore::new(self.connections_max));
+        // Two sets: connections are waited for first, and only then the tasks of HTTP/2 streams that they have spawned.
         let accepted = Executor(Arc::new(TaskSet::new()));
         let accepting = accept_all(self.socket, &self.gate, &places, |stream, place| {
             let connection = connections.clone().serve(stream, place);
@@ -150,11 +150,15 @@ impl Listener {
             () = stop => {}
             () = accepting => {}
         }
+        // After accepting has ended, so that no new watch begins, and before the drain: open watches would keep their
+        // connections until the limit.
         on_stop();
+        // Idle connections close, HTTP/2 sends GOAWAY, and requests in flight are completed.
         connections.ending.cancel();
         if time::timeout(DRAIN_LIMIT, accepted.0.wait()).await.is_err() {
-            warn!("connections closed with requests under way");
+            warn!("connections closed with requests in flight");
         }
+        // The rest is cut off: a client that does not read must not keep the server from ending.
         accepted.0.shutdown().await;
         executor.0.shutdown().await;
     }
@@ -168,19 +172,23 @@ async fn accept_all(
     serve: impl Fn(TcpStream, OwnedSemaphorePermit),
 ) {
     loop {
+        // Before `accept`: a connection beyond the limit waits in the backlog of the system, unaccepted, and no socket
+        // is held for it.
         let place = Arc::clone(places).acquire_owned();
         let accepted = tokio::select! {
             biased;
+            // Biased: once a fault has closed the gate, no connection that arrived before is accepted any more.
             () = gate.closed() => None,
             accepted = async { (place.await, listener.accept().await) } => Some(accepted),
         };
         match accepted {
             None => match reopened(listener, gate).await {
                 Ok(opened) => listener = opened,
-                Err(error) => return error!(%error, "the listener cannot be opened again"),
+                Err(error) => return error!(%error, "the listener cannot be reopened"),
             },
             Some((Ok(place), Ok((stream, _)))) => serve(stream, place),
             Some((Ok(_), Err(error))) => {
+                // The process has no file descriptors left, or the client has gone: a pause, or the loop would spin.
                 warn!(%error, "connection not accepted");
                 time::sleep(ACCEPT_PAUSE).await;
             }
@@ -192,12 +200,14 @@ async fn accept_all(
 /// Closes the listener until the gate is open. It stays bound to its address meanwhile.
 async fn reopened(listener: TcpListener, gate: &ListenGate) -> io::Result<TcpListener> {
     let address = listener.local_addr()?;
+    // Closed, so that the system refuses connections; a listener that only does not accept would let them wait.
     drop(listener);
     let socket = match address {
         SocketAddr::V4(_) => TcpSocket::new_v4()?,
         SocketAddr::V6(_) => TcpSocket::new_v6()?,
     };
     socket.set_reuseaddr(true)?;
+    // Bound at once, but not listening: the address stays ours, and still refuses connections.
     socket.bind(address)?;
     gate.opened().await;
     socket.listen(BACKLOG)
@@ -237,7 +247,7 @@ where
 // === impl Connections ===
 
 impl Connections {
-    /// Serves one connection to its end, and keeps its place so long.
+    /// Serves a connection to its end. It counts towards the connection limit until then.
     async fn serve(mut self, stream: TcpStream, _place: OwnedSemaphorePermit) {
         prepare(&stream);
         let connection = Connection::over_tcp();
@@ -250,24 +260,31 @@ impl Connections {
             return self.secure(certificates, stream, connection).await;
         }
         let socket = Socket::new(stream, connection.clone());
-        self.converse(socket, self.router.clone(), connection).await;
+        self.serve_connection(socket, self.router.clone(), connection)
+            .await;
     }
 
     /// Answers the requests of a connection.
-    pub(super) async fn converse<S>(&self, stream: S, router: Router, connection: Connection)
-    where
+    pub(super) async fn serve_connection<S>(
+        &self,
+        stream: S,
+        router: Router,
+        connection: Connection,
+    ) where
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
         let activity = Activity::default();
         let router = router
-            .layer(middleware::from_fn(unread::drain))
+            // Innermost: the rest of the request is drained before the response begins, and its connection counts as
+            // active meanwhile.
+            .layer(middleware::from_fn(body_drain::drain))
             .layer(middleware::from_fn_with_state(
                 activity.clone(),
                 activity::note,
             ))
             .layer(middleware::from_fn_with_state(
                 connection.clone(),
-                breaking::carry_out,
+                connection_break::break_on_fault,
             ));
         let served = self
             .builder
@@ -286,6 +303,7 @@ impl Connections {
         loop {
             tokio::select! {
                 biased;
+                // First: a broken connection must not write what the other branches would still send.
                 () = connection.broken() => return debug!("connection reset by a fault"),
                 () = &mut leaving, if !is_leaving => {
                     is_leaving = true;
@@ -297,6 +315,7 @@ impl Connections {
                     }
                     return;
                 }
+                // Last: a request that arrives with the timeout is still served.
                 () = &mut idle => return debug!("idle connection closed"),
             }
         }

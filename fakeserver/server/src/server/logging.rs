@@ -6,38 +6,38 @@ use http::request::Parts;
 use tokio::time::Instant;
 use tracing::{Level, enabled, info};
 
-use super::{assembly::Server, audit::Audited};
+use super::{assembly::Server, audit::AuditedRequest};
 use crate::verbs::Requester;
 
-/// A request on its way, as far as somebody logs it.
+/// The log entries of a request that is being served.
 #[derive(Debug)]
-pub(super) struct Logged {
-    access: Option<Access>,
-    audited: Option<Audited>,
+pub(super) struct LoggedRequest {
+    access: Option<AccessLine>,
+    audited: Option<AuditedRequest>,
 }
 
 /// A request in the program's log.
 #[derive(Debug)]
-struct Access {
+struct AccessLine {
     user: String,
     verb: String,
-    /// The resource, or the path that is none.
+    /// The resource, or the path of a non-resource request.
     resource: String,
     began: Instant,
 }
 
-// === impl Logged ===
+// === impl LoggedRequest ===
 
-impl Logged {
-    /// Notes a request that has come. Without a requester its authentication has failed.
+impl LoggedRequest {
+    /// Begins the entries of a request. Without a requester, authentication has failed.
     pub(super) fn begin(
         server: &Server,
         parts: &Parts,
         attributes: impl Fn() -> Attributes,
         requester: Option<&Requester>,
     ) -> Self {
-        let is_told = enabled!(target: "fakeserver::access", Level::INFO);
-        if !is_told && server.audit.is_none() {
+        let is_logged = enabled!(target: "fakeserver::access", Level::INFO);
+        if !is_logged && server.audit.is_none() {
             return Self {
                 access: None,
                 audited: None,
@@ -48,7 +48,7 @@ impl Logged {
         let audit = server.audit.as_ref();
         Self {
             audited: audit.and_then(|log| log.begin(clock, parts, &attributes, requester)),
-            access: is_told.then(|| Access::of(attributes, requester)),
+            access: is_logged.then(|| AccessLine::of(attributes, requester)),
         }
     }
 
@@ -59,10 +59,10 @@ impl Logged {
         }
     }
 
-    /// Notes the answer.
+    /// Logs the response.
     pub(super) fn answer(self, response: Response) -> Response {
         if let Some(access) = self.access {
-            access.tell(&response);
+            access.log(&response);
         }
         match self.audited {
             Some(audited) => audited.answer(response),
@@ -70,23 +70,23 @@ impl Logged {
         }
     }
 
-    /// Notes an answer that accepts a WebSocket. The request ends when the body is dropped that comes with the answer.
+    /// Logs a response that accepts a WebSocket. The request ends when the returned body is dropped.
     pub(super) fn switch(self, accepted: Response) -> (Response, Body) {
         let (parts, body) = self.answer(accepted).into_parts();
         (Response::from_parts(parts, Body::empty()), body)
     }
 }
 
-// === impl Access ===
+// === impl AccessLine ===
 
-impl Access {
+impl AccessLine {
     fn of(attributes: Attributes, requester: Option<&Requester>) -> Self {
         let resource = match attributes.target {
             Target::Path(path) => path,
             Target::Resource(it) => {
                 let parts = [it.namespace, it.resource, it.name, it.subresource];
-                let said = parts.into_iter().filter(|part| !part.is_empty());
-                said.collect::<Vec<_>>().join("/")
+                let parts = parts.into_iter().filter(|part| !part.is_empty());
+                parts.collect::<Vec<_>>().join("/")
             }
         };
         Self {
@@ -98,7 +98,7 @@ impl Access {
     }
 
     /// Writes the line. The duration of a watch is that until its first byte.
-    fn tell(self, response: &Response) {
+    fn log(self, response: &Response) {
         let Self {
             user,
             verb,

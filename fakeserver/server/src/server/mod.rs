@@ -2,7 +2,7 @@
 
 mod stats;
 mod requests;
-mod slots;
+mod concurrency_limit;
 mod security;
 mod bootstrap;
 mod audit;
@@ -12,7 +12,7 @@ mod controller_options;
 mod feature_gates;
 mod builder;
 mod error;
-mod beginning;
+mod initial_state;
 mod objects;
 mod data;
 mod router;
@@ -20,7 +20,7 @@ mod metrics;
 mod request_log;
 mod access;
 mod logging;
-mod envelope;
+mod response_headers;
 #[cfg(feature = "tls")]
 mod openid;
 mod control_faults;
@@ -30,14 +30,14 @@ mod control;
 mod certificates;
 mod socket;
 mod observed_body;
-mod breaking;
+mod connection_break;
 #[cfg(feature = "client")]
-mod severed;
+mod transport_error;
 mod listen;
 #[cfg(feature = "tls")]
 mod secure;
 mod activity;
-mod unread;
+mod body_drain;
 mod in_flight;
 mod page;
 mod trace;
@@ -66,10 +66,10 @@ use crate::{
 };
 
 use self::assembly::Server;
-pub use self::beginning::Progress;
 #[cfg(feature = "tls")]
 pub use self::certificates::{CertificateError, Certificates, ClientCertificate};
 pub use self::control_openapi::{fault_parameters, match_schema, when_schema};
+pub use self::initial_state::Progress;
 pub use self::pods::WriteLogError;
 pub use self::{
     audit::{AuditLog, AuditLogError, AuditPolicy, AuditPolicyError},
@@ -114,6 +114,7 @@ impl FakeServer {
     }
 
     fn new(server: Server) -> Self {
+        // Once all initial objects are stored, which are no events of the trace.
         server.begin_trace();
         Self {
             server: Arc::new(server),
@@ -148,7 +149,7 @@ impl FakeServer {
 
     /// [Serves](Self::serve) by TLS, HTTP/1.1 or HTTP/2 as the client prefers.
     ///
-    /// A client that shows a certificate of this authority, valid by the server's clock, is the user whom it names. Any
+    /// A client with a certificate of the client authority, valid by the server's clock, is the user named in it. Any
     /// other certificate is answered with 401.
     ///
     /// # Cancel safety
@@ -166,20 +167,20 @@ impl FakeServer {
         self.serve_by(listener, stop)
     }
 
-    /// Lets `webhooks` answer in process what the server asks the webhooks at `host`, without TLS: the host, or host and
-    /// port, of a `url`, or `NAME.NAMESPACE.svc` for a service.
+    /// Answers calls to webhooks at `host` in process by `webhooks`, without TLS: the host, or host and port, of a
+    /// `url`, or `NAME.NAMESPACE.svc` for a service.
     ///
-    /// Each question is a POST of an `AdmissionReview` to the path that a webhook configuration names, with `?timeout=10s`.
-    /// What is not served so is asked over HTTPS, and trusted by the `caBundle` of its configuration only.
+    /// Each question is a POST of an `AdmissionReview` to the path that a webhook configuration names, with
+    /// `?timeout=10s`. Calls to other hosts use HTTPS, and trust only the `caBundle` of their configuration.
     ///
-    /// Requests that an `APIService` hands to a service of that name are answered so, too: see
+    /// Requests for an `APIService` with a service of that name are answered the same way: see
     /// `fakeserver::docs::aggregation`.
     pub fn serve_webhooks(&self, host: &str, webhooks: Router) {
         self.backend().webhooks.serve(host, webhooks);
     }
 
-    /// Sends what the server asks the webhooks at `host`, as [`serve_webhooks`](Self::serve_webhooks) names it, and what it
-    /// forwards to an aggregated API server there, to the scheme, host and port of `to`: `https`, or `http` without TLS.
+    /// Sends calls to webhooks at `host`, named as in [`serve_webhooks`](Self::serve_webhooks), and requests forwarded
+    /// to an aggregated API server there, to the scheme, host and port of `to`: `https`, or `http` without TLS.
     ///
     /// The certificate has to be that of `host`, as it would be in a cluster.
     pub fn redirect_webhooks(&self, host: &str, to: Uri) {
@@ -209,11 +210,11 @@ impl FakeServer {
         self.backend().watchers.disconnect();
     }
 
-    /// Rolls the store back by `revisions`, at most to where its history begins, as a cluster that was restored from a
-    /// backup. Later writes are lost, open watches end, and new writes reuse the lost revisions. Time and uids
+    /// Rolls the store back by `revisions`, at most to the beginning of its history, like a cluster that was restored
+    /// from a backup. Later writes are lost, open watches end, and new writes reuse the lost revisions. Time and uids
     /// continue.
     ///
-    /// A watch from a lost revision brings nothing until the server has come by it.
+    /// A watch from a lost revision sends nothing until the server has passed that revision.
     pub fn roll_back(&self, revisions: u64) {
         controllers::roll_back(self.backend(), revisions);
     }
@@ -223,7 +224,7 @@ impl FakeServer {
     ///
     /// Time, uids and installed faults continue.
     pub fn reset(&self) {
-        beginning::reset(&self.server);
+        initial_state::reset(&self.server);
     }
 
     /// Returns a warning if the fault of `spec` is for a resource that is not served now.
@@ -241,16 +242,16 @@ impl FakeServer {
         self.server.stats()
     }
 
-    /// The objects of a resource as they are now, in the order of a list: by `namespace/name`, byte for byte.
+    /// Returns the current objects of a resource in the order of a list: by the bytes of `namespace/name`.
     ///
-    /// The versions of a resource show the same objects.
+    /// All versions of a resource have the same objects.
     pub fn objects(&self, group: &str, _version: &str, resource: &str) -> Vec<Arc<StoredObject>> {
         let resource = storage_of(group, resource);
         let snapshot = self.backend().storage.view(|view| view.snapshot(&resource));
         snapshot.objects(&Range::All, None).cloned().collect()
     }
 
-    /// The writes to a resource after the revision `after`, oldest first, as far back as they are kept.
+    /// Returns the writes to a resource after the revision `after` that are in the history, oldest first.
     pub fn history(
         &self,
         group: &str,
@@ -264,14 +265,14 @@ impl FakeServer {
             .view(|view| view.log(&resource, &Range::All, Revision::new(after)))
     }
 
-    /// Takes over what `leader` has written since this server's own revision, up to its revision `up_to`, and gives the
-    /// revision at which this server stands then: the watch cache of one of several API servers, which lags behind the
-    /// store that they share for as long as it is not called.
+    /// Copies the writes of `leader` from this server's revision to `up_to`, and returns the revision reached. This
+    /// server then behaves as the watch cache of one of several API servers: it lags behind the shared store until the
+    /// next call.
     ///
-    /// This server has to have begun as the leader did: with the same seed, or with the same
+    /// This server must have the leader's initial state: with the same seed, or with the same
     /// [snapshot](crate::FakeServerBuilder::with_snapshot). It needs [no controllers](crate::Controllers::none), and no
-    /// client may write to it. It stops before changes that the leader has compacted. Definitions of custom resources
-    /// are copied as objects, and not served.
+    /// client may write to it. It stops before changes that the leader has compacted. Custom resource definitions are
+    /// copied as objects, but their resources are not served.
     ///
     /// # Examples
     ///
@@ -304,6 +305,7 @@ impl FakeServer {
     ///
     /// If dropped, the tasks still end, but no caller waits for them.
     pub async fn shutdown(&self) {
+        // Before the trace ends: the last changes of the tasks are in it.
         self.server.api.tasks.shutdown().await;
         if let Some(trace) = &self.server.trace {
             trace.end();

@@ -15,20 +15,20 @@ use crate::{
 // === impl FakeServer ===
 
 impl FakeServer {
-    /// Makes `object` what the server has under its kind and name, and returns it as it is stored.
+    /// Creates or replaces the object of this kind and name, and returns the stored object.
     ///
-    /// It is applied by server-side apply as the manager `fakeserver`, with force; then its status is, if it has one.
-    /// So it is completed and validated as the object of a client is, and watchers are notified. The version that it
-    /// was read at does not matter: its uid, version, managers and times are left out. Its namespace is created if it
-    /// does not exist; without a namespace the object is created in `default`. Fault rules, hooks and the log of
-    /// requests do not see the write.
+    /// The object is applied by forced server-side apply as the manager `fakeserver`; then its status is, if it has
+    /// one. It is defaulted and validated as a client's object, and watchers are notified. Its resource version does
+    /// not matter: its uid, version, managers and times are left out. Its namespace is created if it does not exist;
+    /// without a namespace the object is created in `default`. Fault rules, hooks and the log of requests do not see
+    /// the write.
     ///
-    /// Any type that says its `kind` and `apiVersion` serves: those of `k8s-openapi`, those that derive
+    /// Any type that serializes `kind` and `apiVersion` can be used: those of `k8s-openapi`, those that derive
     /// `kube::CustomResource`, or a [`serde_json::Value`].
     ///
     /// # Errors
     ///
-    /// What a client would be told, with the object and the field; see [`ObjectError`]. Nothing is written then.
+    /// The status that a client would get, with the object and the field; see [`ObjectError`]. Nothing is written then.
     ///
     /// # Examples
     ///
@@ -60,29 +60,30 @@ impl FakeServer {
         })
     }
 
-    /// Deletes the object under the kind and name of `object`, as a client would: what finalizers hold stays until they
-    /// are gone.
+    /// Deletes the object with the kind and name of `object`, as a client would: an object with finalizers stays until
+    /// they are removed.
     ///
     /// # Errors
     ///
-    /// What a client would be told: [`ObjectError::is_not_found`] if there is none.
+    /// The status that a client would get: [`ObjectError::is_not_found`] if the object does not exist.
     ///
     /// # Panics
     ///
-    /// Outside of a tokio runtime, if what is deleted holds others: a namespace, or a definition of custom resources.
+    /// Outside of a tokio runtime, if the deleted object contains others: a namespace, or a definition of custom
+    /// resources.
     pub fn delete<T: Serialize>(&self, object: &T) -> Result<(), ObjectError> {
         let value = to_value(object)?;
         verbs::delete_object(self.backend(), &value)
             .map_err(|status| refused(&identity(&value), &status))
     }
 
-    /// The last requests to the API, oldest first, those under way included.
+    /// Returns the last requests to the API, oldest first, including those in flight.
     ///
     /// # Memory
     ///
-    /// A thousand are kept, or [as many as told](crate::FakeServerBuilder::with_requests_kept); the oldest make room,
-    /// and are counted in [`Stats::requests_forgotten`](crate::Stats::requests_forgotten).
-    /// Of a path and of a query the first 8 KiB are kept, of a user agent the first 1 KiB.
+    /// A thousand are kept, or [a configured number](crate::FakeServerBuilder::with_requests_kept); the oldest are
+    /// dropped, and counted in [`Stats::requests_forgotten`](crate::Stats::requests_forgotten). Of a path and of a
+    /// query the first 8 KiB are kept, of a user agent the first 1 KiB.
     ///
     /// # Examples
     ///

@@ -37,11 +37,11 @@ pub enum WriteLogError {
 // === impl FakeServerBuilder ===
 
 impl FakeServerBuilder {
-    /// Lets `answer` answer the commands that clients execute in containers. Those for which it has no outcome are asked of
-    /// the next such function, and then run by the server, if they need no process.
+    /// Answers commands that clients execute in containers by `answer`. If it returns `None`, the next such function is
+    /// called; then the server runs the command, if it needs no process.
     ///
-    /// It is called for each command, on a thread of the runtime: it must not block. Containers run in a server
-    /// [with workloads](crate::Controllers::with_workloads).
+    /// The function is called for each command on a thread of the runtime: it must not block. Containers run in a
+    /// server [with workloads](crate::Controllers::with_workloads).
     ///
     /// # Examples
     ///
@@ -92,10 +92,10 @@ impl FakeServerBuilder {
 // === impl FakeServer ===
 
 impl FakeServer {
-    /// Appends the lines of `text` to the log of a container, as if its process had written them to standard output. Those who
-    /// follow the log hear of them at once.
+    /// Appends the lines of `text` to the log of a container, as if its process had written them to standard output.
+    /// Clients that follow the log receive them at once.
     ///
-    /// A container that has ended writes nothing that is followed, but what is appended is read.
+    /// Followers of a terminated container's log receive nothing more, but later reads include the appended lines.
     ///
     /// # Errors
     ///
@@ -147,7 +147,7 @@ impl FakeServer {
                 .into_iter()
                 .filter_map(|list| list.as_array())
                 .flatten();
-            if !all.any(|known| known["name"] == container) {
+            if !all.any(|listed| listed["name"] == container) {
                 return Err(WriteLogError::NoContainer {
                     pod: pod.to_owned(),
                     container: container.to_owned(),

@@ -27,7 +27,7 @@ const AGENT_BYTES: usize = 1 << 10;
 /// The number of bytes of a path, and of a query, that are remembered.
 const PATH_BYTES: usize = 8 << 10;
 
-/// Answers `request`, and remembers it. What controls the server is no request to its API.
+/// Answers `request`, and records it. Requests to `/_control` are not recorded.
 pub(super) async fn record(
     State(server): State<Arc<Server>>,
     request: Request,
@@ -39,7 +39,7 @@ pub(super) async fn record(
     let (parts, body) = request.into_parts();
     let requests = &server.requests;
     let revision = server.backend().storage.revision().get();
-    let record = understood(&parts, revision);
+    let record = record_of(&parts, revision);
     let trace = server.trace.as_ref();
     let traced = trace.and_then(|log| Traced::begin(log, &record));
     let number = requests.begin(record);
@@ -68,14 +68,14 @@ fn observed(requests: &Arc<Requests>, number: u64, body: Body) -> Body {
 }
 
 /// Returns the record of a request that arrives at a revision, with long parts cut.
-fn understood(parts: &Parts, revision: u64) -> RequestRecord {
+fn record_of(parts: &Parts, revision: u64) -> RequestRecord {
     let uri = &parts.uri;
-    let path = beginning(uri.path().as_bytes(), PATH_BYTES);
-    let query = beginning(uri.query().unwrap_or_default().as_bytes(), PATH_BYTES);
+    let path = prefix(uri.path().as_bytes(), PATH_BYTES);
+    let query = prefix(uri.query().unwrap_or_default().as_bytes(), PATH_BYTES);
     let query = Query::parse(Some(&query));
     let agent = parts.headers.get(header::USER_AGENT);
     let agent = agent.map(HeaderValue::as_bytes).unwrap_or_default();
-    let user_agent = beginning(agent, AGENT_BYTES);
+    let user_agent = prefix(agent, AGENT_BYTES);
     let client = user_agent.split('/').next().unwrap_or_default();
     let facts = RequestFacts {
         client: client.to_owned(),
@@ -92,7 +92,7 @@ fn understood(parts: &Parts, revision: u64) -> RequestRecord {
     }
 }
 
-/// Returns the facts that the path and the query of a request tell.
+/// Returns the facts in the path and the query of a request.
 fn facts(method: &Method, path: &str, query: &Query) -> RequestFacts {
     let ApiPath::Resource(path) = ApiPath::parse(path) else {
         return RequestFacts::default();
@@ -115,7 +115,7 @@ fn facts(method: &Method, path: &str, query: &Query) -> RequestFacts {
     }
 }
 
-fn beginning(text: &[u8], limit_bytes: usize) -> String {
+fn prefix(text: &[u8], limit_bytes: usize) -> String {
     let end = text.len().min(limit_bytes);
     String::from_utf8_lossy(&text[..end]).into_owned()
 }

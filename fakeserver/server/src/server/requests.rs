@@ -11,21 +11,21 @@ use http::{Method, StatusCode};
 
 use crate::faults::RequestFacts;
 
-/// The default number of requests that a server remembers.
+/// The default number of recorded requests.
 pub(crate) const REQUESTS_KEPT: usize = 1_000;
 
 /// A request, and how it was answered.
 #[derive(Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RequestRecord {
-    /// Which request it was, counted from 0 since the server was built or reset. A gap before the first one that is
-    /// known is what was forgotten.
+    /// The number of the request, counted from 0 since the server was built or reset. If the first recorded number is
+    /// not 0, older records were dropped.
     pub number: u64,
     /// The method.
     pub method: Method,
-    /// The path, as it was sent; of a longer one the first 8 KiB, and so of the query.
+    /// The path as sent, at most the first 8 KiB; the query has the same limit.
     pub path: String,
-    /// The facts on which rules of faults decide, as far as the head of the request tells them.
+    /// The facts for fault rules, as far as the head of the request has them.
     ///
     /// The verb is empty if the request is not about a resource, or if its method is no verb there. The user is always
     /// empty: the log precedes authentication.
@@ -34,7 +34,7 @@ pub struct RequestRecord {
     pub query: Vec<(String, String)>,
     /// The `User-Agent`; of a longer one the first 1 KiB.
     pub user_agent: String,
-    /// The status code of the answer; none as long as there is no answer.
+    /// The status code of the response; `None` until there is one.
     pub code: Option<StatusCode>,
     /// The part of the body that was read, if [bodies are kept](crate::FakeServerBuilder::with_request_bodies).
     pub body: Bytes,
@@ -63,7 +63,7 @@ impl RequestRecord {
     pub fn parameter(&self, name: &str) -> Option<&str> {
         let mut parameters = self.query.iter();
         parameters
-            .find(|(known, _)| known == name)
+            .find(|(parameter, _)| parameter == name)
             .map(|(_, value)| value.as_str())
     }
 }
@@ -95,7 +95,7 @@ impl Requests {
         }
     }
 
-    /// Remembers a request that has come, and returns its number. The oldest is forgotten if there are too many.
+    /// Records a request, and returns its number. The oldest records beyond the limit are dropped.
     pub(crate) fn begin(&self, mut record: RequestRecord) -> u64 {
         let mut ring = self.lock();
         let number = ring.next;
@@ -109,14 +109,14 @@ impl Requests {
         number
     }
 
-    /// The request is answered.
+    /// Records the status code of a request.
     pub(crate) fn answered(&self, number: u64, code: StatusCode) {
         if let Some(record) = self.lock().find(number) {
             record.code = Some(code);
         }
     }
 
-    /// A further part of the body was read.
+    /// Appends a part of the body to a record.
     pub(crate) fn body(&self, number: u64, part: &Bytes) {
         let mut ring = self.lock();
         let Some(record) = ring.find(number) else {
@@ -156,7 +156,7 @@ impl Requests {
 // === impl Ring ===
 
 impl Ring {
-    /// The records have consecutive numbers, so that the number tells the place.
+    /// Returns a record. Records have consecutive numbers, so the number gives the index.
     fn find(&mut self, number: u64) -> Option<&mut RequestRecord> {
         let first = self.records.front()?.number;
         let place = usize::try_from(number.checked_sub(first)?).ok()?;

@@ -18,19 +18,19 @@ use tracing::error;
 #[cfg(feature = "tls")]
 use super::openid;
 use super::{
-    access, aggregator, assembly::Server, control, envelope, in_flight, logging::Logged, metrics,
-    page, request_log, websocket::Handshake,
+    access, aggregator, assembly::Server, control, in_flight, logging::LoggedRequest, metrics,
+    page, request_log, response_headers, websocket::Handshake,
 };
 
 use crate::{
     edge::{
         authorization::request_attributes,
-        discovery::{self, Known},
+        discovery::{self, DiscoverySource},
         openapi,
         request::{ApiPath, MediaTypes, OpenApiPath, Query, time_limit},
         response::{is_pretty, refusal_to},
     },
-    verbs::{self, Asked, Requester, discover},
+    verbs::{self, DiscoveryRequest, Requester, discover},
 };
 
 /// The API as a service.
@@ -48,7 +48,10 @@ pub(super) fn router(server: Arc<Server>) -> Router {
             request_log::record,
         ))
         // Outermost, so that an answer to a panic has the headers of every answer.
-        .layer(middleware::from_fn_with_state(server, envelope::wrap))
+        .layer(middleware::from_fn_with_state(
+            server,
+            response_headers::wrap,
+        ))
 }
 
 async fn handle(State(server): State<Arc<Server>>, request: Request) -> Response {
@@ -61,21 +64,31 @@ async fn handle(State(server): State<Arc<Server>>, request: Request) -> Response
     }
 }
 
-/// Answers a request: authenticates and authorizes it, and carries it out. The logs are to be told what goes out of the answer.
-pub(super) async fn respond(server: &Arc<Server>, parts: &Parts, body: Body) -> (Response, Logged) {
+/// Answers a request: authenticates, authorizes and serves it. The caller passes the sent response to the returned log
+/// entries.
+pub(super) async fn respond(
+    server: &Arc<Server>,
+    parts: &Parts,
+    body: Body,
+) -> (Response, LoggedRequest) {
     let query = Query::parse(parts.uri.query());
+    // The time limit comes before authentication, as in the filters of a real server.
     let admitted =
         check_time_limit(parts, &query).and_then(|()| access::admit(server, parts, &query));
     let attributes = || request_attributes(&parts.method, parts.uri.path(), &query);
-    let logged = Logged::begin(server, parts, attributes, admitted.as_ref().ok());
+    // Begun for failed authentication, too: it is in the logs.
+    let logged = LoggedRequest::begin(server, parts, attributes, admitted.as_ref().ok());
     let requester = match admitted {
         Ok(requester) => requester,
         Err(mut refused) => {
-            refused.extensions_mut().insert(envelope::Unclassified);
+            refused
+                .extensions_mut()
+                .insert(response_headers::UnclassifiedResponse);
             return (*refused, logged);
         }
     };
     let storage = &server.backend().storage;
+    // After authentication: flow schemas select by user. A 401 has no such headers.
     let classification = server.flows.classify(storage, &requester.user, attributes);
     let body = logged.observe(body);
     let mut response = answer(server, parts, query, requester, body).await;
@@ -85,7 +98,7 @@ pub(super) async fn respond(server: &Arc<Server>, parts: &Parts, body: Body) -> 
     (response, logged)
 }
 
-/// Refuses a time limit that is no duration, whatever is asked for.
+/// Rejects an invalid `timeout` parameter of any request that is not exempt from limits.
 fn check_time_limit(parts: &Parts, query: &Query) -> Result<(), Box<Response>> {
     if in_flight::is_exempt(&parts.method, &parts.uri) {
         return Ok(());
@@ -111,7 +124,7 @@ async fn answer(
 ) -> Response {
     let (method, headers) = (&parts.method, &parts.headers);
     let path = ApiPath::parse(parts.uri.path());
-    if let Some(target) = elsewhere(server, parts, &path) {
+    if let Some(target) = aggregated_api(server, parts, &path) {
         return aggregator::forward(server, parts, &query, &requester, body, &target).await;
     }
     let registry = server.api.registry();
@@ -129,19 +142,20 @@ async fn answer(
         }
         path => path,
     };
+    // Requests for resources are authorized by their verbs, after faults and the conversion of their path.
     if let Some(refused) = requester.refusal(headers) {
         return refused;
     }
     if let Some(action) = parts.uri.path().strip_prefix("/_control/") {
         return controlled(server, parts, action, body).await;
     }
-    let asked = Asked::new(&server.api, &requester, parts);
-    let met = match &path {
-        ApiPath::CoreVersions | ApiPath::Groups => discover(&asked, "", "").await,
-        ApiPath::Version { group, version } => discover(&asked, group, version).await,
+    let discovery_request = DiscoveryRequest::new(&server.api, &requester, parts);
+    let rejection = match &path {
+        ApiPath::CoreVersions | ApiPath::Groups => discover(&discovery_request, "", "").await,
+        ApiPath::Version { group, version } => discover(&discovery_request, group, version).await,
         _ => Ok(()),
     };
-    if let Err(answer) = met {
+    if let Err(answer) = rejection {
         return answer;
     }
     let answer = match path {
@@ -159,13 +173,13 @@ async fn answer(
         ApiPath::Other => openid::serve(&server.api.authenticator, parts).map(Ok),
         path => {
             let is_pretty = is_pretty(&query, headers);
-            let known = Known {
+            let source = DiscoverySource {
                 registry: &registry,
                 remote: &aggregator::groups(server),
                 media_types: server.api.media_types,
-                is_hidden: &|group, version| asked.is_hidden(group, version),
+                is_hidden: &|group, version| discovery_request.is_hidden(group, version),
             };
-            discovery::serve(&known, method, &path, &query, headers, is_pretty)
+            discovery::serve(&source, method, &path, &query, headers, is_pretty)
         }
     };
     answer.map_or_else(not_found, |answer| {
@@ -174,7 +188,11 @@ async fn answer(
 }
 
 /// Returns the API of another server that answers a request.
-fn elsewhere(server: &Server, parts: &Parts, path: &ApiPath) -> Option<aggregator::Served> {
+fn aggregated_api(
+    server: &Server,
+    parts: &Parts,
+    path: &ApiPath,
+) -> Option<aggregator::AggregatedApi> {
     let (all, storage) = (&server.aggregator, &server.backend().storage);
     match path {
         ApiPath::OpenApi(OpenApiPath::V3(document)) => {
@@ -189,6 +207,7 @@ fn elsewhere(server: &Server, parts: &Parts, path: &ApiPath) -> Option<aggregato
 async fn controlled(server: &Server, parts: &Parts, action: &str, body: Body) -> Response {
     match action.strip_prefix("page") {
         Some(below) => page::serve(server, parts, below),
+        // Browsers send simple POSTs across sites, without asking: a page on the web must not control a local server.
         None if page::is_of_other_site(&parts.uri, &parts.headers) => {
             let why = "/_control answers no page of another site\n";
             (StatusCode::FORBIDDEN, why).into_response()
@@ -247,7 +266,7 @@ fn not_found() -> Response {
     plain(StatusCode::NOT_FOUND, "404 page not found\n".to_owned())
 }
 
-/// Answers a path below a version that names no resource.
+/// Answers a path below a version that is no resource.
 fn no_resource(path: &str) -> Response {
     let message = format!(
         "Internal Server Error: {path:?}: failed to create RequestInfo: unable to determine kind and namespace from url, \

@@ -23,7 +23,7 @@ const PLAIN_HTTP: &[u8] =
 // === impl Connections ===
 
 impl Connections {
-    /// Serves a connection once the client has agreed on keys, as the user whom its certificate names.
+    /// Serves a connection after the TLS handshake, as the user of its client certificate.
     pub(super) async fn secure(
         &self,
         certificates: &Certificates,
@@ -43,7 +43,7 @@ impl Connections {
             Some(peer) => self.router.clone().layer(Extension(peer)),
             None => self.router.clone(),
         };
-        self.converse(stream, router, connection).await;
+        self.serve_connection(stream, router, connection).await;
     }
 }
 
@@ -57,9 +57,10 @@ async fn handshake(
     stream.peek(&mut first).await?;
     // Methods of HTTP begin with a capital letter, records of TLS with a small number.
     if first[0].is_ascii_uppercase() {
-        // What is left unread when a connection is closed takes the answer with it.
+        // Closing a socket with unread bytes sends a reset, which can discard the response at the client: the rest is
+        // read first.
         let size_bytes = stream.read(&mut [0; 4_096]).await?;
-        debug!(size_bytes, "plain HTTP where TLS is spoken");
+        debug!(size_bytes, "plain HTTP on a TLS port");
         stream.write_all(PLAIN_HTTP).await?;
         return Ok(None);
     }

@@ -19,7 +19,7 @@ pub trait Session: Send {
     fn accept(self: Box<Self>, offered: &[&str]) -> Option<(Option<&'static str>, Conversation)>;
 }
 
-/// A session among the extensions of an answer. The first who takes it has it.
+/// A session in the extensions of a response. It can be taken once.
 #[derive(Clone)]
 pub struct PendingSession(Arc<Mutex<Option<Box<dyn Session>>>>);
 

@@ -43,7 +43,7 @@ impl AsyncRead for Socket {
             if is_end || !this.connection.is_mute() {
                 return Poll::Ready(Ok(()));
             }
-            // It is taken, so that the client's leaving is noticed behind it.
+            // The bytes are discarded, not left unread, so that the client's FIN behind them is noticed.
             buffer.set_filled(filled);
         }
     }

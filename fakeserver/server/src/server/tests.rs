@@ -54,7 +54,7 @@ async fn every_answer_has_the_headers_of_the_api() {
 }
 
 #[tokio::test]
-async fn the_control_routes_do_what_the_methods_do() {
+async fn the_control_routes_equal_the_methods() {
     let server = FakeServer::builder().build();
     for action in ["compact", "expire", "disconnect", "reset"] {
         let path = format!("/_control/{action}");
@@ -99,7 +99,7 @@ fn a_server_is_built_without_a_runtime_and_from_its_seed_alone() {
 }
 
 #[test]
-fn history_tells_what_was_also_after_it_has_expired() {
+fn history_has_expired_changes() {
     let server = FakeServer::builder().build();
     server.expire();
     let history = server.history("", "v1", "namespaces", 0);
@@ -122,7 +122,7 @@ async fn connect(
 }
 
 #[tokio::test]
-async fn it_answers_over_tcp_and_stops_when_told() {
+async fn it_answers_over_tcp_until_it_is_stopped() {
     let server = FakeServer::builder().build();
     let stop = CancellationToken::new();
     let (address, serving) = connect(&server, &stop).await;
@@ -274,16 +274,16 @@ async fn stopping_ends_watches_cleanly() {
 }
 
 #[test]
-fn a_replica_stands_where_it_was_told_to() {
+fn a_replica_follows_to_the_given_revision() {
     let node = |name: &str| json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": name}});
     let build = || FakeServer::builder().with_controllers(Controllers::none());
     let (leader, replica) = (build().build(), build().build());
-    let beginning = leader.revision();
+    let initial_revision = leader.revision();
     leader.apply(&node("a")).unwrap();
     let first = leader.revision();
     leader.apply(&node("b")).unwrap();
     leader.delete(&node("a")).unwrap();
-    assert_eq!(replica.follow(&leader, beginning), beginning);
+    assert_eq!(replica.follow(&leader, initial_revision), initial_revision);
     assert_eq!(replica.follow(&leader, first), first);
     let names = |server: &FakeServer| -> Vec<String> {
         let nodes = server.objects("", "v1", "nodes");
@@ -303,7 +303,7 @@ fn a_replica_stands_where_it_was_told_to() {
     let restarted = build().with_snapshot(leader.snapshot()).build();
     restarted.apply(&node("c")).unwrap();
     let fresh = build().build();
-    assert_eq!(fresh.follow(&restarted, u64::MAX), beginning);
+    assert_eq!(fresh.follow(&restarted, u64::MAX), initial_revision);
     assert_eq!(replica.follow(&restarted, u64::MAX), restarted.revision());
 }
 

@@ -32,7 +32,7 @@ use tracing::debug;
 
 use super::{
     assembly::Server,
-    logging::Logged,
+    logging::LoggedRequest,
     page,
     session::{PendingSession, Session},
 };
@@ -43,7 +43,7 @@ use crate::{
 
 /// The time limit for the client to take the answer, a message, or the end.
 pub const PATIENCE: Duration = Duration::from_mins(1);
-/// A client has nothing to say.
+/// The maximum length of a client's message, which carries no data.
 const MESSAGE_MAX_BYTES: usize = 64 << 10;
 /// The size limit of a message from a client of a container.
 const SESSION_MESSAGE_MAX_BYTES: usize = 8 << 20;
@@ -60,7 +60,7 @@ pub(super) struct Handshake {
 /// The reason why a connection does not become a WebSocket.
 #[derive(Debug)]
 pub(super) enum Refusal {
-    /// It comes from nowhere.
+    /// The header `Origin` is missing.
     NoOrigin,
     NoKey,
     WrongVersion,
@@ -72,9 +72,9 @@ pub(super) enum Refusal {
 
 /// Marks a request whose connection can become a WebSocket.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Upgradable;
+pub(super) struct UpgradeSupport;
 
-/// A connection with another server that became a WebSocket, among the extensions of an answer. The first who takes it has it.
+/// An upgraded connection with an aggregated server, in the extensions of a response. It can be taken once.
 #[derive(Clone)]
 pub(super) struct Tunnel(Arc<Mutex<Option<OnUpgrade>>>);
 
@@ -93,7 +93,7 @@ impl Handshake {
                 .iter()
                 .filter_map(|value| value.to_str().ok())
                 .flat_map(|value| value.split(','));
-            words.any(|said| said.trim().eq_ignore_ascii_case(word))
+            words.any(|token| token.trim().eq_ignore_ascii_case(word))
         };
         let is_asked = parts.method == Method::GET
             && says(header::UPGRADE, "websocket")
@@ -101,8 +101,9 @@ impl Handshake {
         if !is_asked {
             return None;
         }
+        // Absent over HTTP/2 and in process, where no connection can be upgraded.
         let upgrade = parts.extensions.remove::<OnUpgrade>()?;
-        parts.extensions.insert(Upgradable);
+        parts.extensions.insert(UpgradeSupport);
         Some(Self {
             upgrade,
             headers: parts.headers.clone(),
@@ -110,12 +111,13 @@ impl Handshake {
         })
     }
 
-    /// Sends the events of `response` as messages. What is no stream of events goes out as it is. What goes out is logged.
+    /// Sends the events of `response` as messages. A response without a stream of events is sent unchanged. Either is
+    /// logged.
     pub(super) fn answer(
         self,
         server: &Arc<Server>,
         response: Response,
-        logged: Logged,
+        logged: LoggedRequest,
     ) -> Response {
         if let Some(session) = response.extensions().get::<PendingSession>()
             && let Some(session) = session.take()
@@ -148,7 +150,7 @@ impl Handshake {
         server.api.tasks.spawn(async move {
             let serving = async {
                 if let Some(socket) = self.socket(MESSAGE_MAX_BYTES).await {
-                    hand_on(socket, &connection, body, is_text).await;
+                    forward_frames(socket, &connection, body, is_text).await;
                 }
             };
             stop.run_until_cancelled(serving).await;
@@ -158,7 +160,12 @@ impl Handshake {
     }
 
     /// Accepts the connection of a session with a container, and serves it in a task of the server.
-    fn begin(self, server: &Arc<Server>, session: Box<dyn Session>, logged: Logged) -> Response {
+    fn begin(
+        self,
+        server: &Arc<Server>,
+        session: Box<dyn Session>,
+        logged: LoggedRequest,
+    ) -> Response {
         let key = match self.key() {
             Ok(key) => key,
             Err(refusal) => return logged.answer(refusal.into_response()),
@@ -190,7 +197,7 @@ impl Handshake {
                 let both = async { tokio::try_join!(self.upgrade, other) };
                 if let Ok(Ok((client, other))) = timeout(PATIENCE, both).await {
                     let (mut client, mut other) = (TokioIo::new(client), TokioIo::new(other));
-                    // Whoever ends it has its reason.
+                    // An error of either side ends the session, and is no failure of this server.
                     let _ = copy_bidirectional(&mut client, &mut other).await;
                 }
             };
@@ -199,13 +206,14 @@ impl Handshake {
         });
     }
 
-    /// Opens the socket of the live page, which this request asked for.
+    /// Opens the socket of the live page that the request upgrades to.
     fn feed(self, server: &Arc<Server>, parts: Box<Parts>) -> Response {
         let accepted = match self.accept() {
             Ok(accepted) => accepted,
             Err(refusal) => return refusal.into_response(),
         };
         let stop = server.api.tasks.stop_token().clone();
+        // An open page must not keep a dropped server alive.
         let weak = Arc::downgrade(server);
         server.api.tasks.spawn(async move {
             let serving = async {
@@ -221,6 +229,7 @@ impl Handshake {
     /// Returns the answer that accepts a watch.
     fn accept(&self) -> Result<Response, Refusal> {
         let key = self.key()?;
+        // As golang.org/x/net/websocket, which watches use upstream; streams with containers have no such check.
         if self.text("origin").is_none_or(str::is_empty) {
             return Err(Refusal::NoOrigin);
         }
@@ -251,7 +260,7 @@ impl Handshake {
         spoken_protocols(&self.headers)
     }
 
-    /// Waits for the socket, whose messages have at most so many bytes.
+    /// Waits for the socket, whose messages have at most `message_max_bytes` bytes.
     pub(super) async fn socket(self, message_max_bytes: usize) -> Option<Socket> {
         let Ok(Ok(upgraded)) = timeout(PATIENCE, self.upgrade).await else {
             debug!("connection did not become a websocket");
@@ -317,14 +326,14 @@ impl IntoResponse for Refusal {
     }
 }
 
-/// Hands on what the watch sends, until it ends or the client leaves.
-async fn hand_on(socket: Socket, connection: &Connection, mut body: Body, is_text: bool) {
+/// Forwards the frames of the watch until it ends or the client disconnects.
+async fn forward_frames(socket: Socket, connection: &Connection, mut body: Body, is_text: bool) {
     let (mut sender, mut receiver) = socket.split();
     loop {
         // The end of the connection goes first; other messages of the client are ignored.
         let frame = tokio::select! {
             biased;
-            heard = receiver.next() => match heard {
+            incoming = receiver.next() => match incoming {
                 None | Some(Err(_) | Ok(Message::Close(_))) => return,
                 Some(Ok(_)) => continue,
             },
@@ -344,6 +353,7 @@ async fn hand_on(socket: Socket, connection: &Connection, mut body: Body, is_tex
             Some(Ok(frame)) => frame.into_data().ok().map(|data| message(data, is_text)),
         };
         if let Some(message) = message
+            // A client that does not read must not hold the task, and the watch, for ever.
             && !matches!(timeout(PATIENCE, sender.send(message)).await, Ok(Ok(())))
         {
             return;
@@ -364,7 +374,7 @@ async fn hand_on(socket: Socket, connection: &Connection, mut body: Body, is_tex
     }
 }
 
-/// One event as a message.
+/// Converts an event to a message.
 fn message(mut event: Bytes, is_text: bool) -> Message {
     if !is_text {
         event.advance(LENGTH_PREFIX_BYTES.min(event.len()));

@@ -10,18 +10,18 @@ use super::{ObjectKey, Snapshot, Storage, StoredObject, View};
 pub(super) enum Base<'a> {
     /// Exclusive: no other transaction writes meanwhile.
     Locked(View<'a>),
-    /// Others do, so what was read has to be confirmed before anything is written.
-    Open(Open<'a>),
+    /// Others write meanwhile, so the reads have to be confirmed before anything is written.
+    Optimistic(OptimisticReads<'a>),
 }
 
-/// The store as it was whenever something of it was read.
-pub(super) struct Open<'a> {
+/// The reads of a transaction that does not lock the store. Each is of the store's state at its time.
+pub(super) struct OptimisticReads<'a> {
     storage: &'a Storage,
     revision: Revision,
     reads: RefCell<Reads>,
 }
 
-/// Everything that was read. A repeated read gives the same.
+/// Everything that was read. A repeated read returns the first result.
 #[derive(Debug, Default)]
 pub(super) struct Reads {
     objects: BTreeMap<ObjectKey, Option<Arc<StoredObject>>>,
@@ -36,14 +36,14 @@ impl Base<'_> {
     pub(super) fn get(&self, key: &ObjectKey) -> Option<Arc<StoredObject>> {
         match self {
             Self::Locked(view) => view.get(key).cloned(),
-            Self::Open(open) => open.get(key),
+            Self::Optimistic(reads) => reads.get(key),
         }
     }
 
     pub(super) fn snapshot(&self, resource: &GroupResource) -> Snapshot {
         match self {
             Self::Locked(view) => view.snapshot(resource),
-            Self::Open(open) => open.snapshot(resource),
+            Self::Optimistic(reads) => reads.snapshot(resource),
         }
     }
 
@@ -53,7 +53,7 @@ impl Base<'_> {
         let resources = |view: View<'_>| view.resources().cloned().collect();
         match self {
             Self::Locked(view) => resources(*view),
-            Self::Open(open) => open.storage.peek(resources),
+            Self::Optimistic(reads) => reads.storage.peek(resources),
         }
     }
 
@@ -61,14 +61,14 @@ impl Base<'_> {
     pub(super) fn revision(&self) -> Revision {
         match self {
             Self::Locked(view) => view.revision(),
-            Self::Open(open) => open.revision,
+            Self::Optimistic(reads) => reads.revision,
         }
     }
 
-    /// Nothing may be written to the store meanwhile.
+    /// Makes any concurrent write a conflict.
     pub(super) fn read_all(&self) {
-        if let Self::Open(open) = self {
-            open.reads.borrow_mut().revision = Some(open.revision);
+        if let Self::Optimistic(reads) = self {
+            reads.reads.borrow_mut().revision = Some(reads.revision);
         }
     }
 
@@ -76,14 +76,14 @@ impl Base<'_> {
     pub(super) fn into_reads(self) -> Reads {
         match self {
             Self::Locked(_) => Reads::default(),
-            Self::Open(open) => open.reads.into_inner(),
+            Self::Optimistic(reads) => reads.reads.into_inner(),
         }
     }
 }
 
-// === impl Open ===
+// === impl OptimisticReads ===
 
-impl<'a> Open<'a> {
+impl<'a> OptimisticReads<'a> {
     pub(super) fn new(storage: &'a Storage) -> Self {
         Self {
             storage,
@@ -94,8 +94,10 @@ impl<'a> Open<'a> {
 
     fn get(&self, key: &ObjectKey) -> Option<Arc<StoredObject>> {
         let mut reads = self.reads.borrow_mut();
-        if let Some(known) = reads.objects.get(key) {
-            return known.clone();
+        // Repeatable reads: a transaction that sees two states of an object could not be explained by any order of
+        // writes.
+        if let Some(earlier) = reads.objects.get(key) {
+            return earlier.clone();
         }
         let found = self.storage.peek(|view| view.get(key).cloned());
         reads.objects.insert(key.clone(), found.clone());
@@ -104,8 +106,8 @@ impl<'a> Open<'a> {
 
     fn snapshot(&self, resource: &GroupResource) -> Snapshot {
         let mut reads = self.reads.borrow_mut();
-        if let Some(known) = reads.tables.get(resource) {
-            return known.clone();
+        if let Some(earlier) = reads.tables.get(resource) {
+            return earlier.clone();
         }
         let found = self.storage.peek(|view| view.snapshot(resource));
         reads.tables.insert(resource.clone(), found.clone());
@@ -120,6 +122,7 @@ impl Reads {
     pub(super) fn hold(&self, view: View<'_>) -> bool {
         let is_object =
             |(key, read): (&ObjectKey, &Option<Arc<StoredObject>>)| match (read, view.get(key)) {
+                // By identity: each write makes a new version, even one with an equal value.
                 (Some(read), Some(found)) => Arc::ptr_eq(read, found),
                 (read, found) => read.is_none() && found.is_none(),
             };

@@ -1,4 +1,4 @@
-//! One write: the object of a key before and after it.
+//! A write: the object of a key before and after it.
 
 use std::{
     sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
@@ -20,41 +20,41 @@ use super::{ObjectKey, StoredObject, packer::Packer};
 pub enum ChangeKind {
     /// There was no object.
     Created,
-    /// There was one, and there is one.
+    /// An object was replaced.
     Updated,
-    /// There is none any more.
+    /// The object was deleted.
     Deleted,
 }
 
-/// One write, with the watch frames that were made of it.
+/// A write, with its cached watch frames.
 #[derive(Debug)]
 pub struct Change {
     revision: Revision,
-    /// One of the two is there.
+    /// At least one of the two is present.
     before: Option<Arc<StoredObject>>,
     after: Option<Arc<StoredObject>>,
-    committed: Moment,
+    committed: CommitTime,
     frames: FrameCache,
 }
 
-/// An instant in half the space: nanoseconds after one that is before all others.
+/// An instant in half the space: nanoseconds since a fixed instant of the process.
 #[derive(Debug, Clone, Copy)]
-struct Moment(u64);
+struct CommitTime(u64);
 
-/// The one before all others.
+/// The instant that commit times are counted from.
 static ORIGIN: OnceLock<Instant> = OnceLock::new();
-/// By how much the first write of all comes after it: other clocks of this process, paused ones, may be behind its own.
+/// The time between that instant and the first write: paused clocks of the same process may be behind it.
 const BEFORE_ALL: Duration = Duration::from_hours(24);
 
-/// The encodings of one change. Nothing once the change is so old that they are not kept, as most are.
+/// The cached frames of a change; `None` for older changes, whose frames are dropped.
 #[derive(Debug)]
 struct FrameCache(Mutex<Option<Box<Frames>>>);
 
-/// Encodings by what distinguishes them. A handful at most, so a list serves.
+/// Frames by encoding: a handful at most, so a list suffices.
 #[derive(Debug, Default)]
 struct Frames(Vec<Frame>);
 
-/// The key of an encoding, and the frame that it made.
+/// The key of an encoding, and its frame.
 type Frame = (Box<[u8]>, Bytes);
 
 // === impl Change ===
@@ -74,13 +74,13 @@ impl Change {
             revision,
             before,
             after,
-            committed: Moment::of(committed),
+            committed: CommitTime::of(committed),
             frames: FrameCache(Mutex::new(Some(Box::default()))),
         })
     }
 
     /// Returns the same write with its objects in another representation; its frames are rebuilt.
-    pub fn saying(
+    pub fn with_objects(
         &self,
         before: Option<Arc<StoredObject>>,
         after: Option<Arc<StoredObject>>,
@@ -88,7 +88,7 @@ impl Change {
         Self::new(self.revision, before, after, self.committed())
     }
 
-    /// The same write at another revision, of an object that was `before` by then.
+    /// Returns the same write at another revision, over `before`.
     pub(super) fn at(
         &self,
         revision: Revision,
@@ -153,7 +153,7 @@ impl Change {
         (superseded + AROUND) as u64
     }
 
-    /// Keeps no frames any more, and what it superseded in as little space as `packer` knows.
+    /// Drops the cached frames, and compresses the superseded object by `packer`.
     pub(super) fn retire(&self, packer: &Packer) {
         *self.frames() = None;
         if let Some(before) = self.before() {
@@ -161,18 +161,18 @@ impl Change {
         }
     }
 
-    /// A panic while a frame is encoded leaves the list as it was.
+    /// A panic while a frame is encoded leaves the list unchanged, so a poisoned lock is still valid.
     fn frames(&self) -> MutexGuard<'_, Option<Box<Frames>>> {
         self.frames.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The frame that is known by `key`, encoded by `encode` on first use and shared from then on.
+    /// Returns the cached frame of `key`, encoded by `encode` on first use.
     pub fn frame(&self, key: &[u8], encode: impl FnOnce() -> Bytes) -> Bytes {
         let mut frames = self.frames();
         let Some(Frames(frames)) = frames.as_deref_mut() else {
             return encode();
         };
-        if let Some((_, frame)) = frames.iter().find(|(known, _)| **known == *key) {
+        if let Some((_, frame)) = frames.iter().find(|(cached_key, _)| **cached_key == *key) {
             return frame.clone();
         }
         let frame = encode();
@@ -181,9 +181,9 @@ impl Change {
     }
 }
 
-// === impl Moment ===
+// === impl CommitTime ===
 
-impl Moment {
+impl CommitTime {
     fn of(instant: Instant) -> Self {
         let origin = ORIGIN.get_or_init(|| instant.checked_sub(BEFORE_ALL).unwrap_or(instant));
         let after = instant.saturating_duration_since(*origin);

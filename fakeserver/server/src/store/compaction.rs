@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-/// The amount of history that a server keeps. Older lists and watches are answered with 410.
+/// The amount of history that a server keeps. Lists and watches of older revisions are answered with 410.
 ///
-/// Without limits (the default) everything is kept, so that a run depends on nothing but its plan.
+/// Without limits (the default) the whole history is kept, so that a run depends only on its plan.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[expect(
     clippy::exhaustive_structs,

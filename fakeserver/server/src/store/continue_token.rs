@@ -12,7 +12,7 @@ const VERSION: &str = "meta.k8s.io/v1";
 /// The revision of a token that continues at the latest state.
 const LATEST: i64 = -1;
 
-/// As the API's decoder: no padding, and bits that are left over do not matter.
+/// The decoder of the API: no padding, and trailing bits are ignored.
 const BASE64: GeneralPurpose = GeneralPurpose::new(
     &alphabet::URL_SAFE,
     GeneralPurposeConfig::new()
@@ -34,18 +34,18 @@ pub struct ContinueToken {
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum ContinueTokenError {
-    /// It is no base64, no JSON, or leads out of its list.
+    /// The token is no base64 or JSON, or its key is outside of the list.
     #[error("continue key is not valid: {0}")]
     Malformed(String),
-    /// It has no revision.
+    /// The token has no revision.
     #[error(
         "continue key is not valid: incorrect encoded start resourceVersion (version meta.k8s.io/v1)"
     )]
     NoRevision,
-    /// It has no path.
+    /// The token has no key.
     #[error("continue key is not valid: encoded start key empty (version meta.k8s.io/v1)")]
     NoStart,
-    /// It is of another kind.
+    /// The token has another version.
     #[error("continue key is not valid: server does not recognize this encoded version {version}")]
     UnknownVersion {
         /// The version that it claims.
@@ -55,7 +55,7 @@ pub enum ContinueTokenError {
 
 #[derive(Default, Serialize, Deserialize)]
 #[serde(default)]
-struct Encoded {
+struct EncodedToken {
     v: String,
     rv: i64,
     start: String,
@@ -74,7 +74,7 @@ impl ContinueToken {
 
     /// The text of the token.
     pub fn encode(&self) -> String {
-        let encoded = Encoded {
+        let encoded = EncodedToken {
             v: VERSION.to_owned(),
             rv: self.revision.map_or(LATEST, |revision| {
                 i64::try_from(revision.get()).unwrap_or(i64::MAX)
@@ -94,7 +94,7 @@ impl ContinueToken {
                 offset(&error, text)
             ))
         })?;
-        let encoded: Encoded = serde_json::from_slice(&bytes)
+        let encoded: EncodedToken = serde_json::from_slice(&bytes)
             .map_err(|error| ContinueTokenError::Malformed(json_error(&error, &bytes)))?;
         if encoded.v != VERSION {
             return Err(ContinueTokenError::UnknownVersion { version: encoded.v });
@@ -134,7 +134,7 @@ fn offset(error: &DecodeError, text: &str) -> usize {
     }
 }
 
-/// The text that the API has for a document that is no token.
+/// The API's error for a document that is no token.
 fn json_error(error: &serde_json::Error, bytes: &[u8]) -> String {
     use serde_json::error::Category;
 

@@ -7,9 +7,9 @@ use serde_json::Value;
 
 use super::{Compaction, ObjectKey, StoredObject, state::State};
 
-/// Objects that stores begin with. All of them share the objects, and the maps that hold these.
+/// The initial objects of stores, which share them and the maps that hold them.
 ///
-/// Each object has a revision of its own, and there is no history of them.
+/// Each object has its own revision, but no history.
 #[derive(Debug)]
 pub struct Foundation(State);
 
@@ -29,6 +29,6 @@ impl Foundation {
 
     /// Returns the state of a store that begins here.
     pub(super) fn state(&self, compaction: Compaction) -> State {
-        self.0.founded(compaction)
+        self.0.fork(compaction)
     }
 }

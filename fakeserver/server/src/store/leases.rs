@@ -40,8 +40,8 @@ struct Lease {
 // === impl Leases ===
 
 impl Leases {
-    /// Starts a task that deletes objects from `storage` as they expire, if one is needed and none runs.
-    pub fn keep(self: &Arc<Self>, storage: &Arc<Storage>, tasks: &TaskSet) {
+    /// Starts the task that deletes expired objects from `storage`, if it is needed and does not run.
+    pub fn start_expiry(self: &Arc<Self>, storage: &Arc<Storage>, tasks: &TaskSet) {
         if !self.start() {
             return;
         }
@@ -82,6 +82,7 @@ impl Leases {
         let deleted: Result<(), Infallible> = storage.transact(|tx| {
             for (key, revision) in expired {
                 let found = tx.get(&key);
+                // The lease may be of an older version: a write in between has renewed it.
                 if found.is_some_and(|object| object.revision() == revision) {
                     tx.delete(&key);
                 }
@@ -99,10 +100,11 @@ impl Leases {
         is_needed
     }
 
-    /// Returns the time of the next expiry; `None` if there is none, and the task ends.
+    /// Returns the time of the next expiry; `None` if there is none: the task then ends.
     fn next(&self) -> Option<Instant> {
         let mut table = self.lock();
         let next = table.by_time.first().map(|(expires, _)| *expires);
+        // Under the lock under which it is read: a lease granted right after finds that no task runs, and starts one.
         table.is_kept = next.is_some();
         next
     }
@@ -192,7 +194,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn one_waits_while_there_is_something_to_wait_for() {
+    async fn one_task_runs_while_a_lease_exists() {
         let leases = Leases::default();
         assert!(!leases.start(), "there is nothing");
         let now = Instant::now();

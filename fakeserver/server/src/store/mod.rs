@@ -5,9 +5,9 @@
 //!                                                 └─► ChangeSink: the watch cache, told in order, under the lock
 //! ```
 //!
-//! Objects are serialized once, when they are written ([`StoredObject`]); lists and watch frames are made of those
-//! bytes. The maps of a `Table` are persistent. So a reader takes a [`Snapshot`] in constant time and
-//! walks it without the lock, while others write and compact.
+//! Objects are serialized once, when they are written ([`StoredObject`]); lists and watch frames are built from those
+//! bytes. The maps of a `Table` are persistent. So a reader takes a [`Snapshot`] in constant time and walks it without
+//! the lock, while others write and compact.
 
 mod key;
 mod packer;
@@ -36,8 +36,8 @@ pub use self::{
     foundation::Foundation,
     key::ObjectKey,
     leases::Leases,
-    state::{HistoryError, TooOld, View},
-    storage::{ChangeSink, Storage, Unmade},
+    state::{HistoryError, RevisionTooOld, View},
+    storage::{ChangeSink, OptimisticError, Storage},
     table::{Range, Snapshot},
     transaction::Transaction,
 };

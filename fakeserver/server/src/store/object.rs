@@ -12,7 +12,7 @@ use serde_json::{Map, Value, value::RawValue};
 
 use super::{
     ObjectKey,
-    packer::{Packed, Packer},
+    packer::{CompressedObject, Packer},
 };
 
 /// The labels of all objects in the process.
@@ -42,15 +42,15 @@ const BEFORE_METADATA: &[u8] = br#"{"metadata":"#;
 /// The usual maximum length of an object's JSON.
 const USUAL_BYTES: usize = 8 << 10;
 
-/// One version of one object.
+/// A version of an object.
 ///
-/// The bytes hold neither `kind` nor `apiVersion`: a list item is the bytes as they are, everything else puts a head
-/// before them.
+/// The bytes contain neither `kind` nor `apiVersion`: a list item is a copy of the bytes, and other responses put a
+/// head before them.
 #[derive(Debug)]
 pub struct StoredObject {
     header: Arc<Header>,
     revision: Revision,
-    /// It says the same whenever it is looked at, but may come to take less space.
+    /// The value never changes, but may be compressed later.
     json: Mutex<Json>,
     /// The end of the value of `metadata`; it begins after [`BEFORE_METADATA`].
     metadata_end: u32,
@@ -61,7 +61,7 @@ pub struct StoredObject {
 #[derive(Debug)]
 enum Json {
     Plain(Bytes),
-    Packed(Packed),
+    CompressedObject(CompressedObject),
 }
 
 /// The facts that lists and watches need without reading the JSON. The versions of an object share it as long as it
@@ -77,7 +77,7 @@ pub(super) struct Header {
 }
 
 /// `{"metadata":{...},...}`, and where is what.
-pub(super) struct Serialized {
+pub(super) struct SerializedObject {
     pub(super) json: Bytes,
     /// The end of the value of `metadata`.
     pub(super) metadata_end: usize,
@@ -88,8 +88,7 @@ pub(super) struct Serialized {
 // === impl StoredObject ===
 
 impl StoredObject {
-    /// Serializes `object` as it stands at `revision`. `fields` are what field selectors may ask for, apart from name and
-    /// namespace.
+    /// Serializes `object` at `revision`. `fields` are the values for field selectors, apart from name and namespace.
     pub(super) fn new(key: ObjectKey, revision: Revision, object: Value, fields: Pairs) -> Self {
         let mut object = match object {
             Value::Object(object) => object,
@@ -117,15 +116,19 @@ impl StoredObject {
             labels: LABELS.share(labels),
             fields,
         };
-        Self::made_of(Arc::new(header), revision, serialize(&metadata, &object))
+        Self::from_serialized(Arc::new(header), revision, serialize(&metadata, &object))
     }
 
-    /// The object whose JSON is there already.
+    /// Creates an object from serialized JSON.
     ///
     /// # Panics
     ///
-    /// If it is more than 4 GiB.
-    pub(super) fn made_of(header: Arc<Header>, revision: Revision, serialized: Serialized) -> Self {
+    /// If the JSON has more than 4 GiB.
+    pub(super) fn from_serialized(
+        header: Arc<Header>,
+        revision: Revision,
+        serialized: SerializedObject,
+    ) -> Self {
         let place = |at: usize| u32::try_from(at).expect("an object is smaller than that");
         Self {
             header,
@@ -143,7 +146,7 @@ impl StoredObject {
         (BEFORE_METADATA.len()..end, start..start + digits as usize)
     }
 
-    /// The same, which shares with `before`, the version before it, what is equal.
+    /// Shares equal parts of the header with `before`, the previous version.
     pub(super) fn sharing(mut self, before: &Self) -> Self {
         if self.header == before.header {
             self.header = Arc::clone(&before.header);
@@ -153,17 +156,17 @@ impl StoredObject {
         self
     }
 
-    /// Takes less space from now on, if `packer` knows how. Returns how many bytes of JSON are not held any more.
+    /// Compresses the JSON, if `packer` has a dictionary for it. Returns the number of bytes that were freed.
     pub(super) fn pack(&self, packer: &Packer) -> usize {
         let json = match &*self.stored() {
             Json::Plain(json) => json.clone(),
-            Json::Packed(_) => return 0,
+            Json::CompressedObject(_) => return 0,
         };
         // Readers do not wait while the object is compressed.
         let Some(less) = packer.pack(self.resource(), &json) else {
             return 0;
         };
-        *self.stored() = Json::Packed(less);
+        *self.stored() = Json::CompressedObject(less);
         json.len()
     }
 
@@ -174,12 +177,12 @@ impl StoredObject {
         let digits = revision.to_string();
         let (head, tail) = (&old[..version.start], &old[version.end..]);
         let json = [head, digits.as_bytes(), tail].concat();
-        let serialized = Serialized {
+        let serialized = SerializedObject {
             json: json.into(),
             metadata_end: metadata.end - version.len() + digits.len(),
             version_start: version.start,
         };
-        Self::made_of(Arc::clone(&self.header), revision, serialized)
+        Self::from_serialized(Arc::clone(&self.header), revision, serialized)
     }
 
     /// The same, with a text for the value of one of its members, which has to be equal to that.
@@ -197,16 +200,16 @@ impl StoredObject {
             new.extend_from_slice(format!(",{name}:{value}").as_bytes());
         }
         new.push(b'}');
-        let serialized = Serialized {
+        let serialized = SerializedObject {
             json: new.into(),
             metadata_end: metadata.end,
             version_start: self.places().1.start,
         };
-        Self::made_of(Arc::clone(&self.header), self.revision, serialized)
+        Self::from_serialized(Arc::clone(&self.header), self.revision, serialized)
     }
 
-    /// The same version of the same object, which says `object`.
-    pub fn saying(&self, object: Value) -> Self {
+    /// Returns the same version of the object with another value.
+    pub fn with_value(&self, object: Value) -> Self {
         let Header { key, fields, .. } = &*self.header;
         Self::new(key.clone(), self.revision, object, fields.clone())
     }
@@ -265,7 +268,7 @@ impl StoredObject {
     pub fn json(&self) -> Bytes {
         match &*self.stored() {
             Json::Plain(json) => json.clone(),
-            Json::Packed(packed) => packed.unpack(),
+            Json::CompressedObject(packed) => packed.unpack(),
         }
     }
 
@@ -273,7 +276,7 @@ impl StoredObject {
     pub fn json_length(&self) -> usize {
         match &*self.stored() {
             Json::Plain(json) => json.len(),
-            Json::Packed(packed) => packed.length(),
+            Json::CompressedObject(packed) => packed.length(),
         }
     }
 
@@ -285,7 +288,7 @@ impl StoredObject {
     pub(super) fn held_bytes(&self) -> usize {
         match &*self.stored() {
             Json::Plain(json) => json.len(),
-            Json::Packed(packed) => packed.held_bytes(),
+            Json::CompressedObject(packed) => packed.held_bytes(),
         }
     }
 
@@ -293,7 +296,7 @@ impl StoredObject {
     pub(super) fn plain_bytes(&self) -> usize {
         match &*self.stored() {
             Json::Plain(json) => json.len(),
-            Json::Packed(_) => 0,
+            Json::CompressedObject(_) => 0,
         }
     }
 
@@ -328,18 +331,18 @@ impl StoredObject {
     }
 }
 
-fn serialize(metadata: &Map<String, Value>, rest: &Map<String, Value>) -> Serialized {
+fn serialize(metadata: &Map<String, Value>, rest: &Map<String, Value>) -> SerializedObject {
     let mut json = Vec::with_capacity(USUAL_BYTES);
     let mut version_start = 0;
     json.extend_from_slice(BEFORE_METADATA);
     json.push(b'{');
-    let known = METADATA_ORDER
+    let ordered = METADATA_ORDER
         .iter()
         .filter_map(|field| metadata.get_key_value(*field));
     let unknown = metadata
         .iter()
         .filter(|(field, _)| !METADATA_ORDER.contains(&field.as_str()));
-    for (field, value) in known.chain(unknown) {
+    for (field, value) in ordered.chain(unknown) {
         let value_start = write_member(&mut json, field, value);
         if field == "resourceVersion" {
             version_start = value_start + 1;
@@ -351,8 +354,8 @@ fn serialize(metadata: &Map<String, Value>, rest: &Map<String, Value>) -> Serial
         write_member(&mut json, field, value);
     }
     json.push(b'}');
-    Serialized {
-        // Its own length and no more: a store holds many of them.
+    SerializedObject {
+        // Without spare capacity: a store holds many of these.
         json: Bytes::copy_from_slice(&json),
         metadata_end,
         version_start,

@@ -13,7 +13,7 @@ use zstd::zstd_safe::{CCtx, CDict, DCtx, DDict, compress_bound, get_frame_conten
 
 /// The number of objects after which the first dictionary is made.
 const FIRST_AT: usize = 128;
-/// The factor by which the count grows until the next dictionary is made, which knows later objects better.
+/// The growth of the object count between two dictionaries. A later dictionary fits later objects better.
 const NEXT_AT: usize = 2;
 /// The maximum length of a dictionary. Objects of more than half of that are not learnt from.
 const DICTIONARY_BYTES: usize = 64 << 10;
@@ -24,36 +24,36 @@ const MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 const HEAD_BYTES: usize = 14;
 
 thread_local! {
-    // Each takes some hundred kilobytes, and time to make.
+    // Kept per thread: each takes some hundred kilobytes, and time to create.
     static COMPRESSOR: RefCell<CCtx<'static>> = RefCell::new(CCtx::create());
     static DECOMPRESSOR: RefCell<DCtx<'static>> = RefCell::new(DCtx::create());
 }
 
-/// Compresses what is stored.
+/// Compresses stored objects with a dictionary for each resource.
 ///
 /// # Memory
 ///
-/// For each resource 64 KiB of samples and half a MiB to pack with. A new dictionary comes whenever it has had twice as many
-/// objects; 64 KiB of the old one stay as long as something is packed with it.
+/// For each resource 64 KiB of samples and half a MiB to pack with. A new dictionary is trained whenever the object
+/// count has doubled; the 64 KiB of the old one are kept as long as an object is compressed with it.
 #[derive(Debug, Default)]
-pub(super) struct Packer(Mutex<BTreeMap<GroupResource, Learnt>>);
+pub(super) struct Packer(Mutex<BTreeMap<GroupResource, ResourceDictionary>>);
 
-/// The progress of a resource's dictionary.
+/// The dictionary of a resource, and the samples for the next one.
 #[derive(Debug)]
-struct Learnt {
+struct ResourceDictionary {
     dictionary: Option<Dictionary>,
     seen: usize,
-    /// The count at which the next dictionary is made.
+    /// The object count at which the next dictionary is trained.
     made_at: usize,
     samples: Samples,
 }
 
-/// Some of many, as far apart from each other as all of them fit into a dictionary.
+/// A sample of the objects, spread evenly so that all samples fit into a dictionary.
 #[derive(Debug)]
 struct Samples {
     taken: Vec<Bytes>,
     bytes: usize,
-    /// One object of `every` is sampled.
+    /// Every `every`-th object is sampled.
     every: usize,
 }
 
@@ -64,8 +64,8 @@ struct Dictionary {
     decompress: Arc<DDict<'static>>,
 }
 
-/// Bytes that take less space.
-pub(super) struct Packed {
+/// Compressed JSON of an object.
+pub(super) struct CompressedObject {
     /// The frame after [`MAGIC`], with its unpacked length.
     frame: Box<[u8]>,
     dictionary: Arc<DDict<'static>>,
@@ -74,31 +74,34 @@ pub(super) struct Packed {
 // === impl Packer ===
 
 impl Packer {
-    /// `json`, an object of `resource`, packed; nothing while too little is known of its like, or if that saves nothing.
-    pub(super) fn pack(&self, resource: &GroupResource, json: &Bytes) -> Option<Packed> {
+    /// Compresses `json`, an object of `resource`. Returns `None` before there is a dictionary, or if compression saves
+    /// nothing.
+    pub(super) fn pack(&self, resource: &GroupResource, json: &Bytes) -> Option<CompressedObject> {
+        // The lock ends with this block: compression runs beside that of other objects.
         let dictionary = {
             let mut resources = self.0.lock().unwrap_or_else(PoisonError::into_inner);
             if !resources.contains_key(resource) {
-                resources.insert(resource.clone(), Learnt::default());
+                resources.insert(resource.clone(), ResourceDictionary::default());
             }
-            let learnt = resources.get_mut(resource)?;
-            learnt.learn(json);
-            learnt.dictionary.clone()?
+            let of_resource = resources.get_mut(resource)?;
+            of_resource.learn(json);
+            of_resource.dictionary.clone()?
         };
         let mut packed = Vec::with_capacity(compress_bound(json.len()));
         let done = COMPRESSOR.with_borrow_mut(|compressor| {
             compressor.compress_using_cdict(&mut packed, json, &dictionary.compress)
         });
-        (done.is_ok() && packed.len() < json.len()).then(|| Packed {
+        (done.is_ok() && packed.len() < json.len()).then(|| CompressedObject {
             frame: packed[MAGIC.len()..].into(),
+            // Each object holds its own dictionary: it is freed with the last object compressed by it.
             dictionary: dictionary.decompress,
         })
     }
 }
 
-// === impl Learnt ===
+// === impl ResourceDictionary ===
 
-impl Learnt {
+impl ResourceDictionary {
     /// Takes note of an object, and makes a dictionary when it is time.
     fn learn(&mut self, json: &Bytes) {
         self.samples.offer(self.seen, json);
@@ -114,7 +117,7 @@ impl Learnt {
     }
 }
 
-impl Default for Learnt {
+impl Default for ResourceDictionary {
     fn default() -> Self {
         Self {
             dictionary: None,
@@ -128,7 +131,7 @@ impl Default for Learnt {
 // === impl Samples ===
 
 impl Samples {
-    /// Takes `json`, the object of that number, if it is its turn.
+    /// Samples `json`, the object with this number, if it is due.
     fn offer(&mut self, number: usize, json: &Bytes) {
         if !number.is_multiple_of(self.every) || json.len() > DICTIONARY_BYTES / 2 {
             return;
@@ -137,6 +140,7 @@ impl Samples {
         // A copy: the object itself may come to take less space.
         self.taken.push(Bytes::copy_from_slice(json));
         while self.bytes > DICTIONARY_BYTES {
+            // Every other sample is dropped, so that the rest are still spread evenly over all objects.
             self.every *= 2;
             let mut is_kept = false;
             self.taken.retain(|sample| {
@@ -160,9 +164,9 @@ impl Default for Samples {
     }
 }
 
-// === impl Packed ===
+// === impl CompressedObject ===
 
-impl Packed {
+impl CompressedObject {
     /// Returns the number of bytes that it takes.
     pub(super) fn held_bytes(&self) -> usize {
         self.frame.len()
@@ -176,7 +180,7 @@ impl Packed {
         }
     }
 
-    /// As much of the frame as it takes to know how long it is unpacked.
+    /// The prefix of a frame that contains the uncompressed length.
     fn head(&self) -> &[u8] {
         &self.frame[..self.frame.len().min(HEAD_BYTES)]
     }
@@ -192,9 +196,9 @@ impl Packed {
     }
 }
 
-impl fmt::Debug for Packed {
+impl fmt::Debug for CompressedObject {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Packed")
+        f.debug_struct("CompressedObject")
             .field("bytes", &self.held_bytes())
             .finish_non_exhaustive()
     }
@@ -218,7 +222,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_packed_is_small_and_comes_back_as_it_was() {
+    fn compressed_objects_are_small_and_restored_exactly() {
         let packer = Packer::default();
         let resource = GroupResource::new("", "pods");
         let object = |number: u64| {

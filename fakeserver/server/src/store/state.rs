@@ -41,18 +41,18 @@ pub(super) struct State {
 /// The reason why a past state cannot be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HistoryError {
-    /// It was forgotten.
+    /// The revision was compacted.
     Compacted,
-    /// It has not come yet; the store stands at `current`.
+    /// The revision is in the future; the store is at `current`.
     Future {
         /// The present revision.
         current: Revision,
     },
 }
 
-/// A watch cannot start where it was asked to: changes after that were forgotten.
+/// A watch cannot start at the requested revision: later changes were compacted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct TooOld {
+pub struct RevisionTooOld {
     /// The oldest revision that a watch can start at.
     pub oldest: Revision,
 }
@@ -73,7 +73,7 @@ impl State {
         }
     }
 
-    /// A store that stands at `revision` with `objects` in it. What led there is not known, and cannot be asked for.
+    /// Creates a state at `revision` with `objects`, without history.
     pub(super) fn restored(
         compaction: Compaction,
         revision: Revision,
@@ -100,9 +100,9 @@ impl State {
         restored
     }
 
-    /// The same as the state of another store, in which watches can start at any revision but of the objects that are
-    /// there already.
-    pub(super) fn founded(&self, compaction: Compaction) -> Self {
+    /// Returns a copy of the state for another store. Watches can start at any revision there, except those of
+    /// resources that already have objects: they start at this state's revision or later.
+    pub(super) fn fork(&self, compaction: Compaction) -> Self {
         let mut founded = self.clone();
         founded.compaction = compaction;
         founded.watchable = Revision::default();
@@ -200,7 +200,7 @@ impl State {
         self.tables.values().map(Table::history_bytes).sum()
     }
 
-    /// Forgets every past state; watches go on, and can start wherever they could.
+    /// Compacts every past state. Watches continue, and can still start at the same revisions.
     pub(super) fn compact(&mut self) {
         self.compacted = self.revision;
     }
@@ -218,16 +218,19 @@ impl State {
         self.beginning = self.revision;
     }
 
-    /// Rolls back by `revisions`, at most to its beginning, or to the oldest state that is still known. No watch can
-    /// start before that, and later changes are forgotten.
+    /// Rolls back by `revisions`, at most to the beginning, or to the oldest state in the history. No watch can start
+    /// before that, and later changes are dropped.
     pub(super) fn roll_back(&mut self, revisions: u64) {
         let then = self.revision.get().saturating_sub(revisions);
+        // Not before the beginning: the bootstrap objects of a cluster are never rolled back. Not before the
+        // compaction: the state of then is gone.
         let oldest = self.beginning.max(self.compacted);
         let then = Revision::new(then).max(oldest).min(self.revision);
         for table in self.tables.values_mut() {
             table.roll_back(then);
         }
         self.revision = then;
+        // As after a restore from a backup: the watch cache of the new process begins here.
         self.watchable = then;
         self.plain_bytes = self.count_plain_bytes();
     }
@@ -254,7 +257,7 @@ impl<'a> View<'a> {
         self.0.tables.keys()
     }
 
-    /// The objects of a resource as they are now.
+    /// Returns the current objects of a resource.
     pub fn snapshot(self, resource: &GroupResource) -> Snapshot {
         self.0
             .tables
@@ -267,7 +270,7 @@ impl<'a> View<'a> {
         revision.max(self.0.beginning).min(self.0.revision)
     }
 
-    /// Returns the revision of the store at that time, as far as it is known.
+    /// Returns the revision of the store at that time, or the oldest one in the history.
     pub fn revision_at(self, then: Instant) -> Revision {
         let tables = self.0.tables.values();
         let last = tables.map(|table| table.revision_at(then)).max();
@@ -286,7 +289,7 @@ impl<'a> View<'a> {
         past.unwrap_or_else(|| (self.snapshot(resource), self.0.revision))
     }
 
-    /// The objects of a resource as they were at `revision`.
+    /// Returns the objects of a resource at `revision`.
     pub fn snapshot_at(
         self,
         resource: &GroupResource,
@@ -313,17 +316,18 @@ impl<'a> View<'a> {
         resource: &GroupResource,
         range: &Range,
         revision: Revision,
-    ) -> Result<Vec<Arc<Change>>, TooOld> {
+    ) -> Result<Vec<Arc<Change>>, RevisionTooOld> {
         let table = self.0.tables.get(resource);
         let forgotten = table.map_or(Revision::default(), Table::forgotten);
+        // An explicit `compact` moves neither: in a real server, the watch cache outlives a compaction of etcd.
         let oldest = forgotten.max(self.0.watchable);
         if revision < oldest {
-            return Err(TooOld { oldest });
+            return Err(RevisionTooOld { oldest });
         }
         Ok(self.log(resource, range, revision))
     }
 
-    /// The changes after `revision` that are still known, oldest first.
+    /// Returns the changes after `revision` in the history, oldest first.
     pub fn log(
         self,
         resource: &GroupResource,
@@ -339,7 +343,7 @@ impl<'a> View<'a> {
         })
     }
 
-    /// The changes of all resources after `after` up to `up_to` that are still known, oldest first.
+    /// Returns the changes of all resources after `after` up to `up_to` in the history, oldest first.
     pub fn log_of_all(self, after: Revision, up_to: Revision) -> Vec<Arc<Change>> {
         let mut changes: Vec<Arc<Change>> = self
             .resources()

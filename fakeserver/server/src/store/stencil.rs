@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use super::{
     ObjectKey, StoredObject,
-    object::{Header, LABELS, Serialized},
+    object::{Header, LABELS, SerializedObject},
 };
 
 /// The maximum number of placeholders.
@@ -40,7 +40,7 @@ pub fn number_hole(hole: u8) -> i64 {
     NUMBER_MARKS + i64::from(hole)
 }
 
-/// Prints objects that say the same but in the places of its holes.
+/// A template of serialized objects that differ only in its holes.
 #[derive(Debug)]
 pub struct Stencil {
     uid: Pattern,
@@ -79,7 +79,7 @@ enum Step {
 // === impl Stencil ===
 
 impl Stencil {
-    /// The stencil of a marked object, and of what field selectors may ask for in it.
+    /// Creates the stencil of a marked object, and of its values for field selectors.
     pub fn new(key: ObjectKey, marked: Value, fields: Pairs) -> Self {
         let prototype = StoredObject::new(key, Revision::FIRST, to_stored(marked), fields);
         let json = prototype.json();
@@ -96,8 +96,8 @@ impl Stencil {
         }
     }
 
-    /// The object with `values` in its holes, by their numbers. They are taken as they are: what stands in a text must not
-    /// need to be escaped.
+    /// Creates the object with `values` in its holes, by their numbers. They are copied verbatim: values within strings
+    /// must need no escapes.
     pub(super) fn print(
         &self,
         key: ObjectKey,
@@ -116,12 +116,12 @@ impl Stencil {
             labels: LABELS.share(self.labels.print(values)),
             fields: self.fields.print(values),
         };
-        let serialized = Serialized {
+        let serialized = SerializedObject {
             json: Bytes::from(json.text.into_boxed_str().into_boxed_bytes()),
             metadata_end: metadata_end as usize,
             version_start: json.version_start,
         };
-        StoredObject::made_of(Arc::new(header), revision, serialized)
+        StoredObject::from_serialized(Arc::new(header), revision, serialized)
     }
 }
 
@@ -264,7 +264,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_printed_is_what_would_have_been_put() {
+    fn a_stencil_prints_the_objects_of_put() {
         let key = |name: &str| ObjectKey::namespaced(GroupResource::new("", "pods"), "n", name);
         let object = |[name, uid, count, list]: [Value; 4]| {
             let at = format!("on {}", name.as_str().unwrap());

@@ -19,7 +19,7 @@ use tokio::{
 
 use super::{
     Change, Compaction, Foundation, ObjectKey, StoredObject, Transaction, View,
-    base::{Base, Open},
+    base::{Base, OptimisticReads},
     packer::Packer,
     state::State,
     transaction::SelectableFields,
@@ -48,12 +48,12 @@ pub trait ChangeSink: Send + Sync {
     fn reset(&self);
 }
 
-/// The reason why an optimistic write did not commit. Nothing has happened.
+/// The reason why an optimistic write did not commit. The store is unchanged.
 #[derive(Debug)]
-pub enum Unmade<E> {
-    /// Another write has changed what it had read: to be repeated by [`Storage::transact`].
-    Overtaken,
-    Refused(E),
+pub enum OptimisticError<E> {
+    /// Another write has changed an object or list that was read: repeat by [`Storage::transact`].
+    Conflict,
+    Rejected(E),
 }
 
 // === impl Storage ===
@@ -86,8 +86,10 @@ impl Storage {
         work: impl FnOnce(&mut Transaction<'_>) -> Result<T, E>,
     ) -> Result<T, E> {
         let state = self.lock();
+        // The lock is held from the first read to the commit, so that no read has to be confirmed.
         let base = Base::Locked(View(&state));
         let mut transaction = Transaction::new(base, &*self.fields, self.current_packer());
+        // An error drops the transaction with its writes; nothing of it has reached the state.
         let answer = work(&mut transaction)?;
         let (changes, _) = transaction.into_changes();
         self.finish(state, changes.into_iter().map(Arc::new).collect());
@@ -100,23 +102,26 @@ impl Storage {
     pub fn transact_optimistically<T, E>(
         &self,
         work: impl FnOnce(&mut Transaction<'_>) -> Result<T, E>,
-    ) -> Result<(T, Vec<Arc<Change>>), Unmade<E>> {
-        let base = Base::Open(Open::new(self));
-        // What is packed could not be given its revision.
+    ) -> Result<(T, Vec<Arc<Change>>), OptimisticError<E>> {
+        let base = Base::Optimistic(OptimisticReads::new(self));
+        // Objects are numbered before they are compressed: the revision of a compressed object cannot be set.
         let mut transaction = Transaction::new(base, &*self.fields, None);
         let answer = work(&mut transaction);
         let (changes, reads) = transaction.into_changes();
         let state = self.lock();
+        // Confirmed under the same lock under which the writes are committed, and before the answer counts: a rejection
+        // by outdated reads is as void as a success.
         if !reads.hold(View(&state)) {
-            return Err(Unmade::Overtaken);
+            return Err(OptimisticError::Conflict);
         }
-        let answer = answer.map_err(Unmade::Refused)?;
-        let changes = self.made_now(&state, &changes);
+        let answer = answer.map_err(OptimisticError::Rejected)?;
+        // Other writes have taken the revisions that the transaction had assumed.
+        let changes = self.renumber(&state, &changes);
         self.finish(state, changes.clone());
         Ok((answer, changes))
     }
 
-    /// Runs `look` on the store while nothing is written. It must be quick: take snapshots, and walk them afterwards.
+    /// Runs `look` on the locked store. `look` must be quick: take snapshots, and walk them afterwards.
     pub fn view<T>(&self, look: impl FnOnce(View<'_>) -> T) -> T {
         let mut state = self.lock();
         state.compact_due(Instant::now());
@@ -128,7 +133,7 @@ impl Storage {
         look(View(&self.lock()))
     }
 
-    /// Waits until the store has reached `revision`, at most for `limit`. Tells where it stands, if it has not.
+    /// Waits until the store has reached `revision`, at most for `limit`. The error is the store's revision.
     ///
     /// # Cancel safety
     ///
@@ -176,9 +181,11 @@ impl Storage {
         let mut transaction = Transaction::new(base, &*self.fields, self.current_packer());
         work(&mut transaction);
         let (changes, _) = transaction.into_changes();
-        // Watches of the old store end first, so that they receive nothing of the new one.
+        // Watches of the old state end first, so that they receive no change of the new one.
         self.sink.reset();
+        // The new state becomes visible as a whole, below: readers wait for the lock meanwhile.
         self.commit(&mut fresh, changes.into_iter().map(Arc::new).collect());
+        // After the bootstrap objects, which a rollback must keep.
         fresh.begin_here();
         *state = fresh;
     }
@@ -213,6 +220,7 @@ impl Storage {
     pub fn follow(&self, changes: Vec<Arc<Change>>) -> Revision {
         let mut state = self.lock();
         for change in changes {
+            // A gap would leave this copy with a state that its leader never had.
             if change.revision() != View(&state).revision().next().get() {
                 break;
             }
@@ -232,17 +240,20 @@ impl Storage {
             .then_some(&self.packer)
     }
 
-    /// `changes` with the revisions that come next in `state`.
-    fn made_now(&self, state: &State, changes: &[Change]) -> Vec<Arc<Change>> {
+    /// Returns `changes` with the next revisions of `state`.
+    fn renumber(&self, state: &State, changes: &[Change]) -> Vec<Arc<Change>> {
         let mut revision = View(state).revision();
         let committed = Instant::now();
         let mut written: BTreeMap<&ObjectKey, Option<Arc<StoredObject>>> = BTreeMap::new();
         let made = changes.iter().map(|change| {
             revision = revision.next();
+            // A transaction can write an object twice: the second change replaces the result of the first, with its
+            // final revision.
             let before = written.get(change.key()).cloned();
             let before = before.unwrap_or_else(|| change.before().cloned());
             let made = change.at(revision, before, committed);
-            let made = made.expect("it is as much of a change as before");
+            let made = made.expect("a renumbered change has the same sides");
+            // Compressed only now, with the final revision in its JSON.
             if let (Some(after), Some(packer)) = (made.after(), self.current_packer()) {
                 after.pack(packer);
             }
@@ -254,10 +265,12 @@ impl Storage {
 
     /// Makes `changes` part of the state, and gives it free.
     fn finish(&self, mut state: MutexGuard<'_, State>, changes: Vec<Arc<Change>>) {
+        // A transaction that only reads takes no revision, and wakes nobody.
         if changes.is_empty() {
             return;
         }
         self.commit(&mut state, changes);
+        // After the commit, by which the history may have exceeded its limit.
         state.compact_due(Instant::now());
         drop(state);
         self.advanced.notify_waiters();

@@ -29,7 +29,7 @@ pub(super) struct Table {
     /// Some states, oldest first; never empty. The first one is the state before the first change that is kept.
     states: VecDeque<(Revision, Objects)>,
     /// The changes that are kept, oldest first.
-    log: VecDeque<Logged>,
+    log: VecDeque<LoggedChange>,
     /// The number of bytes of their history.
     history_bytes: u64,
     /// The number of changes after the last state that is kept.
@@ -38,14 +38,14 @@ pub(super) struct Table {
     forgotten: Revision,
 }
 
-/// A change, and how many bytes of history it counts for.
+/// A change, with its size in the history.
 #[derive(Clone, Debug)]
-struct Logged {
+struct LoggedChange {
     change: Arc<Change>,
     bytes: u64,
 }
 
-/// The objects of one resource as they were at one revision.
+/// The objects of a resource at a revision.
 #[derive(Debug, Clone)]
 pub struct Snapshot {
     objects: Objects,
@@ -67,7 +67,7 @@ impl Table {
         Self::restored(Objects::new())
     }
 
-    /// The objects of a resource whose changes are not known.
+    /// Creates a table without history.
     pub(super) fn restored(objects: Objects) -> Self {
         Self {
             current: objects.clone(),
@@ -96,8 +96,9 @@ impl Table {
         let replaced = redo(&mut self.current, &change);
         let bytes = change.history_bytes();
         self.history_bytes += bytes;
-        self.log.push_back(Logged { change, bytes });
+        self.log.push_back(LoggedChange { change, bytes });
         self.since_state += 1;
+        // One change retires with each new one: the cost of compression is spread, and recent frames stay shared.
         if let Some(old) = self.log.len().checked_sub(RECENT + 1) {
             let old = &mut self.log[old];
             old.change.retire(packer);
@@ -108,7 +109,7 @@ impl Table {
         replaced
     }
 
-    /// Counts every change up to `revision` as forgotten, of which there are none.
+    /// Marks every change up to `revision` as compacted. There must be none.
     pub(super) fn begin_at(&mut self, revision: Revision) {
         debug_assert!(self.log.is_empty(), "no change is known");
         self.forgotten = revision;
@@ -116,7 +117,7 @@ impl Table {
 
     /// Forgets every change up to `revision`.
     pub(super) fn forget_changes(&mut self, revision: Revision) {
-        while let Some(Logged { change, bytes }) = self
+        while let Some(LoggedChange { change, bytes }) = self
             .log
             .pop_front_if(|logged| logged.change.revision() <= revision.get())
         {
@@ -133,14 +134,14 @@ impl Table {
         self.since_state = self.since_state.min(self.log.len());
     }
 
-    /// Forgets everything after `revision`. The state of then is known.
+    /// Drops all changes after `revision`, whose state must be in the history.
     pub(super) fn roll_back(&mut self, revision: Revision) {
         self.current = self.state_at(revision);
         while self.states.len() > 1 && self.states.back().is_some_and(|(made, _)| *made > revision)
         {
             self.states.pop_back();
         }
-        while let Some(Logged { bytes, .. }) = self
+        while let Some(LoggedChange { bytes, .. }) = self
             .log
             .pop_back_if(|logged| logged.change.revision() > revision.get())
         {
@@ -155,9 +156,9 @@ impl Table {
         self.history_bytes
     }
 
-    /// The last change that was made by then, as far as changes are known.
+    /// Returns the last change up to that time in the history.
     pub(super) fn revision_at(&self, then: Instant) -> Revision {
-        let committed = |logged: &Logged| logged.change.committed() <= then;
+        let committed = |logged: &LoggedChange| logged.change.committed() <= then;
         match self.log.partition_point(committed).checked_sub(1) {
             Some(last) => Revision::new(self.log[last].change.revision()),
             None => self.forgotten,
@@ -225,6 +226,7 @@ impl Table {
             None => (&self.current, self.log.len()),
         };
         let start = self.changes_until(*made);
+        // From the nearer of the two kept states: forwards from the earlier one, or backwards from the later one.
         if until - start < end - until {
             let mut objects = earlier.clone();
             for logged in self.log.range(start..until) {
@@ -241,7 +243,7 @@ impl Table {
     }
 }
 
-/// Does to `objects` what a change did, and returns what was there before.
+/// Applies a change to `objects`, and returns the object before it.
 fn redo(objects: &mut Objects, change: &Change) -> Option<Arc<StoredObject>> {
     set(objects, change.key(), change.after())
 }
@@ -284,7 +286,7 @@ impl Snapshot {
         are_empty || self.objects.ptr_eq(&other.objects)
     }
 
-    /// The number of objects. It is known, not counted.
+    /// Returns the number of objects in constant time.
     pub fn count(&self) -> usize {
         self.objects.len()
     }

@@ -32,7 +32,7 @@ fn pods() -> GroupResource {
 }
 
 fn key(resource: &GroupResource, number: u8) -> ObjectKey {
-    // Namespaces of which one begins like the other, and names whose order depends on the separator.
+    // Namespaces of which one is a prefix of the other, and names whose order depends on the separator.
     let namespace = ["a", "a-b", "a0", "b"][usize::from(number % 4)];
     ObjectKey::namespaced(resource.clone(), namespace, &format!("o{}", number / 4))
 }
@@ -58,10 +58,10 @@ fn delete(storage: &Storage, key: &ObjectKey) -> Option<Arc<StoredObject>> {
     deleted
 }
 
-/// Path to (version, value), as a snapshot shows it.
-type Shown = BTreeMap<String, (u64, u64)>;
+/// Path to (version, value) of the objects in a snapshot.
+type ObjectVersions = BTreeMap<String, (u64, u64)>;
 
-fn shown<'a>(objects: impl Iterator<Item = &'a Arc<StoredObject>>) -> Shown {
+fn versions<'a>(objects: impl Iterator<Item = &'a Arc<StoredObject>>) -> ObjectVersions {
     objects
         .map(|object| {
             let value = object.to_value();
@@ -102,7 +102,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 
 /// The expected contents of a store: the state at each revision, and the first revision that may be read.
 struct Model {
-    states: Vec<(Shown, Shown)>,
+    states: Vec<(ObjectVersions, ObjectVersions)>,
     compacted: u64,
     expired: u64,
 }
@@ -150,7 +150,7 @@ impl Model {
                     } else {
                         let expected = self.state(revision, number);
                         let snapshot = at.unwrap();
-                        assert_eq!(&shown(snapshot.objects(&Range::All, None)), expected);
+                        assert_eq!(&versions(snapshot.objects(&Range::All, None)), expected);
                         Self::check_ranges(&snapshot, expected);
                     }
                     self.check_changes(view, resource, number, revision);
@@ -159,18 +159,18 @@ impl Model {
         });
     }
 
-    /// Every namespace, from every path on, shows the part of the whole that it should.
-    fn check_ranges(snapshot: &Snapshot, expected: &Shown) {
+    /// Checks the ranges of namespaces from several start paths.
+    fn check_ranges(snapshot: &Snapshot, expected: &ObjectVersions) {
         for namespace in ["a", "a-b", "a0", "b", "none"] {
             let prefix = format!("{namespace}/");
             for start in ["", "a", "a-b/o2", "a/o1", "a/o1\0", "a0", "b/", "zz"] {
                 let range = Range::of(Some(namespace));
-                let part: Shown = expected
+                let part: ObjectVersions = expected
                     .iter()
                     .filter(|(path, _)| path.starts_with(&prefix) && path.as_str() >= start)
                     .map(|(path, value)| (path.clone(), *value))
                     .collect();
-                assert_eq!(shown(snapshot.objects(&range, Some(start))), part);
+                assert_eq!(versions(snapshot.objects(&range, Some(start))), part);
             }
         }
     }
@@ -186,7 +186,7 @@ impl Model {
         let changes = view.changes_since(resource, &Range::All, Revision::new(revision));
         if revision < self.expired {
             let oldest = Revision::new(self.expired);
-            assert_eq!(changes.unwrap_err(), TooOld { oldest });
+            assert_eq!(changes.unwrap_err(), RevisionTooOld { oldest });
             return;
         }
         let mut state = self.state(revision.min(self.revision()), number).clone();
@@ -199,12 +199,12 @@ impl Model {
                 before.map(|(version, _)| version),
                 change.before().map(|b| b.revision())
             );
-            state.extend(shown(change.after().into_iter()));
+            state.extend(versions(change.after().into_iter()));
         }
         assert_eq!(&state, self.state(self.revision(), number));
     }
 
-    fn state(&self, revision: u64, number: usize) -> &Shown {
+    fn state(&self, revision: u64, number: usize) -> &ObjectVersions {
         let (first, second) = &self.states[usize::try_from(revision).unwrap()];
         if number == 0 { first } else { second }
     }
@@ -230,7 +230,7 @@ proptest! {
                             // Its own writes are seen at once.
                             assert_eq!(tx.revision(), model.revision());
                             let listed = tx.list(key.resource(), None);
-                            assert_eq!(&shown(listed.iter()), model.state(model.revision(), usize::from(!first)));
+                            assert_eq!(&versions(listed.iter()), model.state(model.revision(), usize::from(!first)));
                             assert_eq!(tx.get(&key).is_some(), value.is_some());
                         }
                         Ok(())
@@ -268,7 +268,7 @@ proptest! {
 static FIRST: std::sync::LazyLock<GroupResource> = std::sync::LazyLock::new(pods);
 
 #[test]
-fn a_snapshot_is_not_disturbed_by_what_comes_after_it() {
+fn a_snapshot_does_not_change_by_later_writes() {
     let storage = storage(Compaction::default());
     for number in 0..8 {
         put(&storage, &key(&pods(), number), 1);
@@ -361,7 +361,7 @@ async fn history_is_forgotten_when_it_is_old() {
     );
     assert_eq!(
         since(1),
-        Err(TooOld {
+        Err(RevisionTooOld {
             oldest: Revision::new(2)
         })
     );
@@ -390,36 +390,36 @@ fn history_is_forgotten_when_it_is_large() {
 }
 
 #[test]
-fn what_was_superseded_is_packed_and_says_the_same() {
+fn superseded_versions_are_compressed_and_unchanged() {
     let storage = storage(Compaction::default());
-    // Each write says which revision it takes, the first one being 2.
+    // Each write has its own revision as its value; the first is 2.
     for revision in 2..=1_000 {
         put(&storage, &key(&pods(), (revision % 5) as u8), revision);
     }
     for revision in (6..=1_000).step_by(37).chain([999, 1_000]) {
         let then = storage.view(|view| view.snapshot_at(&pods(), Revision::new(revision)));
-        let shown = shown(then.unwrap().objects(&Range::All, None));
-        let mut shown: Vec<(u64, u64)> = shown.into_values().collect();
-        shown.sort_unstable();
+        let read = versions(then.unwrap().objects(&Range::All, None));
+        let mut read: Vec<(u64, u64)> = read.into_values().collect();
+        read.sort_unstable();
         let expected: Vec<_> = (revision - 4..=revision).map(|of| (of, of)).collect();
-        assert_eq!(shown, expected, "at {revision}");
+        assert_eq!(read, expected, "at {revision}");
     }
     let changes = storage.view(|view| view.log(&pods(), &Range::All, Revision::default()));
     let plain = |changes: &[Arc<Change>]| {
         let before = changes.iter().filter_map(|change| change.before());
         before.filter(|before| before.plain_bytes() > 0).count()
     };
-    let (known, recent) = changes[200..].split_at(changes.len() - 200 - 8);
-    assert_eq!((plain(known), plain(recent)), (0, 8));
+    let (old, recent) = changes[200..].split_at(changes.len() - 200 - 8);
+    assert_eq!((plain(old), plain(recent)), (0, 8));
 }
 
 #[test]
-fn what_was_not_written_lately_is_packed_when_there_is_much() {
+fn cold_objects_are_compressed_above_a_limit() {
     let storage = storage(Compaction::default());
     let keys: Vec<ObjectKey> = (0..2_000)
         .map(|number| ObjectKey::cluster(pods(), &format!("o{number:04}")))
         .collect();
-    // Each write says which revision it takes, the first one being 2.
+    // Each write has its own revision as its value; the first is 2.
     for (key, revision) in keys.iter().zip(2..) {
         put(&storage, key, revision);
     }
@@ -435,13 +435,13 @@ fn what_was_not_written_lately_is_packed_when_there_is_much() {
     );
     let at = |revision: u64| {
         let then = storage.view(|view| view.snapshot_at(&pods(), Revision::new(revision)));
-        shown(then.unwrap().objects(&Range::All, None))
+        versions(then.unwrap().objects(&Range::All, None))
     };
     let all = at(2_001);
     assert!(
         all.values()
             .zip(2..)
-            .all(|(shown, revision)| *shown == (revision, revision))
+            .all(|(version, revision)| *version == (revision, revision))
     );
 
     storage.roll_back(500);
@@ -486,7 +486,7 @@ fn a_store_that_compresses_follows_one_that_does_not() {
     assert_eq!(follower.follow(changes), leader.revision());
     let state = |storage: &Storage| {
         let present = storage.view(|view| view.snapshot(&pods()));
-        shown(present.objects(&Range::All, None))
+        versions(present.objects(&Range::All, None))
     };
     assert_eq!(state(&follower), state(&leader));
 }
@@ -595,7 +595,7 @@ fn transact(storage: &Storage, writes: &Writes) {
 
 proptest! {
     #[test]
-    fn an_optimistic_write_is_as_if_made_in_one_moment_or_is_not_made(
+    fn an_optimistic_write_is_serializable_or_not_committed(
         before in writes(),
         reads in prop::collection::vec(0..12_u8, 0..4),
         (lists, asks_revision) in (any::<bool>(), any::<bool>()),
@@ -616,13 +616,13 @@ proptest! {
         let keys: Vec<ObjectKey> = reads.iter().map(|number| key(&pods(), *number)).collect();
         let was_read: Vec<_> = keys.iter().map(|key| open.peek(|view| view.get(key).cloned())).collect();
         let done = open.transact_optimistically(|tx| {
-            let read_all = |tx: &Transaction<'_>| shown(keys.iter().filter_map(|key| tx.get(key)).collect::<Vec<_>>().iter());
+            let read_all = |tx: &Transaction<'_>| versions(keys.iter().filter_map(|key| tx.get(key)).collect::<Vec<_>>().iter());
             let read = read_all(tx);
             let listed = if lists { tx.list(&pods(), None) } else { Vec::new() };
             let revision = if asks_revision { tx.revision() } else { 0 };
             transact(open, &others);
             prop_assert_eq!(read_all(tx), read);
-            prop_assert!(!lists || shown(tx.list(&pods(), None).iter()) == shown(listed.iter()));
+            prop_assert!(!lists || versions(tx.list(&pods(), None).iter()) == versions(listed.iter()));
             write_all(tx, &own);
             Ok::<_, TestCaseError>(revision)
         });
@@ -639,8 +639,8 @@ proptest! {
                 prop_assert!(changes.iter().map(|change| change.revision()).eq(revisions));
                 transact(locked, &own);
             }
-            Err(Unmade::Refused(failed)) => return Err(failed),
-            Err(Unmade::Overtaken) => prop_assert!(others_wrote && (lists || asks_revision || !is_read), "nothing was in its way"),
+            Err(OptimisticError::Rejected(failed)) => return Err(failed),
+            Err(OptimisticError::Conflict) => prop_assert!(others_wrote && (lists || asks_revision || !is_read), "nothing was in its way"),
         }
         prop_assert_eq!(open.revision(), locked.revision());
         let log = |storage: &Storage| storage.peek(|view| view.log(&pods(), &Range::All, Revision::default()));
@@ -653,7 +653,7 @@ proptest! {
         }
         for revision in (1..=locked.revision().get()).map(Revision::new) {
             let at = |storage: &Storage| {
-                storage.peek(|view| shown(view.snapshot_at(&pods(), revision).unwrap().objects(&Range::All, None)))
+                storage.peek(|view| versions(view.snapshot_at(&pods(), revision).unwrap().objects(&Range::All, None)))
             };
             prop_assert_eq!(at(open), at(locked));
         }
@@ -661,7 +661,7 @@ proptest! {
 }
 
 #[test]
-fn writers_that_do_not_wait_for_each_other_lose_no_write() {
+fn concurrent_optimistic_writers_lose_no_write() {
     const WRITERS: u32 = 4;
     const WRITES: u32 = 200;
     let storage = storage(Compaction::default());
@@ -683,7 +683,7 @@ fn writers_that_do_not_wait_for_each_other_lose_no_write() {
                 for _ in 0..WRITES {
                     match storage.transact_optimistically(add) {
                         Ok(_) => {}
-                        Err(Unmade::Overtaken) => {
+                        Err(OptimisticError::Conflict) => {
                             let Ok(()) = storage.transact(add);
                         }
                     }

@@ -45,8 +45,8 @@ impl<'a> Transaction<'a> {
         }
     }
 
-    /// Stores `object` under `key`. It takes the next revision, which is written into its `metadata.resourceVersion`;
-    /// its `kind` and `apiVersion` are left out. What they say is converted to the form in which the kind is stored.
+    /// Stores `object` under `key`. The object takes the next revision, which becomes its `metadata.resourceVersion`;
+    /// its `kind` and `apiVersion` are left out. An object in another form of its kind is converted to the stored one.
     pub fn put(&mut self, key: &ObjectKey, object: Value) -> Arc<StoredObject> {
         let object = to_stored(object);
         let fields = (self.fields)(key.resource(), &object);
@@ -68,7 +68,7 @@ impl<'a> Transaction<'a> {
         self.store(key, after.with_text(member, text))
     }
 
-    /// Stores what `stencil` makes of `values`, as [`put`](Self::put) would.
+    /// Stores the object of `stencil` with `values`, as [`put`](Self::put) would.
     pub fn print(
         &mut self,
         key: &ObjectKey,
@@ -79,7 +79,7 @@ impl<'a> Transaction<'a> {
         self.store(key, after)
     }
 
-    /// Removes what is under `key`, and returns it as it was. If there is nothing, nothing changes.
+    /// Removes and returns the object of `key`, if it exists.
     pub fn delete(&mut self, key: &ObjectKey) -> Option<Arc<StoredObject>> {
         let before = self.get(key)?;
         self.write(key, None);
@@ -88,12 +88,14 @@ impl<'a> Transaction<'a> {
 
     /// The revision of the last write, this transaction's own included.
     pub fn revision(&self) -> u64 {
+        // A transaction that knows the revision depends on every write.
         self.base.read_all();
         self.revision.get()
     }
 
     pub fn get(&self, key: &ObjectKey) -> Option<Arc<StoredObject>> {
         match self.written.get(key) {
+            // Own writes first: a transaction sees what it has done.
             Some(written) => written.clone(),
             None => self.base.get(key),
         }
@@ -146,6 +148,7 @@ impl<'a> Transaction<'a> {
     /// Writes `after`, in as little memory as it takes.
     fn store(&mut self, key: &ObjectKey, after: StoredObject) -> Arc<StoredObject> {
         let after = match self.get(key) {
+            // Most updates leave key, labels and uid unchanged.
             Some(before) => after.sharing(&before),
             None => after,
         };

@@ -11,10 +11,10 @@ use fakeserver_value::{
 use http::{StatusCode, header};
 use serde_json::Value;
 
-use super::{Api, Request, measured::Measured, reviews::Review};
+use super::{Api, Request, reviews::Review, usage_metrics::MetricsKind};
 use crate::{
     edge::response::{
-        Delivery, Encoding, IncludeObject, Representation, Served, Shape, TableView, View,
+        Delivery, Encoding, IncludeObject, Representation, ServedForms, Shape, TableView, View,
         negotiate,
     },
     write::{Outcome, Target},
@@ -37,36 +37,36 @@ pub(super) fn encoding(api: &Api, request: &Request<'_>, shape: Shape) -> Result
     })
 }
 
-/// Returns whether answers can be shown as tables: those to questions and commands cannot, nor usage.
+/// Returns whether responses have a table form. Reviews, commands and usage metrics have none.
 fn has_tables(target: &Target) -> bool {
     Review::of(target).is_none()
-        && Measured::of(target).is_none()
+        && MetricsKind::of(target).is_none()
         && !matches!(target.subresource(), "token" | "eviction" | "binding")
 }
 
-/// Returns the form of an answer of another kind than the resource's.
+/// Returns the encoding of a response whose kind is not the resource's.
 pub(super) fn encoding_of(
     api: &Api,
     request: &Request<'_>,
-    shown: &GroupVersionKind,
+    kind: &GroupVersionKind,
     shape: Shape,
 ) -> Result<Encoding, Status> {
-    let served = Served {
+    let served = ServedForms {
         media_types: api.media_types,
         is_routed: !request.target.rules().is_custom(),
-        protobuf: type_of_kind(&shown.group, &shown.version, &shown.kind).is_some(),
+        protobuf: type_of_kind(&kind.group, &kind.version, &kind.kind).is_some(),
         tables: has_tables(&request.target),
     };
     let accepted = negotiate(request.headers, shape, served)?;
-    if let Some(why) = misfit(accepted.view, shape) {
-        let go_type = go_type(&request.target, shown, shape);
+    if let Some(why) = unsupported_view(accepted.view, shape) {
+        let go_type = go_type(&request.target, kind, shape);
         return Err(Status::not_representable(format!("{why} ({go_type})")));
     }
     let representation = match accepted.view {
         View::Metadata | View::MetadataList => Representation::Metadata,
         View::Object | View::Table => Representation::Object,
     };
-    let encoding = Encoding::new(&shown.kind, &shown.api_version(), representation)
+    let encoding = Encoding::new(&kind.kind, &kind.api_version(), representation)
         .in_format(accepted.format)
         .in_meta_version(accepted.meta_version);
     if accepted.view != View::Table {
@@ -98,23 +98,23 @@ pub(super) fn written(
 ) -> Response {
     let body = match outcome {
         Outcome::Stored(object) => encoding.object(object),
-        Outcome::Shown(object) | Outcome::Deleted(object) => encoding.value(object),
+        Outcome::Object(object) | Outcome::Deleted(object) => encoding.value(object),
     };
     let mut response = delivery(request, encoding).whole(code, body);
     add_warnings(&mut response, warnings);
     response
 }
 
-/// Answers a request whose object is answered and not stored, given what reading it warned of: that stands beside errors, too.
+/// Answers a request whose object is not stored. `warnings` are those of decoding, which errors include too.
 pub(super) fn answered(
     request: &Request<'_>,
     encoding: &Encoding,
     mut warnings: Vec<String>,
     answer: Result<(Value, Vec<String>), Status>,
 ) -> Result<Response, Status> {
-    let (shown, said) = answer.map_err(|status| status.after(&warnings))?;
-    warnings.extend(said);
-    let outcome = Outcome::Shown(shown);
+    let (object, admission_warnings) = answer.map_err(|status| status.after(&warnings))?;
+    warnings.extend(admission_warnings);
+    let outcome = Outcome::Object(object);
     Ok(written(
         request,
         StatusCode::CREATED,
@@ -131,7 +131,7 @@ pub(super) fn succeeded(
     encoding: &Encoding,
     success: &Success,
 ) -> Response {
-    delivery(request, encoding).made(code, success.to_json())
+    delivery(request, encoding).negotiated(code, success.to_json())
 }
 
 /// Adds warnings to an answer.
@@ -141,8 +141,8 @@ pub(super) fn add_warnings(response: &mut Response, warnings: &[String]) {
     }
 }
 
-/// Returns the problem of showing a shape as a view, if there is one.
-fn misfit(view: View, shape: Shape) -> Option<&'static str> {
+/// Returns the reason why a shape cannot be represented as a view.
+fn unsupported_view(view: View, shape: Shape) -> Option<&'static str> {
     match (view, shape) {
         (View::Metadata, Shape::List) => {
             Some("you requested PartialObjectMetadata, but the requested object is a list")
@@ -154,8 +154,8 @@ fn misfit(view: View, shape: Shape) -> Option<&'static str> {
     }
 }
 
-/// Returns the name of a real server's Go type of the shown objects.
-fn go_type(target: &Target, shown: &GroupVersionKind, shape: Shape) -> String {
+/// Returns the Go type of the objects in a real server.
+fn go_type(target: &Target, kind: &GroupVersionKind, shape: Shape) -> String {
     let list = match shape {
         Shape::List => "List",
         Shape::Object | Shape::Watch => "",
@@ -163,6 +163,6 @@ fn go_type(target: &Target, shown: &GroupVersionKind, shape: Shape) -> String {
     if target.rules().as_custom().is_some() {
         return format!("*unstructured.Unstructured{list}");
     }
-    let package = internal_package(&shown.group);
-    format!("*{package}.{}{list}", shown.kind)
+    let package = internal_package(&kind.group);
+    format!("*{package}.{}{list}", kind.kind)
 }

@@ -24,7 +24,7 @@ use crate::{
     },
 };
 
-/// Applies the configuration in `body`, and creates the object if there is none.
+/// Applies the configuration in `body`, and creates the object if it does not exist.
 pub(super) async fn apply(
     api: &Api,
     request: &Request<'_>,
@@ -49,12 +49,13 @@ pub(super) async fn apply(
     let found: Vec<String> = (duplicate.iter())
         .flat_map(|error| strict_warnings(error))
         .collect();
-    let ((code, outcome), said) = written.map_err(|status| match options.validation() {
-        FieldValidation::Warn => status.after(&found),
-        FieldValidation::Ignore | FieldValidation::Strict => status,
-    })?;
+    let ((code, outcome), admission_warnings) =
+        written.map_err(|status| match options.validation() {
+            FieldValidation::Warn => status.after(&found),
+            FieldValidation::Ignore | FieldValidation::Strict => status,
+        })?;
     let warnings: Vec<String> = (found.into_iter())
-        .chain(said)
+        .chain(admission_warnings)
         .chain(inert_warning(api, request, &outcome))
         .collect();
     Ok(answer::written(
@@ -70,7 +71,7 @@ pub(super) fn configuration(patch_type: PatchType, body: &[u8]) -> Result<Value,
     }
 }
 
-/// Applies `config` to the object, or makes it a new object if there is none.
+/// Applies `config` to the object, or creates the object if it does not exist.
 pub(super) fn draft<'a>(
     request: &'a Request<'_>,
     attempt: &mut Attempt<'_, '_>,
@@ -79,13 +80,15 @@ pub(super) fn draft<'a>(
     duplicate: Option<&str>,
 ) -> Result<(StatusCode, Draft<'a>), AttemptError> {
     let (target, author) = (&request.target, author(request, options));
+    // In the attempt: the configuration is merged with the version that the write replaces.
     let existing = attempt.find(target)?;
     if existing.is_none() && !target.subresource().is_empty() {
         return Err(Status::not_found(target.named(target.name())).into());
     }
     let now = attempt.now_text();
-    let live = existing.as_ref().map(|existing| &existing.shown);
+    let live = existing.as_ref().map(|existing| &existing.object);
     let mut object = applied(target, options, live, config, now)?;
+    // After the merge, whose errors come first in a real server.
     if let Some(duplicate) = duplicate
         && options.validation() == FieldValidation::Strict
     {
@@ -94,7 +97,7 @@ pub(super) fn draft<'a>(
     if existing.is_none() {
         check_no_uid(target, &object)?;
     }
-    target.place(&mut object)?;
+    target.set_namespace(&mut object)?;
     target.check_name(&object)?;
     if let Some(existing) = existing {
         let text = data_text::applied(target, &existing, &object);
@@ -102,7 +105,7 @@ pub(super) fn draft<'a>(
         return Ok((StatusCode::OK, draft.with_data_text(text)));
     }
     request.requester.check_create(target)?;
-    // There is no version yet that it could be based on.
+    // A creation has no base version, so the `resourceVersion` of the configuration is dropped.
     remove(&mut object["metadata"], "resourceVersion");
     let draft = Draft::create(target, author, object, Source::Apply, now);
     Ok((StatusCode::CREATED, draft))
@@ -151,7 +154,7 @@ fn applied(
     let object = applier.apply_part(live, &wanted, config)?;
     let kind = resource.group_version_kind();
     let read = |object| target.read_applied(&kind, object);
-    // What the endpoint does not write has to fit all the same.
+    // Fields that the endpoint does not write are validated, too.
     let received = read(config.clone()).and_then(|_| read(object));
     Ok(received.map_err(|why| inconvertible(config, &why))?.object)
 }

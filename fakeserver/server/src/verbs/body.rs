@@ -15,7 +15,7 @@ use super::Request;
 
 use crate::{
     edge::request::{BodyFormat, repeated_keys, strict_warnings, yaml_to_json},
-    write::{FieldValidation, Received},
+    write::{DecodedObject, FieldValidation},
 };
 
 /// Reads the body of a request as an object of its type.
@@ -23,7 +23,7 @@ pub(super) fn receive(
     request: &Request<'_>,
     bytes: &[u8],
     validation: FieldValidation,
-) -> Result<Received, Status> {
+) -> Result<DecodedObject, Status> {
     let kind = request.target.resource.group_version_kind();
     receive_as(request, &kind, bytes, validation)
 }
@@ -34,11 +34,11 @@ pub(super) fn receive_as(
     wanted: &GroupVersionKind,
     bytes: &[u8],
     validation: FieldValidation,
-) -> Result<Received, Status> {
+) -> Result<DecodedObject, Status> {
     let format = BodyFormat::of(request.headers, request.media_types)?;
     if format == BodyFormat::Protobuf {
-        // What is unknown is not there, and nothing is twice: there is nothing to warn of.
-        return Ok(Received {
+        // The encoding has no unknown and no duplicate fields, so there is nothing to warn of.
+        return Ok(DecodedObject {
             object: parse_protobuf(bytes, wanted)?,
             warnings: Vec::new(),
         });
@@ -68,8 +68,8 @@ pub(super) fn receive_as(
     Ok(received)
 }
 
-/// Reads an object of a custom kind, of the kind that it says. Its version has to be the expected one; its kind is checked
-/// when its name is known.
+/// Decodes an object of a custom kind. Its version has to be the expected one; its kind is checked once its name is
+/// known, as in a real server.
 fn receive_custom(
     request: &Request<'_>,
     wanted: &GroupVersionKind,
@@ -77,15 +77,20 @@ fn receive_custom(
     reading: FieldValidation,
     found: Option<&str>,
     validation: FieldValidation,
-) -> Result<Received, Status> {
+) -> Result<DecodedObject, Status> {
     let is_silent = validation == FieldValidation::Ignore;
-    let (parsed, said) = parse_custom(json, sent, wanted, is_silent)?;
+    let (parsed, type_meta) = parse_custom(json, sent, wanted, is_silent)?;
     let cannot = |why: &str| {
-        let version = said.api_version.rsplit('/').next().unwrap_or_default();
-        Status::bad_request(cannot_be_handled_as(&said.kind, version, &wanted.kind, why))
+        let version = type_meta.api_version.rsplit('/').next().unwrap_or_default();
+        Status::bad_request(cannot_be_handled_as(
+            &type_meta.kind,
+            version,
+            &wanted.kind,
+            why,
+        ))
     };
-    // Only a schema of the very type tells which fields are unknown.
-    let is_wanted = said.kind == *wanted.kind && said.api_version == wanted.api_version();
+    // Unknown fields are only found by the schema of the type itself.
+    let is_wanted = type_meta.kind == *wanted.kind && type_meta.api_version == wanted.api_version();
     let reading = if is_wanted {
         reading
     } else {
@@ -94,9 +99,9 @@ fn receive_custom(
     let read = request.target.read_parsed(wanted, parsed, json, reading);
     let mut received = read.map_err(|why| cannot(&why))?;
     add_found(&mut received, found, validation).map_err(|why| cannot(&why))?;
-    let checked = check_custom_version(&said, wanted);
+    let checked = check_custom_version(&type_meta, wanted);
     checked.map_err(|status| status.after(&received.warnings))?;
-    received.object["kind"] = said.kind.into();
+    received.object["kind"] = type_meta.kind.into();
     Ok(received)
 }
 
@@ -106,7 +111,7 @@ fn receive_custom(
 ///
 /// Something was found, and validation is strict.
 fn add_found(
-    received: &mut Received,
+    received: &mut DecodedObject,
     found: Option<&str>,
     validation: FieldValidation,
 ) -> Result<(), String> {
@@ -147,13 +152,13 @@ fn json_of<'a>(
     }
 }
 
-/// Reads a body that was converted to JSON. Errors show it as it was sent.
+/// Decodes a body that was converted to JSON. Errors quote it as sent.
 fn read_json(
     request: &Request<'_>,
     wanted: &GroupVersionKind,
     (bytes, sent): (&[u8], &[u8]),
     validation: FieldValidation,
-) -> Result<Result<Received, String>, Status> {
+) -> Result<Result<DecodedObject, String>, Status> {
     let target = &request.target;
     if let Some(read) = target.read_expected(wanted, bytes, validation) {
         return Ok(read);

@@ -19,7 +19,9 @@ use crate::{
         response::{Encoding, Shape},
     },
     store::StoredObject,
-    write::{Attempt, AttemptError, Author, DeleteOptions, Draft, Existing, Outcome, Target, run},
+    write::{
+        Attempt, AttemptError, Author, DeleteOptions, Draft, ExistingObject, Outcome, Target, run,
+    },
 };
 
 /// Deletes the object, or marks it as deleted.
@@ -52,6 +54,7 @@ pub(super) fn delete_named(
     attempt: &mut Attempt<'_, '_>,
     options: &DeleteOptions,
 ) -> Result<(String, Outcome), AttemptError> {
+    // In the attempt: preconditions and the deletion must see the same version.
     let existing = attempt.existing(target)?;
     let uid = existing.stored.uid().to_owned();
     Ok((
@@ -66,7 +69,7 @@ pub(super) fn delete_existing(
     author: Author<'_>,
     attempt: &mut Attempt<'_, '_>,
     options: &DeleteOptions,
-    existing: Existing,
+    existing: ExistingObject,
 ) -> Result<Outcome, AttemptError> {
     check_preconditions(target, options, &existing.stored)?;
     let draft = Draft::delete(target, author, existing, options.into());

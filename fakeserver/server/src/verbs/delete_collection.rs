@@ -13,10 +13,10 @@ use super::{
 };
 use crate::{
     edge::response::{Shape, list_pieces},
-    write::{Attempt, Existing, Preconditions},
+    write::{Attempt, ExistingObject, Preconditions},
 };
 
-/// Deletes the selected objects, and answers with them as they were.
+/// Deletes the selected objects, and answers with their last states.
 pub(super) async fn delete_collection(
     api: &Api,
     request: &Request<'_>,
@@ -24,7 +24,7 @@ pub(super) async fn delete_collection(
 ) -> Result<Response, Status> {
     let encoding = answer::encoding(api, request, Shape::List)?;
     let mut options = options(request, body)?;
-    // They would be those of one object.
+    // Preconditions name a single object, so they do not apply here.
     options.preconditions = Preconditions::default();
     let list_options = request.list_options(Verb::DeleteCollection)?;
     // With a limit, only a page of it is deleted.
@@ -43,12 +43,12 @@ pub(super) async fn delete_collection(
             let Some(stored) = stored.filter(|stored| stored.uid() == object.uid()) else {
                 return Ok(());
             };
-            let shown = attempt.shown(target, &stored)?;
-            let existing = Existing { stored, shown };
+            let object = attempt.api_object(target, &stored)?;
+            let existing = ExistingObject { stored, object };
             delete_existing(target, author, attempt, &options, existing).map(drop)
         };
-        let ((), said) = api.backend.write(target, &options, work).await?;
-        warnings.extend(said);
+        let ((), admission_warnings) = api.backend.write(target, &options, work).await?;
+        warnings.extend(admission_warnings);
     }
     let selected = present_all(api, request, selected).await?;
     let delivery = answer::delivery(request, &encoding);

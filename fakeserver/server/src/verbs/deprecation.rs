@@ -14,7 +14,7 @@ pub(super) fn warn_of(
     if let Some(warning) = resource.rules.deprecation_warning() {
         match &mut answer {
             Ok(response) => add_warnings(response, &[warning.to_owned()]),
-            // No handler was asked if none produces an accepted type.
+            // A 406 comes before the handler, so it has no deprecation warning.
             Err(status) if status.is_unrouted() => {}
             Err(status) => status.warnings.push(warning.to_owned()),
         }

@@ -9,9 +9,9 @@ use crate::{
     faults::{Connection, RequestFacts},
 };
 
-/// A question about what the server has.
+/// A discovery request, or one for an aggregated server.
 #[derive(Debug)]
-pub(crate) struct Asked<'a> {
+pub(crate) struct DiscoveryRequest<'a> {
     api: &'a Api,
     parts: &'a Parts,
     user: &'a str,
@@ -24,15 +24,15 @@ pub(crate) struct Asked<'a> {
 ///
 /// A fault has fired, and nothing else has happened.
 pub(crate) async fn discover(
-    asked: &Asked<'_>,
+    request: &DiscoveryRequest<'_>,
     group: &str,
     version: &str,
 ) -> Result<(), Response> {
-    let connection = asked.parts.extensions.get::<Connection>();
+    let connection = request.parts.extensions.get::<Connection>();
     let connection = connection.cloned().unwrap_or_default();
-    let facts = asked.facts(group, version);
-    let faults = RequestFaults::of(asked.api, &connection, &facts).await?;
-    // Discovery changes nothing, so that a client cannot tell this from a delay after it.
+    let facts = request.facts(group, version);
+    let faults = RequestFaults::of(request.api, &connection, &facts).await?;
+    // Discovery changes nothing, so a delay before it is indistinguishable from one after it.
     faults.delay_head().await;
     Ok(())
 }
@@ -43,21 +43,21 @@ pub(crate) async fn discover(
 /// # Cancel safety
 ///
 /// A fault has fired, and nothing else has happened.
-pub(crate) async fn pass_on(
-    asked: &Asked<'_>,
+pub(crate) async fn admit_forwarded(
+    request: &DiscoveryRequest<'_>,
     path: &ApiPath,
     query: &Query,
 ) -> Result<(), Response> {
     let (ApiPath::Resource(resource) | ApiPath::Deeper(resource)) = path else {
         return match path {
-            ApiPath::Version { group, version } => discover(asked, group, version).await,
+            ApiPath::Version { group, version } => discover(request, group, version).await,
             _ => Ok(()),
         };
     };
-    let Some(verb) = Verb::of(&asked.parts.method, resource, query) else {
+    let Some(verb) = Verb::of(&request.parts.method, resource, query) else {
         return Ok(());
     };
-    let connection = asked.parts.extensions.get::<Connection>();
+    let connection = request.parts.extensions.get::<Connection>();
     let connection = connection.cloned().unwrap_or_default();
     let facts = RequestFacts {
         verb: verb.name(),
@@ -65,16 +65,16 @@ pub(crate) async fn pass_on(
         subresource: resource.subresource.clone(),
         namespace: resource.namespace.clone(),
         name: resource.name.clone(),
-        ..asked.facts(&resource.group, &resource.version)
+        ..request.facts(&resource.group, &resource.version)
     };
-    let faults = RequestFaults::of(asked.api, &connection, &facts).await?;
+    let faults = RequestFaults::of(request.api, &connection, &facts).await?;
     faults.delay_head().await;
     Ok(())
 }
 
-// === impl Asked ===
+// === impl DiscoveryRequest ===
 
-impl<'a> Asked<'a> {
+impl<'a> DiscoveryRequest<'a> {
     pub(crate) fn new(api: &'a Api, requester: &'a Requester, parts: &'a Parts) -> Self {
         Self {
             api,

@@ -7,7 +7,7 @@ use http::StatusCode;
 use super::{Api, Request, answer, list::reach, present::present, version::Version};
 use crate::edge::{request::ListOptions, response::Shape};
 
-/// Answers with the object, from a state that is not older than asked, nor newer than what `sees` says.
+/// Answers with the object, from a state not older than requested and not newer than `sees`.
 pub(super) async fn get(
     api: &Api,
     request: &Request<'_>,

@@ -41,7 +41,7 @@ pub(super) fn inert_warning(api: &Api, request: &Request<'_>, outcome: &Outcome)
     let warning = warning(api, &object.to_value())?;
     let agent = header_text(request.headers, header::USER_AGENT);
     let user = request.requester.user.name();
-    let is_new = api.inert.give(&target.resource.kind, agent, user);
+    let is_new = api.inert.remember(&target.resource.kind, agent, user);
     is_new.then_some(warning)
 }
 
@@ -78,8 +78,8 @@ fn is_unreachable(backend: &Backend, reference: &ServiceReference) -> bool {
 // === impl InertWarnings ===
 
 impl InertWarnings {
-    /// Remembers that a client is warned of a kind; tells whether it was not yet.
-    fn give(&self, kind: &str, agent: &str, user: &str) -> bool {
+    /// Remembers that a client was warned of a kind, and returns whether it was not yet.
+    fn remember(&self, kind: &str, agent: &str, user: &str) -> bool {
         let mut given = self.lock();
         given.len() < REMEMBERED_MAX
             && given.insert((kind.to_owned(), agent.to_owned(), user.to_owned()))

@@ -24,7 +24,7 @@ use crate::{
 /// The time for which a read waits for a version that has not come yet.
 pub(super) const FRESHNESS_WAIT: Duration = Duration::from_secs(3);
 
-/// Answers with a state of the collection, or a page of it: no state that is newer than what `sees` says.
+/// Answers with a state of the collection, or a page of it, not newer than `sees`.
 pub(super) async fn list(
     api: &Api,
     request: &Request<'_>,
@@ -37,7 +37,7 @@ pub(super) async fn list(
         ..query(request, options)?
     };
     let mut page = query.read(&api.backend.storage).await?;
-    if encoding.shows_objects() {
+    if encoding.has_whole_objects() {
         complete(request, &mut page.metadata);
     } else {
         page.metadata.shard_info = None;
@@ -56,7 +56,7 @@ pub(super) fn complete(request: &Request<'_>, metadata: &mut ListMeta) {
     }
 }
 
-/// Reads the list that a request asks for.
+/// Parses the list parameters of a request.
 pub(super) fn query(request: &Request<'_>, options: &ListOptions) -> Result<ListQuery, Status> {
     let selection = selection(&request.target, options)?;
     let version = Version::parse(&options.resource_version)
@@ -67,6 +67,7 @@ pub(super) fn query(request: &Request<'_>, options: &ListOptions) -> Result<List
         _ => None,
     };
     let (at, limit) = ListAt::new(version, matching, options.limit, &options.continue_token)?;
+    // A name selects one object only within a namespace.
     let has_scope =
         request.target.path.namespace.is_some() || !request.target.resource.is_namespaced;
     let name = selection.fields.required("metadata.name");
@@ -80,13 +81,13 @@ pub(super) fn query(request: &Request<'_>, options: &ListOptions) -> Result<List
     })
 }
 
-/// The objects that a list is to show.
+/// The selection and the state of a list.
 #[derive(Debug)]
 pub(super) struct ListQuery {
     pub resource: GroupResource,
     pub selection: Selection,
     pub at: ListAt,
-    /// True if no more than one object can be selected, by its name. A real server reads it alone.
+    /// True if the field selector allows a single name. A real server then reads that object alone.
     pub is_of_one: bool,
     /// The maximum number of items.
     pub limit: Option<usize>,
@@ -94,7 +95,7 @@ pub(super) struct ListQuery {
     pub sees: Option<Revision>,
 }
 
-/// The objects that a list shows.
+/// The objects of a list.
 #[derive(Debug)]
 pub(super) struct Page {
     pub metadata: ListMeta,
@@ -110,12 +111,14 @@ impl ListQuery {
     ///
     /// Nothing is lost if the future is dropped.
     pub(super) async fn read(&self, storage: &Storage) -> Result<Page, Status> {
-        let (asked, start) = match &self.at {
+        let (revision, start) = match &self.at {
             ListAt::NotOlderThan(revision) | ListAt::Exact(revision) => (Some(*revision), None),
             ListAt::Continue(token) => (token.revision, Some(token.start.as_str())),
         };
-        if let Some(asked) = asked {
-            reach(storage, asked, self.sees).await?;
+        // Before the lock: waiting for a revision must not stop the writes that reach it. The snapshot is taken
+        // afterwards, and may be newer.
+        if let Some(revision) = revision {
+            reach(storage, revision, self.sees).await?;
         }
         let (snapshot, revision) = self.snapshot(storage)?;
         Ok(self.page(&snapshot, revision, start))
@@ -144,6 +147,7 @@ impl ListQuery {
     fn expired(&self) -> Status {
         match &self.at {
             ListAt::Continue(token) => {
+                // With the token, a client can continue at the latest state, at the price of an inconsistent list.
                 let latest = ContinueToken {
                     revision: None,
                     start: token.start.clone(),
@@ -154,7 +158,7 @@ impl ListQuery {
         }
     }
 
-    /// The items of `snapshot` from `start` on that are selected, up to the limit, and where to go on.
+    /// Returns the selected items of `snapshot` from `start` on, up to the limit, with the continue token.
     fn page(&self, snapshot: &Snapshot, revision: Revision, start: Option<&str>) -> Page {
         let prefix = self.selection.range.prefix();
         let start = start.map(|start| format!("{prefix}{start}"));
@@ -166,17 +170,20 @@ impl ListQuery {
             .take(limit)
             .cloned()
             .collect();
-        // What is left counts whether it is selected or not, as it does for a server that has not read it yet.
+        // The remaining items include unselected ones, as in a server that has not read them yet.
         let remaining = if items.len() == limit && !self.is_of_one {
             objects.count()
         } else {
             0
         };
+        // The token names the last item, and not the next: an item that is deleted between two pages does not shift the
+        // rest.
         let continue_token = items.last().filter(|_| remaining > 0).map(|last| {
             let path = last.key().path();
             let relative = path.strip_prefix(prefix.as_str()).unwrap_or(path);
             ContinueToken::after(relative, Some(revision)).encode()
         });
+        // With a selector, a real server does not know how many of the remaining items it will select.
         let countable = continue_token.is_some() && self.selection.is_everything();
         Page {
             metadata: ListMeta {
@@ -190,18 +197,19 @@ impl ListQuery {
     }
 }
 
-/// Waits until the store has reached `asked`. If `sees` is older than `asked`, fails after the same time limit.
+/// Waits until the store has reached `revision`. If `sees` is older than `revision`, fails after the same time limit.
 pub(super) async fn reach(
     storage: &Storage,
-    asked: Revision,
+    revision: Revision,
     sees: Option<Revision>,
 ) -> Result<(), Status> {
-    if let Some(sees) = sees.filter(|sees| *sees < asked) {
+    if let Some(sees) = sees.filter(|sees| *sees < revision) {
+        // The store is not asked: it has the revision, and a replica that lags behind would not.
         sleep(FRESHNESS_WAIT).await;
-        return Err(Status::version_too_large(asked.get(), sees.get()));
+        return Err(Status::version_too_large(revision.get(), sees.get()));
     }
     storage
-        .reach(asked, FRESHNESS_WAIT)
+        .reach(revision, FRESHNESS_WAIT)
         .await
-        .map_err(|current| Status::version_too_large(asked.get(), current.get()))
+        .map_err(|current| Status::version_too_large(revision.get(), current.get()))
 }

@@ -25,8 +25,8 @@ use crate::{
     faults::Connection,
     store::StoredObject,
     write::{
-        Attempt, AttemptError, Backend, DeleteOptions, Draft, Existing, FieldValidation, Outcome,
-        Source, Target, WriteOptions, definitions, namespace_key, run,
+        Attempt, AttemptError, Backend, DeleteOptions, Draft, ExistingObject, FieldValidation,
+        Outcome, Source, Target, WriteOptions, definitions, namespace_key, run,
     },
 };
 
@@ -34,12 +34,12 @@ use crate::{
 const MANAGER: &str = "fakeserver";
 const DEFAULT_NAMESPACE: &str = "default";
 
-/// Makes `object` what the server has under its name, with its status.
+/// Creates or replaces `object`, including its status.
 ///
-/// A new object keeps the uid, the time of its creation, the generation and the status that it brings, so that references
-/// to it stay valid. Its version and its managers are new, and it is not being deleted.
+/// A new object keeps its uid, creation time, generation and status, so that references to it stay valid. Its version
+/// and its managers are new, and it is not being deleted.
 pub(crate) fn load(backend: &Backend, object: &Value) -> Result<Arc<StoredObject>, Status> {
-    let place = Place::of(backend, object)?;
+    let place = ObjectLocation::of(backend, object)?;
     let headers = HeaderMap::new();
     let request = place.request(backend, &headers, None)?;
     let mut received = receive(
@@ -47,7 +47,7 @@ pub(crate) fn load(backend: &Backend, object: &Value) -> Result<Arc<StoredObject
         object.to_string().as_bytes(),
         FieldValidation::Strict,
     )?;
-    request.target.place(&mut received.object)?;
+    request.target.set_namespace(&mut received.object)?;
     let object = received.object;
     let options = options();
     make_namespace(backend, &request.target)?;
@@ -81,7 +81,7 @@ pub(crate) fn load(backend: &Backend, object: &Value) -> Result<Arc<StoredObject
 
 /// Applies `object` by server-side apply with force, and then its status, if it has one.
 pub(crate) fn apply(backend: &Backend, object: Value) -> Result<Value, Status> {
-    let place = Place::of(backend, &object)?;
+    let place = ObjectLocation::of(backend, &object)?;
     let headers = HeaderMap::new();
     let request = place.request(backend, &headers, None)?;
     let object = without_identity(object);
@@ -105,23 +105,23 @@ pub(crate) fn apply(backend: &Backend, object: Value) -> Result<Value, Status> {
         apply_by(&place.request(backend, &headers, Some("status"))?, attempt)
     })?;
     settle(backend, &request.target);
-    Ok(request.target.shown(&stored))
+    Ok(request.target.api_object(&stored))
 }
 
 /// Returns the object under the kind and name of `object`, if there is one.
 #[cfg(feature = "client")]
 pub fn find(backend: &Backend, object: &Value) -> Result<Option<Value>, Status> {
-    let place = Place::of(backend, object)?;
+    let place = ObjectLocation::of(backend, object)?;
     let headers = HeaderMap::new();
     let request = place.request(backend, &headers, None)?;
     let key = request.target.key(request.target.name());
     let stored = backend.storage.view(|view| view.get(&key).cloned());
-    Ok(stored.map(|stored| request.target.shown(&stored)))
+    Ok(stored.map(|stored| request.target.api_object(&stored)))
 }
 
 /// Deletes the object of the kind and name of `object`, as a client would without options.
 pub(crate) fn delete(backend: &Backend, object: &Value) -> Result<(), Status> {
-    let place = Place::of(backend, object)?;
+    let place = ObjectLocation::of(backend, object)?;
     let headers = HeaderMap::new();
     let request = place.request(backend, &headers, None)?;
     let (options, author) = (DeleteOptions::default(), deleter(&request));
@@ -132,17 +132,17 @@ pub(crate) fn delete(backend: &Backend, object: &Value) -> Result<(), Status> {
     Ok(())
 }
 
-/// The type, namespace and name of an object, by what it says of itself.
+/// The type, namespace and name of an object, from its kind, apiVersion and metadata.
 #[derive(Debug)]
-struct Place {
+struct ObjectLocation {
     resource: Arc<ResourceType>,
     namespace: Option<String>,
     name: String,
 }
 
-// === impl Place ===
+// === impl ObjectLocation ===
 
-impl Place {
+impl ObjectLocation {
     fn of(backend: &Backend, object: &Value) -> Result<Self, Status> {
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
         let (kind, said_version) = (text(&object["kind"]), text(&object["apiVersion"]));
@@ -162,8 +162,10 @@ impl Place {
         }
         let (group, version) = said_version.split_once('/').unwrap_or(("", &said_version));
         let registry = backend.registry();
-        let known = registry.version(group, version);
-        let mut resources = known.into_iter().flat_map(|version| &version.resources);
+        let group_version = registry.version(group, version);
+        let mut resources = group_version
+            .into_iter()
+            .flat_map(|version| &version.resources);
         let resource = resources.find(|resource| *resource.kind == *kind);
         let resource = resource.map(Arc::clone).ok_or_else(|| {
             Status::bad_request(format!(
@@ -239,8 +241,8 @@ fn without_identity(mut object: Value) -> Value {
 }
 
 /// Returns `object` as an update of `existing`: the updates of some types have to name a version.
-fn replacing(existing: &Existing, mut object: Value) -> Value {
-    let version = &existing.shown["metadata"]["resourceVersion"];
+fn replacing(existing: &ExistingObject, mut object: Value) -> Value {
+    let version = &existing.object["metadata"]["resourceVersion"];
     object["metadata"]["resourceVersion"] = version.clone();
     object
 }
@@ -253,7 +255,7 @@ fn set_status(
 ) -> Result<Arc<StoredObject>, AttemptError> {
     let (target, options) = (&request.target, options());
     let existing = attempt.existing(target)?;
-    let mut object = existing.shown.clone();
+    let mut object = existing.object.clone();
     object["status"] = status;
     let (author, now) = (author(request, &options), attempt.now_text());
     let draft = Draft::update(target, author, existing, object, Source::Import, now)?;
@@ -281,13 +283,13 @@ fn make_namespace(backend: &Backend, target: &Target) -> Result<(), Status> {
 fn stored_of(outcome: Outcome) -> Result<Arc<StoredObject>, Status> {
     match outcome {
         Outcome::Stored(stored) => Ok(stored),
-        Outcome::Shown(_) | Outcome::Deleted(_) => Err(Status::bad_request(
+        Outcome::Object(_) | Outcome::Deleted(_) => Err(Status::bad_request(
             "the object was being deleted, and went away with its last finalizer".to_owned(),
         )),
     }
 }
 
-/// Serves the custom resources that are defined now, if a write to `target` may have changed that.
+/// Updates the served custom resources, if a write to `target` may have changed a definition.
 fn settle(backend: &Backend, target: &Target) {
     if concerns_definitions(target, Verb::Update) {
         definitions::settle(backend);

@@ -62,7 +62,7 @@ impl LogOptions {
             errors.push(FieldError::forbidden("", why));
         }
         if query.all("stream").next().is_some() {
-            // Streams are told apart by a feature gate that is off.
+            // Selecting a stream needs a feature gate that is off.
             errors.push(FieldError::forbidden("stream", "may not be specified"));
         }
         if !errors.is_empty() {
@@ -94,7 +94,7 @@ impl LogOptions {
     }
 }
 
-/// Reads the time from which lines are wanted; `null` is none.
+/// Parses `sinceTime`; `null` means no limit.
 fn since_time(text: Option<&str>) -> Result<Option<Timestamp>, Status> {
     match text {
         None => Ok(None),

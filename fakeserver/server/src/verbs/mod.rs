@@ -34,7 +34,7 @@ mod admit;
 pub mod subresources;
 mod load;
 mod reviews;
-mod measured;
+mod usage_metrics;
 
 use std::{pin::pin, time::Duration};
 
@@ -53,18 +53,18 @@ pub use self::load::find as find_object;
 pub use self::log_options::{LogOptions, LogSelection};
 pub use self::request::Request;
 pub(crate) use self::{
-    discover::{Asked, discover, pass_on},
+    discover::{DiscoveryRequest, admit_forwarded, discover},
     inert::InertWarnings,
     load::{apply as apply_object, delete as delete_object, load as load_object},
     requester::Requester,
     tally::Tally,
 };
 use self::{
-    measured::Measured,
     request::{concerns_definitions, find_target},
     request_faults::RequestFaults,
     reviews::Review,
     subresources::Subresource,
+    usage_metrics::MetricsKind,
 };
 
 use crate::{
@@ -76,7 +76,7 @@ use crate::{
     write::definitions,
 };
 
-/// A request that has no more time than this has none.
+/// Shorter timeouts count as expired.
 const QUICKEST: Duration = Duration::from_micros(1);
 
 #[cfg(test)]
@@ -95,7 +95,7 @@ pub enum Verb {
     DeleteCollection,
 }
 
-/// Answers a request for a resource. Rules of faults see it before it is known whether it is allowed.
+/// Answers a request for a resource. Fault rules see the request before its authorization.
 pub async fn serve(
     api: &Api,
     requester: &Requester,
@@ -120,7 +120,7 @@ pub async fn serve(
         };
         let verb = request.verb(&parts.method)?;
         if verb == Verb::Create && request.target.path.subresource.is_none() {
-            // A custom object has the name that it says.
+            // The name of a created custom object is in its body.
             request.target.path.name = None;
         }
         Ok((verb, request))
@@ -130,12 +130,13 @@ pub async fn serve(
         // A requester without the permission gets 403, and not the reason why the request is invalid.
         Err(status) => {
             let refusal = requester.refusal(&parts.headers);
-            // No resource has answered: there is no CBOR of it.
+            // No resource handler has answered, so the response is not CBOR.
             let types = MediaTypes::default();
             let query = Query::parse(parts.uri.query());
             return Ok(refusal.unwrap_or_else(|| refusal_to(types, &query, &parts.headers, status)));
         }
     };
+    // A watch has its own timeout, at which it ends without an error.
     let limit = match verb {
         Verb::Watch => None,
         _ => Some(time_limit(&request.query)?),
@@ -149,17 +150,21 @@ pub async fn serve(
         Ok(options) => options,
         Err(status) => return deprecation::warn_of(&request.target.resource, Err(status)),
     };
+    // Counted once the request is valid, and before faults: clients count the requests that a fault fails.
     api.tally.count(&request.target, verb.name());
 
+    // Before authorization: a fault stands for the network and the server's front, which do not know permissions.
     let facts = facts::facts(&request, verb, &options, api.backend.storage.revision());
     let faults = match RequestFaults::of(api, &request.connection, &facts).await {
         Ok(faults) => faults,
         Err(answer) => return Ok(answer),
     };
     if let Some(refused) = requester.refusal(&parts.headers) {
+        // The response to a forbidden request is delayed, but not replaced or cut: nothing was served.
         faults.delay_head().await;
         return Ok(refused);
     }
+    // The time limit covers the handler, and not the faults: those are delays beyond the server's control.
     let answering = pin!(answer(api, &request, verb, facts, &options, &faults, body));
     let answer = within(limit, answering).await;
     faults.deliver(&request.connection, answer).await
@@ -191,6 +196,7 @@ async fn answer(
     body: Body,
 ) -> Result<Response, Status> {
     let target = &request.target;
+    // Reviews are no resources with objects: no deprecation, no definitions, no leases.
     if let Some(review) = Review::of(target) {
         return review.serve(api, request, &read_body(body).await?).await;
     }
@@ -208,8 +214,8 @@ async fn served(
     body: Body,
 ) -> Result<Response, Status> {
     let target = &request.target;
-    if let Some(measured) = Measured::of(target) {
-        return measured.serve(api, request, verb, options, faults.sees);
+    if let Some(metrics_kind) = MetricsKind::of(target) {
+        return metrics_kind.serve(api, request, verb, options, faults.sees);
     }
     if let Some(subresource) = Subresource::of(target) {
         return subresource.serve(api, request, verb, body).await;
@@ -228,10 +234,13 @@ async fn served(
         }
     };
     let backend = &api.backend;
+    // Before the response: a client that has created a definition can use its resource at once, if its conditions say
+    // so.
     if concerns_definitions(target, verb) {
         definitions::settle(backend);
     }
-    backend.leases.keep(&backend.storage, &api.tasks);
+    // Here, since tasks need a runtime: a store that is filled before the first request has none.
+    backend.leases.start_expiry(&backend.storage, &api.tasks);
     answer
 }
 
@@ -259,7 +268,7 @@ impl Verb {
         })
     }
 
-    /// As discovery and audit logs name it.
+    /// Returns the verb's name in discovery, RBAC and audit logs.
     pub fn name(self) -> &'static str {
         match self {
             Self::Get => "get",

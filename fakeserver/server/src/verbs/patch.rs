@@ -28,7 +28,7 @@ use crate::{
         request::{BODY_MAX_BYTES, PatchType, parse_patch, patch_type, write_options},
         response::Shape,
     },
-    write::{Attempt, Draft, FieldValidation, Received, Source, Target, data_text, run},
+    write::{Attempt, DecodedObject, Draft, FieldValidation, Source, Target, data_text, run},
 };
 
 /// The maximum number of operations in a JSON patch.
@@ -58,13 +58,21 @@ pub(super) async fn patch(
     let target = &request.target;
     let mut warnings = Vec::new();
     let work = |attempt: &mut Attempt<'_, '_>| {
+        // In the attempt: a patch is applied to the latest version each time, so that it conflicts with no other write.
         let existing = attempt.existing(target)?;
         let validation = options.validation();
-        let received =
-            receive_patched(target, patch_type, &kind, &existing.shown, body, validation)?;
+        let received = receive_patched(
+            target,
+            patch_type,
+            &kind,
+            &existing.object,
+            body,
+            validation,
+        )?;
+        // Replaced, not extended: the warnings of an earlier attempt are about another version.
         warnings = received.warnings;
         let mut object = received.object;
-        target.place(&mut object)?;
+        target.set_namespace(&mut object)?;
         target.check_name(&object)?;
         warnings.extend(drop_duplicate_owners(&mut object, AFTER_ADMISSION));
         let author = author(request, &options);
@@ -78,8 +86,8 @@ pub(super) async fn patch(
         run(attempt, draft)
     };
     let written = api.backend.write(target, &options, work).await;
-    let (outcome, said) = written.map_err(|status| status.after(&warnings))?;
-    warnings.extend(said);
+    let (outcome, admission_warnings) = written.map_err(|status| status.after(&warnings))?;
+    warnings.extend(admission_warnings);
     warnings.extend(inert_warning(api, request, &outcome));
     Ok(answer::written(
         request,
@@ -90,20 +98,20 @@ pub(super) async fn patch(
     ))
 }
 
-/// Applies the patch in `body` to `shown`, an object of a kind, and reads what it makes as an object again.
+/// Applies the patch in `body` to `object` of a kind, and decodes the result.
 pub(super) fn receive_patched(
     target: &Target,
     patch_type: PatchType,
     kind: &GroupVersionKind,
-    shown: &Value,
+    object: &Value,
     body: &[u8],
     validation: FieldValidation,
-) -> Result<Received, Status> {
+) -> Result<DecodedObject, Status> {
     let change = match validation {
         FieldValidation::Ignore => Change::parse_unvalidated(patch_type, body),
         FieldValidation::Warn | FieldValidation::Strict => Change::parse(patch_type, body),
     };
-    change?.receive(target, kind, shown, body, validation)
+    change?.receive(target, kind, object, body, validation)
 }
 
 // === impl Change ===
@@ -146,7 +154,7 @@ impl Change {
         }
     }
 
-    /// Does the same for a patch whose fields are not validated. What is wrong with it has other words.
+    /// Parses a patch without field validation, whose errors have other texts.
     fn parse_unvalidated(patch_type: PatchType, body: &[u8]) -> Result<Self, Status> {
         let bad = |why: String| Err(Status::bad_request(why));
         let unfit = |value: &Value, go: &str| {
@@ -197,21 +205,21 @@ impl Change {
         &self,
         target: &Target,
         kind: &GroupVersionKind,
-        shown: &Value,
+        object: &Value,
         body: &[u8],
         validation: FieldValidation,
-    ) -> Result<Received, Status> {
-        let patched = self.apply(kind, shown.clone())?;
+    ) -> Result<DecodedObject, Status> {
+        let patched = self.apply(kind, object.clone())?;
         if target.rules().is_custom() {
-            self.check_type_meta(target, kind, shown, &patched)?;
+            self.check_type_meta(target, kind, object, &patched)?;
         }
         let text = match self {
             Self::Strategic(_) => String::new(),
-            Self::Json(_) | Self::Merge(_) => self.printed(kind, shown, &patched),
+            Self::Json(_) | Self::Merge(_) => self.printed(kind, object, &patched),
         };
         let invalid = |why: &str| {
             let made = match self {
-                Self::Strategic(patch) => &plain(&consumed(patch, shown)),
+                Self::Strategic(patch) => &plain(&consumed(patch, object)),
                 Self::Json(_) | Self::Merge(_) => &text,
             };
             let error = FieldError::invalid("patch", &json!(made), why);
@@ -229,21 +237,21 @@ impl Change {
                 Some(received) => Ok(received),
                 None => target
                     .read_patched(kind, patched.clone(), &text, reading)
-                    .map_err(|why| misread(kind, &patched).unwrap_or(why)),
+                    .map_err(|why| kind_mismatch(kind, &patched).unwrap_or(why)),
             },
         };
         let mut received = read.map_err(|why| invalid(&why))?;
         if !is_silent {
-            // What is there twice in the patch itself comes first.
+            // Duplicate fields of the patch come before those of the result.
             let twice = duplicate_fields(body).unwrap_or_default();
             let twice = twice.iter().map(ToString::to_string);
-            let told: Vec<String> = match self {
+            let warnings: Vec<String> = match self {
                 Self::Json(operations) => (twice.chain(unknown_members(operations)))
                     .map(|what| format!("json patch {what}"))
                     .collect(),
                 Self::Merge(_) | Self::Strategic(_) => twice.collect(),
             };
-            received.warnings.splice(0..0, told);
+            received.warnings.splice(0..0, warnings);
         }
         if validation == FieldValidation::Strict && !received.warnings.is_empty() {
             let errors = received.warnings.join(", ");
@@ -252,16 +260,16 @@ impl Change {
         Ok(received)
     }
 
-    /// Checks that a patched custom object says what it is: a real server reads it by that.
+    /// Checks that a patched custom object has kind and apiVersion, by which a real server decodes it.
     fn check_type_meta(
         &self,
         target: &Target,
         kind: &GroupVersionKind,
-        shown: &Value,
+        object: &Value,
         patched: &Value,
     ) -> Result<(), Status> {
         let invalid = |why: &str| {
-            let made = self.printed(kind, shown, patched);
+            let made = self.printed(kind, object, patched);
             let error = FieldError::invalid("patch", &json!(made), why);
             Err(Status::invalid("", "", "", &[error]))
         };
@@ -277,9 +285,9 @@ impl Change {
                 ));
             }
         }
-        let said = patched["kind"].as_str().unwrap_or_default();
-        if said.is_empty() {
-            let made = self.printed(kind, shown, patched);
+        let kind_text = patched["kind"].as_str().unwrap_or_default();
+        if kind_text.is_empty() {
+            let made = self.printed(kind, object, patched);
             return invalid(&format!("Object 'Kind' is missing in '{made}'"));
         }
         if let Err(why) = read_metadata(&patched["metadata"]) {
@@ -298,38 +306,38 @@ impl Change {
             }
             None | Some(_) => {}
         }
-        check_said_type(target, kind, patched)
+        check_patched_type(target, kind, patched)
     }
 
     /// Returns the patched object as a real server prints it before it reads it again.
-    fn printed(&self, kind: &GroupVersionKind, shown: &Value, patched: &Value) -> String {
+    fn printed(&self, kind: &GroupVersionKind, object: &Value, patched: &Value) -> String {
         let touched = match self {
             Self::Strategic(_) => Touched::default(),
             Self::Merge(patch) => Touched::by_merge(patch),
-            Self::Json(operations) => touched_by(operations, shown),
+            Self::Json(operations) => touched_by(operations, object),
         };
         let id = type_of_kind(&kind.group, &kind.version, &kind.kind);
         print_in_go_order(types(), id, patched, Some(&touched))
     }
 }
 
-/// Checks that a patched custom object is of the kind and version under which it is served.
-fn check_said_type(
+/// Checks that the kind and apiVersion of a patched custom object are unchanged.
+fn check_patched_type(
     target: &Target,
     kind: &GroupVersionKind,
     patched: &Value,
 ) -> Result<(), Status> {
     let text = |field: &str| patched[field].as_str().unwrap_or_default();
-    let (said, version) = (text("kind"), text("apiVersion"));
+    let (kind_text, version) = (text("kind"), text("apiVersion"));
     let mut errors = Vec::new();
-    for (field, said, wanted) in [
-        ("kind", said, kind.kind.to_string()),
+    for (field, value, wanted) in [
+        ("kind", kind_text, kind.kind.to_string()),
         ("apiVersion", version, kind.api_version()),
     ] {
         // A version that is absent is refused elsewhere.
-        if said != wanted && (field == "kind" || patched.get(field).is_some()) {
+        if value != wanted && (field == "kind" || patched.get(field).is_some()) {
             let why = format!("must be {wanted}");
-            errors.push(FieldError::invalid(field, &json!(said), &why));
+            errors.push(FieldError::invalid(field, &json!(value), &why));
         }
     }
     if errors.is_empty() {
@@ -341,7 +349,7 @@ fn check_said_type(
         None => &target.resource.group,
     };
     let name = patched["metadata"]["name"].as_str().unwrap_or_default();
-    Err(Status::invalid(said, group, name, &errors))
+    Err(Status::invalid(kind_text, group, name, &errors))
 }
 
 fn undecodable(why: &str) -> Status {
@@ -387,14 +395,14 @@ fn unknown_members(operations: &[Value]) -> impl Iterator<Item = String> {
     })
 }
 
-/// Reads an object of a built-in kind whose version a patch has removed. A real server takes it for one of its internal
-/// kind, whose fields have other names: nothing of the object is left.
+/// Decodes a built-in object without apiVersion, which a patch has removed. A real server decodes it as the internal
+/// kind, whose field names differ: the result is empty.
 fn unversioned(
     target: &Target,
     kind: &GroupVersionKind,
     object: &Value,
     validation: FieldValidation,
-) -> Option<Received> {
+) -> Option<DecodedObject> {
     let is_absent =
         |name: &str| object[name].is_null() || object[name].as_str().is_some_and(str::is_empty);
     let is_of_kind = is_absent("kind") || object["kind"] == *kind.kind;
@@ -409,14 +417,14 @@ fn unversioned(
             .map(|name| format!("unknown field {name:?}"))
             .collect(),
     };
-    Some(Received {
+    Some(DecodedObject {
         object: json!({"kind": &*kind.kind, "apiVersion": kind.api_version(), "metadata": {}}),
         warnings,
     })
 }
 
 /// Returns the error of reading an object as the other kind that it claims to be.
-fn misread(wanted: &GroupVersionKind, object: &Value) -> Option<String> {
+fn kind_mismatch(wanted: &GroupVersionKind, object: &Value) -> Option<String> {
     let kind = object["kind"].as_str()?;
     let api_version = object["apiVersion"].as_str()?;
     let (group, version) = api_version.rsplit_once('/').unwrap_or(("", api_version));

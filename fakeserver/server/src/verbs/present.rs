@@ -8,20 +8,20 @@ use super::{Api, Request};
 
 use crate::{store::StoredObject, write::Converter};
 
-/// Returns what is stored as the type shows it.
+/// Converts a stored object to the version of the request.
 pub(super) async fn present(
     api: &Api,
     request: &Request<'_>,
     stored: &Arc<StoredObject>,
 ) -> Result<Arc<StoredObject>, Status> {
-    let shown = present_all(api, request, vec![Arc::clone(stored)]).await?;
-    Ok(shown
+    let presented = present_all(api, request, vec![Arc::clone(stored)]).await?;
+    Ok(presented
         .into_iter()
         .next()
         .unwrap_or_else(|| Arc::clone(stored)))
 }
 
-/// Returns what is stored as the type shows it, by at most one question to a webhook.
+/// Converts stored objects to the version of the request, by at most one call of a webhook.
 pub(super) async fn present_all(
     api: &Api,
     request: &Request<'_>,

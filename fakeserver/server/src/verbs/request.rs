@@ -24,7 +24,7 @@ pub struct Request<'a> {
     pub requester: Requester,
     pub query: Query,
     pub headers: &'a HeaderMap,
-    /// The path and the parameters as they were written.
+    /// The path and the query as sent.
     pub uri: Uri,
     /// The media types of the server.
     pub(crate) media_types: MediaTypes,
@@ -160,7 +160,7 @@ impl Request<'_> {
         }
         options.validate()?;
         if !self.has_shards {
-            // A server that does not know the parameter selects everything.
+            // A server without the feature ignores the parameter.
             options.shard_selector.clear();
         }
         Ok(options)

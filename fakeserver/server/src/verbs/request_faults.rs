@@ -15,7 +15,7 @@ use crate::{
 /// The verdict of the rules on one request, and the store's revision that it allows.
 #[derive(Debug, Default)]
 pub(super) struct RequestFaults {
-    /// The newest revision that a read may show.
+    /// The newest revision that a read may return.
     pub(super) sees: Option<Revision>,
     disposition: Disposition,
 }
@@ -23,8 +23,8 @@ pub(super) struct RequestFaults {
 // === impl RequestFaults ===
 
 impl RequestFaults {
-    /// Asks the rules about a request by `connection`, waits and acts as they say, and returns how to serve it; or the
-    /// answer, if it is not to be served.
+    /// Applies the fault rules to a request of `connection`, and returns how to serve it, or the response that replaces
+    /// it.
     ///
     /// # Cancel safety
     ///
@@ -36,6 +36,7 @@ impl RequestFaults {
     ) -> Result<Self, Response> {
         let verdict = api.faults.on_request(request);
         let disposition = verdict.carry_out(connection).await?;
+        // Before the bound of the read: an action such as a rollback moves the revisions that the bound is about.
         if let Some(action) = disposition.action {
             perform(&api.backend, action);
         }
@@ -76,6 +77,7 @@ impl RequestFaults {
         answer: Result<Response, Status>,
     ) -> Result<Response, Status> {
         self.delay_head().await;
+        // Before the error of the request: a replaced answer hides whether the write has succeeded.
         if let Some(replacement) = &self.disposition.replacement {
             return Ok(replacement.response(connection));
         }

@@ -17,7 +17,7 @@ use crate::{edge::response::refusal, write::Target};
 pub struct Requester {
     pub user: Arc<UserInfo>,
     pub access: Access,
-    /// The user who acts as this one, if there is one.
+    /// The user who impersonates this one, if any.
     pub impersonator: Option<Arc<UserInfo>>,
     denial: Option<Box<Status>>,
 }
@@ -39,7 +39,7 @@ impl Requester {
         Self::new(Arc::new(UserInfo::administrator()), Access::All)
     }
 
-    /// Remembers whether the user may do what `attributes` describe.
+    /// Authorizes the user for `attributes`, and remembers the decision.
     #[must_use]
     pub fn wanting(mut self, attributes: &Attributes) -> Self {
         if let Err(status) = self.check(attributes) {
@@ -48,7 +48,7 @@ impl Requester {
         self
     }
 
-    /// Returns whether the user may not do what was asked for.
+    /// Returns the rejection if the user lacks the permission.
     pub fn is_denied(&self) -> bool {
         self.denial.is_some()
     }

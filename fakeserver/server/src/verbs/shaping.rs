@@ -20,7 +20,7 @@ const TRANSPORT_FLUSH: Duration = Duration::from_millis(1);
 /// The maximum size of the pieces that a body is cut into.
 const PIECE_MAX_BYTES: usize = 512;
 
-/// The answer with what is added to its objects, if it is JSON and no stream.
+/// Rewrites the objects of a response, if it is JSON and no stream.
 ///
 /// # Cancel safety
 ///
@@ -39,7 +39,7 @@ pub(super) async fn rewritten(response: Response, rewrite: Rewrite) -> Response 
     Response::from_parts(parts, Body::from(body))
 }
 
-/// The answer whose body arrives so, if it is no stream.
+/// Delays or cuts the body of a response by `fault`, if it is no stream.
 ///
 /// # Cancel safety
 ///
@@ -76,7 +76,7 @@ fn is_stream(response: &Response) -> bool {
     response.extensions().get::<EventStream>().is_some()
 }
 
-/// A body that was made here does not fail; of one that does, nothing is left.
+/// A body of this server does not fail; a failed body becomes empty.
 async fn whole(body: Body) -> Bytes {
     let whole = body.collect().await;
     whole.map_or_else(|_| Bytes::new(), Collected::to_bytes)

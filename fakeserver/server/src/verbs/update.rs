@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     edge::{request::write_options, response::Shape},
-    write::{Attempt, AttemptError, Draft, Received, Source, WriteOptions, data_text, run},
+    write::{Attempt, AttemptError, DecodedObject, Draft, Source, WriteOptions, data_text, run},
 };
 
 /// Replaces the object by the one in `body`.
@@ -19,15 +19,16 @@ pub(super) async fn update(
     request: &Request<'_>,
     body: &[u8],
 ) -> Result<Response, Status> {
+    // Before anything is written: 406 must leave the object unchanged.
     let encoding = answer::encoding(api, request, Shape::Object)?;
     let options = write_options(&request.query, "UpdateOptions")?;
     let mut received = receive(request, body, options.validation())?;
-    let placed = request.target.place(&mut received.object);
+    let placed = request.target.set_namespace(&mut received.object);
     placed
         .and_then(|()| request.target.check_name(&received.object))
         .map_err(|status| status.after(&received.warnings))?;
-    duplicate_owners::drop_sent(&mut received);
-    let Received {
+    duplicate_owners::remove_duplicates(&mut received);
+    let DecodedObject {
         mut object,
         mut warnings,
     } = received;
@@ -38,15 +39,16 @@ pub(super) async fn update(
         Ok((code, run(attempt, draft)?))
     };
     let written = api.backend.write(&request.target, &options, work).await;
-    let ((code, outcome), said) = written.map_err(|status| status.after(&warnings))?;
-    warnings.extend(said);
+    let ((code, outcome), admission_warnings) =
+        written.map_err(|status| status.after(&warnings))?;
+    warnings.extend(admission_warnings);
     warnings.extend(inert_warning(api, request, &outcome));
     Ok(answer::written(
         request, code, &encoding, &outcome, &warnings,
     ))
 }
 
-/// Makes an update of the object, or its creation, if there is none and its kind allows that.
+/// Drafts an update of the object, or its creation if it does not exist and its kind allows that.
 fn draft<'a>(
     request: &'a Request<'_>,
     attempt: &mut Attempt<'_, '_>,
@@ -54,18 +56,21 @@ fn draft<'a>(
     mut object: Value,
 ) -> Result<(StatusCode, Draft<'a>), AttemptError> {
     let (target, author) = (&request.target, author(request, options));
+    // Looked up within the attempt: whether this is an update or a creation may change between two attempts.
     if let Some(existing) = attempt.find(target)? {
         target.check_kind(&object)?;
         let now = attempt.now_text();
-        let draft = Draft::update(target, author, existing, object, Source::Sent, now)?;
+        let draft = Draft::update(target, author, existing, object, Source::Body, now)?;
         return Ok((StatusCode::OK, draft));
     }
     if !target.rules().habits.creates_on_update || !target.subresource().is_empty() {
         return Err(Status::not_found(target.named(target.name())).into());
     }
+    // An update that creates needs both permissions, as upstream.
     request.requester.check_create(target)?;
+    // The version of an object that was deleted since: upstream's create-on-update ignores it.
     remove(&mut object["metadata"], "resourceVersion");
     let now = attempt.now_text();
-    let draft = Draft::create(target, author, object, Source::Sent, now);
+    let draft = Draft::create(target, author, object, Source::Body, now);
     Ok((StatusCode::CREATED, draft))
 }

@@ -23,7 +23,7 @@ pub(super) enum Version {
     At(Revision),
 }
 
-/// `resourceVersion` is no number. The text is the API's; what it is wrapped in differs by verb.
+/// `resourceVersion` is no number. The text is the API's; the message around it differs by verb.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("resourceVersion: Invalid value: {text:?}: strconv.ParseUint: parsing {text:?}: {problem}")]
 pub(super) struct BadVersion {
@@ -31,7 +31,7 @@ pub(super) struct BadVersion {
     problem: &'static str,
 }
 
-/// The state that a list shows.
+/// The state of a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum ListAt {
     /// The latest, once it is not older than this.
@@ -69,7 +69,7 @@ impl Version {
         }
         let digits = text.bytes().all(|byte| byte.is_ascii_digit());
         match text.parse() {
-            // More zeros are no other version.
+            // Leading zeros are ignored.
             Ok(0) if digits => Ok(Self::Any),
             Ok(revision) if digits => Ok(Self::At(Revision::new(revision))),
             _ => Err(BadVersion {
@@ -87,9 +87,9 @@ impl Version {
 // === impl ListAt ===
 
 impl ListAt {
-    /// The state that a list shows, and how many items of it, if not all.
+    /// Returns the state of a list, and its limit.
     ///
-    /// Combinations that are refused outright never come here.
+    /// Invalid combinations of parameters were rejected before.
     pub(super) fn new(
         version: Version,
         matching: Option<VersionMatch>,

@@ -21,8 +21,8 @@ use crate::{
         response::{Shape, WatchEncoding},
     },
     faults::{FaultGate, RequestFacts},
-    store::{TooOld, View},
-    watch::{self, Initial, Queued, Selection, Watch, Watcher},
+    store::{RevisionTooOld, View},
+    watch::{self, Initial, QueuedChange, Selection, Watch, Watcher},
 };
 
 /// Longer than any watch lasts; added to any instant it is one.
@@ -56,14 +56,15 @@ pub(super) async fn watch(
     }
     let connection = request.connection.clone();
     let gate = FaultGate::new(api.faults.clone(), facts, connection, frames);
+    // Before the lock: waiting for a revision must not stop the writes that would reach it.
     let reached = match from {
         WatchFrom::State {
-            not_older_than: Some(asked),
+            not_older_than: Some(revision),
             ..
-        } => reach(&backend.storage, asked, faults.sees).await,
+        } => reach(&backend.storage, revision, faults.sees).await,
         _ => Ok(()),
     };
-    // The replay and the queue meet at one revision, since nothing is written meanwhile.
+    // Under the store's lock, the replay ends at the revision at which the queue begins.
     let begun = reached.and_then(|()| {
         let begin = |view: View<'_>| begin(api, request, options, (from, selection), faults, view);
         backend.storage.view(begin)
@@ -90,21 +91,23 @@ fn begin(
 ) -> Result<(Watcher, Watch), Status> {
     let (backend, target) = (&api.backend, &request.target);
     // Its definition may have been deleted since the request came; the watch would never end then.
-    let asked = &target.path;
+    let path = &target.path;
+    // The registry only changes under the store's lock: what is found here holds when the watcher is registered below.
     let found = backend
         .registry()
-        .lookup(&asked.group, &asked.version, &asked.resource);
+        .lookup(&path.group, &path.version, &path.resource);
     if !matches!(found, Lookup::Found(_)) {
         return Err(Status::unknown_resource());
     }
     let resource = target.group_resource();
     let mut initial = None;
     let mut replay = Vec::new();
+    // With a fault that shows the past, the watch begins there, as lists do, and then replays the hidden changes.
     let (snapshot, mut start) = view.snapshot_seen(&resource, faults.sees);
     if start < view.revision() {
-        // What it does not see at its beginning comes behind it.
+        // Changes after the revision that the fault lets the client see are replayed behind the initial state.
         let unseen = view.changes_since(&resource, &selection.range, start);
-        replay = Queued::all(unseen.unwrap_or_default(), &selection);
+        replay = QueuedChange::all(unseen.unwrap_or_default(), &selection);
     }
     match from {
         WatchFrom::State { marks_end, .. } => {
@@ -116,19 +119,24 @@ fn begin(
             });
         }
         WatchFrom::Now => {}
-        WatchFrom::After(asked) => {
+        WatchFrom::After(revision) => {
             let changes = view
-                .changes_since(&resource, &selection.range, asked)
-                .map_err(|TooOld { oldest }| Status::watch_expired(asked.get(), oldest.get()))?;
-            replay = Queued::all(changes, &selection);
-            start = asked;
+                .changes_since(&resource, &selection.range, revision)
+                .map_err(|RevisionTooOld { oldest }| {
+                    Status::watch_expired(revision.get(), oldest.get())
+                })?;
+            replay = QueuedChange::all(changes, &selection);
+            start = revision;
         }
     }
+    // Drawn only for watches that begin: a refused one must not move the generator of a seeded run.
     let timeout = options
         .timeout
         .unwrap_or_else(|| backend.entropy.watch_timeout())
         .min(LONGEST);
     let client = client(request.headers);
+    // Last, still in the view: the queue receives every change after those in the replay, and none of them twice. An
+    // error above leaves no watcher behind.
     let (watcher, receiver) = backend
         .watchers
         .register(&resource, Arc::clone(&selection), client);

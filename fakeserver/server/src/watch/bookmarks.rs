@@ -22,6 +22,8 @@ impl BookmarkTimes {
     pub(super) fn after(self, now: Instant) -> Instant {
         let periodic = now + PERIOD;
         match self.deadline.checked_sub(BEFORE_DEADLINE) {
+            // The last bookmark gives the client a recent version to resume from: the deadline ends the stream right
+            // after.
             Some(last) if last > now => periodic.min(last),
             _ => periodic,
         }

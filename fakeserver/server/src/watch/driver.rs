@@ -1,4 +1,4 @@
-//! One watch: a task that turns changes into frames, and sends them as fast as its client reads.
+//! The driver of a watch: a task that encodes changes as frames, and sends them as fast as its client reads.
 
 use std::{ops::ControlFlow, sync::Arc};
 
@@ -13,10 +13,10 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    EventKind, Queued, Selection, Watcher,
+    EventKind, QueuedChange, Selection, Watcher,
     body::WatchBody,
     bookmarks::BookmarkTimes,
-    gate::{Encode as _, Flow, Frame, Gate, Outcome, Outlet},
+    gate::{Encode as _, Flow, Frame, Gate, Outcome, WatchOutput},
 };
 use crate::{
     store::{Change, Snapshot, Storage, StoredObject},
@@ -32,8 +32,8 @@ pub(crate) struct Watch {
     /// The state to begin with.
     pub(crate) initial: Option<Initial>,
     /// The changes that come before those of the receiver.
-    pub(crate) replay: Vec<Queued>,
-    pub(crate) receiver: mpsc::Receiver<Queued>,
+    pub(crate) replay: Vec<QueuedChange>,
+    pub(crate) receiver: mpsc::Receiver<QueuedChange>,
     /// The revision that the client has seen already: only later changes are sent.
     pub(crate) start: Revision,
     pub(crate) bookmarks: bool,
@@ -54,7 +54,7 @@ pub(crate) struct Initial {
 /// The task's side of a stream.
 struct Stream<G> {
     gate: G,
-    outlet: Outlet,
+    output: WatchOutput,
     /// The revision that the client has seen.
     position: Revision,
 }
@@ -73,18 +73,18 @@ pub(crate) fn open(
         frames,
         watcher: Arc::clone(&watcher),
     };
-    let outlet = Outlet {
+    let output = WatchOutput {
         body: sender,
         watcher,
         store,
     };
-    tasks.spawn(drive(tasks.stop_token().clone(), watch, gate, outlet));
+    tasks.spawn(drive(tasks.stop_token().clone(), watch, gate, output));
     Body::new(body)
 }
 
-async fn drive(stop: CancellationToken, watch: Watch, gate: impl Gate, outlet: Outlet) {
-    let closed = outlet.body.clone();
-    let watcher = Arc::clone(&outlet.watcher);
+async fn drive(stop: CancellationToken, watch: Watch, gate: impl Gate, output: WatchOutput) {
+    let closed = output.body.clone();
+    let watcher = Arc::clone(&output.watcher);
     let over = async {
         tokio::select! {
             biased;
@@ -97,7 +97,7 @@ async fn drive(stop: CancellationToken, watch: Watch, gate: impl Gate, outlet: O
     let deadline = watch.deadline;
     let stream = Stream {
         gate,
-        outlet,
+        output,
         position: watch.start,
     };
     // The end of the watch goes before frames that it still has to send.
@@ -107,9 +107,11 @@ async fn drive(stop: CancellationToken, watch: Watch, gate: impl Gate, outlet: O
         () = sleep_until(deadline) => Outcome::End,
         outcome = stream.run(watch) => outcome,
     };
+    // A silent watch still counts as open, until its client leaves or the server ends it.
     if let Outcome::Silent = outcome {
         over.await;
     }
+    // Also dropped with the body, but a client may keep that unread: the watch no longer counts from here on.
     watcher.close();
 }
 
@@ -121,14 +123,14 @@ impl<G: Gate> Stream<G> {
             return Outcome::End;
         };
         // No bytes follow that could be joined with those held back.
-        match self.gate.flush(&self.outlet).await {
+        match self.gate.flush(&self.output).await {
             ControlFlow::Break(gone) => gone,
             ControlFlow::Continue(()) => outcome,
         }
     }
 
     async fn send_all(&mut self, watch: Watch) -> Flow {
-        // Each part goes as soon as it is sent: a watch lasts long, and would keep all that is forgotten meanwhile.
+        // Each part is dropped after it was sent: a watch is long-lived, and would keep compacted objects alive.
         if let Some(initial) = watch.initial {
             self.send_initial(initial, &watch.selection).await?;
         }
@@ -139,10 +141,10 @@ impl<G: Gate> Stream<G> {
             .await
     }
 
-    /// Sends every change as it comes, and a bookmark now and then, until the watcher is cut off.
+    /// Sends every change and due bookmarks, until the watcher is cut off.
     async fn follow(
         &mut self,
-        mut receiver: mpsc::Receiver<Queued>,
+        mut receiver: mpsc::Receiver<QueuedChange>,
         bookmarks: bool,
         deadline: Instant,
     ) -> Flow {
@@ -151,7 +153,8 @@ impl<G: Gate> Stream<G> {
         loop {
             let postponed = self.gate.end_postponed_to();
             let joined = self.gate.joined_until();
-            // Changes go first: with them, the client knows more than with a bookmark. Bytes that wait for more go last.
+            // Changes go before bookmarks, which would otherwise claim a revision of unsent changes. Buffered bytes are
+            // flushed last.
             tokio::select! {
                 biased;
                 queued = receiver.recv() => match queued {
@@ -159,13 +162,13 @@ impl<G: Gate> Stream<G> {
                     None => return Flow::Break(Outcome::End),
                 },
                 () = due(postponed), if postponed.is_some() => {
-                    self.gate.send_postponed_end(self.position, &self.outlet).await?;
+                    self.gate.send_postponed_end(self.position, &self.output).await?;
                 }
                 () = sleep_until(next_bookmark), if bookmarks && postponed.is_none() => {
                     next_bookmark = times.after(Instant::now());
                     self.send_bookmark(&receiver).await?;
                 }
-                () = due(joined), if joined.is_some() => self.gate.flush(&self.outlet).await?,
+                () = due(joined), if joined.is_some() => self.gate.flush(&self.output).await?,
             }
         }
     }
@@ -182,6 +185,7 @@ impl<G: Gate> Stream<G> {
             }
         };
         for object in objects {
+            // One webhook call an object, as it is sent: a large collection is never converted as a whole.
             let bytes = match self.gate.encoding().convert(object).await {
                 Ok(object) => self.gate.encoding().initial(&object),
                 Err(status) => return self.fail(&status).await,
@@ -193,8 +197,9 @@ impl<G: Gate> Stream<G> {
                 is_initial: true,
                 change: None,
             };
-            self.gate.send(frame, &self.outlet).await?;
+            self.gate.send(frame, &self.output).await?;
         }
+        // After the objects: a bookmark in between would claim a state of which the client has a part only.
         self.position = self.position.max(initial.revision);
         if initial.marks_end {
             let frame = Frame {
@@ -204,12 +209,12 @@ impl<G: Gate> Stream<G> {
                 is_initial: true,
                 change: None,
             };
-            self.gate.send(frame, &self.outlet).await?;
+            self.gate.send(frame, &self.output).await?;
         }
         Flow::Continue(())
     }
 
-    async fn send_change(&mut self, queued: Queued) -> Flow {
+    async fn send_change(&mut self, queued: QueuedChange) -> Flow {
         let change = &queued.change;
         let revision = Revision::new(change.revision());
         // A watch from a version that had not come yet waits for what is behind it.
@@ -228,17 +233,17 @@ impl<G: Gate> Stream<G> {
             is_initial: false,
             change: Some((change.committed(), change.key().clone())),
         };
-        self.gate.send(frame, &self.outlet).await
+        self.gate.send(frame, &self.output).await
     }
 
-    /// The frame of a change, whose object a webhook may have to convert first.
-    async fn event(&self, queued: &Queued) -> Result<Bytes, Status> {
+    /// Returns the frame of a change, whose object a webhook may have to convert first.
+    async fn event(&self, queued: &QueuedChange) -> Result<Bytes, Status> {
         let change = &queued.change;
         if !self.gate.encoding().is_converting() {
             return Ok(self.gate.encoding().event(queued.kind, change));
         }
         let (mut before, mut after) = (None, None);
-        // Of what has gone the last state is shown, of all else the new one.
+        // A deletion contains the last state, all other events the new one.
         match (queued.kind, change.before(), change.after()) {
             (EventKind::Deleted, Some(object), _) => {
                 before = Some(self.gate.encoding().convert(object).await?);
@@ -246,23 +251,23 @@ impl<G: Gate> Stream<G> {
             (_, _, Some(object)) => after = Some(self.gate.encoding().convert(object).await?),
             _ => {}
         }
-        let converted: Option<Change> = change.saying(before, after);
+        let converted: Option<Change> = change.with_objects(before, after);
         let change = converted.as_ref().unwrap_or(change);
         Ok(self.gate.encoding().event(queued.kind, change))
     }
 
-    /// Tells the client why the watch cannot go on.
+    /// Sends the client the error that ends the watch.
     async fn fail(&mut self, status: &Status) -> Flow {
         let frame = self.gate.encoding().error(status);
-        self.gate.put(frame, &self.outlet).await?;
+        self.gate.put(frame, &self.output).await?;
         Flow::Break(Outcome::End)
     }
 
-    /// Tells the client how far the store has come, if that is news, and if nothing of it is still queued.
-    async fn send_bookmark(&mut self, receiver: &mpsc::Receiver<Queued>) -> Flow {
+    /// Sends a bookmark of the store's revision, if it has advanced and no change is queued.
+    async fn send_bookmark(&mut self, receiver: &mpsc::Receiver<QueuedChange>) -> Flow {
         // Changes are queued under the store's lock: with an empty queue, everything up to the revision was sent.
         let reached = self
-            .outlet
+            .output
             .store
             .view(|view| receiver.is_empty().then(|| view.revision()));
         let Some(revision) = reached.filter(|revision| *revision > self.position) else {
@@ -276,7 +281,7 @@ impl<G: Gate> Stream<G> {
             is_initial: false,
             change: None,
         };
-        self.gate.send(frame, &self.outlet).await
+        self.gate.send(frame, &self.output).await
     }
 }
 

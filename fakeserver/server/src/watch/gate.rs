@@ -18,13 +18,13 @@ pub(crate) trait Encode: Send + Sync + 'static {
     /// Returns the frame of a change.
     fn event(&self, kind: EventKind, change: &Change) -> Bytes;
 
-    /// Returns the frame that tells the version up to which everything was sent.
+    /// Returns the bookmark of the revision up to which all changes were sent.
     fn bookmark(&self, revision: Revision, ends_initial_events: bool) -> Bytes;
 
     /// Returns the frame of an error.
     fn error(&self, status: &Status) -> Bytes;
 
-    /// Returns a frame that was written as JSON in this encoding. A text that is no frame stays as it is.
+    /// Converts a frame in JSON to this encoding. A text that is no frame stays unchanged.
     fn adopt(&self, frame: Bytes) -> Bytes;
 
     /// Returns the `apiVersion` of the objects.
@@ -33,8 +33,8 @@ pub(crate) trait Encode: Send + Sync + 'static {
     /// Returns the `kind` of the objects.
     fn kind(&self) -> &str;
 
-    /// Leaves out of later frames what only the first of a stream has.
-    fn first_was_sent(&mut self);
+    /// Notes that the first frame was sent: later frames omit column definitions.
+    fn first_frame_sent(&mut self);
 
     /// Returns whether objects are converted by a webhook before they are encoded.
     fn is_converting(&self) -> bool;
@@ -43,7 +43,7 @@ pub(crate) trait Encode: Send + Sync + 'static {
     ///
     /// # Errors
     ///
-    /// The webhook gives no answer, or not the object that was asked for.
+    /// The webhook gives no answer, or not the requested object.
     ///
     /// # Cancel safety
     ///
@@ -63,13 +63,13 @@ pub(crate) trait Gate: Send + Sync + 'static {
     fn encoding(&self) -> &Self::Encoding;
 
     /// Sends a frame, or the consequence of a fault.
-    fn send(&mut self, frame: Frame, outlet: &Outlet) -> impl Future<Output = Flow> + Send;
+    fn send(&mut self, frame: Frame, output: &WatchOutput) -> impl Future<Output = Flow> + Send;
 
     /// Sends bytes that no fault concerns.
-    fn put(&mut self, bytes: Bytes, outlet: &Outlet) -> impl Future<Output = Flow> + Send;
+    fn put(&mut self, bytes: Bytes, output: &WatchOutput) -> impl Future<Output = Flow> + Send;
 
     /// Sends all bytes that are held back to be joined with later ones.
-    fn flush(&mut self, outlet: &Outlet) -> impl Future<Output = Flow> + Send;
+    fn flush(&mut self, output: &WatchOutput) -> impl Future<Output = Flow> + Send;
 
     /// Returns the time of the bookmark that ends the initial events, if it was postponed.
     fn end_postponed_to(&self) -> Option<Instant>;
@@ -78,7 +78,7 @@ pub(crate) trait Gate: Send + Sync + 'static {
     fn send_postponed_end(
         &mut self,
         position: Revision,
-        outlet: &Outlet,
+        output: &WatchOutput,
     ) -> impl Future<Output = Flow> + Send;
 
     /// Returns the time at which joined bytes are sent even if no others follow.
@@ -106,18 +106,18 @@ pub(crate) enum Outcome {
 /// Continues the stream or ends it.
 pub(crate) type Flow = ControlFlow<Outcome>;
 
-/// The way from a gate to the client.
-pub(crate) struct Outlet {
+/// The output of a watch: its body, and what a fault needs of the watcher and the store.
+pub(crate) struct WatchOutput {
     pub(super) body: mpsc::Sender<io::Result<Bytes>>,
     pub(super) watcher: Arc<Watcher>,
     pub(super) store: Arc<Storage>,
 }
 
-// === impl Outlet ===
+// === impl WatchOutput ===
 
-impl Outlet {
-    /// Hands bytes, or the error that breaks the connection, to the client.
-    pub(crate) async fn hand_over(&self, bytes: io::Result<Bytes>) -> Flow {
+impl WatchOutput {
+    /// Sends bytes, or the error that breaks the connection, to the client.
+    pub(crate) async fn send_bytes(&self, bytes: io::Result<Bytes>) -> Flow {
         if self.body.send(bytes).await.is_err() {
             debug!("watcher has left");
             return ControlFlow::Break(Outcome::End);

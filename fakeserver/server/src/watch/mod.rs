@@ -1,4 +1,4 @@
-//! The watch cache: recent changes, replayed to all watchers.
+//! The watch cache: recent changes, dispatched to all watchers.
 //!
 //! ```text
 //! storage ── Change ──► Watchers ── bounded buffer each ──► driver (a task each) ── bounded channel ──► body
@@ -18,9 +18,9 @@ mod driver;
 
 pub(crate) use self::{
     driver::{Initial, Watch, open},
-    gate::{Encode, Flow, Frame, Gate, Outcome, Outlet},
+    gate::{Encode, Flow, Frame, Gate, Outcome, WatchOutput},
     selection::{EventKind, Selection},
-    watchers::{Queued, Watcher, Watchers},
+    watchers::{QueuedChange, Watcher, Watchers},
 };
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ pub(crate) enum EventKind {
     Deleted,
 }
 
-/// Which objects of a resource are asked for.
+/// The selection of objects of a resource.
 #[derive(Debug, Clone)]
 pub(crate) struct Selection {
     pub(crate) range: Range,

@@ -51,7 +51,7 @@ fn delete(server: &FakeServer, name: &str) {
 }
 
 /// The options of a watch in tests.
-struct Plan {
+struct WatchOptions {
     /// The version to start after, or the present state first.
     after: Option<u64>,
     marks_end: bool,
@@ -60,7 +60,7 @@ struct Plan {
     representation: Representation,
 }
 
-impl Default for Plan {
+impl Default for WatchOptions {
     fn default() -> Self {
         Self {
             after: None,
@@ -72,7 +72,7 @@ impl Default for Plan {
     }
 }
 
-fn watch(server: &FakeServer, plan: &Plan) -> Body {
+fn watch(server: &FakeServer, plan: &WatchOptions) -> Body {
     let backend = server.backend();
     let tasks = &server.server().api.tasks;
     let selection = Arc::new(Selection::everything(Range::All));
@@ -92,7 +92,7 @@ fn watch(server: &FakeServer, plan: &Plan) -> Body {
                 marks_end: plan.marks_end,
                 shuffle: None,
             }),
-            replay: Queued::all(replay, &selection),
+            replay: QueuedChange::all(replay, &selection),
             selection,
             receiver,
             start,
@@ -111,7 +111,7 @@ fn watch(server: &FakeServer, plan: &Plan) -> Body {
     open(Arc::clone(&backend.storage), tasks, watcher, watch, gate)
 }
 
-/// A frame in short: `ADDED a@2`, `BOOKMARK @7`; what is no whole line as it is.
+/// Formats a frame: `ADDED a@2`, `BOOKMARK @7`; an incomplete line verbatim.
 fn short(frame: &Bytes) -> String {
     if !frame.ends_with(b"}\n") {
         return String::from_utf8_lossy(frame).into_owned();
@@ -144,16 +144,16 @@ fn names(prefix: &str, numbers: std::ops::RangeInclusive<u64>) -> Vec<String> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_watch_from_a_version_replays_and_goes_on_without_gap_or_repetition() {
+async fn a_watch_from_a_version_replays_and_continues_without_gap_or_duplicate() {
     let server = FakeServer::builder().build();
     let first = put(&server, "a", "x");
     put(&server, "a", "y");
     delete(&server, "a");
     let mut body = watch(
         &server,
-        &Plan {
+        &WatchOptions {
             after: Some(first),
-            ..Plan::default()
+            ..WatchOptions::default()
         },
     );
     put(&server, "b", "x");
@@ -166,16 +166,16 @@ async fn a_watch_from_a_version_replays_and_goes_on_without_gap_or_repetition() 
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_deleted_object_is_shown_as_it_was_under_the_version_of_its_end() {
+async fn a_deletion_event_has_the_last_state_at_the_version_of_the_deletion() {
     for representation in [Representation::Object, Representation::Metadata] {
         let server = FakeServer::builder().build();
         let first = put(&server, "a", "x");
         let mut body = watch(
             &server,
-            &Plan {
+            &WatchOptions {
                 after: Some(first),
                 representation,
-                ..Plan::default()
+                ..WatchOptions::default()
             },
         );
         delete(&server, "a");
@@ -206,7 +206,9 @@ async fn a_deleted_object_is_shown_as_it_was_under_the_version_of_its_end() {
 #[tokio::test(start_paused = true)]
 async fn watchers_share_the_bytes_of_a_frame() {
     let server = FakeServer::builder().build();
-    let mut bodies: Vec<Body> = (0..3).map(|_| watch(&server, &Plan::default())).collect();
+    let mut bodies: Vec<Body> = (0..3)
+        .map(|_| watch(&server, &WatchOptions::default()))
+        .collect();
     put(&server, "a", "x");
     let mut frames = Vec::new();
     for body in &mut bodies {
@@ -226,9 +228,9 @@ async fn initial_events_come_in_the_order_of_names_and_are_ended_by_a_bookmark()
     put(&server, "a", "x");
     let mut body = watch(
         &server,
-        &Plan {
+        &WatchOptions {
             marks_end: true,
-            ..Plan::default()
+            ..WatchOptions::default()
         },
     );
     put(&server, "c", "x");
@@ -242,14 +244,14 @@ async fn initial_events_come_in_the_order_of_names_and_are_ended_by_a_bookmark()
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_watch_from_the_future_sends_only_what_is_behind_it() {
+async fn a_watch_from_a_future_version_sends_only_later_changes() {
     let server = FakeServer::builder().build();
     let next = server.revision() + 1;
     let mut body = watch(
         &server,
-        &Plan {
+        &WatchOptions {
             after: Some(next),
-            ..Plan::default()
+            ..WatchOptions::default()
         },
     );
     put(&server, "a", "x");
@@ -261,10 +263,10 @@ async fn a_watch_from_the_future_sends_only_what_is_behind_it() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_slow_watcher_gets_what_was_queued_and_then_a_clean_end() {
+async fn a_slow_watcher_gets_its_queue_and_then_a_clean_end() {
     let server = FakeServer::builder().with_watcher_buffer_frames(8).build();
-    let mut slow = watch(&server, &Plan::default());
-    let mut quick = watch(&server, &Plan::default());
+    let mut slow = watch(&server, &WatchOptions::default());
+    let mut quick = watch(&server, &WatchOptions::default());
     let mut seen = Vec::new();
     let first = server.revision() + 1;
     for _ in 0..100 {
@@ -297,10 +299,10 @@ async fn bookmarks_tell_of_progress_and_only_of_progress() {
     let start = server.revision();
     let mut body = watch(
         &server,
-        &Plan {
+        &WatchOptions {
             bookmarks: true,
             seconds: 200,
-            ..Plan::default()
+            ..WatchOptions::default()
         },
     );
     assert_eq!(
@@ -336,7 +338,7 @@ async fn bookmarks_tell_of_progress_and_only_of_progress() {
         .backend()
         .storage
         .transact(|tx| Ok(tx.put(&key, json!({"metadata": {"name": "n"}}))));
-    // 198 s after the start, two seconds before the end; the one of 180 s has told it already.
+    // 198 s after the start, two seconds before the end. The bookmark at 180 s had the same revision.
     assert_eq!(
         read(&mut body, 100).await,
         (vec![format!("BOOKMARK @{}", start + 3)], "ended")
@@ -346,11 +348,11 @@ async fn bookmarks_tell_of_progress_and_only_of_progress() {
 #[tokio::test(start_paused = true)]
 async fn a_bookmark_comes_two_seconds_before_the_end() {
     let server = FakeServer::builder().build();
-    let plan = Plan {
+    let plan = WatchOptions {
         bookmarks: true,
         marks_end: true,
         seconds: 6,
-        ..Plan::default()
+        ..WatchOptions::default()
     };
     let mut body = watch(&server, &plan);
     let start = server.revision();
@@ -371,7 +373,9 @@ async fn a_bookmark_comes_two_seconds_before_the_end() {
 #[tokio::test(start_paused = true)]
 async fn no_watch_is_left_behind() {
     let server = FakeServer::builder().build();
-    let mut bodies: Vec<Body> = (0..50).map(|_| watch(&server, &Plan::default())).collect();
+    let mut bodies: Vec<Body> = (0..50)
+        .map(|_| watch(&server, &WatchOptions::default()))
+        .collect();
     assert_eq!(server.stats().watchers, 50);
     bodies.truncate(40);
     assert_eq!(
@@ -388,16 +392,16 @@ async fn no_watch_is_left_behind() {
 
     let mut timed = watch(
         &server,
-        &Plan {
+        &WatchOptions {
             seconds: 5,
-            ..Plan::default()
+            ..WatchOptions::default()
         },
     );
     assert_eq!(read(&mut timed, 4).await.1, "open");
     assert_eq!(read(&mut timed, 2).await.1, "ended");
     assert_eq!(server.stats().watchers, 0);
 
-    let mut last = watch(&server, &Plan::default());
+    let mut last = watch(&server, &WatchOptions::default());
     server.shutdown().await;
     assert_eq!(server.stats().watchers, 0);
     assert_eq!(read(&mut last, 1).await.1, "ended");
@@ -405,7 +409,7 @@ async fn no_watch_is_left_behind() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_watch_keeps_nothing_of_what_it_has_sent() {
+async fn a_watch_keeps_no_sent_object_alive() {
     let forgetful = Compaction {
         age: None,
         bytes: Some(0),
@@ -413,7 +417,7 @@ async fn a_watch_keeps_nothing_of_what_it_has_sent() {
     let server = FakeServer::builder().with_compaction(forgetful).build();
     put(&server, "a", "x");
     let object = Arc::downgrade(&server.objects("", "v1", "pods")[0]);
-    let mut body = watch(&server, &Plan::default());
+    let mut body = watch(&server, &WatchOptions::default());
     assert_eq!(read(&mut body, 1).await.0.len(), 1);
     assert!(object.upgrade().is_some());
     delete(&server, "a");
@@ -427,7 +431,7 @@ async fn a_watch_keeps_nothing_of_what_it_has_sent() {
 #[tokio::test(start_paused = true)]
 async fn tasks_end_when_nobody_holds_the_server() {
     let server = FakeServer::builder().build();
-    let mut body = watch(&server, &Plan::default());
+    let mut body = watch(&server, &WatchOptions::default());
     drop(server);
     assert_eq!(read(&mut body, 1).await.1, "ended");
 }
@@ -435,7 +439,7 @@ async fn tasks_end_when_nobody_holds_the_server() {
 #[tokio::test(start_paused = true)]
 async fn a_watch_of_before_a_reset_sees_nothing_of_after() {
     let server = FakeServer::builder().build();
-    let mut old = watch(&server, &Plan::default());
+    let mut old = watch(&server, &WatchOptions::default());
     let built = server.revision();
     put(&server, "a", "x");
     server.reset();
@@ -446,7 +450,7 @@ async fn a_watch_of_before_a_reset_sees_nothing_of_after() {
         (vec![], "ended"),
         "also what was queued is gone"
     );
-    let mut new = watch(&server, &Plan::default());
+    let mut new = watch(&server, &WatchOptions::default());
     assert_eq!(
         read(&mut new, 5).await.0,
         [format!("ADDED b@{}", built + 1)]
@@ -462,9 +466,9 @@ async fn concurrent_watchers_all_see_the_one_order() {
         first.push(server.revision() + 1);
         bodies.push(watch(
             &server,
-            &Plan {
+            &WatchOptions {
                 after: Some(server.revision()),
-                ..Plan::default()
+                ..WatchOptions::default()
             },
         ));
         put(&server, "a", &number.to_string());
@@ -480,9 +484,9 @@ async fn concurrent_watchers_all_see_the_one_order() {
 }
 
 /// Gives one verdict to the second frame.
-struct Second(FrameVerdict);
+struct SecondFrameRule(FrameVerdict);
 
-impl Rule for Second {
+impl Rule for SecondFrameRule {
     fn on_frame(&mut self, frame: &FrameFacts<'_>) -> FrameVerdict {
         if frame.index == 1 {
             self.0.clone()
@@ -492,15 +496,15 @@ impl Rule for Second {
     }
 }
 
-/// The second of three frames meets `verdict`: what comes in 99 s, and how the stream stands then.
+/// Applies `verdict` to the second of three frames, and returns the output of 99 s with the state of the stream.
 async fn check_verdict(verdict: FrameVerdict, expected: &[&str], end: &str) {
     let server = FakeServer::builder().with_bootstrap(false).build();
-    let guard = server.faults().install(Second(verdict.clone()));
+    let guard = server.faults().install(SecondFrameRule(verdict.clone()));
     let mut body = watch(
         &server,
-        &Plan {
+        &WatchOptions {
             seconds: 100,
-            ..Plan::default()
+            ..WatchOptions::default()
         },
     );
     let start = server.revision();
@@ -515,9 +519,9 @@ async fn check_verdict(verdict: FrameVerdict, expected: &[&str], end: &str) {
     drop(guard);
     let mut body = watch(
         &server,
-        &Plan {
+        &WatchOptions {
             after: Some(start),
-            ..Plan::default()
+            ..WatchOptions::default()
         },
     );
     assert_eq!(
@@ -528,7 +532,7 @@ async fn check_verdict(verdict: FrameVerdict, expected: &[&str], end: &str) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn every_verdict_on_a_frame_does_what_it_says() {
+async fn every_frame_verdict_is_applied() {
     use FrameVerdict::{
         Delay, Drop, Duplicate, End, EndAfter, EndWith, Replace, Reset, Silence, SwapWithNext,
     };
@@ -556,9 +560,9 @@ async fn a_silent_watch_outlives_its_deadline_and_ends_with_its_client() {
     let _guard = server.faults().install(rule);
     let mut body = watch(
         &server,
-        &Plan {
+        &WatchOptions {
             seconds: 10,
-            ..Plan::default()
+            ..WatchOptions::default()
         },
     );
     put(&server, "a", "x");
@@ -570,7 +574,7 @@ async fn a_silent_watch_outlives_its_deadline_and_ends_with_its_client() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn who_is_found_by_a_field_sees_what_he_would_if_all_were_asked() {
+async fn indexed_watches_get_the_events_of_unindexed_ones() {
     let server = FakeServer::builder().build();
     let backend = server.backend();
     let fields = |pairs: &[(&str, &str)]| {
@@ -623,12 +627,12 @@ async fn who_is_found_by_a_field_sees_what_he_would_if_all_were_asked() {
     delete(&server, "q");
     let changes = server.history("", "v1", "pods", before);
     for (selection, (watcher, mut receiver)) in watches {
-        let expected: Vec<_> = Queued::all(changes.clone(), &selection)
+        let expected: Vec<_> = QueuedChange::all(changes.clone(), &selection)
             .into_iter()
             .map(|queued| (queued.kind, queued.change.revision()))
             .collect();
         let mut queued = Vec::new();
-        while let Ok(Queued { kind, change }) = receiver.try_recv() {
+        while let Ok(QueuedChange { kind, change }) = receiver.try_recv() {
             queued.push((kind, change.revision()));
         }
         assert_eq!(queued, expected, "{}", selection.fields);

@@ -23,7 +23,7 @@ pub(crate) struct Watchers {
 #[derive(Debug, Default)]
 struct Table {
     next: u64,
-    watchers: BTreeMap<GroupResource, OfResource>,
+    watchers: BTreeMap<GroupResource, ResourceWatchers>,
 }
 
 /// By when they came.
@@ -31,18 +31,18 @@ type Entries = BTreeMap<u64, Entry>;
 
 /// The watches of one resource.
 #[derive(Debug, Default)]
-struct OfResource {
-    /// Those that are asked about every change.
-    asked: Entries,
-    /// By a field and the value that it must have: those that are only asked about changes that have it.
+struct ResourceWatchers {
+    /// The watches that have to check every change.
+    unindexed: Entries,
+    /// The watches of a required field value: they only check changes with that value.
     indexed: BTreeMap<&'static str, BTreeMap<Box<str>, Entries>>,
 }
 
-/// The fields by which watches are found: a kubelet asks for the pods of its node, many ask for one object.
+/// The indexed fields: a kubelet selects the pods of its node, and many clients select a single object.
 const INDEXED: [&str; 2] = ["spec.nodeName", "metadata.name"];
 
-/// A field, and the value that it must have.
-type Place = (&'static str, Box<str>);
+/// An indexed field, with its required value.
+type FieldValue = (&'static str, Box<str>);
 
 #[derive(Debug)]
 struct Entry {
@@ -50,25 +50,25 @@ struct Entry {
     /// The user agent up to the first `/`.
     client: Box<str>,
     /// Gone once the watcher was too slow.
-    sender: Option<mpsc::Sender<Queued>>,
+    sender: Option<mpsc::Sender<QueuedChange>>,
     cut: CancellationToken,
 }
 
-/// A change, and what it is to the watcher.
+/// A change, with its event type for the watcher.
 #[derive(Debug)]
-pub(crate) struct Queued {
+pub(crate) struct QueuedChange {
     pub(crate) kind: EventKind,
     pub(crate) change: Arc<Change>,
 }
 
-/// One open watch. It is counted until it is [closed](Self::close) or dropped.
+/// An open watch. It counts until it is [closed](Self::close) or dropped.
 #[derive(Debug)]
 pub(crate) struct Watcher {
     watchers: Arc<Watchers>,
     resource: GroupResource,
     id: u64,
-    /// Its place in the index.
-    place: Option<Place>,
+    /// The required field value by which the watch is indexed.
+    place: Option<FieldValue>,
     cut: CancellationToken,
 }
 
@@ -85,18 +85,20 @@ impl Watchers {
 
     /// Queues every change of `resource` from now on that is in `selection`, for a client of this name.
     ///
-    /// To know exactly which ones these are, call it in a view of the store.
+    /// Call it in a view of the store, so that the first queued change is well-defined.
     pub(crate) fn register(
         self: &Arc<Self>,
         resource: &GroupResource,
         selection: Arc<Selection>,
         client: &str,
-    ) -> (Watcher, mpsc::Receiver<Queued>) {
+    ) -> (Watcher, mpsc::Receiver<QueuedChange>) {
         let (sender, receiver) = mpsc::channel(self.buffer);
         let cut = CancellationToken::new();
         let mut table = self.lock();
         let id = table.next;
         table.next += 1;
+        // By the first indexed field that the selection requires: a watch is in the index once, so that no change is
+        // offered twice.
         let place = INDEXED.iter().find_map(|field| {
             let value = selection.fields.required(field)?;
             Some((*field, Box::from(value)))
@@ -123,7 +125,8 @@ impl Watchers {
     /// Ends every open watch, without what is queued for it.
     pub(crate) fn disconnect(&self) {
         let table = self.lock();
-        for entry in table.watchers.values().flat_map(OfResource::all) {
+        // The senders stay: a watch that ends at once needs no end of its queue.
+        for entry in table.watchers.values().flat_map(ResourceWatchers::all) {
             entry.cut.cancel();
         }
     }
@@ -132,7 +135,7 @@ impl Watchers {
     pub(crate) fn end(&self, resource: &GroupResource) {
         let mut table = self.lock();
         let watchers = table.watchers.get_mut(resource).into_iter();
-        for entry in watchers.flat_map(OfResource::all_mut) {
+        for entry in watchers.flat_map(ResourceWatchers::all_mut) {
             entry.sender = None;
         }
     }
@@ -140,7 +143,7 @@ impl Watchers {
     /// Returns the number of open watches.
     pub(crate) fn len(&self) -> usize {
         let table = self.lock();
-        let all = table.watchers.values().flat_map(OfResource::all);
+        let all = table.watchers.values().flat_map(ResourceWatchers::all);
         all.count()
     }
 
@@ -174,9 +177,13 @@ impl ChangeSink for Watchers {
     }
 
     fn reset(&self) {
-        // The watches of before must not see the changes of after: they end, and nothing is queued for them any more.
+        // Watches from before a reset must not see later changes: they end, and their queues are closed.
         let mut table = self.lock();
-        for entry in table.watchers.values_mut().flat_map(OfResource::all_mut) {
+        for entry in table
+            .watchers
+            .values_mut()
+            .flat_map(ResourceWatchers::all_mut)
+        {
             entry.sender = None;
             entry.cut.cancel();
         }
@@ -186,16 +193,18 @@ impl ChangeSink for Watchers {
 // === impl Entry ===
 
 impl Entry {
-    /// Queues `change` if it is in the selection. A watcher that is too slow for that gets nothing more.
+    /// Queues `change` if it is in the selection. A watcher whose buffer is full is evicted.
     fn offer(&mut self, change: &Arc<Change>) {
         let Some(sender) = &self.sender else { return };
         let Some(kind) = self.selection.event(change) else {
             return;
         };
-        let queued = Queued {
+        let queued = QueuedChange {
             kind,
             change: Arc::clone(change),
         };
+        // Never waits: this runs under the store's lock, and one slow client must not stop all writes. Upstream's watch
+        // cache evicts the watcher, too.
         if let Err(mpsc::error::TrySendError::Full(_)) = sender.try_send(queued) {
             debug!(
                 resource = %change.resource(),
@@ -207,24 +216,24 @@ impl Entry {
     }
 }
 
-// === impl OfResource ===
+// === impl ResourceWatchers ===
 
-impl OfResource {
+impl ResourceWatchers {
     fn all(&self) -> impl Iterator<Item = &Entry> {
         let indexed = self.indexed.values().flat_map(BTreeMap::values);
-        let entries = [&self.asked].into_iter().chain(indexed);
+        let entries = [&self.unindexed].into_iter().chain(indexed);
         entries.flat_map(BTreeMap::values)
     }
 
     fn all_mut(&mut self) -> impl Iterator<Item = &mut Entry> {
         let indexed = self.indexed.values_mut().flat_map(BTreeMap::values_mut);
-        let entries = [&mut self.asked].into_iter().chain(indexed);
+        let entries = [&mut self.unindexed].into_iter().chain(indexed);
         entries.flat_map(BTreeMap::values_mut)
     }
 
-    /// Has those asked that may see a change.
+    /// Offers a change to the watches that may select it.
     fn for_each_concerned(&mut self, change: &Change, mut ask: impl FnMut(&mut Entry)) {
-        self.asked.values_mut().for_each(&mut ask);
+        self.unindexed.values_mut().for_each(&mut ask);
         for (field, values) in &mut self.indexed {
             let sides = [change.before(), change.after()];
             let [before, after] = sides.map(|side| side.map(|side| side.field(field)));
@@ -233,6 +242,8 @@ impl OfResource {
                 .into_iter()
                 .flat_map(BTreeMap::values_mut)
                 .for_each(&mut ask);
+            // Offered on both sides: an object that leaves the required value is a deletion for its watchers, one that
+            // enters it an addition. Not twice if the value stays.
             if after != before {
                 let found = after.and_then(|value| values.get_mut(value));
                 found
@@ -244,9 +255,9 @@ impl OfResource {
     }
 
     /// The watches of one place.
-    fn at(&mut self, place: Option<&Place>) -> &mut Entries {
+    fn at(&mut self, place: Option<&FieldValue>) -> &mut Entries {
         match place {
-            None => &mut self.asked,
+            None => &mut self.unindexed,
             Some((field, value)) => {
                 let values = self.indexed.entry(field).or_default();
                 values.entry(value.clone()).or_default()
@@ -254,15 +265,15 @@ impl OfResource {
         }
     }
 
-    fn get_mut(&mut self, id: u64, place: Option<&Place>) -> Option<&mut Entry> {
+    fn get_mut(&mut self, id: u64, place: Option<&FieldValue>) -> Option<&mut Entry> {
         let entries = match place {
-            None => &mut self.asked,
+            None => &mut self.unindexed,
             Some((field, value)) => self.indexed.get_mut(field)?.get_mut(value)?,
         };
         entries.get_mut(&id)
     }
 
-    fn remove(&mut self, id: u64, place: Option<&Place>) {
+    fn remove(&mut self, id: u64, place: Option<&FieldValue>) {
         let entries = self.at(place);
         entries.remove(&id);
         if let Some((field, value)) = place
@@ -277,13 +288,13 @@ impl OfResource {
     }
 
     fn is_empty(&self) -> bool {
-        self.asked.is_empty() && self.indexed.is_empty()
+        self.unindexed.is_empty() && self.indexed.is_empty()
     }
 }
 
-// === impl Queued ===
+// === impl QueuedChange ===
 
-impl Queued {
+impl QueuedChange {
     /// Returns those of `changes` that are events to a watch of `selection`.
     pub(crate) fn all(changes: Vec<Arc<Change>>, selection: &Selection) -> Vec<Self> {
         changes
@@ -314,7 +325,7 @@ impl Watcher {
         }
     }
 
-    /// Queues nothing more for this watch, and counts it no more.
+    /// Stops queueing changes for this watch, and uncounts it.
     pub(crate) fn close(&self) {
         let mut table = self.watchers.lock();
         if let Some(watchers) = table.watchers.get_mut(&self.resource) {

@@ -13,8 +13,8 @@ use crate::store::ObjectKey;
 /// The label of the namespaces in which claims may have administrative access.
 const LABEL: &str = "resource.kubernetes.io/admin-access";
 
-/// Returns the error of a claim that has administrative access, if its namespace does not allow that. `old` is the claim whose
-/// status is written, if it is one; a spec does not change.
+/// Returns the error of a claim with administrative access, if its namespace does not allow that. `old` is the claim
+/// whose status is written, if any; the spec of a claim is immutable.
 #[doc(alias("AuthorizedForAdmin", "AuthorizedForAdminStatus"))]
 pub(super) fn error(
     attempt: &mut Attempt<'_, '_>,
@@ -57,7 +57,7 @@ pub(super) fn error(
     })
 }
 
-/// Returns the requests of a claim's spec, as far as they are for one class of devices.
+/// Returns the requests of a claim's spec that name a device class.
 fn requests(spec: &Value) -> Value {
     let requests = spec["devices"]["requests"].as_array();
     let requests = requests.into_iter().flatten();

@@ -19,9 +19,9 @@ use crate::{
     store::{ObjectKey, StoredObject},
 };
 
-/// Gives a service the addresses and ports that it needs and does not have, a port for health checks among them.
+/// Allocates the addresses and ports that a service lacks, including its health check port.
 ///
-/// Those that it asks for have to be free, unless the service is imported.
+/// Requested addresses and ports must be free, unless the service is imported.
 pub(super) fn allocate(attempt: &Attempt<'_, '_>, write: &mut Write<'_>) -> Result<(), Status> {
     if !write.creates(&service::KIND) && !write.updates(&service::KIND) {
         return Ok(());
@@ -31,7 +31,7 @@ pub(super) fn allocate(attempt: &Attempt<'_, '_>, write: &mut Write<'_>) -> Resu
     let object = &mut write.new;
     let name = object["metadata"]["name"].as_str().unwrap_or_default();
     let name = name.to_owned();
-    // What is wrong with addresses is found first, and nothing else then.
+    // Errors of addresses come first, without the errors of ports.
     let mut errors = address_errors(object);
     if errors.is_empty() && write.source != Source::Import {
         errors = family_errors(object);
@@ -53,11 +53,11 @@ pub(super) fn allocate(attempt: &Attempt<'_, '_>, write: &mut Write<'_>) -> Resu
         })
 }
 
-/// Gives a new service of a controller the addresses and ports that it needs.
+/// Allocates the addresses and ports of a controller's new service.
 ///
 /// # Errors
 ///
-/// It asks for something that is not free, or nothing is free. The text says what.
+/// A requested address or port is taken, or none is free; the text names it.
 pub fn allocate_created(
     tx: &Transaction<'_>,
     key: &ObjectKey,

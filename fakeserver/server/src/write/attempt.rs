@@ -29,8 +29,8 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::{
-    Backend, Existing, Outcome, Target, Write,
-    admission::{Attributes, Hooks, Mutated, Phase, Versions, versions_of},
+    Backend, ExistingObject, Outcome, Target, Write,
+    admission::{Attributes, Hooks, MutationResult, Phase, Versions, versions_of},
     chain::EnabledSteps,
     data_text,
     options::AdmissionOptions,
@@ -44,11 +44,11 @@ use crate::{
 /// The error of an attempt that did not commit.
 #[derive(Debug)]
 pub enum AttemptError {
-    /// The write cannot be done.
+    /// The write is rejected.
     Rejected(Status),
-    /// The write can be tried again when a webhook has answered.
+    /// The write can be repeated after a webhook has answered.
     NeedsWebhook(Box<Question>),
-    /// The write cannot be done, unless a controller makes a moment later what is missing.
+    /// The write is rejected, unless a controller soon creates the missing object.
     NotYet(Status),
 }
 
@@ -59,13 +59,14 @@ pub(super) struct Progress {
     is_dry_run: bool,
     now: Timestamp,
     now_text: String,
+    // Drawn once and kept: an attempt that draws its own would change the object, and so the question.
     uid: Option<String>,
     name_suffixes: Vec<String>,
     volume_suffix: Option<String>,
-    pub(super) answers: Vec<(Box<Question>, Mutated)>,
-    /// The number of times that the object has changed while webhooks were asked.
+    pub(super) answers: Vec<(Box<Question>, MutationResult)>,
+    /// The number of times that the object has changed while webhooks were called.
     pub(super) restarts: usize,
-    /// The warnings about the object as the last attempt has it.
+    /// The warnings about the object in the last attempt.
     warnings: Vec<String>,
     /// Annotations of admission for the audit log.
     pub(super) audit: AuditAnnotations,
@@ -90,12 +91,12 @@ pub struct Attempt<'a, 't> {
     round: Round,
 }
 
-/// The way of a write through the plugins that mutate.
+/// The round of a write through the mutating plugins.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Round {
     #[default]
     First,
-    /// The first, in which something has changed the object that others have seen.
+    /// The first, after which a second one is required: a plugin has changed the object after others had seen it.
     FirstOfTwo,
     Second,
 }
@@ -130,7 +131,7 @@ impl Progress {
     /// Returns the warnings about the object and those of webhooks, each once.
     pub(super) fn all_warnings(&self) -> Vec<String> {
         let mut all: Vec<String> = Vec::new();
-        let of_webhooks = self.answers.iter().flat_map(|(_, said)| &said.warnings);
+        let of_webhooks = self.answers.iter().flat_map(|(_, result)| &result.warnings);
         for warning in self.warnings.iter().chain(of_webhooks) {
             if !all.contains(warning) {
                 all.push(warning.clone());
@@ -150,6 +151,7 @@ impl<'a, 't> Attempt<'a, 't> {
         progress: &'a mut Progress,
         hooks: Option<Arc<Hooks>>,
     ) -> Self {
+        // The warnings of the attempt before are those of an object that was not written. Answers of webhooks stay.
         progress.warnings.clear();
         Self {
             tx,
@@ -168,6 +170,8 @@ impl<'a, 't> Attempt<'a, 't> {
 impl Attempt<'_, '_> {
     /// Returns `input`, or a copy of it if this may not be the last attempt.
     pub fn input<T: Clone + Default>(&self, target: &Target, input: &mut T) -> T {
+        // A copy of a large object can cost more than the write: it is only made if a webhook may require another
+        // attempt.
         if self.hooks.is_empty() && target.conversion().is_none() {
             mem::take(input)
         } else {
@@ -179,7 +183,7 @@ impl Attempt<'_, '_> {
         self.progress.now
     }
 
-    /// Returns the time as objects write it.
+    /// Returns the time in the format of objects.
     pub fn now_text(&self) -> &str {
         &self.progress.now_text
     }
@@ -225,12 +229,12 @@ impl Attempt<'_, '_> {
     }
 
     /// Returns the object of the target, if it exists.
-    pub fn find(&mut self, target: &Target) -> Result<Option<Existing>, AttemptError> {
+    pub fn find(&mut self, target: &Target) -> Result<Option<ExistingObject>, AttemptError> {
         let Some(stored) = self.tx.get(&target.key(target.name())) else {
             return Ok(None);
         };
-        let shown = self.shown(target, &stored)?;
-        Ok(Some(Existing { stored, shown }))
+        let object = self.api_object(target, &stored)?;
+        Ok(Some(ExistingObject { stored, object }))
     }
 
     /// Returns the object of the target.
@@ -238,22 +242,26 @@ impl Attempt<'_, '_> {
     /// # Errors
     ///
     /// It does not exist.
-    pub fn existing(&mut self, target: &Target) -> Result<Existing, AttemptError> {
+    pub fn existing(&mut self, target: &Target) -> Result<ExistingObject, AttemptError> {
         let found = self.find(target)?;
         found.ok_or_else(|| Status::not_found(target.named(target.name())).into())
     }
 
-    /// Returns `stored` as the version of the request shows it.
-    pub fn shown(&mut self, target: &Target, stored: &StoredObject) -> Result<Value, AttemptError> {
+    /// Returns `stored` in the version of the request.
+    pub fn api_object(
+        &mut self,
+        target: &Target,
+        stored: &StoredObject,
+    ) -> Result<Value, AttemptError> {
         let (Some(by), Some(custom)) = (target.conversion(), target.rules().as_custom()) else {
-            return Ok(target.shown(stored));
+            return Ok(target.api_object(stored));
         };
-        let shown = self.answer_or_ask(Question::Conversion {
+        let converted = self.answer_or_ask(Question::Conversion {
             by: Arc::clone(by),
-            is_shown: true,
+            is_for_request: true,
             object: stored.to_value(),
         })?;
-        Ok(custom.complete(shown.unwrap_or_default()))
+        Ok(custom.complete(converted.unwrap_or_default()))
     }
 
     /// Stores these objects with that of the write, and no others.
@@ -277,8 +285,10 @@ impl Attempt<'_, '_> {
         let Some(by) = target.conversion() else {
             check_depth(&object)?;
             return Ok(if self.is_dry_run() {
-                Outcome::Shown(object)
+                Outcome::Object(object)
             } else {
+                // Companions are stored before the object, in the same transaction: the controller of quotas takes an
+                // object that it sees before the charge for an uncharged one, and recounts.
                 self.store_companions();
                 Outcome::Stored(match text {
                     Some(text) => (self.tx).put_with_text(key, object, (data_text::DATA, text)),
@@ -286,9 +296,10 @@ impl Attempt<'_, '_> {
                 })
             });
         };
+        // Asked in a dry run as well: a conversion that fails is an error of the write.
         let stored = self.answer_or_ask(Question::Conversion {
             by: Arc::clone(by),
-            is_shown: false,
+            is_for_request: false,
             object: object.clone(),
         })?;
         if !self.is_dry_run() {
@@ -298,7 +309,7 @@ impl Attempt<'_, '_> {
             let stored = self.tx.put(key, stored);
             object["metadata"]["resourceVersion"] = json!(stored.revision().to_string());
         }
-        Ok(Outcome::Shown(object))
+        Ok(Outcome::Object(object))
     }
 
     /// Returns the admission plugins that are on.
@@ -312,7 +323,7 @@ impl Attempt<'_, '_> {
         }
     }
 
-    /// Removes the findings of a validation that this server does not mind.
+    /// Removes the validation errors that this server tolerates.
     pub(super) fn tolerate(&self, write: &Write<'_>, errors: &mut Vec<FieldError>) {
         if self.backend.allows_privileged || write.is_import() {
             errors.retain(|error| !is_about_privileges(error));
@@ -348,7 +359,7 @@ impl Attempt<'_, '_> {
         is_required
     }
 
-    /// Asks for a second round: the object has changed after plugins have seen it.
+    /// Requires a second round: the object was changed after plugins had seen it.
     pub(super) fn require_second_round(&mut self) {
         if self.round == Round::First {
             self.round = Round::FirstOfTwo;
@@ -364,7 +375,7 @@ impl Attempt<'_, '_> {
         versions_of(&self.backend.registry(), target)
     }
 
-    /// Puts a write to the webhooks of a phase, and returns the object if they have changed it.
+    /// Calls the webhooks of a phase, and returns the object if they have changed it.
     pub(super) fn ask_webhooks(
         &mut self,
         phase: Phase,
@@ -377,22 +388,25 @@ impl Attempt<'_, '_> {
         })
     }
 
-    /// Returns the answer to a question, or the error that asks it.
+    /// Returns the answer to a question, or the error `NeedsWebhook` with the question.
     fn answer_or_ask(&mut self, question: Question) -> Result<Option<Value>, AttemptError> {
+        // A writer behind the API is synchronous: it could not wait for an answer.
         if !self.is_reviewed {
             return Err(Status::internal(
-                "a webhook has to convert the object, and none is asked from behind the API",
+                "a webhook has to convert the object, and writes behind the API call no webhooks",
             )
             .into());
         }
         let question = Box::new(question);
+        // Attempts are deterministic, so questions come in the same order. An equal question at the same place is the
+        // one that was answered.
         match self.progress.answers.get(self.used) {
-            Some((asked, answer)) if asked.is_same(&question) => {
+            Some((answered, answer)) if answered.is_same(&question) => {
                 self.used += 1;
                 return Ok(answer.object.clone());
             }
             Some(_) => {
-                // The object has changed: the answers about the one before do not count.
+                // The object has changed since: the answers about its former state are dropped.
                 self.progress.restarts += 1;
                 self.progress.answers.truncate(self.used);
             }

@@ -23,7 +23,7 @@ pub struct Author<'a> {
     pub user: &'a UserInfo,
     pub access: &'a Access,
     pub manager: &'a str,
-    /// Takes what admission has to say of the write for the audit log.
+    /// Collects the audit annotations of admission.
     pub audit: &'a AuditAnnotations,
 }
 

@@ -23,21 +23,22 @@ use crate::{
     clock::Clock,
     entropy::Entropy,
     kubelets::Kubelets,
-    store::{Change, ChangeSink, Compaction, Foundation, Leases, Storage, Transaction, Unmade},
+    store::{
+        Change, ChangeSink, Compaction, Foundation, Leases, OptimisticError, Storage, Transaction,
+    },
     watch::Watchers,
 };
 
 /// The maximum number of restarts of a write whose object changes while webhooks are called.
 const RESTARTS_MAX: usize = 16;
 
-/// The number of further attempts at a write that needs an object of a controller, a second in all, and the pause before
-/// the first; each is twice as long as the one before.
+/// The number of retries of a write that needs an object of a controller. They take a second in all.
 const WAITS_MAX: u32 = 10;
 const WAIT: Duration = Duration::from_millis(1);
 
 /// Signs claims, so that the server takes the token for one of its own.
 pub trait ClaimsSigner: fmt::Debug + Send + Sync {
-    /// Returns the token that says `claims`.
+    /// Returns a signed token with `claims`.
     fn sign(&self, claims: &Value) -> String;
 }
 
@@ -78,7 +79,7 @@ fn current(registry: &RwLock<Arc<Registry>>) -> Arc<Registry> {
 // === impl Backend ===
 
 impl Backend {
-    /// Creates an empty backend. `feeds` receive each change after the watchers, and `kubelets` before them.
+    /// Creates an empty backend. Each change goes to the watchers, then to `kubelets`, then to `feeds`.
     pub fn new(
         seed: u64,
         clock: Clock,
@@ -90,15 +91,17 @@ impl Backend {
     ) -> Self {
         let watchers = Arc::new(Watchers::new(watcher_buffer));
         let leases = Arc::new(Leases::default());
+        // Watchers come first: a change is queued for clients before anything can react to it.
         let mut sinks: Vec<Arc<dyn ChangeSink>> = vec![watchers.clone(), leases.clone()];
         sinks.extend(kubelets.clone().map(|kubelets| kubelets as _));
         sinks.extend(feeds);
         let sinks = Sinks(sinks);
         let base = Registry::builtin();
         let registry = Arc::new(RwLock::new(Arc::clone(&base)));
-        let known = Arc::clone(&registry);
+        let shared = Arc::clone(&registry);
+        // Through the registry, not the kinds: the selectable fields of custom resources come and go with definitions.
         let fields =
-            move |resource: &_, object: &_| current(&known).selectable_values(resource, object);
+            move |resource: &_, object: &_| current(&shared).selectable_values(resource, object);
         Self {
             storage: Arc::new(Storage::new(compaction, Box::new(fields), Arc::new(sinks))),
             base,
@@ -122,7 +125,7 @@ impl Backend {
         self.signer.get_or_init(|| signer);
     }
 
-    /// Returns a token that says `claims`, if tokens can be signed.
+    /// Returns a signed token with `claims`, if there is a signer.
     pub fn sign(&self, claims: &Value) -> Option<String> {
         self.signer.get().map(|signer| signer.sign(claims))
     }
@@ -133,7 +136,7 @@ impl Backend {
         self
     }
 
-    /// Serves the resources of `base` where there are no definitions.
+    /// Serves the resources of `base`, beside those of definitions.
     pub fn with_base(mut self, base: Arc<Registry>) -> Self {
         self.set_registry(Arc::clone(&base));
         self.base = base;
@@ -154,21 +157,21 @@ impl Backend {
             .unwrap_or_else(PoisonError::into_inner) = registry;
     }
 
-    /// Empties the store but for `foundation`, and lets `bootstrap` write further objects. Time and uids go on.
+    /// Resets the store to `foundation`, and lets `bootstrap` write further objects. Time and uids continue.
     pub fn reset(
         &self,
         foundation: Option<&Foundation>,
         bootstrap: impl FnOnce(&mut Transaction<'_>),
     ) {
+        // In the transaction: no request finds the old registry with the new store.
         self.storage.reset(foundation, |tx| {
             self.set_registry(Arc::clone(&self.base));
             bootstrap(tx);
         });
     }
 
-    /// Runs `work` alone on the store, again after each webhook that it needs, or until a controller has made what it needs,
-    /// and returns its result with all warnings.
-    /// `options` are those of the request.
+    /// Runs `work` with the store locked, and returns its result with all warnings. Repeats it after each webhook that
+    /// it needs, or until a controller has created a missing object. `options` are those of the request.
     ///
     /// # Errors
     ///
@@ -192,6 +195,7 @@ impl Backend {
             });
             let question = match result {
                 Ok(done) => return Ok((done, progress.all_warnings())),
+                // Outside of the transaction: the controller needs the store's lock to write the missing object.
                 Err(AttemptError::NotYet(_)) if waits < WAITS_MAX => {
                     sleep(WAIT * 2_u32.pow(waits)).await;
                     waits += 1;
@@ -202,6 +206,7 @@ impl Backend {
                 }
                 Err(AttemptError::NeedsWebhook(question)) => question,
             };
+            // Before the next call: an object that changes all the time would keep the webhooks busy for ever.
             if progress.restarts > RESTARTS_MAX {
                 return Err(Status::stale(target.named(target.name())));
             }
@@ -212,13 +217,15 @@ impl Backend {
                 audit: &progress.audit,
                 versions: &versions_of(&self.registry(), target),
             };
-            let answer = question.put_to(dispatcher).await?;
+            // The only await of a write with webhooks. The store is unlocked, and what was read may change: the next
+            // attempt reads everything again.
+            let answer = question.ask(dispatcher).await?;
             progress.answers.push((question, answer));
         }
     }
 
-    /// Runs `work` on the store while others write to it, and returns its result with all warnings. Returns `None` if the
-    /// work has to be run alone, by [`write`](Self::write): nothing has happened then.
+    /// Runs `work` optimistically, while others write, and returns its result with all warnings. Returns `None` if it
+    /// has to be repeated by [`write`](Self::write): the store is unchanged then.
     pub fn write_optimistically(
         &self,
         options: &impl AdmissionOptions,
@@ -231,14 +238,20 @@ impl Backend {
         });
         match done {
             Ok((outcome, changes)) => {
-                Some(Ok((outcome.made_by(&changes), progress.all_warnings())))
+                // The revisions were drawn at commit, after `work` had returned its outcome.
+                Some(Ok((
+                    outcome.with_stored_object(&changes),
+                    progress.all_warnings(),
+                )))
             }
-            Err(Unmade::Refused(AttemptError::Rejected(status))) => {
+            // The reads were confirmed, so that the rejection is final.
+            Err(OptimisticError::Rejected(AttemptError::Rejected(status))) => {
                 Some(Err(status.after(&progress.all_warnings())))
             }
             Err(
-                Unmade::Overtaken
-                | Unmade::Refused(AttemptError::NeedsWebhook(_) | AttemptError::NotYet(_)),
+                // Not tried again optimistically: under contention a writer could lose every race.
+                OptimisticError::Conflict
+                | OptimisticError::Rejected(AttemptError::NeedsWebhook(_) | AttemptError::NotYet(_)),
             ) => None,
         }
     }
@@ -248,7 +261,7 @@ impl Backend {
         self.steps.awaits_accounts
     }
 
-    /// Runs `work` alone on the store, for a writer behind the API: no webhook is asked.
+    /// Runs `work` with the store locked, for a writer behind the API: no webhook is called.
     pub fn write_unreviewed<T>(
         &self,
         options: &impl AdmissionOptions,
@@ -274,7 +287,7 @@ impl Backend {
         }
     }
 
-    /// Returns whether webhooks are configured, as far as the last write knows.
+    /// Returns whether webhooks were configured at the last write.
     pub fn has_webhooks(&self) -> bool {
         self.hooks.has_some()
     }

@@ -31,6 +31,7 @@ type Validate = fn(&Write<'_>, &mut Attempt<'_, '_>) -> Result<(), AttemptError>
 
 /// All plugins. A write goes through all that mutate, then through its kind, then through all that validate.
 const CHAIN: &[Step] = &[
+    // First: nothing else has to be looked up in a namespace that does not exist or terminates.
     namespace_lifecycle::STEP,
     limit_ranger::STEP,
     service_account::STEP,
@@ -46,10 +47,13 @@ const CHAIN: &[Step] = &[
     certificate_signing::STEP,
     certificate_subject_restriction::STEP,
     default_ingress_class::STEP,
+    // Policies and webhooks come behind the built-in plugins, whose defaults they see.
     policies::MUTATING,
     webhooks::MUTATING,
+    // Validation by others comes behind all mutation, and sees the final object.
     policies::VALIDATING,
     webhooks::VALIDATING,
+    // Last: a write that is charged can be rejected by no other plugin.
     resource_quota::STEP,
 ];
 
@@ -136,9 +140,12 @@ pub(super) fn mutate(
     write: &mut Write<'_>,
     attempt: &mut Attempt<'_, '_>,
 ) -> Result<(), AttemptError> {
+    // The attempt may be a repetition: rounds and annotations begin from scratch with each.
     attempt.set_audit(write.author.audit);
     attempt.begin_first_round();
     mutate_once(write, attempt)?;
+    // Upstream's reinvocation: at most one, over all mutating plugins, so that built-in plugins complete what webhooks
+    // have added.
     if attempt.begin_second_round() {
         mutate_once(write, attempt)?;
     }
@@ -173,7 +180,7 @@ mod tests {
 
     #[test]
     fn the_chain_has_the_order_of_a_real_server() {
-        let place = |name| KNOWN.iter().position(|(known, _)| *known == name);
+        let place = |name| KNOWN.iter().position(|(plugin, _)| *plugin == name);
         let places: Vec<usize> = CHAIN.iter().map(|step| place(step.name).unwrap()).collect();
         assert!(places.is_sorted(), "{places:?}");
     }

@@ -16,7 +16,7 @@ const LIMIT: Duration = Duration::from_secs(30);
 /// The metadata that a webhook may not change; of the rest only labels and annotations are taken from it.
 const IDENTITY: [&str; 3] = ["name", "namespace", "uid"];
 
-/// Asks webhooks to convert objects.
+/// Converts objects by webhooks.
 #[derive(Clone, Copy, Debug)]
 pub struct Converter<'a> {
     webhooks: &'a Webhooks,
@@ -30,11 +30,11 @@ impl<'a> Converter<'a> {
         Self { webhooks, entropy }
     }
 
-    /// Returns stored objects as a custom type shows them: converted by its webhook if it has one.
+    /// Converts stored objects to the version of a custom type, by its webhook if it has one.
     ///
     /// # Errors
     ///
-    /// The webhook gives no answer, or not the objects that it was asked for.
+    /// The webhook gives no answer, or not the requested objects.
     ///
     /// # Cancel safety
     ///
@@ -48,16 +48,16 @@ impl<'a> Converter<'a> {
             return Ok(stored);
         };
         let values = stored.iter().map(|object| object.to_value()).collect();
-        let shown = self.show(conversion, values).await?;
-        let pairs = stored.iter().zip(shown);
+        let converted = self.convert_for_request(conversion, values).await?;
+        let pairs = stored.iter().zip(converted);
         Ok(pairs
-            .map(|(stored, shown)| Arc::new(stored.saying(custom.complete(shown))))
+            .map(|(stored, converted)| Arc::new(stored.with_value(custom.complete(converted))))
             .collect())
     }
 
     /// Converts stored objects to the version of the type. Errors and cancel safety are those of
     /// [`present`](Self::present).
-    pub(super) async fn show(
+    pub(super) async fn convert_for_request(
         self,
         conversion: &Conversion,
         objects: Vec<Value>,
@@ -124,7 +124,7 @@ impl<'a> Converter<'a> {
     }
 }
 
-/// Returns the review that asks for objects in the version `to`.
+/// Returns the review for a conversion of objects to the version `to`.
 fn review(conversion: &Conversion, uid: &str, objects: &[Value], to: &str) -> Value {
     json!({
         "kind": KIND,
@@ -144,10 +144,13 @@ fn converted_objects(
     if response.is_null() {
         return Err("no response provided".to_owned());
     }
+    // The uid is part of the review since v1.
     if conversion.review_version == "v1" {
-        let said = text(&response["uid"]);
-        if said != uid {
-            return Err(format!("expected response.uid={uid:?}, got {said:?}"));
+        let response_uid = text(&response["uid"]);
+        if response_uid != uid {
+            return Err(format!(
+                "expected response.uid={uid:?}, got {response_uid:?}"
+            ));
         }
         let is_review = review["kind"] == KIND && review["apiVersion"] == format!("{GROUP}/v1");
         if !is_review {

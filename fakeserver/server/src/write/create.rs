@@ -15,7 +15,7 @@ use super::{
 
 /// The length of a generated name up to the generated suffix.
 const BASE_MAX_BYTES: usize = 58;
-/// The number of names that are generated if they are taken.
+/// The number of generated names to try if they are taken.
 const NAMES_TRIED: usize = 8;
 /// Fields of the metadata that only the server sets.
 const SERVER_SET: [&str; 5] = [
@@ -36,7 +36,7 @@ pub(super) struct ImportedFields {
 // === impl Draft ===
 
 impl<'a> Draft<'a> {
-    /// Makes a creation of `object`, which was sent at `now`.
+    /// Drafts a creation of `object`, which was sent at `now`.
     pub fn create(
         target: &'a Target,
         author: Author<'a>,
@@ -44,23 +44,39 @@ impl<'a> Draft<'a> {
         source: Source,
         now: &str,
     ) -> Self {
+        // Before `complete`, which removes these fields as a client must not set them.
         let imported = match source {
             Source::Import => ImportedFields::of(target, &object),
-            Source::Sent | Source::Patch | Source::Apply => ImportedFields::default(),
+            Source::Body | Source::Patch | Source::Apply => ImportedFields::default(),
         };
-        target.convert_back(&mut object);
-        let empty = target.take_empty(&mut object);
+        // First of all changes: the fields that this rebuilds from annotations are subject to defaults and field
+        // management.
+        target.convert_through_stored_form(&mut object);
+        // Before the defaults: Go's defaulting functions test `len(list) == 0`, so an empty list gets the default of an
+        // absent one.
+        let empty = target.strip_empty_members(&mut object);
+        // Judged by what the client has sent, and not by what the server adds.
         let is_comparable = target.is_comparable(&object);
+        // Before the managers are recorded: the creator owns defaults as well, as upstream, and owns no field that the
+        // server drops.
         complete(target, &mut object);
-        target.keep_empty(&mut object, &empty);
+        // A few kinds test for nil instead. Their empty lists are kept, and owned by the creator.
+        target.restore_empty_lists(&mut object, &empty);
+        // Server-side apply has computed the managers from the configuration, which knows nothing of defaults.
         if source != Source::Apply {
             author.record(target, None, &mut object, now);
         }
+        // After `record`, so that managers from the client's object are dropped, too.
         if !is_comparable {
             managed_fields::set(&mut object, None);
         }
-        target.keep_status(None, &mut object);
-        target.forget_empty(&mut object, &empty);
+        // After the managers are recorded: upstream drops the status in the strategy, which runs behind field
+        // management.
+        target.reset_status_in_stored_form(None, &mut object);
+        // The last step that looks at empty members: they are owned like others, but not stored, as they are not
+        // encoded in etcd.
+        target.canonicalize_empty_members(&mut object, &empty);
+        // After the empty members, among which an empty status would be removed again.
         target.rules().complete_status(&mut object);
         let write = Write {
             source,
@@ -75,7 +91,7 @@ impl<'a> Draft<'a> {
     }
 }
 
-/// Removes from a new object what only the server sets, and sets its defaults.
+/// Removes server-set fields from a new object, and sets its defaults.
 pub(super) fn complete(target: &Target, object: &mut Value) {
     for field in SERVER_SET {
         remove(&mut object["metadata"], field);
@@ -94,29 +110,40 @@ pub(super) fn store(
     mut write: Write<'_>,
     mut imported: ImportedFields,
 ) -> Result<Outcome, AttemptError> {
+    // Upstream checks RBAC escalation in a wrapper around the registry: before the object gets its name, and before any
+    // validation.
     escalation::check(&write)?;
     let target = write.target;
     let prefix = text(&write.new, "generateName").to_owned();
     let is_generated = write.new_name().is_empty() && !prefix.is_empty();
     let tries = if is_generated { NAMES_TRIED } else { 1 };
+    // Each generated name goes through preparation and validation, as in the retry loop of the registry: a name
+    // may be invalid only with its suffix.
     for tried in 0..tries {
         if is_generated {
             let name = format!("{}{}", base(&prefix), attempt.name_suffix(tried));
             write.new["metadata"]["name"] = name.into();
         }
+        // The order of `rest.BeforeCreate`: system metadata, the strategy, validation, warnings.
         prepare(attempt, &mut write, std::mem::take(&mut imported))?;
         check(attempt, &write)?;
+        // Upstream asks the strategy for warnings after validation. An import has no client to warn.
         if !write.is_import() {
             attempt.warn(target.rules().warnings_of(&write.new, None));
         }
+        // Validating admission is called back by the registry, with the prepared and valid object: 422 comes before
+        // 403.
         chain::validate(&write, attempt)?;
+        // The storage layer of upstream rejects a version, and a dry run does not reach that layer.
         if !attempt.is_dry_run() {
             check_version(&write.new)?;
         }
+        // Last, since etcd finds out about an existing object: an invalid object is 422, and not 409, even if its name
+        // is taken.
         let key = target.key(write.new_name());
         match attempt.get(&key) {
             None => {
-                // A dry run answers with what was sent.
+                // A dry run keeps the client's version in its response, as upstream.
                 if !attempt.is_dry_run() {
                     remove(&mut write.new["metadata"], "resourceVersion");
                 }
@@ -136,20 +163,25 @@ pub(super) fn store(
     Err(Status::name_not_generated(target.named(write.new_name())).into())
 }
 
-/// Gives a new object, which has its name, what the server and its kind begin it with.
+/// Sets the fields that the server and the kind set in a new object, which already has its name.
 fn prepare(
     attempt: &mut Attempt<'_, '_>,
     write: &mut Write<'_>,
     imported: ImportedFields,
 ) -> Result<(), AttemptError> {
     let metadata = &mut write.new["metadata"];
+    // The same uid in each attempt: webhooks have seen it in the attempt before.
     metadata["uid"] = json!(attempt.uid());
     metadata["creationTimestamp"] = json!(attempt.now_text());
+    // Overwrites what mutating admission may have set: a webhook must not forge the requester.
     if write.creates(&certificate_signing_request::KIND) && !write.is_import() {
         sign(write.author, &mut write.new);
     }
     write.target.rules().prepare_create(&mut write.new);
+    // After the strategy, which resets the status and the generation of a new object.
     imported.restore(&mut write.new);
+    // After the strategy, which sets the fields that allocation depends on, and before validation, which requires an
+    // address.
     allocation::allocate(attempt, write)?;
     Ok(())
 }
@@ -164,6 +196,7 @@ fn check(attempt: &mut Attempt<'_, '_>, write: &Write<'_>) -> Result<(), Status>
     errors.extend(verdict.errors);
     attempt.tolerate(write, &mut errors);
     if errors.is_empty() {
+        // Upstream checks generic metadata behind the strategy's validation, which would report the same fields twice.
         errors = generic_metadata_errors(&write.new["metadata"]);
     }
     if errors.is_empty() {
@@ -172,7 +205,7 @@ fn check(attempt: &mut Attempt<'_, '_>, write: &Write<'_>) -> Result<(), Status>
     Err(target.invalid(write.new_name(), &errors))
 }
 
-/// Refuses an object that says its version. One that is no number is none.
+/// Rejects an object with a resource version. An unparsable version counts as none, as upstream.
 fn check_version(object: &Value) -> Result<(), Status> {
     match text(object, "resourceVersion").parse::<u64>() {
         Ok(0) | Err(_) => Ok(()),
@@ -211,7 +244,7 @@ fn base(prefix: &str) -> &str {
 // === impl ImportedFields ===
 
 impl ImportedFields {
-    /// Returns what `object` keeps when it becomes an object of this server.
+    /// Returns the fields that an imported `object` keeps.
     fn of(target: &Target, object: &Value) -> Self {
         let metadata = &object["metadata"];
         let kept = ["uid", "creationTimestamp", "generation"].into_iter();

@@ -1,15 +1,15 @@
-//! The text of the data of controller revisions. A real server keeps it as it was sent, and compares it byte for byte: data that
-//! was sent with spaces differs from itself after a patch, which is made of data without.
+//! The text of the data of controller revisions. A real server stores it verbatim, and compares it byte for byte: data
+//! sent with spaces differs from the same data after a patch, which has none.
 
 use fakeserver_kinds::apps::controller_revision;
 use fakeserver_value::{go_text::compact, managed_fields, status::FieldError};
 use serde::Deserialize;
 use serde_json::{Value, value::RawValue};
 
-use super::{Existing, Target};
+use super::{ExistingObject, Target};
 use crate::store::StoredObject;
 
-/// The member whose text counts.
+/// The member whose text is compared.
 pub const DATA: &str = "data";
 
 #[derive(Deserialize)]
@@ -26,21 +26,21 @@ pub fn sent(target: &Target, body: &[u8]) -> Option<String> {
     text_in(body)
 }
 
-/// Returns the text of the data that a JSON patch or a merge patch leaves as it is: without spaces.
+/// Returns the text of data that a JSON patch or a merge patch leaves unchanged: without spaces.
 pub fn patched(target: &Target, stored: &StoredObject, new: &Value) -> Option<String> {
     let text = sent(target, &stored.json())?;
     let is_same = serde_json::from_str::<Value>(&text).is_ok_and(|old| old == new[DATA]);
     is_same.then(|| compact(&text))
 }
 
-/// Returns the text of the stored data, if an applied configuration leaves the object as it is.
-pub fn applied(target: &Target, existing: &Existing, new: &Value) -> Option<String> {
+/// Returns the text of the stored data, if an applied configuration leaves the object unchanged.
+pub fn applied(target: &Target, existing: &ExistingObject, new: &Value) -> Option<String> {
     let without_managers = |object: &Value| {
         let mut object = object.clone();
         managed_fields::set(&mut object, None);
         object
     };
-    let is_same = || without_managers(&existing.shown) == without_managers(new);
+    let is_same = || without_managers(&existing.object) == without_managers(new);
     sent(target, &existing.stored.json()).filter(|_| is_same())
 }
 

@@ -34,11 +34,12 @@ pub fn clean_up(backend: &Backend, tx: &mut Transaction<'_>, key: &ObjectKey) {
     let Some(stored) = tx.get(key) else {
         return;
     };
-    let mut crd = shown(&stored);
+    let mut crd = api_object(&stored);
     if !is_deleted(&crd) {
         return;
     }
     let now = backend.clock.now_text();
+    // The condition first: a client that sees objects disappear finds the reason in the definition.
     if conditions::mark_in_progress(&mut crd, &now) {
         write_status(tx, &stored, crd.clone(), &now);
     }
@@ -46,7 +47,7 @@ pub fn clean_up(backend: &Backend, tx: &mut Transaction<'_>, key: &ObjectKey) {
     delete_all(tx, objects, &now);
 }
 
-/// Does what is due after definitions or their objects were written, and serves what is defined now.
+/// Reconciles all definitions after a write to them or their objects, and updates the served resources.
 pub fn settle(backend: &Backend) {
     let settled: Result<(), Infallible> = backend.storage.transact(|tx| {
         settle_in(backend, tx);
@@ -68,9 +69,10 @@ pub fn serve_defined(backend: &Backend) {
 pub fn settle_in(backend: &Backend, tx: &mut Transaction<'_>) {
     let now = backend.clock.now_text();
     let stored = tx.list(resource(), None);
+    // All accepted names first: a definition that was accepted earlier keeps its names, whatever the order of the list.
     let mut taken = TakenNames::default();
     for crd in &stored {
-        taken.add(&shown(crd));
+        taken.add(&api_object(crd));
     }
     for crd in stored {
         settle_one(tx, crd, &mut taken, &now);
@@ -78,14 +80,14 @@ pub fn settle_in(backend: &Backend, tx: &mut Transaction<'_>) {
     serve(backend, tx);
 }
 
-/// Brings one definition to where it should be.
+/// Reconciles one definition: its names, conditions and stored versions.
 fn settle_one(
     tx: &mut Transaction<'_>,
     mut stored: Arc<StoredObject>,
     taken: &mut TakenNames,
     now: &str,
 ) {
-    let mut crd = shown(&stored);
+    let mut crd = api_object(&stored);
     if is_deleted(&crd) {
         let is_clean = tx.list(&defined_by(&crd), None).is_empty();
         if is_clean && conditions::is_in_progress(&crd) {
@@ -93,10 +95,12 @@ fn settle_one(
         }
         return;
     }
+    // Two writes, as by upstream's two controllers: watchers see the names accepted before the definition is
+    // established.
     if conditions::accept_names(&mut crd, taken, now) {
         taken.add(&crd);
         stored = write_status(tx, &stored, crd, now);
-        crd = shown(&stored);
+        crd = api_object(&stored);
     }
     if conditions::establish(&mut crd, now) {
         write_status(tx, &stored, crd, now);
@@ -113,6 +117,7 @@ fn end(tx: &mut Transaction<'_>, stored: &StoredObject, mut crd: Value) {
     if finalizers.len() == before {
         return;
     }
+    // Deleted with its last finalizer; those of others still hold it.
     if is_empty(&crd["metadata"]["finalizers"]) {
         tx.delete(stored.key());
     } else {
@@ -120,19 +125,20 @@ fn end(tx: &mut Transaction<'_>, stored: &StoredObject, mut crd: Value) {
     }
 }
 
-/// Serves what the definitions in `tx` define, and ends the watches of what is no more, or is otherwise now.
+/// Updates the registry to the definitions in `tx`, and ends the watches of resources that were removed or changed.
 fn serve(backend: &Backend, tx: &Transaction<'_>) {
     let before = backend.registry();
     let crds = tx.list(resource(), None);
     let definitions = crds
         .iter()
-        .filter_map(|stored| Definition::parse(&shown(stored), before.definitions()));
+        .filter_map(|stored| Definition::parse(&api_object(stored), before.definitions()));
     let definitions: Vec<Arc<Definition>> = definitions.collect();
     let is_same = definitions.len() == before.definitions().len()
         && definitions
             .iter()
             .zip(before.definitions())
             .all(|(new, old)| Arc::ptr_eq(new, old));
+    // Definitions are compared by identity: an unchanged one is reused, and its compiled schema with it.
     if is_same {
         return;
     }
@@ -141,6 +147,7 @@ fn serve(backend: &Backend, tx: &Transaction<'_>) {
             .iter()
             .find(|new| new.resource() == old.resource());
         if same.is_none_or(|new| new.differs_from(old)) {
+            // Before the registry is replaced: no watch survives the version in which it encodes its objects.
             backend.watchers.end(old.resource());
         }
     }
@@ -161,7 +168,7 @@ fn write_status(
         api_version: &api_version,
         subresource: "status",
     };
-    let before = shown(stored);
+    let before = api_object(stored);
     let described = described(&api_version, KIND);
     managed_fields::record_update(Some(&before), &mut crd, described, &manager, now);
     tx.put(stored.key(), crd)
@@ -180,7 +187,7 @@ pub fn defined_by(crd: &Value) -> GroupResource {
 }
 
 /// Returns a stored definition with its kind and version.
-pub fn shown(stored: &StoredObject) -> Value {
+pub fn api_object(stored: &StoredObject) -> Value {
     let mut crd = stored.to_value();
     crd["kind"] = json!(KIND);
     crd["apiVersion"] = json!(api_version(GROUP, VERSION));

@@ -60,7 +60,7 @@ impl Check<'_> {
         if role["aggregationRule"].is_null() {
             return Ok(());
         }
-        // It can gather any right.
+        // An aggregated role can gather any right.
         self.confirm(&PolicyRule::everything()).map_err(|_| {
             self.forbidden("must have cluster-admin privileges to use the aggregationRule")
         })
@@ -71,7 +71,7 @@ impl Check<'_> {
         let plural = match role.kind.as_str() {
             "ClusterRole" => "clusterroles",
             "Role" => "roles",
-            // It does not pass validation.
+            // The binding fails validation later.
             _ => return Ok(()),
         };
         if self.may("bind", plural, &role.name) {
@@ -118,7 +118,7 @@ impl Check<'_> {
     }
 }
 
-/// Returns whether two objects differ in nothing but what the garbage collector writes.
+/// Returns whether two objects differ only in fields that the garbage collector writes.
 fn is_same(old: &Value, new: &Value) -> bool {
     let without = |object: &Value| {
         let mut object = object.clone();

@@ -42,7 +42,7 @@ pub use self::{
     chain::EnabledSteps,
     conversion::Converter,
     options::{DeleteOptions, FieldValidation, Preconditions, Propagation, WriteOptions},
-    reading::Received,
+    reading::DecodedObject,
     recovery::{restore, roll_back},
     run::{Draft, Outcome, Source, Write, admit, run},
     steps::{
@@ -50,5 +50,5 @@ pub use self::{
         resource_quota::TransactionView,
     },
     target::Target,
-    update::{Existing, Part},
+    update::{ExistingObject, Part},
 };

@@ -157,7 +157,7 @@ impl AdmissionPlugins {
 }
 
 fn is_known(name: &str) -> bool {
-    KNOWN.iter().any(|(known, _)| *known == name)
+    KNOWN.iter().any(|(plugin, _)| *plugin == name)
 }
 
 /// Formats several errors as Go's aggregate does.

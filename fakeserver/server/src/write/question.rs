@@ -7,11 +7,11 @@ use fakeserver_value::status::Status;
 use serde_json::Value;
 
 use super::{
-    admission::{Attributes, Dispatcher, Hooks, Mutated, Phase},
+    admission::{Attributes, Dispatcher, Hooks, MutationResult, Phase},
     conversion::Converter,
 };
 
-/// A question whose answer an attempt needs.
+/// A call of webhooks whose result an attempt needs.
 #[derive(Debug)]
 pub enum Question {
     /// Admission of a write.
@@ -23,8 +23,8 @@ pub enum Question {
     /// Conversion of an object to another version.
     Conversion {
         by: Arc<Conversion>,
-        /// True if the version is that of the request, and not the stored one.
-        is_shown: bool,
+        /// True for a conversion to the version of the request, false for one to the stored version.
+        is_for_request: bool,
         object: Value,
     },
 }
@@ -37,7 +37,7 @@ impl Question {
     /// # Cancel safety
     ///
     /// If dropped, some webhooks may have been asked about a write that does not take place.
-    pub(super) async fn put_to(&self, dispatcher: Dispatcher<'_>) -> Result<Mutated, Status> {
+    pub(super) async fn ask(&self, dispatcher: Dispatcher<'_>) -> Result<MutationResult, Status> {
         let converter = Converter::new(dispatcher.webhooks, dispatcher.entropy);
         let (object, warnings) = match self {
             Self::Admission {
@@ -50,18 +50,20 @@ impl Question {
             },
             Self::Conversion {
                 by,
-                is_shown: true,
+                is_for_request: true,
                 object,
             } => {
-                let shown = converter.show(by, vec![object.clone()]).await?;
-                (shown.into_iter().next(), Vec::new())
+                let objects = converter
+                    .convert_for_request(by, vec![object.clone()])
+                    .await?;
+                (objects.into_iter().next(), Vec::new())
             }
             Self::Conversion { by, object, .. } => {
                 let stored = converter.store(by, object.clone()).await?;
                 (Some(stored), Vec::new())
             }
         };
-        Ok(Mutated { object, warnings })
+        Ok(MutationResult { object, warnings })
     }
 
     /// Returns whether the answer to one question is an answer to the other.
@@ -84,15 +86,19 @@ impl Question {
             (
                 Self::Conversion {
                     by,
-                    is_shown,
+                    is_for_request,
                     object,
                 },
                 Self::Conversion {
                     by: by_too,
-                    is_shown: is_shown_too,
+                    is_for_request: is_for_request_too,
                     object: object_too,
                 },
-            ) => Arc::ptr_eq(by, by_too) && is_shown == is_shown_too && object == object_too,
+            ) => {
+                Arc::ptr_eq(by, by_too)
+                    && is_for_request == is_for_request_too
+                    && object == object_too
+            }
             _ => false,
         }
     }

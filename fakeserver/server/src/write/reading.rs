@@ -10,16 +10,16 @@ use serde_json::{Value, json};
 
 use super::{FieldValidation, Target};
 
-/// An object that was read, with the warnings about its text.
+/// A decoded object, with the warnings about its text.
 #[derive(Debug)]
-pub struct Received {
+pub struct DecodedObject {
     pub object: Value,
     pub warnings: Vec<String>,
 }
 
-// === impl Received ===
+// === impl DecodedObject ===
 
-impl Received {
+impl DecodedObject {
     /// Makes `decoded` an object of the kind `wanted`.
     ///
     /// # Errors
@@ -48,13 +48,13 @@ impl Received {
 // === impl Target ===
 
 impl Target {
-    /// Reads `bytes`, which may say that they are of another kind.
+    /// Decodes `bytes`, which may name another kind.
     pub fn read_as(
         &self,
         wanted: &GroupVersionKind,
         bytes: &[u8],
         validation: FieldValidation,
-    ) -> Result<Received, String> {
+    ) -> Result<DecodedObject, String> {
         let parsed = parse_object(bytes, bytes, wanted).map_err(|status| status.message)?;
         self.read_parsed(wanted, parsed, bytes, validation)
     }
@@ -66,7 +66,7 @@ impl Target {
         patched: Value,
         text: &str,
         validation: FieldValidation,
-    ) -> Result<Received, String> {
+    ) -> Result<DecodedObject, String> {
         let parsed = parse_patched(patched, wanted)?;
         self.read_parsed(wanted, parsed, text.as_bytes(), validation)
     }
@@ -76,11 +76,11 @@ impl Target {
         &self,
         wanted: &GroupVersionKind,
         object: Value,
-    ) -> Result<Received, String> {
+    ) -> Result<DecodedObject, String> {
         match self.custom_of(wanted) {
             Some(custom) => {
                 let decoded = custom.read_applied(object)?;
-                Received::of(wanted, decoded, FieldValidation::Ignore)
+                DecodedObject::of(wanted, decoded, FieldValidation::Ignore)
             }
             None => self.read_value(wanted, object, FieldValidation::Ignore),
         }
@@ -93,7 +93,7 @@ impl Target {
         wanted: &GroupVersionKind,
         mut object: Value,
         validation: FieldValidation,
-    ) -> Result<Received, String> {
+    ) -> Result<DecodedObject, String> {
         let id = schema::type_of_kind(&wanted.group, &wanted.version, &wanted.kind);
         let Some(id) = id.filter(|_| self.custom_of(wanted).is_none()) else {
             return self.read_as(wanted, object.to_string().as_bytes(), validation);
@@ -101,19 +101,19 @@ impl Target {
         schema::restore(schema::types(), id, &mut object)?;
         let decoded = schema::decode(id, object.to_string().as_bytes());
         let decoded = decoded.map_err(|error| error.to_string())?;
-        Received::of(wanted, decoded, validation)
+        DecodedObject::of(wanted, decoded, validation)
     }
 
-    /// Reads `bytes` in one pass, if they are of a built-in kind and do not say that they are of another kind.
+    /// Decodes `bytes` in one pass, if they are of a built-in kind and do not name another one.
     pub fn read_expected(
         &self,
         wanted: &GroupVersionKind,
         bytes: &[u8],
         validation: FieldValidation,
-    ) -> Option<Result<Received, String>> {
+    ) -> Option<Result<DecodedObject, String>> {
         let (id, document) = self.expected(wanted, bytes)?;
         let decoded = document.decode(id).map_err(|error| error.to_string());
-        Some(decoded.and_then(|decoded| Received::of(wanted, decoded, validation)))
+        Some(decoded.and_then(|decoded| DecodedObject::of(wanted, decoded, validation)))
     }
 
     /// Reads `parsed`, the value of `bytes`.
@@ -123,20 +123,20 @@ impl Target {
         parsed: Value,
         bytes: &[u8],
         validation: FieldValidation,
-    ) -> Result<Received, String> {
+    ) -> Result<DecodedObject, String> {
         let decoded = if let Some(custom) = self.custom_of(wanted) {
             custom.read(parsed, bytes)?
         } else {
             let id = schema::type_of_kind(&wanted.group, &wanted.version, &wanted.kind);
             let Some(id) = id else {
-                return Ok(Received {
+                return Ok(DecodedObject {
                     object: parsed,
                     warnings: Vec::new(),
                 });
             };
             schema::decode(id, bytes).map_err(|error| error.to_string())?
         };
-        Received::of(wanted, decoded, validation)
+        DecodedObject::of(wanted, decoded, validation)
     }
 
     fn expected<'b>(
@@ -147,8 +147,8 @@ impl Target {
         let id = schema::type_of_kind(&wanted.group, &wanted.version, &wanted.kind)?;
         let document = Document::parse(bytes).ok()?;
         let is = |field: &str, wanted: &str| {
-            let said = document.text(field);
-            said.is_some_and(|said| said.is_empty() || said == wanted)
+            let text = document.text(field);
+            text.is_some_and(|text| text.is_empty() || text == wanted)
         };
         let is_expected = self.custom_of(wanted).is_none()
             && is("kind", &wanted.kind)

@@ -5,18 +5,18 @@ use tokio::time::Instant;
 use super::{Backend, definitions};
 use crate::store::{
     View,
-    snapshot::{Kept, Restart, Snapshot},
+    snapshot::{Restart, SavedObject, Snapshot},
 };
 
 /// Replaces the contents of the store by those of `snapshot`, and serves the custom resources that it defines.
 pub fn restore(backend: &Backend, snapshot: &Snapshot, restart: Restart) {
     let revision = restart.revision(snapshot.revision);
-    let stored = |kept: &Kept| {
+    let stored = |kept: &SavedObject| {
         let object = serde_json::from_slice(&kept.json).expect("it was read as JSON");
         (kept.key.clone(), kept.revision, object)
     };
     let definitions = snapshot.objects.iter().filter(|kept| kept.is_definition());
-    // What field selectors may ask for of custom resources is known only when these are.
+    // The selectable fields of custom resources come from their definitions, which are restored first.
     backend
         .storage
         .restore(revision, definitions.map(stored).collect());

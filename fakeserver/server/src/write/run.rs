@@ -16,12 +16,12 @@ use super::{
     admission::Operation,
     chain,
     create::{self, ImportedFields},
-    deletion::{self, Wanted},
-    update::{self, Existing, Part},
+    deletion::{self, DeletionParameters},
+    update::{self, ExistingObject, Part},
 };
 use crate::store::{Change, StoredObject};
 
-/// A write that a verb has made, and that [`run`] carries out.
+/// A write drafted by a verb, for [`run`].
 #[derive(Clone)]
 pub struct Draft<'a> {
     pub(super) write: Write<'a>,
@@ -35,15 +35,15 @@ pub struct Write<'a> {
     pub author: Author<'a>,
     pub(super) source: Source,
     pub(super) operation: Operation,
-    /// The object as it is to be, in the version of the request; null in a deletion.
+    /// The new object, in the version of the request; null in a deletion.
     pub(super) new: Value,
-    /// The object as it is; null in a creation.
+    /// The existing object; null in a creation.
     pub(super) old: Value,
-    /// The lists and maps without items that the client sent: findings show them.
+    /// The empty lists and maps in the client's object: validation errors include them.
     pub(super) empty: Vec<EmptyMember>,
-    /// The text of the data of a controller revision, unless it is what the object prints.
+    /// The text of a controller revision's data, if it differs from the printed object.
     pub(super) data_text: Option<String>,
-    /// True if `new` is stored, and not a part of the object or one that is never stored.
+    /// True if `new` is stored; false for a part of an object, and for objects that are never stored.
     pub(super) is_stored: bool,
 }
 
@@ -51,10 +51,10 @@ pub struct Write<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Source {
     /// A client sent the whole object. Its uid is a precondition.
-    Sent,
+    Body,
     /// A client sent a patch.
     Patch,
-    /// A client applied a configuration. The managers of the fields are known.
+    /// A client applied a configuration, which has recorded the managers already.
     Apply,
     /// The object was loaded from behind the API, and may come from another server.
     Import,
@@ -67,13 +67,13 @@ pub(super) enum Action<'a> {
         imported: ImportedFields,
     },
     Update {
-        existing: Existing,
+        existing: ExistingObject,
         /// The part of the object that is written, if it is not the whole.
         part: Option<&'a dyn Part>,
     },
     Delete {
         stored: Arc<StoredObject>,
-        wanted: Wanted,
+        parameters: DeletionParameters,
     },
 }
 
@@ -81,33 +81,34 @@ pub(super) enum Action<'a> {
 #[derive(Debug)]
 pub enum Outcome {
     Stored(Arc<StoredObject>),
-    /// The object as it would be stored, or as it was stored in another version.
-    Shown(Value),
+    /// The object of a dry run, or of a write through another version than the stored one.
+    Object(Value),
     /// The last state of an object that was deleted.
     Deleted(Value),
 }
 
-/// Writes an object: puts it through the admission plugins that mutate, lets its kind prepare and validate it, puts it
-/// through the plugins that validate, and stores it.
+/// Runs a write: mutating admission, the kind's preparation and validation, validating admission, and the store.
 ///
 /// # Errors
 ///
 /// The write is rejected, or has to be tried again when a webhook has answered.
 pub fn run(attempt: &mut Attempt<'_, '_>, draft: Draft<'_>) -> Result<Outcome, AttemptError> {
     let Draft { mut write, action } = draft;
+    // The handler of upstream mutates before it calls the registry, and passes validation to the registry as a
+    // callback: plugins that validate see the object that the kind has prepared.
     chain::mutate(&mut write, attempt)?;
     match action {
         Action::Create { imported } => create::store(attempt, write, imported),
         Action::Update { existing, part } => update::store(attempt, write, existing, part),
-        Action::Delete { stored, wanted } => {
+        Action::Delete { stored, parameters } => {
             chain::validate(&write, attempt)?;
-            Ok(deletion::store(attempt, &write, wanted, &stored))
+            Ok(deletion::store(attempt, &write, parameters, &stored))
         }
     }
 }
 
-/// Puts an object of the kind `kind` that is created and not stored, such as an eviction, to admission. Returns what
-/// admission has made of it.
+/// Runs admission for an object of `kind` that is created but not stored, such as an eviction. Returns the mutated
+/// object.
 ///
 /// # Errors
 ///
@@ -139,22 +140,22 @@ impl<'a> Draft<'a> {
         self
     }
 
-    /// Makes a deletion of `existing`.
+    /// Drafts a deletion of `existing`.
     pub fn delete(
         target: &'a Target,
         author: Author<'a>,
-        existing: Existing,
-        wanted: Wanted,
+        existing: ExistingObject,
+        parameters: DeletionParameters,
     ) -> Self {
         let write = Write {
-            old: existing.shown,
+            old: existing.object,
             ..Write::new(target, author, Operation::Delete)
         };
         Self {
             write,
             action: Action::Delete {
                 stored: existing.stored,
-                wanted,
+                parameters,
             },
         }
     }
@@ -168,7 +169,7 @@ impl<'a> Write<'a> {
         Self {
             target,
             author,
-            source: Source::Sent,
+            source: Source::Body,
             operation,
             new: Value::Null,
             old: Value::Null,
@@ -180,11 +181,13 @@ impl<'a> Write<'a> {
 
     /// Validates the new object by the rules of its kind.
     pub(super) fn verdict(&self, old: Option<&Value>) -> Verdict {
-        let shown = with_empty(&self.new, &self.empty);
-        let shown = shown.as_ref().unwrap_or(&self.new);
+        let with_empty_members = with_empty(&self.new, &self.empty);
+        let with_empty_members = with_empty_members.as_ref().unwrap_or(&self.new);
         let target = self.target;
         let subresource = old.map_or("", |_| target.subresource());
-        target.rules().verdict(subresource, (&self.new, shown), old)
+        target
+            .rules()
+            .verdict(subresource, (&self.new, with_empty_members), old)
     }
 
     pub(super) fn operation(&self) -> Operation {
@@ -216,21 +219,21 @@ impl<'a> Write<'a> {
         self.new["metadata"]["name"].as_str().unwrap_or_default()
     }
 
-    /// Returns the object as rejections call it, by its name or what its name is generated from.
+    /// Returns the object's name for rejections: its name, or its `generateName`.
     pub(super) fn named(&self) -> Named<'_> {
         let metadata = &self.new["metadata"];
-        let mut said = ["name", "generateName"]
+        let mut names = ["name", "generateName"]
             .into_iter()
             .filter_map(|field| metadata[field].as_str())
             .filter(|text| !text.is_empty());
         let name = match self.target.name() {
-            "" => said.next().unwrap_or("Unknown"),
+            "" => names.next().unwrap_or("Unknown"),
             name => name,
         };
         self.target.named(name)
     }
 
-    /// Takes over what a plugin has made of the new object, with the defaults of what it added.
+    /// Replaces the new object by a plugin's result, and sets the defaults of added fields.
     ///
     /// # Errors
     ///
@@ -241,9 +244,13 @@ impl<'a> Write<'a> {
             return Ok(());
         }
         if self.operation == Operation::Create {
+            // A mutated object passes defaults and resets again: a plugin must not set what a client may not, and its
+            // new containers need defaults.
             create::complete(self.target, &mut self.new);
-            return self.target.place(&mut self.new);
+            return self.target.set_namespace(&mut self.new);
         }
+        // The managers of an update were recorded before admission. A plugin may change them, and the reset of metadata
+        // would undo that.
         let managers = managed_fields::of(&self.new);
         update::complete(self.target, &self.old, &mut self.new);
         managed_fields::set(&mut self.new, managers);
@@ -254,8 +261,8 @@ impl<'a> Write<'a> {
 // === impl Outcome ===
 
 impl Outcome {
-    /// Returns the same outcome with the object as one of `changes` stored it.
-    pub(super) fn made_by(self, changes: &[Arc<Change>]) -> Self {
+    /// Replaces the stored object by that of `changes`, which has its final revision.
+    pub(super) fn with_stored_object(self, changes: &[Arc<Change>]) -> Self {
         let Self::Stored(stored) = &self else {
             return self;
         };

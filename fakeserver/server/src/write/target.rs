@@ -75,27 +75,27 @@ impl Target {
         self.named("")
     }
 
-    /// Returns the webhook that converts between this version and the stored one; nothing if no webhook is needed.
+    /// Returns the webhook that converts between this version and the stored one, if one is needed.
     pub fn conversion(&self) -> Option<&Arc<Conversion>> {
         self.rules().conversion()
     }
 
-    /// Returns `stored` as this version of the type shows it.
-    pub fn shown(&self, stored: &StoredObject) -> Value {
+    /// Returns `stored` with kind and apiVersion, in this version.
+    pub fn api_object(&self, stored: &StoredObject) -> Value {
         self.resource.shown(stored.to_value())
     }
 
-    /// Puts an object without a namespace into that of the path.
+    /// Sets the namespace of the path in an object without one.
     ///
     /// # Errors
     ///
     /// The object names another namespace.
-    pub fn place(&self, object: &mut Value) -> Result<(), Status> {
+    pub fn set_namespace(&self, object: &mut Value) -> Result<(), Status> {
         let metadata = &mut object["metadata"];
-        let said = metadata["namespace"].as_str().unwrap_or_default();
+        let value = metadata["namespace"].as_str().unwrap_or_default();
         match self.path.namespace.as_deref() {
-            Some(namespace) if said.is_empty() => metadata["namespace"] = namespace.into(),
-            Some(namespace) if said != namespace => {
+            Some(namespace) if value.is_empty() => metadata["namespace"] = namespace.into(),
+            Some(namespace) if value != namespace => {
                 return Err(Status::bad_request(
                     "the namespace of the provided object does not match the namespace sent on the request",
                 ));
@@ -108,16 +108,16 @@ impl Target {
 
     /// Refuses an object with another name than that of the path.
     pub fn check_name(&self, object: &Value) -> Result<(), Status> {
-        let said = object["metadata"]["name"].as_str().unwrap_or_default();
+        let value = object["metadata"]["name"].as_str().unwrap_or_default();
         let name = self.name();
-        if said.is_empty() {
+        if value.is_empty() {
             return Err(Status::bad_request(format!(
                 "the name of the object ({name} based on URL) was undeterminable: name must be provided"
             )));
         }
-        if said != name {
+        if value != name {
             return Err(Status::bad_request(format!(
-                "the name of the object ({said}) does not match the name on the URL ({name})"
+                "the name of the object ({value}) does not match the name on the URL ({name})"
             )));
         }
         Ok(())
@@ -125,21 +125,21 @@ impl Target {
 
     /// Refuses a custom object of another kind. Built-in ones are refused when they are read.
     pub fn check_kind(&self, object: &Value) -> Result<(), Status> {
-        let (said, kind) = (
+        let (value, kind) = (
             object["kind"].as_str().unwrap_or_default(),
             &self.resource.kind,
         );
-        if !self.rules().is_custom() || said == &**kind {
+        if !self.rules().is_custom() || value == &**kind {
             return Ok(());
         }
         let name = object["metadata"]["name"].as_str().unwrap_or_default();
-        let error = FieldError::invalid("kind", &json!(said), &format!("must be {kind}"));
-        Err(Status::invalid(said, &self.resource.group, name, &[error]))
+        let error = FieldError::invalid("kind", &json!(value), &format!("must be {kind}"));
+        Err(Status::invalid(value, &self.resource.group, name, &[error]))
     }
 
-    /// Removes optional lists and maps without items, which only findings have told from absent ones, and returns them with
-    /// those that are always shown.
-    pub(super) fn take_empty(&self, object: &mut Value) -> Vec<EmptyMember> {
+    /// Removes optional empty lists and maps, and returns all empty ones. Beyond validation errors, they equal absent
+    /// ones.
+    pub(super) fn strip_empty_members(&self, object: &mut Value) -> Vec<EmptyMember> {
         let Some(id) = self.type_with_empty(object) else {
             return Vec::new();
         };
@@ -151,8 +151,8 @@ impl Target {
         members
     }
 
-    /// Takes back the defaults of lists that were sent without items, if the kind has defaults of absent ones only.
-    pub(super) fn keep_empty(&self, object: &mut Value, members: &[EmptyMember]) {
+    /// Restores sent empty lists that were replaced by defaults, if the kind's defaults are for absent lists only.
+    pub(super) fn restore_empty_lists(&self, object: &mut Value, members: &[EmptyMember]) {
         let kept = self.rules().habits.empty_lists;
         for (parent, name, value) in members {
             if kept.contains(&name.as_str())
@@ -163,9 +163,9 @@ impl Target {
         }
     }
 
-    /// Makes lists and maps without items what they are when they are stored. Only the record of managers has told them
-    /// from absent ones. `members` are those with which the object was sent: defaults add none.
-    pub(super) fn forget_empty(&self, object: &mut Value, members: &[EmptyMember]) {
+    /// Converts empty lists and maps to their stored form, after the managers were recorded, which distinguishes them
+    /// from absent ones. `members` are those of the sent object: defaults add none.
+    pub(super) fn canonicalize_empty_members(&self, object: &mut Value, members: &[EmptyMember]) {
         if members.is_empty() {
             return;
         }
@@ -174,9 +174,9 @@ impl Target {
         }
     }
 
-    /// Converts an object to the stored form of its kind and back, as a real server does with what it receives: what the older
-    /// form has in annotations is made again.
-    pub(super) fn convert_back(&self, object: &mut Value) {
+    /// Converts an object to the stored form of its kind and back, as a real server does: fields that the older form
+    /// keeps in annotations are rebuilt.
+    pub(super) fn convert_through_stored_form(&self, object: &mut Value) {
         let form = self.resource.form.filter(|form| !form.is_stored);
         if let Some(form) = form {
             let managers = managed_fields::of(object);
@@ -185,8 +185,8 @@ impl Target {
         }
     }
 
-    /// Takes back, in the other form of its kind, a status that was written through the object itself.
-    pub(super) fn keep_status(&self, old: Option<&Value>, object: &mut Value) {
+    /// Resets, in the stored form of its kind, a status that was written through the main resource.
+    pub(super) fn reset_status_in_stored_form(&self, old: Option<&Value>, object: &mut Value) {
         let form = self.resource.form.filter(|form| !form.is_stored);
         let Some(form) =
             form.filter(|_| self.subresource().is_empty() && self.resource.has_status())
@@ -201,7 +201,8 @@ impl Target {
         managed_fields::set(object, managers);
     }
 
-    /// Returns whether the managers of an object can be recorded. A real server forgets those of one that it cannot compare.
+    /// Returns whether the managers of an object can be recorded. A real server drops the managers of an object that it
+    /// cannot convert to typed values.
     pub(super) fn is_comparable(&self, object: &Value) -> bool {
         managed_fields::fits(object, self.described().schema)
     }

@@ -21,12 +21,12 @@ use super::{
 };
 use crate::store::StoredObject;
 
-/// An object that a write finds.
+/// An existing object that is written.
 #[derive(Clone, Debug)]
-pub struct Existing {
+pub struct ExistingObject {
     pub stored: Arc<StoredObject>,
-    /// The object as the version of the request shows it.
-    pub shown: Value,
+    /// The object in the version of the request.
+    pub object: Value,
 }
 
 /// A part of an object that clients write as if it was an object, such as its scale.
@@ -51,7 +51,7 @@ pub trait Part: Send + Sync {
 // === impl Draft ===
 
 impl<'a> Draft<'a> {
-    /// Makes an update that replaces `existing` by `new` at `now`, as far as the endpoint allows.
+    /// Drafts an update that replaces `existing` by `new` at `now`, as far as the endpoint allows.
     ///
     /// # Errors
     ///
@@ -59,20 +59,25 @@ impl<'a> Draft<'a> {
     pub fn update(
         target: &'a Target,
         author: Author<'a>,
-        mut existing: Existing,
+        mut existing: ExistingObject,
         mut new: Value,
         source: Source,
         now: &str,
     ) -> Result<Self, Status> {
+        // A precondition: it fails before anything is computed from an object of the same name that the client does not
+        // mean.
         check_uid(target, &existing.stored, &new, source)?;
-        let old = existing.shown.take();
-        // A configuration says who owns what, and the endpoint does not take that back.
+        let old = existing.object.take();
+        // Server-side apply has computed the managers already: the reset of the endpoint's fields must not undo them.
         let managers = managed_fields::of(&new);
-        target.convert_back(&mut new);
-        let empty = target.take_empty(&mut new);
+        // The same order as in a creation, for the same reasons; see `Draft::create`.
+        target.convert_through_stored_form(&mut new);
+        let empty = target.strip_empty_members(&mut new);
         let is_comparable = target.is_comparable(&new);
+        // Before the managers are recorded: a manager must not own changes that the endpoint takes back.
         complete(target, &old, &mut new);
-        target.keep_empty(&mut new, &empty);
+        target.restore_empty_lists(&mut new, &empty);
+        // `complete` may have reset them together with the metadata.
         if source == Source::Apply {
             managed_fields::set(&mut new, managers);
         } else {
@@ -81,8 +86,9 @@ impl<'a> Draft<'a> {
         if !is_comparable {
             managed_fields::set(&mut new, None);
         }
-        target.keep_status(Some(&old), &mut new);
-        target.forget_empty(&mut new, &empty);
+        // After the managers are recorded, as in a creation.
+        target.reset_status_in_stored_form(Some(&old), &mut new);
+        target.canonicalize_empty_members(&mut new, &empty);
         let write = Write {
             source,
             new,
@@ -99,7 +105,7 @@ impl<'a> Draft<'a> {
         })
     }
 
-    /// Makes an update that replaces a part of `existing` by `new` at `now`.
+    /// Drafts an update that replaces a part of `existing` by `new` at `now`.
     ///
     /// # Errors
     ///
@@ -107,13 +113,14 @@ impl<'a> Draft<'a> {
     pub fn update_part(
         (target, part): (&'a Target, &'a dyn Part),
         author: Author<'a>,
-        existing: Existing,
+        existing: ExistingObject,
         mut new: Value,
         source: Source,
         now: &str,
     ) -> Result<Self, Status> {
         check_uid(target, &existing.stored, &new, source)?;
-        let old = part.managed(&existing.shown);
+        // Compares parts, not objects: the manager of a scale owns its replicas, and nothing else.
+        let old = part.managed(&existing.object);
         if source != Source::Apply {
             author.record_kind(target, &part.kind(), Some(&old), &mut new, now);
         }
@@ -134,7 +141,7 @@ impl<'a> Draft<'a> {
     }
 }
 
-/// Takes back what the endpoint may not change, and sets the defaults of what a client has left out.
+/// Resets the fields that the endpoint may not change, and sets the defaults of absent fields.
 pub(super) fn complete(target: &Target, old: &Value, new: &mut Value) {
     let subresource = target.subresource();
     target.resource.reset_for_endpoint(subresource, old, new);
@@ -144,36 +151,45 @@ pub(super) fn complete(target: &Target, old: &Value, new: &mut Value) {
     ) {
         target.rules().set_defaults(new);
     }
-    keep_server_set(&old["metadata"], &mut new["metadata"]);
+    restore_server_fields(&old["metadata"], &mut new["metadata"]);
 }
 
 /// Prepares, validates and stores the new version of an object that admission has mutated.
 ///
-/// An update that changes nothing is not stored, and the object keeps its version. If the last finalizer of a deleted
-/// object is gone, so is the object.
+/// An update that changes nothing is not stored, and the object keeps its version. A deleted object whose last
+/// finalizer was removed is deleted.
 pub(super) fn store(
     attempt: &mut Attempt<'_, '_>,
     mut write: Write<'_>,
-    existing: Existing,
+    existing: ExistingObject,
     part: Option<&dyn Part>,
 ) -> Result<Outcome, AttemptError> {
-    let Existing { stored, shown } = existing;
+    let ExistingObject { stored, object } = existing;
+    // Mutating admission has seen the part. From here on the write is one of the whole object, with the part's version
+    // and uid as preconditions.
     if let Some(part) = part {
-        write.new = part.put_into(&shown, &write.new)?;
-        write.old = shown;
+        write.new = part.put_into(&object, &write.new)?;
+        write.old = object;
     }
+    // Before validation, as in a creation.
     escalation::check(&write)?;
+    // The registry compares versions before `rest.BeforeUpdate`: a conflict is 409, even if the object is invalid.
+    // Under the store's lock, or confirmed at commit, so that no other write comes in between.
     check_version(write.target, &stored, &write.new)?;
+    // The order of `rest.BeforeUpdate`: the strategy, validation, warnings.
     prepare(attempt, &mut write)?;
     check(attempt, &write, &stored)?;
     if write.target.subresource().is_empty() {
         let rules = write.target.rules();
         attempt.warn(rules.warnings_of(&write.new, Some(&write.old)));
     }
+    // After the check of the version, and before admission, which sees the version that is replaced. `commit` compares
+    // whole objects: an update without a version must not differ by that.
     write.new["metadata"]["resourceVersion"] = json!(stored.revision().to_string());
     match part {
         None => chain::validate(&write, attempt)?,
         Some(part) => {
+            // Validating admission sees the part again, as upstream's registries of scales pass it on.
             let seen = Write {
                 source: write.source,
                 new: part.of(&write.new),
@@ -184,17 +200,18 @@ pub(super) fn store(
             chain::validate(&seen, attempt)?;
         }
     }
+    // After all checks: an update that changes nothing is validated, too.
     let outcome = commit(attempt, write, stored)?;
     Ok(match part {
         None => outcome,
-        Some(part) => Outcome::Shown(match outcome {
+        Some(part) => Outcome::Object(match outcome {
             Outcome::Stored(object) => part.of(&object.to_value()),
-            Outcome::Shown(object) | Outcome::Deleted(object) => part.of(&object),
+            Outcome::Object(object) | Outcome::Deleted(object) => part.of(&object),
         }),
     })
 }
 
-/// Sets what the server and the kind change in an object that is written.
+/// Sets the fields that the server and the kind change in an updated object.
 fn prepare(attempt: &Attempt<'_, '_>, write: &mut Write<'_>) -> Result<(), Status> {
     allocation::allocate(attempt, write)?;
     if write.target.rules().is(&persistent_volume::KIND) {
@@ -213,6 +230,7 @@ fn prepare(attempt: &Attempt<'_, '_>, write: &mut Write<'_>) -> Result<(), Statu
         );
     }
     let (rules, old) = (write.target.rules(), &write.old);
+    // Before the strategy: some kinds count fields that it drops as changes.
     let sent = rules.habits.counts_dropped.then(|| write.new.clone());
     if matches!(write.target.subresource(), "" | "status") {
         rules.prepare_next(old, &mut write.new);
@@ -224,6 +242,7 @@ fn prepare(attempt: &Attempt<'_, '_>, write: &mut Write<'_>) -> Result<(), Statu
         .counts_empty
         .then(|| with_empty(sent, &write.empty));
     let compared = with_empty.flatten();
+    // After the strategy, which may have reset fields: only remaining differences are a new generation.
     if let Some(generation) = old["metadata"]["generation"].as_i64().or(first)
         && rules.habits.has_generation
         && write.target.subresource() != "status"
@@ -257,6 +276,7 @@ fn check(
         new,
         write.data_text.as_deref(),
     ));
+    // After all errors are collected: tolerated ones must not hide the others.
     attempt.tolerate(write, &mut errors);
     if errors.is_empty() {
         return Ok(());
@@ -277,22 +297,25 @@ fn commit(
         data_text,
         ..
     } = write;
+    // etcd is not written if the encoded object is equal: no new version, and no event for watchers.
     if is_unchanged(&old, &new) {
         if target.conversion().is_some() {
-            return Ok(Outcome::Shown(old));
+            return Ok(Outcome::Object(old));
         }
         return Ok(Outcome::Stored(stored));
     }
+    // Upstream deletes an object that an update has freed of its last finalizer in place of the update: watchers see
+    // only the deletion.
     if is_finished(target.rules(), &old, &new) {
         if !attempt.is_dry_run() {
             attempt.delete(stored.key());
         }
-        return Ok(Outcome::Shown(new));
+        return Ok(Outcome::Object(new));
     }
     attempt.store(target, stored.key(), new, data_text.as_deref())
 }
 
-/// Refuses a write that is about another object of the same name.
+/// Rejects a write for another uid.
 fn check_uid(
     target: &Target,
     stored: &StoredObject,
@@ -300,7 +323,7 @@ fn check_uid(
     source: Source,
 ) -> Result<(), Status> {
     let uid = new["metadata"]["uid"].as_str().unwrap_or_default();
-    if source == Source::Sent && !uid.is_empty() && uid != stored.uid() {
+    if source == Source::Body && !uid.is_empty() && uid != stored.uid() {
         return Err(Status::conflict(
             target.named(target.name()),
             &format!(
@@ -315,7 +338,7 @@ fn check_uid(
     Ok(())
 }
 
-/// Refuses a write that is based on another version of the object than the present one.
+/// Rejects a write that is based on an outdated version.
 fn check_version(target: &Target, stored: &StoredObject, new: &Value) -> Result<(), Status> {
     let named = target.named(target.name());
     let version = new["metadata"]["resourceVersion"]
@@ -343,7 +366,8 @@ fn check_version(target: &Target, stored: &StoredObject, new: &Value) -> Result<
     }
 }
 
-/// Returns the answer to an update without a version. It names the resource where others name the kind, as upstream.
+/// Returns the error of an update without a version. It names the resource where other errors name the kind, as
+/// upstream.
 fn version_required(named: Named<'_>) -> Status {
     let error = FieldError::invalid(
         "metadata.resourceVersion",
@@ -353,8 +377,8 @@ fn version_required(named: Named<'_>) -> Status {
     Status::invalid(named.resource, named.group, named.name, &[error])
 }
 
-/// Keeps the metadata that a client leaves out or may not set.
-fn keep_server_set(old: &Value, new: &mut Value) {
+/// Restores metadata that a client leaves out or may not set.
+fn restore_server_fields(old: &Value, new: &mut Value) {
     let Some(fields) = new.as_object_mut() else {
         return;
     };
@@ -374,7 +398,7 @@ fn keep_server_set(old: &Value, new: &mut Value) {
     keep("deletionGracePeriodSeconds", false);
 }
 
-/// Writes down when a volume came into its phase, unless the update says so.
+/// Sets the time of a volume's phase change, unless the update sets it.
 fn note_phase(now: &str, old: &Value, new: &mut Value) {
     if old["status"]["phase"] == new["status"]["phase"] {
         return;
@@ -386,7 +410,7 @@ fn note_phase(now: &str, old: &Value, new: &mut Value) {
     }
 }
 
-/// Returns whether two objects differ in nothing but the times of their managers.
+/// Returns whether two objects are equal, except for the times of their managers.
 fn is_unchanged(old: &Value, new: &Value) -> bool {
     without_times(old) == without_times(new)
 }

@@ -1,7 +1,7 @@
 //! Prototypes of each namespace's objects, of application data, and of events.
 
 use fakeserver_kinds::{core, registry::Registry};
-use fakeserver_server::controllers::written::Actor;
+use fakeserver_server::controllers::written_object::Actor;
 use serde_json::json;
 
 use super::draft::{CONTROLLER_MANAGER, DEPLOYER, Draft};

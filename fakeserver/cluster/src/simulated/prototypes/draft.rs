@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use fakeserver_kinds::{Kind, ResourceType, registry::Registry};
 use fakeserver_server::{
-    controllers::written::{self, Actor},
+    controllers::written_object::{self, Actor},
     store::{ObjectKey, Stencil},
 };
 use serde_json::{Value, json};
@@ -33,7 +33,7 @@ impl<'a> Draft<'a> {
         actor: Actor,
         mut object: Value,
     ) -> Self {
-        let resource = written::resource_type(registry, kind.storage());
+        let resource = written_object::resource_type(registry, kind.storage());
         let resource = resource.expect("it is one of the built-in types");
         let metadata = &mut object["metadata"];
         if metadata["name"].is_null() {
@@ -43,7 +43,7 @@ impl<'a> Draft<'a> {
             metadata["namespace"] = json!(Hole::Namespace.text());
         }
         let (uid, created) = (Hole::Uid.text(), Hole::Created.text());
-        let object = written::created(&resource, actor, object, &uid, &created, |_| {});
+        let object = written_object::created(&resource, actor, object, &uid, &created, |_| {});
         Self {
             registry,
             resource,
@@ -60,7 +60,8 @@ impl<'a> Draft<'a> {
     ) -> Self {
         let mut new = self.object.clone();
         change(&mut new);
-        self.object = written::updated(&self.resource, actor, &self.object, new, &time.text());
+        self.object =
+            written_object::updated(&self.resource, actor, &self.object, new, &time.text());
         self
     }
 

@@ -10,13 +10,13 @@ use fakeserver_server::{
     controllers::{
         cluster::{Actor, Cluster},
         controller::Controller,
-        index::{Index, Observed},
-        queue::Due,
+        index::{Index, ObjectChange},
+        queue::KeyQueue,
     },
     store::ObjectKey,
     write::{
         Propagation,
-        deletion::{Wanted, is_deleted},
+        deletion::{DeletionParameters, is_deleted},
     },
 };
 use jiff::{
@@ -61,7 +61,7 @@ impl Controller for CronJobs {
         "cron jobs"
     }
 
-    fn observe(&mut self, change: &Observed<'_>, _: &Index, due: &mut Due<'_>) {
+    fn observe(&mut self, change: &ObjectChange<'_>, _: &Index, due: &mut KeyQueue<'_>) {
         if change.is_of(KIND.kind) {
             if change.after.is_none() {
                 self.events.forget(change.subject().uid());
@@ -72,7 +72,12 @@ impl Controller for CronJobs {
         }
     }
 
-    fn reconcile(&mut self, cluster: &mut Cluster<'_, '_>, key: &ObjectKey, due: &mut Due<'_>) {
+    fn reconcile(
+        &mut self,
+        cluster: &mut Cluster<'_, '_>,
+        key: &ObjectKey,
+        due: &mut KeyQueue<'_>,
+    ) {
         let Some(stored) = cluster.get(key) else {
             return;
         };
@@ -312,9 +317,9 @@ impl Reconciled<'_, '_, '_> {
         let name = text(&job["metadata"]["name"]);
         let namespace = self.cron_job["metadata"]["namespace"].as_str();
         let jobs = batch::job::KIND.storage().clone();
-        let wanted = Wanted {
+        let wanted = DeletionParameters {
             propagation: Some(Propagation::Background),
-            ..Wanted::default()
+            ..DeletionParameters::default()
         };
         let key = ObjectKey::new(jobs, namespace, name);
         self.cluster.delete(&key, wanted);

@@ -15,11 +15,11 @@ use fakeserver_server::{
     controllers::{
         cluster::{Actor, Cluster},
         controller::Controller,
-        index::{Index, Observed},
-        queue::Due,
+        index::{Index, ObjectChange},
+        queue::KeyQueue,
     },
     store::ObjectKey,
-    write::deletion::{Wanted, is_deleted},
+    write::deletion::{DeletionParameters, is_deleted},
 };
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -73,7 +73,7 @@ impl Controller for DaemonSets {
         "daemon sets"
     }
 
-    fn observe(&mut self, change: &Observed<'_>, _index: &Index, due: &mut Due<'_>) {
+    fn observe(&mut self, change: &ObjectChange<'_>, _index: &Index, due: &mut KeyQueue<'_>) {
         let key = change.key();
         if change.is_of(KIND.kind) {
             if change.after.is_some() {
@@ -108,7 +108,12 @@ impl Controller for DaemonSets {
         }
     }
 
-    fn reconcile(&mut self, cluster: &mut Cluster<'_, '_>, key: &ObjectKey, due: &mut Due<'_>) {
+    fn reconcile(
+        &mut self,
+        cluster: &mut Cluster<'_, '_>,
+        key: &ObjectKey,
+        due: &mut KeyQueue<'_>,
+    ) {
         let Some(stored) = cluster.get(key) else {
             return;
         };
@@ -240,7 +245,7 @@ fn carry_out(
         created += 1;
     }
     for pod in &changes.deleted {
-        cluster.delete(pod.key(), Wanted::default());
+        cluster.delete(pod.key(), DeletionParameters::default());
         let message = format!("Deleted pod: {}", pod.name());
         cluster.event(&KIND, set, "SuccessfulDelete", &message);
     }

@@ -10,11 +10,11 @@ use fakeserver_server::{
     controllers::{
         cluster::{Actor, Cluster},
         controller::Controller,
-        index::{Index, Observed},
-        queue::Due,
+        index::{Index, ObjectChange},
+        queue::KeyQueue,
     },
     store::ObjectKey,
-    write::deletion::{Wanted, is_deleted},
+    write::deletion::{DeletionParameters, is_deleted},
 };
 use serde_json::{Value, json};
 
@@ -59,7 +59,7 @@ impl Controller for Deployments {
         "deployments"
     }
 
-    fn observe(&mut self, change: &Observed<'_>, _index: &Index, due: &mut Due<'_>) {
+    fn observe(&mut self, change: &ObjectChange<'_>, _index: &Index, due: &mut KeyQueue<'_>) {
         let key = change.key();
         if change.is_of(KIND.kind) {
             due.add(key.clone(), Duration::ZERO);
@@ -74,7 +74,12 @@ impl Controller for Deployments {
         }
     }
 
-    fn reconcile(&mut self, cluster: &mut Cluster<'_, '_>, key: &ObjectKey, due: &mut Due<'_>) {
+    fn reconcile(
+        &mut self,
+        cluster: &mut Cluster<'_, '_>,
+        key: &ObjectKey,
+        due: &mut KeyQueue<'_>,
+    ) {
         let Some(stored) = cluster.get(key) else {
             return;
         };
@@ -286,7 +291,7 @@ fn clean_up(cluster: &mut Cluster<'_, '_>, deployment: &Value, old: &[Set]) {
     for set in old.iter().take(surplus) {
         if set.wanted == 0 && set.replicas == 0 {
             let key = REPLICA_SET.key(namespace, &set.name);
-            cluster.delete(&key, Wanted::default());
+            cluster.delete(&key, DeletionParameters::default());
         }
     }
 }

@@ -11,11 +11,11 @@ use fakeserver_server::{
     controllers::{
         cluster::{Actor, Cluster},
         controller::Controller,
-        index::{Index, Observed},
-        queue::Due,
+        index::{Index, ObjectChange},
+        queue::KeyQueue,
     },
     store::ObjectKey,
-    write::deletion::{Wanted, is_deleted},
+    write::deletion::{DeletionParameters, is_deleted},
 };
 use fakeserver_value::object::selectors::LabelSelector;
 use serde_json::{Value, json};
@@ -60,7 +60,7 @@ impl Controller for ServiceEndpoints {
         "endpoints"
     }
 
-    fn observe(&mut self, change: &Observed<'_>, _index: &Index, due: &mut Due<'_>) {
+    fn observe(&mut self, change: &ObjectChange<'_>, _index: &Index, due: &mut KeyQueue<'_>) {
         let key = change.key();
         if change.is_of(SERVICE.kind) {
             let after = change.after.as_ref();
@@ -84,12 +84,17 @@ impl Controller for ServiceEndpoints {
         }
     }
 
-    fn reconcile(&mut self, cluster: &mut Cluster<'_, '_>, key: &ObjectKey, _due: &mut Due<'_>) {
+    fn reconcile(
+        &mut self,
+        cluster: &mut Cluster<'_, '_>,
+        key: &ObjectKey,
+        _due: &mut KeyQueue<'_>,
+    ) {
         let Some(service) = cluster.get(key).map(|stored| stored.to_value()) else {
             // Slices go with their owner.
             cluster.delete(
                 &ENDPOINTS.key(key.namespace(), key.name()),
-                Wanted::default(),
+                DeletionParameters::default(),
             );
             return;
         };

@@ -6,7 +6,7 @@ use fakeserver_kinds::discovery;
 use fakeserver_server::{
     controllers::cluster::Cluster,
     store::ObjectKey,
-    write::deletion::{Wanted, is_deleted},
+    write::deletion::{DeletionParameters, is_deleted},
 };
 use serde_json::{Map, Value, json};
 
@@ -93,7 +93,7 @@ pub(super) fn write_slices(cluster: &mut Cluster<'_, '_>, owner: &Owner<'_>, gro
         cluster.create(storage, ACTOR, slice);
     }
     for (key, _) in spare {
-        cluster.delete(&key, Wanted::default());
+        cluster.delete(&key, DeletionParameters::default());
     }
 }
 

@@ -17,13 +17,13 @@ use fakeserver_server::{
     controllers::{
         cluster::{Actor, Cluster},
         controller::Controller,
-        index::{Index, Observed},
-        queue::Due,
+        index::{Index, ObjectChange},
+        queue::KeyQueue,
     },
     store::ObjectKey,
     write::{
         Propagation,
-        deletion::{Wanted, is_deleted, without},
+        deletion::{DeletionParameters, is_deleted, without},
     },
 };
 use serde_json::{Value, json};
@@ -70,7 +70,7 @@ impl Controller for Jobs {
         "jobs"
     }
 
-    fn observe(&mut self, change: &Observed<'_>, index: &Index, due: &mut Due<'_>) {
+    fn observe(&mut self, change: &ObjectChange<'_>, index: &Index, due: &mut KeyQueue<'_>) {
         let key = change.key();
         if change.is_of(KIND.kind) {
             if change.after.is_none() {
@@ -88,7 +88,12 @@ impl Controller for Jobs {
         }
     }
 
-    fn reconcile(&mut self, cluster: &mut Cluster<'_, '_>, key: &ObjectKey, due: &mut Due<'_>) {
+    fn reconcile(
+        &mut self,
+        cluster: &mut Cluster<'_, '_>,
+        key: &ObjectKey,
+        due: &mut KeyQueue<'_>,
+    ) {
         if key.resource() == core::pod::KIND.storage() {
             release_orphan(cluster, key);
             return;
@@ -134,7 +139,7 @@ impl Jobs {
         key: &ObjectKey,
         job: &Value,
         pods: &[Arc<Pod>],
-        due: &mut Due<'_>,
+        due: &mut KeyQueue<'_>,
     ) {
         let spec = &job["spec"];
         let members: Vec<Member> = pods.iter().map(|pod| member(pod, spec)).collect();
@@ -362,7 +367,7 @@ fn remove(
     active.sort_by_key(|pod| pod.usefulness());
     for pod in active.into_iter().take(surplus) {
         release(cluster, pod);
-        cluster.delete(pod.key(), Wanted::default());
+        cluster.delete(pod.key(), DeletionParameters::default());
         let message = format!("Deleted pod: {}", pod.name());
         cluster.event(&KIND, job, "SuccessfulDelete", &message);
         tally.active -= 1;
@@ -471,7 +476,7 @@ fn tell(cluster: &mut Cluster<'_, '_>, job: &Value, decided: &Verdict) {
 }
 
 /// Deletes a job that has ended, when its time has come.
-fn expire(cluster: &mut Cluster<'_, '_>, key: &ObjectKey, job: &Value, due: &mut Due<'_>) {
+fn expire(cluster: &mut Cluster<'_, '_>, key: &ObjectKey, job: &Value, due: &mut KeyQueue<'_>) {
     let Some(seconds) = job["spec"]["ttlSecondsAfterFinished"].as_u64() else {
         return;
     };
@@ -486,9 +491,9 @@ fn expire(cluster: &mut Cluster<'_, '_>, key: &ObjectKey, job: &Value, due: &mut
     let left =
         Duration::from_secs(seconds).saturating_sub(Duration::try_from(since).unwrap_or_default());
     if left.is_zero() {
-        let wanted = Wanted {
+        let wanted = DeletionParameters {
             propagation: Some(Propagation::Foreground),
-            ..Wanted::default()
+            ..DeletionParameters::default()
         };
         cluster.delete(key, wanted);
     } else {

@@ -32,11 +32,11 @@ use fakeserver_server::{
     controllers::{
         cluster::{Actor, Cluster},
         controller::Controller,
-        index::{Index, Observed},
-        queue::Due,
+        index::{Index, ObjectChange},
+        queue::KeyQueue,
     },
     store::ObjectKey,
-    write::deletion::Wanted,
+    write::deletion::DeletionParameters,
 };
 use serde_json::Value;
 use tokio::time::Instant;
@@ -120,7 +120,7 @@ impl Kubelet {
     }
 
     /// Takes a change of a node in. Its pods go on when it becomes ready.
-    fn observe_node(&mut self, change: &Observed<'_>, index: &Index, due: &mut Due<'_>) {
+    fn observe_node(&mut self, change: &ObjectChange<'_>, index: &Index, due: &mut KeyQueue<'_>) {
         let name = change.key().name();
         if change.after.is_none() {
             self.images.remove(name);
@@ -141,7 +141,7 @@ impl Kubelet {
         }
     }
 
-    fn observe_pod(&mut self, change: &Observed<'_>, index: &Index, due: &mut Due<'_>) {
+    fn observe_pod(&mut self, change: &ObjectChange<'_>, index: &Index, due: &mut KeyQueue<'_>) {
         let key = change.key();
         let pod = index.pods.get(key);
         // One that was loaded has an address that this kubelet has not given out.
@@ -172,14 +172,14 @@ impl Kubelet {
     }
 
     /// Tries resizes again that had no room.
-    fn retry_resizes(&self, due: &mut Due<'_>) {
+    fn retry_resizes(&self, due: &mut KeyQueue<'_>) {
         for key in self.resizes.keys() {
             due.add(key.clone(), Duration::ZERO);
         }
     }
 
     /// Lets a pod go on, and writes what has changed.
-    fn run(&mut self, cluster: &mut Cluster<'_, '_>, pod: &Pod, due: &mut Due<'_>) {
+    fn run(&mut self, cluster: &mut Cluster<'_, '_>, pod: &Pod, due: &mut KeyQueue<'_>) {
         let key = pod.key();
         let value = pod.stored.to_value();
         let text = cluster.now_text();
@@ -301,7 +301,7 @@ impl Kubelet {
     }
 
     /// Ends the containers of a deleted pod, and then the pod.
-    fn stop(&mut self, cluster: &mut Cluster<'_, '_>, pod: &Pod, due: &mut Due<'_>) {
+    fn stop(&mut self, cluster: &mut Cluster<'_, '_>, pod: &Pod, due: &mut KeyQueue<'_>) {
         let key = pod.key();
         let now = Instant::now();
         let value = pod.stored.to_value();
@@ -336,9 +336,9 @@ impl Kubelet {
             self.going.insert(key.clone(), now.at + REMOVED_AFTER);
             due.add(key.clone(), REMOVED_AFTER);
         } else {
-            let wanted = Wanted {
+            let wanted = DeletionParameters {
                 grace_period_seconds: Some(0),
-                ..Wanted::default()
+                ..DeletionParameters::default()
             };
             cluster.delete(key, wanted);
         }
@@ -350,7 +350,7 @@ impl Controller for Kubelet {
         "kubelet"
     }
 
-    fn observe(&mut self, change: &Observed<'_>, index: &Index, due: &mut Due<'_>) {
+    fn observe(&mut self, change: &ObjectChange<'_>, index: &Index, due: &mut KeyQueue<'_>) {
         if change.is_of(&core::node::KIND) {
             self.observe_node(change, index, due);
         } else if change.is_of(POD.kind) {
@@ -367,7 +367,12 @@ impl Controller for Kubelet {
         }
     }
 
-    fn reconcile(&mut self, cluster: &mut Cluster<'_, '_>, key: &ObjectKey, due: &mut Due<'_>) {
+    fn reconcile(
+        &mut self,
+        cluster: &mut Cluster<'_, '_>,
+        key: &ObjectKey,
+        due: &mut KeyQueue<'_>,
+    ) {
         let Some(pod) = cluster.index.pods.get(key).cloned() else {
             return;
         };

@@ -49,8 +49,8 @@ use fakeserver_server::{
     controllers::{
         cluster::Cluster,
         controller::Controller,
-        index::{Index, Observed},
-        queue::Due,
+        index::{Index, ObjectChange},
+        queue::KeyQueue,
     },
     store::ObjectKey,
 };
@@ -114,7 +114,7 @@ impl Scheduler {
         }
     }
 
-    fn observe_node(&mut self, change: &Observed<'_>, due: &mut Due<'_>) {
+    fn observe_node(&mut self, change: &ObjectChange<'_>, due: &mut KeyQueue<'_>) {
         let name = change.key().name();
         if let Some((node, _)) = &change.after {
             if self.snapshot.set_node(Node::of(&node.to_value())) {
@@ -127,7 +127,7 @@ impl Scheduler {
         }
     }
 
-    fn observe_pod(&mut self, change: &Observed<'_>, index: &Index, due: &mut Due<'_>) {
+    fn observe_pod(&mut self, change: &ObjectChange<'_>, index: &Index, due: &mut KeyQueue<'_>) {
         let key = change.key();
         let pod = index.pods.get(key);
         match pod.filter(|pod| !pod.node.is_empty() && !pod.is_finished()) {
@@ -149,7 +149,7 @@ impl Scheduler {
     }
 
     /// Notes a pod on a node.
-    fn observe_placed(&mut self, pod: &Pod, due: &mut Due<'_>) {
+    fn observe_placed(&mut self, pod: &Pod, due: &mut KeyQueue<'_>) {
         let key = pod.key();
         let known = self.snapshot.pod(key);
         let is_known = known.is_some_and(|(node, known)| {
@@ -183,7 +183,7 @@ impl Scheduler {
     }
 
     /// Notes that a pod is on no node any more.
-    fn observe_gone(&mut self, key: &ObjectKey, due: &mut Due<'_>) {
+    fn observe_gone(&mut self, key: &ObjectKey, due: &mut KeyQueue<'_>) {
         self.assumed.remove(key);
         if let Some((node, _)) = self.snapshot.remove(key) {
             self.room_on(&node, due);
@@ -192,7 +192,7 @@ impl Scheduler {
     }
 
     /// Notes for which node a pod waits that is cleared for it.
-    fn observe_nominated(&mut self, pod: &Pod, due: &mut Due<'_>) {
+    fn observe_nominated(&mut self, pod: &Pod, due: &mut KeyQueue<'_>) {
         let key = pod.key();
         if self
             .snapshot
@@ -209,7 +209,7 @@ impl Scheduler {
     }
 
     /// Looks again at pods that fit on a node which has changed.
-    fn room_on(&mut self, name: &str, due: &mut Due<'_>) {
+    fn room_on(&mut self, name: &str, due: &mut KeyQueue<'_>) {
         let now = Instant::now();
         let (snapshot, queue) = (&self.snapshot, &mut self.queue);
         for pod in snapshot.nominated(name) {
@@ -228,14 +228,14 @@ impl Scheduler {
         }
     }
 
-    fn wake(&mut self, due: &mut Due<'_>, is_concerned: impl Fn(&Class) -> bool) {
+    fn wake(&mut self, due: &mut KeyQueue<'_>, is_concerned: impl Fn(&Class) -> bool) {
         for (key, after) in self.queue.wake(is_concerned, Instant::now()) {
             due.add(key, after);
         }
     }
 
     /// Forgets a pod, and looks at the next that waits for the same.
-    fn forget(&mut self, key: &ObjectKey, due: &mut Due<'_>) {
+    fn forget(&mut self, key: &ObjectKey, due: &mut KeyQueue<'_>) {
         let next = self.queue.forget(key);
         let next = next.filter(|next| self.queue.wake_one(next, Instant::now()));
         if let Some(next) = next {
@@ -289,7 +289,7 @@ impl Scheduler {
     }
 
     /// Looks at a pod without a node.
-    fn attempt(&mut self, cluster: &mut Cluster<'_, '_>, key: &ObjectKey, due: &mut Due<'_>) {
+    fn attempt(&mut self, cluster: &mut Cluster<'_, '_>, key: &ObjectKey, due: &mut KeyQueue<'_>) {
         let Some(stored) = cluster.get(key) else {
             return;
         };
@@ -327,7 +327,7 @@ impl Scheduler {
         value: &Value,
         pod: &Arc<UnscheduledPod>,
         failure: Failure,
-        due: &mut Due<'_>,
+        due: &mut KeyQueue<'_>,
     ) {
         let Failure {
             error,
@@ -369,7 +369,7 @@ impl Controller for Scheduler {
         "scheduler"
     }
 
-    fn observe(&mut self, change: &Observed<'_>, index: &Index, due: &mut Due<'_>) {
+    fn observe(&mut self, change: &ObjectChange<'_>, index: &Index, due: &mut KeyQueue<'_>) {
         let key = change.key();
         let is_of_volumes = change.is_of(&core::persistent_volume_claim::KIND)
             || change.is_of(&core::persistent_volume::KIND)
@@ -398,7 +398,12 @@ impl Controller for Scheduler {
         }
     }
 
-    fn reconcile(&mut self, cluster: &mut Cluster<'_, '_>, key: &ObjectKey, due: &mut Due<'_>) {
+    fn reconcile(
+        &mut self,
+        cluster: &mut Cluster<'_, '_>,
+        key: &ObjectKey,
+        due: &mut KeyQueue<'_>,
+    ) {
         let now = Instant::now();
         self.queue.ripen(key, now);
         if let Some(next) = self.queue.pop() {

@@ -4,7 +4,7 @@ use fakeserver_kinds::{conditions::PodCondition, core};
 use fakeserver_server::{
     controllers::cluster::{Actor, Cluster},
     store::ObjectKey,
-    write::deletion::Wanted,
+    write::deletion::DeletionParameters,
 };
 use serde_json::{Value, json};
 
@@ -232,7 +232,7 @@ pub(super) fn evict(cluster: &mut Cluster<'_, '_>, pod: &Value, victims: &Victim
             condition.set(&mut victim["status"], &now);
         });
         let Some(victim) = changed else { continue };
-        cluster.delete(key, Wanted::default());
+        cluster.delete(key, DeletionParameters::default());
         let event = Event {
             pod: &victim.to_value(),
             related: Some(pod),

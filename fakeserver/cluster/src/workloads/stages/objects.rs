@@ -6,11 +6,11 @@ use fakeserver_server::{
     controllers::{
         cluster::{Actor, Cluster},
         controller::Controller,
-        index::{Index, Observed},
-        queue::Due,
+        index::{Index, ObjectChange},
+        queue::KeyQueue,
     },
     store::ObjectKey,
-    write::deletion::{Wanted, is_deleted},
+    write::deletion::{DeletionParameters, is_deleted},
 };
 use fakeserver_value::patch::merge_document;
 use serde_json::{Value, json};
@@ -91,7 +91,7 @@ impl Controller for ObjectStages {
         "stages"
     }
 
-    fn observe(&mut self, change: &Observed<'_>, _index: &Index, due: &mut Due<'_>) {
+    fn observe(&mut self, change: &ObjectChange<'_>, _index: &Index, due: &mut KeyQueue<'_>) {
         if self.stages.is_empty() {
             return;
         }
@@ -102,7 +102,12 @@ impl Controller for ObjectStages {
         }
     }
 
-    fn reconcile(&mut self, cluster: &mut Cluster<'_, '_>, key: &ObjectKey, due: &mut Due<'_>) {
+    fn reconcile(
+        &mut self,
+        cluster: &mut Cluster<'_, '_>,
+        key: &ObjectKey,
+        due: &mut KeyQueue<'_>,
+    ) {
         let kind = cluster.resource_type(key.resource());
         let Some((stored, kind)) = cluster.get(key).zip(kind) else {
             return;
@@ -126,7 +131,7 @@ impl Controller for ObjectStages {
                 });
             }
             if next.is_deleted {
-                cluster.delete(key, Wanted::default());
+                cluster.delete(key, DeletionParameters::default());
             }
         }
     }

@@ -7,8 +7,8 @@ use fakeserver_server::{
     controllers::{
         cluster::{Actor, Cluster},
         controller::Controller,
-        index::{Index, Observed},
-        queue::Due,
+        index::{Index, ObjectChange},
+        queue::KeyQueue,
     },
     store::ObjectKey,
     write::deletion::is_deleted,
@@ -39,13 +39,18 @@ impl Controller for EphemeralVolumes {
         "ephemeral volumes"
     }
 
-    fn observe(&mut self, change: &Observed<'_>, _index: &Index, due: &mut Due<'_>) {
+    fn observe(&mut self, change: &ObjectChange<'_>, _index: &Index, due: &mut KeyQueue<'_>) {
         if change.is_of(POD.kind) && change.before.is_none() {
             due.add(change.key().clone(), Duration::ZERO);
         }
     }
 
-    fn reconcile(&mut self, cluster: &mut Cluster<'_, '_>, key: &ObjectKey, _due: &mut Due<'_>) {
+    fn reconcile(
+        &mut self,
+        cluster: &mut Cluster<'_, '_>,
+        key: &ObjectKey,
+        _due: &mut KeyQueue<'_>,
+    ) {
         let Some(pod) = cluster.get(key).map(|stored| stored.to_value()) else {
             return;
         };

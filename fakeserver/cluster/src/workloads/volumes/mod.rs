@@ -22,13 +22,13 @@ use fakeserver_server::{
     controllers::{
         cluster::{Actor, Cluster},
         controller::Controller,
-        index::{Index, Observed},
-        queue::Due,
+        index::{Index, ObjectChange},
+        queue::KeyQueue,
     },
     store::ObjectKey,
     write::{
         complete_class,
-        deletion::{Wanted, is_deleted},
+        deletion::{DeletionParameters, is_deleted},
     },
 };
 use serde_json::{Value, json};
@@ -118,7 +118,7 @@ impl Volumes {
         }
     }
 
-    fn observe_class(&mut self, change: &Observed<'_>, due: &mut Due<'_>) {
+    fn observe_class(&mut self, change: &ObjectChange<'_>, due: &mut KeyQueue<'_>) {
         match (&change.before, &change.after) {
             (None, Some(_)) => self.class_count += 1,
             (Some(_), None) => self.class_count = self.class_count.saturating_sub(1),
@@ -129,7 +129,7 @@ impl Volumes {
         }
     }
 
-    fn observe_volume(&mut self, change: &Observed<'_>, due: &mut Due<'_>) {
+    fn observe_volume(&mut self, change: &ObjectChange<'_>, due: &mut KeyQueue<'_>) {
         let key = change.key();
         due.add(key.clone(), Duration::ZERO);
         if let Some((before, _)) = &change.before
@@ -163,7 +163,7 @@ impl Volumes {
         }
     }
 
-    fn observe_claim(&mut self, change: &Observed<'_>, due: &mut Due<'_>) {
+    fn observe_claim(&mut self, change: &ObjectChange<'_>, due: &mut KeyQueue<'_>) {
         let key = change.key();
         due.add(key.clone(), Duration::ZERO);
         for volume in self.by_claim.get(key).into_iter().flatten() {
@@ -189,7 +189,7 @@ impl Volumes {
         cluster: &mut Cluster<'_, '_>,
         key: &ObjectKey,
         claim: &Value,
-        due: &mut Due<'_>,
+        due: &mut KeyQueue<'_>,
     ) {
         if self.waiting.contains(key) && set_class(cluster, key, claim) {
             return;
@@ -335,7 +335,7 @@ impl Controller for Volumes {
         "persistent volumes"
     }
 
-    fn observe(&mut self, change: &Observed<'_>, _index: &Index, due: &mut Due<'_>) {
+    fn observe(&mut self, change: &ObjectChange<'_>, _index: &Index, due: &mut KeyQueue<'_>) {
         if change.is_of(VOLUME.kind) {
             self.observe_volume(change, due);
         } else if change.is_of(CLAIM.kind) {
@@ -345,13 +345,18 @@ impl Controller for Volumes {
         }
     }
 
-    fn started(&mut self, due: &mut Due<'_>) {
+    fn started(&mut self, due: &mut KeyQueue<'_>) {
         if self.makes_class && self.class_count == 0 {
             due.add(class_key(ALL), Duration::ZERO);
         }
     }
 
-    fn reconcile(&mut self, cluster: &mut Cluster<'_, '_>, key: &ObjectKey, due: &mut Due<'_>) {
+    fn reconcile(
+        &mut self,
+        cluster: &mut Cluster<'_, '_>,
+        key: &ObjectKey,
+        due: &mut KeyQueue<'_>,
+    ) {
         if *key == class_key(ALL) && self.class_count == 0 {
             make_class(cluster);
         }
@@ -447,7 +452,7 @@ fn reconcile_volume(cluster: &mut Cluster<'_, '_>, key: &ObjectKey, volume: &Val
         VolumeStep::Confirm => set_phase(cluster, key, "Bound", ""),
         VolumeStep::Release => set_phase(cluster, key, "Released", ""),
         VolumeStep::Delete => {
-            cluster.delete(key, Wanted::default());
+            cluster.delete(key, DeletionParameters::default());
         }
         VolumeStep::Fail(told) => {
             set_phase(cluster, key, "Failed", &told.message);

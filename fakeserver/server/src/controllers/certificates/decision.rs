@@ -18,7 +18,7 @@ const DECIDED: SignedDuration = SignedDuration::from_hours(1);
 /// The age of a request without a decision, or without a certificate, at which it is deleted.
 const PENDING: SignedDuration = SignedDuration::from_hours(24);
 
-/// The validity of a certificate whose request names none, and the maximum.
+/// The maximum validity, and the default for requests that name none.
 const VALIDITY: SignedDuration = SignedDuration::from_hours(365 * 24);
 const VALIDITY_MIN: SignedDuration = SignedDuration::from_mins(10);
 /// The time by which certificates are backdated, for clients whose clocks are slow.
@@ -32,7 +32,7 @@ pub(super) enum Step {
     Nothing,
     /// The requester does not have the right to an approval now.
     Postpone,
-    /// It is too old.
+    /// The request is too old.
     Delete,
     /// With a message.
     Approve(&'static str),
@@ -57,7 +57,7 @@ pub(super) enum Right {
     NodeClient,
 }
 
-/// Decides about a request. `may` tells whether its requester has a right.
+/// Decides about a request. `may` returns whether its requester has a permission.
 pub(super) fn decide(object: &Value, now: Timestamp, may: impl Fn(Right) -> bool) -> Decision {
     let end = end(object);
     if end.is_some_and(|end| end < now) {
@@ -120,8 +120,8 @@ fn sign(spec: &Value, request: CertificateRequest, now: Timestamp) -> Step {
     if let Err(message) = checked {
         return Step::Fail(message);
     }
-    let asked = spec["expirationSeconds"].as_i64();
-    let validity = asked.map_or(VALIDITY, SignedDuration::from_secs);
+    let requested_seconds = spec["expirationSeconds"].as_i64();
+    let validity = requested_seconds.map_or(VALIDITY, SignedDuration::from_secs);
     let validity = validity.clamp(VALIDITY_MIN, VALIDITY);
     let backdated = if validity < SHORT {
         SignedDuration::ZERO

@@ -29,10 +29,10 @@ use super::{
     EnabledControllers,
     cluster::{Actor, Cluster},
     controller::Controller,
-    index::{Index, Observed},
-    queue::Due,
+    index::{Index, ObjectChange},
+    queue::KeyQueue,
 };
-use crate::{store::ObjectKey, write::deletion::Wanted};
+use crate::{store::ObjectKey, write::deletion::DeletionParameters};
 
 const ACTOR: Actor = Actor::CONTROLLER_MANAGER;
 /// The time after which the rights of a kubelet are looked at again. It doubles with each denial, up to the maximum.
@@ -64,7 +64,8 @@ pub(super) fn controller(options: &EnabledControllers) -> Option<Box<dyn Control
 // === impl Certificates ===
 
 impl Certificates {
-    /// Signs a request, and returns the certificate in PEM. A request whose signature is not that of its key is never signed.
+    /// Signs a request, and returns the certificate in PEM. A request whose signature does not match its key is never
+    /// signed.
     fn sign(
         &mut self,
         cluster: &Cluster<'_, '_>,
@@ -88,7 +89,7 @@ impl Certificates {
         }
     }
 
-    /// Returns the time after which a request is looked at again whose requester has not got a right.
+    /// Returns the retry delay of a request whose requester lacks a permission.
     fn pause(&mut self, key: &ObjectKey) -> Duration {
         let denials = self.denials.entry(key.clone()).or_default();
         let factor = 2_u32.saturating_pow(*denials);
@@ -102,7 +103,7 @@ impl Controller for Certificates {
         "certificates"
     }
 
-    fn observe(&mut self, change: &Observed<'_>, _: &Index, due: &mut Due<'_>) {
+    fn observe(&mut self, change: &ObjectChange<'_>, _: &Index, due: &mut KeyQueue<'_>) {
         if !change.is_of(&KIND) {
             return;
         }
@@ -113,7 +114,12 @@ impl Controller for Certificates {
         }
     }
 
-    fn reconcile(&mut self, cluster: &mut Cluster<'_, '_>, key: &ObjectKey, due: &mut Due<'_>) {
+    fn reconcile(
+        &mut self,
+        cluster: &mut Cluster<'_, '_>,
+        key: &ObjectKey,
+        due: &mut KeyQueue<'_>,
+    ) {
         let Some(stored) = cluster.get(key) else {
             return;
         };
@@ -128,7 +134,7 @@ impl Controller for Certificates {
             Step::Nothing => {}
             Step::Postpone => due.add(key.clone(), self.pause(key)),
             Step::Delete => {
-                cluster.delete(key, Wanted::default());
+                cluster.delete(key, DeletionParameters::default());
             }
             Step::Approve(message) => {
                 let (ty, reason) = ("Approved", "AutoApproved");

@@ -173,7 +173,7 @@ fn only_approved_requests_of_known_signers_are_signed() {
 }
 
 #[test]
-fn certificates_are_valid_for_as_long_as_asked_within_limits() {
+fn certificates_have_the_requested_validity_within_limits() {
     let pem = pem("jane", "devs", &[]);
     let hour = 3_600;
     let table = [
@@ -184,11 +184,11 @@ fn certificates_are_valid_for_as_long_as_asked_within_limits() {
         (Some(hour), hour),
         (Some(60), 600),
     ];
-    for (asked, seconds) in table {
+    for (requested_seconds, seconds) in table {
         let mut request = request(CLIENT, &pem, &["client auth"], &["Approved"]);
-        request["spec"]["expirationSeconds"] = json!(asked);
+        request["spec"]["expirationSeconds"] = json!(requested_seconds);
         let Step::Sign(_, terms) = decide(&request, after(0), |_| false).step else {
-            panic!("{asked:?} is not signed");
+            panic!("{requested_seconds:?} is not signed");
         };
         let Terms {
             not_before,
@@ -198,7 +198,7 @@ fn certificates_are_valid_for_as_long_as_asked_within_limits() {
         assert_eq!(
             (not_before, not_after),
             (after(-300), after(seconds)),
-            "{asked:?}"
+            "{requested_seconds:?}"
         );
     }
 }
@@ -277,16 +277,16 @@ fn requests_are_deleted_when_they_are_too_old() {
 #[test]
 fn requests_are_deleted_an_hour_after_their_approval_or_when_their_certificates_end() {
     let pem = pem("jane", "devs", &[]);
-    for (asked, seconds) in [(600, 600), (7_200, 3_600)] {
+    for (requested_seconds, seconds) in [(600, 600), (7_200, 3_600)] {
         let mut request = request(CLIENT, &pem, &["client auth"], &["Approved"]);
-        request["spec"]["expirationSeconds"] = json!(asked);
+        request["spec"]["expirationSeconds"] = json!(requested_seconds);
         let Step::Sign(read, terms) = decide(&request, after(0), |_| false).step else {
-            panic!("{asked} is not signed");
+            panic!("{requested_seconds} is not signed");
         };
         let certificate = Authority::new().unwrap().sign(&read, &terms, 7).unwrap();
         request["status"]["certificate"] = json!(STANDARD.encode(certificate));
         let at = |seconds| decide(&request, after(seconds), |_| false).step;
-        assert_eq!(at(seconds), Step::Nothing, "{asked}");
-        assert_eq!(at(seconds + 1), Step::Delete, "{asked}");
+        assert_eq!(at(seconds), Step::Nothing, "{requested_seconds}");
+        assert_eq!(at(seconds + 1), Step::Delete, "{requested_seconds}");
     }
 }

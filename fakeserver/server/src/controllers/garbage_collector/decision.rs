@@ -6,9 +6,9 @@ use crate::write::Propagation;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum OwnerState {
     Solid,
-    /// It is going away as soon as what blocks it is gone.
+    /// The owner waits for the deletion of its blocking dependents.
     Waiting,
-    /// It is not there, or another object of its name is.
+    /// The owner does not exist, or an object with another uid has its name.
     Absent,
     /// Unknown, since its kind is not served.
     Unknown,
@@ -39,7 +39,7 @@ pub(super) struct Subject {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Step {
     Nothing,
-    /// It cannot be known yet.
+    /// The state of an owner is unknown, for now.
     Postpone,
     /// The owner references to the subject are removed, then the subject is deleted.
     Orphan,
@@ -47,9 +47,9 @@ pub(super) enum Step {
     AwaitDependents,
     /// Its dependents are gone.
     Finish,
-    /// These owners are gone, and others are not.
+    /// Removes the references to owners that are gone; other owners exist.
     Release(Vec<String>),
-    /// It has lost its owners.
+    /// Deletes the object, whose owners are all gone.
     Delete {
         propagation: Propagation,
         /// Its owners do not have to wait for it: they wait in a circle.

@@ -22,13 +22,13 @@ use self::decision::{OwnerState, Step, Subject, decide};
 use super::{
     cluster::{Actor, Cluster, Owner},
     controller::Controller,
-    index::{Index, Observed},
+    index::{Index, ObjectChange},
     meta::{Meta, OwnerReference, release},
-    queue::Due,
+    queue::KeyQueue,
 };
 use crate::{
     store::ObjectKey,
-    write::deletion::{FOREGROUND, ORPHAN, Wanted, without},
+    write::deletion::{DeletionParameters, FOREGROUND, ORPHAN, without},
 };
 
 /// The minimum time for which an owner keeps its finalizer, so that clients see it.
@@ -51,7 +51,7 @@ pub(super) struct GarbageCollector {
 
 impl GarbageCollector {
     /// Notes which owners wait, and has those looked at that are to be finalized.
-    fn observe_finalizers(&mut self, change: &Observed<'_>, due: &mut Due<'_>) {
+    fn observe_finalizers(&mut self, change: &ObjectChange<'_>, due: &mut KeyQueue<'_>) {
         let awaits = |meta: &Meta, finalizer| meta.is_deleted() && meta.has_finalizer(finalizer);
         let side = |side: &Option<(_, Meta)>, finalizer| {
             side.as_ref()
@@ -98,13 +98,14 @@ impl Controller for GarbageCollector {
         "garbage collector"
     }
 
-    fn observe(&mut self, change: &Observed<'_>, index: &Index, due: &mut Due<'_>) {
+    fn observe(&mut self, change: &ObjectChange<'_>, index: &Index, due: &mut KeyQueue<'_>) {
         if change.is_of(&custom_resource_definition::KIND) {
             // Kinds that were not there may be now.
             for key in std::mem::take(&mut self.unresolved) {
                 due.add(key, COLLECTED_AFTER);
             }
         }
+        // Before the owners are compared: an owner that waits is looked up there.
         self.observe_finalizers(change, due);
         let owners = |side: &Option<(_, Meta)>| -> Vec<OwnerReference> {
             side.as_ref()
@@ -112,6 +113,7 @@ impl Controller for GarbageCollector {
         };
         let before = owners(&change.before);
         let after = owners(&change.after);
+        // New or changed references may name an owner that is gone, or never was.
         if !after.is_empty() && before != after {
             due.add(change.key().clone(), COLLECTED_AFTER);
         }
@@ -123,13 +125,19 @@ impl Controller for GarbageCollector {
         }
         if change.after.is_none() {
             self.unresolved.remove(change.key());
+            // By uid: an object that was created again under the same name is another owner.
             for (dependent, _) in index.dependents(change.subject().uid()) {
                 due.add(dependent.clone(), COLLECTED_AFTER);
             }
         }
     }
 
-    fn reconcile(&mut self, cluster: &mut Cluster<'_, '_>, key: &ObjectKey, due: &mut Due<'_>) {
+    fn reconcile(
+        &mut self,
+        cluster: &mut Cluster<'_, '_>,
+        key: &ObjectKey,
+        due: &mut KeyQueue<'_>,
+    ) {
         let Some(stored) = cluster.get(key) else {
             return;
         };
@@ -144,6 +152,7 @@ impl Controller for GarbageCollector {
                 self.unresolved.insert(key.clone());
             }
             Step::Orphan => {
+                // References first: without them, the owner's deletion has no dependents left to collect.
                 for dependent in &dependents {
                     cluster.update(dependent, ACTOR, |object| release(object, &[stored.uid()]));
                 }
@@ -167,12 +176,13 @@ impl Controller for GarbageCollector {
                 propagation,
                 unblocks,
             } => {
+                // Before the deletion: in a circle of foreground deletions, nobody would be the first to go.
                 if unblocks {
                     cluster.update(key, ACTOR, unblock);
                 }
-                let wanted = Wanted {
+                let wanted = DeletionParameters {
                     propagation: Some(propagation),
-                    ..Wanted::default()
+                    ..DeletionParameters::default()
                 };
                 cluster.delete(key, wanted);
             }

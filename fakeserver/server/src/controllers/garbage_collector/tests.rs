@@ -34,7 +34,7 @@ fn delete(propagation: Propagation) -> Step {
 }
 
 #[test]
-fn only_who_has_lost_all_owners_goes() {
+fn an_object_is_only_deleted_after_all_its_owners() {
     assert_eq!(check("", "", ""), Step::Nothing);
     assert_eq!(check("s", "", ""), Step::Nothing);
     assert_eq!(check("sa", "", ""), Step::Release(vec!["a".to_owned()]));
@@ -45,7 +45,7 @@ fn only_who_has_lost_all_owners_goes() {
 }
 
 #[test]
-fn what_is_deleted_for_an_owner_that_waits_waits_itself() {
+fn dependents_of_a_foreground_deletion_are_deleted_in_the_foreground() {
     assert_eq!(check("w", "", "f"), delete(Propagation::Foreground));
     assert_eq!(check("w", "", ""), delete(Propagation::Background));
     let circle = Step::Delete {

@@ -12,10 +12,10 @@ use serde_json::Value;
 
 /// The time in which candidates answer a ping, and for which their answer counts.
 pub(super) const ANSWER_TIME: Duration = Duration::from_secs(5);
-/// The time after which a candidate that was not renewed is none any more.
+/// The time after which a candidate that was not renewed expires.
 pub(super) const CANDIDATE_DURATION: Duration = Duration::from_mins(30);
 
-/// A candidate, as its object says.
+/// A parsed `LeaseCandidate`.
 #[derive(Clone, Debug)]
 pub(super) struct Candidate {
     pub(super) name: String,
@@ -27,7 +27,7 @@ pub(super) struct Candidate {
     renewed: Option<Timestamp>,
 }
 
-/// A lease, as its object says.
+/// A parsed `Lease`.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Lease {
     /// Empty if it has none.
@@ -38,11 +38,11 @@ pub(super) struct Lease {
 /// The next step of an election.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Step {
-    /// Nobody can be elected.
+    /// There is no candidate to elect.
     Idle,
     /// Look again later: the leader is the best one, candidates have not answered yet, or they do not agree on a strategy.
     Wait,
-    /// Ask the candidates of these names whether they are there.
+    /// Ping the candidates of these names.
     Ping(Vec<String>),
     /// Write the strategy, and a change of the lease.
     Elect { strategy: String, change: Change },
@@ -53,8 +53,7 @@ pub(super) enum Step {
 pub(super) enum Change {
     /// The holder stays.
     Nothing,
-    /// The lease begins, or begins anew, with this holder. Elections by other strategies are held by others: it has none
-    /// then.
+    /// The lease begins or restarts with this holder; with none if its strategy is that of another elector.
     Term(Option<String>),
     /// The holder is to give it up to this one.
     Prefer(String),
@@ -77,7 +76,7 @@ impl Candidate {
         }
     }
 
-    /// Returns when it is none any more, unless it is renewed.
+    /// Returns the time at which the candidate expires, unless it is renewed.
     pub(super) fn ends(&self) -> Option<Timestamp> {
         self.renewed?.checked_add(CANDIDATE_DURATION).ok()
     }
@@ -86,24 +85,24 @@ impl Candidate {
         self.ends().is_none_or(|ends| ends < now)
     }
 
-    /// Returns whether it was asked since it was renewed.
-    pub(super) fn is_asked(&self) -> bool {
+    /// Returns whether the candidate was pinged after its last renewal.
+    pub(super) fn is_pinged(&self) -> bool {
         self.pinged
             .is_some_and(|pinged| self.renewed.is_none_or(|renewed| renewed < pinged))
     }
 
-    /// Returns whether it was asked, and may still answer.
+    /// Returns whether the candidate was pinged, and may still answer in time.
     fn is_awaited(&self, now: Timestamp) -> bool {
-        self.is_asked() && is_recent(self.pinged, now)
+        self.is_pinged() && is_recent(self.pinged, now)
     }
 
-    /// Returns whether it was renewed lately.
+    /// Returns whether the candidate was renewed recently.
     fn is_there(&self, now: Timestamp) -> bool {
         is_recent(self.renewed, now)
     }
 
-    /// Returns whether it is to be asked: it was never, or has answered long ago.
-    fn is_to_be_asked(&self, now: Timestamp) -> bool {
+    /// Returns whether to ping the candidate: it was never pinged, or has answered long ago.
+    fn needs_ping(&self, now: Timestamp) -> bool {
         let is_old = |pinged: Timestamp| {
             let until = pinged.checked_add(ANSWER_TIME).unwrap_or(Timestamp::MAX);
             until < now && self.renewed.is_some_and(|renewed| pinged < renewed)
@@ -161,7 +160,9 @@ pub(super) fn step(lease: Option<&Lease>, candidates: &[Candidate], now: Timesta
     if !is_needed(lease, &candidates, now) {
         return Step::Wait;
     }
-    let to_ask = candidates.iter().filter(|known| known.is_to_be_asked(now));
+    let to_ask = candidates
+        .iter()
+        .filter(|candidate| candidate.needs_ping(now));
     let to_ask: Vec<String> = to_ask.map(|candidate| candidate.name.clone()).collect();
     if !to_ask.is_empty() {
         return Step::Ping(to_ask);
@@ -185,8 +186,8 @@ pub(super) fn step(lease: Option<&Lease>, candidates: &[Candidate], now: Timesta
     }
 }
 
-/// Returns whether an election is needed: nobody holds the lease, another one is better, or somebody has to show that it is
-/// still there.
+/// Returns whether an election is needed: the lease has no holder, another candidate is better, or the holder has to
+/// prove that it is alive.
 fn is_needed(lease: Option<&Lease>, candidates: &[&Candidate], now: Timestamp) -> bool {
     let Some(lease) = lease.filter(|lease| !lease.has_ended(now) && !lease.holder.is_empty())
     else {

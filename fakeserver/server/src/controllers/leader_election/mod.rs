@@ -1,4 +1,4 @@
-//! Coordinated leader election (KEP-4355): candidates say what they are, and the server says who leads.
+//! Coordinated leader election (KEP-4355): clients register as candidates, and the server elects the leader.
 //!
 //! A real kube-apiserver runs this controller itself, and elects one of several kube-apiservers for it.
 
@@ -23,14 +23,14 @@ use self::election::{Candidate, Change, Lease, Step, step};
 use super::{
     cluster::{Actor, Cluster},
     controller::Controller,
-    index::{Index, Observed},
+    index::{Index, ObjectChange},
     meta::Meta,
-    queue::Due,
-    written,
+    queue::KeyQueue,
+    written_object,
 };
 use crate::{
     store::{ObjectKey, StoredObject},
-    write::deletion::Wanted,
+    write::deletion::DeletionParameters,
 };
 
 const SERVER: Actor = Actor::new("kube-apiserver");
@@ -39,7 +39,7 @@ const INTERVAL: Duration = Duration::from_secs(5);
 /// The duration of a new leader's lease, in seconds, within which it has to renew.
 const TERM_SECONDS: u64 = 5;
 
-/// The controller that holds the elections, and deletes candidates that are there no more.
+/// The controller that holds the elections, and deletes expired candidates.
 #[derive(Debug, Default)]
 pub(super) struct LeaderElection {
     /// The candidates for each lease.
@@ -63,7 +63,7 @@ impl LeaderElection {
         }
     }
 
-    fn observe_candidate(&mut self, change: &Observed<'_>, due: &mut Due<'_>) {
+    fn observe_candidate(&mut self, change: &ObjectChange<'_>, due: &mut KeyQueue<'_>) {
         let key = change.key();
         if change.after.is_none()
             && let Some(lease) = self.leases.get(key)
@@ -78,8 +78,8 @@ impl LeaderElection {
         let lease_name = text(&object["spec"]["leaseName"]);
         let leases = lease::KIND.storage().clone();
         let lease = ObjectKey::new(leases, key.namespace(), lease_name);
-        // Those that were just asked do not change anything before they answer.
-        if !Candidate::of(&object).is_asked() {
+        // A candidate that was just pinged changes no election before it answers.
+        if !Candidate::of(&object).is_pinged() {
             due.add(lease.clone(), Duration::ZERO);
         }
         due.add(key.clone(), election::CANDIDATE_DURATION);
@@ -88,7 +88,12 @@ impl LeaderElection {
         self.leases.insert(key.clone(), lease);
     }
 
-    fn hold_election(&self, cluster: &mut Cluster<'_, '_>, key: &ObjectKey, due: &mut Due<'_>) {
+    fn hold_election(
+        &self,
+        cluster: &mut Cluster<'_, '_>,
+        key: &ObjectKey,
+        due: &mut KeyQueue<'_>,
+    ) {
         let keys = self.candidates.get(key).into_iter().flatten();
         let stored = keys.filter_map(|key| cluster.get(key));
         let candidates: Vec<Candidate> = stored
@@ -126,7 +131,7 @@ impl Controller for LeaderElection {
         "leader election"
     }
 
-    fn observe(&mut self, change: &Observed<'_>, _index: &Index, due: &mut Due<'_>) {
+    fn observe(&mut self, change: &ObjectChange<'_>, _index: &Index, due: &mut KeyQueue<'_>) {
         if change.is_of(&lease_candidate::KIND) {
             self.observe_candidate(change, due);
         } else if change.is_of(&lease::KIND) && self.candidates.contains_key(change.key()) {
@@ -134,7 +139,12 @@ impl Controller for LeaderElection {
         }
     }
 
-    fn reconcile(&mut self, cluster: &mut Cluster<'_, '_>, key: &ObjectKey, due: &mut Due<'_>) {
+    fn reconcile(
+        &mut self,
+        cluster: &mut Cluster<'_, '_>,
+        key: &ObjectKey,
+        due: &mut KeyQueue<'_>,
+    ) {
         if key.resource() == lease::KIND.storage() {
             self.hold_election(cluster, key, due);
             return;
@@ -144,7 +154,7 @@ impl Controller for LeaderElection {
         };
         let (now, candidate) = (cluster.now(), Candidate::of(&stored.to_value()));
         if candidate.has_ended(now) {
-            cluster.delete(key, Wanted::default());
+            cluster.delete(key, DeletionParameters::default());
         } else if let Some(ends) = candidate.ends() {
             let left = now.duration_until(ends).unsigned_abs();
             due.add(key.clone(), left + Duration::from_micros(1));
@@ -152,7 +162,7 @@ impl Controller for LeaderElection {
     }
 }
 
-/// Writes what an election has brought about into the spec of a lease.
+/// Writes the result of an election into the spec of a lease.
 fn write(spec: &mut Value, strategy: &str, change: &Change, now: Timestamp) {
     spec["strategy"] = json!(strategy);
     match change {
@@ -191,7 +201,8 @@ fn create(
     let mut lease = json!({"metadata": metadata, "spec": {}});
     write(&mut lease["spec"], strategy, change, now);
     let uid = cluster.backend.entropy.uid().to_string();
-    let created = written::created(&resource, SERVER, lease, &uid, &cluster.now_text(), |_| {});
+    let created =
+        written_object::created(&resource, SERVER, lease, &uid, &cluster.now_text(), |_| {});
     cluster.tx.put(key, created);
 }
 

@@ -7,7 +7,7 @@ use super::election::{Candidate, Change, Lease, Step, step};
 
 const OLDEST: &str = "OldestEmulationVersion";
 
-/// The moment of each step, so many seconds after the beginning.
+/// Returns the instant `seconds` after the start.
 const NOW: i64 = 10_000;
 
 fn at(seconds: i64) -> Timestamp {
@@ -18,7 +18,7 @@ fn time(seconds: Option<i64>) -> Value {
     seconds.map_or(Value::Null, |seconds| json!(at(seconds).to_string()))
 }
 
-/// A candidate that was pinged and renewed so many seconds ago.
+/// Returns a candidate that was pinged and renewed this many seconds ago.
 fn candidate(
     name: &str,
     (emulation, binary): (&str, &str),
@@ -41,7 +41,7 @@ fn there(name: &str, versions: (&str, &str)) -> Value {
     candidate(name, versions, Some(2), Some(1))
 }
 
-/// A lease that was renewed so many seconds ago, for 15 s.
+/// Returns a lease of 15 s that was renewed this many seconds ago.
 fn lease(holder: &str, renewed: i64) -> Value {
     json!({"spec": {
         "holderIdentity": holder, "leaseDurationSeconds": 15, "renewTime": time(Some(NOW - renewed)),
@@ -73,7 +73,7 @@ const V1: (&str, &str) = ("1.1.0", "1.2.0");
 const V2: (&str, &str) = ("1.2.0", "1.2.0");
 
 #[test]
-fn without_candidates_nobody_is_elected() {
+fn without_candidates_there_is_no_leader() {
     assert_eq!(next(&Value::Null, &[]), Step::Idle);
     let ended = candidate("a", V1, None, Some(30 * 60 + 1));
     let never = candidate("b", V1, None, None);
@@ -81,11 +81,11 @@ fn without_candidates_nobody_is_elected() {
 }
 
 #[test]
-fn all_are_asked_before_one_is_elected() {
+fn all_candidates_are_pinged_before_the_election() {
     let old = |name, pinged| candidate(name, V1, pinged, Some(60));
     let all = [old("a", None), old("b", Some(70)), old("c", Some(61))];
     assert_eq!(next(&Value::Null, &all), pings(&["a", "b", "c"]));
-    // Who was renewed within five seconds need not be asked, and who has not answered in time is not asked again.
+    // A candidate renewed within five seconds is not pinged, and one that has not answered in time is not pinged again.
     let all = [
         candidate("a", V1, None, Some(4)),
         candidate("b", V1, Some(6), Some(60)),
@@ -95,12 +95,12 @@ fn all_are_asked_before_one_is_elected() {
 }
 
 #[test]
-fn an_election_waits_for_those_who_may_still_answer() {
-    let asked = |seconds| candidate("a", V1, Some(seconds), Some(60));
-    assert_eq!(next(&Value::Null, &[asked(4), there("b", V2)]), Step::Wait);
-    assert_eq!(next(&Value::Null, &[asked(5), there("b", V2)]), term("b"));
-    // Nobody has answered.
-    assert_eq!(next(&Value::Null, &[asked(5)]), Step::Wait);
+fn an_election_waits_for_pinged_candidates() {
+    let pinged = |seconds| candidate("a", V1, Some(seconds), Some(60));
+    assert_eq!(next(&Value::Null, &[pinged(4), there("b", V2)]), Step::Wait);
+    assert_eq!(next(&Value::Null, &[pinged(5), there("b", V2)]), term("b"));
+    // No candidate has answered.
+    assert_eq!(next(&Value::Null, &[pinged(5)]), Step::Wait);
 }
 
 #[test]
@@ -129,7 +129,7 @@ fn the_oldest_emulated_version_wins_then_the_oldest_binary_then_the_oldest_objec
 }
 
 #[test]
-fn a_lease_that_nobody_holds_or_that_has_run_out_gets_the_best() {
+fn a_free_or_expired_lease_gets_the_best_candidate() {
     let all = [there("a", V1), there("b", V2)];
     assert_eq!(next(&lease("", 1), &all), term("a"));
     assert_eq!(next(&lease("b", 16), &all), term("a"));
@@ -155,7 +155,7 @@ fn a_holder_stays_while_it_is_the_best_and_is_to_give_it_up_to_a_better_one() {
 }
 
 #[test]
-fn those_who_were_silent_for_a_quarter_of_an_hour_are_asked() {
+fn candidates_without_a_renewal_for_15_minutes_are_pinged() {
     let silent = |seconds| candidate("b", V2, None, Some(seconds));
     let step = |seconds| next(&lease("a", 1), &[there("a", V1), silent(seconds)]);
     assert_eq!(step(15 * 60), Step::Wait);
@@ -180,7 +180,7 @@ fn the_newest_binary_decides_by_which_strategy() {
     assert_eq!(next(&Value::Null, &all), by_others(Change::Term(None)));
     assert_eq!(next(&lease("", 1), &all), by_others(Change::Nothing));
     assert_eq!(next(&lease("c", 1), &all), Step::Wait);
-    // Those of one version have to agree.
+    // Candidates of one version have to agree.
     let other = with(there("c", ("1.1.0", "1.2.0")), "example.com/mine");
     assert_eq!(next(&Value::Null, &[a, other]), Step::Wait);
 }

@@ -1,8 +1,8 @@
 //! Tokens in secrets: a secret of the type `kubernetes.io/service-account-token` gets a token of the account that it names.
 //!
-//! The rules are those of the tokens controller of 1.36: such a secret has the token, its namespace, the certificate of the
-//! authority, and the uid of its account; it goes when the account does, or when there is none of that name and uid. The
-//! token ends with the secret.
+//! The rules are those of the tokens controller of 1.36: such a secret has the token, its namespace, the certificate of
+//! the authority, and the uid of its account; it is deleted with the account, or if no account has that name and uid.
+//! The token is valid as long as the secret exists.
 
 mod claims;
 
@@ -25,12 +25,12 @@ use self::claims::claims;
 use super::{
     cluster::{Actor, Cluster},
     controller::Controller,
-    index::{Index, Observed},
-    queue::Due,
+    index::{Index, ObjectChange},
+    queue::KeyQueue,
 };
 use crate::{
     store::{ObjectKey, StoredObject},
-    write::deletion::{Wanted, is_deleted},
+    write::deletion::{DeletionParameters, is_deleted},
 };
 
 /// The entries of such a secret.
@@ -57,7 +57,7 @@ enum Step {
     Nothing,
     /// Its account is gone.
     Delete,
-    /// It lacks something. It gets a token only if it has none.
+    /// Completes the secret. A token is issued only if it has none.
     Fill {
         needs_token: bool,
     },
@@ -73,7 +73,7 @@ impl ServiceAccountTokens {
         }
     }
 
-    fn observe_secret(&mut self, change: &Observed<'_>, due: &mut Due<'_>) {
+    fn observe_secret(&mut self, change: &ObjectChange<'_>, due: &mut KeyQueue<'_>) {
         let key = change.key();
         let account = |secret: &StoredObject| account_of(key, &secret.to_value());
         let before = (change.before.as_ref()).and_then(|(before, _)| account(before));
@@ -98,7 +98,7 @@ impl Controller for ServiceAccountTokens {
         "service account tokens"
     }
 
-    fn observe(&mut self, change: &Observed<'_>, _index: &Index, due: &mut Due<'_>) {
+    fn observe(&mut self, change: &ObjectChange<'_>, _index: &Index, due: &mut KeyQueue<'_>) {
         if change.is_of(&secret::KIND) {
             self.observe_secret(change, due);
         } else if change.is_of(&service_account::KIND) {
@@ -108,7 +108,12 @@ impl Controller for ServiceAccountTokens {
         }
     }
 
-    fn reconcile(&mut self, cluster: &mut Cluster<'_, '_>, key: &ObjectKey, _due: &mut Due<'_>) {
+    fn reconcile(
+        &mut self,
+        cluster: &mut Cluster<'_, '_>,
+        key: &ObjectKey,
+        _due: &mut KeyQueue<'_>,
+    ) {
         let Some(secret) = cluster.get(key).map(|stored| stored.to_value()) else {
             return;
         };
@@ -119,7 +124,7 @@ impl Controller for ServiceAccountTokens {
         let certificate = self.root_certificate.as_deref();
         match (step(&secret, account.as_ref(), certificate), account) {
             (Step::Delete, _) => {
-                cluster.delete(key, Wanted::default());
+                cluster.delete(key, DeletionParameters::default());
             }
             (Step::Fill { needs_token }, Some(account)) => {
                 let claims = claims(&secret, &account);

@@ -23,12 +23,12 @@ use super::jws;
 
 /// The keys of tokens of service accounts, their issuers, and the audiences of the API.
 ///
-/// Without a signing key tokens are signed with a key of the server's own, which nobody else can verify. Clones share
-/// the keys.
+/// Without a signing key, tokens are signed with a key of the server's own, which only this server can verify. Clones
+/// share the keys.
 #[derive(Clone, Default)]
 pub struct ServiceAccountKeys {
-    signing: Option<Signing>,
-    verifying: Vec<Arc<Verifying>>,
+    private_key: Option<PrivateKey>,
+    public_keys: Vec<Arc<PublicKey>>,
     issuers: Vec<String>,
     audiences: Vec<String>,
 }
@@ -44,7 +44,7 @@ pub enum ServiceAccountKeyError {
         expected: &'static str,
     },
     /// The key is of a kind that tokens are not signed with here: RSA, and the curves P-256 and P-384, are taken.
-    #[error("the key is not taken")]
+    #[error("the key cannot be used")]
     Unsupported(#[source] Box<dyn Error + Send + Sync>),
 }
 
@@ -57,19 +57,19 @@ enum Algorithm {
 }
 
 #[derive(Clone)]
-struct Signing {
+struct PrivateKey {
     key: Arc<dyn SigningKey>,
     algorithm: Algorithm,
     id: String,
 }
 
 /// A public key.
-struct Verifying {
+struct PublicKey {
     algorithm: Algorithm,
     /// The key itself, as signatures are verified with it.
     bits: Vec<u8>,
     id: String,
-    /// As the set of keys at `/openid/v1/jwks` has it.
+    /// The key as the JSON Web Key that `/openid/v1/jwks` serves.
     web_key: Value,
 }
 
@@ -81,7 +81,7 @@ struct Header {
 // === impl ServiceAccountKeys ===
 
 impl ServiceAccountKeys {
-    /// Signs tokens with the private key in `pem`: PKCS#8, PKCS#1 or SEC1. Tokens that it has signed are taken, too.
+    /// Signs tokens with the private key in `pem`: PKCS#8, PKCS#1 or SEC1. Tokens signed by this key are accepted, too.
     ///
     /// # Errors
     ///
@@ -92,17 +92,17 @@ impl ServiceAccountKeys {
         let public = key
             .public_key()
             .ok_or_else(|| unsupported("it has no public part"))?;
-        let verifying = Verifying::parse(public.as_ref())?;
-        self.signing = Some(Signing {
-            algorithm: verifying.algorithm,
-            id: verifying.id.clone(),
+        let public_key = PublicKey::parse(public.as_ref())?;
+        self.private_key = Some(PrivateKey {
+            algorithm: public_key.algorithm,
+            id: public_key.id.clone(),
             key,
         });
-        self.add(verifying);
+        self.add(public_key);
         Ok(self)
     }
 
-    /// Takes tokens that were signed by a key in `pem`: public keys, certificates, or private keys; can be repeated.
+    /// Accepts tokens that were signed by a key in `pem`: public keys, certificates, or private keys; can be repeated.
     ///
     /// # Errors
     ///
@@ -112,23 +112,23 @@ impl ServiceAccountKeys {
         let mut has_any = false;
         for block in Pem::iter_from_buffer(pem) {
             let block = block.map_err(unsupported)?;
-            let verifying = match &*block.label {
-                "PUBLIC KEY" => Verifying::parse(&block.contents)?,
+            let public_key = match &*block.label {
+                "PUBLIC KEY" => PublicKey::parse(&block.contents)?,
                 "CERTIFICATE" => {
                     let parsed = X509Certificate::from_der(&block.contents);
                     let (_, certificate) = parsed.map_err(unsupported)?;
-                    Verifying::parse(certificate.public_key().raw)?
+                    PublicKey::parse(certificate.public_key().raw)?
                 }
                 label if label.ends_with("PRIVATE KEY") => {
                     let key = private_key(pem)?;
                     let public = key.public_key();
                     let public = public.ok_or_else(|| unsupported("it has no public part"))?;
-                    Verifying::parse(public.as_ref())?
+                    PublicKey::parse(public.as_ref())?
                 }
                 // Parameters of curves stand beside keys.
                 _ => continue,
             };
-            self.add(verifying);
+            self.add(public_key);
             has_any = true;
         }
         if has_any {
@@ -168,12 +168,12 @@ impl ServiceAccountKeys {
 
     /// Returns true if there are keys of files.
     pub(super) fn is_set(&self) -> bool {
-        !self.verifying.is_empty()
+        !self.public_keys.is_empty()
     }
 
-    /// Returns a token that says `claims`, if there is a key to sign it.
+    /// Returns a signed token with `claims`, if there is a signing key.
     pub(super) fn sign(&self, claims: &Value) -> Option<String> {
-        let Signing { key, algorithm, id } = self.signing.as_ref()?;
+        let PrivateKey { key, algorithm, id } = self.private_key.as_ref()?;
         let part = |value: &Value| URL_SAFE_NO_PAD.encode(value.to_string());
         let header = json!({"alg": algorithm.name(), "kid": id});
         let signed = format!("{}.{}", part(&header), part(claims));
@@ -194,7 +194,7 @@ impl ServiceAccountKeys {
             let header: Header =
                 serde_json::from_slice(&URL_SAFE_NO_PAD.decode(header).ok()?).ok()?;
             let signature = URL_SAFE_NO_PAD.decode(signature).ok()?;
-            let mut keys = self.verifying.iter();
+            let mut keys = self.public_keys.iter();
             Some(keys.any(|key| {
                 key.algorithm.name() == header.alg && key.has_signed(signed.as_bytes(), &signature)
             }))
@@ -204,14 +204,14 @@ impl ServiceAccountKeys {
 
     /// Returns the answer of `/openid/v1/jwks`.
     pub(crate) fn web_keys(&self) -> Value {
-        let keys: Vec<&Value> = self.verifying.iter().map(|key| &key.web_key).collect();
+        let keys: Vec<&Value> = self.public_keys.iter().map(|key| &key.web_key).collect();
         json!({"keys": keys})
     }
 
     /// Returns the names of the algorithms, each once.
     pub(crate) fn algorithms(&self) -> Vec<&'static str> {
         let mut names: Vec<_> = self
-            .verifying
+            .public_keys
             .iter()
             .map(|key| key.algorithm.name())
             .collect();
@@ -220,17 +220,17 @@ impl ServiceAccountKeys {
         names
     }
 
-    fn add(&mut self, key: Verifying) {
-        if self.verifying.iter().all(|known| known.id != key.id) {
-            self.verifying.push(Arc::new(key));
+    fn add(&mut self, key: PublicKey) {
+        if self.public_keys.iter().all(|other| other.id != key.id) {
+            self.public_keys.push(Arc::new(key));
         }
     }
 }
 
 impl fmt::Debug for ServiceAccountKeys {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Not the keys.
-        let ids: Vec<&str> = self.verifying.iter().map(|key| &*key.id).collect();
+        // Leaves the keys out.
+        let ids: Vec<&str> = self.public_keys.iter().map(|key| &*key.id).collect();
         f.debug_struct("ServiceAccountKeys")
             .field("ids", &ids)
             .field("issuers", &self.issuers)
@@ -280,9 +280,9 @@ impl Algorithm {
     }
 }
 
-// === impl Verifying ===
+// === impl PublicKey ===
 
-impl Verifying {
+impl PublicKey {
     /// Reads a public key as X.509 has it. Its id is the digest of that form, as in kube-apiserver.
     fn parse(der: &[u8]) -> Result<Self, ServiceAccountKeyError> {
         let (_, info) = SubjectPublicKeyInfo::from_der(der).map_err(unsupported)?;

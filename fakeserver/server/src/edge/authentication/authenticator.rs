@@ -15,7 +15,7 @@ use super::{
 };
 use crate::store::{ObjectKey, Storage, StoredObject};
 
-/// Finds out who makes a request.
+/// Authenticates requests.
 #[derive(Debug)]
 pub struct Authenticator {
     tokens: StaticTokens,
@@ -24,21 +24,21 @@ pub struct Authenticator {
     anonymous: Option<Arc<UserInfo>>,
 }
 
-/// The peer of a connection, as far as the transport knows it. It travels with each request of the connection.
+/// The peer of a connection, as authenticated by TLS. Each request of the connection carries it in its extensions.
 #[derive(Clone, Debug)]
 pub enum Peer {
     /// The transport has made sure of it.
     User(Arc<UserInfo>),
-    /// The client has shown a certificate that this server does not trust.
+    /// The client has presented a certificate that this server does not trust.
     #[cfg(feature = "tls")]
     Stranger,
 }
 
-/// Whom a token is of.
+/// The user of a token, and the audiences it is valid for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct TokenUser {
     pub(crate) user: Arc<UserInfo>,
-    /// Those of the audiences in question that the token is for.
+    /// The requested audiences that the token is valid for.
     pub(crate) audiences: Vec<String>,
 }
 
@@ -57,7 +57,7 @@ impl Authenticator {
         &self.signer
     }
 
-    /// Returns the signer for those who sign besides requests.
+    /// Returns the token signer, for token requests and controllers.
     pub(crate) fn shared_signer(&self) -> Arc<TokenSigner> {
         Arc::clone(&self.signer)
     }
@@ -70,14 +70,17 @@ impl Authenticator {
         storage: &Storage,
         now: Timestamp,
     ) -> Result<Arc<UserInfo>, AuthenticationError> {
+        // The certificate first, as in the union of authenticators upstream: a token beside it is not read.
         if let Some(Peer::User(user)) = peer {
             return Ok(Arc::clone(user));
         }
         let token = bearer_token(headers).map(str::to_owned);
+        // An invalid token fails the request: falling back to anonymous would hide the mistake.
         if let Some(token) = token.or_else(|| subprotocol::token(headers)) {
-            let known = self.token_user(&token, self.signer.audiences(), storage, now)?;
-            return Ok(known.user);
+            let token_user = self.token_user(&token, self.signer.audiences(), storage, now)?;
+            return Ok(token_user.user);
         }
+        // After the token: a client may present any certificate, if its token is valid.
         if peer.is_some() {
             return Err(AuthenticationError::UnknownCertificate);
         }
@@ -85,7 +88,7 @@ impl Authenticator {
         anonymous.ok_or(AuthenticationError::Missing)
     }
 
-    /// Whom `token` is of, if it is for one of `audiences`.
+    /// Authenticates `token` for one of `audiences`.
     pub(crate) fn token_user(
         &self,
         token: &str,
@@ -96,6 +99,7 @@ impl Authenticator {
         if let Some(user) = self.tokens.user(token) {
             return self.for_api(Arc::clone(user), audiences);
         }
+        // Before bound tokens: both are JWTs of this signer, and differ by the issuer.
         if let Some(claims) = self.signer.verify_of_secret(token) {
             let user = user_of_secret(&claims, token, storage)?;
             return self.for_api(Arc::new(user), audiences);
@@ -117,7 +121,7 @@ impl Authenticator {
         })
     }
 
-    /// Returns a user whose token names no audience, and is for the API.
+    /// Returns the result for a token without audiences, which is valid for the API only.
     fn for_api(
         &self,
         user: Arc<UserInfo>,
@@ -151,7 +155,7 @@ fn user_of_secret(
     claims.user(account.as_deref().map(StoredObject::uid), is_in_secret)
 }
 
-/// The token that a request brings. What is no bearer token is not looked at.
+/// Returns the bearer token of a request. Other schemes are ignored.
 fn bearer_token(headers: &HeaderMap) -> Option<&str> {
     let value = headers.get(header::AUTHORIZATION)?.to_str().ok()?;
     let mut words = value.trim().split(' ');

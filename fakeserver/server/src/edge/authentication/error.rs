@@ -1,6 +1,6 @@
 //! Authentication errors.
 
-/// A credential that does not count. The request is refused with 401; only a review of a token tells the reason.
+/// An invalid credential. The request is rejected with 401; only a `TokenReview` reports the reason.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum AuthenticationError {
     /// The request has no credentials, and anonymous requests are not served.
@@ -15,7 +15,7 @@ pub enum AuthenticationError {
     /// The token's time is over, or has not begun.
     #[error("[invalid bearer token, service account token has expired]")]
     TokenExpired,
-    /// The token was issued for others than asked.
+    /// The token was issued for other audiences.
     #[error("[invalid bearer token, token audiences is invalid for the target audiences]")]
     WrongAudience,
     /// The service account was deleted, or is another one of the same name.

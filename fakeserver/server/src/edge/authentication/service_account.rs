@@ -17,9 +17,9 @@ use crate::write::ClaimsSigner;
 pub(super) const ISSUER: &str = "https://kubernetes.default.svc.cluster.local";
 const CREDENTIAL_ID: &str = "authentication.kubernetes.io/credential-id";
 
-/// Signs and verifies tokens with a key of this server, or with those that it was given.
+/// Signs and verifies tokens with the server's own key, or with configured keys.
 ///
-/// With its own key, the algorithm that tokens name is not the one that is used: no client has a key to verify them with.
+/// Tokens of the own key name an algorithm that is not the one used: no client has the key to verify them.
 pub struct TokenSigner {
     key: [u8; 32],
     #[cfg(feature = "tls")]
@@ -110,7 +110,7 @@ impl TokenSigner {
         &self.audiences
     }
 
-    /// A token that says `claims`.
+    /// Returns a signed token with `claims`.
     pub(crate) fn sign(&self, claims: &Value) -> String {
         #[cfg(feature = "tls")]
         if let Some(token) = self.keys.sign(claims) {
@@ -165,7 +165,7 @@ impl TokenSigner {
 
 impl std::fmt::Debug for TokenSigner {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        // Not the key.
+        // Leaves the key out.
         f.debug_struct("TokenSigner").finish_non_exhaustive()
     }
 }
@@ -202,13 +202,13 @@ impl Claims {
         (&private.namespace, &private.serviceaccount.name)
     }
 
-    /// Those of `audiences` that the token is for.
+    /// Returns those of `audiences` that the token is valid for.
     pub(super) fn audiences(&self, audiences: &[String]) -> Vec<String> {
         let common = audiences.iter().filter(|wanted| self.aud.contains(wanted));
         common.cloned().collect()
     }
 
-    /// Whom the token is of at `now`, if the account has the uid `uid`.
+    /// Returns the user of the token at `now`, if the account has the uid `uid`.
     pub(super) fn user(
         &self,
         now: Timestamp,

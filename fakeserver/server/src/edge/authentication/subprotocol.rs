@@ -6,13 +6,13 @@ use http::{HeaderMap, header};
 /// The prefix of the token in a protocol's name. It names no protocol that is spoken.
 const BEARER_PREFIX: &str = "base64url.bearer.authorization.k8s.io.";
 
-/// The protocols that a client speaks, without those that bring a token.
+/// Returns the subprotocols that a client offers, without those that carry a token.
 pub fn spoken(headers: &HeaderMap) -> impl Iterator<Item = &str> {
     offered(headers).filter(|protocol| !protocol.starts_with(BEARER_PREFIX))
 }
 
-/// The token that a client brings among its protocols. It is empty, and so no one's, if it cannot be read, or if no
-/// protocol is left that could be spoken.
+/// Returns the token among the client's subprotocols. It is empty, and so invalid, if it cannot be decoded or if no
+/// other subprotocol is offered.
 pub(super) fn token(headers: &HeaderMap) -> Option<String> {
     let encoded = offered(headers).find_map(|protocol| protocol.strip_prefix(BEARER_PREFIX))?;
     let decoded = URL_SAFE_NO_PAD.decode(encoded).unwrap_or_default();

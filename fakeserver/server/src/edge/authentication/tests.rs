@@ -53,7 +53,7 @@ fn a_token_ends_with_its_time_and_with_its_account() {
 }
 
 #[test]
-fn what_others_signed_or_changed_is_no_token() {
+fn foreign_and_changed_tokens_are_invalid() {
     let signer = TokenSigner::new([7; 32]);
     let token = signer.sign(&claims());
     assert!(TokenSigner::new([8; 32]).verify(&token).is_none());
@@ -72,13 +72,13 @@ fn what_others_signed_or_changed_is_no_token() {
 fn a_token_file_is_read_line_by_line() {
     let text = "t1,jane,1\n\nt2,\"joe \"\"the\"\" cat\",2,\"a,b\"\r\nt3,jim,,c,ignored\n";
     let tokens = StaticTokens::parse(text).unwrap();
-    let shown: Vec<(&str, &str, &str, &[String])> = tokens
+    let users: Vec<(&str, &str, &str, &[String])> = tokens
         .iter()
         .map(|(token, user)| (token.as_str(), user.name(), user.uid(), user.groups()))
         .collect();
     let groups: Vec<String> = ["a", "b", "c"].map(str::to_owned).into();
     assert_eq!(
-        shown,
+        users,
         [
             ("t1", "jane", "1", &[][..]),
             ("t2", "joe \"the\" cat", "2", &groups[..2]),

@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use fakeserver_value::user::UserInfo;
 
-/// Tokens, and who they are of.
+/// Static bearer tokens and their users.
 #[derive(Clone, Debug, Default)]
 pub struct StaticTokens {
     users: BTreeMap<String, Arc<UserInfo>>,

@@ -25,11 +25,11 @@ const KINDS: [&Kind; 4] = [
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Authorization {
-    /// Everybody may do everything.
+    /// Every request is allowed.
     #[default]
     AlwaysAllow,
     /// The stored roles and bindings decide. The server begins with the roles of a real cluster: `cluster-admin`,
-    /// `admin`, `edit`, `view`, and those that let everybody discover what is served.
+    /// `admin`, `edit`, `view`, and those of discovery.
     Rbac,
 }
 
@@ -37,11 +37,11 @@ pub enum Authorization {
 #[derive(Debug)]
 pub(crate) struct Authorizer {
     mode: Authorization,
-    read: Mutex<Option<Read>>,
+    read: Mutex<Option<CachedPolicy>>,
 }
 
 #[derive(Debug)]
-struct Read {
+struct CachedPolicy {
     snapshots: [Snapshot; 4],
     policy: Arc<Policy>,
 }
@@ -60,15 +60,17 @@ impl Authorizer {
         self.mode
     }
 
-    /// The rules as they are now. The storage must not be locked by the caller.
+    /// Returns the current policy. The caller must not hold the storage's lock.
     pub(crate) fn access(&self, storage: &Storage) -> Access {
         if self.mode == Authorization::AlwaysAllow {
             return Access::All;
         }
+        // All four kinds in one view: a role and its binding from different revisions could grant what never was.
         let snapshots = storage.view(|view| KINDS.map(|kind| view.snapshot(kind.storage())));
         let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(read) = &*read {
             let mut pairs = read.snapshots.iter().zip(&snapshots);
+            // By identity of the maps: a comparison per request that does not depend on the number of roles.
             if pairs.all(|(read, now)| read.is_same(now)) {
                 return Access::Rules(Arc::clone(&read.policy));
             }
@@ -79,7 +81,7 @@ impl Authorizer {
             objects.map(move |object| (kind, object.to_value()))
         });
         let policy = Arc::new(Policy::new(objects));
-        *read = Some(Read {
+        *read = Some(CachedPolicy {
             snapshots: snapshots.clone(),
             policy: Arc::clone(&policy),
         });

@@ -22,7 +22,7 @@ pub(crate) struct Impersonation {
     pub(crate) needs: Vec<Attributes>,
 }
 
-/// Reads the impersonation that the headers of a request ask for. The error says why they are not consistent.
+/// Parses the impersonation headers of a request. The error explains an inconsistency.
 pub(crate) fn impersonation(headers: &HeaderMap) -> Result<Option<Impersonation>, String> {
     let all = |name: &str| -> Vec<&str> {
         let values = headers.get_all(name).iter();
@@ -75,7 +75,7 @@ pub(crate) fn impersonation(headers: &HeaderMap) -> Result<Option<Impersonation>
     Ok(Some(Impersonation { user, needs }))
 }
 
-/// Groups, uid and the like are those of a user: alone they mean nothing.
+/// Groups, uid and extra fields belong to an impersonated user, and are invalid without one.
 fn without_user(
     groups: &[&str],
     uid: &str,

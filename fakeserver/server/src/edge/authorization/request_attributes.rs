@@ -68,7 +68,8 @@ fn verb_of(method: &Method) -> &'static str {
     }
 }
 
-/// The name that a list or a watch selects, if it selects one: who may see one object may also watch it.
+/// Returns the name that a list or a watch selects by `metadata.name`: a permission for one named object allows to
+/// watch it.
 fn selected_name(query: &Query) -> String {
     let requirements = query.get("fieldSelector").unwrap_or_default().split(',');
     let mut names = requirements.filter_map(|requirement| {

@@ -20,7 +20,7 @@ use super::{impersonation, request_attributes};
 use crate::edge::request::Query;
 
 /// `GET /api/v1/pods?watch=1` as attributes.
-fn asked(line: &str) -> Attributes {
+fn attributes(line: &str) -> Attributes {
     let (method, uri) = line.split_once(' ').unwrap();
     let (path, query) = uri.split_once('?').unwrap_or((uri, ""));
     let method = Method::from_bytes(method.as_bytes()).unwrap();
@@ -103,7 +103,7 @@ const REQUESTS: [(&str, &str); 23] = [
 #[test]
 fn a_request_is_a_verb_on_a_resource_or_on_a_path() {
     let check = |line: &str, expected: &str| {
-        let found = asked(line);
+        let found = attributes(line);
         let target = match &found.target {
             Target::Path(path) => path.clone(),
             Target::Resource(at) => format!(
@@ -124,17 +124,17 @@ fn a_request_is_a_verb_on_a_resource_or_on_a_path() {
 
 #[test]
 fn a_denial_is_in_the_words_of_the_api() {
-    let said = |line: &str| asked(line).denial(&user("bob", &[]));
+    let denial = |line: &str| attributes(line).denial(&user("bob", &[]));
     assert_eq!(
-        said("GET /api/v1/namespaces/default/pods/x/log"),
+        denial("GET /api/v1/namespaces/default/pods/x/log"),
         "User \"bob\" cannot get resource \"pods/log\" in API group \"\" in the namespace \"default\""
     );
     assert_eq!(
-        said("GET /apis/apps/v1/deployments"),
+        denial("GET /apis/apps/v1/deployments"),
         "User \"bob\" cannot list resource \"deployments\" in API group \"apps\" at the cluster scope"
     );
     assert_eq!(
-        said("GET /metrics/<b>"),
+        denial("GET /metrics/<b>"),
         "User \"bob\" cannot get path \"/metrics/&lt;b&gt;\""
     );
 }
@@ -144,7 +144,7 @@ fn rule(text: Value) -> PolicyRule {
 }
 
 #[test]
-fn a_rule_allows_what_it_names_and_nothing_else() {
+fn a_rule_allows_only_what_it_names() {
     let pods =
         json!({"verbs": ["get", "list"], "apiGroups": [""], "resources": ["pods", "pods/log"]});
     let named = json!({
@@ -195,7 +195,7 @@ fn a_rule_allows_what_it_names_and_nothing_else() {
         (&every_path, "POST /_control/reset", true),
         (&every_path, "GET /api/v1/pods", false),
     ] {
-        let allowed = rule(text.clone()).allows(&asked(line));
+        let allowed = rule(text.clone()).allows(&attributes(line));
         assert_eq!(allowed, is_allowed, "{line} by {text}");
     }
 }
@@ -287,7 +287,7 @@ fn bindings_give_roles_to_users_groups_and_service_accounts() {
         (&elsewhere, "GET /api/v1/namespaces/a/configmaps/c", Err("")),
         (&user("x", &["system:masters"]), "PATCH /metrics", Ok("")),
     ] {
-        let decision = policy.decide(user, &asked(line));
+        let decision = policy.decide(user, &attributes(line));
         let reason = decision.reason.as_str();
         let found = if decision.is_allowed {
             Ok(reason)
@@ -364,7 +364,11 @@ fn a_cluster_begins_with_the_roles_of_users() {
     let policy = Policy::new(objects);
     let who = |line: &str| -> Vec<&str> {
         let names = ["viewer", "editor", "owner"];
-        let may = |name: &&str| policy.decide(&user(name, &[]), &asked(line)).is_allowed;
+        let may = |name: &&str| {
+            policy
+                .decide(&user(name, &[]), &attributes(line))
+                .is_allowed
+        };
         names.into_iter().filter(may).collect()
     };
     assert_eq!(
@@ -383,7 +387,7 @@ fn a_cluster_begins_with_the_roles_of_users() {
 
     let everybody = user("x", &["system:authenticated"]);
     let anonymous = UserInfo::anonymous();
-    for (line, known, unknown) in [
+    for (line, for_everybody, for_anonymous) in [
         ("GET /apis/apps/v1", true, false),
         ("GET /version", true, true),
         ("GET /_control/stats", false, false),
@@ -393,17 +397,17 @@ fn a_cluster_begins_with_the_roles_of_users() {
             false,
         ),
     ] {
-        let may = |user| policy.decide(user, &asked(line)).is_allowed;
+        let may = |user| policy.decide(user, &attributes(line)).is_allowed;
         assert_eq!(
             (may(&everybody), may(&anonymous)),
-            (known, unknown),
+            (for_everybody, for_anonymous),
             "{line}"
         );
     }
 }
 
 #[test]
-fn nobody_gives_what_he_does_not_have() {
+fn an_rbac_write_grants_no_more_than_the_writer_has() {
     let held = [
         rule(json!({"verbs": ["get", "list"], "apiGroups": [""], "resources": ["pods", "*/log"]})),
         rule(
@@ -502,7 +506,7 @@ fn every_request() -> Vec<Attributes> {
 }
 
 proptest! {
-    /// Rights that are granted without anything missing allow nothing that their giver may not do.
+    /// Granted rights without missing ones allow nothing beyond the granter's own rights.
     #[test]
     fn rights_that_are_held_are_all_that_can_be_given(
         held in vec(any_rule(), 0..4),
@@ -510,13 +514,13 @@ proptest! {
     ) {
         let own: Vec<&PolicyRule> = held.iter().collect();
         let is_held = missing_rights(&user("bob", &[]), &own, &granted).is_none();
-        let may = |rules: &[PolicyRule], asked: &Attributes| {
-            rules.iter().any(|rule| rule.allows(asked))
+        let may = |rules: &[PolicyRule], attributes: &Attributes| {
+            rules.iter().any(|rule| rule.allows(attributes))
         };
-        for asked in every_request() {
+        for attributes in every_request() {
             prop_assert!(
-                !is_held || !may(&granted, &asked) || may(&held, &asked),
-                "{asked:?}"
+                !is_held || !may(&granted, &attributes) || may(&held, &attributes),
+                "{attributes:?}"
             );
         }
         prop_assert_eq!(missing_rights(&user("bob", &[]), &own, &held), None);
@@ -536,10 +540,10 @@ fn headers(pairs: &[(&str, &str)]) -> HeaderMap {
 }
 
 #[test]
-fn acting_as_another_needs_a_right_for_each_part_of_him() {
-    let asked = |pairs: &[(&str, &str)]| impersonation(&headers(pairs));
-    assert_eq!(asked(&[("user-agent", "x")]), Ok(None));
-    let jane = asked(&[
+fn impersonation_needs_a_permission_for_each_part() {
+    let impersonated = |pairs: &[(&str, &str)]| impersonation(&headers(pairs));
+    assert_eq!(impersonated(&[("user-agent", "x")]), Ok(None));
+    let jane = impersonated(&[
         ("Impersonate-User", "jane"),
         ("Impersonate-Group", "a"),
         ("Impersonate-Group", "b"),
@@ -575,7 +579,7 @@ fn acting_as_another_needs_a_right_for_each_part_of_him() {
         ]
     );
 
-    let robot = asked(&[("impersonate-user", "system:serviceaccount:ns:robot")]);
+    let robot = impersonated(&[("impersonate-user", "system:serviceaccount:ns:robot")]);
     let robot = robot.unwrap().unwrap();
     let account = ResourceAttributes {
         resource: "serviceaccounts".to_owned(),
@@ -585,13 +589,13 @@ fn acting_as_another_needs_a_right_for_each_part_of_him() {
     };
     assert_eq!(robot.needs, [Attributes::resource("impersonate", account)]);
     assert!(robot.user.is_in("system:serviceaccounts:ns"));
-    let nobody = asked(&[("impersonate-user", "system:anonymous")]);
+    let nobody = impersonated(&[("impersonate-user", "system:anonymous")]);
     assert_eq!(
         nobody.unwrap().unwrap().user.groups(),
         ["system:unauthenticated"]
     );
     assert_eq!(
-        asked(&[("impersonate-group", "a"), ("impersonate-uid", "7")]),
+        impersonated(&[("impersonate-group", "a"), ("impersonate-uid", "7")]),
         Err(
             "requested &user.DefaultInfo{Name:\"\", UID:\"7\", Groups:[]string{\"a\"}, \
              Extra:map[string][]string(nil)} without impersonating a user name"

@@ -10,7 +10,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::{
-    Hidden,
+    HiddenVersions,
     remote::{MergedGroup, MergedVersion, RemoteVersion},
 };
 
@@ -29,20 +29,20 @@ struct Empty {}
 #[derive(Serialize)]
 struct AggregatedGroup<'a> {
     metadata: Name<'a>,
-    versions: Vec<AnyVersion<'a>>,
+    versions: Vec<VersionEntry<'a>>,
 }
 
 /// A version of this server or of another one.
 #[derive(Serialize)]
 #[serde(untagged)]
-enum AnyVersion<'a> {
+enum VersionEntry<'a> {
     Local(AggregatedVersion<'a>),
-    Remote(ToldVersion<'a>),
+    Remote(RemoteVersionEntry<'a>),
 }
 
-/// A version as another server tells of it.
+/// A version with the resources that an aggregated server reported.
 #[derive(Serialize)]
-struct ToldVersion<'a> {
+struct RemoteVersionEntry<'a> {
     version: &'a str,
     resources: &'a [Value],
     freshness: &'static str,
@@ -94,13 +94,13 @@ struct ResponseKind<'a> {
 }
 
 /// `/api`.
-pub(super) fn core<'a>(registry: &'a Registry, hidden: &Hidden) -> GroupList<'a> {
+pub(super) fn core<'a>(registry: &'a Registry, hidden: &HiddenVersions) -> GroupList<'a> {
     let core = registry.group("").map(MergedGroup::local);
     groups(core.as_slice(), hidden)
 }
 
 /// `/apis`.
-pub(super) fn groups<'a>(groups: &[MergedGroup<'a>], hidden: &Hidden) -> GroupList<'a> {
+pub(super) fn groups<'a>(groups: &[MergedGroup<'a>], hidden: &HiddenVersions) -> GroupList<'a> {
     let groups = groups.iter();
     GroupList {
         kind: "APIGroupDiscoveryList",
@@ -115,11 +115,11 @@ pub(super) fn groups<'a>(groups: &[MergedGroup<'a>], hidden: &Hidden) -> GroupLi
 // === impl AggregatedGroup ===
 
 impl<'a> AggregatedGroup<'a> {
-    fn of(group: &MergedGroup<'a>, hidden: &Hidden) -> Self {
+    fn of(group: &MergedGroup<'a>, hidden: &HiddenVersions) -> Self {
         let versions = group.versions.iter();
         let of = |version: &MergedVersion<'a>| match version {
-            MergedVersion::Local(version) => AnyVersion::local(group.name, version, hidden),
-            MergedVersion::Remote(remote) => AnyVersion::remote(remote, hidden),
+            MergedVersion::Local(version) => VersionEntry::local(group.name, version, hidden),
+            MergedVersion::Remote(remote) => VersionEntry::remote(remote, hidden),
         };
         Self {
             metadata: Name { name: group.name },
@@ -128,8 +128,8 @@ impl<'a> AggregatedGroup<'a> {
     }
 }
 
-impl<'a> AnyVersion<'a> {
-    fn local(group: &str, version: &'a Version, hidden: &Hidden) -> Self {
+impl<'a> VersionEntry<'a> {
+    fn local(group: &str, version: &'a Version, hidden: &HiddenVersions) -> Self {
         let key = (group.to_owned(), version.name.to_string());
         Self::Local(if hidden.contains(&key) {
             AggregatedVersion::unknown(version)
@@ -138,9 +138,9 @@ impl<'a> AnyVersion<'a> {
         })
     }
 
-    fn remote(remote: &'a RemoteVersion, hidden: &Hidden) -> Self {
+    fn remote(remote: &'a RemoteVersion, hidden: &HiddenVersions) -> Self {
         let is_hidden = hidden.contains(&(remote.group.clone(), remote.version.clone()));
-        Self::Remote(ToldVersion {
+        Self::Remote(RemoteVersionEntry {
             version: &remote.version,
             resources: if is_hidden { &[] } else { &remote.resources },
             freshness: if remote.is_current && !is_hidden {
@@ -164,7 +164,7 @@ impl<'a> AggregatedVersion<'a> {
         }
     }
 
-    /// A version whose server is away.
+    /// A version whose server is unavailable.
     fn unknown(version: &'a Version) -> Self {
         Self {
             version: &version.name,

@@ -73,7 +73,7 @@ fn has_path(endpoint: &str, check: &str) -> bool {
     endpoint != "readyz" || !WITHOUT_PATH.contains(&check)
 }
 
-/// Answers for an endpoint, or one check of it; nothing if there is no such check.
+/// Answers a health endpoint, or one check of it; `None` if there is no such check.
 pub(super) fn serve(
     endpoint: &str,
     check: Option<&str>,

@@ -23,10 +23,10 @@ use crate::edge::{
     response::{Delivery, check_route, pretty},
 };
 
-/// Versions of groups of which it is unknown what they have.
-type Hidden = BTreeSet<(String, String)>;
+/// The group versions that a fault hides from aggregated discovery.
+type HiddenVersions = BTreeSet<(String, String)>;
 
-/// The media type of the documents that tell of all groups at once.
+/// The media type of aggregated discovery documents.
 const AGGREGATED: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
 const JSON: &str = "application/json";
 
@@ -39,15 +39,19 @@ struct Document {
     etag: HeaderValue,
 }
 
-/// Nothing adds to the core group.
-static AGGREGATED_CORE: LazyLock<Document> =
-    LazyLock::new(|| Document::new(&aggregated::core(&Registry::builtin(), &Hidden::new())));
+/// No definition adds to the core group, so its document is constant.
+static AGGREGATED_CORE: LazyLock<Document> = LazyLock::new(|| {
+    Document::new(&aggregated::core(
+        &Registry::builtin(),
+        &HiddenVersions::new(),
+    ))
+});
 /// The groups of a server without custom resources.
 static AGGREGATED_GROUPS: LazyLock<Document> = LazyLock::new(|| {
     let (registry, remote) = (Registry::builtin(), Remote::default());
     Document::new(&aggregated::groups(
         &remote.merged(&registry),
-        &Hidden::new(),
+        &HiddenVersions::new(),
     ))
 });
 
@@ -64,29 +68,29 @@ enum Server {
     Group(MediaTypes),
 }
 
-/// The facts that discovery shows.
-pub(crate) struct Known<'a> {
+/// The sources of discovery documents.
+pub(crate) struct DiscoverySource<'a> {
     pub(crate) registry: &'a Registry,
     pub(crate) remote: &'a Remote,
     pub(crate) media_types: MediaTypes,
-    /// Returns whether a version of a group is hidden where all are listed together.
+    /// Returns whether a group version is hidden from aggregated discovery.
     pub(crate) is_hidden: &'a dyn Fn(&str, &str) -> bool,
 }
 
 /// Answers a request for one of these documents; nothing if `path` leads to none.
 pub(crate) fn serve(
-    known: &Known<'_>,
+    source: &DiscoverySource<'_>,
     method: &Method,
     path: &ApiPath,
     query: &Query,
     headers: &HeaderMap,
     is_pretty: bool,
 ) -> Option<Result<Response, Status>> {
-    let registry = known.registry;
+    let registry = source.registry;
     let answer = match path {
         ApiPath::CoreVersions => {
             let plain = || to_bytes(&plain::core_versions(registry, host(headers)));
-            let hidden = known.hidden(|group| group.name.is_empty());
+            let hidden = source.hidden(|group| group.name.is_empty());
             if hidden.is_empty() {
                 versions(headers, Server::Core, is_pretty, &AGGREGATED_CORE, plain)
             } else {
@@ -94,18 +98,18 @@ pub(crate) fn serve(
                 versions(headers, Server::Core, is_pretty, &aggregated, plain)
             }
         }
-        ApiPath::Groups => groups(known, headers, is_pretty),
+        ApiPath::Groups => groups(source, headers, is_pretty),
         ApiPath::Group(name) => {
-            let group = known.remote.merged_group(registry, name)?;
+            let group = source.remote.merged_group(registry, name)?;
             document(headers, Server::Aggregator, is_pretty, || {
                 to_bytes(&plain::one_group(&group))
             })
         }
         ApiPath::Version { group, version } => {
             let group = registry.group(group)?;
-            resources(known, headers, is_pretty, group, version)?
+            resources(source, headers, is_pretty, group, version)?
         }
-        // These two have one form only, which is indented, and no kind.
+        // These two documents have no kind, and are always indented.
         ApiPath::Root => Ok(json(
             pretty(&to_bytes(&plain::paths(registry))).into(),
             JSON,
@@ -122,7 +126,7 @@ pub(crate) fn serve(
             return None;
         }
     };
-    if method == Method::GET || !goes_by_method(registry, path) {
+    if method == Method::GET || !has_method_routes(registry, path) {
         Some(answer)
     } else {
         Some(Err(Status::method_not_allowed()))
@@ -130,12 +134,16 @@ pub(crate) fn serve(
 }
 
 /// Answers with all groups but the core one.
-fn groups(known: &Known<'_>, headers: &HeaderMap, is_pretty: bool) -> Result<Response, Status> {
-    let (registry, server) = (known.registry, Server::Aggregator);
-    let hidden = known.hidden(|group| !group.name.is_empty());
-    let groups = known.remote.merged(registry);
+fn groups(
+    source: &DiscoverySource<'_>,
+    headers: &HeaderMap,
+    is_pretty: bool,
+) -> Result<Response, Status> {
+    let (registry, server) = (source.registry, Server::Aggregator);
+    let hidden = source.hidden(|group| !group.name.is_empty());
+    let groups = source.remote.merged(registry);
     let plain = || to_bytes(&plain::groups(&groups));
-    if registry.is_builtin() && hidden.is_empty() && known.remote.versions.is_empty() {
+    if registry.is_builtin() && hidden.is_empty() && source.remote.versions.is_empty() {
         return versions(headers, server, is_pretty, &AGGREGATED_GROUPS, plain);
     }
     let aggregated = Document::new(&aggregated::groups(&groups, &hidden));
@@ -143,7 +151,7 @@ fn groups(known: &Known<'_>, headers: &HeaderMap, is_pretty: bool) -> Result<Res
 }
 
 /// Returns whether a path has a route, which goes by the method. Other handlers answer any.
-fn goes_by_method(registry: &Registry, path: &ApiPath) -> bool {
+fn has_method_routes(registry: &Registry, path: &ApiPath) -> bool {
     match path {
         ApiPath::CoreVersions | ApiPath::ServerVersion => true,
         ApiPath::Version { group, .. } => {
@@ -156,7 +164,7 @@ fn goes_by_method(registry: &Registry, path: &ApiPath) -> bool {
 
 /// Answers with the resources of a version of a group; nothing if a custom group does not have it.
 fn resources(
-    known: &Known<'_>,
+    source: &DiscoverySource<'_>,
     headers: &HeaderMap,
     is_pretty: bool,
     group: &Group,
@@ -165,9 +173,9 @@ fn resources(
     let server = if group.is_custom {
         Server::Definitions
     } else {
-        Server::Group(known.media_types)
+        Server::Group(source.media_types)
     };
-    match known.registry.version(&group.name, version) {
+    match source.registry.version(&group.name, version) {
         Some(version) => Some(document(headers, server, is_pretty, || {
             to_bytes(&plain::resources(group, version))
         })),
@@ -216,7 +224,7 @@ fn document(
         Server::Group(media_types) => (media_types, true),
     };
     let delivery = Delivery::plain(headers, media_types, is_routed, is_pretty)?;
-    Ok(delivery.made(StatusCode::OK, body()))
+    Ok(delivery.negotiated(StatusCode::OK, body()))
 }
 
 fn is_plain(clause: &str) -> bool {
@@ -225,7 +233,7 @@ fn is_plain(clause: &str) -> bool {
     is_json && !parts.any(|parameter| parameter.starts_with("as="))
 }
 
-fn shown(body: Bytes, is_pretty: bool) -> Bytes {
+fn indented_if(body: Bytes, is_pretty: bool) -> Bytes {
     if is_pretty {
         pretty(&body).into()
     } else {
@@ -250,11 +258,11 @@ fn host(headers: &HeaderMap) -> &str {
     }
 }
 
-// === impl Known ===
+// === impl DiscoverySource ===
 
-impl Known<'_> {
-    /// The versions of such groups of which it is unknown what they have.
-    fn hidden(&self, is_asked: impl Fn(&Group) -> bool) -> Hidden {
+impl DiscoverySource<'_> {
+    /// Returns the versions of the selected groups that a fault hides.
+    fn hidden(&self, is_asked: impl Fn(&Group) -> bool) -> HiddenVersions {
         let groups = self.registry.groups().iter();
         let groups = groups.filter(|group| is_asked(group));
         let versions = groups.flat_map(|group| {
@@ -287,14 +295,14 @@ impl Document {
 
     /// The document, or that the client has it already.
     fn answer(&self, headers: &HeaderMap, is_pretty: bool) -> Response {
-        let known = header_text(headers, header::IF_NONE_MATCH);
-        let has_it = known
+        let etags = header_text(headers, header::IF_NONE_MATCH);
+        let has_it = etags
             .split(',')
             .any(|tag| tag.trim().as_bytes() == self.etag.as_bytes());
         let mut response = if has_it {
             StatusCode::NOT_MODIFIED.into_response()
         } else {
-            json(shown(self.body.clone(), is_pretty), AGGREGATED)
+            json(indented_if(self.body.clone(), is_pretty), AGGREGATED)
         };
         let headers = response.headers_mut();
         headers.insert(header::ETAG, self.etag.clone());

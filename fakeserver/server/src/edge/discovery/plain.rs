@@ -202,7 +202,7 @@ pub(super) fn paths(registry: &Registry) -> Paths {
     Paths { paths }
 }
 
-/// `/version`: that of the server whose answers these are.
+/// The document of `/version`: that of the recorded Kubernetes release.
 pub(super) fn server_version() -> ServerVersion {
     ServerVersion {
         major: "1",
@@ -221,7 +221,7 @@ pub(super) fn server_version() -> ServerVersion {
     }
 }
 
-/// All groups but the core one, which has no name.
+/// Returns all groups but the core group, which has no name.
 fn named(registry: &Registry) -> impl Iterator<Item = &Group> {
     let groups = registry.groups().iter();
     groups.filter(|group| !group.name.is_empty())

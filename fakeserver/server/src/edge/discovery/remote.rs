@@ -28,11 +28,11 @@ pub(crate) struct RemoteVersion {
 #[derive(Debug, Default)]
 pub(crate) struct Remote {
     pub(crate) versions: Vec<RemoteVersion>,
-    /// The priorities of local versions, by group and version. Empty if there are no others.
+    /// The priorities of local versions, by group and version. Empty if there are no remote versions.
     pub(crate) local: BTreeMap<(String, String), Priorities>,
 }
 
-/// A group whose versions may come from several servers.
+/// A group with versions of this server and of aggregated ones.
 pub(super) struct MergedGroup<'a> {
     pub(super) name: &'a str,
     pub(super) versions: Vec<MergedVersion<'a>>,
@@ -67,7 +67,7 @@ impl Remote {
             .filter(|remote| !remote.group.is_empty())
         {
             let versions = groups.entry(&remote.group).or_default();
-            versions.retain(|known| known.name() != remote.version);
+            versions.retain(|version| version.name() != remote.version);
             versions.push(MergedVersion::Remote(remote));
         }
         let mut merged: Vec<MergedGroup<'_>> = groups
@@ -115,20 +115,20 @@ impl Remote {
         });
     }
 
-    /// Returns the highest priority that a version gives its group; `None` for local groups of which none is known.
+    /// Returns the highest priority that a version gives its group; `None` for local groups without a known priority.
     fn group_priority(&self, registry: &Registry, group: &MergedGroup<'_>) -> Option<i64> {
         if group.name == FIRST {
             return None;
         }
         let is_built_in = |group: Option<&Group>| group.is_some_and(|group| !group.is_custom);
-        let mut known = group.versions.iter().filter(|version| match version {
+        let mut local = group.versions.iter().filter(|version| match version {
             MergedVersion::Remote(_) => true,
             MergedVersion::Local(local) => {
                 let key = (group.name.to_owned(), local.name.to_string());
                 self.local.contains_key(&key)
             }
         });
-        if is_built_in(registry.group(group.name)) && known.next().is_none() {
+        if is_built_in(registry.group(group.name)) && local.next().is_none() {
             return None;
         }
         let all = group.versions.iter();
@@ -141,8 +141,8 @@ impl Remote {
             MergedVersion::Remote(remote) => remote.priorities,
             MergedVersion::Local(local) => {
                 let key = (group.to_owned(), local.name.to_string());
-                let known = self.local.get(&key).copied();
-                known.unwrap_or(Priorities {
+                let priorities = self.local.get(&key).copied();
+                priorities.unwrap_or(Priorities {
                     group: 1_000,
                     version: 15,
                 })
@@ -174,8 +174,8 @@ impl<'a> MergedVersion<'a> {
     }
 }
 
-/// Returns the resources that a document about all groups has of one version; `None` if it is no such document, or lacks the
-/// version.
+/// Returns the resources of a version in an aggregated discovery document; `None` if the document is of another kind or
+/// lacks the version.
 pub(crate) fn resources_in(document: &Value, group: &str, version: &str) -> Option<Vec<Value>> {
     if document["kind"] != "APIGroupDiscoveryList" {
         return None;
@@ -190,8 +190,8 @@ pub(crate) fn resources_in(document: &Value, group: &str, version: &str) -> Opti
     Some(version["resources"].as_array().cloned().unwrap_or_default())
 }
 
-/// Returns the resources of a document about one version as a document about all groups has them; `None` if it is no such
-/// document.
+/// Converts the resources of an `APIResourceList` to the form of aggregated discovery; `None` if the document is of
+/// another kind.
 #[doc(alias = "ConvertGroupVersionIntoToDiscovery")]
 pub(crate) fn resources_of(document: &Value, group: &str, version: &str) -> Option<Vec<Value>> {
     if document["kind"] != "APIResourceList" {
@@ -200,7 +200,7 @@ pub(crate) fn resources_of(document: &Value, group: &str, version: &str) -> Opti
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let kind = |resource: &Value| {
         let or = |field: &str, own: &str| match resource[field].as_str() {
-            Some(said) if !said.is_empty() => said.to_owned(),
+            Some(text) if !text.is_empty() => text.to_owned(),
             _ => own.to_owned(),
         };
         json!({
@@ -217,13 +217,15 @@ pub(crate) fn resources_of(document: &Value, group: &str, version: &str) -> Opti
             Some((name, subresource)) => (name, Some(subresource)),
             None => (&*name, None),
         };
-        let known = resources.iter_mut().find(|known| known["resource"] == name);
+        let existing = resources
+            .iter_mut()
+            .find(|resource| resource["resource"] == name);
         let scope = if resource["namespaced"] == true {
             "Namespaced"
         } else {
             "Cluster"
         };
-        match (known, subresource) {
+        match (existing, subresource) {
             (Some(parent), Some(subresource)) => {
                 let below = json!({
                     "subresource": subresource,
@@ -277,14 +279,14 @@ mod tests {
     fn names(remote: &Remote) -> Vec<String> {
         let registry = Registry::builtin();
         let groups = remote.merged(&registry);
-        let shown = groups.iter().map(|group| {
+        let documents = groups.iter().map(|group| {
             let versions = group.versions.iter().map(|version| match version {
                 MergedVersion::Local(version) => version.name.to_string(),
                 MergedVersion::Remote(remote) => format!("*{}", remote.version),
             });
             format!("{} {}", group.name, versions.collect::<Vec<_>>().join(" "))
         });
-        shown.collect()
+        documents.collect()
     }
 
     #[test]
@@ -333,7 +335,7 @@ mod tests {
     }
 
     #[test]
-    fn a_document_of_one_version_becomes_that_of_all_groups() {
+    fn a_resource_list_is_converted_to_aggregated_discovery() {
         let verbs = json!(["get"]);
         let one = json!({"kind": "APIResourceList", "resources": [
             {"name": "things", "singularName": "thing", "namespaced": true, "kind": "Thing", "verbs": verbs,

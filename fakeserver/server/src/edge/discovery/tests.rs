@@ -6,7 +6,7 @@ use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use http_body_util::BodyExt;
 use serde_json::Value;
 
-use super::{AGGREGATED, Known, Remote, serve};
+use super::{AGGREGATED, DiscoverySource, Remote, serve};
 use crate::edge::request::{ApiPath, MediaTypes, Query};
 
 /// Returns the answer to a GET, if there is one.
@@ -19,13 +19,13 @@ fn get(path: &str, headers: &[(header::HeaderName, &str)]) -> Option<Response> {
     let query = Query::parse(Some(query));
     let registry = Registry::builtin();
     let path = ApiPath::parse(path);
-    let known = Known {
+    let source = DiscoverySource {
         media_types: MediaTypes::default(),
         registry: &registry,
         remote: &Remote::default(),
         is_hidden: &|_, _| false,
     };
-    let answer = serve(&known, &Method::GET, &path, &query, &headers, false)?;
+    let answer = serve(&source, &Method::GET, &path, &query, &headers, false)?;
     Some(answer.unwrap_or_else(axum::response::IntoResponse::into_response))
 }
 
@@ -54,7 +54,7 @@ async fn aggregated_documents_are_those_of_a_real_server() {
 }
 
 #[tokio::test]
-async fn a_known_document_is_not_sent_again() {
+async fn a_document_with_a_matching_etag_is_not_sent_again() {
     let first = get("/apis", &[(header::ACCEPT, AGGREGATED)]).unwrap();
     let etag = first.headers()[header::ETAG].to_str().unwrap().to_owned();
     let headers = [
@@ -131,7 +131,7 @@ async fn groups_and_versions_have_documents_of_their_own() {
 }
 
 #[tokio::test]
-async fn what_is_not_served_is_not_found() {
+async fn unserved_resources_are_not_found() {
     assert!(get("/apis/nope", &[]).is_none());
     assert!(get("/nope", &[]).is_none());
     assert!(get("/healthz/nope", &[]).is_none());
@@ -141,7 +141,7 @@ async fn what_is_not_served_is_not_found() {
 }
 
 #[tokio::test]
-async fn health_is_told_in_short_and_check_by_check() {
+async fn health_has_a_short_and_a_verbose_form() {
     for endpoint in ["/healthz", "/livez", "/readyz", "/readyz/ping"] {
         assert_eq!(text(get(endpoint, &[]).unwrap()).await, "ok", "{endpoint}");
     }

@@ -16,7 +16,7 @@ const LIST_META: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.ListMeta";
 
 /// The members of a schema that hold one schema.
 const NESTED: [&str; 2] = ["items", "additionalProperties"];
-/// The flags of a schema that say nothing if they are false.
+/// The flags of a schema that are dropped if false.
 const FLAGS: [&str; 7] = [
     "exclusiveMaximum",
     "exclusiveMinimum",
@@ -26,7 +26,7 @@ const FLAGS: [&str; 7] = [
     "x-kubernetes-int-or-string",
     "x-kubernetes-preserve-unknown-fields",
 ];
-/// The lists of a schema that say nothing if they are empty.
+/// The lists of a schema that are dropped if empty.
 const LISTS: [&str; 7] = [
     "allOf",
     "anyOf",
@@ -146,7 +146,7 @@ fn nested(schema: &mut Value) -> impl Iterator<Item = &mut Value> {
     })
 }
 
-/// Declares of embedded objects what all objects have, but where version 2 says nothing.
+/// Adds kind, apiVersion and metadata to embedded objects, except where version 2 omits them.
 fn add_embedded(schema: &mut Value, dialect: Dialect) {
     nested(schema).for_each(|schema| add_embedded(schema, dialect));
     let is_open = dialect == Dialect::V2 && preserves_unknown(schema);
@@ -170,14 +170,17 @@ fn add_embedded(schema: &mut Value, dialect: Dialect) {
     schema["properties"]["metadata"] = metadata(OBJECT_META);
     let mut required = schema["required"].as_array().cloned().unwrap_or_default();
     for field in ["kind", "apiVersion"] {
-        if !required.iter().any(|known| known == field) {
+        if !required
+            .iter()
+            .any(|required_field| required_field == field)
+        {
             required.push(field.into());
         }
     }
     schema["required"] = required.into();
 }
 
-/// Makes of a schema of a definition the schema that is published.
+/// Converts the schema of a definition to the published schema.
 fn publish(schema: &mut Value, dialect: Dialect) {
     unfold(schema);
     if let Some(members) = schema.as_object_mut() {
@@ -195,7 +198,7 @@ fn publish(schema: &mut Value, dialect: Dialect) {
     nested(schema).for_each(|schema| publish(schema, dialect));
 }
 
-/// Says of what is a number or a string that it is one of both, unless that is said already.
+/// Adds the alternatives of an int-or-string to its schema, unless they are declared.
 fn unfold(schema: &mut Value) {
     if schema["x-kubernetes-int-or-string"] != true {
         return;
@@ -213,7 +216,7 @@ fn unfold(schema: &mut Value) {
     }
 }
 
-/// Leaves out what version 2 cannot say. Where less is said, more is accepted.
+/// Drops what version 2 cannot express. The remaining schema accepts more.
 fn reduce(schema: &mut Value) {
     let is_nullable = schema["nullable"] == true;
     let is_open = preserves_unknown(schema);

@@ -1,4 +1,4 @@
-//! The types that documents refer to, and the types that each of those needs.
+//! The types that documents refer to, with their transitive references.
 //!
 //! A definition is a schema whose references are names of definitions. It is the same for both versions of OpenAPI, which
 //! differ in how they write a reference.
@@ -192,8 +192,8 @@ fn registered(kind: &str, version: Option<(&str, &str)>) -> Value {
         .collect()
 }
 
-/// Completes the fields of a definition that are of other types. A field that is always there has a default, and one that
-/// is described does not refer to its type directly.
+/// Completes the fields of a definition that are of other types. A required struct field has a default, and a described
+/// field wraps its reference in `allOf`.
 fn complete(definition: &str, schema: &mut Value) {
     let properties = schema.get_mut("properties").and_then(Value::as_object_mut);
     for (name, property) in properties.into_iter().flatten() {
@@ -209,7 +209,7 @@ fn complete(definition: &str, schema: &mut Value) {
             property["default"] = json!({});
         }
         let mut undescribed = UNDESCRIBED.iter();
-        if !undescribed.any(|(known, fields)| *known == definition && fields.contains(&&**name))
+        if !undescribed.any(|(other, fields)| *other == definition && fields.contains(&&**name))
             && let Some(members) = property.as_object_mut()
         {
             members.remove("$ref");
@@ -269,7 +269,7 @@ impl Dialect {
         }
     }
 
-    /// `schema` as it is written in this version.
+    /// Converts `schema` to this version.
     fn schema(self, schema: &Value) -> Value {
         let Value::Object(members) = schema else {
             return schema.clone();
@@ -287,7 +287,7 @@ impl Dialect {
                     written.insert("$ref".to_owned(), self.schema(&all[0])["$ref"].take());
                     continue;
                 }
-                // Version 2 has no alternatives: of what is a string or a number, it says a string.
+                // Version 2 has no alternatives: an int-or-string is a string there.
                 ("oneOf", _) if self == Self::V2 => {
                     written.entry("type").or_insert_with(|| "string".into());
                     continue;

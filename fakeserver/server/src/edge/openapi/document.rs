@@ -8,14 +8,14 @@ use sha2::{Digest, Sha512};
 
 use super::{definitions::Dialect, protobuf};
 
-/// A document and what tells it from others.
+/// A document and its `ETag`.
 #[derive(Debug)]
 pub(crate) struct Document {
     json: Bytes,
     /// The digest of the document, in hexadecimal.
     hash: String,
     dialect: Dialect,
-    /// Made when it is first asked for.
+    /// Encoded on first use.
     protobuf: OnceLock<Bytes>,
 }
 

@@ -29,30 +29,30 @@ static BUILTIN: LazyLock<Arc<Documents>> =
 #[derive(Debug)]
 pub(crate) struct Documents {
     registry: Arc<Registry>,
-    /// Those of version 3, by their paths: `api/v1`, `apis/apps/v1`.
+    /// The documents of version 3 by their paths: `api/v1`, `apis/apps/v1`.
     by_path: BTreeMap<String, Entry>,
     index: OnceLock<Document>,
     v2: OnceLock<Document>,
 }
 
-/// The documents of the state that was asked for last.
+/// The documents of the registry state that was requested last.
 #[derive(Debug, Default)]
 pub(crate) struct DocumentsCache {
     latest: Mutex<Option<Arc<Documents>>>,
-    merged: Mutex<Option<Combined>>,
+    merged: Mutex<Option<CombinedDocument>>,
 }
 
-/// The last document of version 2 with parts of other servers, and what it was made of.
+/// The last merged document of version 2, and its inputs.
 #[derive(Debug)]
-struct Combined {
+struct CombinedDocument {
     documents: Arc<Documents>,
     specs: Vec<Arc<RemoteSpec>>,
     document: Arc<Document>,
 }
 
-/// The documents of this server, and what others have told of their APIs.
+/// The documents of this server, merged with those of aggregated servers.
 #[derive(Debug)]
-pub(crate) struct Merged<'a> {
+pub(crate) struct MergedDocuments<'a> {
     cache: &'a DocumentsCache,
     pub(super) documents: &'a Arc<Documents>,
     /// Entries of the index of version 3, by path.
@@ -89,7 +89,7 @@ pub(super) enum Subject {
 // === impl DocumentsCache ===
 
 impl DocumentsCache {
-    /// The documents of `registry`. They are kept until those of another are asked for.
+    /// Returns the documents of `registry`. They are cached until another registry state is requested.
     pub(crate) fn of(&self, registry: Arc<Registry>) -> Arc<Documents> {
         if registry.has_only_recorded() {
             return Arc::clone(&BUILTIN);
@@ -104,9 +104,9 @@ impl DocumentsCache {
     }
 }
 
-// === impl Merged ===
+// === impl MergedDocuments ===
 
-impl<'a> Merged<'a> {
+impl<'a> MergedDocuments<'a> {
     /// Adds entries of the index of version 3, by path, and parts of version 2 to `documents`. `cache` keeps the result.
     pub(crate) fn new(
         cache: &'a DocumentsCache,
@@ -144,7 +144,7 @@ impl<'a> Merged<'a> {
             .merged
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
-        if let Some(kept) = kept.as_ref().filter(|kept| self.made(kept)) {
+        if let Some(kept) = kept.as_ref().filter(|kept| self.is_current(kept)) {
             return Some(Arc::clone(&kept.document));
         }
         let mut merged = v2::document(&self.documents.registry);
@@ -152,7 +152,7 @@ impl<'a> Merged<'a> {
             spec.add_to(&mut merged);
         }
         let document = Arc::new(Document::new(Dialect::V2, &merged));
-        *kept = Some(Combined {
+        *kept = Some(CombinedDocument {
             documents: Arc::clone(self.documents),
             specs: self.specs.clone(),
             document: Arc::clone(&document),
@@ -160,8 +160,8 @@ impl<'a> Merged<'a> {
         Some(document)
     }
 
-    /// Returns whether a document was made of these.
-    fn made(&self, kept: &Combined) -> bool {
+    /// Returns whether a merged document has these inputs.
+    fn is_current(&self, kept: &CombinedDocument) -> bool {
         let mut pairs = kept.specs.iter().zip(&self.specs);
         Arc::ptr_eq(&kept.documents, self.documents)
             && kept.specs.len() == self.specs.len()
@@ -172,13 +172,13 @@ impl<'a> Merged<'a> {
 // === impl Documents ===
 
 impl Documents {
-    /// Those of `registry`; what is the same as it was `before` is not made again.
+    /// Builds the documents of `registry`, reusing those that are unchanged since `before`.
     fn new(registry: Arc<Registry>, before: Option<&Arc<Self>>) -> Self {
         let entry = |subject: Subject| {
             let path = subject.path();
             let same = before.filter(|before| is_same(&subject, &before.registry, &registry));
-            let known = same.and_then(|before| before.by_path.get(&path));
-            let document = known.map(|known| Arc::clone(&known.document));
+            let previous = same.and_then(|before| before.by_path.get(&path));
+            let document = previous.map(|previous| Arc::clone(&previous.document));
             let document = document.unwrap_or_default();
             (path, Entry { subject, document })
         };

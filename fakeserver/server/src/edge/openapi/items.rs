@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use super::{
     definitions::Dialect,
     operations::{Operation, Path},
-    parameters::{Parameter, Place},
+    parameters::{Parameter, ParameterLocation},
     v2, v3,
 };
 
@@ -57,14 +57,14 @@ fn written(dialect: Dialect, parameters: &[&Parameter]) -> Value {
             let mut written = json!({
                 "name": parameter.name,
                 "in": match parameter.place {
-                    Place::Path => "path",
-                    Place::Query => "query",
+                    ParameterLocation::Path => "path",
+                    ParameterLocation::Query => "query",
                 },
             });
             if !parameter.description.is_empty() {
                 written["description"] = json!(parameter.description);
             }
-            if parameter.place == Place::Path {
+            if parameter.place == ParameterLocation::Path {
                 written["required"] = json!(true);
             }
             let schema = json!({"type": parameter.ty, "uniqueItems": true});
@@ -81,8 +81,7 @@ fn written(dialect: Dialect, parameters: &[&Parameter]) -> Value {
         .collect()
 }
 
-/// Returns the answers of an operation: those of success, each written by `with_content`, and the one to a user who is not
-/// known.
+/// Returns the responses of an operation: the successful ones, each completed by `with_content`, and 401.
 pub(super) fn responses(operation: &Operation, with_content: impl Fn(&mut Value)) -> Value {
     let mut responses = Map::new();
     for (code, description) in operation.codes {

@@ -14,7 +14,7 @@ mod definitions;
 mod custom;
 mod parameters;
 mod operations;
-mod maker;
+mod operation_builder;
 mod items;
 mod v2;
 mod v3;
@@ -28,7 +28,7 @@ mod tests;
 
 pub(crate) use self::{
     document::Document,
-    documents::{Documents, DocumentsCache, Merged},
+    documents::{Documents, DocumentsCache, MergedDocuments},
     remote::{RemoteSpec, index_entry},
     serve::serve,
 };

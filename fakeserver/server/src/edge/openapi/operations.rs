@@ -32,7 +32,7 @@ pub(super) struct Operation {
     pub(super) body: Option<Body>,
     /// The definition of the answer; without one it is text.
     pub(super) answer: Option<String>,
-    /// The codes that tell of success.
+    /// The status codes of successful responses.
     pub(super) codes: &'static [(u16, &'static str)],
     /// The formats of the answer.
     pub(super) produces: Vec<&'static str>,
@@ -90,7 +90,7 @@ impl Path {
         let Some((first, others)) = self.operations.split_first() else {
             return Vec::new();
         };
-        let is_common = |known: &&Parameter| others.iter().all(|other| other.has(known));
+        let is_common = |parameter: &&Parameter| others.iter().all(|other| other.has(parameter));
         let mut common: Vec<_> = first.parameters.iter().filter(is_common).collect();
         common.sort();
         common
@@ -109,7 +109,9 @@ impl Operation {
     /// Returns its parameters but for the `common` ones of its path, in their order.
     pub(super) fn own<'a>(&'a self, common: &[&Parameter]) -> Vec<&'a Parameter> {
         let all = self.parameters.iter();
-        let mut own: Vec<_> = all.filter(|known| !common.contains(known)).collect();
+        let mut own: Vec<_> = all
+            .filter(|parameter| !common.contains(parameter))
+            .collect();
         own.sort();
         own
     }

@@ -8,7 +8,7 @@ use fakeserver_value::schema::{Field, FieldValue, types};
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Parameter {
     pub(super) name: Cow<'static, str>,
-    pub(super) place: Place,
+    pub(super) place: ParameterLocation,
     /// `string`, `integer` or `boolean`.
     pub(super) ty: &'static str,
     /// May be empty.
@@ -17,7 +17,7 @@ pub(super) struct Parameter {
 
 /// The part of a URL that has a parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Place {
+pub(super) enum ParameterLocation {
     Path,
     Query,
 }
@@ -75,7 +75,7 @@ const BOOLEAN: &str = "boolean";
 pub(super) fn variable(name: &'static str, description: impl Into<Cow<'static, str>>) -> Parameter {
     Parameter {
         name: name.into(),
-        place: Place::Path,
+        place: ParameterLocation::Path,
         ty: STRING,
         description: description.into(),
     }
@@ -95,7 +95,7 @@ pub(super) fn list() -> Vec<Parameter> {
 pub(super) fn delete_collection() -> Vec<Parameter> {
     let mut parameters = options("DeleteOptions");
     let selection = list().into_iter();
-    parameters.extend(selection.filter(|known| !OF_WATCHES.contains(&&*known.name)));
+    parameters.extend(selection.filter(|parameter| !OF_WATCHES.contains(&&*parameter.name)));
     parameters
 }
 
@@ -117,10 +117,10 @@ pub(super) fn options(kind: &str) -> Vec<Parameter> {
     parameters.collect()
 }
 
-/// Returns the parameters of requests that connect to something, whose options are `kind`.
+/// Returns the parameters of connect requests with options of `kind`.
 pub(super) fn connection(kind: &str) -> Vec<Parameter> {
-    let known = CONNECTIONS.iter().find(|(name, _)| *name == kind);
-    let fields = known.map_or(&[][..], |(_, fields)| fields);
+    let connection = CONNECTIONS.iter().find(|(name, _)| *name == kind);
+    let fields = connection.map_or(&[][..], |(_, fields)| fields);
     fields.iter().map(|(name, ty)| query(*name, ty)).collect()
 }
 
@@ -134,7 +134,7 @@ fn query(name: impl Into<Cow<'static, str>>, ty: &'static str) -> Parameter {
     Parameter {
         description: description(&name).into(),
         name,
-        place: Place::Query,
+        place: ParameterLocation::Query,
         ty,
     }
 }

@@ -65,9 +65,9 @@ impl RemoteSpec {
         for ((part, beginning), own) in SHARED.iter().zip(&self.shared) {
             let there = &document[part];
             for (name, content) in own {
-                let is_other = |known: &str| {
-                    let known = there.get(known);
-                    known.is_some_and(|known| known != content)
+                let is_other = |name: &str| {
+                    let definition = there.get(name);
+                    definition.is_some_and(|definition| definition != content)
                 };
                 if !is_other(name) {
                     continue;
@@ -106,7 +106,7 @@ impl RemoteSpec {
     }
 }
 
-/// Returns what the index of another server says of the API at `path`, such as `/apis/g/v1`.
+/// Returns the entry of the API at `path`, such as `/apis/g/v1`, in the index of an aggregated server.
 pub(crate) fn index_entry(index: &Value, path: &str) -> Option<Value> {
     let name = path.trim_start_matches('/');
     let entry = index["paths"].get(name)?;
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_the_paths_of_an_api_refer_to_is_taken() {
+    fn only_referenced_definitions_of_an_api_are_merged() {
         let mut merged = json!({"paths": {}, "definitions": {}});
         RemoteSpec::of(&theirs(), "/apis/g/v1").add_to(&mut merged);
         let mut expected = theirs();

@@ -4,7 +4,7 @@ use axum::response::{IntoResponse, Response};
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 use jiff::ToSpan;
 
-use super::{Document, Documents, Merged};
+use super::{Document, Documents, MergedDocuments};
 use crate::{
     clock::Clock,
     edge::{
@@ -20,7 +20,7 @@ const JSON: &str = "application/json";
 /// The media types of a document as protobuf.
 struct Protobuf {
     name: &'static str,
-    /// The name that many clients still ask for, though it is no media type.
+    /// The value that many clients still send, though it is an invalid media type.
     old_name: &'static str,
 }
 
@@ -33,13 +33,13 @@ const PROTOBUF_V3: Protobuf = Protobuf {
     old_name: "application/com.github.proto-openapi.spec.v3@v1.0+protobuf",
 };
 
-/// Answers a request by any method with an OpenAPI document; one that is not there is 404, without a text.
+/// Answers a request of any method with an OpenAPI document, or with 404 without a body.
 #[expect(
     clippy::unnecessary_wraps,
     reason = "nothing is served where documents are compiled out"
 )]
 pub(crate) fn serve(
-    merged: &Merged<'_>,
+    merged: &MergedDocuments<'_>,
     clock: &Clock,
     path: &OpenApiPath,
     query: &Query,
@@ -104,15 +104,15 @@ fn negotiated(headers: &HeaderMap, document: &Document, protobuf: &Protobuf) -> 
 /// The document, or that the client has it already.
 fn answer(headers: &HeaderMap, document: &Document, media_type: &'static str) -> Response {
     let etag = format!("\"{}\"", document.hash());
-    let known = header_text(headers, header::IF_NONE_MATCH);
-    let mut response = if known.split(',').any(|tag| tag.trim() == etag) {
+    let etags = header_text(headers, header::IF_NONE_MATCH);
+    let mut response = if etags.split(',').any(|tag| tag.trim() == etag) {
         StatusCode::NOT_MODIFIED.into_response()
     } else {
         let body = match media_type {
             JSON | INDEX_TYPE => document.json(),
             _ => document.protobuf(),
         };
-        let mut response = Delivery::as_it_is(headers).whole(StatusCode::OK, body.clone());
+        let mut response = Delivery::verbatim(headers).whole(StatusCode::OK, body.clone());
         let media_type = HeaderValue::from_static(media_type);
         response
             .headers_mut()
@@ -137,7 +137,7 @@ fn immutable(mut response: Response, clock: &Clock) -> Response {
     response
 }
 
-/// The document has changed since its address was learned.
+/// Redirects to the document's current address, whose hash has changed.
 fn moved(url: &str) -> Response {
     (
         StatusCode::MOVED_PERMANENTLY,

@@ -185,7 +185,10 @@ fn a_patch_says_which_kind_it_is_for_and_knows_field_validation() {
     assert_eq!(patch["x-kubernetes-group-version-kind"], kind);
     assert_eq!(patch["x-kubernetes-action"], "patch");
     let parameters = patch["parameters"].as_array().unwrap();
-    let names: Vec<&Value> = parameters.iter().map(|known| &known["name"]).collect();
+    let names: Vec<&Value> = parameters
+        .iter()
+        .map(|parameter| &parameter["name"])
+        .collect();
     assert_eq!(
         names,
         ["dryRun", "fieldManager", "fieldValidation", "force"]
@@ -198,7 +201,7 @@ fn a_patch_says_which_kind_it_is_for_and_knows_field_validation() {
 }
 
 #[test]
-fn a_document_has_what_it_needs_and_no_more() {
+fn a_document_has_only_the_definitions_it_refers_to() {
     let documents = DocumentsCache::default().of(Registry::builtin());
     let apps = parse(&documents, "apis/apps/v1");
     let schemas = apps["components"]["schemas"].as_object().unwrap();
@@ -225,7 +228,7 @@ fn in_version_3_nothing_stands_beside_a_reference() {
 }
 
 #[test]
-fn a_custom_kind_has_its_own_schema_and_what_all_objects_have() {
+fn a_custom_kind_has_its_own_schema_and_the_fields_of_all_objects() {
     let schema = json!({"type": "object", "description": "A widget.", "properties": {
         "metadata": {"type": "object"},
         "spec": {"type": "object", "description": "Its size.", "properties": {
@@ -272,7 +275,7 @@ fn version_2_says_less_of_a_custom_kind_where_it_cannot_say_it() {
 }
 
 #[test]
-fn version_2_says_nothing_of_a_kind_that_keeps_unknown_fields() {
+fn version_2_omits_the_schema_of_a_kind_with_unknown_fields() {
     let schema = json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true,
         "properties": {"spec": {"type": "object"}}});
     let closed = widget(&schema, Dialect::V2);
@@ -282,7 +285,7 @@ fn version_2_says_nothing_of_a_kind_that_keeps_unknown_fields() {
 }
 
 #[test]
-fn what_is_published_of_a_definition_says_what_its_schema_means() {
+fn a_published_schema_has_the_meaning_of_the_definitions() {
     let either = json!([{"type": "integer"}, {"type": "string"}]);
     let schema = json!({"type": "object", "properties": {
         "port": {"x-kubernetes-int-or-string": true},
@@ -318,9 +321,9 @@ fn a_definition_is_described_as_a_real_server_describes_it() {
     let documents = DocumentsCache::default().of(registry);
     let document = parse(&documents, "apis/example.com/v1");
     let schemas = &document["components"]["schemas"];
-    let says = |pointer: &str, said: &str| {
+    let says = |pointer: &str, prefix: &str| {
         let found = schemas.pointer(pointer).and_then(Value::as_str).unwrap();
-        assert!(found.starts_with(said), "{pointer}: {found}");
+        assert!(found.starts_with(prefix), "{pointer}: {found}");
     };
     says(
         "/com.example.v1.Widget/properties/apiVersion/description",

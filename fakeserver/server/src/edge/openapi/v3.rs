@@ -7,7 +7,7 @@ use super::{
     definitions::{Definitions, Dialect},
     documents::{Subject, info, security_scheme},
     items::{path_item, responses, schema},
-    maker::paths,
+    operation_builder::paths,
     operations::Operation,
 };
 

@@ -42,7 +42,7 @@ pub(crate) enum PatchType {
     Json,
     /// RFC 7386.
     Merge,
-    /// A merge patch that knows the type.
+    /// A strategic merge patch.
     Strategic,
     /// A configuration that is applied.
     Apply,
@@ -52,9 +52,9 @@ pub(crate) enum PatchType {
 
 /// Reads a body to its end.
 pub(crate) async fn read_body(body: Body) -> Result<Bytes, Status> {
-    // What says that it is too long need not come first.
-    let said = http_body::Body::size_hint(&body).lower();
-    if said > BODY_MAX_BYTES as u64 {
+    // A body whose announced length exceeds the limit is rejected before it is read.
+    let announced = http_body::Body::size_hint(&body).lower();
+    if announced > BODY_MAX_BYTES as u64 {
         return Err(Status::body_too_large(BODY_MAX_BYTES));
     }
     match Limited::new(body, BODY_MAX_BYTES).collect().await {
@@ -114,7 +114,7 @@ pub(crate) fn parse_delete_options(
 
 /// Refuses options of another kind.
 fn check_options_kind(options: &Value) -> Result<(), Status> {
-    let said = |field: &str| match &options[field] {
+    let option = |field: &str| match &options[field] {
         Value::String(text) => Ok(Some(text.as_str()).filter(|text| !text.is_empty())),
         Value::Null => Ok(None),
         other => Err(Status::bad_request(format!(
@@ -123,8 +123,8 @@ fn check_options_kind(options: &Value) -> Result<(), Status> {
         ))),
     };
     let (version, kind) = (
-        said("apiVersion")?.unwrap_or("meta.k8s.io/v1"),
-        said("kind")?,
+        option("apiVersion")?.unwrap_or("meta.k8s.io/v1"),
+        option("kind")?,
     );
     if version.matches('/').count() > 1 {
         return Err(Status::bad_request(format!(
@@ -169,15 +169,15 @@ fn is_meta_kind(version: &str, kind: &str) -> bool {
 /// Converts options in CBOR to JSON. If they are of another kind, only that is in it.
 fn cbor_options(id: TypeId, bytes: &[u8]) -> Result<Vec<u8>, String> {
     let document = cbor::Document::parse(bytes).and_then(|document| {
-        let said = document.type_meta()?;
-        Ok((document, said))
+        let type_meta = document.type_meta()?;
+        Ok((document, type_meta))
     });
-    let (document, said) =
+    let (document, type_meta) =
         document.map_err(|error| format!("unable to determine group/version/kind: {error}"))?;
-    let json = if matches!(&*said.kind, "" | "DeleteOptions") {
+    let json = if matches!(&*type_meta.kind, "" | "DeleteOptions") {
         document.decode(id).map_err(|error| error.to_string())?
     } else {
-        json!({"kind": said.kind, "apiVersion": said.api_version})
+        json!({"kind": type_meta.kind, "apiVersion": type_meta.api_version})
     };
     Ok(json.to_string().into_bytes())
 }
@@ -192,7 +192,7 @@ pub(crate) fn patch_type(
     match value.split(';').next().map_or("", str::trim) {
         "application/json-patch+json" => Ok(PatchType::Json),
         "application/merge-patch+json" => Ok(PatchType::Merge),
-        // Only Go types say how their lists merge.
+        // Only Go types declare how their lists merge.
         "application/strategic-merge-patch+json" if !is_custom => Ok(PatchType::Strategic),
         "application/apply-patch+yaml" => Ok(PatchType::Apply),
         "application/apply-patch+cbor" if media_types.has_cbor() => Ok(PatchType::ApplyCbor),

@@ -7,7 +7,7 @@ use super::yaml::{self, repeated_keys};
 
 const CONVERTING: &str = "error converting YAML to JSON: ";
 
-/// Reads a configuration; of equal keys, the last one counts. One that is empty has no fields.
+/// Parses an apply configuration; of duplicate keys, the last one counts. An empty body is an empty object.
 pub fn parse_config(bytes: &[u8]) -> Result<Value, Status> {
     match yaml::parse(bytes) {
         Ok(Value::Null) => Ok(json!({})),

@@ -20,7 +20,7 @@ pub(crate) fn is_well_escaped(text: &str) -> bool {
 
 impl Query {
     pub(crate) fn parse(query: Option<&str>) -> Self {
-        // What cannot be read is left out, and does not spoil the rest.
+        // A malformed pair is skipped, as Go does it.
         let is_readable = |pair: &&str| !pair.contains(';') && is_well_escaped(pair);
         let parameters = query
             .unwrap_or_default()
@@ -43,7 +43,7 @@ impl Query {
     pub fn all(&self, name: &str) -> impl Iterator<Item = &str> {
         self.parameters
             .iter()
-            .filter(move |(known, _)| known == name)
+            .filter(move |(parameter, _)| parameter == name)
             .map(|(_, value)| value.as_str())
     }
 
@@ -51,7 +51,7 @@ impl Query {
         self.get(name).unwrap_or_default().to_owned()
     }
 
-    /// Anything but nothing, `false` and `0` is true.
+    /// Parses a flag: all values but `false` and `0` are true. Returns `None` if the parameter is absent.
     pub fn bool(&self, name: &str) -> Option<bool> {
         let value = self.get(name)?;
         Some(!matches!(value.to_lowercase().as_str(), "false" | "0"))

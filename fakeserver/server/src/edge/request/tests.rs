@@ -56,7 +56,7 @@ fn paths_are_taken_apart() {
 }
 
 #[test]
-fn what_is_no_resource_is_told_apart() {
+fn non_resource_paths_are_distinguished() {
     let check = |path: &str, expected: ApiPath| assert_eq!(ApiPath::parse(path), expected);
     check("/", ApiPath::Root);
     check("/api", ApiPath::CoreVersions);

@@ -24,7 +24,7 @@ pub(crate) fn time_limit(query: &Query) -> Result<Duration, Status> {
             "invalid timeout specified in the request URL - time: {why}"
         ))
     })?;
-    // None, and one that is longer than allowed, leave the limit as it is.
+    // A timeout of zero means the default, and one above the maximum is cut to it.
     let limit = u64::try_from(nanoseconds).map_or(Duration::ZERO, Duration::from_nanos);
     Ok(if limit.is_zero() {
         REQUEST_LIMIT
@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_duration_is_refused_in_the_words_of_go() {
+    fn invalid_durations_are_rejected_in_gos_words() {
         for (text, expected) in [
             ("foo", "invalid duration \"foo\""),
             ("5", "missing unit in duration \"5\""),

@@ -72,13 +72,13 @@ fn read(query: &Query, kind: &str, mut errors: Vec<FieldError>) -> Result<WriteO
     check_field_manager(&field_manager, &mut errors);
     let dry_run: Vec<&str> = query.all("dryRun").collect();
     let is_dry_run = read_dry_run(&dry_run, &mut errors);
-    let said = query.text("fieldValidation");
-    let mut known = FieldValidation::ALL.into_iter();
-    let field_validation = known.find(|validation| validation.name() == said);
-    if field_validation.is_none() && !said.is_empty() {
+    let value = query.text("fieldValidation");
+    let mut modes = FieldValidation::ALL.into_iter();
+    let field_validation = modes.find(|validation| validation.name() == value);
+    if field_validation.is_none() && !value.is_empty() {
         errors.push(FieldError::not_supported(
             "fieldValidation",
-            &json!(said),
+            &json!(value),
             &["", "Ignore", "Strict", "Warn"],
         ));
     }
@@ -144,17 +144,17 @@ impl WireDeleteOptions {
                     Propagation::Background
                 }
             }),
-            Some(said) => {
-                let mut known = Propagation::ALL.into_iter();
-                let known = known.find(|propagation| propagation.name() == said);
-                if known.is_none() {
+            Some(value) => {
+                let mut policies = Propagation::ALL.into_iter();
+                let policy = policies.find(|propagation| propagation.name() == value);
+                if policy.is_none() {
                     errors.push(FieldError::not_supported(
                         "propagationPolicy",
-                        &json!(said),
+                        &json!(value),
                         &["Foreground", "Background", "Orphan", "nil"],
                     ));
                 }
-                known
+                policy
             }
         };
         let dry_run: Vec<&str> = self.dry_run.iter().map(String::as_str).collect();

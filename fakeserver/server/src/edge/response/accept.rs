@@ -6,7 +6,7 @@ use http::{HeaderMap, header};
 use super::{Format, clause::Clause};
 use crate::edge::request::{MediaTypes, header_text};
 
-/// The shape of the requested answer; a representation of one shape is none of the others.
+/// The shape of the requested response. Each representation has one shape.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Shape {
     /// One object.
@@ -17,20 +17,20 @@ pub(crate) enum Shape {
     Watch,
 }
 
-/// As what objects are shown.
+/// The representation of objects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum View {
-    /// As themselves.
+    /// The objects themselves.
     Object,
-    /// As `PartialObjectMetadata`.
+    /// `PartialObjectMetadata`.
     Metadata,
-    /// As `PartialObjectMetadataList`.
+    /// `PartialObjectMetadataList`.
     MetadataList,
-    /// As rows of a `Table`.
+    /// Rows of a `Table`.
     Table,
 }
 
-/// The version of the kinds that are no kinds of the resource: tables and mere metadata.
+/// The version of `meta.k8s.io` for tables and partial metadata.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum MetaVersion {
     #[default]
@@ -40,19 +40,20 @@ pub(crate) enum MetaVersion {
 
 /// The negotiated representation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Accepted {
+pub(crate) struct NegotiatedForm {
     pub(crate) format: Format,
     pub(crate) view: View,
     pub(crate) meta_version: MetaVersion,
 }
 
-/// The representations that a kind has beside JSON and YAML of its objects.
+/// The representations of a kind beside JSON and YAML.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Served {
+pub(crate) struct ServedForms {
     pub(crate) media_types: MediaTypes,
     pub(crate) protobuf: bool,
     pub(crate) tables: bool,
-    /// True for built-in kinds: a router refuses what none of them has, before anything is negotiated.
+    /// True for built-in kinds, whose router rejects media types that none of them serves before the handler
+    /// negotiates.
     pub(crate) is_routed: bool,
 }
 
@@ -60,12 +61,12 @@ pub(crate) struct Served {
 pub(crate) fn negotiate(
     headers: &HeaderMap,
     shape: Shape,
-    served: Served,
-) -> Result<Accepted, Status> {
+    served: ServedForms,
+) -> Result<NegotiatedForm, Status> {
     let media_types = served.media_types;
     if served.is_routed {
         let mut produced = media_types.of_objects();
-        // One route answers lists and watches.
+        // Lists and watches share a route, so it accepts the media types of both.
         if shape != Shape::Object {
             produced.extend(media_types.of_streams());
         }
@@ -81,7 +82,7 @@ pub(crate) fn negotiate(
             View::Table => served.tables && matches!(format, Format::Json | Format::Yaml),
             View::Metadata | View::MetadataList => true,
         };
-        is_served.then_some(Accepted {
+        is_served.then_some(NegotiatedForm {
             format,
             view,
             meta_version,
@@ -94,7 +95,7 @@ pub(crate) fn negotiate(
     Ok(accepted)
 }
 
-/// The first format that `headers` accept, of what can be shown as itself only; by a route, or by none.
+/// Negotiates the format of a document that has no tables and no partial metadata.
 pub(super) fn negotiate_plain(
     headers: &HeaderMap,
     media_types: MediaTypes,
@@ -112,7 +113,7 @@ pub(super) fn negotiate_failure(headers: &HeaderMap, media_types: MediaTypes) ->
     first_plain(headers, media_types)
 }
 
-/// Returns whether the `Accept` header asks for an answer that people can read.
+/// Returns whether the `Accept` header asks for pretty-printed output.
 pub(crate) fn accepts_pretty(headers: &HeaderMap) -> bool {
     let clauses = Clause::parse_all(accept(headers));
     let first = clauses.iter().find(|clause| {
@@ -126,9 +127,9 @@ pub(crate) fn accepts_pretty(headers: &HeaderMap) -> bool {
 fn first_plain(headers: &HeaderMap, media_types: MediaTypes) -> Option<Format> {
     let accepted = first_of(headers, media_types, |clause, format| {
         let is_plain = clause.server_version.is_empty() && clause.conversion.is_none();
-        is_plain.then_some(Accepted {
+        is_plain.then_some(NegotiatedForm {
             format,
-            ..Accepted::default()
+            ..NegotiatedForm::default()
         })
     });
     accepted.map(|accepted| accepted.format)
@@ -138,17 +139,17 @@ fn first_plain(headers: &HeaderMap, media_types: MediaTypes) -> Option<Format> {
 fn first_of(
     headers: &HeaderMap,
     media_types: MediaTypes,
-    serve: impl Fn(&Clause<'_>, Format) -> Option<Accepted>,
-) -> Option<Accepted> {
+    serve: impl Fn(&Clause<'_>, Format) -> Option<NegotiatedForm>,
+) -> Option<NegotiatedForm> {
     let accept = accept(headers);
     if accept.is_empty() {
-        return Some(Accepted::default());
+        return Some(NegotiatedForm::default());
     }
     let clauses = Clause::parse_all(accept);
     clauses.iter().find_map(|clause| {
         let formats = Format::ALL.into_iter();
-        let mut known = formats.filter(|format| format.is_of(media_types));
-        known.find_map(|format| {
+        let mut matching = formats.filter(|format| format.is_of(media_types));
+        matching.find_map(|format| {
             let streams =
                 clause.stream.is_empty() || (clause.stream == "watch" && format.has_streams());
             let accepts = clause.accepts(format) && streams;
@@ -204,9 +205,9 @@ impl MetaVersion {
     }
 }
 
-// === impl Accepted ===
+// === impl NegotiatedForm ===
 
-impl Default for Accepted {
+impl Default for NegotiatedForm {
     fn default() -> Self {
         Self {
             format: Format::Json,

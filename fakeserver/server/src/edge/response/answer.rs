@@ -32,7 +32,7 @@ pub(crate) struct Delivery {
     takes_gzip: bool,
 }
 
-/// Marks an answer whose body is a stream of events, one in each piece.
+/// Marks a response whose body is a stream of events, one per chunk.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct EventStream;
 
@@ -48,7 +48,8 @@ pub(crate) fn timed_out() -> Response {
     (StatusCode::GATEWAY_TIMEOUT, content_type, BODY).into_response()
 }
 
-/// The answer of a failure, in the form that the client prefers. No resource has answered: there is no CBOR of it.
+/// Returns the response of a failed request in the format that the client prefers. CBOR is not offered, since no
+/// resource handler has answered.
 pub(crate) fn refusal(headers: &HeaderMap, status: Status) -> Response {
     refusal_to(MediaTypes::default(), &Query::default(), headers, status)
 }
@@ -102,7 +103,7 @@ impl Delivery {
         }
     }
 
-    /// Delivers an answer that is no object of a resource: in the first format that `headers` accept.
+    /// Creates the delivery of a response that is no object of a resource, in the first format that `headers` accept.
     pub(crate) fn plain(
         headers: &HeaderMap,
         media_types: MediaTypes,
@@ -116,23 +117,24 @@ impl Delivery {
         })
     }
 
-    /// An answer of JSON that has a kind, in the format that was agreed on.
-    pub(crate) fn made(self, code: StatusCode, json: Bytes) -> Response {
+    /// Returns a response with a typed JSON object in the negotiated format.
+    pub(crate) fn negotiated(self, code: StatusCode, json: Bytes) -> Response {
         let document =
             || -> Value { serde_json::from_slice(&json).expect("it was written as JSON") };
         let body = match self.format {
             Format::Json | Format::Yaml => json,
             Format::Protobuf => {
                 let body = protobuf::encode_object(&document());
-                body.expect("what has no views has a message").into()
+                body.expect("documents without views have a protobuf message")
+                    .into()
             }
             Format::Cbor => cbor::encode(&document(), None).into(),
         };
         self.whole(code, body)
     }
 
-    /// The body goes as it is, in a format that its sender names.
-    pub(crate) fn as_it_is(headers: &HeaderMap) -> Self {
+    /// Creates the delivery of a body that is sent unchanged; the caller sets its media type.
+    pub(crate) fn verbatim(headers: &HeaderMap) -> Self {
         Self {
             format: Format::Json,
             is_pretty: false,
@@ -156,7 +158,7 @@ impl Delivery {
         self.response(code, body, is_compressed)
     }
 
-    /// An answer whose body is made piece by piece, while it is sent.
+    /// Returns a response whose body is encoded piece by piece while it is sent.
     pub(crate) fn pieces(self, pieces: impl Iterator<Item = Bytes> + Send + 'static) -> Response {
         match self.format {
             Format::Yaml => {
@@ -171,12 +173,12 @@ impl Delivery {
         }
     }
 
-    /// An answer whose pieces are in its format, compressed if it becomes long.
+    /// Returns a response with encoded pieces, compressed if it is long.
     fn encoded(self, mut pieces: impl Iterator<Item = Bytes> + Send + 'static) -> Response {
         if !self.takes_gzip {
             return self.response(StatusCode::OK, streamed(pieces), false);
         }
-        // Whether it is long enough is known when that much of it is there.
+        // The length is only known to exceed the threshold once that many bytes are encoded.
         let mut beginning = Vec::new();
         let mut length = 0;
         while length <= COMPRESSED_OVER_BYTES {

@@ -10,7 +10,7 @@ pub(super) fn zero_value(api_version: &str, kind: &str) -> String {
         return String::new();
     };
     let mut zero = canonical(types(), id, json!({}));
-    // These count their replicas by value until they are shown.
+    // The Go types of these kinds hold their replicas by value, so that an empty object has a zero.
     if matches!(
         (api_version, kind),
         ("apps/v1", "Deployment" | "ReplicaSet" | "StatefulSet")

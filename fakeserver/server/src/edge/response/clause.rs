@@ -1,4 +1,4 @@
-//! One of the alternatives in an `Accept` header.
+//! An alternative in an `Accept` header.
 
 use super::{
     Format,
@@ -18,7 +18,7 @@ pub(super) struct Clause<'a> {
     pub(super) is_pretty: bool,
 }
 
-/// The kind that objects are to be shown as.
+/// The requested kind of the representation, such as `Table`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Conversion<'a> {
     kind: &'a str,
@@ -76,7 +76,7 @@ impl<'a> Clause<'a> {
     fn set(&mut self, name: &str, value: &'a str) {
         let text = value.trim_matches(' ');
         match name {
-            // What is no number is zero.
+            // An unparsable quality counts as zero.
             "q" => self.quality = value.parse().unwrap_or_default(),
             "as" => self.conversion.get_or_insert_default().kind = text,
             "g" => self.conversion.get_or_insert_default().group = text,
@@ -103,7 +103,7 @@ impl<'a> Clause<'a> {
         }
     }
 
-    /// Returns the requested view. Whether it fits what is asked is seen later.
+    /// Returns the requested view. Whether it fits the request's shape is checked later.
     pub(super) fn view(&self) -> Option<(View, MetaVersion)> {
         let Some(conversion) = self.conversion else {
             return Some((View::Object, MetaVersion::V1));

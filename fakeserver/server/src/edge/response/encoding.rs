@@ -24,7 +24,7 @@ use crate::{
 
 pub(super) const METADATA_KIND: &str = "PartialObjectMetadata";
 
-/// The part of an object that is shown.
+/// The part of an object that a response contains.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Representation {
     /// All of it.
@@ -43,9 +43,9 @@ pub(crate) struct Encoding {
     pub(super) representation: Representation,
     /// The version of metadata and tables.
     pub(super) meta_version: MetaVersion,
-    /// The form in which objects are shown, if it is not the one in which they are stored.
+    /// The form of a kind to which stored objects are converted, if they are.
     pub(super) form: Option<&'static ServedForm>,
-    /// The custom type whose objects are not shown as they are stored.
+    /// The custom type, if its objects differ from their stored form.
     pub(super) custom: Option<Arc<CustomType>>,
     format: Format,
     /// Objects are rows.
@@ -61,10 +61,10 @@ pub(crate) struct Encoding {
 // === impl Encoding ===
 
 impl Encoding {
-    /// Shows objects of `kind` in `api_version` (`v1`, `apps/v1`) as JSON.
+    /// Creates an encoding of objects of `kind` in `api_version` (`v1`, `apps/v1`) as JSON.
     pub(crate) fn new(kind: &str, api_version: &str, representation: Representation) -> Self {
         let meta_version = MetaVersion::default();
-        let shown = match representation {
+        let kind_and_version = match representation {
             Representation::Object => (kind, api_version),
             Representation::Metadata => (METADATA_KIND, meta_version.api_version()),
         };
@@ -82,11 +82,11 @@ impl Encoding {
             table: None,
             has_whole_items: representation == Representation::Metadata,
             frame_key: frame_key.into(),
-            object_head: object_head(shown),
+            object_head: object_head(kind_and_version),
         }
     }
 
-    /// Shows metadata, and later tables, in this version.
+    /// Sets the version of `meta.k8s.io` for partial metadata and tables.
     pub(crate) fn in_meta_version(mut self, version: MetaVersion) -> Self {
         self.meta_version = version;
         if self.representation == Representation::Metadata {
@@ -105,14 +105,14 @@ impl Encoding {
         self
     }
 
-    /// Shows them in a form in which they are not stored.
+    /// Converts stored objects to `form`.
     pub(crate) fn with_form(mut self, form: &'static ServedForm) -> Self {
         self.table = self.table.map(|table| table.with_form(form));
         self.form = Some(form);
         self
     }
 
-    /// Shows objects of a custom type, if they are not shown as they are stored.
+    /// Converts stored objects to the version of a custom type, if it differs from the stored one.
     pub(crate) fn with_custom(mut self, custom: &Arc<CustomType>) -> Self {
         if let Some(form) = custom.shown_form() {
             // Frames that were made before the definition changed are not those of today.
@@ -130,14 +130,14 @@ impl Encoding {
         self
     }
 
-    /// Shows them as rows. There is no protobuf and no CBOR of tables.
+    /// Encodes objects as rows of a table. Tables have no protobuf and no CBOR.
     pub(crate) fn with_table(mut self, table: TableView) -> Self {
         self.table = Some(table.in_version(self.meta_version));
         self
     }
 
-    /// Tells whether it shows whole objects, no rows and no metadata alone.
-    pub(crate) fn shows_objects(&self) -> bool {
+    /// Returns whether the encoding contains whole objects, and not rows or partial metadata.
+    pub(crate) fn has_whole_objects(&self) -> bool {
         matches!(self.representation, Representation::Object) && self.table.is_none()
     }
 
@@ -145,13 +145,13 @@ impl Encoding {
         self.format
     }
 
-    /// Shows the items of a list with what they are.
+    /// Includes kind and apiVersion in the items of a list.
     pub(crate) fn with_whole_items(mut self) -> Self {
         self.has_whole_items = true;
         self
     }
 
-    /// Tells whether the items of a list say what they are.
+    /// Returns whether the items of a list have kind and apiVersion.
     pub(super) fn has_whole_items(&self) -> bool {
         self.has_whole_items
     }
@@ -169,7 +169,7 @@ impl Encoding {
     /// `object` as the answer to a request; JSON ends with a newline.
     pub(crate) fn object(&self, object: &StoredObject) -> Bytes {
         if !self.is_plain() {
-            return self.made(&self.typed(object));
+            return self.encode_value(&self.typed(object));
         }
         let mut bytes = BytesMut::with_capacity(self.size(object));
         self.put_object(&mut bytes, object);
@@ -177,9 +177,9 @@ impl Encoding {
         bytes.freeze()
     }
 
-    /// An object that is not stored as it is shown: of a write that was only tried, or one that is gone.
+    /// Encodes an object that is not in the store: of a dry run, or one that was deleted.
     pub(crate) fn value(&self, object: &Value) -> Bytes {
-        self.made(&self.typed_value(object))
+        self.encode_value(&self.typed_value(object))
     }
 
     /// The head of a list as JSON, up to its items.
@@ -192,8 +192,8 @@ impl Encoding {
         head
     }
 
-    /// Tells whether a list without items has `null` in their place: a real server makes lists of metadata alone by
-    /// adding item to item, and so begins with none.
+    /// Returns whether an empty list has `null` as its items: a real server appends to a nil slice in lists of partial
+    /// metadata.
     pub(super) fn has_null_for_no_items(&self) -> bool {
         self.representation == Representation::Metadata
     }
@@ -210,12 +210,13 @@ impl Encoding {
         format!(r#"{{"kind":"{kind}","apiVersion":"{api_version}","metadata":{metadata},"items":"#)
     }
 
-    /// `object` as an item of a list: objects say there what they are only if it is not what the list says.
+    /// Encodes `object` as an item of a list. Items have kind and apiVersion only if these do not follow from the
+    /// list's.
     pub(super) fn put_item(&self, bytes: &mut impl BufMut, object: &StoredObject) {
         if let Some(table) = &self.table {
-            let is_stored = self.shows_stored() && table.has_stored_rows();
+            let is_stored = self.has_stored_form() && table.has_stored_rows();
             return if is_stored {
-                table.put_stored_row(bytes, object, self.shown_kind());
+                table.put_stored_row(bytes, object, self.response_kind());
             } else {
                 table.put_row(bytes, &self.typed(object));
             };
@@ -230,7 +231,7 @@ impl Encoding {
     }
 
     /// Returns the frame of a change. The frame is encoded on first use and shared by all watches with this encoding,
-    /// unless it shows ages.
+    /// unless it contains ages.
     pub(crate) fn event(&self, kind: EventKind, change: &Change) -> Bytes {
         let frame = || match (kind, change.before(), change.after()) {
             (EventKind::Added, _, Some(object)) => self.frame("ADDED", object),
@@ -251,7 +252,7 @@ impl Encoding {
         self.frame("ADDED", object)
     }
 
-    /// The frame that says: you have seen everything up to `revision`.
+    /// Returns the bookmark of `revision`.
     pub(crate) fn bookmark(&self, revision: Revision, ends_initial_events: bool) -> Bytes {
         let annotations = if ends_initial_events {
             r#","annotations":{"k8s.io/initial-events-end":"true"}"#
@@ -269,10 +270,10 @@ impl Encoding {
             return format!("{{\"type\":\"BOOKMARK\",\"object\":{object}}}\n").into();
         }
         let object: Value = serde_json::from_str(&object).expect("it was written as JSON");
-        self.made_frame("BOOKMARK", &object)
+        self.encode_value_frame("BOOKMARK", &object)
     }
 
-    /// The frame that tells a watch what is wrong.
+    /// Returns the frame of an `ERROR` event.
     pub(crate) fn error_frame(&self, status: &Status) -> Bytes {
         match self.format {
             Format::Protobuf => {
@@ -288,7 +289,7 @@ impl Encoding {
         frame.freeze()
     }
 
-    /// A frame that was made up as JSON, as this encoding has it. What is no frame stays as it is.
+    /// Converts a frame in JSON to this encoding. Bytes that are no frame stay unchanged.
     pub(crate) fn adopt(&self, frame: Bytes) -> Bytes {
         if self.is_text() {
             return frame;
@@ -306,14 +307,14 @@ impl Encoding {
         }
     }
 
-    /// The first frame of a stream was sent: what only that one has is left out from now on.
-    pub(crate) fn first_was_sent(&mut self) {
+    /// Notes that the first frame was sent. Later frames omit the column definitions.
+    pub(crate) fn first_frame_sent(&mut self) {
         if let Some(table) = &mut self.table {
             table.omit_columns();
         }
     }
 
-    /// Returns whether the bytes of the store are shown unchanged.
+    /// Returns whether responses contain the stored bytes unchanged.
     pub(super) fn is_plain(&self) -> bool {
         self.table.is_none() && !self.is_converted() && self.is_text()
     }
@@ -323,19 +324,19 @@ impl Encoding {
         matches!(self.format, Format::Json | Format::Yaml)
     }
 
-    /// Returns whether whole objects are shown in the form in which they are stored.
-    fn shows_stored(&self) -> bool {
+    /// Returns whether whole objects are encoded in their stored form.
+    fn has_stored_form(&self) -> bool {
         self.representation == Representation::Object && !self.is_converted()
     }
 
-    /// Returns whether objects are shown in another form than the stored one.
+    /// Returns whether objects are converted from their stored form.
     pub(super) fn is_converted(&self) -> bool {
         self.form.is_some() || self.custom.is_some()
     }
 
     fn frame(&self, kind: &str, object: &StoredObject) -> Bytes {
         if !self.is_plain() {
-            return self.made_frame(kind, &self.typed(object));
+            return self.encode_value_frame(kind, &self.typed(object));
         }
         let mut bytes = BytesMut::with_capacity(self.size(object));
         put_frame_head(&mut bytes, kind);
@@ -350,7 +351,7 @@ impl Encoding {
         if !self.is_plain() {
             let mut object = self.typed(object);
             object["metadata"]["resourceVersion"] = revision.into();
-            return self.made_frame("DELETED", &object);
+            return self.encode_value_frame("DELETED", &object);
         }
         let mut bytes = BytesMut::with_capacity(self.size(object));
         put_frame_head(&mut bytes, "DELETED");
@@ -375,14 +376,14 @@ impl Encoding {
         bytes.freeze()
     }
 
-    /// Writes an object that is not stored as it is shown as JSON, its metadata first.
+    /// Writes a converted object as JSON, its metadata first.
     pub(super) fn put_value(&self, bytes: &mut impl BufMut, object: &Value) {
         bytes.put_slice(&self.object_head);
         put_members(bytes, object);
         bytes.put_u8(b'}');
     }
 
-    /// Writes `object` as an item of a list of what is not stored as it is shown.
+    /// Writes a converted `object` as an item of a list.
     fn put_converted(&self, bytes: &mut impl BufMut, object: &StoredObject) {
         let object = self.typed(object);
         if self.has_whole_items {

@@ -37,7 +37,7 @@ pub(super) fn compressed(
         for piece in pieces.by_ref() {
             let encoder = encoder.as_mut()?;
             encoder.write_all(&piece).expect(WRITES_TO_MEMORY);
-            // What is compressed so far goes; the encoder keeps what it still needs.
+            // The compressed output so far is sent; the encoder keeps its window.
             let ready = std::mem::take(encoder.get_mut());
             if !ready.is_empty() {
                 return Some(Bytes::from(ready));

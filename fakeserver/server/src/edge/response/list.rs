@@ -6,7 +6,7 @@ use bytes::Bytes;
 use fakeserver_value::object::selectors::ShardSelector;
 use serde::Serialize;
 
-use super::{Encoding, Format, made::unencodable};
+use super::{Encoding, Format, object_encoding::unencodable};
 use crate::{
     store::StoredObject,
     task::{side_by_side, worker_count},
@@ -14,7 +14,7 @@ use crate::{
 
 /// A piece of a list is made of objects of this many bytes as JSON.
 const CHUNK_BYTES: usize = 64 << 10;
-/// The same for what is not shown as it is stored: several pieces are made at once, each on a thread.
+/// The same for converted objects: several pieces are encoded at once, each on a thread.
 const MADE_CHUNK_BYTES: usize = 1 << 20;
 
 /// The metadata of a list.
@@ -30,7 +30,7 @@ pub(crate) struct ListMeta {
     pub(crate) shard_info: Option<ShardInfo>,
 }
 
-/// The part of a collection that a list shows, by which a client sees that the server has understood its selector.
+/// The shard of a collection in a list. It tells a client that the server has applied its `shardSelector`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct ShardInfo {
     selector: String,
@@ -57,15 +57,16 @@ struct Chunk {
     tail: Vec<u8>,
 }
 
-/// The list of `items`, encoded while it is read, by several threads where objects are not shown as they are stored.
+/// Returns the list of `items`, encoded while it is read; by several threads if objects are converted.
 ///
-/// Protobuf says the length of a list before the list: each item is encoded once more for its length.
+/// Protobuf has the length of a list before the list: each item is encoded twice, first for its length.
 pub(crate) fn list_pieces(
     encoding: Encoding,
     metadata: &ListMeta,
     items: Vec<Arc<StoredObject>>,
 ) -> Box<dyn Iterator<Item = Bytes> + Send> {
     let (head, tail) = match encoding.format() {
+        // Before the first byte: an error can still become the whole response.
         Format::Protobuf => match encoding.protobuf_list(metadata, &items) {
             Ok(ends) => ends,
             Err(error) => return Box::new(std::iter::once(unencodable(&error).into())),
@@ -104,7 +105,7 @@ impl ShardInfo {
 // === impl ListPieces ===
 
 impl ListPieces {
-    /// Takes as many objects as have `bytes` as JSON, or all that are left. There is none behind the end of the list.
+    /// Takes objects of at least `bytes` bytes of JSON, or all that are left; `None` behind the end of the list.
     fn chunk(&mut self, bytes: usize) -> Option<Chunk> {
         let tail = self.tail.take()?;
         let mut chunk = Chunk {
@@ -133,6 +134,7 @@ impl Iterator for ListPieces {
     fn next(&mut self) -> Option<Bytes> {
         if self.ahead.is_empty() {
             let (count, bytes) = if self.encoding.is_plain() {
+                // Copies of stored bytes are faster than any hand-over to another thread.
                 (1, CHUNK_BYTES)
             } else {
                 (worker_count(), MADE_CHUNK_BYTES)
@@ -140,6 +142,8 @@ impl Iterator for ListPieces {
             let chunks: Vec<Chunk> = std::iter::from_fn(|| self.chunk(bytes))
                 .take(count)
                 .collect();
+            // As many as there are threads, and no more: a slow reader must not make the server hold the whole list
+            // encoded.
             let made = side_by_side(&chunks, |chunk| self.encoding.chunk(chunk));
             self.ahead.extend(made);
         }
@@ -158,10 +162,10 @@ impl Encoding {
         out.extend_from_slice(&chunk.head);
         match self.format() {
             Format::Protobuf => {
-                let mut encoder = self.item_encoder().expect("the length was told");
+                let mut encoder = self.item_encoder().expect("the length was computed");
                 for object in objects {
                     let pushed = self.push_protobuf_item(&mut encoder, object, &mut out);
-                    pushed.expect("its length was told");
+                    pushed.expect("its length was computed");
                 }
             }
             Format::Cbor => objects.for_each(|object| self.push_cbor_item(&mut out, object)),

@@ -6,7 +6,7 @@ mod accept;
 mod table;
 mod encoding;
 mod watch_encoding;
-mod made;
+mod object_encoding;
 mod bookmark;
 mod pretty;
 mod list;
@@ -14,7 +14,7 @@ mod gzip;
 mod answer;
 
 pub(crate) use self::{
-    accept::{Served, Shape, View, check_route, negotiate},
+    accept::{ServedForms, Shape, View, check_route, negotiate},
     answer::{Delivery, EventStream, refusal, refusal_to, timed_out, yaml},
     encoding::{Encoding, Representation},
     format::Format,

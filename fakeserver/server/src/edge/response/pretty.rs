@@ -6,14 +6,14 @@ use http::{HeaderMap, header};
 use super::accept::accepts_pretty;
 use crate::edge::request::{Query, header_text};
 
-/// The user agents of people, who like to read what they get.
+/// The user agents that get indented JSON, as in kube-apiserver.
 const READERS: [&str; 3] = ["curl", "Wget", "Mozilla/5.0"];
 
 /// Returns whether a request is answered for people to read.
 pub(crate) fn is_pretty(query: &Query, headers: &HeaderMap) -> bool {
-    let said = query.get("pretty").filter(|said| !said.is_empty());
-    let said = said.map(|said| matches!(said, "1" | "t" | "T" | "true" | "True" | "TRUE"));
-    said.unwrap_or_else(|| {
+    let value = query.get("pretty").filter(|value| !value.is_empty());
+    let value = value.map(|value| matches!(value, "1" | "t" | "T" | "true" | "True" | "TRUE"));
+    value.unwrap_or_else(|| {
         if accepts_pretty(headers) {
             return true;
         }
@@ -22,7 +22,7 @@ pub(crate) fn is_pretty(query: &Query, headers: &HeaderMap) -> bool {
     })
 }
 
-/// Indents `json`, which must be compact, without changing anything else but a newline at its end: that goes.
+/// Indents `json`, which must be compact. A newline at its end is removed; nothing else changes.
 pub(crate) fn pretty(json: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(json.len() * 2);
     Indenter::default().push(json, &mut out);
@@ -46,9 +46,9 @@ pub(super) fn pretty_pieces(
 struct Indenter {
     depth: usize,
     in_string: bool,
-    /// The last byte was a backslash that says something of the next one.
+    /// The last byte was a backslash that escapes the next one.
     is_escaped: bool,
-    /// The last byte was a bracket: whether there is anything within is not known yet.
+    /// The last byte was an opening bracket, whose content may be empty.
     has_opened: bool,
 }
 

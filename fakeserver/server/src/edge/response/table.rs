@@ -25,9 +25,9 @@ pub(crate) enum IncludeObject {
 pub(crate) struct TableView {
     printer: Printer,
     include: IncludeObject,
-    /// Tells how old things are.
+    /// The clock for cells with ages.
     clock: Clock,
-    /// The form in which rows bring their objects, if it is not the one in which these are stored.
+    /// The form of the objects in rows, if it differs from the stored one.
     form: Option<&'static ServedForm>,
     version: MetaVersion,
     has_columns: bool,
@@ -61,7 +61,7 @@ impl TableView {
         }
     }
 
-    /// Brings objects in a form in which they are not stored.
+    /// Converts the objects in rows to `form`.
     pub(super) fn with_form(mut self, form: &'static ServedForm) -> Self {
         self.form = Some(form);
         self
@@ -96,7 +96,8 @@ impl TableView {
         self.include != IncludeObject::Object && self.printer.is_built_in()
     }
 
-    /// The row of a stored object, of which the cells need no field managers, and its metadata goes as it is.
+    /// Writes the row of a stored object. Cells need no field managers, so these are not parsed, and the metadata is
+    /// copied.
     pub(super) fn put_stored_row(
         &self,
         bytes: &mut impl BufMut,
@@ -131,7 +132,7 @@ impl TableView {
         bytes.put_slice(b",\"object\":");
     }
 
-    /// The row of `object`, which says what it is.
+    /// Writes the row of `object`, which has kind and apiVersion.
     pub(super) fn put_row(&self, bytes: &mut impl BufMut, object: &Value) {
         self.put_cells(bytes, object);
         let converted = self.form.map(|form| form.convert(object.clone()));

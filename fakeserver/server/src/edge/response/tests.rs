@@ -6,8 +6,8 @@ use http::{HeaderMap, HeaderValue, header};
 use super::*;
 use crate::edge::request::MediaTypes;
 
-fn served(protobuf: bool) -> Served {
-    Served {
+fn served(protobuf: bool) -> ServedForms {
+    ServedForms {
         media_types: MediaTypes::default(),
         protobuf,
         tables: true,
@@ -82,7 +82,7 @@ fn the_first_format_that_is_accepted_and_known_is_taken() {
     check("application/xml", Shape::Object, UNKNOWN);
     check("application/*", Shape::Object, UNKNOWN);
     check("application/cbor", Shape::List, UNKNOWN);
-    // A quality of nothing is only the lowest.
+    // A quality of zero is the lowest preference, and no exclusion.
     check("application/json;q=0", Shape::Object, JSON);
     let yaml = Ok((Format::Yaml, View::Object));
     check("application/yaml", Shape::Object, yaml);
@@ -117,7 +117,7 @@ fn the_first_view_that_there_is_of_it_is_taken() {
     }
     check(metadata, Shape::Object, Ok((Format::Json, View::Metadata)));
     check(metadata, Shape::Watch, Ok((Format::Json, View::Metadata)));
-    // Whether the view fits the resource is checked later, once the resource is known.
+    // The handler checks later whether the view fits the resource.
     check(list, Shape::List, Ok((Format::Json, View::MetadataList)));
     check(metadata, Shape::List, Ok((Format::Json, View::Metadata)));
     check(
@@ -148,7 +148,7 @@ fn the_first_view_that_there_is_of_it_is_taken() {
 }
 
 #[test]
-fn what_is_compressed_in_pieces_is_the_same_as_in_one() {
+fn compression_in_pieces_equals_compression_at_once() {
     use std::io::Read;
 
     let pieces: Vec<Bytes> = (0..100_u8).map(|at| Bytes::from(vec![at; 3_000])).collect();

@@ -32,7 +32,7 @@ struct Conversion {
 // === impl WatchEncoding ===
 
 impl WatchEncoding {
-    /// Encodes objects as they are stored.
+    /// Encodes objects in their stored form.
     pub(crate) fn new(encoding: Encoding) -> Self {
         Self {
             encoding,
@@ -85,8 +85,8 @@ impl Encode for WatchEncoding {
         self.encoding.kind()
     }
 
-    fn first_was_sent(&mut self) {
-        self.encoding.first_was_sent();
+    fn first_frame_sent(&mut self) {
+        self.encoding.first_frame_sent();
     }
 
     fn is_converting(&self) -> bool {
@@ -99,8 +99,8 @@ impl Encode for WatchEncoding {
         };
         let stored = vec![Arc::clone(object)];
         let converter = Converter::new(&conversion.webhooks, &conversion.entropy);
-        let shown = converter.present(&conversion.custom, stored).await?;
-        let shown = shown.into_iter().next();
-        Ok(shown.unwrap_or_else(|| Arc::clone(object)))
+        let presented = converter.present(&conversion.custom, stored).await?;
+        let presented = presented.into_iter().next();
+        Ok(presented.unwrap_or_else(|| Arc::clone(object)))
     }
 }

@@ -26,13 +26,13 @@ impl Definition for ExpiredRelist {
     };
 
     fn on_request(&self, request: &RequestFacts) -> Option<RequestVerdict> {
-        let asked = request.asked_version();
+        let requested = request.requested_version();
         let answer = match request.verb {
             "watch" => {
-                let oldest = request.revision.max(asked? + 1);
-                Answer::error_event(&Status::watch_expired(asked?, oldest))
+                let oldest = request.revision.max(requested? + 1);
+                Answer::error_event(&Status::watch_expired(requested?, oldest))
             }
-            "list" if asked.is_some() || request.has_continue => {
+            "list" if requested.is_some() || request.has_continue => {
                 Answer::of(&Status::list_expired())
             }
             _ => return None,

@@ -51,16 +51,16 @@ impl Definition for ExpiredStatus {
     }
 
     fn on_request(&self, request: &RequestFacts) -> Option<RequestVerdict> {
-        let asked = request.asked_version();
+        let requested = request.requested_version();
         let status = match request.verb {
             "watch" if !request.is_watch_list => {
-                Status::watch_expired(asked?, request.revision.max(asked? + 1))
+                Status::watch_expired(requested?, request.revision.max(requested? + 1))
             }
             "list" if request.has_continue => match self.replacement(request) {
                 Some(token) => Status::continue_expired(token),
                 None => Status::list_expired(),
             },
-            "list" if asked.is_some() => Status::list_expired(),
+            "list" if requested.is_some() => Status::list_expired(),
             _ => return None,
         };
         Some(RequestVerdict::Answer(Answer::of(&status)))

@@ -58,19 +58,19 @@ impl Definition for Gone {
     }
 
     fn on_request(&self, request: &RequestFacts) -> Option<RequestVerdict> {
-        let asked = request.asked_version();
+        let requested = request.requested_version();
         let names_version = match request.verb {
-            "watch" => asked.is_some() && !request.is_watch_list,
-            "list" => asked.is_some() || request.has_continue,
+            "watch" => requested.is_some() && !request.is_watch_list,
+            "list" => requested.is_some() || request.has_continue,
             _ => false,
         };
         if !names_version || self.form == GoneForm::Event {
             return None;
         }
-        let asked = asked.unwrap_or_default();
+        let requested = requested.unwrap_or_default();
         let answer = match self.form {
             GoneForm::Text => Answer::text(StatusCode::GONE, "Gone\n"),
-            _ => Answer::of(&status(asked, request.revision.max(asked + 1))),
+            _ => Answer::of(&status(requested, request.revision.max(requested + 1))),
         };
         Some(RequestVerdict::Answer(answer))
     }

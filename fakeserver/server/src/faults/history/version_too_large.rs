@@ -51,8 +51,8 @@ impl Definition for VersionTooLarge {
     }
 
     fn on_request(&self, request: &RequestFacts) -> Option<RequestVerdict> {
-        let asked = request.asked_version()?;
-        let status = Status::version_too_large(asked, asked - 1);
+        let requested = request.requested_version()?;
+        let status = Status::version_too_large(requested, requested - 1);
         // Neither a continuation nor a watch that resumes waits for a version.
         let answer = match request.verb {
             "get" => Answer::of(&status),

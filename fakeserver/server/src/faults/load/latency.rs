@@ -30,7 +30,7 @@ pub struct Latency {
 }
 
 #[derive(Debug)]
-struct Jittered {
+struct JitteredLatency {
     latency: Latency,
     rng: ChaCha8Rng,
 }
@@ -65,16 +65,16 @@ impl Definition for Latency {
     }
 
     fn effect(self) -> Box<dyn Effect> {
-        Box::new(Jittered {
+        Box::new(JitteredLatency {
             latency: self,
             rng: seeded_rng(0),
         })
     }
 }
 
-// === impl Jittered ===
+// === impl JitteredLatency ===
 
-impl Jittered {
+impl JitteredLatency {
     fn delay(&mut self, ms: u64) -> Option<Duration> {
         if ms == 0 {
             return None;
@@ -84,7 +84,7 @@ impl Jittered {
     }
 }
 
-impl Effect for Jittered {
+impl Effect for JitteredLatency {
     fn on_request(&mut self, _: &RequestFacts) -> Option<RequestVerdict> {
         self.delay(self.latency.request_ms)
             .map(RequestVerdict::Delay)

@@ -91,8 +91,8 @@ impl Definition for Throttle {
     }
 }
 
-/// Draws a wait: mostly one as busy servers ask for, at times more than the longest backoff of a client, or than any client
-/// is willing to wait.
+/// Draws a `Retry-After`: mostly that of a busy server, at times longer than a client's maximum backoff, or longer than
+/// any client waits.
 fn seconds(rng: &mut ChaCha8Rng) -> u32 {
     match rng.random_range(0..8) {
         0 => rng.random_range(31..=300),

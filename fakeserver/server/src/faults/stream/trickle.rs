@@ -1,4 +1,4 @@
-//! A connection that brings a few bytes at a time.
+//! A connection that delivers a few bytes at a time.
 
 use std::time::Duration;
 

@@ -6,12 +6,12 @@ use serde_json::Value;
 
 use super::{answer, on_request, request};
 use crate::faults::{
-    Fault, FaultSpec, LostAnswer, LostAs, Replacement, RequestFacts, RequestVerdict, SlowHeaders,
-    SlowWebhook,
+    Fault, FaultSpec, LostAnswer, LostAnswerForm, Replacement, RequestFacts, RequestVerdict,
+    SlowHeaders, SlowWebhook,
 };
 
 #[test]
-fn an_answer_has_the_form_that_is_asked_for() {
+fn a_response_has_the_requested_format() {
     let list = request("list");
     let check = |fault: &str, code: u16, words: &str| {
         let spec: FaultSpec = serde_json::from_str(fault).unwrap();
@@ -124,7 +124,7 @@ const ANSWERS_TO_WRITES: &[(&str, &str, u16, &str)] = &[
 ];
 
 #[test]
-fn writes_meet_what_is_about_writes_and_reads_do_not() {
+fn write_faults_affect_only_writes() {
     for (fault, verb, code, words) in ANSWERS_TO_WRITES {
         let spec: FaultSpec = serde_json::from_str(fault).unwrap();
         let write = RequestFacts {
@@ -141,18 +141,18 @@ fn writes_meet_what_is_about_writes_and_reads_do_not() {
         let body = String::from_utf8(answer.body.to_vec()).unwrap();
         assert!(body.contains(words), "{fault}: {body}");
         for verb in ["get", "list", "watch"] {
-            let met = on_request(spec.rule(), &request(verb));
-            assert_eq!(met, RequestVerdict::Pass, "{fault}");
+            let verdict = on_request(spec.rule(), &request(verb));
+            assert_eq!(verdict, RequestVerdict::Pass, "{fault}");
         }
     }
 }
 
 #[test]
-fn writes_are_lost_late_or_let_alone() {
+fn lost_answers_are_of_committed_or_dropped_writes() {
     let update = request("update");
     let reset = |applied| {
         LostAnswer {
-            heard: LostAs::Reset,
+            form: LostAnswerForm::Reset,
             applied,
         }
         .rule()

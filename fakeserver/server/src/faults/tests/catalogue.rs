@@ -51,7 +51,7 @@ fn drawn_parameters_are_valid_and_follow_from_the_seed() {
 fn every_parameter_of_the_catalogue_is_one() {
     for entry in Fault::all().map(Fault::entry) {
         for parameter in entry.parameters {
-            // Nothing takes an object for a value: the error is about the parameter, and not about its name.
+            // No parameter accepts an object: the error is about the value, and not about the name.
             let spec = serde_json::json!({"fault": entry.fault, *parameter: {"no": "value"}});
             let error = FaultSpec::from_value(spec).unwrap_err();
             assert_eq!(error.field(), *parameter, "{}: {error}", entry.fault);
@@ -217,7 +217,7 @@ const NO_SPECS: &[(&str, &str, &str)] = &[
 ];
 
 #[test]
-fn what_is_no_spec_is_refused_by_the_field_that_is_wrong() {
+fn an_invalid_spec_is_rejected_with_its_field() {
     for (text, field, problem) in NO_SPECS {
         let error = FaultSpec::from_value(serde_json::from_str(text).unwrap()).unwrap_err();
         assert_eq!(error.field(), *field, "{text}: {error}");

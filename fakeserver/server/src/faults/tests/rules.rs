@@ -11,7 +11,7 @@ use crate::faults::{
 };
 
 #[test]
-fn each_rule_on_frames_orders_what_its_name_says() {
+fn each_fault_has_its_verdict_on_frames() {
     use FrameVerdict::{Drop, Duplicate, End, Pass, Reset, Silence, SwapWithNext};
     let watch = request("watch");
     let bookmark = frame(&watch, EventType::Bookmark);
@@ -66,7 +66,7 @@ fn events_of_rules_end_the_stream() {
 }
 
 #[test]
-fn each_rule_on_requests_orders_what_its_name_says() {
+fn each_fault_has_its_verdict_on_requests() {
     let list = request("list");
     assert_eq!(
         on_request(requests_late(2_000), &list),
@@ -162,7 +162,7 @@ fn a_trigger_counts_only_what_its_rule_is_about() {
 }
 
 #[test]
-fn filters_match_what_they_name() {
+fn filters_match_only_the_named_requests() {
     let facts = request("list");
     let check =
         |filter: Filter, expected: bool| assert_eq!(filter.matches(&facts), expected, "{filter:?}");
@@ -285,7 +285,7 @@ fn the_first_rule_that_does_not_pass_decides_until_its_guard_is_dropped() {
 }
 
 #[test]
-fn what_is_installed_can_be_listed_and_removed() {
+fn installed_faults_can_be_listed_and_removed() {
     let faults = Faults::default();
     let spec = FaultSpec::new(Fault::Hang).matching(Filter::any().verb("list"));
     let own = faults.install(requests_late(1_000));
@@ -341,18 +341,18 @@ fn firings_are_remembered_up_to_a_bound() {
 }
 
 #[test]
-fn questions_about_what_there_is_are_met_only_on_request() {
+fn discovery_requests_meet_faults_only_by_their_verb() {
     let discover = request("discover");
     assert_eq!(
         on_request(Fault::Hang.rule(), &discover),
         RequestVerdict::Pass
     );
-    let asked = Fault::Hang.rule().matching(Filter::any().verb("discover"));
-    assert_eq!(on_request(asked, &discover), RequestVerdict::Hang);
+    let on_discover = Fault::Hang.rule().matching(Filter::any().verb("discover"));
+    assert_eq!(on_request(on_discover, &discover), RequestVerdict::Hang);
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_right_comes_back_by_turns() {
+async fn a_flipping_permission_alternates() {
     let faults = Faults::default();
     let _guard = faults.install(
         Forbidden {
@@ -361,12 +361,12 @@ async fn a_right_comes_back_by_turns() {
         .rule(),
     );
     let list = request("list");
-    let mut met = Vec::new();
+    let mut has_fired = Vec::new();
     for _ in 0..4 {
-        met.push(faults.on_request(&list) != RequestVerdict::Pass);
+        has_fired.push(faults.on_request(&list) != RequestVerdict::Pass);
         tokio::time::advance(Duration::from_millis(700)).await;
     }
-    assert_eq!(met, [true, true, false, true]);
+    assert_eq!(has_fired, [true, true, false, true]);
 }
 
 #[test]

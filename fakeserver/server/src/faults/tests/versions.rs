@@ -86,8 +86,8 @@ fn gone_has_three_forms() {
 #[test]
 fn a_relist_of_a_version_expires_and_one_without_does_not() {
     let relist = |request: &RequestFacts| on_request(Fault::ExpiredRelist.rule(), request);
-    for asked in [at_version("watch"), streaming_at_version()] {
-        let answer = answer(relist(&asked));
+    for request in [at_version("watch"), streaming_at_version()] {
+        let answer = answer(relist(&request));
         assert_eq!(answer.code, StatusCode::OK);
         assert_eq!(json(&answer.body)["object"]["code"], 410);
     }
@@ -98,7 +98,7 @@ fn a_relist_of_a_version_expires_and_one_without_does_not() {
 }
 
 #[test]
-fn a_version_that_is_too_large_is_told_late() {
+fn a_version_that_is_too_large_fails_after_the_wait() {
     let too_large = |request: &RequestFacts| {
         let rule = VersionTooLarge { wait_ms: 3_000 }.rule();
         match on_request(rule, request) {
@@ -126,7 +126,7 @@ fn a_version_that_is_too_large_is_told_late() {
 }
 
 #[test]
-fn an_expired_continuation_may_be_told_how_to_go_on() {
+fn an_expired_continuation_may_have_a_replacement_token() {
     use fakeserver_value::revision::Revision;
 
     use crate::store::continue_token::ContinueToken;
@@ -136,14 +136,14 @@ fn an_expired_continuation_may_be_told_how_to_go_on() {
         continue_token: token,
         ..request("list")
     };
-    let told = json(&answer(on_request(ExpiredStatus::default().rule(), &page)).body);
-    let next = ContinueToken::decode(told["metadata"]["continue"].as_str().unwrap()).unwrap();
+    let status = json(&answer(on_request(ExpiredStatus::default().rule(), &page)).body);
+    let next = ContinueToken::decode(status["metadata"]["continue"].as_str().unwrap()).unwrap();
     assert_eq!(next.revision, None);
     let rule = ExpiredStatus {
         replacement_token: false,
     }
     .rule();
-    let told = json(&answer(on_request(rule, &page)).body);
-    assert_eq!(told["reason"], "Expired");
-    assert!(told["metadata"].get("continue").is_none());
+    let status = json(&answer(on_request(rule, &page)).body);
+    assert_eq!(status["reason"], "Expired");
+    assert!(status["metadata"].get("continue").is_none());
 }

@@ -10,8 +10,8 @@ use crate::faults::RequestFacts;
 
 /// Returns whether a replica answers a request from its own state.
 ///
-/// A list or a get that names no version asks for the most recent state, which a replica does not know; with `with_quorum`
-/// it answers all the same. The pages of a list are all of one state.
+/// A list or a get without a resource version requests the most recent state, which a replica cannot serve; with
+/// `with_quorum` it answers anyway. All pages of a list are of one state.
 fn is_of_replica(request: &RequestFacts, with_quorum: bool) -> bool {
     let is_read = match request.verb {
         "watch" => !request.is_watch_list || !request.resource_version.is_empty(),

@@ -26,7 +26,7 @@ pub struct StaleView {
 }
 
 #[derive(Debug)]
-struct Frozen {
+struct FrozenView {
     parameters: StaleView,
     /// The revision at which the view stands still, from the first occasion on.
     at: Option<u64>,
@@ -56,14 +56,14 @@ impl Definition for StaleView {
     }
 
     fn effect(self) -> Box<dyn Effect> {
-        Box::new(Frozen {
+        Box::new(FrozenView {
             parameters: self,
             at: None,
         })
     }
 }
 
-impl Effect for Frozen {
+impl Effect for FrozenView {
     fn on_request(&mut self, request: &RequestFacts) -> Option<RequestVerdict> {
         let StaleView {
             behind_revisions,

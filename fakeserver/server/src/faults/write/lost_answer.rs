@@ -18,7 +18,8 @@ use crate::faults::{
 pub struct LostAnswer {
     /// The substitute for the answer.
     #[serde(skip_serializing_if = "is_default")]
-    pub heard: LostAs,
+    #[serde(rename = "heard")]
+    pub form: LostAnswerForm,
     /// True, the default, if the write takes effect.
     #[serde(skip_serializing_if = "is_true")]
     pub applied: bool,
@@ -29,7 +30,7 @@ pub struct LostAnswer {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
-pub enum LostAs {
+pub enum LostAnswerForm {
     /// A reset of the connection.
     #[default]
     Reset,
@@ -40,7 +41,7 @@ pub enum LostAs {
 impl Default for LostAnswer {
     fn default() -> Self {
         Self {
-            heard: LostAs::Reset,
+            form: LostAnswerForm::Reset,
             applied: true,
         }
     }
@@ -66,13 +67,13 @@ impl Definition for LostAnswer {
             return None;
         }
         let timeout = || Answer::text(StatusCode::GATEWAY_TIMEOUT, "Gateway Timeout\n");
-        Some(match (self.heard, self.applied) {
-            (LostAs::Reset, true) => RequestVerdict::ReplaceAnswer(Replacement::Disconnect),
-            (LostAs::Reset, false) => RequestVerdict::Sever(ErrorKind::ConnectionReset),
-            (LostAs::Timeout, true) => {
+        Some(match (self.form, self.applied) {
+            (LostAnswerForm::Reset, true) => RequestVerdict::ReplaceAnswer(Replacement::Disconnect),
+            (LostAnswerForm::Reset, false) => RequestVerdict::Sever(ErrorKind::ConnectionReset),
+            (LostAnswerForm::Timeout, true) => {
                 RequestVerdict::ReplaceAnswer(Replacement::Answer(timeout()))
             }
-            (LostAs::Timeout, false) => RequestVerdict::Answer(timeout()),
+            (LostAnswerForm::Timeout, false) => RequestVerdict::Answer(timeout()),
         })
     }
 }

@@ -1,4 +1,4 @@
-//! One check of an API: its condition, and what its server tells.
+//! A check of an aggregated API: its condition, and the documents of its server.
 
 use std::time::Duration;
 
@@ -8,9 +8,12 @@ use fakeserver_kinds::apiregistration::{
 use tokio::time::Instant;
 use tracing::debug;
 
-use super::{Aggregator, download::Source, facts::Facts, learned::Learned, schedule::Next};
+use super::{
+    Aggregator, api_documents::ApiDocuments, download::Source, schedule::NextCheck,
+    service_endpoints::ServiceEndpoints,
+};
 use crate::{
-    controllers::written::{self, Actor},
+    controllers::written_object::{self, Actor},
     store::ObjectKey,
     write::Backend,
 };
@@ -22,25 +25,25 @@ const ANSWER_LIMIT: Duration = Duration::from_secs(5);
 
 /// Checks the API service of that name, writes its condition, and returns when it is to be checked again.
 ///
-/// Discovery and OpenAPI of the API are known before the condition says that it is available.
+/// The discovery document is downloaded before the condition becomes `Available`.
 ///
 /// # Cancel safety
 ///
 /// If dropped, the API is to be checked again.
-pub(super) async fn check(aggregator: &Aggregator, backend: &Backend, name: &str) -> Next {
-    let served = aggregator.read(&backend.storage, |table| table.get(name).cloned());
-    let Some(served) = served else {
+pub(super) async fn check(aggregator: &Aggregator, backend: &Backend, name: &str) -> NextCheck {
+    let aggregated = aggregator.read(&backend.storage, |table| table.get(name).cloned());
+    let Some(aggregated) = aggregated else {
         write(backend, name, None, &Availability::local());
-        return Next::Never;
+        return NextCheck::Never;
     };
-    let api = &*served.api;
-    let facts = Facts::read(backend, &api.service);
-    if let Some(found) = facts.unreachable(api) {
-        aggregator.learn(api, Learned::grow_stale);
+    let api = &*aggregated.api;
+    let endpoints = ServiceEndpoints::read(backend, &api.service);
+    if let Some(found) = endpoints.unreachable(api) {
+        aggregator.learn(api, ApiDocuments::mark_stale);
         write(backend, name, Some(api), &found);
-        return Next::InPeriod;
+        return NextCheck::InPeriod;
     }
-    let source = match asked(backend, api, &facts).await {
+    let source = match find_source(backend, api, &endpoints).await {
         Ok(source) => source,
         Err(problem) => {
             debug!(
@@ -48,38 +51,38 @@ pub(super) async fn check(aggregator: &Aggregator, backend: &Backend, name: &str
                 error = problem,
                 "aggregated API is not available"
             );
-            aggregator.learn(api, Learned::grow_stale);
+            aggregator.learn(api, ApiDocuments::mark_stale);
             let found = Availability::failed_discovery(problem);
             write(backend, name, Some(api), &found);
-            return Next::Soon;
+            return NextCheck::Soon;
         }
     };
-    let mut learned = served.learned.clone();
-    let is_due = learned.is_due(Instant::now());
+    let mut documents = aggregated.documents.clone();
+    let is_due = documents.is_due(Instant::now());
     if is_due {
-        learned.ask_discovery(&source, api).await;
-        aggregator.learn(api, |known| known.adopt_discovery(&learned));
+        documents.ask_discovery(&source, api).await;
+        aggregator.learn(api, |stored| stored.adopt_discovery(&documents));
     }
     write(backend, name, Some(api), &Availability::passed());
     if is_due {
-        learned.ask_spec(&source, api).await;
-        aggregator.learn(api, |known| known.adopt_spec(&learned));
+        documents.ask_spec(&source, api).await;
+        aggregator.learn(api, |stored| stored.adopt_spec(&documents));
     }
-    Next::InPeriod
+    NextCheck::InPeriod
 }
 
-/// Asks the server of an API for the document that it has to have.
+/// Requests the discovery document of the API, as kube-aggregator does.
 ///
 /// # Errors
 ///
-/// It has not answered with it, for this reason.
-async fn asked<'a>(
+/// The document is not available, for this reason.
+async fn find_source<'a>(
     backend: &Backend,
     api: &'a RemoteApi,
-    facts: &Facts,
+    endpoints: &ServiceEndpoints,
 ) -> Result<Source<'a>, String> {
     let path = api.path();
-    let source = Source::find(backend, api, facts, ANSWER_LIMIT)?;
+    let source = Source::find(backend, api, endpoints, ANSWER_LIMIT)?;
     let url = source.url(&path);
     let problem = match source.get(&path, &[]).await {
         Ok(document) if document.code.is_success() => return Ok(source),
@@ -92,21 +95,21 @@ async fn asked<'a>(
 /// Writes the condition of an API service, unless it is another one by now: `api` is what was checked, `None` a local one.
 fn write(backend: &Backend, name: &str, api: Option<&RemoteApi>, found: &Availability) {
     let key = ObjectKey::cluster(api_service::KIND.storage().clone(), name);
-    let Some(resource) = written::resource_type(&backend.registry(), key.resource()) else {
+    let Some(resource) = written_object::resource_type(&backend.registry(), key.resource()) else {
         return;
     };
     let Ok(()) = backend.storage.transact(|tx| {
         let Some(stored) = tx.get(&key) else {
             return Ok::<_, std::convert::Infallible>(());
         };
-        let old = written::shown(&resource, &stored);
+        let old = written_object::api_object(&resource, &stored);
         if RemoteApi::parse(&old).as_ref() != api {
             return Ok(());
         }
         let now = backend.clock.now_text();
         let mut new = old.clone();
         new["status"] = found.applied(&old["status"], &now);
-        let new = written::updated(&resource, SERVER, &old, new, &now);
+        let new = written_object::updated(&resource, SERVER, &old, new, &now);
         if new != old {
             tx.put(&key, new);
         }

@@ -15,26 +15,26 @@ use tokio::{
 };
 use tower::ServiceExt as _;
 
-use super::facts::Address;
+use super::service_endpoints::Address;
 use crate::write::webhook::{Trust, connect_tls, dial_problem};
 
-/// A connection that takes one request.
-pub(super) struct Line {
+/// A connection for one request to an aggregated server.
+pub(super) struct UpstreamConnection {
     authority: String,
-    kind: LineKind,
+    kind: Transport,
 }
 
-enum LineKind {
+enum Transport {
     InProcess(Router),
     Socket(SendRequest<Body>),
 }
 
-/// The work of a connection, to be polled until it ends. It ends when the request's answer was read or dropped.
-pub(super) type Driving = BoxFuture<'static, ()>;
+/// The future that drives a connection. It ends after the response was read or dropped.
+pub(super) type ConnectionDriver = BoxFuture<'static, ()>;
 
-// === impl Line ===
+// === impl UpstreamConnection ===
 
-impl Line {
+impl UpstreamConnection {
     /// Connects with the first of `addresses` that can be reached within `limit`.
     ///
     /// # Errors
@@ -49,11 +49,11 @@ impl Line {
         addresses: &[Address],
         trust: Trust<'_>,
         limit: Duration,
-    ) -> Result<(Self, Driving), String> {
+    ) -> Result<(Self, ConnectionDriver), String> {
         let mut why = "no address".to_owned();
         for address in addresses {
             match Self::to(api, address, trust, limit).await {
-                Ok(line) => return Ok(line),
+                Ok(opened) => return Ok(opened),
                 Err(problem) => why = problem,
             }
         }
@@ -65,11 +65,11 @@ impl Line {
         address: &Address,
         trust: Trust<'_>,
         limit: Duration,
-    ) -> Result<(Self, Driving), String> {
+    ) -> Result<(Self, ConnectionDriver), String> {
         let authority = address.authority(&api.service);
         let (host, port, is_tls) = match address {
             Address::InProcess(router) => {
-                let kind = LineKind::InProcess(router.clone());
+                let kind = Transport::InProcess(router.clone());
                 return Ok((Self { authority, kind }, std::future::ready(()).boxed()));
             }
             Address::Socket { host, port, is_tls } => (host, *port, *is_tls),
@@ -84,24 +84,24 @@ impl Line {
             begin(connect_tls(stream, &name, trust, &authority).await?).await
         };
         let connected = timeout(limit, connecting).await;
-        let (sender, driving) =
+        let (sender, driver) =
             connected.map_err(|_| format!("dial tcp {authority}: i/o timeout"))??;
-        let kind = LineKind::Socket(sender);
-        Ok((Self { authority, kind }, driving))
+        let kind = Transport::Socket(sender);
+        Ok((Self { authority, kind }, driver))
     }
 
-    /// Sends a request, and returns the head of the answer and the body as it comes. Meanwhile the connection is to be
-    /// driven.
+    /// Sends a request, and returns the response with its streamed body. The caller polls the connection driver
+    /// meanwhile.
     pub(super) async fn send(self, mut request: Request<Body>) -> Result<Response, String> {
         let host = HeaderValue::try_from(&self.authority).map_err(|error| error.to_string())?;
         request.headers_mut().insert(header::HOST, host);
         match self.kind {
-            LineKind::InProcess(router) => {
+            Transport::InProcess(router) => {
                 let answer: Result<Response, Infallible> = router.oneshot(request).await;
                 let Ok(answer) = answer;
                 Ok(answer)
             }
-            LineKind::Socket(mut sender) => {
+            Transport::Socket(mut sender) => {
                 let answer = sender.send_request(request).await;
                 answer
                     .map(|answer| answer.map(Body::new))
@@ -112,15 +112,15 @@ impl Line {
 }
 
 /// Begins to speak HTTP/1.1.
-async fn begin<S>(stream: S) -> Result<(SendRequest<Body>, Driving), String>
+async fn begin<S>(stream: S) -> Result<(SendRequest<Body>, ConnectionDriver), String>
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
     let handshake = http1::handshake(TokioIo::new(stream)).await;
     let (sender, connection) = handshake.map_err(|error| problem(&error))?;
     // Its errors are those of the request.
-    let driving = connection.with_upgrades().map(drop).boxed();
-    Ok((sender, driving))
+    let driver = connection.with_upgrades().map(drop).boxed();
+    Ok((sender, driver))
 }
 
 /// Returns the problem of an address in Go's words.

@@ -1,4 +1,4 @@
-//! Documents of other servers, read whole: the server asks in a name of its own.
+//! Downloads of documents of aggregated servers, as a system user.
 
 use std::time::Duration;
 
@@ -10,14 +10,14 @@ use http_body_util::{BodyExt as _, Limited};
 use tokio::time::timeout;
 
 use super::{
-    connection::Line,
-    facts::{Address, Facts},
+    connection::UpstreamConnection,
+    service_endpoints::{Address, ServiceEndpoints},
 };
 use crate::write::{Backend, webhook::Trust};
 
 /// The size limit of a document.
 const DOCUMENT_MAX_BYTES: usize = 16 << 20;
-/// The user that asks for discovery, and its group.
+/// The user of discovery requests, and its group.
 const AGGREGATOR: (&str, &str) = ("system:kube-aggregator", "system:masters");
 
 /// A document, or the answer in its place.
@@ -28,7 +28,7 @@ pub(super) struct Document {
     pub(super) body: Bytes,
 }
 
-/// The server of an API, and where it is now.
+/// The server of an API, with its current addresses.
 pub(super) struct Source<'a> {
     api: &'a RemoteApi,
     addresses: Vec<Address>,
@@ -46,10 +46,10 @@ impl<'a> Source<'a> {
     pub(super) fn find(
         backend: &Backend,
         api: &'a RemoteApi,
-        facts: &Facts,
+        endpoints: &ServiceEndpoints,
         limit: Duration,
     ) -> Result<Self, String> {
-        let addresses = facts.addresses(backend, api)?;
+        let addresses = endpoints.addresses(backend, api)?;
         Ok(Self {
             api,
             addresses,
@@ -68,7 +68,7 @@ impl<'a> Source<'a> {
         format!("{scheme}://{}{path}", authority.unwrap_or_default())
     }
 
-    /// Downloads a document. The certificate is not verified, as it is not where an API server does so.
+    /// Downloads a document. The certificate is not verified, as in kube-aggregator's availability checks.
     ///
     /// # Errors
     ///
@@ -97,8 +97,9 @@ impl<'a> Source<'a> {
         path: &str,
         headers: &[(HeaderName, &str)],
     ) -> Result<Document, String> {
-        let opened = Line::open(self.api, &self.addresses, Trust::Anyone, self.limit).await;
-        let (line, mut driving) = opened?;
+        let opened =
+            UpstreamConnection::open(self.api, &self.addresses, Trust::Anyone, self.limit).await;
+        let (connection, mut driver) = opened?;
         let mut request = Request::get(path)
             .header(header::USER_AGENT, "kube-apiserver")
             .header("x-remote-user", AGGREGATOR.0)
@@ -109,7 +110,7 @@ impl<'a> Source<'a> {
         let request = request.body(Body::empty());
         let request = request.map_err(|error| error.to_string())?;
         let reading = async {
-            let (head, body) = line.send(request).await?.into_parts();
+            let (head, body) = connection.send(request).await?.into_parts();
             let body = Limited::new(body, DOCUMENT_MAX_BYTES).collect().await;
             let body = body.map_err(|error| error.to_string())?;
             Ok(Document {
@@ -123,7 +124,7 @@ impl<'a> Source<'a> {
         tokio::select! {
             biased;
             document = &mut reading => document,
-            () = &mut driving => reading.await,
+            () = &mut driver => reading.await,
         }
     }
 }

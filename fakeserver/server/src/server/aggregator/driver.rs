@@ -6,7 +6,7 @@ use tokio::time::{Instant, sleep_until};
 use super::{Aggregator, check::check, schedule::Schedule};
 use crate::write::Backend;
 
-/// Checks the APIs for ever, several at once. While there are none it sleeps.
+/// Checks the aggregated APIs, several at once, until the task is stopped. Without such APIs it sleeps.
 pub(super) async fn run(aggregator: &Aggregator, backend: &Backend) {
     let mut schedule = Schedule::default();
     let mut checks = FuturesUnordered::new();

@@ -12,11 +12,11 @@ use super::{
         assembly::Server,
         audit::AuditId,
         router::plain,
-        websocket::{Tunnel, Upgradable},
+        websocket::{Tunnel, UpgradeSupport},
     },
-    CONNECT_LIMIT, Served,
-    connection::Line,
-    facts::Facts,
+    AggregatedApi, CONNECT_LIMIT,
+    connection::UpstreamConnection,
+    service_endpoints::ServiceEndpoints,
 };
 use crate::{
     edge::{
@@ -25,13 +25,13 @@ use crate::{
         request::{ApiPath, Query, REQUEST_LIMIT},
         response::timed_out,
     },
-    verbs::{Asked, Requester, Verb, pass_on},
+    verbs::{DiscoveryRequest, Requester, Verb, admit_forwarded},
     write::webhook::Trust,
 };
 
-/// The beginnings of the names of headers that say who asks. Only this server may say so.
+/// The prefixes of identity headers. They are removed from the client's request: only this server may set them.
 const OF_USERS: [&str; 2] = ["x-remote-", "impersonate-"];
-/// The beginning of the names of headers that each server puts on its own answers.
+/// The prefix of headers that each server sets on its own responses.
 const OF_FLOWS: &str = "x-kubernetes-pf-";
 
 /// Forwards an authenticated request to the server of an API, and answers with its answer.
@@ -45,22 +45,26 @@ pub(in super::super) async fn forward(
     query: &Query,
     requester: &Requester,
     body: Body,
-    target: &Served,
+    target: &AggregatedApi,
 ) -> Response {
+    // Authorized here and by the other server: this one must not forward what it would reject.
     if let Some(refused) = requester.refusal(&parts.headers) {
         return refused;
     }
-    let asked = Asked::new(&server.api, requester, parts);
-    if let Err(answer) = pass_on(&asked, &ApiPath::parse(parts.uri.path()), query).await {
+    let discovery_request = DiscoveryRequest::new(&server.api, requester, parts);
+    if let Err(answer) =
+        admit_forwarded(&discovery_request, &ApiPath::parse(parts.uri.path()), query).await
+    {
         return answer;
     }
+    // After the faults: an unavailable API is part of what a fault can hide.
     if !target.is_available {
         return unavailable();
     }
     let api = &*target.api;
     let backend = server.backend();
-    let facts = Facts::read(backend, &api.service);
-    let Ok(addresses) = facts.addresses(backend, api) else {
+    let endpoints = ServiceEndpoints::read(backend, &api.service);
+    let Ok(addresses) = endpoints.addresses(backend, api) else {
         return unavailable();
     };
     let trust = if api.skips_verification {
@@ -68,20 +72,21 @@ pub(in super::super) async fn forward(
     } else {
         Trust::Bundle(&api.ca_bundle)
     };
-    let opened = Line::open(api, &addresses, trust, CONNECT_LIMIT).await;
-    let (line, driving) = match opened {
+    let opened = UpstreamConnection::open(api, &addresses, trust, CONNECT_LIMIT).await;
+    let (connection, driver) = match opened {
         Ok(opened) => opened,
         Err(why) => return unreachable(&why),
     };
     let stop = server.api.tasks.stop_token().clone();
-    // It ends with the answer, or when nobody reads that any more.
+    // The task ends with the response, or when the client stops reading it.
     server.api.tasks.spawn(async move {
-        stop.run_until_cancelled(driving).await;
+        stop.run_until_cancelled(driver).await;
     });
-    let sending = line.send(request(parts, &requester.user, body));
+    let sending = connection.send(request(parts, &requester.user, body));
     let answer = if is_long(parts, query) {
         sending.await
     } else {
+        // The limit is for the head: the body streams for as long as the client reads.
         match timeout(REQUEST_LIMIT, sending).await {
             Ok(answer) => answer,
             Err(_) => return timed_out(),
@@ -93,18 +98,18 @@ pub(in super::super) async fn forward(
     }
 }
 
-/// Returns the request as the other server gets it: as it came, but for what says who asks.
+/// Returns the forwarded request: the client's, with the identity headers replaced.
 fn request(parts: &Parts, user: &UserInfo, body: Body) -> Request<Body> {
     let mut request = Request::new(body);
     *request.method_mut() = parts.method.clone();
     let target = parts.uri.path_and_query();
-    // It is a part of a target that was one.
+    // The path and query of a valid target are a valid target.
     *request.uri_mut() = target.map_or_else(Default::default, |target| {
         target.as_str().parse().unwrap_or_default()
     });
     let headers = request.headers_mut();
     *headers = passed(&parts.headers, |name| {
-        OF_USERS.iter().any(|beginning| name.starts_with(beginning))
+        OF_USERS.iter().any(|prefix| name.starts_with(prefix))
     });
     if let Some(host) = parts.headers.get(header::HOST) {
         headers.insert("x-forwarded-host", host.clone());
@@ -115,18 +120,19 @@ fn request(parts: &Parts, user: &UserInfo, body: Body) -> Request<Body> {
     if let Some(AuditId(id)) = parts.extensions.get() {
         headers.insert("audit-id", id.clone());
     }
+    // After the client's headers, of which forged identities were removed.
     identify(headers, user);
-    if parts.extensions.get::<Upgradable>().is_some() {
+    if parts.extensions.get::<UpgradeSupport>().is_some() {
         upgrade(headers, &parts.headers);
     }
     request
 }
 
-/// Writes who asks.
+/// Sets the identity headers of the requester.
 fn identify(headers: &mut HeaderMap, user: &UserInfo) {
     let mut say = |name: &str, value: &str| {
         let name = HeaderName::try_from(name.to_lowercase());
-        // Names and groups with a line break cannot be told.
+        // Values with a line break are invalid in a header, and left out.
         if let (Ok(name), Ok(value)) = (name, HeaderValue::from_bytes(value.as_bytes())) {
             headers.append(name, value);
         }
@@ -162,11 +168,11 @@ fn escaped(key: &str) -> String {
     escaped
 }
 
-/// Lets a request ask for a WebSocket, as its client does, without the token that may stand among its protocols.
-fn upgrade(headers: &mut HeaderMap, said: &HeaderMap) {
+/// Adds the upgrade headers of the client, without the token that its subprotocols may contain.
+fn upgrade(headers: &mut HeaderMap, client_headers: &HeaderMap) {
     headers.insert(header::CONNECTION, HeaderValue::from_static("Upgrade"));
     headers.insert(header::UPGRADE, HeaderValue::from_static("websocket"));
-    let protocols: Vec<&str> = spoken_protocols(said).collect();
+    let protocols: Vec<&str> = spoken_protocols(client_headers).collect();
     headers.remove(header::SEC_WEBSOCKET_PROTOCOL);
     if let Ok(protocols) = HeaderValue::try_from(protocols.join(", "))
         && !protocols.is_empty()
@@ -187,7 +193,7 @@ fn answered(mut answer: Response) -> Response {
     answer
 }
 
-/// Returns whether the head of an answer may take as long as it likes.
+/// Returns whether the request is long-running, so that its response has no time limit.
 fn is_long(parts: &Parts, query: &Query) -> bool {
     match ApiPath::parse(parts.uri.path()) {
         ApiPath::Resource(path) => Verb::of(&parts.method, &path, query) == Some(Verb::Watch),
@@ -203,7 +209,7 @@ fn unavailable() -> Response {
     )
 }
 
-/// Answers a request whose server cannot be reached, or has not answered.
+/// Returns the response if the aggregated server is unreachable or has not answered.
 fn unreachable(why: &str) -> Response {
     let message = format!("error trying to reach service: {why}\n");
     plain(StatusCode::SERVICE_UNAVAILABLE, message)

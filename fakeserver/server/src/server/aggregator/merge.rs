@@ -4,12 +4,12 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use fakeserver_kinds::apiregistration::{api_service, remote::Priorities};
 
-use super::{super::assembly::Server, Served};
+use super::{super::assembly::Server, AggregatedApi};
 
 use crate::{
     edge::{
         discovery::{Remote, RemoteVersion},
-        openapi::{Documents, Merged},
+        openapi::{Documents, MergedDocuments},
     },
     store::Range,
 };
@@ -43,14 +43,16 @@ pub(in super::super) fn groups(server: &Server) -> Remote {
 pub(in super::super) fn documents<'a>(
     server: &'a Server,
     documents: &'a Arc<Documents>,
-) -> Merged<'a> {
+) -> MergedDocuments<'a> {
     let all = server.aggregator.all(&server.backend().storage);
-    let entries = all.iter().filter_map(|served| {
-        let path = served.api.path().trim_start_matches('/').to_owned();
-        Some((path, served.learned.index_entry.clone()?))
+    let entries = all.iter().filter_map(|aggregated| {
+        let path = aggregated.api.path().trim_start_matches('/').to_owned();
+        Some((path, aggregated.documents.index_entry.clone()?))
     });
-    let specs = all.iter().filter_map(|served| served.learned.spec.clone());
-    Merged::new(
+    let specs = all
+        .iter()
+        .filter_map(|aggregated| aggregated.documents.spec.clone());
+    MergedDocuments::new(
         &server.openapi,
         documents,
         entries.collect(),
@@ -58,12 +60,12 @@ pub(in super::super) fn documents<'a>(
     )
 }
 
-fn version(served: &Served) -> RemoteVersion {
+fn version(aggregated: &AggregatedApi) -> RemoteVersion {
     RemoteVersion {
-        group: served.api.group.clone(),
-        version: served.api.version.clone(),
-        priorities: served.api.priorities,
-        resources: Arc::clone(&served.learned.resources),
-        is_current: served.is_available && served.learned.is_told(),
+        group: aggregated.api.group.clone(),
+        version: aggregated.api.version.clone(),
+        priorities: aggregated.api.priorities,
+        resources: Arc::clone(&aggregated.documents.resources),
+        is_current: aggregated.is_available && aggregated.documents.is_fresh(),
     }
 }

@@ -12,10 +12,10 @@
 
 mod table;
 mod schedule;
-mod facts;
+mod service_endpoints;
 mod connection;
 mod download;
-mod learned;
+mod api_documents;
 mod check;
 mod driver;
 mod forward;
@@ -39,12 +39,12 @@ use fakeserver_kinds::{
 use percent_encoding::percent_decode_str;
 use tokio::sync::Notify;
 
+use self::{api_documents::ApiDocuments, table::Table};
 pub(super) use self::{
     forward::forward,
     merge::{documents, groups},
-    table::Served,
+    table::AggregatedApi,
 };
-use self::{learned::Learned, table::Table};
 use crate::{
     store::{Change, ChangeSink, ObjectKey, Range, Storage, StoredObject},
     task::TaskSet,
@@ -62,7 +62,7 @@ const CONNECT_LIMIT: Duration = Duration::from_secs(30);
 #[derive(Debug)]
 pub(crate) struct Aggregator {
     table: Mutex<Table>,
-    /// False while there are no such APIs: requests need no look at the table.
+    /// False while there are no aggregated APIs: requests then skip the lock of the table.
     is_needed: AtomicBool,
     /// Fires when the driver has something to do.
     arrived: Notify,
@@ -78,6 +78,7 @@ impl Aggregator {
         if stop.is_cancelled() || self.is_running.load(Ordering::Acquire) {
             return;
         }
+        // The load above spares most requests this exclusive access.
         if self.is_running.swap(true, Ordering::AcqRel) {
             return;
         }
@@ -94,7 +95,7 @@ impl Aggregator {
     }
 
     /// Returns the API of another server that answers requests for `path`, if there is one.
-    pub(super) fn find(&self, storage: &Storage, path: &str) -> Option<Served> {
+    pub(super) fn find(&self, storage: &Storage, path: &str) -> Option<AggregatedApi> {
         if !self.is_needed.load(Ordering::Acquire) {
             return None;
         }
@@ -103,19 +104,19 @@ impl Aggregator {
     }
 
     /// Returns all APIs of other servers, by name.
-    pub(super) fn all(&self, storage: &Storage) -> Vec<Served> {
+    pub(super) fn all(&self, storage: &Storage) -> Vec<AggregatedApi> {
         if !self.is_needed.load(Ordering::Acquire) {
             return Vec::new();
         }
         self.read(storage, Table::all)
     }
 
-    /// Notes what a server has told of an API, unless the API is another one by now.
-    fn learn(&self, api: &RemoteApi, change: impl FnOnce(&mut Learned)) {
+    /// Updates the documents of an API, unless the API service has changed meanwhile.
+    fn learn(&self, api: &RemoteApi, change: impl FnOnce(&mut ApiDocuments)) {
         self.lock().learn(api, change);
     }
 
-    /// Reads the table, which is made anew first after a reset of the store.
+    /// Reads the table, which is rebuilt first after a reset of the store.
     fn read<T>(&self, storage: &Storage, look: impl FnOnce(&mut Table) -> T) -> T {
         if self.lock().is_stale() {
             // Changes come under the lock of the store: none is missed, and none comes twice.
@@ -176,7 +177,7 @@ impl ChangeSink for Aggregator {
     }
 }
 
-/// Returns the name of the service that a changed object is, or whose endpoints it has.
+/// Returns the name of the service that a changed object is or belongs to.
 fn service_of<'a>(key: &'a ObjectKey, object: &'a StoredObject) -> Option<&'a str> {
     let resource = key.resource();
     if resource == service::KIND.storage() || resource == endpoints::KIND.storage() {

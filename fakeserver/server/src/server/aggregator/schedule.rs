@@ -11,11 +11,10 @@ use tokio::time::Instant;
 const CHECKS_MAX: usize = 5;
 /// The time after which an API is checked again, whatever the last check has found.
 const PERIOD: Duration = Duration::from_secs(30);
-/// The time after which an API is checked again whose server has not answered; it doubles with each failure, up to
-/// [`PERIOD`].
+/// The retry delay of a failed check; it doubles with each failure, up to [`PERIOD`].
 const FIRST_RETRY: Duration = Duration::from_millis(5);
 
-/// The checks that are due, and those that go on: one at a time for each API.
+/// The due and the running checks: one at a time for each API.
 #[derive(Debug, Default)]
 pub(super) struct Schedule {
     due: BTreeMap<String, Instant>,
@@ -26,8 +25,8 @@ pub(super) struct Schedule {
 
 /// The time of the next check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Next {
-    /// The server has not answered.
+pub(super) enum NextCheck {
+    /// The server has not answered: retry with backoff.
     Soon,
     InPeriod,
     /// The API is local, or gone.
@@ -44,6 +43,7 @@ impl Schedule {
 
     /// Returns the APIs to check at `now`, as many as may be checked at once.
     pub(super) fn take(&mut self, now: Instant) -> Vec<String> {
+        // A limit, so that many unreachable APIs do not open connections all at once.
         let room = CHECKS_MAX.saturating_sub(self.going_on.len());
         let free = self
             .due
@@ -57,22 +57,23 @@ impl Schedule {
         names
     }
 
-    /// Notes that the check of an API is done. A check that was asked for meanwhile is still due.
-    pub(super) fn done(&mut self, name: &str, next: Next, now: Instant) {
+    /// Notes that the check of an API is done. A check that was requested meanwhile is still due.
+    pub(super) fn done(&mut self, name: &str, next: NextCheck, now: Instant) {
         self.going_on.remove(name);
         let wait = match next {
-            Next::Soon => {
+            NextCheck::Soon => {
                 let failures = self.failures.entry(name.to_owned()).or_default();
                 let factor = 2_u32.saturating_pow(*failures);
                 *failures += 1;
                 FIRST_RETRY.saturating_mul(factor).min(PERIOD)
             }
-            Next::InPeriod | Next::Never => {
+            NextCheck::InPeriod | NextCheck::Never => {
                 self.failures.remove(name);
                 PERIOD
             }
         };
-        if next != Next::Never {
+        if next != NextCheck::Never {
+            // Kept if requested meanwhile: the API has changed during the check.
             self.due.entry(name.to_owned()).or_insert(now + wait);
         }
     }
@@ -101,7 +102,7 @@ mod tests {
         let mut now = start;
         for _ in 0..15 {
             assert_eq!(schedule.take(now), ["a"]);
-            schedule.done("a", Next::Soon, now);
+            schedule.done("a", NextCheck::Soon, now);
             let next = schedule.next().unwrap();
             assert!(schedule.take(next - Duration::from_millis(1)).is_empty());
             waits.push((next - now).as_millis());
@@ -110,11 +111,11 @@ mod tests {
         assert_eq!(waits[..4], [5, 10, 20, 40]);
         assert_eq!(waits[12..], [20_480, 30_000, 30_000]);
         assert_eq!(schedule.take(now), ["a"]);
-        schedule.done("a", Next::InPeriod, now);
+        schedule.done("a", NextCheck::InPeriod, now);
         assert_eq!(schedule.next(), Some(now + PERIOD));
         now += PERIOD;
         assert_eq!(schedule.take(now), ["a"]);
-        schedule.done("a", Next::Soon, now);
+        schedule.done("a", NextCheck::Soon, now);
         assert_eq!(schedule.next(), Some(now + FIRST_RETRY));
     }
 
@@ -128,12 +129,12 @@ mod tests {
         assert_eq!(schedule.take(now), ["a", "b", "c", "d", "e"]);
         assert_eq!(schedule.next(), None);
         schedule.add("a".to_owned(), now);
-        schedule.done("b", Next::Never, now);
+        schedule.done("b", NextCheck::Never, now);
         assert_eq!(schedule.take(now), ["f"]);
-        schedule.done("a", Next::InPeriod, now);
-        // It was asked for while it went on.
+        schedule.done("a", NextCheck::InPeriod, now);
+        // The check was requested while it ran.
         assert_eq!(schedule.take(now), ["a"]);
-        schedule.done("c", Next::InPeriod, now);
+        schedule.done("c", NextCheck::InPeriod, now);
         assert_eq!(schedule.next(), Some(now + PERIOD));
     }
 }

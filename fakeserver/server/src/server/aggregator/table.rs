@@ -10,34 +10,34 @@ use fakeserver_kinds::apiregistration::{
     remote::{self, RemoteApi},
 };
 
-use super::learned::Learned;
+use super::api_documents::ApiDocuments;
 
 use crate::store::StoredObject;
 
-/// The APIs, and those whose availability has to be checked.
+/// The aggregated APIs, and the names of those to check.
 #[derive(Debug)]
 pub(super) struct Table {
-    apis: BTreeMap<String, Served>,
+    apis: BTreeMap<String, AggregatedApi>,
     dirty: BTreeSet<String>,
-    /// True if the store was reset, so that nothing here counts.
+    /// True if the store was reset, so that the table has to be rebuilt.
     is_stale: bool,
 }
 
-/// An API of another server, as it is known now.
+/// An API of another server.
 #[derive(Clone, Debug)]
-pub(in super::super) struct Served {
+pub(in super::super) struct AggregatedApi {
     pub(in super::super) api: Arc<RemoteApi>,
-    /// True if its condition says so.
+    /// True if the condition `Available` of the API service is true.
     pub(in super::super) is_available: bool,
-    pub(in super::super) learned: Learned,
+    pub(in super::super) documents: ApiDocuments,
 }
 
-// === impl Served ===
+// === impl AggregatedApi ===
 
-impl Served {
+impl AggregatedApi {
     /// Returns whether its server has a document of version 3 of OpenAPI at a path, such as `apis/g/v1`.
     pub(in super::super) fn has_document(&self, path: &str) -> bool {
-        self.learned.index_entry.is_some() && self.api.path().trim_start_matches('/') == path
+        self.documents.index_entry.is_some() && self.api.path().trim_start_matches('/') == path
     }
 }
 
@@ -53,16 +53,16 @@ impl Table {
     }
 
     /// Returns the API whose server answers requests for `path`.
-    pub(super) fn find(&mut self, path: &str) -> Option<Served> {
+    pub(super) fn find(&mut self, path: &str) -> Option<AggregatedApi> {
         let mut all = self.apis.values();
-        all.find(|served| served.api.serves(path)).cloned()
+        all.find(|aggregated| aggregated.api.serves(path)).cloned()
     }
 
-    pub(super) fn all(&mut self) -> Vec<Served> {
+    pub(super) fn all(&mut self) -> Vec<AggregatedApi> {
         self.apis.values().cloned().collect()
     }
 
-    pub(super) fn get(&self, name: &str) -> Option<&Served> {
+    pub(super) fn get(&self, name: &str) -> Option<&AggregatedApi> {
         self.apis.get(name)
     }
 
@@ -71,7 +71,7 @@ impl Table {
         std::mem::take(&mut self.dirty)
     }
 
-    /// Forgets everything, until it is made anew.
+    /// Clears the table, and marks it for a rebuild.
     pub(super) fn reset(&mut self) {
         *self = Self::default();
     }
@@ -97,7 +97,7 @@ impl Table {
             self.dirty.remove(name);
             return false;
         };
-        // Those that the server makes have their condition from the beginning.
+        // The server creates its own API services with their condition.
         let is_managed = after.labels().get(AUTO_MANAGED).is_some();
         let is_remote = remote::may_be_remote(&after.json());
         if is_managed && !is_remote && !self.apis.contains_key(name) {
@@ -113,40 +113,42 @@ impl Table {
             return was_remote || is_new;
         };
         let is_available = remote::is_available(&object);
-        if let Some(known) = self.apis.get_mut(name)
-            && *known.api == api
+        if let Some(aggregated) = self.apis.get_mut(name)
+            && *aggregated.api == api
         {
-            known.is_available = is_available;
+            aggregated.is_available = is_available;
             return false;
         }
-        let served = Served {
+        let aggregated = AggregatedApi {
             api: Arc::new(api),
             is_available,
-            learned: Learned::default(),
+            documents: ApiDocuments::default(),
         };
-        self.apis.insert(name.to_owned(), served);
+        self.apis.insert(name.to_owned(), aggregated);
         self.dirty.insert(name.to_owned());
         true
     }
 
     /// Takes in that a service or its endpoints have changed; returns whether something has to be checked.
     pub(super) fn observe_service(&mut self, namespace: &str, name: &str) -> bool {
-        let concerned = self.apis.values().filter(|served| {
-            let service = &served.api.service;
+        let concerned = self.apis.values().filter(|aggregated| {
+            let service = &aggregated.api.service;
             service.namespace == namespace && service.name == name
         });
-        let names: Vec<String> = concerned.map(|served| served.api.name.clone()).collect();
+        let names: Vec<String> = concerned
+            .map(|aggregated| aggregated.api.name.clone())
+            .collect();
         let is_dirty = !names.is_empty();
         self.dirty.extend(names);
         is_dirty
     }
 
     /// Notes what a server has told of an API, unless the API is another one by now.
-    pub(super) fn learn(&mut self, api: &RemoteApi, change: impl FnOnce(&mut Learned)) {
-        if let Some(known) = self.apis.get_mut(&api.name)
-            && *known.api == *api
+    pub(super) fn learn(&mut self, api: &RemoteApi, change: impl FnOnce(&mut ApiDocuments)) {
+        if let Some(aggregated) = self.apis.get_mut(&api.name)
+            && *aggregated.api == *api
         {
-            change(&mut known.learned);
+            change(&mut aggregated.documents);
         }
     }
 }

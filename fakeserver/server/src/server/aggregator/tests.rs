@@ -1,4 +1,4 @@
-//! The table, as the store tells of changes.
+//! The table after changes of the store.
 
 use std::{sync::Arc, time::Duration};
 
@@ -40,7 +40,7 @@ fn dirty(server: &FakeServer) -> Vec<String> {
 }
 
 #[test]
-fn an_api_is_known_with_its_change_and_checked_when_it_or_its_service_changes() {
+fn an_api_is_in_the_table_at_once_and_is_checked_after_changes_of_it_or_its_service() {
     let server = FakeServer::builder().build();
     let (aggregator, storage) = (&server.server().aggregator, &server.backend().storage);
     let key = ObjectKey::cluster(api_service::KIND.storage().clone(), "v1.g");

@@ -11,7 +11,7 @@ use fakeserver_value::{cbor, protobuf};
 use http_body::Body as _;
 use serde_json::Value;
 
-use super::Audited;
+use super::AuditedRequest;
 use crate::{
     edge::request::yaml,
     server::observed_body::{BodyObserver, PolledFrame},
@@ -20,9 +20,9 @@ use crate::{
 /// The longest body that is kept.
 const KEPT_MAX_BYTES: usize = 8 << 20;
 
-/// The part of a body that has passed.
+/// The recorded part of a body.
 #[derive(Debug)]
-pub(super) struct Kept {
+pub(super) struct RecordedBody {
     bytes: Vec<u8>,
     syntax: Option<Syntax>,
 }
@@ -38,15 +38,15 @@ enum Syntax {
 /// An observer of a body that keeps what passes.
 #[derive(Debug)]
 pub(super) enum Observer {
-    Request(Arc<Mutex<Kept>>),
-    /// The request is complete when the answer has been read or is dropped.
-    Response(Kept, Box<Audited>),
+    Request(Arc<Mutex<RecordedBody>>),
+    /// The request is complete when the response has been read or is dropped.
+    Response(RecordedBody, Box<AuditedRequest>),
 }
 
-// === impl Kept ===
+// === impl RecordedBody ===
 
-impl Kept {
-    /// Creates the beginning of a body of a media type. Nothing is kept of one in which no objects are written.
+impl RecordedBody {
+    /// Creates the record of a body of this media type. Bodies of types that contain no objects are not recorded.
     pub(super) fn of(media_type: &str) -> Self {
         let essence = media_type.split(';').next().unwrap_or_default();
         let syntax = match essence.rsplit(['/', '+', '.']).next() {
@@ -109,7 +109,8 @@ impl BodyObserver for Observer {
                 }
                 Self::Response(kept, audited) => {
                     kept.add(data);
-                    // Before the client has the last of it, who may look at the log then.
+                    // The event is written before the client gets the last frame, so that a client that has read the
+                    // response finds it in the log.
                     if body.is_end_stream() {
                         audited.complete(kept.value());
                     }

@@ -66,9 +66,9 @@ struct ObjectReference {
     subresource: String,
 }
 
-/// The parts of a request that all its events tell.
+/// The parts of a request that all its events contain.
 #[derive(Debug)]
-pub(super) struct Asked<'a> {
+pub(super) struct RequestInfo<'a> {
     pub(super) level: Level,
     pub(super) audit_id: String,
     pub(super) uri: String,
@@ -85,30 +85,30 @@ pub(super) struct Asked<'a> {
 // === impl Event ===
 
 impl Event {
-    pub(super) fn new(asked: Asked<'_>) -> Self {
-        let user = asked.impersonator.or(asked.user);
-        let impersonated = asked.user.filter(|_| asked.impersonator.is_some());
-        let object_ref = match &asked.attributes.target {
+    pub(super) fn new(request: RequestInfo<'_>) -> Self {
+        let user = request.impersonator.or(request.user);
+        let impersonated = request.user.filter(|_| request.impersonator.is_some());
+        let object_ref = match &request.attributes.target {
             Target::Resource(resource) => Some(ObjectReference::of(resource)),
             Target::Path(_) => None,
         };
         Self {
             kind: "Event",
             api_version: "audit.k8s.io/v1",
-            level: format!("{:?}", asked.level),
-            audit_id: asked.audit_id,
+            level: format!("{:?}", request.level),
+            audit_id: request.audit_id,
             stage: String::new(),
-            request_uri: asked.uri,
-            verb: asked.attributes.verb.clone(),
+            request_uri: request.uri,
+            verb: request.attributes.verb.clone(),
             user: user.map_or_else(|| json!({}), UserInfo::to_json),
             impersonated_user: impersonated.map(UserInfo::to_json),
-            source_ips: asked.sources,
-            user_agent: asked.agent,
+            source_ips: request.sources,
+            user_agent: request.agent,
             object_ref,
             response_status: None,
             request_object: None,
             response_object: None,
-            request_received_timestamp: time(asked.at),
+            request_received_timestamp: time(request.at),
             stage_timestamp: String::new(),
             annotations: BTreeMap::new(),
         }
@@ -124,13 +124,13 @@ impl Event {
         self.annotations.insert(key.to_owned(), value.to_owned());
     }
 
-    /// Adds what admission says. What is there stays.
+    /// Adds the annotations of admission. Existing ones stay.
     pub(super) fn annotate_all(&mut self, mut annotations: BTreeMap<String, String>) {
         annotations.append(&mut self.annotations);
         self.annotations = annotations;
     }
 
-    /// Takes the body of the request: what it says of the object, and the whole if `is_kept`.
+    /// Adds the object reference of the request's body, and the body itself if `is_kept`.
     pub(super) fn take_request(&mut self, body: Value, is_kept: bool) {
         if let Some(object) = &mut self.object_ref {
             object.complete(&body["metadata"]);
@@ -138,18 +138,18 @@ impl Event {
         self.request_object = Some(body).filter(|_| is_kept);
     }
 
-    /// Takes the status of the answer, and what a body of kind `Status` says.
+    /// Sets the status code, and the fields of a body of kind `Status`.
     pub(super) fn take_status(&mut self, code: StatusCode, body: Option<&Value>) {
-        let mut told = json!({"metadata": {}});
+        let mut reported = json!({"metadata": {}});
         if let Some(status) = body.filter(|it| it["kind"] == "Status") {
             for field in ["status", "message", "reason", "details"] {
                 if let Some(value) = status.get(field) {
-                    told[field] = value.clone();
+                    reported[field] = value.clone();
                 }
             }
         }
-        told["code"] = json!(code.as_u16());
-        self.response_status = Some(told);
+        reported["code"] = json!(code.as_u16());
+        self.response_status = Some(reported);
     }
 
     pub(super) fn take_response(&mut self, body: Value) {
@@ -186,7 +186,7 @@ impl ObjectReference {
         }
     }
 
-    /// Adds what the path does not say.
+    /// Adds the parts of the object reference that the path lacks.
     fn complete(&mut self, metadata: &Value) {
         for (field, own) in [
             ("name", &mut self.name),

@@ -18,14 +18,14 @@ use super::{event::Event, policy::AuditPolicy};
 /// The beginning of each line of an audit log.
 const BEGINNING: &[u8] = br#"{"kind":"Event","apiVersion":"audit.k8s.io/"#;
 
-/// An audit log: who asked for what, and what the answer was, as kube-apiserver writes it.
+/// An audit log of requests and responses, in the format of kube-apiserver.
 ///
-/// Each event is a line of JSON, an `Event` of `audit.k8s.io/v1`, written at once. A line that cannot be written is lost, and the
-/// first such loss is warned of. Clones write to the same log.
+/// Each event is a line of JSON, an `Event` of `audit.k8s.io/v1`, written at once. A line that cannot be written is
+/// lost, and the first such loss is logged as a warning. Clones write to the same log.
 ///
-/// Two things are as far as they are known here: the bodies of requests and answers are kept if they are JSON or YAML and at most
-/// 8 MiB long, and annotations tell the decision of the authorizer without its reason. Admission adds those of webhooks,
-/// validating policies and pod security.
+/// There are two limits: bodies are kept if they are in a format of the API and at most 8 MiB long, and annotations
+/// have the decision of the authorizer without its reason. Admission adds those of webhooks, validating policies and
+/// pod security.
 ///
 /// # Examples
 ///
@@ -61,8 +61,8 @@ pub enum AuditLogError {
         /// The reason.
         source: io::Error,
     },
-    /// The file is there, and is no audit log. It is left as it is.
-    #[error("{path}: it is there and is no audit log; it is left as it is, name another file", path = path.display())]
+    /// The file exists, and is no audit log. It is left unchanged.
+    #[error("{path} exists and is no audit log; it is left unchanged, name another file", path = path.display())]
     NoAuditLog {
         /// The file.
         path: PathBuf,
@@ -115,7 +115,7 @@ impl AuditLog {
         if let Err(error) = written
             && !sink.has_failed.swap(true, Ordering::Relaxed)
         {
-            warn!(%error, "audit events are lost; further losses are not told");
+            warn!(%error, "audit events are lost; further losses are not logged");
         }
     }
 }
@@ -132,10 +132,8 @@ impl fmt::Debug for AuditLog {
 fn opened(path: &Path) -> io::Result<Option<File>> {
     let mut options = OpenOptions::new();
     let mut file = options.read(true).append(true).create(true).open(path)?;
-    let mut beginning = Vec::new();
+    let mut head = Vec::new();
     let limit = BEGINNING.len() as u64;
-    Read::by_ref(&mut file)
-        .take(limit)
-        .read_to_end(&mut beginning)?;
-    Ok((beginning.is_empty() || beginning == BEGINNING).then_some(file))
+    Read::by_ref(&mut file).take(limit).read_to_end(&mut head)?;
+    Ok((head.is_empty() || head == BEGINNING).then_some(file))
 }

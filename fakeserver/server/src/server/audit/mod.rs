@@ -1,4 +1,4 @@
-//! The audit log: each request at its stages, as far as a policy says.
+//! The audit log: events of requests at their stages, selected by a policy.
 
 mod policy;
 mod event;
@@ -17,8 +17,8 @@ use http::{HeaderValue, StatusCode, header, request::Parts};
 use serde_json::Value;
 
 use self::{
-    body::{Kept, Observer},
-    event::{Asked, Event},
+    body::{Observer, RecordedBody},
+    event::{Event, RequestInfo},
     policy::{Decision, Level, Stage},
 };
 pub use self::{
@@ -29,7 +29,7 @@ use super::{FakeServerBuilder, observed_body::observe};
 use crate::{clock::Clock, verbs::Requester};
 
 const DECISION: &str = "authorization.k8s.io/decision";
-/// Subresources whose requests take as long as the client likes.
+/// The subresources of long-running requests.
 const LONG: [&str; 5] = ["attach", "exec", "log", "portforward", "proxy"];
 const FORWARDED_FOR: &str = "x-forwarded-for";
 
@@ -41,9 +41,10 @@ pub(super) struct AuditId(pub(super) HeaderValue);
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RemoteAddress(pub(super) IpAddr);
 
-/// A request that is logged. If it is dropped before its end, its handler has panicked or its client has left.
+/// A request in the audit log. A drop before its end means that its handler has panicked or its client has
+/// disconnected.
 #[derive(Debug)]
-pub(super) struct Audited {
+pub(super) struct AuditedRequest {
     log: AuditLog,
     clock: Clock,
     decision: Decision,
@@ -51,7 +52,7 @@ pub(super) struct Audited {
     is_long: bool,
     is_deletion: bool,
     /// The body of the request as far as it was read, and whether it is YAML.
-    request: Arc<Mutex<Kept>>,
+    request: Arc<Mutex<RecordedBody>>,
     annotations: AuditAnnotations,
     status: Option<StatusCode>,
     is_complete: bool,
@@ -71,21 +72,22 @@ impl FakeServerBuilder {
 // === impl AuditLog ===
 
 impl AuditLog {
-    /// Notes that a request has come, if the policy says so. Without a requester authentication has failed.
+    /// Begins the events of a request that the policy selects. Without a requester, authentication has failed.
     pub(super) fn begin(
         &self,
         clock: Clock,
         parts: &Parts,
         attributes: &Attributes,
         requester: Option<&Requester>,
-    ) -> Option<Audited> {
+    ) -> Option<AuditedRequest> {
         let user = requester.map(|it| &*it.user);
         let decision = self.policy.decide(user, attributes);
+        // Before anything is copied: most policies leave most requests out.
         if decision.level == Level::None {
             return None;
         }
         let uri = parts.uri.path_and_query();
-        let event = Event::new(Asked {
+        let event = Event::new(RequestInfo {
             level: decision.level,
             audit_id: parts
                 .extensions
@@ -104,19 +106,21 @@ impl AuditLog {
             Target::Path(_) => "",
         };
         let kind = text(parts.headers.get(header::CONTENT_TYPE));
-        let mut audited = Audited {
+        let mut audited = AuditedRequest {
             log: self.clone(),
             clock,
             decision,
             event,
             is_long: attributes.verb == "watch" || LONG.contains(&subresource),
             is_deletion: attributes.verb.starts_with("delete"),
-            request: Arc::new(Mutex::new(Kept::of(&kind))),
+            request: Arc::new(Mutex::new(RecordedBody::of(&kind))),
             annotations: parts.extensions.get().cloned().unwrap_or_default(),
             status: None,
             is_complete: false,
         };
         if let Some(requester) = requester {
+            // Before the request is served, so that a request that never ends is in the log. Without a user there is no
+            // such event: authentication has failed already.
             audited.write(Stage::RequestReceived);
             let decision = if requester.is_denied() {
                 "forbid"
@@ -129,9 +133,9 @@ impl AuditLog {
     }
 }
 
-// === impl Audited ===
+// === impl AuditedRequest ===
 
-impl Audited {
+impl AuditedRequest {
     /// Returns the body, of which the log keeps what is read.
     pub(super) fn observe(&self, body: Body) -> Body {
         observe(body, Observer::Request(Arc::clone(&self.request)))
@@ -143,6 +147,7 @@ impl Audited {
         self.status = Some(status);
         let kind = text(response.headers().get(header::CONTENT_TYPE));
         let is_met = status.is_success() || status == StatusCode::SWITCHING_PROTOCOLS;
+        // A watch has a stage of its own at its start, since its end may be hours away.
         if self.is_long && is_met {
             self.take_bodies(None);
             self.write(Stage::ResponseStarted);
@@ -150,8 +155,9 @@ impl Audited {
         let is_whole = self.decision.level == Level::RequestResponse;
         let is_kept = is_whole && !self.is_long || self.is_deletion || !is_met;
         let kept = match is_kept {
-            true => Kept::of(&kind),
-            false if self.is_long => Kept::nothing(),
+            true => RecordedBody::of(&kind),
+            // Wrapped even if nothing is recorded: the end of the body is the end of the request.
+            false if self.is_long => RecordedBody::nothing(),
             false => {
                 self.complete(None);
                 return response;
@@ -169,7 +175,7 @@ impl Audited {
         }
     }
 
-    /// Takes what is known of the request and the answer.
+    /// Adds the bodies of the request and the response to the event.
     fn take_bodies(&mut self, response: Option<Value>) {
         let level = self.decision.level;
         let request = self.request.lock().unwrap_or_else(PoisonError::into_inner);
@@ -177,6 +183,7 @@ impl Audited {
             self.event.take_request(body, level >= Level::Request);
         }
         drop(request);
+        // At the end: admission annotates while the request is served.
         let annotations = self.annotations.told(level >= Level::Request);
         self.event.annotate_all(annotations);
         let status = self.status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
@@ -184,6 +191,7 @@ impl Audited {
         if let Some(body) = response.filter(|_| level == Level::RequestResponse && !self.is_long) {
             self.event.take_response(body);
         }
+        // After all bodies are in the event.
         if self.decision.omit_managed_fields {
             self.event.remove_managed_fields();
         }
@@ -197,11 +205,13 @@ impl Audited {
     }
 }
 
-impl Drop for Audited {
+impl Drop for AuditedRequest {
     fn drop(&mut self) {
         if self.is_complete {
             return;
         }
+        // Dropped by unwinding: the handler has panicked. Otherwise the client has disconnected, and the request is
+        // complete.
         if self.status.is_none() && std::thread::panicking() {
             self.take_bodies(None);
             self.write(Stage::Panic);

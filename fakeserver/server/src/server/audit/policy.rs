@@ -1,4 +1,4 @@
-//! The rules that say which requests are logged, and how much of them.
+//! The policy of an audit log: the level of each request.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ const KIND: &str = "Policy";
 
 /// A policy of an audit log: `Policy` of `audit.k8s.io/v1`.
 ///
-/// The first rule that a request matches says how much of it is logged. What no rule matches is not logged.
+/// The first matching rule gives the level of a request. A request without a matching rule is not logged.
 ///
 /// Source: `k8s.io/apiserver/pkg/audit/policy`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -129,8 +129,8 @@ impl AuditPolicy {
     ///
     /// # Errors
     ///
-    /// It is no policy of `audit.k8s.io/v1`, has a field that is not known, no rule, or a rule that API servers refuse. A
-    /// retry does not help.
+    /// The text is no policy of `audit.k8s.io/v1`, has an unknown field, no rule, or an invalid rule. A retry does not
+    /// help.
     pub fn parse(text: &str) -> Result<Self, AuditPolicyError> {
         let document = serde_saphyr::from_str::<Document>(text);
         let document = document.map_err(|error| AuditPolicyError(error.to_string()))?;
@@ -154,7 +154,7 @@ impl AuditPolicy {
         })
     }
 
-    /// Decides about a request. The user is not known if authentication failed.
+    /// Decides about a request. `user` is `None` if authentication failed.
     pub(super) fn decide(&self, user: Option<&UserInfo>, attributes: &Attributes) -> Decision {
         let rule = self.rules.iter().find(|it| it.matches(user, attributes));
         let level = rule.map_or(Level::None, |rule| rule.level);
@@ -172,7 +172,7 @@ impl AuditPolicy {
 // === impl Rule ===
 
 impl Rule {
-    /// Says why API servers refuse it.
+    /// Returns why an API server rejects the rule.
     fn check(&self) -> Result<(), String> {
         let is_of_resources = !self.resources.is_empty() || !self.namespaces.is_empty();
         if is_of_resources && !self.non_resource_urls.is_empty() {
@@ -313,12 +313,12 @@ mod tests {
             ("nonResourceURLs: ['/healthz*']", [false, false, false]),
         ] {
             let policy = policy(&format!("[{{level: Metadata, {rule}}}]"));
-            let asked = [
+            let requests = [
                 pods("", "a", "web"),
                 pods("log", "a", "web"),
                 pods("", "b", "other"),
             ];
-            let found = asked.map(|it| policy.decide(None, &it).level == Level::Metadata);
+            let found = requests.map(|it| policy.decide(None, &it).level == Level::Metadata);
             assert_eq!(found, expected, "{rule}");
         }
     }
@@ -333,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_rule_omits_is_added_to_what_the_policy_omits() {
+    fn omitted_stages_of_a_rule_are_added_to_those_of_the_policy() {
         let text = "apiVersion: audit.k8s.io/v1\nkind: Policy\nomitStages: [RequestReceived]\nomitManagedFields: true\n\
             rules: [{level: Metadata, omitStages: [Panic], omitManagedFields: false}]";
         let decision = AuditPolicy::parse(text)
@@ -345,7 +345,7 @@ mod tests {
     }
 
     #[test]
-    fn bad_policies_say_what_is_wrong() {
+    fn errors_of_policies_name_the_problem() {
         let of =
             |rules: &str| format!("{{apiVersion: audit.k8s.io/v1, kind: Policy, rules: {rules}}}");
         for (text, expected) in [

@@ -1,4 +1,4 @@
-//! The rules of who gets the page.
+//! Access to the live page.
 
 use std::sync::Arc;
 
@@ -11,10 +11,10 @@ use crate::FakeServerBuilder;
 /// The maximum number of open pages.
 const PAGES_MAX: usize = 16;
 
-/// The page of a server, for those who have its token.
+/// The live page of a server, with the digest of its token.
 #[derive(Debug)]
 pub(in crate::server) struct Page {
-    /// The digest alone, so that the time that a comparison takes tells nothing of the token.
+    /// Only the digest, so that the duration of a comparison reveals nothing about the token.
     digest: [u8; 32],
     /// A permit for each page that can still be opened.
     free: Arc<Semaphore>,
@@ -25,10 +25,10 @@ pub(in crate::server) struct Page {
 impl FakeServerBuilder {
     /// Serves a live page of the server at `/_control/page#token=TOKEN`, under the access rules of `/_control`.
     ///
-    /// The page shows what its user may list, and what its user may post to `/_control` can be done by it. It is served to
-    /// those alone who reach the server by an IP address or as localhost, at most 16 at a time. Browsers keep the fragment of
-    /// a URL to themselves, so that the token is in no log. A server that is started again with the same token is shown by the
-    /// pages that are open. By default there is no page.
+    /// The page shows objects that its user may list, and sends commands that its user may post to `/_control`. It is
+    /// served only at an IP address or localhost, to at most 16 browsers at a time. Browsers do not send the fragment
+    /// of a URL, so the token is in no log. Open pages reconnect to a server that restarts with the same token. By
+    /// default there is no page.
     ///
     /// # Panics
     ///
@@ -73,8 +73,8 @@ pub(super) fn refusal(uri: &Uri, headers: &HeaderMap, is_socket: bool) -> Option
     is_of_other_site(uri, headers).then_some("the page answers no other site")
 }
 
-/// Returns whether a browser sends a request for a page of another site. Clients that are no browsers tell no origin, and no site.
-/// Whoever follows a link from another site comes from there, too, and is let in.
+/// Returns whether a browser sends the request on behalf of a page of another site. Clients other than browsers send no
+/// origin and no site. A followed link from another site is allowed.
 pub(in crate::server) fn is_of_other_site(uri: &Uri, headers: &HeaderMap) -> bool {
     let Some(origin) = headers.get(header::ORIGIN) else {
         let says = |name: &str, value: &str| headers.get(name).is_some_and(|it| it == value);

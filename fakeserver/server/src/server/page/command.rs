@@ -15,10 +15,10 @@ pub(super) struct Hello {
 #[derive(Debug, PartialEq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Command {
-    /// Shows objects of a resource from now on, or no longer.
+    /// Starts or stops showing the objects of a resource.
     View(Option<View>),
-    /// Shows one object from now on, or no longer.
-    Object(Option<Shown>),
+    /// Starts or stops showing an object.
+    Object(Option<ObjectName>),
     /// Posts to `/_control`.
     Control(Control),
     /// Installs a fault, or several.
@@ -33,9 +33,9 @@ pub(super) enum Command {
 pub(super) struct View {
     pub(super) group: String,
     pub(super) resource: String,
-    /// All namespaces if there is none.
+    /// `None` means all namespaces.
     pub(super) namespace: Option<String>,
-    /// The path from which on objects are shown, `namespace/name` or `name`.
+    /// The path of the first object, `namespace/name` or `name`.
     #[serde(default)]
     pub(super) start: String,
     /// The maximum number of objects.
@@ -45,7 +45,7 @@ pub(super) struct View {
 /// The object that a page shows.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Shown {
+pub(super) struct ObjectName {
     pub(super) group: String,
     pub(super) resource: String,
     pub(super) namespace: Option<String>,
@@ -65,7 +65,7 @@ pub(super) enum Control {
 
 /// A request to the server.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Asked {
+pub(super) struct ControlRequest {
     pub(super) method: Method,
     pub(super) path: String,
     pub(super) body: String,
@@ -75,7 +75,7 @@ pub(super) struct Asked {
 
 impl Control {
     /// Returns the request that it stands for.
-    pub(super) fn asked(self) -> Asked {
+    pub(super) fn request(self) -> ControlRequest {
         let action = match self {
             Self::Compact => "compact",
             Self::Expire => "expire",
@@ -83,13 +83,13 @@ impl Control {
             Self::Reset => "reset",
             Self::Snapshot => "snapshot",
         };
-        Asked::post(action, String::new())
+        ControlRequest::post(action, String::new())
     }
 }
 
-// === impl Asked ===
+// === impl ControlRequest ===
 
-impl Asked {
+impl ControlRequest {
     fn post(action: &str, body: String) -> Self {
         Self {
             method: Method::POST,

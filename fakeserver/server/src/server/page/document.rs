@@ -1,4 +1,4 @@
-//! The answers to a browser that asks for the page or its socket.
+//! The responses to requests for the page and its socket.
 
 use std::sync::LazyLock;
 
@@ -23,7 +23,7 @@ static HTML: LazyLock<String> = LazyLock::new(|| {
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
 
-/// The `Content-Security-Policy`: nothing but what stands in the page runs there, and it talks to its own server only.
+/// The `Content-Security-Policy`: only the inline script of the page runs, and connects only to its own server.
 static POLICY: LazyLock<String> = LazyLock::new(|| {
     let [script, style] =
         [SCRIPT, STYLE].map(|text| format!("'sha256-{}'", STANDARD.encode(Sha256::digest(text))));
@@ -33,7 +33,7 @@ static POLICY: LazyLock<String> = LazyLock::new(|| {
     )
 });
 
-/// Marks an answer in whose place the page's socket is opened, for this request.
+/// Marks a response that is replaced by opening the page's socket, with the request's parts.
 #[derive(Debug, Clone)]
 pub(in crate::server) struct LiveFeed(pub(in crate::server) Box<Parts>);
 

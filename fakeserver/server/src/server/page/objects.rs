@@ -1,4 +1,4 @@
-//! Objects as the page shows them: a part of a resource as a table, and one object as YAML.
+//! Objects on the page: a part of a resource as a table, and one object as YAML.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use fakeserver_value::managed_fields::without_managed_fields;
 use serde::Serialize;
 use serde_json::{Value, json, value::RawValue};
 
-use super::command::{Shown, View};
+use super::command::{ObjectName, View};
 use crate::{
     edge::response::yaml,
     store::{ObjectKey, Range, StoredObject},
@@ -47,7 +47,7 @@ struct Row {
     cells: Vec<Value>,
 }
 
-/// An object, as far as it is there.
+/// The open object; without YAML if it does not exist.
 #[derive(Debug, Serialize)]
 pub(super) struct OpenObject {
     group: String,
@@ -70,9 +70,9 @@ impl View {
     }
 }
 
-// === impl Shown ===
+// === impl ObjectName ===
 
-impl Shown {
+impl ObjectName {
     /// Returns what its user must be allowed to do.
     pub(super) fn attributes(&self) -> Attributes {
         let namespace = self.namespace.as_deref();
@@ -105,7 +105,7 @@ fn attributes(
 impl Table {
     /// Returns the rows of `view` now; `None` if its resource is not served. The cost does not grow with the number of objects.
     pub(super) fn of(backend: &Backend, view: &View) -> Option<Self> {
-        let resource = shown_type(&backend.registry(), &view.group, &view.resource)?;
+        let resource = displayed_type(&backend.registry(), &view.group, &view.resource)?;
         let stored = storage_of(&view.group, &view.resource);
         let snapshot = backend.storage.view(|now| now.snapshot(&stored));
         let range = Range::of(view.namespace.as_deref());
@@ -133,7 +133,7 @@ impl Table {
     }
 }
 
-/// Returns an object of which cells are made. Those of built-in kinds are made of objects as they are stored.
+/// Returns the object for table cells: the stored form for built-in kinds.
 fn printed(resource: &ResourceType, object: &StoredObject) -> Value {
     if resource.rules.as_custom().is_some() {
         return resource.shown(object.to_value());
@@ -147,15 +147,19 @@ fn printed(resource: &ResourceType, object: &StoredObject) -> Value {
 // === impl OpenObject ===
 
 impl OpenObject {
-    /// Returns the object that is shown, without YAML if it is not there.
-    pub(super) fn of(backend: &Backend, shown: &Shown) -> Self {
+    /// Returns the open object, without YAML if it does not exist.
+    pub(super) fn of(backend: &Backend, object_name: &ObjectName) -> Self {
         let key = ObjectKey::new(
-            storage_of(&shown.group, &shown.resource),
-            shown.namespace.as_deref(),
-            &shown.name,
+            storage_of(&object_name.group, &object_name.resource),
+            object_name.namespace.as_deref(),
+            &object_name.name,
         );
         let object = backend.storage.view(|now| now.get(&key).cloned());
-        let resource = shown_type(&backend.registry(), &shown.group, &shown.resource);
+        let resource = displayed_type(
+            &backend.registry(),
+            &object_name.group,
+            &object_name.resource,
+        );
         let mut value = object
             .zip(resource)
             .map(|(object, resource)| resource.shown(object.to_value()));
@@ -166,18 +170,18 @@ impl OpenObject {
         let yaml = value
             .map(|value| String::from_utf8_lossy(&yaml(value.to_string().as_bytes())).into_owned());
         Self {
-            group: shown.group.clone(),
-            resource: shown.resource.clone(),
-            namespace: shown.namespace.clone(),
-            name: shown.name.clone(),
+            group: object_name.group.clone(),
+            resource: object_name.resource.clone(),
+            namespace: object_name.namespace.clone(),
+            name: object_name.name.clone(),
             yaml,
             managers: managers.unwrap_or_else(|| json!([])),
         }
     }
 }
 
-/// Returns the version of a resource that is shown: that of which no webhook has to make the objects, or the preferred one.
-fn shown_type(registry: &Registry, group: &str, plural: &str) -> Option<Arc<ResourceType>> {
+/// Returns the version of a resource on the page: one without conversion by a webhook, or else the preferred one.
+fn displayed_type(registry: &Registry, group: &str, plural: &str) -> Option<Arc<ResourceType>> {
     let versions = registry.group(group)?.versions.iter();
     let types: Vec<_> = versions
         .flat_map(|version| &version.resources)

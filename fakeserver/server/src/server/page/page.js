@@ -8,13 +8,13 @@
  * @typedef {{id: number, spec: Record<string, unknown>, fired: number, lastRevision: number | null}} Fault
  * @typedef {{name: string, priority: number, description: string}} Column
  * @typedef {{namespace: string | null, name: string, cells: unknown[]}} Row
- * @typedef {{group: string, resource: string, namespace: string | null}} Place
- * @typedef {Place & {start: string, count: number, columns: Column[], rows: Row[], next: string | null}} Table
+ * @typedef {{group: string, resource: string, namespace: string | null}} ResourceLocation
+ * @typedef {ResourceLocation & {start: string, count: number, columns: Column[], rows: Row[], next: string | null}} Table
  * @typedef {{manager: string, operation: string, subresource?: string, apiVersion: string, time?: string, fieldsV1?: Fields}} Manager
  * @typedef {{[name: string]: Fields}} Fields
- * @typedef {Place & {name: string, yaml: string | null, managers: Manager[]}} Shown
+ * @typedef {ResourceLocation & {name: string, yaml: string | null, managers: Manager[]}} OpenedObject
  * @typedef {{fault: string, effect: string, models: string, parameters: string[], defaults: Record<string, unknown> | null}} Entry
- * @typedef {{counts?: Counts, resources?: Resource[], watches?: {rows: Watch[], more: number}, faults?: Fault[], table?: Table | null, object?: Shown | null}} State
+ * @typedef {{counts?: Counts, resources?: Resource[], watches?: {rows: Watch[], more: number}, faults?: Fault[], table?: Table | null, object?: OpenedObject | null}} State
  * @typedef {{text: string, act: () => void, label?: string}} Action
  * @typedef {{key: string, cells: (string | Action)[], selected?: boolean}} Line
  */
@@ -75,12 +75,12 @@ let token = new URLSearchParams(location.hash.slice(1)).get("token") ?? "";
 /** @type {WebSocket | null} */
 let socket = null;
 let wait = WAIT_MIN;
-/** @type {(Place & {start: string, limit: number}) | null} */
+/** @type {(ResourceLocation & {start: string, limit: number}) | null} */
 let view = null;
 /** The starts of the windows before this one. @type {string[]} */
 let before = [];
-/** @type {(Place & {name: string}) | null} */
-let shown = null;
+/** @type {(ResourceLocation & {name: string}) | null} */
+let openedObject = null;
 /** @type {Resource[]} */
 let resources = [];
 /** @type {Table | null} */
@@ -91,7 +91,7 @@ let catalogue = [];
 let counts = null;
 /** What the commands that are not answered yet will have done, in the order in which they were sent. @type {string[]} */
 let sent = [];
-/** The object that the server has sent last. It does not send it again when it is closed and opened at once. @type {Shown | null} */
+/** The object that the server has sent last. It does not send it again when it is closed and opened at once. @type {OpenedObject | null} */
 let received = null;
 /** The row of the table from which the object was opened. */
 let openedAt = 0;
@@ -105,7 +105,7 @@ const command = (/** @type {unknown} */ message, /** @type {string} */ did) => {
   if (socket?.readyState === WebSocket.OPEN) sent.push(did);
   send(message);
 };
-/** Says what was done, with the time, so that the same twice is two different texts. */
+/** Announces what was done, with the time, so that the same action twice gives two different texts. */
 const say = (/** @type {string} */ text, isGood = true) => {
   const now = new Date();
   element("answer").className = isGood ? "" : "bad";
@@ -152,18 +152,18 @@ const fill = (/** @type {HTMLTableSectionElement} */ body, /** @type {Line[]} */
 
 const named = (/** @type {{group: string, resource: string}} */ { group, resource }) => (group === "" ? resource : `${resource}.${group}`);
 const path = (/** @type {string | null} */ namespace, /** @type {string} */ name) => (namespace === null ? name : `${namespace}/${name}`);
-const isSame = (/** @type {Place | null} */ a, /** @type {Place | null} */ b) => a?.group === b?.group && a?.resource === b?.resource;
+const isSame = (/** @type {ResourceLocation | null} */ a, /** @type {ResourceLocation | null} */ b) => a?.group === b?.group && a?.resource === b?.resource;
 
-// What is shown.
+// Rendering.
 
 const showCounts = (/** @type {Counts} */ now) => {
   counts = now;
-  const told = [
+  const totals = [
     ["revision", now.revision], [now.watches === 1 ? "open watch" : "open watches", now.watches],
     [now.requests === 1 ? "request" : "requests", now.requests], ["a second", now.requestsPerSecond],
     [now.unseenChanges === 1 ? "unprocessed change" : "unprocessed changes", now.unseenChanges],
   ];
-  element("counts").replaceChildren(...told.map(([name, count]) => {
+  element("counts").replaceChildren(...totals.map(([name, count]) => {
     const pair = make("div");
     pair.append(make("dd", String(count)), " ", make("dt", String(name)));
     return pair;
@@ -186,7 +186,7 @@ const showResources = () => {
   while (list.children.length > resources.length) list.lastElementChild?.remove();
 };
 
-/** Says which objects are shown, and if there are none, where there are some. */
+/** States which objects are shown, and if there are none, where there are some. */
 const showHint = (/** @type {Table} */ current) => {
   const what = named(current), count = current.rows.length;
   const within = current.namespace === null ? "" : ` in namespace ${current.namespace}`;
@@ -237,7 +237,7 @@ const showTable = () => {
     const texts = row.cells.filter((_, index) => isShown[index]).map((cell) => (cell === null ? "" : String(cell)));
     /** @type {(string | Action)[]} */
     const cells = texts.map((text, index) => (index === 0 ? { text, act: open } : text));
-    const selected = isSame(shown, current) && shown?.namespace === row.namespace && shown?.name === row.name;
+    const selected = isSame(openedObject, current) && openedObject?.namespace === row.namespace && openedObject?.name === row.name;
     return { key: path(row.namespace, row.name), cells: isNamespaced ? [row.namespace ?? "", ...cells] : cells, selected };
   }), element("of-table"));
   find("back", HTMLButtonElement).disabled &&= before.length === 0;
@@ -251,7 +251,7 @@ const paths = (fields, at = "") => Object.entries(fields).flatMap(([name, below]
   return Object.keys(below).length === 0 ? [own] : paths(below, own);
 });
 
-const showObject = (/** @type {Shown | null} */ object) => {
+const showObject = (/** @type {OpenedObject | null} */ object) => {
   element("one").hidden = object === null;
   if (object === null) return;
   element("of-object").textContent = `${named(object)} ${path(object.namespace, object.name)}`;
@@ -317,7 +317,7 @@ const answer = (/** @type {number} */ code, /** @type {string} */ text, /** @typ
   say([isGood ? did : `${code}: ${text}`, ...warnings].join("; "), isGood);
 };
 
-const isOpened = (/** @type {Shown | null} */ object) => isSame(object, shown) && object?.namespace === shown?.namespace && object?.name === shown?.name;
+const isOpened = (/** @type {OpenedObject | null} */ object) => isSame(object, openedObject) && object?.namespace === openedObject?.namespace && object?.name === openedObject?.name;
 
 const apply = (/** @type {State} */ state) => {
   if (state.counts) showCounts(state.counts);
@@ -333,10 +333,10 @@ const apply = (/** @type {State} */ state) => {
   if (isOpened(received)) showObject(received);
 };
 
-// What is asked for.
+// Requests to the server.
 
 /** Shows the objects of a place from `start` on. */
-const choose = (/** @type {Place} */ place, /** @type {string} */ start, /** @type {string[]} */ earlier) => {
+const choose = (/** @type {ResourceLocation} */ place, /** @type {string} */ start, /** @type {string[]} */ earlier) => {
   view = { ...place, start, limit: WINDOW };
   before = earlier;
   input("namespace").value = place.namespace ?? "";
@@ -345,8 +345,8 @@ const choose = (/** @type {Place} */ place, /** @type {string} */ start, /** @ty
   showResources();
 };
 
-const openObject = (/** @type {Place & {name: string}} */ object) => {
-  shown = object;
+const openObject = (/** @type {ResourceLocation & {name: string}} */ object) => {
+  openedObject = object;
   const key = path(object.namespace, object.name);
   openedAt = [...find("rows", HTMLTableSectionElement).rows].findIndex((row) => row.dataset.key === key);
   send({ object });
@@ -360,9 +360,9 @@ const openObject = (/** @type {Place & {name: string}} */ object) => {
 /** Closes the object. The focus goes to its row, or to the one that is there now. */
 const closeObject = () => {
   const rows = [...find("rows", HTMLTableSectionElement).rows];
-  const isListed = isSame(table, shown) && isSame(table, view);
-  const own = rows.find((row) => row.dataset.key === path(shown?.namespace ?? null, shown?.name ?? ""));
-  shown = null;
+  const isListed = isSame(table, openedObject) && isSame(table, view);
+  const own = rows.find((row) => row.dataset.key === path(openedObject?.namespace ?? null, openedObject?.name ?? ""));
+  openedObject = null;
   send({ object: null });
   showObject(null);
   showTable();
@@ -458,7 +458,7 @@ const connect = () => {
       tell("connected", true);
       showCatalogue(message.faults);
       if (view !== null) send({ view });
-      if (shown !== null) send({ object: shown });
+      if (openedObject !== null) send({ object: openedObject });
     }
   };
   opened.onclose = (event) => {
@@ -502,7 +502,7 @@ element("wide").onchange = showTable;
 element("close").onclick = closeObject;
 document.addEventListener("keydown", ({ key, target }) => {
   const isField = target instanceof HTMLInputElement || target instanceof HTMLSelectElement;
-  if (key === "Escape" && shown !== null && !isField) closeObject();
+  if (key === "Escape" && openedObject !== null && !isField) closeObject();
 });
 element("beginning").onclick = () => {
   if (view !== null) choose(view, "", []);

@@ -1,4 +1,4 @@
-//! The session of one page: what it is sent, and what it asks for.
+//! The session of one page: its commands, and the state sent to it.
 
 use std::{
     collections::BTreeMap,
@@ -22,7 +22,7 @@ use tokio_tungstenite::tungstenite::{
 };
 
 use super::{
-    command::{Asked, Command, Hello, Shown, View},
+    command::{Command, ControlRequest, Hello, ObjectName, View},
     objects::{OpenObject, Table},
     state::{Counts, Rate, ResourceCount, Watches},
 };
@@ -52,7 +52,7 @@ enum Ending {
     WrongToken,
 }
 
-/// A message to the page that is no state.
+/// A message to the page other than the state.
 #[derive(Debug, Serialize)]
 #[serde(tag = "type", rename_all = "lowercase")]
 enum Reply {
@@ -75,21 +75,21 @@ struct Entry {
     defaults: Value,
 }
 
-/// The part of a `Status` that people read.
+/// The message of a `Status`.
 #[derive(Debug, Deserialize)]
-struct Told {
+struct StatusMessage {
     message: String,
 }
 
 /// The socket of one page.
 struct Session {
     server: Weak<Server>,
-    /// The request that opened the socket, by whose user commands are carried out.
+    /// The request that opened the socket. Commands run as its user.
     parts: Box<Parts>,
     view: Option<View>,
-    shown: Option<Shown>,
+    open_object: Option<ObjectName>,
     rate: Rate,
-    /// The parts of the state as they were sent, by name.
+    /// The parts of the state that were sent last, by name.
     sent: BTreeMap<&'static str, String>,
 }
 
@@ -99,7 +99,7 @@ pub(in crate::server) async fn run(mut socket: Socket, server: Weak<Server>, par
         server,
         parts,
         view: None,
-        shown: None,
+        open_object: None,
         rate: Rate::default(),
         sent: BTreeMap::new(),
     };
@@ -135,7 +135,7 @@ impl From<Fault> for Entry {
 // === impl Ending ===
 
 impl Ending {
-    /// Returns the code by which the page knows whether it can try again.
+    /// Returns the close code, which tells the page whether to reconnect.
     fn code(self) -> CloseCode {
         match self {
             Self::TooManyPages => CloseCode::Again,
@@ -155,10 +155,10 @@ impl Ending {
 
 impl Session {
     async fn run(mut self, socket: &mut Socket) -> Option<Ending> {
-        let said = timeout(HELLO_LIMIT, socket.next()).await.ok()??.ok()?;
+        let first = timeout(HELLO_LIMIT, socket.next()).await.ok()??.ok()?;
         let server = self.server.upgrade()?;
         let page = server.page.as_ref()?;
-        let hello: Option<Hello> = serde_json::from_str(said.to_text().ok()?).ok();
+        let hello: Option<Hello> = serde_json::from_str(first.to_text().ok()?).ok();
         if !hello.is_some_and(|hello| page.is_token(&hello.token)) {
             return Some(Ending::WrongToken);
         }
@@ -168,12 +168,13 @@ impl Session {
         drop(server);
         let faults = Fault::all().map(Entry::from).collect();
         send(socket, text(&Reply::Catalogue { faults })).await?;
-        // What the page showed before it was disconnected is asked for at once, and shown with the first state.
+        // A reconnecting page first sends its commands, so that the first state contains the objects that it showed
+        // before.
         let mut ticks = interval_at(Instant::now() + PERIOD, PERIOD);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
-            let said = tokio::select! {
-                heard = socket.next() => match heard?.ok()? {
+            let command = tokio::select! {
+                received = socket.next() => match received?.ok()? {
                     Message::Close(_) => return None,
                     Message::Text(text) => Some(text),
                     _ => continue,
@@ -181,8 +182,8 @@ impl Session {
                 _ = ticks.tick() => None,
             };
             let server = self.server.upgrade()?;
-            let message = match said {
-                Some(said) => self.obey(&server, &said).await,
+            let message = match command {
+                Some(command) => self.execute(&server, &command).await,
                 None => self.state(&server),
             };
             drop(server);
@@ -192,13 +193,13 @@ impl Session {
         }
     }
 
-    /// Returns the parts of the state that are not as they were sent, if there are some.
+    /// Returns the parts of the state that have changed since they were sent, if any.
     fn state(&mut self, server: &Server) -> Option<String> {
         let counts = Counts::of(server, &mut self.rate, Instant::now());
         let backend = server.backend();
         let view = self.view.as_ref();
         let table = view.map(|view| Table::of(backend, view));
-        let shown = self.shown.as_ref();
+        let open_object = self.open_object.as_ref();
         let parts = [
             ("counts", text(&counts)),
             ("resources", text(&ResourceCount::all(server))),
@@ -207,7 +208,7 @@ impl Session {
             ("table", text(&table)),
             (
                 "object",
-                text(&shown.map(|shown| OpenObject::of(backend, shown))),
+                text(&open_object.map(|open_object| OpenObject::of(backend, open_object))),
             ),
         ];
         let mut message = r#"{"type":"state""#.to_owned();
@@ -226,30 +227,30 @@ impl Session {
         is_changed.then_some(message)
     }
 
-    /// Does what the page asks for, and returns the message that tells the answer, if there is one.
-    async fn obey(&mut self, server: &Arc<Server>, said: &str) -> Option<String> {
-        let answer = match serde_json::from_str(said) {
+    /// Executes a command of the page, and returns the reply message, if there is one.
+    async fn execute(&mut self, server: &Arc<Server>, command: &str) -> Option<String> {
+        let answer = match serde_json::from_str(command) {
             Ok(Command::View(view)) => {
                 let attributes = view.as_ref().map(View::attributes);
                 let refused = self.refusal(server, attributes.as_ref());
                 self.view = view.filter(|_| refused.is_none());
                 refused?
             }
-            Ok(Command::Object(shown)) => {
-                let attributes = shown.as_ref().map(Shown::attributes);
+            Ok(Command::Object(open_object)) => {
+                let attributes = open_object.as_ref().map(ObjectName::attributes);
                 let refused = self.refusal(server, attributes.as_ref());
-                self.shown = shown.filter(|_| refused.is_none());
+                self.open_object = open_object.filter(|_| refused.is_none());
                 refused?
             }
-            Ok(Command::Control(control)) => self.ask(server, control.asked()).await,
-            Ok(Command::Fault(spec)) => self.ask(server, Asked::install(&spec)).await,
-            Ok(Command::Remove(id)) => self.ask(server, Asked::remove(id)).await,
+            Ok(Command::Control(control)) => self.ask(server, control.request()).await,
+            Ok(Command::Fault(spec)) => self.ask(server, ControlRequest::install(&spec)).await,
+            Ok(Command::Remove(id)) => self.ask(server, ControlRequest::remove(id)).await,
             Err(error) => (StatusCode::BAD_REQUEST, error.to_string()).into_response(),
         };
-        Some(told(answer).await)
+        Some(reply_text(answer).await)
     }
 
-    /// Returns the refusal of what the user of the page may not do.
+    /// Returns the rejection of a command that the user of the page may not execute.
     fn refusal(&self, server: &Server, attributes: Option<&Attributes>) -> Option<Response> {
         match access::admit(server, &self.parts, &Query::parse(None)) {
             Ok(admitted) => Requester::new(admitted.user, admitted.access)
@@ -259,13 +260,13 @@ impl Session {
         }
     }
 
-    /// Answers a request as one of the user of the page, by the way of every request: with its permissions, and its logs.
-    async fn ask(&self, server: &Arc<Server>, asked: Asked) -> Response {
+    /// Sends a request as the user of the page through the router, with its authorization and logs.
+    async fn ask(&self, server: &Arc<Server>, request: ControlRequest) -> Response {
         let mut parts = self.parts.clone();
-        parts.method = asked.method;
+        parts.method = request.method;
         parts.uri =
-            Uri::try_from(asked.path).expect("paths of controls have no special characters");
-        let responding = router::respond(server, &parts, Body::from(asked.body));
+            Uri::try_from(request.path).expect("paths of controls have no special characters");
+        let responding = router::respond(server, &parts, Body::from(request.body));
         let (response, logged) = Box::pin(responding).await;
         logged.answer(response)
     }
@@ -277,21 +278,21 @@ async fn send(socket: &mut Socket, message: String) -> Option<()> {
     sent.ok()?.ok()
 }
 
-/// Returns the message that tells an answer.
-async fn told(answer: Response) -> String {
+/// Returns the reply message of a response.
+async fn reply_text(answer: Response) -> String {
     let (parts, body) = answer.into_parts();
     let warnings = parts.headers.get_all(header::WARNING).iter();
     let warnings = warnings.filter_map(|value| value.to_str().ok());
     let warnings = warnings.map(str::to_owned).collect();
     let body = to_bytes(body, ANSWER_MAX_BYTES).await;
     let body = body.unwrap_or_else(|_| "the answer is too long to be shown".into());
-    let told = match serde_json::from_slice::<Told>(&body) {
+    let message = match serde_json::from_slice::<StatusMessage>(&body) {
         Ok(status) => status.message,
         Err(_) => String::from_utf8_lossy(&body).into_owned(),
     };
     text(&Reply::Answer {
         code: parts.status.as_u16(),
-        text: told,
+        text: message,
         warnings,
     })
 }

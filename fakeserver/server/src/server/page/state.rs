@@ -61,7 +61,7 @@ pub(super) struct Rate {
 // === impl Counts ===
 
 impl Counts {
-    /// Returns the counts of `server` now, whose requests are a sample of `rate`.
+    /// Returns the current counts of `server`, and adds its request count to `rate` as a sample.
     pub(super) fn of(server: &Server, rate: &mut Rate, now: Instant) -> Self {
         let stats = server.stats();
         let verbs = stats.requests.values();
@@ -137,13 +137,13 @@ impl Watches {
 // === impl Rate ===
 
 impl Rate {
-    /// Takes a sample, and returns the growth in a second. A number that has become less has begun anew.
+    /// Adds a sample, and returns the growth per second. A decrease means that the counter restarted.
     pub(super) fn sample(&mut self, now: Instant, number: u64) -> u64 {
         if self.samples.back().is_some_and(|(_, last)| *last > number) {
             self.samples.clear();
         }
         self.samples.push_back((now, number));
-        // One sample is as old as the period, or older.
+        // The oldest sample is kept until the next one is at least a period old.
         while self.samples.len() > SAMPLES_MAX
             || self
                 .samples

@@ -27,9 +27,9 @@ fn merge_patch(before: &Value, after: &Value) -> Option<Value> {
     }
     for (name, value) in after {
         match before.get(name) {
-            Some(known) if known == value => {}
-            Some(known) if known.is_object() && value.is_object() => {
-                patch.insert(name.clone(), merge_patch(known, value)?);
+            Some(before) if before == value => {}
+            Some(before) if before.is_object() && value.is_object() => {
+                patch.insert(name.clone(), merge_patch(before, value)?);
             }
             _ if has_null(value) => return None,
             _ => {
@@ -40,7 +40,7 @@ fn merge_patch(before: &Value, after: &Value) -> Option<Value> {
     Some(Value::Object(patch))
 }
 
-/// Returns whether a value is null or has a member that is. Items of arrays are taken as they are.
+/// Returns whether a value is null or contains null members. Items of arrays do not count.
 fn has_null(value: &Value) -> bool {
     match value {
         Value::Null => true,
@@ -56,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_patch_has_what_differs() {
+    fn a_patch_has_only_the_differences() {
         let before = json!({"a": {"b": 1, "c": [1], "d": {}}, "e": 2, "same": {"x": null}});
         let after = json!({"a": {"b": 1, "c": [null], "d": {"f": 3}}, "same": {"x": null}});
         let patch = json!({"a": {"c": [null], "d": {"f": 3}}, "e": null});

@@ -13,22 +13,25 @@ use crate::faults::{FaultSpec, Faults};
 ///
 /// Faults that are installed later are not in the trace.
 pub(in crate::server) async fn follow(log: TraceLog, faults: Faults) {
-    if !log.begins_to_follow() {
+    if !log.start_following() {
         return;
     }
-    let mut known = BTreeSet::new();
+    let mut reported = BTreeSet::new();
     loop {
-        // What changes while it looks is seen in the next turn.
+        // A change during the comparison wakes the next iteration.
         let changed = faults.changed();
         let installed = faults.installed();
         let now: BTreeSet<u64> = installed.iter().map(|fault| fault.id).collect();
-        for gone in known.difference(&now) {
-            log.heal(*gone);
+        for gone in reported.difference(&now) {
+            log.end_fault(*gone);
         }
-        for fault in installed.iter().filter(|fault| !known.contains(&fault.id)) {
+        for fault in installed
+            .iter()
+            .filter(|fault| !reported.contains(&fault.id))
+        {
             log.fault(fault.id, &words(&fault.spec));
         }
-        known = now;
+        reported = now;
         changed.await;
     }
 }

@@ -72,7 +72,7 @@ pub(super) enum EventKind<'a> {
         verb: &'a str,
         say: &'a str,
     },
-    /// Without a code there is no answer.
+    /// Without a code, the request has no response.
     Answer {
         #[serde(rename = "q")]
         request: usize,
@@ -106,7 +106,7 @@ pub(super) enum NewState {
     Merge(Value),
     /// The difference as a JSON patch, likewise.
     Patch(Value),
-    /// There is no object any more.
+    /// The object was deleted.
     Gone(bool),
 }
 

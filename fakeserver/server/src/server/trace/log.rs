@@ -22,13 +22,13 @@ use crate::{
 /// A trace of a server: its requests by client, the changes of its objects, and its faults, as a file that
 /// `conformance trace FILE` and the page of `conformance trace FILE --html PAGE` show.
 ///
-/// Every line is written at once, so that the trace of a server that was killed ends with a whole line or a part of one. The
-/// memory that it takes grows with the number of objects that are there, not with time. A trace that cannot be written ends,
-/// with a warning; the server goes on. It is the trace of one server: of several, the one that was built first.
+/// Every line is written at once, so that the trace of a killed server lacks at most a part of its last line. Memory
+/// grows with the number of objects, not with time. A trace that cannot be written ends with a warning; the server
+/// continues. A log traces one server: of several, the one that was built first.
 ///
-/// An object appears with its first change after the server was built, as a whole; later changes are differences. The same goes
-/// for a reset. Requests to `/_control` are left out, and of those over WebSockets it is the handshake that ends. Rules of faults
-/// that were made without a [`FaultSpec`](crate::faults::FaultSpec) are left out.
+/// The first change of an object after the start or a reset contains the whole object; later changes are differences.
+/// Requests to `/_control` are left out, and a request over a WebSocket ends with its handshake. Fault rules without a
+/// [`FaultSpec`](crate::faults::FaultSpec) are left out.
 ///
 /// # Examples
 ///
@@ -56,7 +56,7 @@ struct State {
     phase: Phase,
     /// The command that the server was started by.
     command: Option<String>,
-    /// The names of types by resource, once there is a server that knows them.
+    /// The names of types by resource, set when a server is built.
     names: Option<TypeNames>,
     /// True if a task follows the faults.
     follows_faults: bool,
@@ -67,7 +67,7 @@ pub(in crate::server) type TypeNames = Box<dyn Fn(&GroupResource) -> (String, St
 
 #[derive(Debug, Clone, Copy)]
 enum Phase {
-    /// There is no server yet.
+    /// No server was built yet.
     New,
     Running {
         since: Instant,
@@ -111,7 +111,7 @@ impl TraceLog {
         }
     }
 
-    /// Tells the command that the server was started by, in the header. After the server has begun it changes nothing.
+    /// Sets the command line of the server in the header. It has no effect after the server was built.
     #[must_use]
     pub fn with_command(self, command: impl Into<String>) -> Self {
         self.shared.lock().command = Some(command.into());
@@ -154,8 +154,8 @@ impl TraceLog {
         self.shared.end();
     }
 
-    /// Returns whether nobody has followed the faults yet.
-    pub(super) fn begins_to_follow(&self) -> bool {
+    /// Marks the faults as followed, and returns whether they were not yet.
+    pub(super) fn start_following(&self) -> bool {
         let mut state = self.shared.lock();
         !std::mem::replace(&mut state.follows_faults, true)
     }
@@ -182,7 +182,7 @@ impl TraceLog {
         self.add(|table, micros| table.add_of_run(micros, EventKind::Fault { fault, say }));
     }
 
-    pub(super) fn heal(&self, fault: u64) {
+    pub(super) fn end_fault(&self, fault: u64) {
         self.add(|table, micros| table.add_of_run(micros, EventKind::Heal { fault }));
     }
 }
@@ -229,8 +229,10 @@ impl Shared {
         if lines.is_empty() {
             return;
         }
+        // Under the lock: lines are written in the order in which their numbers were given.
         let written = state.writer.write_all(&lines);
         if let Err(error) = written.and_then(|()| state.writer.flush()) {
+            // A trace with a hole would be misread; it ends here.
             state.phase = Phase::Over;
             warn!(%error, "the trace ends here: it cannot be written");
         }
@@ -239,6 +241,7 @@ impl Shared {
     fn add<T>(&self, add: impl FnOnce(&mut Table, u64) -> T) -> Option<T> {
         let mut added = None;
         self.with(|state| {
+            // Requests and faults are traced while paused; only changes of objects are not.
             if let Phase::Running { since } | Phase::Paused { since } = state.phase {
                 added = Some(add(&mut state.table, micros(since)));
             }
@@ -247,6 +250,7 @@ impl Shared {
     }
 
     fn end(&self) {
+        // Before the phase, which stops further lines.
         self.add(|table, _| table.end());
         self.lock().phase = Phase::Over;
     }

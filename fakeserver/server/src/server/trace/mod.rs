@@ -1,4 +1,4 @@
-//! The trace of a server: what it was asked, and what became of its objects, in the format of `conformance/docs/trace.md`.
+//! The trace of a server: requests, changes of objects and faults, in the format of `conformance/docs/trace.md`.
 //!
 //! ```text
 //! store ── Change ──► log (ChangeSink, under the store's lock)  ┐

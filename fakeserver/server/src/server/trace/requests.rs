@@ -1,4 +1,4 @@
-//! Requests in a trace: that they came, and how their answers went out.
+//! Requests in a trace: their begin, their response and their end.
 
 use std::{
     pin::Pin,
@@ -17,7 +17,7 @@ use crate::server::{
 /// The maximum number of characters of a request's path and query.
 const SAID_MAX: usize = 300;
 
-/// A request on its way. Dropping it says that there is no answer.
+/// A request in the trace. Dropping it records a request without a response.
 pub(in crate::server) struct Traced {
     log: TraceLog,
     request: usize,
@@ -34,7 +34,7 @@ struct TracedBody {
 // === impl Traced ===
 
 impl Traced {
-    /// Adds a request to the trace, if that goes on.
+    /// Adds a request to the trace, unless the trace has ended.
     pub(in crate::server) fn begin(log: &TraceLog, record: &RequestRecord) -> Option<Self> {
         let method = record.method.as_str();
         let verb = match record.facts.verb {

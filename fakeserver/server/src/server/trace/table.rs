@@ -35,7 +35,7 @@ pub(super) struct Table {
     /// The clients by name.
     actors: BTreeMap<String, usize>,
     /// The objects by uid.
-    objects: BTreeMap<String, Traced>,
+    objects: BTreeMap<String, TracedObject>,
     next_object: usize,
     next_request: usize,
     event_count: u64,
@@ -45,7 +45,7 @@ pub(super) struct Table {
 
 /// An object in the trace.
 #[derive(Debug, Clone, Copy)]
-struct Traced {
+struct TracedObject {
     number: usize,
     /// The revision of the version that was written last.
     revision: u64,
@@ -109,31 +109,31 @@ impl Table {
         let revision = change.revision();
         let Some(after) = change.after() else {
             let gone = change.before().map(|before| before.uid());
-            if let Some(known) = gone.and_then(|uid| self.objects.remove(uid)) {
-                self.changed(micros, known.number, revision, NewState::Gone(true));
+            if let Some(traced) = gone.and_then(|uid| self.objects.remove(uid)) {
+                self.changed(micros, traced.number, revision, NewState::Gone(true));
             }
             return;
         };
-        let shown = shown(after, name);
-        let known = self.objects.get(after.uid()).copied();
+        let object = versioned(after, name);
+        let traced = self.objects.get(after.uid()).copied();
         let before = change.before().filter(|before| {
-            known.is_some_and(|known| {
-                known.revision == before.revision() && before.uid() == after.uid()
+            traced.is_some_and(|traced| {
+                traced.revision == before.revision() && before.uid() == after.uid()
             })
         });
         let difference = before.map(|before| {
             delta(
-                &unversioned(self::shown(before, name)),
-                &unversioned(shown.clone()),
+                &unversioned(versioned(before, name)),
+                &unversioned(object.clone()),
             )
         });
-        let number = match known {
-            Some(known) => known.number,
-            None => self.object(change.resource(), after, &shown, name),
+        let number = match traced {
+            Some(traced) => traced.number,
+            None => self.object(change.resource(), after, &object, name),
         };
-        let known = Traced { number, revision };
-        self.objects.insert(after.uid().to_owned(), known);
-        let state = difference.unwrap_or(NewState::New(shown));
+        let traced = TracedObject { number, revision };
+        self.objects.insert(after.uid().to_owned(), traced);
+        let state = difference.unwrap_or(NewState::New(object));
         self.changed(micros, number, revision, state);
     }
 
@@ -151,12 +151,12 @@ impl Table {
         &mut self,
         resource: &GroupResource,
         object: &StoredObject,
-        shown: &Value,
+        value: &Value,
         name: &TypeName,
     ) -> usize {
         let number = self.next_object;
         self.next_object += 1;
-        let owners = shown["metadata"]["ownerReferences"].as_array();
+        let owners = value["metadata"]["ownerReferences"].as_array();
         let mut owners = owners.into_iter().flatten();
         let owner = owners.find_map(|owner| self.objects.get(owner["uid"].as_str()?));
         let owner = owner.map(|owner| owner.number);
@@ -218,7 +218,7 @@ impl Table {
 }
 
 /// Returns a stored object with its kind and the version of it.
-fn shown(object: &StoredObject, name: &TypeName) -> Value {
+fn versioned(object: &StoredObject, name: &TypeName) -> Value {
     let mut value = object.to_value();
     if !name.kind.is_empty() {
         value["kind"] = name.kind.as_str().into();

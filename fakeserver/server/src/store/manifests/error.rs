@@ -24,13 +24,13 @@ pub enum ManifestError {
         /// Which directory.
         path: PathBuf,
     },
-    /// Directories are nested deeper than anybody nests them: a link leads back.
+    /// Directories are nested deeper than the limit, which a cyclic link causes.
     #[error("{} is nested too deep: a link may lead back", path.display())]
     TooDeep {
         /// The path at which reading ended.
         path: PathBuf,
     },
-    /// The file is no YAML, or no JSON.
+    /// The file is no valid YAML or JSON.
     #[error("{}: {reason}", file.display())]
     Syntax {
         /// Which file.
@@ -38,7 +38,7 @@ pub enum ManifestError {
         /// The problem, and its line.
         reason: String,
     },
-    /// The document is no object of the API.
+    /// The document is no API object.
     #[error("{origin}: {reason}")]
     NoObject {
         /// The position of the document.

@@ -16,7 +16,7 @@ use serde_json::Value;
 pub use self::error::ManifestError;
 pub use self::read::read;
 
-/// The position of an object, as errors show it.
+/// The position of an object, for errors.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Origin {
@@ -31,7 +31,7 @@ pub struct Origin {
 /// An object, and where it was found.
 #[derive(Clone, Debug)]
 pub struct Manifest {
-    /// None for one that comes from no file.
+    /// `None` for an object that was not read from a file.
     pub origin: Option<Origin>,
     pub object: Value,
 }

@@ -20,7 +20,7 @@ const OF_KUSTOMIZE: [&str; 3] = [
     "kustomizeconfig.yaml",
 ];
 
-/// Reads what is at `paths`: files of any name, and what is in directories, if its name says what it is.
+/// Reads the manifests at `paths`: files of any name, and files in directories with a suffix of YAML or JSON.
 pub fn read(paths: &[PathBuf]) -> Result<Vec<Manifest>, ManifestError> {
     let mut manifests = Vec::new();
     for path in paths {
@@ -116,7 +116,7 @@ pub(super) fn documents(file: &Path, bytes: &[u8]) -> Result<Vec<Value>, String>
     })
 }
 
-/// The objects of a document: itself, or the items of a list.
+/// Adds the objects of a document: itself, or the items of a list.
 fn unfold(
     origin: Origin,
     document: Value,
@@ -149,7 +149,7 @@ fn unfold(
             return Err(ManifestError::NoObject { origin, reason });
         }
     };
-    // The items of a list of one kind need not say what they are.
+    // The items of a typed list may lack kind and apiVersion.
     let item_kind = kind.strip_suffix("List").unwrap_or_default();
     for (index, mut item) in items.into_iter().enumerate() {
         if let Some(fields) = item.as_object_mut()

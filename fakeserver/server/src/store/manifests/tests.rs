@@ -21,7 +21,7 @@ fn check(files: &[(&str, &str)]) -> Result<Vec<String>, String> {
     let root = format!("{}/", directory.path().display());
     let manifests = read(&[directory.path().to_owned()]);
     let manifests = manifests.map_err(|error| error.to_string().replace(&root, ""))?;
-    let told = manifests.iter().map(|manifest| {
+    let lines = manifests.iter().map(|manifest| {
         let origin = manifest.origin.as_ref().unwrap();
         let file = origin.file.strip_prefix(directory.path()).unwrap();
         let (kind, name) = (
@@ -37,7 +37,7 @@ fn check(files: &[(&str, &str)]) -> Result<Vec<String>, String> {
             name.as_str().unwrap()
         )
     });
-    Ok(told.collect())
+    Ok(lines.collect())
 }
 
 #[test]
@@ -81,7 +81,7 @@ fn documents_and_lists_are_unfolded() {
 }
 
 #[test]
-fn what_others_need_comes_first() {
+fn manifests_are_in_the_order_of_dependencies() {
     let text = "kind: Pod\nmetadata: {name: p}\n---\nkind: CustomResourceDefinition\nmetadata: {name: d}\n---\n\
                 kind: Namespace\nmetadata: {name: ns}\n";
     let expected = [
@@ -93,9 +93,9 @@ fn what_others_need_comes_first() {
 }
 
 #[test]
-fn what_is_wrong_is_told_with_its_place() {
+fn errors_of_manifests_have_their_position() {
     let twice = "kind: Pod\nkind: Pod\n";
-    for (name, text, said) in [
+    for (name, text, message) in [
         ("x.yaml", "a: [b", "x.yaml: "),
         ("x.yaml", "ok: 1\n---\na: b\n  c: d\n", "line 4"),
         ("x.yaml", twice, "line 2"),
@@ -118,7 +118,7 @@ fn what_is_wrong_is_told_with_its_place() {
         ("x.txt", "", "has no files that end in .yaml, .yml or .json"),
     ] {
         let refused = check(&[(name, text)]).unwrap_err();
-        assert!(refused.contains(said), "{refused}");
+        assert!(refused.contains(message), "{refused}");
     }
     let absent = read(&["/no/such/file".into()]).unwrap_err();
     assert_eq!(absent.to_string(), "cannot read /no/such/file");

@@ -17,7 +17,7 @@ pub enum SnapshotError {
         /// The error of the system.
         source: io::Error,
     },
-    /// It cannot be written, and is as it was. Trying again may help.
+    /// The file cannot be written, and is unchanged. A retry may succeed.
     #[error("cannot write the snapshot {}", file.display())]
     NotWritten {
         /// Which file.
@@ -42,14 +42,14 @@ pub enum SnapshotError {
         reason: String,
     },
     /// A newer program has written it, which has to read it too.
-    #[error("{}, line 1: format version {found} is newer than {known}, the newest that this program knows", file.display())]
+    #[error("{}, line 1: format version {found} is newer than {supported}, the newest that this program knows", file.display())]
     TooNew {
         /// Which file.
         file: PathBuf,
         /// Its version.
         found: u64,
         /// The newest one that can be read.
-        known: u64,
+        supported: u64,
     },
 }
 

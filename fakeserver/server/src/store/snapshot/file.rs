@@ -31,7 +31,7 @@ struct NewFile {
 /// The mark of a state: a server that was reset comes by the same revisions again, but has drawn more uids.
 type Mark = (Revision, u64);
 
-/// The snapshot in `file`, if there is such a file.
+/// Reads the snapshot in `file`, if the file exists.
 pub(super) fn read(file: &Path) -> Result<Option<Snapshot>, SnapshotError> {
     match fs::read(file) {
         Ok(bytes) => format::parse(file, &bytes).map(Some),
@@ -56,10 +56,10 @@ pub(super) fn write(file: &Path, bytes: &[u8]) -> Result<(), SnapshotError> {
         number += 1;
     };
     new.and_then(|new| replace(file, new, bytes))
-        .map_err(|source| not_written(file, source))
+        .map_err(|source| write_error(file, source))
 }
 
-fn not_written(file: &Path, source: io::Error) -> SnapshotError {
+fn write_error(file: &Path, source: io::Error) -> SnapshotError {
     SnapshotError::NotWritten {
         file: file.to_owned(),
         source,
@@ -90,13 +90,13 @@ fn successor(file: &Path) -> io::Result<NewFile> {
     NewFile::create(name)
 }
 
-/// Returns whether a file begins as a snapshot does; nothing if there is no such file.
+/// Returns whether a file begins like a snapshot; `None` if it does not exist.
 fn may_be_snapshot(file: &Path) -> io::Result<Option<bool>> {
     match File::open(file) {
         Ok(opened) => {
             let mut head = Vec::new();
             opened.take(64).read_to_end(&mut head)?;
-            Ok(Some(format::is_begun(&head)))
+            Ok(Some(format::is_header(&head)))
         }
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(error),
@@ -137,6 +137,7 @@ impl NewFile {
     /// Creates a file that only its owner can read, as secrets are in it. It must not exist.
     fn create(path: PathBuf) -> io::Result<Self> {
         let mut options = File::options();
+        // `create_new` follows no link that somebody has put there.
         options.write(true).create_new(true);
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
@@ -151,7 +152,7 @@ impl NewFile {
 impl Drop for NewFile {
     fn drop(&mut self) {
         if !self.is_in_place {
-            // It is in nobody's way.
+            // A leftover temporary file does no harm, so the error is ignored.
             let _ = fs::remove_file(&self.path);
         }
     }
@@ -168,7 +169,7 @@ impl DataFile {
         };
         let resolved = resolve(path).map_err(not_read)?;
         if may_be_snapshot(&resolved).map_err(not_read)? == Some(false) {
-            // It fails, and nothing is put beside a file that is somebody else's.
+            // Opening fails before the lock file is created beside a foreign file.
             read(path)?;
         }
         let lock = File::options()
@@ -187,8 +188,8 @@ impl DataFile {
             Err(TryLockError::Error(source)) => return Err(not_read(source)),
         }
         let snapshot = read(path)?;
-        // A server that cannot save anything does not begin.
-        drop(successor(&resolved).map_err(|source| not_written(path, source))?);
+        // Fails at the start of the server, and not at its first save.
+        drop(successor(&resolved).map_err(|source| write_error(path, source))?);
         let data = Self {
             path: resolved,
             _lock: lock,
@@ -206,10 +207,12 @@ impl DataFile {
     /// one does, so that none goes back behind another.
     pub fn save(&self, take: impl FnOnce() -> Snapshot) -> Result<(), SnapshotError> {
         let mut saved = self.saved.lock().unwrap_or_else(PoisonError::into_inner);
+        // Under the lock: a later save has a later state.
         let snapshot = take();
         successor(&self.path)
             .and_then(|new| replace(&self.path, new, &snapshot.to_bytes()))
-            .map_err(|source| not_written(&self.path, source))?;
+            .map_err(|source| write_error(&self.path, source))?;
+        // Only after the rename: a failed save leaves the file behind.
         *saved = Some((snapshot.revision, snapshot.drawn.objects));
         Ok(())
     }

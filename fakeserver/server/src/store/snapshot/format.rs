@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, value::RawValue};
 use sha2::{Digest, Sha256};
 
-use super::{Kept, Snapshot, SnapshotError};
+use super::{SavedObject, Snapshot, SnapshotError};
 use crate::{entropy::Position, store::ObjectKey};
 
 const FORMAT: &str = "fakeserver.snapshot";
@@ -157,7 +157,7 @@ pub(super) fn parse(file: &Path, bytes: &[u8]) -> Result<Snapshot, SnapshotError
 }
 
 /// Returns whether a snapshot may begin with these bytes, or is cut off within them.
-pub(super) fn is_begun(head: &[u8]) -> bool {
+pub(super) fn is_header(head: &[u8]) -> bool {
     let begin = format!("{{\"format\":\"{FORMAT}\"");
     let begin = begin.as_bytes();
     head.starts_with(begin) || begin.starts_with(head)
@@ -178,23 +178,23 @@ fn read_head(file: &Path, line: &[u8]) -> Result<Head, SnapshotError> {
         return Err(SnapshotError::TooNew {
             file: file.to_owned(),
             found: claim.version,
-            known: VERSION,
+            supported: VERSION,
         });
     }
     serde_json::from_slice(line).map_err(|error| damaged(error.to_string()))
 }
 
-fn read_object(line: &[u8]) -> Result<Kept, String> {
-    let said = |error: serde_json::Error| error.to_string();
-    let line: Line<'_> = serde_json::from_slice(line).map_err(said)?;
+fn read_object(line: &[u8]) -> Result<SavedObject, String> {
+    let to_text = |error: serde_json::Error| error.to_string();
+    let line: Line<'_> = serde_json::from_slice(line).map_err(to_text)?;
     // Values that are nested too deeply are passed over as text, and cannot be restored.
-    serde_json::from_str::<Value>(line.object.get()).map_err(said)?;
-    let identity: Identity = serde_json::from_str(line.object.get()).map_err(said)?;
+    serde_json::from_str::<Value>(line.object.get()).map_err(to_text)?;
+    let identity: Identity = serde_json::from_str(line.object.get()).map_err(to_text)?;
     let metadata = identity.metadata;
     let revision = metadata.resource_version.parse();
     let revision = revision.map_err(|error| format!("metadata.resourceVersion: {error}"))?;
     let resource = storage_of(line.group, line.resource);
-    Ok(Kept {
+    Ok(SavedObject {
         key: ObjectKey::new(resource, metadata.namespace.as_deref(), &metadata.name),
         revision: Revision::new(revision),
         json: Bytes::copy_from_slice(line.object.get().as_bytes()),

@@ -67,12 +67,12 @@ pub struct Snapshot {
     pub seed: u64,
     pub drawn: Position,
     /// Definitions of custom resources first.
-    pub objects: Vec<Kept>,
+    pub objects: Vec<SavedObject>,
 }
 
-/// One object as it is stored.
+/// A stored object.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Kept {
+pub struct SavedObject {
     pub key: ObjectKey,
     pub revision: Revision,
     pub json: Bytes,
@@ -85,17 +85,18 @@ impl Snapshot {
     ///
     /// # Errors
     ///
-    /// The file cannot be read, or is no whole snapshot of a format that is known; the error says where. See
+    /// The file cannot be read, or is no complete snapshot of a supported format; the error has the position. See
     /// [`SnapshotError`].
     pub fn read(file: &Path) -> Result<Self, SnapshotError> {
         file::read(file)?.ok_or_else(|| SnapshotError::absent(file))
     }
 
-    /// Writes it to `file`, which holds either what it held before or all of this, also if the machine stops meanwhile.
+    /// Writes the snapshot to `file` atomically: the file has either its old content or the whole snapshot, even after
+    /// a crash of the machine.
     ///
     /// # Errors
     ///
-    /// [`SnapshotError::NotWritten`]: the file is as it was, and trying again may help.
+    /// [`SnapshotError::NotWritten`]: the file is unchanged, and a retry may succeed.
     pub fn write(&self, file: &Path) -> Result<(), SnapshotError> {
         file::write(file, &self.to_bytes())
     }
@@ -112,8 +113,8 @@ impl Snapshot {
         let objects = tables
             .iter()
             .flat_map(|table| table.objects(&Range::All, None));
-        let mut objects: Vec<Kept> = objects
-            .map(|object| Kept {
+        let mut objects: Vec<SavedObject> = objects
+            .map(|object| SavedObject {
                 key: object.key().clone(),
                 revision: Revision::new(object.revision()),
                 json: object.json(),
@@ -181,9 +182,9 @@ impl fmt::Debug for Snapshot {
     }
 }
 
-// === impl Kept ===
+// === impl SavedObject ===
 
-impl Kept {
+impl SavedObject {
     /// Returns whether it is a definition of custom resources.
     pub fn is_definition(&self) -> bool {
         self.key.resource() == custom_resource_definition::KIND.storage()

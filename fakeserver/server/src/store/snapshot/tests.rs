@@ -26,7 +26,7 @@ fn parse(bytes: &[u8]) -> Result<Snapshot, String> {
 }
 
 #[test]
-fn what_is_written_is_read_as_it_was() {
+fn written_snapshots_are_read_unchanged() {
     let snapshot = snapshot();
     let read = parse(&snapshot.to_bytes()).unwrap();
     assert_eq!(read, snapshot);
@@ -61,7 +61,7 @@ fn a_refusal_says_where_and_why() {
     let twice =
         format!("{}\n{text}", lines[0].replace(":2}", ":3}")).replacen(lines[0], lines[1], 1);
     let ahead = text.replacen("\"revision\":3", "\"revision\":1", 1);
-    for (file, said) in [
+    for (file, message) in [
         (String::new(), "line 1: this is no snapshot of a fakeserver"),
         (
             "kind: Pod\n".to_owned(),
@@ -94,7 +94,7 @@ fn a_refusal_says_where_and_why() {
         ),
     ] {
         let refused = parse(file.as_bytes()).unwrap_err();
-        assert!(refused.contains(said), "{refused}");
+        assert!(refused.contains(message), "{refused}");
     }
 }
 
@@ -121,7 +121,7 @@ fn a_file_is_replaced_whole_or_stays() {
 }
 
 #[test]
-fn a_file_is_one_servers_until_that_is_gone() {
+fn a_data_file_is_locked_until_its_server_is_dropped() {
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join(FILE);
     let first = DataFile::open(&file).unwrap();
@@ -161,7 +161,7 @@ fn a_file_never_goes_back_to_an_older_state() {
 }
 
 #[test]
-fn what_a_killed_server_has_left_is_replaced() {
+fn a_partial_file_of_a_killed_server_is_replaced() {
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join(FILE);
     let left = directory.path().join("state.jsonl.new");
@@ -185,8 +185,8 @@ fn files_of_others_are_not_replaced() {
         let other = directory.path().join(name);
         std::fs::write(&other, "somebody's notes").unwrap();
         let error = DataFile::open(&file).unwrap_err();
-        let told = format!("{error}: {:?}", std::error::Error::source(&error));
-        assert!(told.contains("no snapshot"), "{told}");
+        let message = format!("{error}: {:?}", std::error::Error::source(&error));
+        assert!(message.contains("no snapshot"), "{message}");
         assert_eq!(std::fs::read(&other).unwrap(), b"somebody's notes");
         std::fs::remove_file(&other).unwrap();
     }

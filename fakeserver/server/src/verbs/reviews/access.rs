@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 use super::{Review, metadata_errors};
 use crate::verbs::Request;
 
-/// Answers a question about the one who asks, or about another.
+/// Answers an access review, of the requester or of another user.
 pub(super) fn answer(
     kind: Review,
     request: &Request<'_>,
@@ -62,12 +62,12 @@ fn subject(spec: &Value) -> UserInfo {
 }
 
 fn attributes(spec: &Value) -> Attributes {
-    let asked = &spec["nonResourceAttributes"];
-    if !asked.is_null() {
-        return Attributes::path(text(asked, "verb"), text(asked, "path"));
+    let attributes = &spec["nonResourceAttributes"];
+    if !attributes.is_null() {
+        return Attributes::path(text(attributes, "verb"), text(attributes, "path"));
     }
-    let asked = &spec["resourceAttributes"];
-    let field = |name| text(asked, name).to_owned();
+    let attributes = &spec["resourceAttributes"];
+    let field = |name| text(attributes, name).to_owned();
     let resource = ResourceAttributes {
         group: field("group"),
         version: field("version"),
@@ -110,11 +110,11 @@ fn errors(kind: Review, review: &Value) -> Vec<FieldError> {
     if !is_local {
         return errors;
     }
-    let asked = text(resource, "namespace");
-    if !resource.is_null() && asked != text(&review["metadata"], "namespace") {
+    let namespace = text(resource, "namespace");
+    if !resource.is_null() && namespace != text(&review["metadata"], "namespace") {
         errors.push(FieldError::invalid(
             "spec.resourceAttributes.namespace",
-            &json!(asked),
+            &json!(namespace),
             "must match metadata.namespace",
         ));
     }

@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use super::{Api, Request, admit::admit, answer, body::receive};
 use crate::{
     edge::{request::write_options, response::Shape},
-    write::{Received, Target, WriteOptions},
+    write::{DecodedObject, Target, WriteOptions},
 };
 
 /// A kind of review.
@@ -80,7 +80,7 @@ impl Review {
     ) -> Result<Response, Status> {
         let encoding = answer::encoding(api, request, Shape::Object)?;
         let options = write_options(&request.query, "CreateOptions")?;
-        let Received { object, warnings } = receive(request, body, options.validation())?;
+        let DecodedObject { object, warnings } = receive(request, body, options.validation())?;
         let answered = self.answer(api, request, &options, object).await;
         answer::answered(request, &encoding, warnings, answered)
     }
@@ -93,11 +93,11 @@ impl Review {
         options: &WriteOptions,
         mut review: Value,
     ) -> Result<(Value, Vec<String>), Status> {
-        request.target.place(&mut review)?;
+        request.target.set_namespace(&mut review)?;
         remove(&mut review, "status");
         let kind = request.target.resource.group_version_kind();
-        let (mut review, said) = admit(api, request, &kind, options, review).await?;
-        request.target.place(&mut review)?;
+        let (mut review, admission_warnings) = admit(api, request, &kind, options, review).await?;
+        request.target.set_namespace(&mut review)?;
         let answered = match self {
             Self::SelfSubjectAccess | Self::SubjectAccess | Self::LocalSubjectAccess => {
                 access::answer(self, request, review)?
@@ -106,12 +106,12 @@ impl Review {
             Self::Token => token::answer(api, review)?,
             Self::SelfSubject => identity::answer(api, request),
         };
-        Ok((answered, said))
+        Ok((answered, admission_warnings))
     }
 }
 
-/// A question about nothing in particular, with this metadata: what some answers begin with.
-fn blank(target: &Target, metadata: &Value) -> Value {
+/// Returns a review with this metadata and without a spec, the base of some answers.
+fn empty_review(target: &Target, metadata: &Value) -> Value {
     json!({
         "kind": target.resource.kind.to_string(),
         "apiVersion": target.resource.api_version(),
@@ -123,7 +123,7 @@ fn blank(target: &Target, metadata: &Value) -> Value {
 fn metadata_errors(review: &Value, is_namespaced: bool) -> Vec<FieldError> {
     let mut metadata = review["metadata"].clone();
     remove(&mut metadata, "managedFields");
-    let shown = metadata.clone();
+    let sent_metadata = metadata.clone();
     if is_namespaced {
         remove(&mut metadata, "namespace");
     }
@@ -136,6 +136,6 @@ fn metadata_errors(review: &Value, is_namespaced: bool) -> Vec<FieldError> {
     if is_empty {
         Vec::new()
     } else {
-        vec![FieldError::invalid("metadata", &shown, why)]
+        vec![FieldError::invalid("metadata", &sent_metadata, why)]
     }
 }

@@ -4,10 +4,10 @@ use fakeserver_kinds::rbac::policy::{Access, PolicyRule};
 use fakeserver_value::status::Status;
 use serde_json::{Value, json};
 
-use super::blank;
+use super::empty_review;
 use crate::verbs::Request;
 
-/// Lists the rules of the one who asks.
+/// Answers a `SelfSubjectRulesReview`.
 pub(super) fn answer(request: &Request<'_>, review: &Value) -> Result<Value, Status> {
     let namespace = review["spec"]["namespace"].as_str().unwrap_or_default();
     if namespace.is_empty() {
@@ -22,7 +22,7 @@ pub(super) fn answer(request: &Request<'_>, review: &Value) -> Result<Value, Sta
     };
     let with_resources = rules.iter().filter(|rule| !rule.resources.is_empty());
     let with_paths = (rules.iter()).filter(|rule| !rule.non_resource_urls.is_empty());
-    let mut answer = blank(&request.target, &json!({}));
+    let mut answer = empty_review(&request.target, &json!({}));
     answer["spec"] = json!({});
     answer["status"] = json!({
         "resourceRules": with_resources.collect::<Vec<_>>(),

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::verbs::Api;
 
-/// Tells the user of a token, if it is one for the audiences in question.
+/// Answers a `TokenReview`: the user of a token that is valid for the audiences.
 pub(super) fn answer(api: &Api, mut review: Value) -> Result<Value, Status> {
     let spec = &review["spec"];
     let token = spec["token"].as_str().unwrap_or_default();
@@ -23,14 +23,14 @@ pub(super) fn answer(api: &Api, mut review: Value) -> Result<Value, Status> {
     }
     let backend = &api.backend;
     let now = backend.clock.now();
-    let known = api
+    let authenticated = api
         .authenticator
         .token_user(token, &audiences, &backend.storage, now);
-    review["status"] = match known {
-        Ok(known) => json!({
+    review["status"] = match authenticated {
+        Ok(authenticated) => json!({
             "authenticated": true,
-            "user": known.user.to_json(),
-            "audiences": known.audiences,
+            "user": authenticated.user.to_json(),
+            "audiences": authenticated.audiences,
         }),
         Err(error) => json!({"user": {}, "error": error.to_string()}),
     };

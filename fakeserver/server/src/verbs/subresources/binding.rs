@@ -36,11 +36,11 @@ pub(super) async fn create(
     let options = write_options(&request.query, "CreateOptions")?;
     let kind = GroupVersionKind::new("", "v1", "Binding");
     let mut received = receive_as(request, &kind, body, options.validation())?;
-    request.target.place(&mut received.object)?;
+    request.target.set_namespace(&mut received.object)?;
     let binding = received.object;
-    let said = binding["metadata"]["name"].as_str().unwrap_or_default();
-    let name = request.target.path.name.as_deref().unwrap_or(said);
-    if said != name {
+    let body_name = binding["metadata"]["name"].as_str().unwrap_or_default();
+    let name = request.target.path.name.as_deref().unwrap_or(body_name);
+    if body_name != name {
         return Err(Status::bad_request(
             "name in URL does not match name in Binding object",
         ));
@@ -97,8 +97,8 @@ fn check_target(binding: &Value) -> Result<&str, Status> {
     if node.is_empty() {
         errors.push(FieldError::required("target.name", ""));
     }
-    let told: Vec<String> = errors.iter().map(FieldError::to_string).collect();
-    match told.as_slice() {
+    let messages: Vec<String> = errors.iter().map(FieldError::to_string).collect();
+    match messages.as_slice() {
         [] => Ok(node),
         [one] => Err(Status::unclassified(one.as_str())),
         many => Err(Status::unclassified(format!("[{}]", many.join(", ")))),

@@ -29,15 +29,15 @@ use crate::{
         delete::check_preconditions,
     },
     write::{
-        Attempt, AttemptError, Existing, Received, Target, admit,
-        deletion::{self, Wanted},
+        Attempt, AttemptError, DecodedObject, ExistingObject, Target, admit,
+        deletion::{self, DeletionParameters},
     },
 };
 
-/// The delay after which a client should retry whose budget has not been processed yet.
+/// The `Retry-After` for a budget that was not processed yet.
 const RETRY_AFTER_SECONDS: u32 = 10;
 
-/// The condition by which an evicted pod tells why it goes.
+/// The condition of an evicted pod with the reason of the disruption.
 const EVICTED: PodCondition<'static> = PodCondition {
     kind: "DisruptionTarget",
     is_true: true,
@@ -46,7 +46,7 @@ const EVICTED: PodCondition<'static> = PodCondition {
     observed_generation: None,
 };
 
-/// Deletes the pod, as the eviction in `body` asks.
+/// Deletes the pod by the eviction in `body`.
 pub(super) async fn create(
     api: &Api,
     request: &Request<'_>,
@@ -60,11 +60,11 @@ pub(super) async fn create(
     )?;
     let create_options = write_options(&request.query, "CreateOptions")?;
     let kind = GroupVersionKind::new("policy", "v1", "Eviction");
-    let Received {
+    let DecodedObject {
         object: mut eviction,
         mut warnings,
     } = receive_as(request, &kind, body, create_options.validation())?;
-    let placed = request.target.place(&mut eviction);
+    let placed = request.target.set_namespace(&mut eviction);
     placed
         .and_then(|()| check_name(&request.target, &eviction))
         .map_err(|status| status.after(&warnings))?;
@@ -74,24 +74,27 @@ pub(super) async fn create(
 
     let (target, author) = (&request.target, author(request, &create_options));
     let work = |attempt: &mut Attempt<'_, '_>| {
+        // Admission sees the eviction, which a webhook can reject; the deletion below passes no admission of its own.
         admit(attempt, target, author, &kind, eviction.clone())?;
-        let Existing { stored, .. } = attempt.existing(target)?;
+        let ExistingObject { stored, .. } = attempt.existing(target)?;
+        // Before the deletion, and in its transaction: two evictions cannot take the same disruption.
         take_from_budget(attempt, &stored, options.is_dry_run)?;
+        // After the budget, as upstream, where the deletion checks them.
         check_preconditions(target, &options, &stored)?;
         if !options.is_dry_run {
             announce(attempt, &stored);
         }
-        let Existing { stored, shown } = attempt.existing(target)?;
+        let ExistingObject { stored, object } = attempt.existing(target)?;
         // The deletion itself is not put to admission.
         let (kind, now) = (target.rules(), attempt.now());
-        let wanted = Wanted::from(&options);
+        let wanted = DeletionParameters::from(&options);
         Ok(deletion::delete(
-            attempt, kind, wanted, &stored, &shown, now,
+            attempt, kind, wanted, &stored, &object, now,
         ))
     };
     let written = api.backend.write(target, &create_options, work).await;
-    let (_, said) = written.map_err(|status| status.after(&warnings))?;
-    warnings.extend(said);
+    let (_, admission_warnings) = written.map_err(|status| status.after(&warnings))?;
+    warnings.extend(admission_warnings);
     let mut response =
         answer::succeeded(request, StatusCode::CREATED, &encoding, &Success::created());
     add_warnings(&mut response, &warnings);
@@ -106,7 +109,7 @@ fn check_name(target: &Target, eviction: &Value) -> Result<(), Status> {
     Err(Status::bad_request(why))
 }
 
-/// Has the pod say that it is evicted, by an update of its own: watchers see it before the pod goes.
+/// Adds the eviction's condition to the pod by a separate update: watchers see it before the deletion.
 #[doc(alias = "addConditionAndDeletePod")]
 fn announce(attempt: &mut Attempt<'_, '_>, pod: &StoredObject) {
     let before = pod.to_value();
@@ -117,7 +120,7 @@ fn announce(attempt: &mut Attempt<'_, '_>, pod: &StoredObject) {
     }
 }
 
-/// Asks the pod's budget for one disruption, if the pod counts and has a budget.
+/// Takes a disruption from the pod's budget, if the pod counts and has a budget.
 fn take_from_budget(
     attempt: &mut Attempt<'_, '_>,
     pod: &StoredObject,
@@ -141,12 +144,14 @@ fn take_from_budget(
     }
     let ready = conditions::find(&value["status"], "Ready");
     let is_ready = ready.is_some_and(|ready| ready["status"] == "True");
+    // A pod that is not ready serves nobody: it is evicted without a disruption.
     if !is_ready && may_go_unhealthy(&budget) {
         return Ok(());
     }
     check_allows(&budget)?;
     let allowed = count(&budget["status"]["disruptionsAllowed"]);
     budget["status"]["disruptionsAllowed"] = json!(allowed - 1);
+    // Until the disruption controller has seen the deletion, this keeps it from allowing the same disruption again.
     budget["status"]["disruptedPods"][pod.name()] = json!(attempt.now_text());
     if !is_dry_run {
         attempt.put(&key, budget);

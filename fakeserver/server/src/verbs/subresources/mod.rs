@@ -51,7 +51,7 @@ impl Subresource {
         }
     }
 
-    /// Answers a request whose verb the subresource has.
+    /// Answers a request with a verb of the subresource.
     pub(super) async fn serve(
         self,
         api: &Api,

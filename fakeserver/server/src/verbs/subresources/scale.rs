@@ -23,7 +23,9 @@ use crate::{
         Api, Request, answer, apply::configuration, author::author, body::receive_as,
         patch::receive_patched, present::present,
     },
-    write::{Attempt, Draft, FieldValidation, Part, Received, Source, Target, WriteOptions, run},
+    write::{
+        Attempt, DecodedObject, Draft, FieldValidation, Part, Source, Target, WriteOptions, run,
+    },
 };
 
 const GROUP: &str = "autoscaling";
@@ -45,7 +47,7 @@ pub(super) async fn get(api: &Api, request: &Request<'_>) -> Result<Response, St
         .view(|view| view.get(&key).cloned())
         .ok_or_else(|| Status::not_found(target.named(target.name())))?;
     let stored = present(api, request, &stored).await?;
-    let body = encoding.value(&Scales { target }.of(&target.shown(&stored)));
+    let body = encoding.value(&Scales { target }.of(&target.api_object(&stored)));
     Ok(answer::delivery(request, &encoding).whole(StatusCode::OK, body))
 }
 
@@ -59,11 +61,11 @@ pub(super) async fn update(
     let options = write_options(&request.query, "UpdateOptions")?;
     let target = &request.target;
     let received = receive_as(request, &kind(), body, options.validation());
-    let Received {
+    let DecodedObject {
         mut object,
         mut warnings,
     } = received.map_err(|status| undecoded(target, status))?;
-    let placed = target.place(&mut object);
+    let placed = target.set_namespace(&mut object);
     placed
         .and_then(|()| target.check_name(&object))
         .map_err(|status| status.after(&warnings))?;
@@ -72,12 +74,12 @@ pub(super) async fn update(
         let existing = attempt.existing(target)?;
         let (target, now) = ((target, &scales as &dyn Part), attempt.now_text());
         let scale = object.clone();
-        let draft = Draft::update_part(target, author, existing, scale, Source::Sent, now)?;
+        let draft = Draft::update_part(target, author, existing, scale, Source::Body, now)?;
         run(attempt, draft)
     };
     let written = api.backend.write(target, &options, work).await;
-    let (outcome, said) = written.map_err(|status| status.after(&warnings))?;
-    warnings.extend(said);
+    let (outcome, admission_warnings) = written.map_err(|status| status.after(&warnings))?;
+    warnings.extend(admission_warnings);
     Ok(answer::written(
         request,
         StatusCode::OK,
@@ -87,7 +89,7 @@ pub(super) async fn update(
     ))
 }
 
-/// Returns the error of a body that is no scale. The handler of custom resources does not know the type.
+/// Returns the error of a body that is no scale. For custom resources the scheme lacks the type, so the text differs.
 fn undecoded(target: &Target, status: Status) -> Status {
     if !target.rules().is_custom() || status.code != StatusCode::BAD_REQUEST {
         return status;
@@ -116,18 +118,18 @@ pub(super) async fn patch(
     let mut warnings = Vec::new();
     let work = |attempt: &mut Attempt<'_, '_>| {
         let existing = attempt.existing(target)?;
-        let shown = scales.of(&existing.shown);
-        let received = receive_patched(target, patch_type, &kind(), &shown, body, validation)?;
+        let scale = scales.of(&existing.object);
+        let received = receive_patched(target, patch_type, &kind(), &scale, body, validation)?;
         warnings = received.warnings;
         let mut scale = received.object;
-        target.place(&mut scale)?;
+        target.set_namespace(&mut scale)?;
         target.check_name(&scale)?;
         let (target, now) = ((target, &scales as &dyn Part), attempt.now_text());
         let draft = Draft::update_part(target, author, existing, scale, Source::Patch, now)?;
         run(attempt, draft)
     };
-    let (outcome, said) = api.backend.write(target, &options, work).await?;
-    warnings.extend(said);
+    let (outcome, admission_warnings) = api.backend.write(target, &options, work).await?;
+    warnings.extend(admission_warnings);
     Ok(answer::written(
         request,
         StatusCode::OK,
@@ -152,20 +154,20 @@ async fn apply(
     let work = |attempt: &mut Attempt<'_, '_>| {
         let existing = attempt.existing(target)?;
         let now = attempt.now_text();
-        let mut scale = scales.applied(&options, &existing.shown, &config, now)?;
-        target.place(&mut scale)?;
+        let mut scale = scales.applied(&options, &existing.object, &config, now)?;
+        target.set_namespace(&mut scale)?;
         target.check_name(&scale)?;
         let target = (target, &scales as &dyn Part);
         let draft = Draft::update_part(target, author, existing, scale, Source::Apply, now)?;
         run(attempt, draft)
     };
-    let (outcome, said) = api.backend.write(target, &options, work).await?;
+    let (outcome, admission_warnings) = api.backend.write(target, &options, work).await?;
     Ok(answer::written(
         request,
         StatusCode::OK,
         &encoding,
         &outcome,
-        &said,
+        &admission_warnings,
     ))
 }
 

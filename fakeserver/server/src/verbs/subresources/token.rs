@@ -19,7 +19,7 @@ use crate::{
     edge::{request::write_options, response::Shape},
     store::{ObjectKey, StoredObject},
     verbs::{Api, Request, admit::admit, answer, body::receive_as},
-    write::{Received, Target, WriteOptions},
+    write::{DecodedObject, Target, WriteOptions},
 };
 
 const GROUP: &str = "authentication.k8s.io";
@@ -27,7 +27,7 @@ const KIND: &str = "TokenRequest";
 const SECONDS_DEFAULT: i64 = 3_600;
 const SECONDS_MIN: i64 = 600;
 const SECONDS_MAX: i64 = 1 << 32;
-/// The duration that kubelets ask for: an hour, and seven seconds that tell it from a chosen duration.
+/// The duration of kubelets' requests: an hour, and seven seconds that distinguish it from a chosen duration.
 const SECONDS_OF_KUBELETS: i64 = 3_607;
 /// The duration for which the tokens of kubelets are valid: a year.
 const SECONDS_EXTENDED: i64 = 365 * 24 * 3_600;
@@ -39,7 +39,7 @@ pub struct Account<'a> {
     pub name: &'a str,
 }
 
-/// Issues the token that the request in `body` asks for.
+/// Issues a token by the `TokenRequest` in `body`.
 pub(super) async fn create(
     api: &Api,
     request: &Request<'_>,
@@ -48,7 +48,8 @@ pub(super) async fn create(
     let kind = GroupVersionKind::new(GROUP, "v1", KIND);
     let encoding = answer::encoding_of(api, request, &kind, Shape::Object)?;
     let options = write_options(&request.query, "CreateOptions")?;
-    let Received { object, warnings } = receive_as(request, &kind, body, options.validation())?;
+    let DecodedObject { object, warnings } =
+        receive_as(request, &kind, body, options.validation())?;
     let issued = issue(api, request, &options, object).await;
     answer::answered(request, &encoding, warnings, issued)
 }
@@ -60,16 +61,17 @@ async fn issue(
     options: &WriteOptions,
     mut object: Value,
 ) -> Result<(Value, Vec<String>), Status> {
-    request.target.place(&mut object)?;
+    request.target.set_namespace(&mut object)?;
     set(
         &mut object["spec"],
         "expirationSeconds",
         json!(SECONDS_DEFAULT),
     );
     let kind = GroupVersionKind::new(GROUP, "v1", KIND);
-    let (mut asked, said) = admit(api, request, &kind, options, object).await?;
-    complete(api, &request.target, &mut asked)?;
-    let seconds = asked["spec"]["expirationSeconds"].as_i64();
+    let (mut token_request, admission_warnings) =
+        admit(api, request, &kind, options, object).await?;
+    complete(api, &request.target, &mut token_request)?;
+    let seconds = token_request["spec"]["expirationSeconds"].as_i64();
     let seconds = seconds.unwrap_or(SECONDS_DEFAULT);
     check_duration(seconds)?;
     let now = api.backend.clock.now();
@@ -78,17 +80,17 @@ async fn issue(
         namespace: target.path.namespace.as_deref().unwrap_or_default(),
         name: target.name(),
     };
-    let claims = claims(api, account, &asked, now.as_second())?;
-    asked["status"] = json!({
+    let claims = claims(api, account, &token_request, now.as_second())?;
+    token_request["status"] = json!({
         "token": api.authenticator.signer().sign(&claims),
         "expirationTimestamp": instant(now, seconds),
     });
-    Ok((asked, said))
+    Ok((token_request, admission_warnings))
 }
 
 /// Fills in the name, the uid and the audiences of the request, as far as it does not have them.
-fn complete(api: &Api, target: &Target, asked: &mut Value) -> Result<(), Status> {
-    let metadata = &mut asked["metadata"];
+fn complete(api: &Api, target: &Target, token_request: &mut Value) -> Result<(), Status> {
+    let metadata = &mut token_request["metadata"];
     set(metadata, "name", json!(target.name()));
     if metadata["name"] != target.name() {
         let why = "must match the service account name if specified";
@@ -112,21 +114,26 @@ fn complete(api: &Api, target: &Target, asked: &mut Value) -> Result<(), Status>
         return Err(Status::conflict(named, &why));
     }
     metadata["creationTimestamp"] = json!(api.backend.clock.now_text());
-    let audiences = asked["spec"]["audiences"].as_array();
+    let audiences = token_request["spec"]["audiences"].as_array();
     if audiences.is_none_or(Vec::is_empty) {
-        asked["spec"]["audiences"] = json!(api.authenticator.signer().audiences());
+        token_request["spec"]["audiences"] = json!(api.authenticator.signer().audiences());
     }
     Ok(())
 }
 
-/// Returns the claims of the token that is asked for at `now`, in seconds.
-fn claims(api: &Api, account: Account<'_>, asked: &Value, now: i64) -> Result<Value, Status> {
-    let spec = &asked["spec"];
+/// Returns the claims of a token requested at `now`, in seconds.
+fn claims(
+    api: &Api,
+    account: Account<'_>,
+    token_request: &Value,
+    now: i64,
+) -> Result<Value, Status> {
+    let spec = &token_request["spec"];
     let signer = api.authenticator.signer();
     let Account { namespace, name } = account;
     let mut private = json!({
         "namespace": namespace,
-        "serviceaccount": {"name": name, "uid": asked["metadata"]["uid"]},
+        "serviceaccount": {"name": name, "uid": token_request["metadata"]["uid"]},
     });
     let reference = &spec["boundObjectRef"];
     if !reference.is_null() {
@@ -173,7 +180,7 @@ pub fn of_pod(
         audience => json!([audience]),
     };
     let metadata = &pod["metadata"];
-    let asked = json!({
+    let token_request = json!({
         "metadata": {"uid": stored(api, &key)?.uid()},
         "spec": {
             "audiences": audiences,
@@ -187,7 +194,7 @@ pub fn of_pod(
         },
     });
     let now = api.backend.clock.now();
-    let claims = claims(api, account, &asked, now.as_second()).ok()?;
+    let claims = claims(api, account, &token_request, now.as_second()).ok()?;
     Some(signer.sign(&claims))
 }
 

@@ -6,8 +6,8 @@ use bytes::Bytes;
 
 use super::*;
 use crate::faults::{
-    self, ChangedDuringInitialEvents, Coalesce, ConnectionRefused, Fault, HugeObjects, Severed,
-    Trickle, Trigger, Unobserved,
+    self, ChangedDuringInitialEvents, Coalesce, ConnectionRefused, Fault, HugeObjects,
+    SeveredConnection, Trickle, Trigger, Unobserved,
 };
 
 const STREAMING: &str =
@@ -48,13 +48,13 @@ async fn a_trickle_brings_every_byte_slowly() {
     let start = Instant::now();
     let mut body = watch(&server, STREAMING).await;
     let whole = undisturbed().await;
-    let mut brought = Vec::new();
-    while brought.len() < whole.len() {
+    let mut received = Vec::new();
+    while received.len() < whole.len() {
         let piece = body.frame().await.unwrap().unwrap().into_data().unwrap();
         assert!(piece.len() <= 10);
-        brought.extend_from_slice(&piece);
+        received.extend_from_slice(&piece);
     }
-    assert_eq!(brought, whole);
+    assert_eq!(received, whole);
     let pieces = u128::try_from(whole.len()).unwrap() / 10;
     assert!(start.elapsed().as_millis() >= (pieces - 1) * 100);
 
@@ -86,7 +86,7 @@ async fn other_pieces_are_the_same_bytes() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_waits_to_be_joined_does_not_wait_for_ever() {
+async fn held_bytes_are_flushed_after_the_wait() {
     struct JoinAll;
     impl faults::Rule for JoinAll {
         fn on_frame(&mut self, _: &faults::FrameFacts<'_>) -> faults::FrameVerdict {
@@ -105,7 +105,7 @@ async fn what_waits_to_be_joined_does_not_wait_for_ever() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_evicted_watch_brings_what_is_queued_and_ends() {
+async fn an_evicted_watch_sends_its_queue_and_ends() {
     let server = with_config_maps(&["a"]);
     let mut body = watch(&server, STREAMING).await;
     assert_eq!(events(&mut body, 1).await.0, ["ADDED a", "BOOKMARK "]);
@@ -141,18 +141,24 @@ async fn a_client_in_process_that_is_to_leave_meets_failures() {
     assert_eq!(events(&mut body, 1).await.0, ["ADDED a"]);
     let guard = server.faults().install(Fault::GoAway.rule());
     let refused = open(&server, CONFIG_MAPS, &[]).await;
-    let severed = refused.extensions().get::<Severed>();
-    assert_eq!(severed, Some(&Severed(ErrorKind::ConnectionAborted)));
+    let severed = refused.extensions().get::<SeveredConnection>();
+    assert_eq!(
+        severed,
+        Some(&SeveredConnection(ErrorKind::ConnectionAborted))
+    );
     put(&server, "default", "b", "x");
     assert_eq!(events(&mut body, 1).await, (Vec::new(), "broken"));
     drop(guard);
     let answer = open(&server, CONFIG_MAPS, &[]).await;
-    assert_eq!(answer.extensions().get::<Severed>(), None);
+    assert_eq!(answer.extensions().get::<SeveredConnection>(), None);
 
     let _guard = server.faults().install(ConnectionRefused::default().rule());
     let refused = open(&server, CONFIG_MAPS, &[]).await;
-    let severed = refused.extensions().get::<Severed>();
-    assert_eq!(severed, Some(&Severed(ErrorKind::ConnectionRefused)));
+    let severed = refused.extensions().get::<SeveredConnection>();
+    assert_eq!(
+        severed,
+        Some(&SeveredConnection(ErrorKind::ConnectionRefused))
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -161,7 +167,7 @@ async fn initial_events_end_early_late_or_never() {
         let server = with_config_maps(&["a", "b"]);
         let _guard = server.faults().install(rule);
         let mut body = watch(&server, STREAMING).await;
-        // So that the watch is open, and nothing of this belongs to its beginning.
+        // Waits until the watch is open, so that none of these changes is in its initial state.
         let (mut seen, _) = events(&mut body, 1).await;
         put(&server, "default", "a", "y");
         delete(&server, "default", "b");
@@ -238,7 +244,7 @@ async fn of_several_states_the_last_is_seen() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_is_unobserved_is_told_by_a_list() {
+async fn unobserved_changes_are_in_the_next_list() {
     let server = with_config_maps(&["a"]);
     let mut body = watch(&server, STREAMING).await;
     events(&mut body, 1).await;
@@ -256,17 +262,17 @@ async fn what_is_unobserved_is_told_by_a_list() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn objects_have_what_nobody_has_stored() {
+async fn unknown_fields_are_added_to_each_object_of_a_response() {
     let one = format!("{CONFIG_MAPS}/a");
     let server = with_config_maps(&["a"]);
     let before = get(&server, &one).await.text;
     let guard = server.faults().install(Fault::UnknownFields.rule());
     let list = get(&server, CONFIG_MAPS).await.json();
-    let shown = get(&server, &one).await.json();
+    let object = get(&server, &one).await.json();
     let mut body = watch(&server, STREAMING).await;
     let (frames, _) = pieces(&mut body, 1).await;
     let event: Value = serde_json::from_slice(&frames[0]).unwrap();
-    for object in [&list["items"][0], &shown, &event["object"]] {
+    for object in [&list["items"][0], &object, &event["object"]] {
         assert_eq!(object["fromTheFuture"]["a"][0], 1);
         assert_eq!(object["metadata"]["fromTheFuture"]["c"], "\u{1F600}");
         assert_eq!(object["data"]["app"], "x");

@@ -4,7 +4,8 @@ use std::io::ErrorKind;
 
 use super::*;
 use crate::faults::{
-    Fault, Filter, LaggingReplica, LostAnswer, LostAs, Rollback, Severed, StaleView, TimeTravel,
+    Fault, Filter, LaggingReplica, LostAnswer, LostAnswerForm, Rollback, SeveredConnection,
+    StaleView, TimeTravel,
 };
 
 const STREAMING: &str =
@@ -57,7 +58,7 @@ async fn a_stale_view_stands_still_and_then_jumps() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_stale_view_is_over_in_time_and_is_one_clients() {
+async fn a_stale_view_ends_in_time_and_affects_one_client() {
     let server = with_config_maps(&["a"]);
     let lasting = Duration::from_secs(10);
     let rule = StaleView::default().rule().lasting(lasting);
@@ -92,7 +93,7 @@ async fn with_quorum_reads_of_the_most_recent_state_are_stale_too() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_lagging_replica_shows_what_was() {
+async fn a_lagging_replica_serves_a_past_state() {
     let server = with_config_maps(&["a"]);
     let rule = LaggingReplica {
         lag_ms: 5_000,
@@ -127,14 +128,14 @@ async fn time_travel_leads_back_once() {
     );
     assert_eq!(listed(&server, &any_state()).await, ["a"]);
     let mut body = watch(&server, "resourceVersion=0").await;
-    // It begins with the past, and then comes what it has missed.
+    // The watch begins with the past state, and then replays the missed changes.
     assert_eq!(events(&mut body, 1).await.0, ["ADDED a", "ADDED b"]);
     assert_eq!(listed(&server, &any_state()).await, ["a", "b"]);
     assert_eq!(server.faults().fired()["time_travel"], 2);
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_store_that_was_rolled_back_takes_the_lost_revisions_anew() {
+async fn a_rolled_back_store_reuses_the_lost_revisions() {
     let server = with_config_maps(&["a"]);
     let kept = server.revision();
     let mut body = watch(&server, STREAMING).await;
@@ -173,7 +174,7 @@ async fn a_store_that_was_rolled_back_takes_the_lost_revisions_anew() {
             .all(|change| change.revision() <= server.revision())
     );
 
-    // What every cluster has is never lost.
+    // The objects of every cluster are never lost.
     server.roll_back(u64::MAX);
     assert_eq!(listed(&server, CONFIG_MAPS).await, [] as [&str; 0]);
     let namespace = get(&server, "/api/v1/namespaces/default").await;
@@ -181,7 +182,7 @@ async fn a_store_that_was_rolled_back_takes_the_lost_revisions_anew() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_is_done_behind_the_api_is_done_before_the_request() {
+async fn an_action_behind_the_api_precedes_the_request() {
     let server = with_config_maps(&["a", "b"]);
     let old = server.revision() - 1;
     let exact = format!("{CONFIG_MAPS}?resourceVersion={old}&resourceVersionMatch=Exact");
@@ -222,14 +223,14 @@ async fn a_write_whose_answer_is_lost_has_taken_effect_or_has_not() {
     let answer = create(&server, "b").await;
     assert_eq!(
         answer.extensions().get(),
-        Some(&Severed(ErrorKind::ConnectionReset))
+        Some(&SeveredConnection(ErrorKind::ConnectionReset))
     );
     assert_eq!(listed(&server, CONFIG_MAPS).await, ["a", "b"]);
     drop(lost);
 
     let _lost = server.faults().install(
         LostAnswer {
-            heard: LostAs::Timeout,
+            form: LostAnswerForm::Timeout,
             applied: false,
         }
         .rule()

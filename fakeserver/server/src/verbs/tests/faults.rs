@@ -168,7 +168,7 @@ async fn each_rule_shows_in_an_answer() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_slow_answer_is_late_and_a_hanging_one_never_comes() {
+async fn a_slow_answer_is_late_and_a_hanging_one_never_arrives() {
     let server = with_config_maps(&["a"]);
     let guard = install(
         &server,
@@ -244,7 +244,7 @@ async fn late_headers_of_discovery_are_late_too() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn rules_know_who_asks_for_what() {
+async fn rules_match_clients_and_requests() {
     struct Record(std::sync::mpsc::Sender<RequestFacts>);
     impl Rule for Record {
         fn on_request(&mut self, request: &RequestFacts) -> RequestVerdict {

@@ -42,12 +42,12 @@ async fn people_get_it_indented() {
         assert_eq!(pretty.json(), plain.json());
     }
     let path = format!("{CONFIG_MAPS}?pretty=false");
-    let asked = get_with(&server, &path, &[("User-Agent", "curl/8.5.0")]).await;
-    assert_eq!(asked.text, plain.text);
+    let by_curl = get_with(&server, &path, &[("User-Agent", "curl/8.5.0")]).await;
+    assert_eq!(by_curl.text, plain.text);
 }
 
 #[tokio::test(start_paused = true)]
-async fn metadata_alone_is_metadata_alone() {
+async fn partial_metadata_has_no_other_fields() {
     let server = with_config_maps(&["a"]);
     let object = get_with(
         &server,
@@ -111,7 +111,7 @@ async fn a_version_of_the_future_is_waited_for() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn pages_of_one_list_show_one_state() {
+async fn pages_of_one_list_have_one_state() {
     let server = FakeServer::builder().with_bootstrap(false).build();
     // '-' comes before '/': in all namespaces, "a-b" comes before "a".
     for (namespace, name) in [("a", "1"), ("a", "2"), ("a-b", "3"), ("b", "4")] {
@@ -131,7 +131,7 @@ async fn pages_of_one_list_show_one_state() {
         pages.extend(names(&page));
         let remaining = page["metadata"]["remainingItemCount"].as_u64();
         assert_eq!(remaining, [Some(3), Some(2), Some(1), None][number]);
-        // What happens between the pages does not show.
+        // Writes between the pages are not in the list.
         put(&server, "a", &format!("0-{number}"), "x");
         delete(
             &server,
@@ -147,7 +147,7 @@ async fn pages_of_one_list_show_one_state() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_forgotten_list_goes_on_inconsistently_if_asked_to() {
+async fn an_expired_list_continues_inconsistently_with_the_replacement_token() {
     let server = with_config_maps(&["a", "b", "c"]);
     let first = get(&server, &format!("{CONFIG_MAPS}?limit=1")).await.json();
     let token = first["metadata"]["continue"].as_str().unwrap().to_owned();
@@ -237,7 +237,7 @@ async fn a_large_list_comes_in_pieces() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_is_not_there_is_refused_as_the_api_does() {
+async fn missing_objects_and_resources_are_404() {
     let server = FakeServer::builder().build();
     let check = async |path: &str, code: StatusCode, text: &str| {
         let answer = get(&server, path).await;

@@ -72,7 +72,7 @@ fn a_watch_begins_where_the_table_says() {
 }
 
 #[test]
-fn versions_that_are_no_numbers_are_refused_with_the_apis_words() {
+fn unparsable_versions_are_rejected_with_the_apis_words() {
     fn check(version: &str, expected: &str) {
         assert_eq!(Version::parse(version).unwrap_err().to_string(), expected);
     }

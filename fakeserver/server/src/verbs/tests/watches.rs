@@ -49,7 +49,7 @@ async fn objects_enter_and_leave_a_selection() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_version_that_was_forgotten_is_told_by_an_event() {
+async fn a_compacted_version_is_an_error_event() {
     let server = with_config_maps(&["a", "b"]);
     let old = server.revision() - 1;
     let now = server.revision();
@@ -76,7 +76,7 @@ async fn a_version_that_was_forgotten_is_told_by_an_event() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_streaming_list_waits_for_its_version_and_then_says_no_in_the_stream() {
+async fn a_streaming_list_waits_for_its_version_and_then_fails_in_the_stream() {
     let server = with_config_maps(&["a"]);
     let future = server.revision() + 1;
     let parameters = format!(

@@ -27,7 +27,7 @@ pub struct Resource {
     pub plural: Arc<str>,
 }
 
-/// A write that waits for admission. Two are the same if a webhook could not tell them apart.
+/// A write for admission. Two are equal if a webhook could not distinguish them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Attributes {
     pub operation: Operation,
@@ -55,7 +55,7 @@ pub struct Attributes {
 // === impl Operation ===
 
 impl Operation {
-    /// As rules and reviews name it.
+    /// Returns the operation's name in rules and reviews.
     pub fn name(self) -> &'static str {
         match self {
             Self::Create => "CREATE",
@@ -64,7 +64,7 @@ impl Operation {
         }
     }
 
-    /// The kind of the options of such a write.
+    /// Returns the kind of the operation's options.
     pub fn options_kind(self) -> &'static str {
         match self {
             Self::Create => "CreateOptions",

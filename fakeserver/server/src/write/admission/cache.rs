@@ -13,12 +13,12 @@ use crate::store::{StoredObject, Transaction};
 /// Webhooks, compiled when their configurations have changed.
 #[derive(Debug, Default)]
 pub struct HookCache {
-    compiled: RwLock<Arc<Compiled>>,
+    compiled: RwLock<Arc<CompiledWebhooks>>,
 }
 
 /// Webhooks, with the configurations that they were compiled from.
 #[derive(Debug, Default)]
-struct Compiled {
+struct CompiledWebhooks {
     mutating: Vec<Arc<StoredObject>>,
     validating: Vec<Arc<StoredObject>>,
     hooks: Arc<Hooks>,
@@ -45,7 +45,7 @@ impl HookCache {
         *self
             .compiled
             .write()
-            .unwrap_or_else(PoisonError::into_inner) = Arc::new(Compiled {
+            .unwrap_or_else(PoisonError::into_inner) = Arc::new(CompiledWebhooks {
             mutating,
             validating,
             hooks: Arc::clone(&hooks),
@@ -58,7 +58,7 @@ impl HookCache {
         !self.load().hooks.is_empty()
     }
 
-    fn load(&self) -> Arc<Compiled> {
+    fn load(&self) -> Arc<CompiledWebhooks> {
         Arc::clone(&self.compiled.read().unwrap_or_else(PoisonError::into_inner))
     }
 }

@@ -18,7 +18,7 @@ use crate::{
     },
 };
 
-/// Asks the webhooks that are concerned.
+/// Calls the webhooks that match a write.
 #[derive(Clone, Copy)]
 pub struct Dispatcher<'a> {
     pub webhooks: &'a Webhooks,
@@ -44,7 +44,7 @@ impl Dispatcher<'_> {
         equivalents(attributes, self.versions)
     }
 
-    /// The write in the version in which a webhook wants to be asked about it.
+    /// Returns the write in the version that a webhook's rules match.
     pub(super) fn in_version_of(
         &self,
         invocation: &Invocation,
@@ -53,7 +53,7 @@ impl Dispatcher<'_> {
         versions::in_version_of(self.target, invocation, attributes)
     }
 
-    /// Asks `webhook` about a write that is in the version of `invocation`. Its refusal is part of its verdict.
+    /// Calls `webhook` with a write in the version of `invocation`. A rejection is part of the verdict.
     pub(super) async fn ask(
         &self,
         webhook: &Webhook,
@@ -62,6 +62,7 @@ impl Dispatcher<'_> {
         invocation: &Invocation,
         is_mutating: bool,
     ) -> Result<Verdict, Failure> {
+        // Regardless of the failure policy: a webhook with side effects cannot be skipped, nor called.
         if attributes.is_dry_run && !webhook.takes_dry_runs {
             return Err(Failure::Refused(Status::bad_request(format!(
                 "admission webhook {:?} does not support dry run",
@@ -69,10 +70,10 @@ impl Dispatcher<'_> {
             ))));
         }
         let question = review(webhook, uid, attributes, invocation);
-        let asked = self
+        let call = self
             .webhooks
             .ask(&webhook.client, webhook.timeout, &question);
-        let answer = asked.await.map_err(|error: WebhookError| {
+        let answer = call.await.map_err(|error: WebhookError| {
             webhook.failure(&format!("failed to call webhook: {error}"))
         })?;
         let read = Verdict::read(
@@ -84,6 +85,7 @@ impl Dispatcher<'_> {
         );
         let verdict = read
             .map_err(|why| webhook.failure(&format!("received invalid webhook response: {why}")))?;
+        // Also for a rejection, which the audit log explains by them.
         for (key, value) in &verdict.annotations {
             self.audit.add(&format!("{}/{key}", webhook.name), value);
         }
@@ -114,7 +116,7 @@ impl Dispatcher<'_> {
         read.map(|received| received.object)
     }
 
-    /// Returns the object as another version of its kind shows it.
+    /// Converts the object to another version of its kind.
     pub(super) fn convert(&self, object: Value, to: &GroupVersionKind) -> Result<Value, String> {
         versions::convert(self.target, object, to)
     }
@@ -136,12 +138,12 @@ impl Webhook {
     fn settle(&self, failure: Failure, operation: Operation) -> Result<(), Status> {
         match failure {
             Failure::Refused(status) => Err(status),
-            // Why is not told here: the reason may quote an answer, and with it an object.
+            // Without the reason, which may quote a response, and with it an object.
             Failure::NotAsked(_) if self.ignores_failure => {
                 warn!(
                     webhook = self.name,
                     operation = operation.name(),
-                    "webhook gave no answer, the write goes on"
+                    "webhook failed; the write continues by its failure policy"
                 );
                 Ok(())
             }

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::{Attributes, Invocation, Resource, Webhook};
 
-/// The webhooks of a server, in the order in which they are asked.
+/// The webhooks of a server, in the order of their calls.
 #[derive(Debug, Default)]
 pub struct Hooks {
     pub(super) mutating: Vec<Arc<Webhook>>,

@@ -9,10 +9,10 @@ use serde_json::{Value, json};
 
 use super::{Attributes, Resource, attributes::labels_of, rule::Rule};
 
-/// The writes that somebody wants to see.
+/// The writes that a webhook or a policy matches.
 #[derive(Debug)]
 pub struct Criteria {
-    /// None means all, for those that may leave them out.
+    /// Absent rules match all writes, where they are optional.
     rules: Vec<Rule>,
     excluded: Vec<Rule>,
     /// True if no rules match every write.
@@ -46,7 +46,7 @@ impl Criteria {
         Self::parse(matched, "resourceRules")
     }
 
-    fn parse(said: &Value, rules: &str) -> Self {
+    fn parse(config: &Value, rules: &str) -> Self {
         let parse = |rules: &Value| -> Vec<Rule> {
             rules
                 .as_array()
@@ -55,14 +55,14 @@ impl Criteria {
                 .map(Rule::parse)
                 .collect()
         };
-        let rules = parse(&said[rules]);
+        let rules = parse(&config[rules]);
         Self {
             takes_all: rules.is_empty(),
             rules,
-            excluded: parse(&said["excludeResourceRules"]),
-            matches_equivalents: said["matchPolicy"] != "Exact",
-            namespaces: selector(&said["namespaceSelector"]),
-            objects: selector(&said["objectSelector"]),
+            excluded: parse(&config["excludeResourceRules"]),
+            matches_equivalents: config["matchPolicy"] != "Exact",
+            namespaces: selector(&config["namespaceSelector"]),
+            objects: selector(&config["objectSelector"]),
         }
     }
 
@@ -73,6 +73,7 @@ impl Criteria {
         attributes: &Attributes,
         equivalents: &[Invocation],
     ) -> Option<Invocation> {
+        // Exclusions come first: they win over any rule.
         if self
             .first(&self.excluded, attributes, equivalents)
             .is_some()
@@ -92,6 +93,8 @@ impl Criteria {
         equivalents: &[Invocation],
     ) -> Option<Invocation> {
         let mut direct = rules.iter();
+        // A rule for the version of the request wins over earlier rules for an equivalent one: the webhook gets the
+        // object unconverted.
         if direct.any(|rule| rule.matches(attributes, &attributes.resource)) {
             return Some(Invocation::of(attributes));
         }
@@ -126,7 +129,7 @@ impl Criteria {
         if self.namespaces.is_everything() || is_of_cluster {
             return Ok(true);
         }
-        // What a namespace is to be counts, not what it was.
+        // The new labels of a namespace count, not the old ones.
         let own = attributes.object.as_ref();
         let own = own.filter(|_| attributes.is_namespace() && attributes.subresource.is_empty());
         let labels = match own {
@@ -155,9 +158,9 @@ impl Invocation {
     }
 }
 
-/// One that was validated when it was written; none selects everything.
+/// Parses a selector, which was validated when it was written. An absent one selects everything.
 fn selector(selector: &Value) -> LabelSelector {
     let empty = json!({});
-    let said = if selector.is_null() { &empty } else { selector };
-    LabelSelector::parse(&print_label_selector(said)).unwrap_or_default()
+    let selector = if selector.is_null() { &empty } else { selector };
+    LabelSelector::parse(&print_label_selector(selector)).unwrap_or_default()
 }

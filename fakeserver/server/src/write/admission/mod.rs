@@ -26,7 +26,7 @@ pub use self::{
     dispatcher::Dispatcher,
     hooks::{Hooks, Phase},
     matching::{Criteria, Invocation},
-    mutating::Mutated,
+    mutating::MutationResult,
     webhook::Webhook,
 };
 pub use self::{

@@ -17,7 +17,7 @@ const PATCH: &str = "patch.webhook.admission.k8s.io/";
 const FAILED_OPEN: &str = "failed-open.";
 
 /// The outcome of a call: the object, if it was changed, and warnings.
-type Called = Result<(Option<Value>, Vec<String>), Failure>;
+type CallOutcome = Result<(Option<Value>, Vec<String>), Failure>;
 
 /// The annotation of a call.
 #[derive(Serialize)]
@@ -39,7 +39,7 @@ struct PatchAnnotation<'a> {
 
 /// The result of mutating webhooks.
 #[derive(Clone, Debug, Default)]
-pub struct Mutated {
+pub struct MutationResult {
     /// The object, if any has changed it.
     pub object: Option<Value>,
     pub warnings: Vec<String>,
@@ -51,7 +51,7 @@ pub struct Mutated {
 /// is one second round, and a webhook that was not called in the first is not called in the second.
 #[derive(Debug, Default)]
 struct Reinvocations {
-    /// Those who have seen the object, and want to see it again if it changes.
+    /// The called webhooks with the policy `IfNeeded`.
     have_seen: BTreeSet<usize>,
     due: BTreeSet<usize>,
 }
@@ -59,30 +59,38 @@ struct Reinvocations {
 // === impl Dispatcher ===
 
 impl Dispatcher<'_> {
-    /// Puts a write to the mutating webhooks that are concerned.
+    /// Calls the mutating webhooks that match a write.
     ///
     /// # Errors
     ///
-    /// One of them refuses it, or gave no answer and must.
+    /// A webhook rejects the write, or fails and its policy is `Fail`.
     ///
     /// # Cancel safety
     ///
     /// If dropped, some webhooks may have been asked about a write that does not take place.
-    pub async fn mutate(&self, hooks: &Hooks, attributes: &Attributes) -> Result<Mutated, Status> {
+    pub async fn mutate(
+        &self,
+        hooks: &Hooks,
+        attributes: &Attributes,
+    ) -> Result<MutationResult, Status> {
         let mut attributes = attributes.clone();
-        let mut mutated = Mutated::default();
+        let mut mutated = MutationResult::default();
         let mut reinvocations = Reinvocations::default();
         let equivalents = self.equivalents(&attributes);
+        // One after the other, in the order of their names: each sees the changes of those before.
         for round in 0..2 {
             let mut has_changed = false;
             for (index, webhook) in hooks.mutating.iter().enumerate() {
+                // A webhook that has not matched in the first round is not called in the second one, as upstream.
                 if round == 1 && !reinvocations.due.contains(&index) {
                     continue;
                 }
                 let Some(invocation) = webhook.invocation(&attributes, &equivalents) else {
                     continue;
                 };
+                // Converted for each webhook: the one before may have changed the object.
                 let seen = self.in_version_of(&invocation, &attributes)?;
+                // Selectors and conditions come after the rules, and see the object in the version of the rule.
                 if !webhook.wants(&seen, &invocation)? {
                     continue;
                 }
@@ -95,6 +103,7 @@ impl Dispatcher<'_> {
                         if let Some(object) = object {
                             attributes.object = Some(self.back(object, &attributes)?);
                             mutated.object.clone_from(&attributes.object);
+                            // Before this webhook is noted below: its own change is no reason to call it again.
                             reinvocations.changed();
                             has_changed = true;
                         }
@@ -116,7 +125,7 @@ impl Dispatcher<'_> {
     }
 
     /// Annotates whether a webhook has changed the object.
-    fn annotate_mutation(&self, webhook: &Webhook, key: &str, outcome: &Called) {
+    fn annotate_mutation(&self, webhook: &Webhook, key: &str, outcome: &CallOutcome) {
         let mutation = MutationAnnotation {
             configuration: &webhook.configuration,
             webhook: &webhook.name,
@@ -148,7 +157,7 @@ impl Dispatcher<'_> {
         attributes: &Attributes,
         invocation: &Invocation,
         at: &str,
-    ) -> Called {
+    ) -> CallOutcome {
         let uid = self.uid();
         let verdict = self
             .ask(webhook, &uid, attributes, invocation, true)

@@ -89,7 +89,7 @@ fn a_rule_names_resources_and_subresources_with_wildcards() {
 }
 
 #[test]
-fn conditions_hold_or_do_not_or_cannot_be_told() {
+fn match_conditions_are_true_or_false_or_fail() {
     let object =
         json!({"metadata": {"namespace": "n", "labels": {"a.b/c": "d"}}, "spec": {"replicas": 3}});
     let judge = |expressions: &[&str]| {

@@ -11,7 +11,7 @@ const FAILED_OPEN: &str = "failed-open.validating.webhook.admission.k8s.io/";
 // === impl Dispatcher ===
 
 impl Dispatcher<'_> {
-    /// Puts a write to the validating webhooks that are concerned, and gives their warnings.
+    /// Calls the validating webhooks that match a write, and returns their warnings.
     ///
     /// # Errors
     ///
@@ -38,14 +38,14 @@ impl Dispatcher<'_> {
                 questions.push((webhook, invocation, seen, self.uid()));
             }
         }
-        let asked = questions
+        let calls = questions
             .iter()
             .map(|(webhook, invocation, seen, uid)| self.judge(webhook, uid, seen, invocation));
-        let outcomes = join_all(asked).await;
+        let outcomes = join_all(calls).await;
         let mut warnings = Vec::new();
         for (index, ((webhook, ..), outcome)) in questions.iter().zip(outcomes).enumerate() {
             match outcome {
-                Ok(said) => warnings.extend(said),
+                Ok(call_warnings) => warnings.extend(call_warnings),
                 Err(failure) => {
                     let key = format!("{FAILED_OPEN}round_0_index_{index}");
                     self.settle(webhook, failure, attributes.operation, &key)?;

@@ -39,11 +39,13 @@ impl Verdict {
         if response.is_null() {
             return Err("webhook response was absent".to_owned());
         }
-        // The older version asked for less.
+        // The older version of reviews has fewer required fields.
         if version == "v1" {
-            let said = response["uid"].as_str().unwrap_or_default();
-            if said != uid {
-                return Err(format!("expected response.uid={uid:?}, got {said:?}"));
+            let response_uid = response["uid"].as_str().unwrap_or_default();
+            if response_uid != uid {
+                return Err(format!(
+                    "expected response.uid={uid:?}, got {response_uid:?}"
+                ));
             }
             check_kind(review)?;
         }
@@ -93,20 +95,20 @@ fn check_patch_type(
     is_mutating: bool,
     version: &str,
 ) -> Result<(), String> {
-    let said = patch_type.as_str().unwrap_or_default();
+    let patch_type_text = patch_type.as_str().unwrap_or_default();
     let why = match (is_mutating, has_patch) {
         _ if version != "v1" => return Ok(()),
         (false, true) => "validating webhook may not return response.patch".to_owned(),
-        (false, false) if !said.is_empty() => {
+        (false, false) if !patch_type_text.is_empty() => {
             "validating webhook may not return response.patchType".to_owned()
         }
-        (true, true) if said.is_empty() => {
+        (true, true) if patch_type_text.is_empty() => {
             "webhook returned response.patch but not response.patchType".to_owned()
         }
-        (true, true) if said != "JSONPatch" => {
-            format!("webhook returned invalid response.patchType of {said:?}")
+        (true, true) if patch_type_text != "JSONPatch" => {
+            format!("webhook returned invalid response.patchType of {patch_type_text:?}")
         }
-        (true, false) if !said.is_empty() => {
+        (true, false) if !patch_type_text.is_empty() => {
             "webhook returned response.patchType but not response.patch".to_owned()
         }
         _ => return Ok(()),

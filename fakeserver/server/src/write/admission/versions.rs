@@ -1,4 +1,4 @@
-//! Writes in other versions of their kinds, as those see them whose rules name these versions.
+//! Writes in other versions of their kinds, for webhooks and policies whose rules name these versions.
 
 use fakeserver_kinds::conversion::form_of;
 use fakeserver_value::{resource::GroupVersionKind, status::Status};
@@ -26,7 +26,7 @@ pub fn in_version_of(
     Ok(attributes)
 }
 
-/// Returns the object as another version of its kind shows it.
+/// Converts the object to another version of its kind.
 pub fn convert(target: &Target, mut object: Value, to: &GroupVersionKind) -> Result<Value, String> {
     if target.rules().has_conversion_webhook() {
         return Err(format!(

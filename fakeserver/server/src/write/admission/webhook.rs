@@ -1,4 +1,4 @@
-//! One parsed webhook of a configuration.
+//! A parsed webhook of a configuration.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use super::{Attributes, Criteria, Invocation, review::cel_request};
 /// The default time limit of a webhook.
 const TIMEOUT_DEFAULT_SECONDS: u64 = 10;
 
-/// A webhook, and what it wants to be asked about.
+/// A webhook, with its match criteria.
 #[derive(Debug)]
 pub struct Webhook {
     pub(super) name: String,
@@ -40,7 +40,7 @@ impl Webhook {
     /// Reads an item of `webhooks` of a configuration that was validated when it was written.
     pub(super) fn parse(configuration: &str, webhook: &Value) -> Self {
         let versions = webhook["admissionReviewVersions"].as_array();
-        let known = |version: &Value| match version.as_str() {
+        let supported = |version: &Value| match version.as_str() {
             Some("v1") => Some("v1"),
             Some("v1beta1") => Some("v1beta1"),
             _ => None,
@@ -56,14 +56,15 @@ impl Webhook {
             takes_dry_runs: side_effects == "None" || side_effects == "NoneOnDryRun",
             is_reinvoked: webhook["reinvocationPolicy"] == "IfNeeded",
             review_version: versions
-                .and_then(|versions| versions.iter().find_map(known))
+                .and_then(|versions| versions.iter().find_map(supported))
                 .unwrap_or("v1"),
             criteria: Criteria::of_webhook(webhook),
             conditions: Conditions::compile(&webhook["matchConditions"]),
         }
     }
 
-    /// As what its rules are about a write, if they are. `equivalents` are the other versions of what is written.
+    /// Returns the version and kind by which the rules match a write, if they do. `equivalents` are the other versions
+    /// of the resource.
     pub(super) fn invocation(
         &self,
         attributes: &Attributes,

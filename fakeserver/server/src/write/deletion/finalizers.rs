@@ -46,10 +46,14 @@ pub(super) fn set_finalizers(object: &mut Value, finalizers: &[String]) {
     }
 }
 
-/// The finalizers of an object that is deleted with `propagation`: what the collector of garbage waits for.
+/// Returns the finalizers of an object that is deleted with `propagation`: those of the garbage collector.
 ///
-/// What was asked before stays, unless something else is asked now.
-pub(super) fn wanted(kind: &Kind, propagation: Option<Propagation>, object: &Value) -> Vec<String> {
+/// The propagation of an earlier deletion stays, unless this one names another.
+pub(super) fn finalizers_after_deletion(
+    kind: &Kind,
+    propagation: Option<Propagation>,
+    object: &Value,
+) -> Vec<String> {
     let present = finalizers_of(object);
     if !kind.habits.is_garbage_collected {
         return present;

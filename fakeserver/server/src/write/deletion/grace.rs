@@ -6,9 +6,9 @@ use serde_json::Value;
 /// The grace that a deletion leaves a pod.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Grace {
-    /// The object is no pod, or has no grace period left: the delete continues.
+    /// The object is no pod, or its grace period has ended: it can be deleted.
     None,
-    /// It is stopping already, and this delete would not make it stop earlier.
+    /// The pod terminates already, and this deletion has no shorter grace period.
     Pending,
     Seconds {
         deadline: Timestamp,
@@ -19,15 +19,17 @@ pub(super) enum Grace {
 // === impl Grace ===
 
 impl Grace {
-    pub(super) fn of_pod(pod: &Value, asked: Option<i64>, now: Timestamp) -> Self {
+    pub(super) fn of_pod(pod: &Value, requested: Option<i64>, now: Timestamp) -> Self {
         let metadata = &pod["metadata"];
         if let Some(deleted) = metadata["deletionTimestamp"].as_str() {
             let left = metadata["deletionGracePeriodSeconds"]
                 .as_i64()
                 .unwrap_or_default();
-            return match asked {
+            return match requested {
                 _ if left == 0 => Self::None,
-                Some(asked) if asked < left => Self::shortened(deleted, left, asked.max(0)),
+                Some(requested) if requested < left => {
+                    Self::shortened(deleted, left, requested.max(0))
+                }
                 _ => Self::Pending,
             };
         }
@@ -39,13 +41,13 @@ impl Grace {
                 pod["status"]["phase"].as_str(),
                 Some("Succeeded" | "Failed")
             );
-        let asked = asked
+        let requested = requested
             .or_else(|| spec["terminationGracePeriodSeconds"].as_i64())
             .unwrap_or_default();
-        let seconds = match asked {
+        let seconds = match requested {
             _ if !is_running => 0,
-            asked if asked < 0 => 1,
-            asked => asked,
+            requested if requested < 0 => 1,
+            requested => requested,
         };
         Self::Seconds {
             deadline: after(now, seconds),
@@ -53,12 +55,12 @@ impl Grace {
         }
     }
 
-    /// The deadline of a pod that was to have `left` seconds, and now has `asked`.
-    fn shortened(deadline: &str, left: i64, asked: i64) -> Self {
+    /// Returns the earlier deadline of a pod whose grace period of `left` seconds is shortened to `requested`.
+    fn shortened(deadline: &str, left: i64, requested: i64) -> Self {
         match deadline.parse::<Timestamp>() {
             Ok(deadline) => Self::Seconds {
-                deadline: after(deadline, asked - left),
-                seconds: asked,
+                deadline: after(deadline, requested - left),
+                seconds: requested,
             },
             Err(_) => Self::None,
         }

@@ -19,7 +19,7 @@ pub use self::finalizers::{
     is_deleted, without,
 };
 use self::{
-    finalizers::{set_finalizers, wanted},
+    finalizers::{finalizers_after_deletion, set_finalizers},
     grace::Grace,
     terminating::{is_held, mark_definition, mark_namespace},
 };
@@ -28,10 +28,10 @@ use crate::store::{StoredObject, Transaction};
 
 /// The parameters of a deletion.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Wanted {
+pub struct DeletionParameters {
     pub grace_period_seconds: Option<i64>,
     pub propagation: Option<Propagation>,
-    /// Nothing is written.
+    /// True for a dry run.
     pub is_dry_run: bool,
 }
 
@@ -40,16 +40,16 @@ pub struct Wanted {
 enum Verdict {
     Unchanged,
     Marked(Value),
-    /// It goes, having been stored as `marked` before if it is a pod.
+    /// The object is deleted. A pod is stored as `marked` first.
     Gone {
         marked: Option<Value>,
         last: Value,
     },
 }
 
-// === impl Wanted ===
+// === impl DeletionParameters ===
 
-impl From<&DeleteOptions> for Wanted {
+impl From<&DeleteOptions> for DeletionParameters {
     fn from(options: &DeleteOptions) -> Self {
         Self {
             grace_period_seconds: options.grace_period_seconds,
@@ -63,34 +63,35 @@ impl From<&DeleteOptions> for Wanted {
 pub(super) fn store(
     attempt: &mut Attempt<'_, '_>,
     write: &Write<'_>,
-    wanted: Wanted,
+    parameters: DeletionParameters,
     stored: &Arc<StoredObject>,
 ) -> Outcome {
     let (target, now) = (write.target, attempt.now());
     // An object that a webhook converts is marked in the version in which it is stored.
     let converted = target.conversion().map(|_| stored.to_value());
     let old = converted.as_ref().unwrap_or(&write.old);
-    delete(attempt, target.rules(), wanted, stored, old, now)
+    delete(attempt, target.rules(), parameters, stored, old, now)
 }
 
-/// Deletes `stored`, which its type shows as `old`, or marks it as deleted.
+/// Deletes `stored`, whose API form is `old`, or marks it as deleted.
 pub fn delete(
     tx: &mut Transaction<'_>,
     kind: &Kind,
-    wanted: Wanted,
+    parameters: DeletionParameters,
     stored: &Arc<StoredObject>,
     old: &Value,
     now: Timestamp,
 ) -> Outcome {
     let key = stored.key();
-    match decide(kind, wanted, old, now) {
+    match decide(kind, parameters, old, now) {
         Verdict::Unchanged => Outcome::Stored(Arc::clone(stored)),
-        Verdict::Marked(new) => keep(tx, wanted, stored, old, new),
-        Verdict::Gone { last, .. } if wanted.is_dry_run => Outcome::Deleted(last),
+        Verdict::Marked(new) => store_marked(tx, parameters, stored, old, new),
+        Verdict::Gone { last, .. } if parameters.is_dry_run => Outcome::Deleted(last),
         Verdict::Gone { marked, mut last } => {
             if let Some(marked) = marked {
-                keep(tx, wanted, stored, old, marked);
+                store_marked(tx, parameters, stored, old, marked);
             }
+            // The revision of a deletion is the version of the last state, in the response as in the watch event.
             tx.delete(key);
             last["metadata"]["resourceVersion"] = json!(tx.revision().to_string());
             Outcome::Deleted(last)
@@ -101,6 +102,7 @@ pub fn delete(
 /// Deletes `objects` without grace, or marks those that finalizers keep: what goes with what it belongs to.
 pub fn delete_all(tx: &mut Transaction<'_>, objects: Vec<Arc<StoredObject>>, now: &str) {
     for object in objects {
+        // Without grace and propagation, as upstream deletes the instances of a definition.
         let mut value = object.to_value();
         if finalizers_of(&value).is_empty() {
             tx.delete(object.key());
@@ -115,14 +117,16 @@ pub fn delete_all(tx: &mut Transaction<'_>, objects: Vec<Arc<StoredObject>>, now
 pub fn is_finished(kind: &Kind, old: &Value, new: &Value) -> bool {
     let grace = &old["metadata"]["deletionGracePeriodSeconds"];
     is_deleted(old)
+        // A pod whose grace period has not ended stays, even without finalizers: its kubelet deletes it.
         && grace.as_i64().unwrap_or_default() == 0
         && finalizers_of(new).is_empty()
         && (kind.habits.removal != Removal::AfterContent || !is_held(new))
 }
 
-fn decide(kind: &Kind, asked: Wanted, old: &Value, now: Timestamp) -> Verdict {
+fn decide(kind: &Kind, parameters: DeletionParameters, old: &Value, now: Timestamp) -> Verdict {
     let now_text = grace::after(now, 0).to_string();
     let mut new = old.clone();
+    // Namespaces and definitions are first: they ignore the grace period and the propagation of the request.
     if kind.habits.removal == Removal::AfterContent && is_held(old) {
         mark_namespace(&mut new, &now_text);
         return Verdict::Marked(new);
@@ -133,15 +137,19 @@ fn decide(kind: &Kind, asked: Wanted, old: &Value, now: Timestamp) -> Verdict {
         }
         return Verdict::Marked(new);
     }
+    // Only pods have a grace period; for other kinds upstream ignores `gracePeriodSeconds`.
     let grace = if kind.habits.removal == Removal::Graceful {
-        Grace::of_pod(old, asked.grace_period_seconds, now)
+        Grace::of_pod(old, parameters.grace_period_seconds, now)
     } else {
         Grace::None
     };
+    // Before the finalizers: a deletion that does not shorten the grace period has no effect at all, not even by its
+    // propagation.
     if matches!(grace, Grace::Pending) {
         return Verdict::Unchanged;
     }
-    let finalizers = wanted(kind, asked.propagation, old);
+    // Before the object is marked: whether it stays depends on the finalizers that the propagation adds.
+    let finalizers = finalizers_after_deletion(kind, parameters.propagation, old);
     let has_finalizers = !finalizers.is_empty();
     if finalizers_of(old) != finalizers {
         set_finalizers(&mut new, &finalizers);
@@ -149,6 +157,7 @@ fn decide(kind: &Kind, asked: Wanted, old: &Value, now: Timestamp) -> Verdict {
     match grace {
         Grace::Seconds { deadline, seconds } => {
             mark(&mut new, &deadline.to_string(), seconds);
+            // A pod without a grace period is marked and deleted at once, as by upstream: watchers see both events.
             if seconds > 0 || has_finalizers {
                 return Verdict::Marked(new);
             }
@@ -168,18 +177,18 @@ fn decide(kind: &Kind, asked: Wanted, old: &Value, now: Timestamp) -> Verdict {
     }
 }
 
-/// Stores `new`, unless it is what is stored, or nothing is to be.
-fn keep(
+/// Stores the marked object `new`, unless it is unchanged or the write is a dry run.
+fn store_marked(
     tx: &mut Transaction<'_>,
-    wanted: Wanted,
+    parameters: DeletionParameters,
     stored: &Arc<StoredObject>,
     old: &Value,
     new: Value,
 ) -> Outcome {
     if *old == new {
         Outcome::Stored(Arc::clone(stored))
-    } else if wanted.is_dry_run {
-        Outcome::Shown(new)
+    } else if parameters.is_dry_run {
+        Outcome::Object(new)
     } else {
         Outcome::Stored(tx.put(stored.key(), new))
     }
@@ -187,6 +196,7 @@ fn keep(
 
 /// Makes an object one that only its finalizers keep.
 fn mark_deleted(object: &mut Value, now: &str) {
+    // A deletion never moves the timestamp to a later time; a pod's may lie in the future, by its grace period.
     let is_earlier = |timestamp: &Value| timestamp.as_str().is_some_and(|text| text <= now);
     let timestamp = &object["metadata"]["deletionTimestamp"];
     let timestamp = if is_earlier(timestamp) {
@@ -201,6 +211,7 @@ fn mark_deleted(object: &mut Value, now: &str) {
 fn mark(object: &mut Value, timestamp: &str, grace_seconds: i64) {
     let metadata = &mut object["metadata"];
     let generation = metadata["generation"].as_i64().unwrap_or_default();
+    // Once: the deletion is a change of the desired state, which `observedGeneration` has to be able to follow.
     if metadata["deletionTimestamp"].is_null() && generation > 0 {
         metadata["generation"] = json!(generation + 1);
     }

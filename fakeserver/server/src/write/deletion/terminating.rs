@@ -11,7 +11,7 @@ pub(super) fn is_held(namespace: &Value) -> bool {
     finalizers.is_some_and(|finalizers| !finalizers.is_empty())
 }
 
-/// Makes a namespace one that is going away.
+/// Marks a namespace as terminating.
 pub(super) fn mark_namespace(namespace: &mut Value, now: &str) {
     let timestamp = &mut namespace["metadata"]["deletionTimestamp"];
     if timestamp.is_null() {
@@ -24,7 +24,10 @@ pub(super) fn mark_namespace(namespace: &mut Value, now: &str) {
 pub(super) fn mark_definition(crd: &mut Value, now: &str) {
     crd["metadata"]["deletionTimestamp"] = json!(now);
     let mut finalizers = finalizers_of(crd);
-    if !finalizers.iter().any(|known| known == CLEANUP_FINALIZER) {
+    if !finalizers
+        .iter()
+        .any(|finalizer| finalizer == CLEANUP_FINALIZER)
+    {
         finalizers.push(CLEANUP_FINALIZER.to_owned());
     }
     crd["metadata"]["finalizers"] = json!(finalizers);

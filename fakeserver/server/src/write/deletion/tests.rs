@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use super::*;
 
 /// Returns the result of deleting `object` at 00:01:00.
-fn check(path: (&str, &str, &str), object: &Value, wanted: Wanted) -> String {
+fn check(path: (&str, &str, &str), object: &Value, wanted: DeletionParameters) -> String {
     let Lookup::Found(resource) = Registry::builtin().lookup(path.0, path.1, path.2) else {
         panic!("{path:?} is built in")
     };
@@ -27,10 +27,10 @@ fn check(path: (&str, &str, &str), object: &Value, wanted: Wanted) -> String {
 const MAPS: (&str, &str, &str) = ("", "v1", "configmaps");
 const PODS: (&str, &str, &str) = ("", "v1", "pods");
 
-fn asking(propagation: Propagation) -> Wanted {
-    Wanted {
+fn asking(propagation: Propagation) -> DeletionParameters {
+    DeletionParameters {
         propagation: Some(propagation),
-        ..Wanted::default()
+        ..DeletionParameters::default()
     }
 }
 
@@ -38,7 +38,7 @@ fn asking(propagation: Propagation) -> Wanted {
 fn finalizers_keep_an_object_and_propagation_adds_them() {
     let plain = json!({"metadata": {}});
     assert_eq!(
-        check(MAPS, &plain, Wanted::default()),
+        check(MAPS, &plain, DeletionParameters::default()),
         "gone, marked: false"
     );
     let foreground = asking(Propagation::Foreground);
@@ -48,7 +48,7 @@ fn finalizers_keep_an_object_and_propagation_adds_them() {
     );
     let waiting = json!({"metadata": {"finalizers": ["a/b", "foregroundDeletion"]}});
     assert_eq!(
-        check(MAPS, &waiting, Wanted::default()),
+        check(MAPS, &waiting, DeletionParameters::default()),
         r#"2026-01-01T00:01:00Z 0 ["a/b","foregroundDeletion"]"#
     );
     assert_eq!(
@@ -64,14 +64,14 @@ fn finalizers_keep_an_object_and_propagation_adds_them() {
 }
 
 #[test]
-fn jobs_leave_their_pods_unless_they_are_asked_not_to() {
+fn jobs_orphan_their_pods_by_default() {
     let plain = json!({"metadata": {}});
     for path in [
         ("batch", "v1", "jobs"),
         ("", "v1", "replicationcontrollers"),
     ] {
         assert_eq!(
-            check(path, &plain, Wanted::default()),
+            check(path, &plain, DeletionParameters::default()),
             r#"2026-01-01T00:01:00Z 0 ["orphan"]"#
         );
         assert_eq!(
@@ -85,12 +85,12 @@ fn jobs_leave_their_pods_unless_they_are_asked_not_to() {
 fn a_pod_on_a_node_has_time_to_stop() {
     let spec = json!({"nodeName": "n", "terminationGracePeriodSeconds": 30});
     let running = json!({"metadata": {}, "spec": spec, "status": {"phase": "Running"}});
-    let grace = |seconds| Wanted {
+    let grace = |seconds| DeletionParameters {
         grace_period_seconds: Some(seconds),
-        ..Wanted::default()
+        ..DeletionParameters::default()
     };
     assert_eq!(
-        check(PODS, &running, Wanted::default()),
+        check(PODS, &running, DeletionParameters::default()),
         "2026-01-01T00:01:30Z 30 null"
     );
     assert_eq!(
@@ -99,13 +99,19 @@ fn a_pod_on_a_node_has_time_to_stop() {
     );
     assert_eq!(check(PODS, &running, grace(0)), "gone, marked: true");
     let ended = json!({"metadata": {}, "spec": spec, "status": {"phase": "Failed"}});
-    assert_eq!(check(PODS, &ended, Wanted::default()), "gone, marked: true");
+    assert_eq!(
+        check(PODS, &ended, DeletionParameters::default()),
+        "gone, marked: true"
+    );
     let metadata = json!({
         "deletionTimestamp": "2026-01-01T00:01:30Z",
         "deletionGracePeriodSeconds": 30,
     });
     let stopping = json!({"metadata": metadata, "spec": spec});
-    assert_eq!(check(PODS, &stopping, Wanted::default()), "unchanged");
+    assert_eq!(
+        check(PODS, &stopping, DeletionParameters::default()),
+        "unchanged"
+    );
     assert_eq!(check(PODS, &stopping, grace(60)), "unchanged");
     assert_eq!(
         check(PODS, &stopping, grace(5)),

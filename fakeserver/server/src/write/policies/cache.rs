@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, PoisonError, RwLock};
 
-use super::policy::{Binding, Bound, Policies, Policy};
+use super::policy::{Binding, BoundPolicy, Policies, Policy};
 use fakeserver_kinds::{
     Kind,
     admission::{
@@ -19,24 +19,24 @@ use crate::{
 /// Policies, compiled when they or their bindings have changed.
 #[derive(Debug, Default)]
 pub(in crate::write) struct PolicyCache {
-    current: RwLock<Arc<Cached>>,
+    current: RwLock<Arc<CachedPolicies>>,
 }
 
 /// Policies, with what they were compiled from.
 #[derive(Debug, Default)]
-struct Cached {
-    mutating: Pair,
-    validating: Pair,
+struct CachedPolicies {
+    mutating: PluginPolicies,
+    validating: PluginPolicies,
     policies: Arc<Policies>,
 }
 
 /// The stored policies and bindings of one plugin.
 #[derive(Debug, Default)]
-struct Pair {
+struct PluginPolicies {
     policies: Vec<Arc<StoredObject>>,
     bindings: Vec<Arc<StoredObject>>,
     /// The compiled policies that have bindings, each with its place in `policies`.
-    compiled: Vec<(usize, Bound)>,
+    compiled: Vec<(usize, BoundPolicy)>,
 }
 
 /// Returns the admission policies that are bound, the same during an attempt; none if the write is not reviewed.
@@ -44,6 +44,7 @@ pub(super) fn current_policies(attempt: &mut Attempt<'_, '_>) -> Arc<Policies> {
     if !attempt.is_reviewed {
         return Arc::default();
     }
+    // Read once, through the transaction: all steps of a write see the same policies.
     if let Some(policies) = attempt.state::<Option<Arc<Policies>>>() {
         return Arc::clone(policies);
     }
@@ -58,12 +59,12 @@ impl PolicyCache {
     /// Returns the policies that a transaction sees.
     fn current(&self, tx: &Transaction<'_>) -> Arc<Policies> {
         let cached = Arc::clone(&self.current.read().unwrap_or_else(PoisonError::into_inner));
-        let mutating = Pair::of(
+        let mutating = PluginPolicies::of(
             tx,
             &mutating_admission_policy::KIND,
             &mutating_admission_policy_binding::KIND,
         );
-        let validating = Pair::of(
+        let validating = PluginPolicies::of(
             tx,
             &validating_admission_policy::KIND,
             &validating_admission_policy_binding::KIND,
@@ -77,7 +78,7 @@ impl PolicyCache {
             mutating: mutating.bound(),
             validating: validating.bound(),
         });
-        *self.current.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(Cached {
+        *self.current.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(CachedPolicies {
             mutating,
             validating,
             policies: Arc::clone(&policies),
@@ -86,9 +87,9 @@ impl PolicyCache {
     }
 }
 
-// === impl Pair ===
+// === impl PluginPolicies ===
 
-impl Pair {
+impl PluginPolicies {
     fn of(tx: &Transaction<'_>, policies: &'static Kind, bindings: &'static Kind) -> Self {
         Self {
             policies: tx.list(policies.storage(), None),
@@ -120,15 +121,15 @@ impl Pair {
             if own.is_empty() {
                 continue;
             }
-            let mut known = before.compiled.iter();
-            let known = known.find(|(place, _)| Arc::ptr_eq(&before.policies[*place], stored));
-            let policy = match known {
+            let mut compiled = before.compiled.iter();
+            let reused = compiled.find(|(place, _)| Arc::ptr_eq(&before.policies[*place], stored));
+            let policy = match reused {
                 Some((_, bound)) => Arc::clone(&bound.policy),
                 None => Arc::new(Policy::compile(&stored.to_value())),
             };
             self.compiled.push((
                 place,
-                Bound {
+                BoundPolicy {
                     policy,
                     bindings: own,
                 },
@@ -137,7 +138,7 @@ impl Pair {
         self
     }
 
-    fn bound(&self) -> Vec<Bound> {
+    fn bound(&self) -> Vec<BoundPolicy> {
         self.compiled
             .iter()
             .map(|(_, bound)| bound.clone())

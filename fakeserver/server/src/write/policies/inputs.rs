@@ -7,7 +7,7 @@ use std::{
 };
 
 use fakeserver_cel::{
-    Authorize, Check, Failure, Known as Values, Value as CelValue, Variables, authorizer,
+    Authorize, Check, Failure, Known as KnownValues, Value as CelValue, Variables, authorizer,
     from_json, request_resource,
 };
 use fakeserver_kinds::{
@@ -20,7 +20,7 @@ use fakeserver_kinds::{
 use fakeserver_value::user::UserInfo;
 use serde_json::{Map, Value};
 
-use super::policy::{Compiled, Policy};
+use super::policy::{CompiledExpression, Policy};
 use crate::write::{
     Attempt, Author,
     admission::{Attributes, Invocation, cel_request},
@@ -48,14 +48,14 @@ const NAMESPACE_METADATA: [&str; 12] = [
 
 /// The values of the variables that do not depend on the policy.
 #[derive(Clone)]
-pub(super) struct Known(Values);
+pub(super) struct RequestVariables(KnownValues);
 
 /// The variables of one policy. Those that it composes are evaluated when they are read first.
 pub(super) struct Inputs<'a> {
-    known: Known,
-    composed: &'a [(String, Compiled)],
+    variables: RequestVariables,
+    composed: &'a [(String, CompiledExpression)],
     values: RefCell<BTreeMap<String, Result<CelValue, Failure>>>,
-    /// The cost of the composed variables since it was asked for.
+    /// The cost of the composed variables since it was read last.
     composed_cost: Cell<u64>,
     budget: Cell<u64>,
 }
@@ -70,9 +70,9 @@ struct ServerAuthorizer {
     access: Access,
 }
 
-// === impl Known ===
+// === impl RequestVariables ===
 
-impl Known {
+impl RequestVariables {
     /// Returns the variables of a write that is in the version of `invocation`.
     pub(super) fn new(
         attempt: &Attempt<'_, '_>,
@@ -93,7 +93,7 @@ impl Known {
             name: attributes.name.clone(),
             ..Check::default()
         };
-        Self(Values(BTreeMap::from([
+        Self(KnownValues(BTreeMap::from([
             ("object", side(&attributes.object)),
             ("oldObject", side(&attributes.old_object)),
             ("request", from_json(&cel_request(attributes, invocation))),
@@ -109,26 +109,26 @@ impl Known {
 
     /// Returns the variables with these parameters.
     pub(super) fn with_params(&self, params: Option<&Value>) -> Self {
-        let mut known = self.clone();
-        known
+        let mut variables = self.clone();
+        variables
             .0
             .0
             .insert("params", params.map_or(CelValue::Null, from_json));
-        known
+        variables
     }
 
     /// Returns the variables with this object.
     pub(super) fn with_object(&self, object: &Value) -> Self {
-        let mut known = self.clone();
-        known.0.0.insert("object", from_json(object));
-        known
+        let mut variables = self.clone();
+        variables.0.0.insert("object", from_json(object));
+        variables
     }
 
     /// Returns the variables of match conditions, which do not see the namespace.
     pub(super) fn without_namespace(&self) -> Self {
-        let mut known = self.clone();
-        known.0.0.insert("namespaceObject", CelValue::Null);
-        known
+        let mut variables = self.clone();
+        variables.0.0.insert("namespaceObject", CelValue::Null);
+        variables
     }
 }
 
@@ -136,9 +136,9 @@ impl Known {
 
 impl<'a> Inputs<'a> {
     /// Begins evaluations of expressions of a policy, with the whole budget.
-    pub(super) fn new(known: Known, policy: &'a Policy) -> Self {
+    pub(super) fn new(variables: RequestVariables, policy: &'a Policy) -> Self {
         Self {
-            known,
+            variables,
             composed: &policy.variables,
             values: RefCell::default(),
             composed_cost: Cell::new(0),
@@ -149,7 +149,7 @@ impl<'a> Inputs<'a> {
     /// Begins evaluations with what is left of the budget.
     pub(super) fn again(&self) -> Self {
         Self {
-            known: self.known.clone(),
+            variables: self.variables.clone(),
             composed: self.composed,
             values: RefCell::default(),
             composed_cost: Cell::new(0),
@@ -161,7 +161,7 @@ impl<'a> Inputs<'a> {
     pub(super) fn evaluate(
         &self,
         expression: &str,
-        program: &Compiled,
+        program: &CompiledExpression,
     ) -> Result<Result<CelValue, String>, OutOfBudget> {
         let program = match program {
             Ok(program) => program,
@@ -182,8 +182,8 @@ impl<'a> Inputs<'a> {
     }
 
     fn composed(&self, name: &str) -> Option<Result<CelValue, Failure>> {
-        if let Some(known) = self.values.borrow().get(name) {
-            return Some(known.clone());
+        if let Some(value) = self.values.borrow().get(name) {
+            return Some(value.clone());
         }
         let (_, compiled) = self.composed.iter().find(|(own, _)| own == name)?;
         let value = match compiled {
@@ -212,7 +212,7 @@ impl Variables for Inputs<'_> {
     fn get(&self, name: &str) -> Option<Result<CelValue, Failure>> {
         match name.strip_prefix("variables.") {
             Some(name) => self.composed(name),
-            None => self.known.0.get(name),
+            None => self.variables.0.get(name),
         }
     }
 }

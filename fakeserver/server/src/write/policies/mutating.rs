@@ -12,10 +12,10 @@ use serde_json::Value;
 
 use super::{
     cache::current_policies,
-    inputs::{Inputs, Known, OutOfBudget},
+    inputs::{Inputs, OutOfBudget, RequestVariables},
     patching::{apply_configuration, apply_operations},
     policy::{Mutation, Policy},
-    selection::{Applied, attributes, check_namespace, select},
+    selection::{PolicyApplication, attributes, check_namespace, select},
 };
 use crate::write::{
     Attempt, AttemptError, FieldValidation, Target, Write,
@@ -24,11 +24,11 @@ use crate::write::{
 
 /// The policies to invoke again.
 ///
-/// After a change, a write goes through the mutating plugins a second time. Then a policy with that reinvocation policy is
-/// invoked again, if others have changed the object after it. There is no third time.
+/// After a change, a write passes the mutating plugins a second time. A policy with the reinvocation policy `IfNeeded`
+/// is then invoked again, if others have changed the object after it. There is no third round.
 #[derive(Clone, Debug, Default)]
 struct Reinvocation {
-    /// Those that have seen the object, and want to see it again if it changes.
+    /// The invoked policies with the reinvocation policy `IfNeeded`.
     have_seen: BTreeSet<Key>,
     due: BTreeSet<Key>,
     /// The object as policies left it.
@@ -51,6 +51,7 @@ pub(in crate::write) fn mutate(
     attempt: &mut Attempt<'_, '_>,
 ) -> Result<(), AttemptError> {
     let policies = current_policies(attempt);
+    // A deletion has no object to change.
     if policies.mutating.is_empty() || write.operation() == Operation::Delete {
         return Ok(());
     }
@@ -58,10 +59,12 @@ pub(in crate::write) fn mutate(
         return Ok(());
     };
     let is_again = attempt.is_second_round();
-    let mut reinvocation = match is_again {
-        true => mem::take(attempt.state::<Reinvocation>()),
-        false => Reinvocation::default(),
+    let mut reinvocation = if is_again {
+        mem::take(attempt.state::<Reinvocation>())
+    } else {
+        Reinvocation::default()
     };
+    // Compared with what this plugin has left: only changes by others, after it, lead to a reinvocation.
     if is_again && reinvocation.left != write.new {
         reinvocation.changed();
     }
@@ -88,9 +91,10 @@ pub(in crate::write) fn mutate(
                     is_again,
                     reinvocation: &mut reinvocation,
                 };
-                let known = known(write, attempt, &attributes, &applied)?;
+                let variables = request_variables(write, attempt, &attributes, &applied)?;
                 for params in &applied.params {
-                    let found = round.invoke(&applied, &known, params.as_ref(), &mut attributes)?;
+                    let found =
+                        round.invoke(&applied, &variables, params.as_ref(), &mut attributes)?;
                     problems.extend(found.into_iter().filter_map(|problem| {
                         problem.of(applied.policy, Some(&applied.binding.name))
                     }));
@@ -98,28 +102,31 @@ pub(in crate::write) fn mutate(
             }
         }
     }
+    // After all policies: the rejection lists the problems of each as causes.
     if let Some(rejection) = rejection(write.named(), problems) {
         return Err(rejection.into());
     }
     if let Some(object) = attributes.object.filter(|object| *object != before) {
         write.replace_new(object)?;
+        // Only after a change: plugins before this one have not seen the new object.
         attempt.require_second_round();
     }
+    // After `replace_new`, whose defaults are no change by others.
     reinvocation.left = write.new.clone();
     *attempt.state() = reinvocation;
     Ok(())
 }
 
 /// Returns the variables of a policy for a write.
-fn known(
+fn request_variables(
     write: &Write<'_>,
     attempt: &Attempt<'_, '_>,
     attributes: &Attributes,
-    applied: &Applied<'_>,
-) -> Result<Known, Status> {
+    applied: &PolicyApplication<'_>,
+) -> Result<RequestVariables, Status> {
     check_namespace(attempt, attributes)?;
     let seen = in_version_of(write.target, &applied.invocation, attributes)?;
-    Ok(Known::new(
+    Ok(RequestVariables::new(
         attempt,
         &write.author,
         &seen,
@@ -142,7 +149,7 @@ fn rejection(named: Named<'_>, problems: Vec<(String, &'static str)>) -> Option<
     Some(status)
 }
 
-/// One way of a write through the policies.
+/// A round of a write through the policies.
 struct Round<'a> {
     target: &'a Target,
     is_again: bool,
@@ -155,8 +162,8 @@ impl Round<'_> {
     /// Applies a policy with its parameters to the object of `attributes`. Returns its problems.
     fn invoke(
         &mut self,
-        applied: &Applied<'_>,
-        known: &Known,
+        applied: &PolicyApplication<'_>,
+        variables: &RequestVariables,
         params: Option<&Value>,
         attributes: &mut Attributes,
     ) -> Result<Vec<Problem>, Status> {
@@ -166,8 +173,8 @@ impl Round<'_> {
         };
         let mut object = convert(self.target, before.clone(), &applied.invocation.kind)
             .map_err(|why| Status::internal(&why))?;
-        let known = known.with_params(params);
-        let of_conditions = known.with_object(&object).without_namespace();
+        let variables = variables.with_params(params);
+        let of_conditions = variables.with_object(&object).without_namespace();
         match policy
             .conditions
             .judge_with(&Inputs::new(of_conditions, policy))
@@ -183,7 +190,7 @@ impl Round<'_> {
         }
         let mut problems = Vec::new();
         for mutation in &policy.mutations {
-            match self.patch(policy, mutation, &known.with_object(&object), &object) {
+            match self.patch(policy, mutation, &variables.with_object(&object), &object) {
                 Ok(Ok(patched)) => object = patched,
                 Ok(Err(why)) => problems.push(Problem::invalid(why)),
                 Err(status) => return Err(status),
@@ -206,10 +213,10 @@ impl Round<'_> {
         &self,
         policy: &Policy,
         mutation: &Mutation,
-        known: &Known,
+        variables: &RequestVariables,
         object: &Value,
     ) -> Result<Result<Value, String>, Status> {
-        let inputs = Inputs::new(known.clone(), policy);
+        let inputs = Inputs::new(variables.clone(), policy);
         let made = match inputs.evaluate(&mutation.expression, &mutation.program) {
             Ok(Ok(made)) => made,
             Ok(Err(why)) => return Ok(Err(why)),
@@ -281,7 +288,7 @@ impl Problem {
     }
 }
 
-fn key_of(applied: &Applied<'_>, params: Option<&Value>) -> Key {
+fn key_of(applied: &PolicyApplication<'_>, params: Option<&Value>) -> Key {
     let params = params.map_or(String::new(), |params| {
         let metadata = &params["metadata"];
         format!(

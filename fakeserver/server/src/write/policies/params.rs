@@ -11,11 +11,11 @@ use crate::{
     write::{Attempt, admission::Attributes},
 };
 
-/// Returns the resource of a policy's parameters; nothing for a policy without any.
+/// Returns the resource of a policy's parameters; `None` for a policy without parameters.
 ///
 /// # Errors
 ///
-/// There is no such kind.
+/// The kind is not served.
 pub(super) fn resource_of_params(
     registry: &Registry,
     policy: &Policy,

@@ -9,7 +9,7 @@ use fakeserver_value::{
 };
 use serde_json::{Map, Value, json};
 
-use super::typed_names::misnamed;
+use super::typed_names::type_name_problems;
 
 /// Applies the configuration that an expression has made to an object.
 pub(super) fn apply_configuration(
@@ -19,7 +19,7 @@ pub(super) fn apply_configuration(
 ) -> Result<Value, String> {
     let made =
         as_constructed(made).ok_or("unsupported return type from ApplyConfiguration expression")?;
-    if let Some(why) = misnamed(made) {
+    if let Some(why) = type_name_problems(made) {
         return Err(format!("type mismatch: {why}"));
     }
     let fields = made.fields.iter();
@@ -72,7 +72,7 @@ fn find_atomics(path: &str, value: &Value, schema: Option<Schema<'_>>, found: &m
     }
 }
 
-/// Applies the operations that an expression has made to an object. A test that fails leaves the object as it is.
+/// Applies the JSON patch of an expression to an object. A failed `test` leaves the object unchanged.
 pub(super) fn apply_operations(object: &Value, made: &CelValue) -> Result<Value, String> {
     let CelValue::List(operations) = made else {
         return Err("type mismatch: JSONPatchType.expression should evaluate to array".to_owned());
@@ -101,7 +101,7 @@ pub(super) fn apply_operations(object: &Value, made: &CelValue) -> Result<Value,
 fn as_json(operation: &Constructed) -> Result<Value, String> {
     let mut made = json!({});
     for (name, value) in &operation.fields {
-        if let Some(why) = as_constructed(value).and_then(misnamed) {
+        if let Some(why) = as_constructed(value).and_then(type_name_problems) {
             return Err(format!("type mismatch: {why}"));
         }
         made[name] = to_json(value).map_err(|why| {

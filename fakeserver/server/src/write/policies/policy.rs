@@ -12,19 +12,19 @@ use crate::write::admission::Criteria;
 /// The policies of a server that have bindings, by name.
 #[derive(Debug, Default)]
 pub(in crate::write) struct Policies {
-    pub(super) mutating: Vec<Bound>,
-    pub(super) validating: Vec<Bound>,
+    pub(super) mutating: Vec<BoundPolicy>,
+    pub(super) validating: Vec<BoundPolicy>,
 }
 
 /// A policy with its bindings, by name.
 #[derive(Clone, Debug)]
-pub(super) struct Bound {
+pub(super) struct BoundPolicy {
     pub(super) policy: Arc<Policy>,
     pub(super) bindings: Vec<Arc<Binding>>,
 }
 
 /// A compiled expression, or why it cannot be one.
-pub(super) type Compiled = Result<Program, String>;
+pub(super) type CompiledExpression = Result<Program, String>;
 
 /// A policy.
 #[derive(Debug)]
@@ -36,7 +36,7 @@ pub(super) struct Policy {
     /// The version and kind of its parameters.
     pub(super) param_kind: Option<(String, String)>,
     pub(super) conditions: Conditions,
-    pub(super) variables: Vec<(String, Compiled)>,
+    pub(super) variables: Vec<(String, CompiledExpression)>,
     pub(super) validations: Vec<Validation>,
     pub(super) annotations: Vec<Annotation>,
     pub(super) mutations: Vec<Mutation>,
@@ -44,13 +44,13 @@ pub(super) struct Policy {
     pub(super) is_reinvoked: bool,
 }
 
-/// A condition that writes have to meet.
+/// A validation of a policy.
 #[derive(Debug)]
 pub(super) struct Validation {
     pub(super) expression: String,
-    pub(super) program: Compiled,
+    pub(super) program: CompiledExpression,
     pub(super) message: String,
-    pub(super) message_program: Option<Compiled>,
+    pub(super) message_program: Option<CompiledExpression>,
     /// Empty for the default.
     pub(super) reason: String,
 }
@@ -60,14 +60,14 @@ pub(super) struct Validation {
 pub(super) struct Annotation {
     pub(super) key: String,
     pub(super) expression: String,
-    pub(super) program: Compiled,
+    pub(super) program: CompiledExpression,
 }
 
 /// A change of writes.
 #[derive(Debug)]
 pub(super) struct Mutation {
     pub(super) expression: String,
-    pub(super) program: Compiled,
+    pub(super) program: CompiledExpression,
     /// True for a list of JSON patch operations, false for an apply configuration.
     pub(super) is_json_patch: bool,
 }
@@ -89,7 +89,7 @@ pub(super) struct ParamRef {
     pub(super) name: String,
     pub(super) namespace: String,
     pub(super) selector: Option<LabelSelector>,
-    /// True if a write is rejected when there are none.
+    /// True if a write is rejected when no parameters are found.
     pub(super) must_exist: bool,
 }
 
@@ -187,7 +187,7 @@ impl Mutation {
 impl Binding {
     /// Returns whether this follows from a denial.
     pub(super) fn has(&self, action: &str) -> bool {
-        self.actions.iter().any(|known| known == action)
+        self.actions.iter().any(|listed| listed == action)
     }
 
     /// Reads a binding that was validated when it was written.

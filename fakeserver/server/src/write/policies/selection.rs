@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::{
     params::{params, resource_of_params},
-    policy::{Binding, Bound, Policy},
+    policy::{Binding, BoundPolicy, Policy},
 };
 use crate::write::{
     Attempt, Write,
@@ -15,7 +15,7 @@ use crate::write::{
 };
 
 /// An application of a policy to a write.
-pub(super) struct Applied<'p> {
+pub(super) struct PolicyApplication<'p> {
     pub(super) policy: &'p Policy,
     pub(super) binding: &'p Binding,
     /// The version in which the policy sees the write.
@@ -25,14 +25,14 @@ pub(super) struct Applied<'p> {
 }
 
 /// A policy that cannot be applied.
-pub(super) struct Misconfigured<'p> {
+pub(super) struct MisconfiguredPolicy<'p> {
     pub(super) policy: &'p Policy,
     pub(super) binding: Option<&'p Binding>,
     pub(super) why: String,
 }
 
 /// The policies that a write concerns, in their order.
-pub(super) type Selection<'p> = Vec<Result<Applied<'p>, Misconfigured<'p>>>;
+pub(super) type Selection<'p> = Vec<Result<PolicyApplication<'p>, MisconfiguredPolicy<'p>>>;
 
 /// Returns the attributes of a write, if policies may concern it.
 pub(super) fn attributes(write: &Write<'_>, attempt: &Attempt<'_, '_>) -> Option<Attributes> {
@@ -40,6 +40,7 @@ pub(super) fn attributes(write: &Write<'_>, attempt: &Attempt<'_, '_>) -> Option
     let is_policy = rules.group() == "admissionregistration.k8s.io"
         && !rules.plural().ends_with("webhookconfigurations");
     let is_review = ["authentication.k8s.io", "authorization.k8s.io"].contains(&rules.group());
+    // A policy that matched policies could lock everyone out of changing it. Reviews must answer while policies fail.
     if is_policy || is_review {
         return None;
     }
@@ -50,21 +51,22 @@ pub(super) fn attributes(write: &Write<'_>, attempt: &Attempt<'_, '_>) -> Option
 
 /// Returns the policies that a write concerns.
 pub(super) fn select<'p>(
-    policies: &'p [Bound],
+    policies: &'p [BoundPolicy],
     write: &Write<'_>,
     attempt: &Attempt<'_, '_>,
     attributes: &Attributes,
 ) -> Selection<'p> {
     let equivalents = equivalents(attributes, &attempt.versions(write.target));
     let mut selection = Vec::new();
-    for Bound { policy, bindings } in policies {
+    for BoundPolicy { policy, bindings } in policies {
         let failed = |binding, why| {
-            Err(Misconfigured {
+            Err(MisconfiguredPolicy {
                 policy,
                 binding,
                 why,
             })
         };
+        // Before the parameters are looked up: most writes match no policy.
         let invocation = match matches(&policy.criteria, attributes, &equivalents) {
             Ok(Some(invocation)) => invocation,
             Ok(None) => continue,
@@ -83,6 +85,8 @@ pub(super) fn select<'p>(
         for binding in bindings {
             let is_bound = match &binding.criteria {
                 None => Ok(true),
+                // A binding narrows the policy's match, and never changes the version in which the policy sees the
+                // write.
                 Some(criteria) => {
                     matches(criteria, attributes, &equivalents).map(|found| found.is_some())
                 }
@@ -93,7 +97,7 @@ pub(super) fn select<'p>(
                 Err(why) => Err(why),
             };
             selection.push(match params {
-                Ok(params) => Ok(Applied {
+                Ok(params) => Ok(PolicyApplication {
                     policy,
                     binding,
                     invocation: invocation.clone(),
@@ -135,6 +139,7 @@ fn matches(
         return Ok(None);
     }
     match (criteria.invocation(attributes, equivalents), in_namespace) {
+        // Only if the rules match: a policy for other resources must not fail a write in a missing namespace.
         (Some(_), Err(status)) => Err(status.message),
         (found, _) => Ok(found),
     }

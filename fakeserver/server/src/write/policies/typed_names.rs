@@ -3,7 +3,7 @@
 use fakeserver_cel::{Constructed, Value as CelValue, as_constructed};
 
 /// Returns what is wrong with the names of the types in a constructed object, one problem a line.
-pub(super) fn misnamed(object: &Constructed) -> Option<String> {
+pub(super) fn type_name_problems(object: &Constructed) -> Option<String> {
     let mut problems = Vec::new();
     visit_object(object, &object.type_name, &mut problems);
     (!problems.is_empty()).then(|| problems.join("\n"))

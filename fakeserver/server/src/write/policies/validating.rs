@@ -13,9 +13,9 @@ use serde::Serialize;
 
 use super::{
     cache::current_policies,
-    inputs::{Inputs, Known, OutOfBudget},
+    inputs::{Inputs, OutOfBudget, RequestVariables},
     policy::{Annotation, Binding, Policy, Validation},
-    selection::{Applied, attributes, check_namespace, select},
+    selection::{PolicyApplication, attributes, check_namespace, select},
 };
 use crate::write::{
     Attempt, AttemptError, Write,
@@ -24,7 +24,7 @@ use crate::write::{
 
 /// The maximum length of a message that an expression makes.
 const MESSAGE_MAX_BYTES: usize = 5 * 1024;
-/// The reason for rejections that say none.
+/// The default reason of a rejection.
 const INVALID: &str = "Invalid";
 /// The key of the audit annotation of a denial that is to be audited.
 const FAILURE: &str = "validation.policy.admission.k8s.io/validation_failure";
@@ -54,7 +54,7 @@ struct FailureAnnotation<'a> {
 
 /// The values of the audit annotations of policies, by policy and key.
 #[derive(Default)]
-struct Published<'p>(BTreeMap<(&'p str, String), Vec<String>>);
+struct AuditAnnotationValues<'p>(BTreeMap<(&'p str, String), Vec<String>>);
 
 /// A judgement that something is wrong.
 #[derive(Debug, PartialEq, Eq)]
@@ -63,7 +63,7 @@ struct Denial {
     reason: String,
     /// The place of the validation among those of the policy.
     index: usize,
-    /// True if it rejects the write, whatever the binding makes of denials.
+    /// True if the denial rejects the write regardless of the binding's actions.
     is_forced: bool,
 }
 
@@ -81,7 +81,7 @@ pub(in crate::write) fn validate(
     };
     let mut rejection: Option<Status> = None;
     let mut warnings = Vec::new();
-    let mut published = Published::default();
+    let mut published = AuditAnnotationValues::default();
     for selected in select(&policies.validating, write, attempt, &attributes) {
         let (policy, binding, judgement) = match selected {
             Err(failed) => {
@@ -100,6 +100,7 @@ pub(in crate::write) fn validate(
                 (applied.policy, Some(applied.binding), judgement)
             }
         };
+        // Before the denials: annotations are published even if the policy rejects the write.
         published.take(policy, judgement.annotations);
         let by = match binding {
             Some(binding) => format!("'{}' with binding '{}'", policy.name, binding.name),
@@ -117,11 +118,13 @@ pub(in crate::write) fn validate(
                     denial.message
                 ));
             }
+            // The first rejection is the response, but the policies after it still warn and annotate.
             if (follows("Deny") || denial.is_forced) && rejection.is_none() {
                 rejection = Some(rejected(write, &by, &denial));
             }
         }
     }
+    // Also if the write is rejected: warnings stand beside the error.
     attempt.warn(warnings);
     published.publish(write.author.audit);
     rejection.map_or(Ok(()), |status| Err(status.into()))
@@ -156,15 +159,16 @@ fn audit(annotations: &AuditAnnotations, policy: &Policy, binding: &Binding, den
     annotations.add_json(FAILURE, &[annotation]);
 }
 
-/// Returns what a policy says of a write.
+/// Evaluates a policy for a write.
 fn judge(
     write: &Write<'_>,
     attempt: &Attempt<'_, '_>,
     attributes: &Attributes,
-    applied: &Applied<'_>,
+    applied: &PolicyApplication<'_>,
 ) -> Result<Judgement, Status> {
     let policy = applied.policy;
     let mut judgement = Judgement::default();
+    // No parameters were found, and the binding allows that: nothing is evaluated, not even the match conditions.
     if applied.params.is_empty() {
         return Ok(judgement);
     }
@@ -178,28 +182,28 @@ fn judge(
         }
         Err(_) => return Ok(judgement),
     };
-    let known = Known::new(attempt, &write.author, &seen, &applied.invocation);
+    let variables = RequestVariables::new(attempt, &write.author, &seen, &applied.invocation);
     for params in &applied.params {
-        let said = evaluate(policy, &known.with_params(params.as_ref()));
-        judgement.denials.extend(said.denials);
-        judgement.annotations.extend(said.annotations);
+        let evaluated = evaluate(policy, &variables.with_params(params.as_ref()));
+        judgement.denials.extend(evaluated.denials);
+        judgement.annotations.extend(evaluated.annotations);
     }
     Ok(judgement)
 }
 
 /// Evaluates a policy with its parameters.
-fn evaluate(policy: &Policy, known: &Known) -> Judgement {
+fn evaluate(policy: &Policy, variables: &RequestVariables) -> Judgement {
     let failure = |why: String| (!policy.ignores_failure).then(|| Denial::failure(why));
     let failed = |why| Judgement::of(failure(why).into_iter().collect());
     match policy
         .conditions
-        .judge_with(&Inputs::new(known.without_namespace(), policy))
+        .judge_with(&Inputs::new(variables.without_namespace(), policy))
     {
         Match::Yes => {}
         Match::No => return Judgement::default(),
         Match::Unknown(why) => return failed(why),
     }
-    let inputs = Inputs::new(known.clone(), policy);
+    let inputs = Inputs::new(variables.clone(), policy);
     let mut outcomes = Vec::new();
     for validation in &policy.validations {
         match inputs.evaluate(&validation.expression, &validation.program) {
@@ -221,7 +225,7 @@ fn evaluate(policy: &Policy, known: &Known) -> Judgement {
         };
         denials.extend(denial.map(|denial| Denial { index, ..denial }));
     }
-    match annotate(&policy.annotations, &Inputs::new(known.clone(), policy)) {
+    match annotate(&policy.annotations, &Inputs::new(variables.clone(), policy)) {
         Ok((annotations, errors)) => {
             if !policy.ignores_failure {
                 denials.extend(errors.into_iter().map(Denial::forced));
@@ -291,9 +295,9 @@ impl Judgement {
     }
 }
 
-// === impl Published ===
+// === impl AuditAnnotationValues ===
 
-impl<'p> Published<'p> {
+impl<'p> AuditAnnotationValues<'p> {
     /// Takes the annotations of a policy, each value of a key once.
     fn take(&mut self, policy: &'p Policy, annotations: KeysAndValues) {
         for (key, value) in annotations {
@@ -334,7 +338,7 @@ impl Denial {
 // === impl Validation ===
 
 impl Validation {
-    /// Returns the denial of a write that does not meet the condition, with the message that an expression has made.
+    /// Returns the denial of a write that fails the validation, with the message of its expression.
     fn denial(&self, made: Option<&str>) -> Denial {
         let is_usable = |message: &&str| {
             !message.is_empty() && message.len() <= MESSAGE_MAX_BYTES && !message.contains('\n')

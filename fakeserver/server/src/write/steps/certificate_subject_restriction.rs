@@ -1,4 +1,4 @@
-//! `CertificateSubjectRestriction`: nobody becomes an administrator by a certificate that the cluster signs.
+//! `CertificateSubjectRestriction`: rejects requests for certificates of the group `system:masters`.
 
 use fakeserver_kinds::certificates::{certificate_signing_request, subject::organizations};
 use fakeserver_value::status::Status;

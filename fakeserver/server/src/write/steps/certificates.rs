@@ -15,10 +15,10 @@ pub(super) fn updates(write: &Write<'_>, subresource: &str) -> bool {
         && write.target.rules().is(&certificate_signing_request::KIND)
 }
 
-/// Refuses a writer who may not `verb` for the signer of the request, nor for all signers of its domain.
+/// Rejects a writer without the permission `verb` for the signer of the request or for all signers of its domain.
 pub(super) fn check_right(write: &Write<'_>, verb: &str) -> Result<(), Status> {
     let author = write.author;
-    // The signer of the stored request counts, whatever the new one says.
+    // The signer of the stored request counts: a client could change that of the new one.
     let signer = write.old["spec"]["signerName"].as_str().unwrap_or_default();
     let domain = signer.split_once('/').map_or(signer, |(domain, _)| domain);
     let may = |name: String| {

@@ -29,8 +29,8 @@ pub(super) fn tolerate_loss(spec: &mut Value) {
         let tolerations = spec["tolerations"].as_array();
         let is_tolerated = tolerations.into_iter().flatten().any(|toleration| {
             let covers = |field: &str, value: &str| {
-                let said = &toleration[field];
-                said.is_null() || said == "" || said == value
+                let field_value = &toleration[field];
+                field_value.is_null() || field_value == "" || field_value == value
             };
             covers("key", taint) && covers("effect", "NoExecute")
         });

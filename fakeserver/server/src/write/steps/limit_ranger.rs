@@ -22,15 +22,15 @@ const SET: &str = "kubernetes.io/limit-ranger";
 const MILLI_MAX: i64 = i64::MAX / 1000;
 const MILLI: i64 = -3;
 
-/// The resources of something that is limited, by the name of its type in limit ranges.
-struct Limited {
+/// The resources of a container, pod or claim, with its type in limit ranges.
+struct LimitedResources {
     kind: &'static str,
     requests: Amounts,
     limits: Amounts,
 }
 
-/// Three amounts in the same unit.
-struct Compared {
+/// The amounts of a comparison, in the same unit.
+struct ComparedAmounts {
     request: i64,
     limit: i64,
     enforced: i64,
@@ -184,10 +184,10 @@ fn pod_problems(range: &Value, pod: &Value) -> Vec<String> {
                 let lists = ["containers", "initContainers"].into_iter();
                 let lists = lists.filter_map(|list| spec[list].as_array());
                 for container in lists.flatten() {
-                    problems.extend(Limited::container(container).problems(limit));
+                    problems.extend(LimitedResources::container(container).problems(limit));
                 }
             }
-            Some("Pod") => problems.extend(Limited::pod(pod).problems(limit)),
+            Some("Pod") => problems.extend(LimitedResources::pod(pod).problems(limit)),
             _ => {}
         }
     }
@@ -196,7 +196,7 @@ fn pod_problems(range: &Value, pod: &Value) -> Vec<String> {
 
 /// Returns why a range does not allow a claim. Only what it requests counts.
 fn claim_problems(range: &Value, claim: &Value) -> Vec<String> {
-    let limited = Limited::claim(claim);
+    let limited = LimitedResources::claim(claim);
     let mut problems = Vec::new();
     for limit in limits_of(range, limited.kind) {
         let (min, max) = (Amounts::of(&limit["min"]), Amounts::of(&limit["max"]));
@@ -227,9 +227,9 @@ fn joined(problems: Vec<String>) -> Option<String> {
     }
 }
 
-// === impl Limited ===
+// === impl LimitedResources ===
 
-impl Limited {
+impl LimitedResources {
     fn container(container: &Value) -> Self {
         let resources = &container["resources"];
         Self {
@@ -275,7 +275,7 @@ impl Limited {
             return Some(format!("{what}.  No request is specified"));
         };
         let limit = self.limits.get(name);
-        let compared = Compared::of(Some(request), limit, least);
+        let compared = ComparedAmounts::of(Some(request), limit, least);
         if compared.request < compared.enforced {
             return Some(format!("{what}, but request is {request}"));
         }
@@ -289,7 +289,7 @@ impl Limited {
             return Some(format!("{what}.  No limit is specified"));
         };
         let request = self.requests.get(name);
-        let compared = Compared::of(request, Some(limit), most);
+        let compared = ComparedAmounts::of(request, Some(limit), most);
         if compared.limit > compared.enforced {
             return Some(format!("{what}, but limit is {limit}"));
         }
@@ -302,7 +302,7 @@ impl Limited {
         let Some(request) = self.requests.get(name) else {
             return Some(format!("{what}.  No request is specified"));
         };
-        let compared = Compared::of(Some(request), None, most);
+        let compared = ComparedAmounts::of(Some(request), None, most);
         (compared.request > compared.enforced).then(|| format!("{what}, but request is {request}"))
     }
 
@@ -311,7 +311,7 @@ impl Limited {
             "{name} max limit to request ratio per {} is {most}",
             self.kind
         );
-        let compared = Compared::of(self.requests.get(name), self.limits.get(name), most);
+        let compared = ComparedAmounts::of(self.requests.get(name), self.limits.get(name), most);
         if compared.request == 0 {
             return Some(format!(
                 "{what}, but no request is specified or request is 0"
@@ -329,9 +329,9 @@ impl Limited {
     }
 }
 
-// === impl Compared ===
+// === impl ComparedAmounts ===
 
-impl Compared {
+impl ComparedAmounts {
     /// Reads amounts in whole units, or in thousandths if all of them fit. What is absent is zero.
     fn of(request: Option<&Quantity>, limit: Option<&Quantity>, enforced: &Quantity) -> Self {
         let of = |scale: i64| {

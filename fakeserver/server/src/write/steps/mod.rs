@@ -66,11 +66,11 @@ pub fn complete_protection(backend: &Backend, kind: &Kind, object: &mut Value) {
     }
 }
 
-/// Gives a new pod of a controller the priority of its class.
+/// Sets the priority of a controller's new pod from its class.
 ///
 /// # Errors
 ///
-/// There is no such class.
+/// The class does not exist.
 pub fn complete_priority(
     backend: &Backend,
     tx: &Transaction<'_>,
@@ -138,14 +138,14 @@ fn list(tx: &Transaction<'_>, kind: &'static Kind) -> Vec<Value> {
     values.collect()
 }
 
-/// Returns the newest of the classes whose annotations say that they are the default; of several, the first by name.
+/// Returns the newest class with the annotation of a default; of equally new ones, the first by name.
 fn default_class(tx: &Transaction<'_>, kind: &'static Kind, annotations: &[&str]) -> Option<Value> {
     let mut classes = list(tx, kind);
     classes.retain(|class| {
-        let said = &class["metadata"]["annotations"];
-        annotations.iter().any(|key| said[*key] == "true")
+        let values = &class["metadata"]["annotations"];
+        annotations.iter().any(|key| values[*key] == "true")
     });
-    // They are listed by name, and of equal ones the first is taken.
+    // Classes are listed by name, and `max_by_key` would take the last of equally new ones.
     classes.into_iter().reduce(|newest, class| {
         let created = |class: &Value| {
             class["metadata"]["creationTimestamp"]

@@ -20,7 +20,7 @@ fn admit(write: &mut Write<'_>, attempt: &mut Attempt<'_, '_>) -> Result<(), Att
         Operation::Delete if target.rules().is(&namespace::KIND) => {
             check_mortal(target.named(target.name()))?;
         }
-        // A question about a namespace is no part of it.
+        // A local access review names a namespace, but creates nothing in it.
         Operation::Create if !target.rules().is(&local_subject_access_review::KIND) => {
             if let Some(namespace) = target.path.namespace.as_deref() {
                 check_accepts(attempt, namespace, write.named())?;
@@ -65,7 +65,7 @@ fn check_accepts(
     ))
 }
 
-/// Returns whether the namespace is terminating. Every creation asks, so nothing else of it is read.
+/// Returns whether the namespace is terminating. Every creation checks this, so only the needed fields are parsed.
 fn is_deleted(namespace: &StoredObject) -> bool {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]

@@ -27,7 +27,7 @@ const POLICY_GIVEN: &str = "the string value of PreemptionPolicy";
 
 fn admit(write: &mut Write<'_>, attempt: &mut Attempt<'_, '_>) -> Result<(), AttemptError> {
     if write.updates(&pod::KIND) {
-        keep(&write.old["spec"], &mut write.new["spec"]);
+        keep_priority(&write.old["spec"], &mut write.new["spec"]);
     } else if write.creates(&pod::KIND) {
         if !write.is_import() {
             let mut spec = write.new["spec"].take();
@@ -61,7 +61,7 @@ fn validate(write: &Write<'_>, attempt: &Attempt<'_, '_>) -> Result<(), AttemptE
 }
 
 /// Keeps the priority of a pod, if an update leaves it out.
-fn keep(old: &Value, new: &mut Value) {
+fn keep_priority(old: &Value, new: &mut Value) {
     for field in ["priority", "preemptionPolicy"] {
         if new.is_object() && !old[field].is_null() && is_unset(&new[field]) {
             new[field] = old[field].clone();
@@ -72,8 +72,8 @@ fn keep(old: &Value, new: &mut Value) {
 /// Sets the priority of a pod whose class is not an object of the cluster.
 pub(super) fn set_default(spec: &mut Value) {
     let class = spec["priorityClassName"].as_str().unwrap_or_default();
-    let known = SYSTEM_CLASSES.iter().find(|(name, _)| *name == class);
-    let priority = known.map_or(0, |(_, priority)| *priority);
+    let system_class = SYSTEM_CLASSES.iter().find(|(name, _)| *name == class);
+    let priority = system_class.map_or(0, |(_, priority)| *priority);
     for (field, default) in [
         ("priority", json!(priority)),
         ("preemptionPolicy", json!(DEFAULT_POLICY)),
@@ -95,7 +95,11 @@ pub(super) fn set_from_class(
         "" => default_class(tx),
         name => find(tx, &priority_class::KIND, name),
     };
-    if found.is_none() && SYSTEM_CLASSES.iter().any(|(known, _)| *known == name) {
+    if found.is_none()
+        && SYSTEM_CLASSES
+            .iter()
+            .any(|(system_class, _)| *system_class == name)
+    {
         return Ok(());
     }
     let Some(class) = found else {
@@ -145,7 +149,7 @@ fn set_computed(
 /// Returns the class of pods without one: of several, the one with the lowest value.
 fn default_class(tx: &Transaction<'_>) -> Option<Value> {
     let stored = tx.list(priority_class::KIND.storage(), None);
-    // Each pod asks, and most clusters have none: a class is only read if its text says that it is one.
+    // Every pod checks this, and most clusters have no default: a class is only parsed if its JSON contains the field.
     let named = stored
         .iter()
         .filter(|stored| memmem::find(&stored.json(), IS_DEFAULT).is_some());

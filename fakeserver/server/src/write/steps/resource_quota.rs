@@ -1,6 +1,6 @@
 //! `ResourceQuota`: a write is charged to the quotas of its namespace, in one transaction, and rejected if it exceeds one.
 //!
-//! The limits are those in the status of a quota, where the controller puts what the spec asks for.
+//! The limits are those in the status of a quota, to which the controller copies the spec.
 
 use std::sync::Arc;
 
@@ -39,6 +39,7 @@ pub struct TransactionView<'a, 't> {
 }
 
 fn admit(write: &Write<'_>, attempt: &mut Attempt<'_, '_>) -> Result<(), AttemptError> {
+    // A write with a generated name is validated once for each name: the charges of the name before do not count.
     attempt.set_companions(Vec::new());
     if write.is_import() || !is_counted(write) {
         return Ok(());
@@ -60,6 +61,7 @@ fn admit(write: &Write<'_>, attempt: &mut Attempt<'_, '_>) -> Result<(), Attempt
         attempt.now_text(),
     );
     let charges = charges.map_err(|why| Status::forbidden(write.named(), &why, Vec::new()))?;
+    // Not written here: the write may still fail, and a charge without its object would stay until the next count.
     attempt.set_companions(charges);
     Ok(())
 }
@@ -83,11 +85,11 @@ fn is_counted(write: &Write<'_>) -> bool {
     }
 }
 
-/// Returns the quotas that the object `new` of a type is charged to in a namespace, as they are to be stored.
+/// Returns the quotas of a namespace with the charges of the object `new`.
 ///
 /// # Errors
 ///
-/// A quota forbids the write, in words that follow `is forbidden: `.
+/// A quota is exceeded; the text follows `is forbidden: `.
 pub(super) fn charges(
     (resource, namespace): (&ResourceType, Option<&str>),
     new: &Value,

@@ -48,7 +48,7 @@ pub(crate) fn protect(kind: &Kind, object: &mut Value) {
 
 fn add_finalizer(object: &mut Value, name: &str) {
     match object["metadata"]["finalizers"].as_array_mut() {
-        Some(finalizers) if finalizers.iter().any(|known| known == name) => {}
+        Some(finalizers) if finalizers.iter().any(|finalizer| finalizer == name) => {}
         Some(finalizers) => finalizers.push(json!(name)),
         None => object["metadata"]["finalizers"] = json!([name]),
     }

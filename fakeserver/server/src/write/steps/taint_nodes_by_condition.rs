@@ -23,7 +23,7 @@ fn admit(write: &mut Write<'_>) {
 pub(super) fn taint(node: &mut Value) {
     let taints = &mut node["spec"]["taints"];
     let taint = json!({"key": NOT_READY, "effect": EFFECT});
-    let is_same = |known: &Value| known["key"] == NOT_READY && known["effect"] == EFFECT;
+    let is_same = |taint: &Value| taint["key"] == NOT_READY && taint["effect"] == EFFECT;
     match taints.as_array_mut() {
         Some(taints) if taints.iter().any(is_same) => {}
         Some(taints) => taints.push(taint),

@@ -49,6 +49,7 @@ fn attributes(write: &Write<'_>, attempt: &Attempt<'_, '_>, phase: Phase) -> Opt
         return None;
     }
     let mut attributes = describe(write, attempt);
+    // Before the objects are copied: most writes concern no webhook.
     if !hooks.concern(phase, &attributes, &attempt.versions(write.target)) {
         return None;
     }

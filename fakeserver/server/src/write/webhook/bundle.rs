@@ -1,4 +1,4 @@
-//! Certificates of other servers, checked against the `caBundle` of a configuration as Go checks them, or not at all.
+//! Verification of server certificates against a `caBundle` by Go's rules, or none.
 
 use std::sync::Arc;
 
@@ -33,7 +33,7 @@ pub(super) struct BundleVerifier {
 // === impl BundleVerifier ===
 
 impl BundleVerifier {
-    /// Reads the certificates that `trust` names, in PEM. What is no certificate is left out.
+    /// Parses the PEM certificates in `trust`. Other blocks are skipped.
     pub(super) fn new(trust: Trust<'_>, provider: &Arc<CryptoProvider>) -> Self {
         let ca_bundle = match trust {
             Trust::Bundle(bundle) => bundle,

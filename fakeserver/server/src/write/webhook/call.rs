@@ -1,4 +1,4 @@
-//! One request of a call, and the next one where the answer is a redirect.
+//! A request of a call, and its successor if the response is a redirect.
 
 use bytes::Bytes;
 use fakeserver_value::go_url::GoUrl;
@@ -9,7 +9,7 @@ use super::routes::Answer;
 /// A request that is still to be sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Call {
-    /// With the port as it was written, as the header `Host` and errors have it.
+    /// The host with the port as configured, for the header `Host` and errors.
     pub(super) url: String,
     pub(super) method: Method,
     /// Empty where the method is `GET`.
@@ -33,14 +33,14 @@ impl Call {
         request.map_err(|error| error.to_string())
     }
 
-    /// Returns the call that `answer` asks for, or `None` if it is no redirect.
+    /// Returns the call to which `answer` redirects, or `None` if it is no redirect.
     ///
-    /// As in Go, 301 to 303 are followed by a `GET`, 307 and 308 by the same request at the other place, and a redirect
-    /// that does not say where to go is an answer.
+    /// As in Go, 301 to 303 are followed by a `GET`, 307 and 308 by the same request at the new location, and a
+    /// redirect without a location is an ordinary response.
     ///
     /// # Errors
     ///
-    /// The place is no URL.
+    /// The location is no URL.
     pub(super) fn redirected(&self, answer: &Answer) -> Result<Option<Self>, String> {
         let keeps_body = match answer.code {
             StatusCode::MOVED_PERMANENTLY | StatusCode::FOUND | StatusCode::SEE_OTHER => false,

@@ -1,4 +1,4 @@
-//! One call over a connection of its own.
+//! A call over its own connection.
 
 use http::{HeaderValue, Uri, header, uri::Scheme};
 use http_body_util::Full;
@@ -20,9 +20,9 @@ use super::{
 /// The address of a call.
 #[derive(Debug)]
 pub(super) struct Address {
-    /// The host of the configuration: whom a certificate has to name.
+    /// The host of the configuration, which the certificate has to name.
     name: String,
-    /// As the header `Host` has it.
+    /// The value of the header `Host`.
     authority: String,
     path_and_query: String,
     is_tls: bool,
@@ -33,20 +33,17 @@ pub(super) struct Address {
 // === impl Address ===
 
 impl Address {
-    /// Creates the request for `asked`, sent to the scheme, host and port of `to`.
-    pub(super) fn new(asked: &Uri, to: &Uri) -> Self {
+    /// Creates the address of `uri`, reached at the scheme, host and port of `to`.
+    pub(super) fn new(uri: &Uri, to: &Uri) -> Self {
         let is_tls = to.scheme() != Some(&Scheme::HTTP);
         let bare = |host: Option<&str>| {
             let host = host.unwrap_or_default();
             host.trim_matches(['[', ']']).to_owned()
         };
         Self {
-            name: bare(asked.host()),
-            authority: asked
-                .authority()
-                .map(ToString::to_string)
-                .unwrap_or_default(),
-            path_and_query: asked
+            name: bare(uri.host()),
+            authority: uri.authority().map(ToString::to_string).unwrap_or_default(),
+            path_and_query: uri
                 .path_and_query()
                 .map_or_else(|| "/".to_owned(), ToString::to_string),
             is_tls,
@@ -62,10 +59,11 @@ pub(super) async fn send(
     ca_bundle: &[u8],
     call: &Call,
 ) -> Result<Answer, String> {
-    let shown = format!("{}:{}", address.host, address.port);
+    let host_and_port = format!("{}:{}", address.host, address.port);
     let mut found = tokio::net::lookup_host((address.host.as_str(), address.port))
         .await
         .map_err(|_| format!("dial tcp: lookup {}: no such host", address.host))?;
+    // Only the first address is tried; Go's dialer would try the others, too.
     let first = found
         .next()
         .ok_or_else(|| format!("dial tcp: lookup {}: no such host", address.host))?;
@@ -74,7 +72,13 @@ pub(super) async fn send(
     if !address.is_tls {
         return exchange(stream, address, call).await;
     }
-    let stream = tls::connect(stream, &address.name, Trust::Bundle(ca_bundle), &shown).await?;
+    let stream = tls::connect(
+        stream,
+        &address.name,
+        Trust::Bundle(ca_bundle),
+        &host_and_port,
+    )
+    .await?;
     exchange(stream, address, call).await
 }
 
@@ -96,8 +100,10 @@ where
     // The connection is driven here, so that it ends with the call.
     tokio::select! {
         biased;
+        // Biased: the response may be complete when the connection ends.
         answer = &mut answering => answer,
         ended = &mut connection => match ended {
+            // The connection can end before the task that reads the body is polled.
             Ok(()) => answering.await,
             Err(error) => Err(problem(&error)),
         },

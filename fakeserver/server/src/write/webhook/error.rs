@@ -5,7 +5,7 @@ use std::io;
 use http::StatusCode;
 use thiserror::Error;
 
-/// A webhook gave no answer that could be read. The server may ask again; it does not by itself.
+/// A webhook gave no readable response. A retry may succeed; the server does not retry.
 #[derive(Debug, Error)]
 pub enum WebhookError {
     /// There was no connection, or it broke, or time was up.
@@ -31,11 +31,11 @@ impl WebhookError {
 
     /// Returns the error of Go's client for an answer without a status. `text` is the body, if it is text.
     pub(super) fn of_code(code: StatusCode, text: Option<&str>) -> Self {
-        let said = text.map_or("unknown", str::trim);
+        let message = text.map_or("unknown", str::trim);
         let message = match code.as_u16() {
             400 => "the server rejected our request for an unknown reason",
             401 => "the server has asked for the client to provide credentials",
-            403 => said,
+            403 => message,
             404 => "the server could not find the requested resource",
             405 => "the server does not allow this method on the requested resource",
             406 => "the server was unable to respond with a content type that the client supports",
@@ -50,7 +50,7 @@ impl WebhookError {
             }
             code if code >= 500 => {
                 return Self::Refused(format!(
-                    "an error on the server ({said:?}) has prevented the request from succeeding"
+                    "an error on the server ({message:?}) has prevented the request from succeeding"
                 ));
             }
             code => {

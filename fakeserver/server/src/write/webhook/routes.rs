@@ -28,7 +28,7 @@ const ANSWER_MAX_BYTES: usize = 16 * 1024 * 1024;
 /// The number of requests of one call, redirected ones included: Go's limit.
 const REQUESTS_MAX: usize = 10;
 
-/// Asks webhooks.
+/// Calls webhooks.
 #[derive(Default)]
 pub struct Webhooks {
     /// By host, or by host and port.
@@ -54,22 +54,22 @@ pub(super) struct Answer {
 // === impl Webhooks ===
 
 impl Webhooks {
-    /// Lets `router` answer what is asked of `host`, such as `hooks.default.svc` or `example.com:8443`.
+    /// Routes calls to `host`, such as `hooks.default.svc` or `example.com:8443`, to `router`.
     pub fn serve(&self, host: &str, router: Router) {
         self.lock()
             .insert(host.to_owned(), Route::InProcess(router));
     }
 
-    /// Sends what is asked of `host` to the scheme, host and port of `to`.
+    /// Routes calls to `host` to the scheme, host and port of `to`.
     pub fn redirect(&self, host: &str, to: Uri) {
         self.lock().insert(host.to_owned(), Route::To(to));
     }
 
-    /// Asks `question`, and reads the answer as an object.
+    /// Posts `question`, and parses the response as a JSON object.
     ///
     /// # Errors
     ///
-    /// No answer came within `limit`, or it is none. What this means is for the caller to say.
+    /// There was no response within `limit`, or it is invalid. The caller applies the failure policy.
     ///
     /// # Cancel safety
     ///
@@ -82,6 +82,7 @@ impl Webhooks {
     ) -> Result<Value, WebhookError> {
         let url = config.url(limit.as_secs());
         let body = Bytes::from(question.to_string());
+        // One limit for all redirects, as Go's client has one context.
         let answer = timeout(limit, self.post(config, &url, body)).await;
         let answer =
             answer.map_err(|_| WebhookError::post(&url, "context deadline exceeded"))??;
@@ -114,29 +115,29 @@ impl Webhooks {
 
     /// Sends one request, and reads its answer.
     async fn send(&self, config: &ClientConfig, call: &Call) -> Result<Answer, String> {
-        let asked: Uri = call
+        let uri: Uri = call
             .url
             .parse()
             .map_err(|error: http::uri::InvalidUri| error.to_string())?;
-        let to = match self.route(&asked) {
+        let to = match self.route(&uri) {
             Some(Route::InProcess(router)) => return answer_in_process(router, call).await,
             Some(Route::To(to)) => to,
             None => match config.service() {
-                Some(service) if asked.host() == Some(&*service.host()) => {
+                Some(service) if uri.host() == Some(&*service.host()) => {
                     return Err(format!(
-                        "no route to service {}/{}: this server runs no services, and has to be told where it is",
+                        "no route to service {}/{}: this server runs no services; configure a route to its address",
                         service.namespace, service.name
                     ));
                 }
-                _ => asked.clone(),
+                _ => uri.clone(),
             },
         };
-        let address = Address::new(&asked, &to);
+        let address = Address::new(&uri, &to);
         connection::send(&address, &config.ca_bundle, call).await
     }
 
-    fn route(&self, asked: &Uri) -> Option<Route> {
-        let authority = asked.authority()?;
+    fn route(&self, uri: &Uri) -> Option<Route> {
+        let authority = uri.authority()?;
         self.route_to(authority.host(), authority.port_u16())
     }
 
@@ -144,6 +145,7 @@ impl Webhooks {
     pub fn route_to(&self, host: &str, port: Option<u16>) -> Option<Route> {
         let routes = self.lock();
         let of_port = port.and_then(|port| routes.get(&format!("{host}:{port}")));
+        // The more specific route wins.
         of_port.or_else(|| routes.get(host)).cloned()
     }
 
@@ -205,10 +207,10 @@ fn read(answer: &Answer) -> Result<Value, WebhookError> {
     let has_text = |field: &str| object[field].as_str().is_some_and(|text| !text.is_empty());
     for (field, name) in [("kind", "Kind"), ("apiVersion", "apiVersion")] {
         if !has_text(field) {
-            let shown = String::from_utf8_lossy(&answer.body);
+            let body = String::from_utf8_lossy(&answer.body);
             return Err(WebhookError::Unreadable(format!(
                 "Object '{name}' is missing in '{}'",
-                shown.trim_end()
+                body.trim_end()
             )));
         }
     }

@@ -71,7 +71,7 @@ fn tls(name: &str) -> (String, TlsAcceptor) {
     (authority, acceptor)
 }
 
-/// An authority in PEM, a certificate of it, and a server that shows it.
+/// A certificate authority in PEM, and a server with a certificate of it.
 fn serving_with(certificate: &CertificateParams) -> (String, String, TlsAcceptor) {
     let mut authority = CertificateParams::new(Vec::new()).unwrap();
     authority.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
@@ -171,7 +171,7 @@ fn of_service(ca: &str) -> ClientConfig {
 }
 
 #[tokio::test]
-async fn a_service_is_asked_over_tls_and_has_to_be_who_it_says() {
+async fn a_service_is_called_over_tls_and_its_certificate_is_verified() {
     let (authority, acceptor) = tls("hooks.default.svc");
     let (stranger, _) = tls("hooks.default.svc");
     let (address, serving) = server(Some(acceptor.clone())).await;
@@ -222,7 +222,7 @@ async fn a_route_can_do_without_tls() {
 }
 
 #[tokio::test]
-async fn nobody_at_an_address_is_told_as_go_tells_it() {
+async fn a_refused_connection_has_gos_words() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     drop(listener);

@@ -11,7 +11,8 @@ use tokio_rustls::{
 
 use super::{bundle::BundleVerifier, error::dial_problem, trust::Trust};
 
-/// Agrees on keys with `name`, whose certificate is trusted as `trust` says. Errors call the other side `shown`.
+/// Performs a TLS handshake with `name`, whose certificate is verified by `trust`. Errors name the server as
+/// `host_and_port`.
 ///
 /// # Cancel safety
 ///
@@ -20,7 +21,7 @@ pub async fn connect(
     stream: TcpStream,
     name: &str,
     trust: Trust<'_>,
-    shown: &str,
+    host_and_port: &str,
 ) -> Result<TlsStream<TcpStream>, String> {
     let server = ServerName::try_from(name.to_owned()).map_err(|error| error.to_string())?;
     let connector = TlsConnector::from(Arc::new(tls_config(trust)));
@@ -28,7 +29,7 @@ pub async fn connect(
     stream.map_err(|error| {
         let tls = error.get_ref().and_then(|inner| inner.downcast_ref());
         tls.map_or_else(
-            || dial_problem(shown, &error),
+            || dial_problem(host_and_port, &error),
             |error| tls_problem(error, name),
         )
     })

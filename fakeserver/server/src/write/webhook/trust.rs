@@ -3,7 +3,7 @@
 /// The trust in the certificate of another server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Trust<'a> {
-    /// It is one of these in PEM, or one of them has signed it.
+    /// The certificate is one of these in PEM, or is signed by one.
     Bundle(&'a [u8]),
     /// Any is accepted, whomever it names.
     Anyone,

@@ -76,9 +76,9 @@ impl Devices {
         let mut pending = Vec::new();
         for reference in &pod.device_claims {
             let name = match &reference.claim {
-                ClaimName::Known(name) => name,
-                ClaimName::Unneeded => continue,
-                ClaimName::Unmade => return Err(NoDevices::Unmade),
+                ClaimName::Named(name) => name,
+                ClaimName::NotNeeded => continue,
+                ClaimName::NotCreated => return Err(NoDevices::Unmade),
             };
             let found = objects.get(&resource_claim::KIND, Some(pod.namespace()), name);
             let claim = found.filter(|claim| {

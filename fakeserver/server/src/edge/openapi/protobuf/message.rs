@@ -57,7 +57,7 @@ impl Message {
         match self {
             Self::Struct { fields, extensions } => {
                 for (name, number, kind) in *fields {
-                    // What is no message is not written if it is zero: absence means it.
+                    // A zero scalar is not written: absence means zero.
                     let is_written = |member: &&Value| kind.is_message() || !is_zero(member);
                     if let Some(member) = members.get(*name).filter(is_written) {
                         kind.put(*number, member, out);

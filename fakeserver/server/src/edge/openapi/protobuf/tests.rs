@@ -58,7 +58,7 @@ fn a_document_of_version_3_tells_references_from_schemas() {
     });
     let reference = block(2, &block(1, b"#/r"));
     let one = [block(1, b"R"), block(2, &reference)].concat();
-    // A default says which type it is of, even if it is empty; its number takes two bytes.
+    // A default is encoded even if it is empty; its field number takes two bytes.
     let default = [&[0x8a, 0x02, 0x02][..], &block(3, b"")].concat();
     let schema = block(1, &[high_block(25, b"string"), default].concat());
     let other = [block(1, b"S"), block(2, &schema)].concat();
@@ -73,7 +73,7 @@ fn lost(message: &Message, value: &Value, found: &mut BTreeSet<String>) {
     match message {
         Message::Struct { fields, .. } => {
             for (name, member) in members().filter(|(name, _)| !name.starts_with("x-")) {
-                match fields.iter().find(|(known, ..)| known == name) {
+                match fields.iter().find(|(field, ..)| field == name) {
                     Some((_, _, kind)) => lost_in(*kind, member, found),
                     None => {
                         found.insert(name.clone());

@@ -183,7 +183,7 @@ static ADDITIONAL_PROPERTIES: Message = Choice(|additional| {
     })
 });
 
-/// A default that is no scalar cannot be said: its message is empty.
+/// A default that is no scalar cannot be expressed: its message is empty.
 static DEFAULT: Message = Choice(|default| {
     Some(match default {
         Value::Number(_) => (1, Double),

@@ -19,15 +19,15 @@ const MERGE: &str = "tag:yaml.org,2002:merge";
 
 /// A value of YAML.
 #[derive(Debug, Clone)]
-pub(super) enum Decoded {
+pub(super) enum YamlValue {
     Null,
     Bool(bool),
     Int(i64),
     Unsigned(u64),
     Float(f64),
     Text(String),
-    List(Vec<Decoded>),
-    Map(BTreeMap<Key, Decoded>),
+    List(Vec<YamlValue>),
+    Map(BTreeMap<Key, YamlValue>),
 }
 
 /// A key of a mapping. A number and its text are different keys.
@@ -43,8 +43,8 @@ pub(super) enum Key {
 }
 
 /// The value of a document, and the keys that are there twice.
-pub(super) struct Outcome {
-    pub(super) value: Decoded,
+pub(super) struct DecodedDocument {
+    pub(super) value: YamlValue,
     /// A text for each, with its line.
     pub(super) repeated: Vec<String>,
 }
@@ -63,7 +63,7 @@ struct Decoder<'a> {
 /// # Errors
 ///
 /// A value is not what it has to be, in the words of a real server.
-pub(super) fn decode(document: &Document) -> Result<Outcome, String> {
+pub(super) fn decode(document: &Document) -> Result<DecodedDocument, String> {
     let mut decoder = Decoder {
         document,
         repeated: Vec::new(),
@@ -73,9 +73,9 @@ pub(super) fn decode(document: &Document) -> Result<Outcome, String> {
     };
     let value = match document.root {
         Some(root) => decoder.value(root, 0)?,
-        None => Decoded::Null,
+        None => YamlValue::Null,
     };
-    Ok(Outcome {
+    Ok(DecodedDocument {
         value,
         repeated: decoder.repeated,
     })
@@ -84,7 +84,7 @@ pub(super) fn decode(document: &Document) -> Result<Outcome, String> {
 // === impl Decoder ===
 
 impl Decoder<'_> {
-    fn value(&mut self, id: NodeId, depth: usize) -> Result<Decoded, String> {
+    fn value(&mut self, id: NodeId, depth: usize) -> Result<YamlValue, String> {
         self.count(depth)?;
         match &self.document.node(id).content {
             Content::Scalar(scalar) => resolve(scalar),
@@ -98,12 +98,12 @@ impl Decoder<'_> {
             }
             Content::Sequence(items) => {
                 let items = items.iter().map(|item| self.value(*item, depth + 1));
-                Ok(Decoded::List(items.collect::<Result<_, _>>()?))
+                Ok(YamlValue::List(items.collect::<Result<_, _>>()?))
             }
             Content::Mapping(members) => {
                 let mut map = BTreeMap::new();
                 self.add_members(members, &mut map, depth)?;
-                Ok(Decoded::Map(map))
+                Ok(YamlValue::Map(map))
             }
         }
     }
@@ -129,7 +129,7 @@ impl Decoder<'_> {
     fn add_members(
         &mut self,
         members: &[(NodeId, NodeId)],
-        map: &mut BTreeMap<Key, Decoded>,
+        map: &mut BTreeMap<Key, YamlValue>,
         depth: usize,
     ) -> Result<(), String> {
         for (key, value) in members {
@@ -142,8 +142,8 @@ impl Decoder<'_> {
             let value = self.value(*value, depth + 1)?;
             if map.contains_key(&key) {
                 let key = go_syntax::key(&key);
-                let told = format!("line {line}: key {key} already set in map");
-                self.repeated.push(told);
+                let problem = format!("line {line}: key {key} already set in map");
+                self.repeated.push(problem);
             }
             map.insert(key, value);
         }
@@ -154,7 +154,7 @@ impl Decoder<'_> {
     fn merge(
         &mut self,
         id: NodeId,
-        map: &mut BTreeMap<Key, Decoded>,
+        map: &mut BTreeMap<Key, YamlValue>,
         depth: usize,
     ) -> Result<(), String> {
         match &self.document.node(id).content {
@@ -169,7 +169,7 @@ impl Decoder<'_> {
     fn merge_one(
         &mut self,
         id: NodeId,
-        map: &mut BTreeMap<Key, Decoded>,
+        map: &mut BTreeMap<Key, YamlValue>,
         depth: usize,
     ) -> Result<(), String> {
         self.count(depth)?;
@@ -206,17 +206,17 @@ fn is_merge(content: &Content) -> bool {
 // === impl Key ===
 
 impl Key {
-    fn of(value: Decoded) -> Result<Self, String> {
+    fn of(value: YamlValue) -> Result<Self, String> {
         Ok(match value {
-            Decoded::Null => Self::Null,
-            Decoded::Bool(value) => Self::Bool(value),
-            Decoded::Int(value) => Self::Int(value),
-            Decoded::Unsigned(value) => Self::Unsigned(value),
-            Decoded::Float(value) => Self::Float(value.to_bits()),
-            Decoded::Text(text) => Self::Text(text),
-            Decoded::List(_) | Decoded::Map(_) => {
-                let shown = go_syntax::value(&value);
-                return Err(format!("yaml: invalid map key: {shown}"));
+            YamlValue::Null => Self::Null,
+            YamlValue::Bool(value) => Self::Bool(value),
+            YamlValue::Int(value) => Self::Int(value),
+            YamlValue::Unsigned(value) => Self::Unsigned(value),
+            YamlValue::Float(value) => Self::Float(value.to_bits()),
+            YamlValue::Text(text) => Self::Text(text),
+            YamlValue::List(_) | YamlValue::Map(_) => {
+                let text = go_syntax::value(&value);
+                return Err(format!("yaml: invalid map key: {text}"));
             }
         })
     }
@@ -231,9 +231,9 @@ impl Key {
     }
 }
 
-// === impl Decoded ===
+// === impl YamlValue ===
 
-impl Decoded {
+impl YamlValue {
     /// Converts a value to JSON.
     ///
     /// # Errors
@@ -275,8 +275,8 @@ impl Decoded {
             Self::Text(text) => Value::String(text),
             Self::Float(value) if value.is_finite() => print_double(value),
             Self::Float(value) => {
-                let shown = go_syntax::float(value);
-                return Err(format!("json: unsupported value: {shown}"));
+                let text = go_syntax::float(value);
+                return Err(format!("json: unsupported value: {text}"));
             }
             Self::List(items) => {
                 let items = items.into_iter().map(Self::convert);

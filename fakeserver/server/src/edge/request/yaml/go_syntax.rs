@@ -2,7 +2,7 @@
 
 use fakeserver_value::go_text;
 
-use super::decode::{Decoded, Key};
+use super::decode::{Key, YamlValue};
 
 /// Returns a key that an error is about.
 pub(super) fn key(key: &Key) -> String {
@@ -17,27 +17,27 @@ pub(super) fn key(key: &Key) -> String {
 }
 
 /// Returns a value that an error is about.
-pub(super) fn argument(shown: &Decoded) -> String {
-    match shown {
-        Decoded::Null => "<nil>".to_owned(),
+pub(super) fn argument(printed: &YamlValue) -> String {
+    match printed {
+        YamlValue::Null => "<nil>".to_owned(),
         other => value(other),
     }
 }
 
 /// Returns a value that is part of another one.
-pub(super) fn value(shown: &Decoded) -> String {
-    match shown {
-        Decoded::Null => "interface {}(nil)".to_owned(),
-        Decoded::Bool(value) => value.to_string(),
-        Decoded::Int(number) => number.to_string(),
-        Decoded::Unsigned(number) => format!("{number:#x}"),
-        Decoded::Float(number) => float(*number),
-        Decoded::Text(text) => go_text::quote(text),
-        Decoded::List(items) => {
+pub(super) fn value(printed: &YamlValue) -> String {
+    match printed {
+        YamlValue::Null => "interface {}(nil)".to_owned(),
+        YamlValue::Bool(value) => value.to_string(),
+        YamlValue::Int(number) => number.to_string(),
+        YamlValue::Unsigned(number) => format!("{number:#x}"),
+        YamlValue::Float(number) => float(*number),
+        YamlValue::Text(text) => go_text::quote(text),
+        YamlValue::List(items) => {
             let items: Vec<String> = items.iter().map(value).collect();
             format!("[]interface {{}}{{{}}}", items.join(", "))
         }
-        Decoded::Map(members) => {
+        YamlValue::Map(members) => {
             let members = members.iter().map(|(name, member)| {
                 let name = match name {
                     Key::Null => "interface {}(nil)".to_owned(),

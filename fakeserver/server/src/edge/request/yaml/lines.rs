@@ -1,4 +1,4 @@
-//! A text that is handed out line by line, so that the line where its reader stopped is known.
+//! A text that is read line by line, so that the line is known at which a reader stopped.
 
 use std::{
     cell::Cell,

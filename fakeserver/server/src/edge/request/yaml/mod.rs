@@ -19,11 +19,11 @@ pub use self::nodes::{Content, Document, Node, NodeId, Scalar};
 /// The beginning of the errors of strict reading.
 const UNMARSHAL: &str = "yaml: unmarshal errors:\n";
 
-/// Reads the first document; of equal keys, the last one counts.
+/// Parses the first document; of duplicate keys, the last one counts.
 ///
 /// # Errors
 ///
-/// The bytes are no YAML, or no JSON can be made of them, in the words of a real server.
+/// The bytes are invalid YAML, or cannot be converted to JSON, in a real server's words.
 pub(super) fn parse(bytes: &[u8]) -> Result<Value, String> {
     Document::parse(bytes)?.value()
 }

@@ -87,7 +87,7 @@ struct Reader<'a> {
 // === impl Document ===
 
 impl Document {
-    /// Reads the first document of a text; what comes after it is not read.
+    /// Parses the first document of a text, and ignores the rest.
     ///
     /// # Errors
     ///
@@ -291,7 +291,7 @@ impl Reader<'_> {
 
 /// Returns an error of the parser in the words of a real server.
 ///
-/// Lines count from 0, and the first is not told. Its scanner adds one, its parser does not.
+/// Lines count from 0, and line 0 is omitted. The scanner of a real server adds one to the line, its parser does not.
 fn in_go_words(error: &Error, added_end: Option<u64>) -> String {
     let line_of = |mark: Option<Mark>| mark.map_or(0, |mark| mark.line);
     let is_of_scanner = error.kind() == ErrorKind::Scanner;

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use base64::{Engine, engine::general_purpose::STANDARD};
 use regex::Regex;
 
-use super::{decode::Decoded, nodes::Scalar};
+use super::{decode::YamlValue, nodes::Scalar};
 
 const PREFIX: &str = "tag:yaml.org,2002:";
 
@@ -24,9 +24,9 @@ static TIMESTAMP: LazyLock<Regex> = LazyLock::new(|| {
 /// # Errors
 ///
 /// It is not of the type that its tag names, in the words of a real server.
-pub(super) fn resolve(scalar: &Scalar) -> Result<Decoded, String> {
+pub(super) fn resolve(scalar: &Scalar) -> Result<YamlValue, String> {
     let text = &*scalar.text;
-    let string = || Decoded::Text(text.to_owned());
+    let string = || YamlValue::Text(text.to_owned());
     if scalar.tag.is_empty() {
         return Ok(if scalar.is_plain {
             by_text(text)
@@ -40,7 +40,7 @@ pub(super) fn resolve(scalar: &Scalar) -> Result<Decoded, String> {
     match tag {
         "bool" | "int" | "float" | "null" | "timestamp" => with_tag(tag, text),
         "binary" => match STANDARD.decode(text.replace(['\r', '\n'], "")) {
-            Ok(data) => Ok(Decoded::Text(String::from_utf8_lossy(&data).into_owned())),
+            Ok(data) => Ok(YamlValue::Text(String::from_utf8_lossy(&data).into_owned())),
             Err(_) => Err("yaml: !!binary value contains invalid base64 data".to_owned()),
         },
         // A text, or of a type that is unknown.
@@ -49,23 +49,23 @@ pub(super) fn resolve(scalar: &Scalar) -> Result<Decoded, String> {
 }
 
 /// Reads a text as the type that a tag names.
-fn with_tag(tag: &str, text: &str) -> Result<Decoded, String> {
+fn with_tag(tag: &str, text: &str) -> Result<YamlValue, String> {
     if tag == "timestamp" && TIMESTAMP.is_match(text) {
-        return Ok(Decoded::Text(text.to_owned()));
+        return Ok(YamlValue::Text(text.to_owned()));
     }
     let value = by_text(text);
     let found = match &value {
-        Decoded::Null => "null",
-        Decoded::Bool(_) => "bool",
-        Decoded::Int(_) | Decoded::Unsigned(_) => "int",
-        Decoded::Float(_) => "float",
+        YamlValue::Null => "null",
+        YamlValue::Bool(_) => "bool",
+        YamlValue::Int(_) | YamlValue::Unsigned(_) => "int",
+        YamlValue::Float(_) => "float",
         _ => "str",
     };
     match value {
-        Decoded::Int(number) if tag == "float" => {
+        YamlValue::Int(number) if tag == "float" => {
             #[expect(clippy::cast_precision_loss, reason = "it is read as a float")]
             let number = number as f64;
-            Ok(Decoded::Float(number))
+            Ok(YamlValue::Float(number))
         }
         value if found == tag => Ok(value),
         _ => Err(format!(
@@ -75,20 +75,20 @@ fn with_tag(tag: &str, text: &str) -> Result<Decoded, String> {
 }
 
 /// Returns the value of a text without quotes and tag. A timestamp stays a text.
-fn by_text(text: &str) -> Decoded {
+fn by_text(text: &str) -> YamlValue {
     match text {
-        "" | "~" | "null" | "Null" | "NULL" => return Decoded::Null,
+        "" | "~" | "null" | "Null" | "NULL" => return YamlValue::Null,
         "y" | "Y" | "yes" | "Yes" | "YES" | "true" | "True" | "TRUE" | "on" | "On" | "ON" => {
-            return Decoded::Bool(true);
+            return YamlValue::Bool(true);
         }
         "n" | "N" | "no" | "No" | "NO" | "false" | "False" | "FALSE" | "off" | "Off" | "OFF" => {
-            return Decoded::Bool(false);
+            return YamlValue::Bool(false);
         }
-        ".nan" | ".NaN" | ".NAN" => return Decoded::Float(f64::NAN),
+        ".nan" | ".NaN" | ".NAN" => return YamlValue::Float(f64::NAN),
         ".inf" | ".Inf" | ".INF" | "+.inf" | "+.Inf" | "+.INF" => {
-            return Decoded::Float(f64::INFINITY);
+            return YamlValue::Float(f64::INFINITY);
         }
-        "-.inf" | "-.Inf" | "-.INF" => return Decoded::Float(f64::NEG_INFINITY),
+        "-.inf" | "-.Inf" | "-.INF" => return YamlValue::Float(f64::NEG_INFINITY),
         _ => {}
     }
     let number = match text.as_bytes()[0] {
@@ -99,11 +99,11 @@ fn by_text(text: &str) -> Decoded {
         }
         _ => None,
     };
-    number.unwrap_or_else(|| Decoded::Text(text.to_owned()))
+    number.unwrap_or_else(|| YamlValue::Text(text.to_owned()))
 }
 
 /// Reads an integer with the prefix of its base.
-fn integer(text: &str) -> Option<Decoded> {
+fn integer(text: &str) -> Option<YamlValue> {
     let (is_negative, unsigned) = match text.as_bytes()[0] {
         b'-' => (true, &text[1..]),
         b'+' => (false, &text[1..]),
@@ -117,23 +117,23 @@ fn integer(text: &str) -> Option<Decoded> {
         Some(_) if lower.starts_with('0') => (8, &lower[1..]),
         _ => (10, &*lower),
     };
-    // A second sign is none.
+    // A second sign makes the text a string.
     if !digits.starts_with(|c: char| c.is_ascii_hexdigit()) {
         return None;
     }
     let number = i128::from_str_radix(digits, base).ok()?;
     let number = if is_negative { -number } else { number };
     if let Ok(number) = i64::try_from(number) {
-        return Some(Decoded::Int(number));
+        return Some(YamlValue::Int(number));
     }
     // An unsigned number has no sign.
     let has_sign = text.starts_with(['-', '+']);
     let number = u64::try_from(number).ok().filter(|_| !has_sign)?;
-    Some(Decoded::Unsigned(number))
+    Some(YamlValue::Unsigned(number))
 }
 
 /// Reads a float; none if it is too great.
-fn float(text: &str) -> Option<Decoded> {
+fn float(text: &str) -> Option<YamlValue> {
     let number: f64 = FLOAT.is_match(text).then(|| text.parse().ok()).flatten()?;
-    number.is_finite().then_some(Decoded::Float(number))
+    number.is_finite().then_some(YamlValue::Float(number))
 }

@@ -5,7 +5,7 @@ use serde_json::json;
 use super::{parse, repeated_keys};
 
 #[test]
-fn mistakes_are_told_as_a_real_server_tells_them() {
+fn yaml_errors_have_a_real_servers_words() {
     for (text, expected) in [
         ("a: [", "yaml: line 1: did not find expected node content"),
         ("a: [1, 2", "yaml: line 1: did not find expected ',' or ']'"),
@@ -27,7 +27,7 @@ fn mistakes_are_told_as_a_real_server_tells_them() {
 }
 
 #[test]
-fn other_mistakes_are_told_as_a_real_server_tells_them() {
+fn other_yaml_errors_have_a_real_servers_words() {
     for (text, expected) in [
         (
             "a:\n\t- b",
@@ -159,7 +159,7 @@ fn mappings_are_merged_and_aliases_followed() {
 }
 
 #[test]
-fn every_key_that_is_there_twice_is_told_with_its_line() {
+fn every_duplicate_key_is_reported_with_its_line() {
     let text = "a: b\na: c\nd:\n  1: e\n  1:\n    f\n";
     let expected = "yaml: unmarshal errors:\n  line 2: key \"a\" already set in map\n  line 6: key 1 already set in map";
     assert_eq!(repeated_keys(text.as_bytes()).as_deref(), Some(expected));

@@ -73,7 +73,7 @@ pub(super) async fn proxy(
     }
 }
 
-/// Fails if nobody has heard of a node for so long that its condition `Ready` is unknown: its kubelet does not answer.
+/// Fails if the node's condition `Ready` is unknown: its kubelet does not answer.
 fn check_reachable(node: &Value) -> Result<(), Status> {
     if find(&node["status"], "Ready").is_none_or(|ready| ready["status"] != "Unknown") {
         return Ok(());

@@ -10,37 +10,37 @@ use super::{
     shape::{PodShape, name},
 };
 
-/// All checks, in the order in which violations are told.
+/// All checks, in the order of violations in messages.
 pub(super) const CHECKS: &[Check] = &[
-    since_ever(&[(0, app_armor_profile)]),
+    inherited(&[(0, app_armor_profile)]),
     Check {
         versions: &[(0, capabilities)],
         replaced_since: Some(22),
     },
-    since_ever(&[(0, host_namespaces)]),
+    inherited(&[(0, host_namespaces)]),
     Check {
         versions: &[(0, host_path_volumes)],
         replaced_since: Some(0),
     },
-    since_ever(&[(0, host_ports)]),
-    since_ever(&[(34, hosts_of_probes)]),
-    since_ever(&[(0, privileged)]),
+    inherited(&[(0, host_ports)]),
+    inherited(&[(34, hosts_of_probes)]),
+    inherited(&[(0, privileged)]),
     Check {
         versions: &[(0, proc_mount), (35, proc_mount_of_own_users)],
         replaced_since: Some(35),
     },
-    since_ever(&[(0, selinux_options), (31, selinux_options_1_31)]),
+    inherited(&[(0, selinux_options), (31, selinux_options_1_31)]),
     Check {
         versions: &[(0, seccomp_annotations), (19, seccomp_profile)],
         replaced_since: Some(19),
     },
-    since_ever(&[
+    inherited(&[
         (0, sysctls),
         (27, sysctls_1_27),
         (29, sysctls_1_29),
         (32, sysctls_1_32),
     ]),
-    since_ever(&[(0, windows_host_process)]),
+    inherited(&[(0, windows_host_process)]),
 ];
 
 const APP_ARMOR_ANNOTATION: &str = "container.apparmor.security.beta.kubernetes.io/";
@@ -87,7 +87,7 @@ const SYSCTLS: [&str; 12] = [
 ];
 
 /// Makes a check that the restricted level has too.
-const fn since_ever(versions: &'static [(u64, super::evaluation::CheckFn)]) -> Check {
+const fn inherited(versions: &'static [(u64, super::evaluation::CheckFn)]) -> Check {
     Check {
         versions,
         replaced_since: None,

@@ -89,7 +89,7 @@ pub(super) fn plural(singular: &str, count: usize) -> String {
     format!("{singular}{ending}")
 }
 
-/// Returns the verb as it is after a number of things.
+/// Returns the singular or plural form of a verb.
 pub(super) fn uses(count: usize) -> &'static str {
     if count == 1 { "uses" } else { "use" }
 }

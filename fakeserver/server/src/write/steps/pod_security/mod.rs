@@ -1,8 +1,8 @@
 //! `PodSecurity`: pods keep to the policy in the labels of their namespace.
 //!
-//! Pods that violate what is enforced are refused. What is warned of is told to the writers of pods and of templates of
-//! pods. A namespace whose enforced policy becomes stricter is answered with warnings about its pods. Upstream has this
-//! in `k8s.io/pod-security-admission`.
+//! Pods that violate the enforced policy are rejected. Violations of the warning policy become warnings for writers of
+//! pods and pod templates. An update of a namespace to a stricter policy has warnings about its existing pods. Upstream
+//! has this in `k8s.io/pod-security-admission`.
 
 mod baseline;
 mod evaluation;
@@ -109,12 +109,12 @@ fn warn_of_template(write: &Write<'_>, pointer: &str, attempt: &mut Attempt<'_, 
 fn annotate(policy: &Policy, pod: &PodShape<'_>, audit: &AuditAnnotations) {
     if let Some(violations) = evaluate(policy.audit, pod) {
         debug!(policy = %policy.audit, "a pod violates the audited policy of its namespace");
-        let told = format!(
+        let violations = format!(
             "would violate PodSecurity \"{}\": {}",
             policy.audit,
             violations.details()
         );
-        audit.add(VIOLATIONS, told);
+        audit.add(VIOLATIONS, violations);
     }
 }
 
@@ -135,7 +135,7 @@ fn warn(
     }
 }
 
-/// Refuses labels that are no policy, and warns of pods that violate a stricter one.
+/// Rejects invalid policy labels, and warns of existing pods that violate a stricter policy.
 fn validate_namespace(write: &Write<'_>, attempt: &mut Attempt<'_, '_>) -> Result<(), Status> {
     let labels = |object: &Value| Policy::of_labels(&object["metadata"]["labels"]);
     let (new, errors) = labels(&write.new);
@@ -167,8 +167,8 @@ fn is_significant(old: &Value, new: &Value) -> bool {
             .ne(is.map(|container| &container["image"]))
     };
     let is_known = |container: &Value| {
-        let mut known = items(&old["spec"]["ephemeralContainers"]);
-        let same = known.find(|known| known["name"] == container["name"]);
+        let mut old_containers = items(&old["spec"]["ephemeralContainers"]);
+        let same = old_containers.find(|old| old["name"] == container["name"]);
         same.is_some_and(|same| same["image"] == container["image"])
     };
     is_changed("containers")

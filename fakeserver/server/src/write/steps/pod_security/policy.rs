@@ -55,7 +55,7 @@ pub(super) fn is_policy_label(name: &str) -> bool {
     name.starts_with(PREFIX)
 }
 
-/// The error of a label whose value is no level.
+/// The error of an invalid level.
 #[derive(Clone, Copy)]
 struct UnknownLevel;
 
@@ -118,12 +118,12 @@ impl Policy {
 impl<'a, F: Fn(&str) -> Option<&'a str>> Labels<'_, F> {
     /// Returns the level in a label: nothing if there is no such label, an error if its value is no level.
     fn level(&mut self, name: &str) -> Option<Result<Level, UnknownLevel>> {
-        let said = self.get(name)?;
-        let found = LEVELS.iter().find(|(name, _)| *name == said);
+        let value = self.get(name)?;
+        let found = LEVELS.iter().find(|(name, _)| *name == value);
         if found.is_none() {
             self.refuse(
                 name,
-                said,
+                value,
                 "must be one of privileged, baseline, restricted",
             );
         }
@@ -132,9 +132,9 @@ impl<'a, F: Fn(&str) -> Option<&'a str>> Labels<'_, F> {
 
     /// Returns the version in a label, if there is such a label. One that is no version stands for the latest.
     fn version(&mut self, name: &str) -> Option<Version> {
-        let said = self.get(name)?;
-        Some(Version::parse(said).unwrap_or_else(|| {
-            self.refuse(name, said, "must be \"latest\" or \"v1.x\"");
+        let value = self.get(name)?;
+        Some(Version::parse(value).unwrap_or_else(|| {
+            self.refuse(name, value, "must be \"latest\" or \"v1.x\"");
             Version::Latest
         }))
     }
@@ -143,10 +143,10 @@ impl<'a, F: Fn(&str) -> Option<&'a str>> Labels<'_, F> {
         (self.get)(&format!("{PREFIX}{name}"))
     }
 
-    fn refuse(&mut self, name: &str, said: &str, why: &str) {
+    fn refuse(&mut self, name: &str, value: &str, why: &str) {
         let field = format!("metadata.labels[{PREFIX}{name}]");
         self.errors
-            .push(FieldError::invalid(field, &json!(said), why));
+            .push(FieldError::invalid(field, &json!(value), why));
     }
 }
 

@@ -11,7 +11,7 @@ use super::{
     shape::{PodShape, name},
 };
 
-/// All checks, in the order in which violations are told.
+/// All checks, in the order of violations in messages.
 pub(super) const CHECKS: &[Check] = &[
     check(&[(8, privilege_escalation), (25, privilege_escalation_1_25)]),
     check(&[(22, capabilities), (25, capabilities_1_25)]),

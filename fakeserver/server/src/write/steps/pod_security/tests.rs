@@ -10,7 +10,7 @@ const BASELINE: Level = Level::Baseline;
 const RESTRICTED: Level = Level::Restricted;
 
 /// Returns what a pod violates, with details.
-fn told(level: Level, version: Version, pod: &Value) -> String {
+fn violations(level: Level, version: Version, pod: &Value) -> String {
     let policy = LevelVersion { level, version };
     let violations = evaluate(policy, &PodShape::new(pod));
     violations.map_or_else(String::new, |violations| violations.details())
@@ -41,13 +41,13 @@ fn context(change: &Value) -> Value {
 fn a_hardened_pod_violates_nothing() {
     let pod = pod_with(&json!({}));
     for minor in 0..40 {
-        assert_eq!(told(RESTRICTED, Version::Minor(minor), &pod), "");
+        assert_eq!(violations(RESTRICTED, Version::Minor(minor), &pod), "");
     }
-    assert_eq!(told(RESTRICTED, Version::Latest, &pod), "");
+    assert_eq!(violations(RESTRICTED, Version::Latest, &pod), "");
 }
 
 #[test]
-fn baseline_violations_are_told_in_the_order_of_the_checks() {
+fn baseline_violations_are_in_the_order_of_the_checks() {
     let spec = json!({
         "hostNetwork": true, "hostIPC": true,
         "volumes": [{"name": "v", "hostPath": {"path": "/"}}, {"name": "w", "emptyDir": {}}],
@@ -66,9 +66,9 @@ fn baseline_violations_are_told_in_the_order_of_the_checks() {
         "privileged": true, "procMount": "Unmasked", "capabilities": {"add": ["SYS_TIME", "CHOWN", "BPF"]},
         "seccompProfile": {"type": "Unconfined"}, "seLinuxOptions": {"role": "r"},
     });
-    let told = told(BASELINE, Version::Latest, &pod);
+    let violations = violations(BASELINE, Version::Latest, &pod);
     assert_eq!(
-        told,
+        violations,
         "forbidden AppArmor profile (pod must not set AppArmor profile type to \"Unconfined\"), \
          non-default capabilities (container \"a\" must not include \"BPF\", \"SYS_TIME\" in \
          securityContext.capabilities.add), host namespaces (hostNetwork=true, hostIPC=true), \
@@ -90,10 +90,10 @@ fn checks_differ_by_version() {
     ]}}));
     let expected = |sysctls: &str| format!("forbidden sysctls ({sysctls})");
     let both = expected("net.ipv4.tcp_rmem, net.ipv4.tcp_fin_timeout");
-    assert_eq!(told(BASELINE, Version::Minor(28), &sysctl), both);
+    assert_eq!(violations(BASELINE, Version::Minor(28), &sysctl), both);
     let one = expected("net.ipv4.tcp_rmem");
-    assert_eq!(told(BASELINE, Version::Minor(31), &sysctl), one);
-    assert_eq!(told(BASELINE, Version::Minor(99), &sysctl), "");
+    assert_eq!(violations(BASELINE, Version::Minor(31), &sysctl), one);
+    assert_eq!(violations(BASELINE, Version::Minor(99), &sysctl), "");
 
     let unmasked = context(&json!({"procMount": "Unmasked"}));
     let violation =
@@ -107,7 +107,7 @@ fn checks_differ_by_version() {
         (RESTRICTED, 34, &own_users, violation),
         (RESTRICTED, 35, &own_users, violation),
     ] {
-        assert_eq!(told(level, Version::Minor(version), pod), expected);
+        assert_eq!(violations(level, Version::Minor(version), pod), expected);
     }
 
     let mut annotated = pod_with(&json!({}));
@@ -119,12 +119,12 @@ fn checks_differ_by_version() {
     let armor = "forbidden AppArmor profile (annotation must not set AppArmor profile type to \
                  \"container.apparmor.security.beta.kubernetes.io/a=\"unconfined\"\")";
     assert_eq!(
-        told(BASELINE, Version::Minor(18), &annotated),
+        violations(BASELINE, Version::Minor(18), &annotated),
         format!(
             "{armor}, seccompProfile (forbidden annotation seccomp.security.alpha.kubernetes.io/pod=\"unconfined\")"
         )
     );
-    assert_eq!(told(BASELINE, Version::Minor(19), &annotated), armor);
+    assert_eq!(violations(BASELINE, Version::Minor(19), &annotated), armor);
 }
 
 #[test]
@@ -134,7 +134,7 @@ fn restricted_violations_name_pods_and_containers() {
         "volumes": [{"name": "n", "nfs": {}}, {"name": "h", "hostPath": {}}, {"name": "s", "secret": {}}],
     }});
     assert_eq!(
-        told(RESTRICTED, Version::Latest, &plain),
+        violations(RESTRICTED, Version::Latest, &plain),
         "allowPrivilegeEscalation != false (containers \"i\", \"c\" must set \
          securityContext.allowPrivilegeEscalation=false), unrestricted capabilities (containers \"i\", \"c\" must set \
          securityContext.capabilities.drop=[\"ALL\"]), restricted volume types (volumes \"n\", \"h\" use restricted \
@@ -144,19 +144,19 @@ fn restricted_violations_name_pods_and_containers() {
     );
     // The first versions have fewer checks.
     plain["spec"]["volumes"] = json!([]);
-    let first = told(RESTRICTED, Version::Minor(7), &plain);
+    let first = violations(RESTRICTED, Version::Minor(7), &plain);
     assert!(first.starts_with("runAsNonRoot"), "{first}");
     plain["spec"]["os"] = json!({"name": "windows"});
-    let windows = told(RESTRICTED, Version::Latest, &plain);
+    let windows = violations(RESTRICTED, Version::Latest, &plain);
     assert!(windows.starts_with("runAsNonRoot"), "{windows}");
     plain["spec"]["hostUsers"] = json!(false);
-    assert_eq!(told(RESTRICTED, Version::Latest, &plain), "");
+    assert_eq!(violations(RESTRICTED, Version::Latest, &plain), "");
 
     let root = context(&json!({
         "runAsNonRoot": false, "runAsUser": 0, "capabilities": {"add": ["NET_BIND_SERVICE", "CHOWN"]},
     }));
     assert_eq!(
-        told(RESTRICTED, Version::Latest, &root),
+        violations(RESTRICTED, Version::Latest, &root),
         "unrestricted capabilities (container \"b\" must not include \"CHOWN\" in securityContext.capabilities.add), \
          runAsNonRoot != true (container \"b\" must not set securityContext.runAsNonRoot=false), runAsUser=0 (container \
          \"b\" must not set runAsUser=0)"
@@ -172,12 +172,12 @@ fn policies_are_read_from_labels() {
         let labels = Value::Object(labels.collect());
         let (policy, errors) = Policy::of_labels(&labels);
         let errors: Vec<String> = errors.iter().map(ToString::to_string).collect();
-        let shown = [policy.enforce, policy.audit, policy.warn].map(|each| each.to_string());
-        (shown.join(" "), errors)
+        let levels = [policy.enforce, policy.audit, policy.warn].map(|each| each.to_string());
+        (levels.join(" "), errors)
     };
     let plain = "privileged:latest privileged:latest privileged:latest";
     assert_eq!(of(&[]), (plain.into(), vec![]));
-    // What is enforced is warned of.
+    // The warning level defaults to the enforced one.
     let enforced = of(&[("enforce", "baseline"), ("enforce-version", "v1.20")]).0;
     assert_eq!(enforced, "baseline:v1.20 privileged:latest baseline:v1.20");
     let both = of(&[

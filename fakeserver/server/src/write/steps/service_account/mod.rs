@@ -22,7 +22,7 @@ pub(in crate::write) const STEP: Step = Step::both(NAME, mutate, validate);
 
 const NAME: &str = "ServiceAccount";
 
-/// The annotation of pods that a kubelet has from elsewhere and shows here.
+/// The annotation of mirror pods.
 const MIRROR: &str = "kubernetes.io/config.mirror";
 
 /// Sets the account of a new pod, and what the pod has of it.
@@ -35,7 +35,7 @@ fn mutate(write: &mut Write<'_>, attempt: &mut Attempt<'_, '_>) -> Result<(), At
     }
     name_account(&mut write.new["spec"]);
     let account = account_of(write, attempt)?;
-    give(&mut write.new["spec"], &account, || {
+    add_credentials(&mut write.new["spec"], &account, || {
         attempt.volume_suffix().to_owned()
     });
     Ok(check_secrets(write, &account)?)
@@ -50,7 +50,7 @@ pub fn complete(backend: &Backend, tx: &Transaction<'_>, pod: &mut Value) {
     let namespace = pod["metadata"]["namespace"].as_str().unwrap_or_default();
     if let Some(account) = tx.get(&key(namespace, name_of_account(&pod["spec"]))) {
         let suffix = || backend.entropy.name_suffix();
-        give(&mut pod["spec"], &account.to_value(), suffix);
+        add_credentials(&mut pod["spec"], &account.to_value(), suffix);
     }
 }
 
@@ -63,7 +63,7 @@ fn name_account(spec: &mut Value) {
 }
 
 /// Gives a pod the token and the pull secrets of its account. `suffix` makes the name of a volume.
-fn give(spec: &mut Value, account: &Value, suffix: impl FnOnce() -> String) {
+fn add_credentials(spec: &mut Value, account: &Value, suffix: impl FnOnce() -> String) {
     let field = "automountServiceAccountToken";
     let mounts = spec[field].as_bool().or(account[field].as_bool());
     if mounts.unwrap_or(true) {
@@ -96,7 +96,7 @@ fn validate(write: &Write<'_>, attempt: &mut Attempt<'_, '_>) -> Result<(), Atte
         (Operation::Update, "ephemeralcontainers") => {
             let account = account_of(write, attempt)?;
             if enforces_secrets(&account) {
-                // Upstream answers this as an error of its own, which is no refusal.
+                // Upstream returns this error without wrapping it as forbidden.
                 secrets::check_ephemeral(&write.new["spec"], &account)
                     .map_err(Status::unclassified)?;
             }
@@ -120,7 +120,7 @@ fn account_of(write: &Write<'_>, attempt: &Attempt<'_, '_>) -> Result<Value, Att
     }
     let comes = name == DEFAULT && attempt.steps().awaits_accounts;
     if comes && !attempt.is_reviewed {
-        // A writer behind the API does not wait for it. It says nothing of its own.
+        // A writer behind the API does not wait for the controller.
         return Ok(Value::Null);
     }
     let missing = Status::not_found(Named {
@@ -161,7 +161,7 @@ fn check_mirror(write: &Write<'_>) -> Result<(), Status> {
         .any(|source| !source["serviceAccountToken"].is_null());
     let why = if !name_of_account(spec).is_empty() {
         "a mirror pod may not reference service accounts"
-    } else if secrets::uses_some(spec) {
+    } else if secrets::uses_secrets(spec) {
         "a mirror pod may not reference secrets"
     } else if uses_token {
         "a mirror pod may not use ServiceAccountToken volume projections"
@@ -173,8 +173,8 @@ fn check_mirror(write: &Write<'_>) -> Result<(), Status> {
 
 /// Returns whether an account restricts the secrets of its pods: by one of the words that Go takes for true.
 fn enforces_secrets(account: &Value) -> bool {
-    let said = account["metadata"]["annotations"][ENFORCES_SECRETS].as_str();
-    matches!(said, Some("1" | "t" | "T" | "true" | "TRUE" | "True"))
+    let annotation = account["metadata"]["annotations"][ENFORCES_SECRETS].as_str();
+    matches!(annotation, Some("1" | "t" | "T" | "true" | "TRUE" | "True"))
 }
 
 fn is_mirror(pod: &Value) -> bool {

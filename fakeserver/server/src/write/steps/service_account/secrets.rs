@@ -24,7 +24,7 @@ const CONTAINERS: [(&str, &str); 2] = [
 ];
 
 /// Returns whether a pod uses any secret.
-pub(super) fn uses_some(spec: &Value) -> bool {
+pub(super) fn uses_secrets(spec: &Value) -> bool {
     let of_pulls = items(&spec["imagePullSecrets"]).map(|secret| &secret["name"]);
     let containers = ["initContainers", "containers", "ephemeralContainers"]
         .into_iter()
@@ -132,9 +132,9 @@ mod tests {
             json!({"volumes": [{"csi": {"nodePublishSecretRef": {"name": "s"}}}]}),
             json!({"volumes": [{"projected": {"sources": [{}, {"secret": {"name": "s"}}]}}]}),
         ] {
-            assert!(uses_some(&spec), "{spec}");
+            assert!(uses_secrets(&spec), "{spec}");
         }
-        assert!(!uses_some(
+        assert!(!uses_secrets(
             &json!({"imagePullSecrets": [{"name": ""}], "volumes": [{}]})
         ));
     }

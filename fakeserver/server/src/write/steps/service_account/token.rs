@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 const PREFIX: &str = "kube-api-access-";
 /// The path at which programs look for their token.
 const PATH: &str = "/var/run/secrets/kubernetes.io/serviceaccount";
-/// The time after which a kubelet renews a token: an hour, and seven seconds that tell it from a chosen time.
+/// The expiry of a projected token: an hour, and seven seconds that distinguish it from a chosen expiry.
 const EXPIRATION_SECONDS: u32 = 3_607;
 /// The permissions of the files, 0644.
 const MODE: u32 = 420;

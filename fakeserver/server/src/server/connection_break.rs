@@ -1,4 +1,4 @@
-//! A body whose connection breaks by a fault.
+//! Response bodies that break their connection by a fault.
 
 use std::{
     future::Future,
@@ -24,26 +24,26 @@ use crate::faults::{Breakage, Connection};
 const FLUSH_LIMIT: Duration = Duration::from_secs(5);
 
 /// An observer that breaks the connection where the body fails by a [`Breakage`].
-struct Breaking {
+struct BreakObserver {
     connection: Connection,
     /// True if other requests share the connection, which then continues without this one.
     is_shared: bool,
     /// The number of flushes of the connection when it got the last part.
     flushes: u64,
-    ending: Ending,
+    state: BreakState,
 }
 
-/// The end of a body.
-enum Ending {
-    NotYet,
-    /// The bytes before the breakage are being sent.
-    Waiting(Breakage, Pin<Box<Sleep>>),
-    /// It never does.
-    Silent,
+/// The state of a breakage.
+enum BreakState {
+    Intact,
+    /// The bytes before the breakage are being flushed.
+    Flushing(Breakage, Pin<Box<Sleep>>),
+    /// The connection was broken: the body is pending for ever.
+    Done,
 }
 
-/// Answers `request`. What its answer orders to break breaks, when what goes before was sent.
-pub(super) async fn carry_out(
+/// Answers `request`, and breaks the connection where its body fails by a fault, after the bytes before were sent.
+pub(super) async fn break_on_fault(
     State(connection): State<Connection>,
     mut request: Request,
     next: Next,
@@ -52,30 +52,32 @@ pub(super) async fn carry_out(
     request.extensions_mut().insert(connection.clone());
     let response = next.run(request).await;
     response.map(|body| {
-        let breaking = Breaking {
+        let observer = BreakObserver {
             flushes: connection.flush_count(),
             connection,
             is_shared,
-            ending: Ending::NotYet,
+            state: BreakState::Intact,
         };
-        observe(body, breaking)
+        observe(body, observer)
     })
 }
 
-// === impl Breaking ===
+// === impl BreakObserver ===
 
-impl Breaking {
+impl BreakObserver {
     /// Breaks the connection once earlier bytes were sent, or the time limit for sending them has passed.
     fn poll_break(&mut self, context: &mut Context<'_>) -> PolledFrame {
-        let Ending::Waiting(breakage, limit) = &mut self.ending else {
+        let BreakState::Flushing(breakage, limit) = &mut self.state else {
             return Poll::Pending;
         };
         let flushed = self.connection.poll_flushed_after(self.flushes, context);
+        // A client that does not read would delay the break for ever.
         if flushed.is_pending() {
             ready!(limit.as_mut().poll(context));
         }
         let breakage = *breakage;
-        self.ending = Ending::Silent;
+        // Before the break: the body is polled again while the connection closes.
+        self.state = BreakState::Done;
         match breakage {
             Breakage::HalfOpen => {
                 self.connection.silence();
@@ -88,18 +90,19 @@ impl Breaking {
     }
 }
 
-impl BodyObserver for Breaking {
+impl BodyObserver for BreakObserver {
     fn poll_frame(&mut self, body: &mut Body, context: &mut Context<'_>) -> PolledFrame {
-        if !matches!(self.ending, Ending::NotYet) {
+        if !matches!(self.state, BreakState::Intact) {
             return self.poll_break(context);
         }
         let frame = ready!(Pin::new(body).poll_frame(context));
         if let Some(Err(error)) = &frame
             && let Some(breakage) = Breakage::of(error)
         {
-            self.ending = Ending::Waiting(breakage, Box::pin(sleep(FLUSH_LIMIT)));
+            self.state = BreakState::Flushing(breakage, Box::pin(sleep(FLUSH_LIMIT)));
             return self.poll_break(context);
         }
+        // Taken with each frame: the break waits for a flush after the last of them.
         self.flushes = self.connection.flush_count();
         Poll::Ready(frame)
     }

@@ -17,9 +17,9 @@ const PROXIED: [&str; 7] = ["get", "post", "put", "delete", "head", "options", "
 /// The methods of other connections.
 const CONNECTED: [&str; 2] = ["get", "post"];
 
-/// Makes the operations of a resource, or of one of its subresources.
+/// Builds the operations of a resource, or of one of its subresources.
 #[derive(Clone, Copy)]
-struct Maker<'a> {
+struct OperationBuilder<'a> {
     resource: &'a ResourceType,
     subresource: Option<&'a Subresource>,
     /// The operations concern one namespace, if the resource has any.
@@ -28,7 +28,7 @@ struct Maker<'a> {
 
 /// Returns the paths of a resource and of its subresources.
 pub(super) fn paths(resource: &ResourceType) -> Vec<Path> {
-    let maker = Maker::of(resource);
+    let maker = OperationBuilder::of(resource);
     let mut paths = Vec::new();
     if resource.is_namespaced {
         let all = maker.in_all_namespaces();
@@ -40,7 +40,7 @@ pub(super) fn paths(resource: &ResourceType) -> Vec<Path> {
     paths.push(maker.path("/{name}", &["get", "update", "delete", "patch"]));
     paths.push(maker.path("/{name}", &["watch"]));
     for subresource in &resource.subresources {
-        let below = Maker {
+        let below = OperationBuilder {
             subresource: Some(subresource),
             ..maker
         };
@@ -55,9 +55,9 @@ pub(super) fn paths(resource: &ResourceType) -> Vec<Path> {
     paths
 }
 
-// === impl Maker ===
+// === impl OperationBuilder ===
 
-impl<'a> Maker<'a> {
+impl<'a> OperationBuilder<'a> {
     fn of(resource: &'a ResourceType) -> Self {
         Self {
             resource,
@@ -87,7 +87,7 @@ impl<'a> Maker<'a> {
         }
     }
 
-    /// Returns the paths of a subresource that is no object: its own, and that of what lies behind a proxy.
+    /// Returns the paths of a connect subresource: its own, and the one with a proxied path.
     fn connections(self, below: &str) -> Vec<Path> {
         let methods = |methods: &[&'static str], is_behind: bool| {
             let operations = methods.iter();
@@ -138,11 +138,11 @@ impl<'a> Maker<'a> {
     }
 
     fn operation(self, verb: &'static str, below: &str) -> Operation {
-        let Meaning {
+        let HttpVerb {
             method,
             action,
             word,
-        } = Meaning::of(verb);
+        } = HttpVerb::of(verb);
         let end = if verb == "watchlist" { "List" } else { "" };
         let mut parameters = self.options(verb);
         parameters.push(parameters::pretty());
@@ -152,7 +152,7 @@ impl<'a> Maker<'a> {
             id: self.id(word, end),
             tag: tag(&self.resource.group, &self.resource.version),
             description: self.description(verb),
-            subject: Some((action, self.shown_kind())),
+            subject: Some((action, self.operation_kind())),
             parameters,
             body: self.body(verb),
             answer: self.answer(verb),
@@ -186,7 +186,7 @@ impl<'a> Maker<'a> {
         }
     }
 
-    /// The name of an operation, which says in between what it does in which group and version.
+    /// Returns the operation id: action, group and version, then the subject.
     fn id(self, (word, extra): (&str, &str), end: &str) -> String {
         let resource = self.resource;
         let scope = if self.is_in_namespace {
@@ -267,7 +267,7 @@ impl<'a> Maker<'a> {
         }
     }
 
-    /// Returns whether it connects to something that is no object of the API.
+    /// Returns whether the operation is a connect request, such as `exec` or `proxy`.
     fn is_connection(self) -> bool {
         self.subresource
             .is_some_and(|subresource| subresource.kind.kind.ends_with("Options"))
@@ -290,8 +290,8 @@ impl<'a> Maker<'a> {
         }
     }
 
-    /// The kind that the operation is said to be about. Those of custom resources are all about their own.
-    fn shown_kind(self) -> GroupVersionKind {
+    /// Returns the kind that the operation declares. Custom resources always declare their own kind.
+    fn operation_kind(self) -> GroupVersionKind {
         if self.is_custom() {
             self.resource.group_version_kind()
         } else {
@@ -352,7 +352,8 @@ impl<'a> Maker<'a> {
         }
     }
 
-    /// Returns whether an answer to a deletion is told to be the object. Namespaces are answered so, and not told.
+    /// Returns whether a deletion declares the object as its response. Namespaces return the object, but declare a
+    /// `Status`.
     fn returns_deleted(self) -> bool {
         let habits = &self.resource.rules.habits;
         !self.is_custom() && habits.returns_deleted && habits.removal != Removal::AfterContent
@@ -396,16 +397,16 @@ fn article(kind: &str) -> &'static str {
 }
 
 /// A verb of a resource in HTTP and in OpenAPI.
-struct Meaning {
+struct HttpVerb {
     method: &'static str,
     action: &'static str,
     /// The beginning of the operation's name, and what follows group and version.
     word: (&'static str, &'static str),
 }
 
-// === impl Meaning ===
+// === impl HttpVerb ===
 
-impl Meaning {
+impl HttpVerb {
     fn of(verb: &'static str) -> Self {
         let (method, action, word) = match verb {
             "get" => ("get", "get", ("read", "")),

@@ -1,4 +1,4 @@
-//! The headers of all answers.
+//! The headers of all responses.
 
 use std::sync::Arc;
 
@@ -17,17 +17,17 @@ const AUDIT_ID: HeaderName = HeaderName::from_static("audit-id");
 const FLOW_SCHEMA: HeaderName = HeaderName::from_static("x-kubernetes-pf-flowschema-uid");
 const PRIORITY_LEVEL: HeaderName = HeaderName::from_static("x-kubernetes-pf-prioritylevel-uid");
 
-/// Marks an answer that was given before the request was classified: it names no flow schema and no priority level.
+/// Marks a response from before the classification of the request: it has no headers of flow control.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Unclassified;
+pub(super) struct UnclassifiedResponse;
 
-/// Answers `request`, and puts on the answer what a client expects on each.
+/// Answers `request`, and adds the headers of every response.
 pub(super) async fn wrap(
     State(server): State<Arc<Server>>,
     mut request: Request,
     next: Next,
 ) -> Response {
-    // No request is read that far.
+    // Go's server rejects such a request line before any handler runs, so the response has none of the headers below.
     if !is_well_escaped(request.uri().path()) {
         return malformed();
     }
@@ -40,11 +40,14 @@ pub(super) async fn wrap(
         request.extensions_mut().insert(AuditAnnotations::kept());
     }
     let mut response = next.run(request).await;
-    // A connection that speaks another protocol now has none of them.
+    // A connection that was upgraded has none of these headers.
     if response.status() == StatusCode::SWITCHING_PROTOCOLS {
         return response;
     }
-    let is_classified = response.extensions().get::<Unclassified>().is_none();
+    let is_classified = response
+        .extensions()
+        .get::<UnclassifiedResponse>()
+        .is_none();
     let headers = response.headers_mut();
     headers.insert(AUDIT_ID, audit_id);
     headers
@@ -60,7 +63,7 @@ pub(super) async fn wrap(
     response
 }
 
-/// The answer to what is no request.
+/// Returns the response to a malformed request.
 fn malformed() -> Response {
     let headers = [
         (header::CONTENT_TYPE, "text/plain; charset=utf-8"),

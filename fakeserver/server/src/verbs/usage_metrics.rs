@@ -26,25 +26,25 @@ use crate::{
     write::Target,
 };
 
-/// A kind of object of which usage is measured.
+/// A kind of `metrics.k8s.io`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Measured {
+pub(super) enum MetricsKind {
     /// Nodes that are ready.
     Nodes,
     /// Pods that run.
     Pods,
 }
 
-/// The metrics of what was selected, and what could not be read.
+/// The metrics of the selected objects, with warnings about unreadable ones.
 #[derive(Debug, Default)]
 struct Measurements {
     items: Vec<Value>,
     warnings: Vec<String>,
 }
 
-// === impl Measured ===
+// === impl MetricsKind ===
 
-impl Measured {
+impl MetricsKind {
     /// The one that a request is about, if it is one of these.
     pub(super) fn of(target: &Target) -> Option<Self> {
         if target.rules().is(&node_metrics::KIND) {
@@ -56,8 +56,8 @@ impl Measured {
         }
     }
 
-    /// Answers with the usage now, by the state that `sees` says. A pod whose annotations cannot be read has none, and the
-    /// answer has a warning.
+    /// Answers with the current usage, in the state `sees`. A pod with unreadable annotations has no metrics, and the
+    /// response has a warning.
     pub(super) fn serve(
         self,
         api: &Api,
@@ -67,11 +67,11 @@ impl Measured {
         sees: Option<Revision>,
     ) -> Result<Response, Status> {
         let target = &request.target;
-        let mut shown = target.resource.group_version_kind();
+        let mut kind = target.resource.group_version_kind();
         if verb == Verb::List {
-            shown.kind = format!("{}List", shown.kind).into();
+            kind.kind = format!("{}List", kind.kind).into();
         }
-        let encoding = answer::encoding_of(api, request, &shown, Shape::Object)?;
+        let encoding = answer::encoding_of(api, request, &kind, Shape::Object)?;
         let selection = selection(target, options)?;
         let Measurements { items, warnings } = self.measure(api, &selection, sees);
         let body = if verb == Verb::List {
@@ -133,7 +133,7 @@ fn pods_of(
     selection: &Selection,
     now: &str,
 ) -> Measurements {
-    let mut measured = Measurements::default();
+    let mut metrics_kind = Measurements::default();
     for stored in pods.objects(&selection.range, None) {
         if !selection.matches(stored) {
             continue;
@@ -141,11 +141,13 @@ fn pods_of(
         let pod = stored.to_value();
         match usage::of_pod(&pod, &scripted(stored)) {
             Ok(containers) if containers.is_empty() => {}
-            Ok(containers) => measured.items.push(pod_metrics::of(&pod, &containers, now)),
-            Err(error) => measured.warnings.push(warning(stored, &error)),
+            Ok(containers) => metrics_kind
+                .items
+                .push(pod_metrics::of(&pod, &containers, now)),
+            Err(error) => metrics_kind.warnings.push(warning(stored, &error)),
         }
     }
-    measured
+    metrics_kind
 }
 
 /// Returns the metrics of the selected nodes that are ready.
@@ -155,7 +157,7 @@ fn nodes_of(
     selection: &Selection,
     now: &str,
 ) -> Measurements {
-    let mut measured = Measurements::default();
+    let mut metrics_kind = Measurements::default();
     let mut by_node: BTreeMap<String, Vec<Usage>> = BTreeMap::new();
     for stored in pods.objects(&Range::of(None), None) {
         let pod = stored.to_value();
@@ -165,7 +167,7 @@ fn nodes_of(
                 let used = containers.into_iter().map(|(_, usage)| usage);
                 node.or_default().extend(used);
             }
-            Err(error) => measured.warnings.push(warning(stored, &error)),
+            Err(error) => metrics_kind.warnings.push(warning(stored, &error)),
         }
     }
     for stored in nodes.objects(&selection.range, None) {
@@ -173,10 +175,10 @@ fn nodes_of(
         if selection.matches(stored) && is_ready(&node) {
             let used = by_node.remove(stored.name()).unwrap_or_default();
             let usage = usage::of_node(used);
-            measured.items.push(node_metrics::of(&node, usage, now));
+            metrics_kind.items.push(node_metrics::of(&node, usage, now));
         }
     }
-    measured
+    metrics_kind
 }
 
 fn is_ready(node: &Value) -> bool {

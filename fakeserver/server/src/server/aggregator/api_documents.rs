@@ -1,4 +1,4 @@
-//! The answers of servers about their APIs.
+//! The discovery and OpenAPI documents of aggregated servers.
 
 use std::{sync::Arc, time::Duration};
 
@@ -13,7 +13,7 @@ use crate::edge::{
     openapi::{RemoteSpec, index_entry},
 };
 
-/// The time after which a server is asked again.
+/// The time after which the documents are downloaded again.
 const PERIOD: Duration = Duration::from_mins(1);
 /// The media types of a document about all groups.
 const AGGREGATED: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,\
@@ -22,65 +22,68 @@ const JSON: &str = "application/json";
 
 /// The documents of a server about one API.
 #[derive(Clone, Debug, Default)]
-pub(in super::super) struct Learned {
-    /// The resources of the version, as they were told last.
+pub(in super::super) struct ApiDocuments {
+    /// The resources of the version, as downloaded last.
     pub(in super::super) resources: Arc<Vec<Value>>,
-    /// True if they were told when the server was asked last.
-    is_told: bool,
+    /// True if the last download succeeded.
+    is_fresh: bool,
     /// The entry of the index of version 3 of OpenAPI, if the server has one.
     pub(in super::super) index_entry: Option<Value>,
     /// The part of the document of version 2 of OpenAPI, with the tag of the whole.
     pub(in super::super) spec: Option<Arc<RemoteSpec>>,
     spec_tag: Option<HeaderValue>,
-    /// The time at which the server was asked last.
-    asked: Option<Instant>,
+    /// The time of the last download.
+    last_query: Option<Instant>,
 }
 
-// === impl Learned ===
+// === impl ApiDocuments ===
 
-impl Learned {
-    /// Returns whether the server is to be asked at `now`.
+impl ApiDocuments {
+    /// Returns whether to download the documents at `now`.
     pub(super) fn is_due(&self, now: Instant) -> bool {
-        !self.is_told || self.asked.is_none_or(|asked| now >= asked + PERIOD)
+        !self.is_fresh
+            || self
+                .last_query
+                .is_none_or(|last_query| now >= last_query + PERIOD)
     }
 
-    /// Returns whether the resources are those that the server has now, as far as is known.
-    pub(in super::super) fn is_told(&self) -> bool {
-        self.is_told
+    /// Returns whether the last download of the resources succeeded.
+    pub(in super::super) fn is_fresh(&self) -> bool {
+        self.is_fresh
     }
 
-    /// Notes that the server is away: what it has told is kept.
-    pub(super) fn grow_stale(&mut self) {
-        self.is_told = false;
+    /// Notes that the server is unavailable. Its documents are kept.
+    pub(super) fn mark_stale(&mut self) {
+        self.is_fresh = false;
     }
 
-    /// Takes in what another one has learned of discovery and version 3 of OpenAPI.
+    /// Takes over the discovery document and the index of OpenAPI version 3 of `other`.
     pub(super) fn adopt_discovery(&mut self, other: &Self) {
         self.resources = Arc::clone(&other.resources);
-        self.is_told = other.is_told;
+        self.is_fresh = other.is_fresh;
         self.index_entry.clone_from(&other.index_entry);
-        self.asked = other.asked;
+        self.last_query = other.last_query;
     }
 
-    /// Takes in what another one has learned of version 2 of OpenAPI.
+    /// Takes over the OpenAPI version 2 of `other`.
     pub(super) fn adopt_spec(&mut self, other: &Self) {
         self.spec.clone_from(&other.spec);
         self.spec_tag.clone_from(&other.spec_tag);
     }
 
-    /// Asks a server for the resources of an API, and for the index of version 3 of OpenAPI.
+    /// Downloads the resources of an API, and the index of version 3 of OpenAPI.
     ///
     /// # Cancel safety
     ///
-    /// If dropped, nothing was learned.
+    /// If dropped, the documents may be partly updated.
     pub(super) async fn ask_discovery(&mut self, source: &Source<'_>, api: &RemoteApi) {
-        self.asked = Some(Instant::now());
+        self.last_query = Some(Instant::now());
         match resources(source, api).await {
             Some(resources) => {
-                self.is_told = true;
+                self.is_fresh = true;
                 self.resources = Arc::new(resources);
             }
-            None => self.is_told = false,
+            None => self.is_fresh = false,
         }
         let index = source.get("/openapi/v3", &[(header::ACCEPT, JSON)]).await;
         if let Ok(index) = index {
@@ -89,11 +92,11 @@ impl Learned {
         }
     }
 
-    /// Asks a server for the document of version 2 of OpenAPI, unless it is as it was.
+    /// Downloads the document of version 2 of OpenAPI, unless its `ETag` is unchanged.
     ///
     /// # Cancel safety
     ///
-    /// If dropped, nothing was learned.
+    /// If dropped, the documents may be partly updated.
     pub(super) async fn ask_spec(&mut self, source: &Source<'_>, api: &RemoteApi) {
         let tag = self.spec_tag.as_ref().and_then(|tag| tag.to_str().ok());
         let mut headers = vec![(header::ACCEPT, JSON)];
@@ -114,7 +117,7 @@ impl Learned {
     }
 }
 
-/// Asks a server for the resources of an API: in one document of all groups, or else in one of the version.
+/// Downloads the resources of an API: from aggregated discovery, or else from the document of the version.
 async fn resources(source: &Source<'_>, api: &RemoteApi) -> Option<Vec<Value>> {
     let root = if api.group.is_empty() {
         "/api"
@@ -133,7 +136,7 @@ async fn resources(source: &Source<'_>, api: &RemoteApi) -> Option<Vec<Value>> {
     resources_of(&json_of(&one.ok()?)?, group, version)
 }
 
-/// Returns a document that was answered, if it is JSON.
+/// Parses a downloaded document, if the request succeeded and it is JSON.
 fn json_of(document: &Document) -> Option<Value> {
     if document.code != StatusCode::OK {
         return None;

@@ -25,15 +25,16 @@ const UNREAD_MAX_BYTES: usize = 8 * 1024 * 1024;
 /// The time for which an answer waits for that.
 const UNREAD_LIMIT: Duration = Duration::from_millis(500);
 
-/// The slot to which a body returns that was not read to its end.
+/// The slot to which an unfinished body returns.
 type Slot = Arc<Mutex<Option<Body>>>;
 
-/// An observer that keeps a body which is dropped before its end.
-struct Lent(Slot);
+/// An observer that returns a body to its slot, to be drained, if the body is dropped before its end.
+struct DrainObserver(Slot);
 
-/// Answers `request`, once nothing more of its body is on its way.
+/// Answers `request` after the rest of its body was drained.
 ///
-/// HTTP/2 can answer a stream that the client has not ended. A client that waits to be asked for its body sends none.
+/// HTTP/2 can answer a stream that the client has not ended. A client that sends `Expect: 100-continue` has not sent
+/// the body.
 pub(super) async fn drain(mut request: Request, next: Next) -> Response {
     let waits = request.headers().contains_key(header::EXPECT);
     if request.version() >= Version::HTTP_2 || waits || request.body().is_end_stream() {
@@ -41,12 +42,14 @@ pub(super) async fn drain(mut request: Request, next: Next) -> Response {
     }
     let slot = Slot::default();
     let body = std::mem::take(request.body_mut());
-    *request.body_mut() = observe(body, Lent(Arc::clone(&slot)));
+    *request.body_mut() = observe(body, DrainObserver(Arc::clone(&slot)));
     let mut response = next.run(request).await;
+    // After the handler, which may have read the body: only what is left returns to the slot.
     let rest = lock(&slot).take();
     if let Some(rest) = rest
         && !matches!(timeout(UNREAD_LIMIT, ends(rest)).await, Ok(true))
     {
+        // The unread rest would be taken for the next request.
         let close = HeaderValue::from_static("close");
         response.headers_mut().insert(header::CONNECTION, close);
     }
@@ -68,9 +71,9 @@ fn lock(slot: &Slot) -> MutexGuard<'_, Option<Body>> {
     slot.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-// === impl Lent ===
+// === impl DrainObserver ===
 
-impl BodyObserver for Lent {
+impl BodyObserver for DrainObserver {
     fn end(&mut self, body: Body) {
         if !body.is_end_stream() {
             *lock(&self.0) = Some(body);

@@ -23,7 +23,7 @@ use crate::{
     task::{side_by_side, worker_count},
 };
 
-/// The smallest number of items for whose lengths there is a thread.
+/// The minimum number of items for each thread that computes lengths.
 const ITEMS_MIN: usize = 128;
 
 // === impl Encoding ===
@@ -85,21 +85,21 @@ impl Encoding {
         )
     }
 
-    /// Appends an item of a list as CBOR. It says what it is if that is not what the list says.
+    /// Appends an item of a list as CBOR. The item has kind and apiVersion only if these do not follow from the list's.
     pub(super) fn push_cbor_item(&self, out: &mut Vec<u8>, object: &StoredObject) {
         let mut object = self.typed(object);
         if !self.has_whole_items() {
             remove(&mut object, "kind");
             remove(&mut object, "apiVersion");
         }
-        cbor::push_item(&object, self.shown_type(), out);
+        cbor::push_item(&object, self.response_type(), out);
     }
 
-    /// An answer of what is no copy of the store's bytes.
-    pub(super) fn made(&self, object: &Value) -> Bytes {
+    /// Encodes a parsed object.
+    pub(super) fn encode_value(&self, object: &Value) -> Bytes {
         match self.format() {
             Format::Protobuf => self.protobuf(object).into(),
-            Format::Cbor => cbor::encode(object, self.shown_type()).into(),
+            Format::Cbor => cbor::encode(object, self.response_type()).into(),
             Format::Json | Format::Yaml => {
                 let mut bytes = BytesMut::new();
                 self.put_json(&mut bytes, object);
@@ -109,11 +109,11 @@ impl Encoding {
         }
     }
 
-    pub(super) fn made_frame(&self, kind: &str, object: &Value) -> Bytes {
+    pub(super) fn encode_value_frame(&self, kind: &str, object: &Value) -> Bytes {
         match self.format() {
             Format::Protobuf => protobuf::encode_watch_frame(kind, &self.protobuf(object)).into(),
             Format::Cbor => {
-                let object = cbor::encode(object, self.shown_type());
+                let object = cbor::encode(object, self.response_type());
                 cbor::encode_frame(kind, &object).into()
             }
             Format::Json | Format::Yaml => {
@@ -126,9 +126,9 @@ impl Encoding {
         }
     }
 
-    /// The built-in type of what is shown, if it has one.
-    fn shown_type(&self) -> Option<TypeId> {
-        let (kind, api_version) = self.shown_kind();
+    /// Returns the built-in type of the encoded objects, if there is one.
+    fn response_type(&self) -> Option<TypeId> {
+        let (kind, api_version) = self.response_kind();
         let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
         type_of_kind(group, version, kind)
     }
@@ -147,14 +147,14 @@ impl Encoding {
         encoded.unwrap_or_else(|error| unencodable(&error))
     }
 
-    /// The message of what is shown, and what it calls itself.
+    /// Returns the protobuf type of the encoded objects, with their kind and apiVersion.
     fn protobuf_type(&self) -> Result<(TypeId, TypeMeta), ProtobufError> {
-        let (kind, api_version) = self.shown_kind();
+        let (kind, api_version) = self.response_kind();
         let meta = TypeMeta {
             kind: kind.to_owned(),
             api_version: api_version.to_owned(),
         };
-        match self.shown_type() {
+        match self.response_type() {
             Some(id) => Ok((id, meta)),
             None => Err(ProtobufError::UnknownKind {
                 api_version: meta.api_version,
@@ -163,7 +163,7 @@ impl Encoding {
         }
     }
 
-    pub(super) fn shown_kind(&self) -> (&str, &str) {
+    pub(super) fn response_kind(&self) -> (&str, &str) {
         match self.representation {
             Representation::Object => (&self.kind, &self.api_version),
             Representation::Metadata => (METADATA_KIND, self.meta_version.api_version()),
@@ -171,7 +171,7 @@ impl Encoding {
     }
 
     pub(super) fn list_kind(&self) -> TypeMeta {
-        let (kind, api_version) = self.shown_kind();
+        let (kind, api_version) = self.response_kind();
         let own = self.list_kind.as_deref();
         let own = own.filter(|_| self.representation == Representation::Object);
         TypeMeta {
@@ -180,9 +180,9 @@ impl Encoding {
         }
     }
 
-    /// As much of a stored object as is shown, and what it is.
+    /// Converts a stored object to the part that the response contains, with kind and apiVersion.
     ///
-    /// Rows are made of what is stored: their cells do not depend on the form.
+    /// Rows are built from the stored form: their cells do not depend on the version.
     pub(super) fn typed(&self, object: &StoredObject) -> Value {
         if let Some(form) = self.form.filter(|_| self.table.is_none()) {
             return self.typed_value(&form.convert(object.to_value()));
@@ -198,25 +198,26 @@ impl Encoding {
                 json!({"metadata": metadata})
             }
         };
-        self.named(value)
+        self.with_type_meta(value)
     }
 
     pub(super) fn typed_value(&self, object: &Value) -> Value {
-        self.named(match self.representation {
+        self.with_type_meta(match self.representation {
             Representation::Object => object.clone(),
             Representation::Metadata => json!({"metadata": object["metadata"]}),
         })
     }
 
-    fn named(&self, mut object: Value) -> Value {
-        let (kind, api_version) = self.shown_kind();
+    fn with_type_meta(&self, mut object: Value) -> Value {
+        let (kind, api_version) = self.response_kind();
         object["kind"] = kind.into();
         object["apiVersion"] = api_version.into();
         object
     }
 }
 
-/// Returns the substitute for an object that has no protobuf. None is stored: objects are read as their type first.
+/// Returns the substitute for an object that has no protobuf. No stored object lacks one: objects are decoded as their
+/// type first.
 pub(super) fn unencodable(error: &ProtobufError) -> Vec<u8> {
     error!(%error, "object not encoded");
     status_protobuf(&Status::internal(&error.to_string()))

@@ -4,23 +4,23 @@ use std::sync::Arc;
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// The requests that are being served, of those that read and of those that write. Watches and the like do not count.
+/// Limits of concurrent reads and writes. Watches and other long-running requests do not count.
 #[derive(Debug, Default)]
-pub(super) struct InFlight {
+pub(super) struct ConcurrencyLimit {
     reading: Option<Arc<Semaphore>>,
     writing: Option<Arc<Semaphore>>,
     /// The number of requests that may be served at a time; 0 if there is no limit.
     total: usize,
 }
 
-/// A request that is being served. It counts until this is dropped.
+/// A permit of a request that is being served. The request counts until it is dropped.
 #[derive(Debug)]
 #[must_use = "a request counts until its slot is dropped"]
 pub(super) struct Slot(Option<OwnedSemaphorePermit>);
 
-// === impl InFlight ===
+// === impl ConcurrencyLimit ===
 
-impl InFlight {
+impl ConcurrencyLimit {
     /// Limits concurrent requests: at most `reading` reads and `writing` writes are served at a time. 0 means no limit.
     pub(super) fn new(reading: usize, writing: usize) -> Self {
         let limited = |count: usize| {

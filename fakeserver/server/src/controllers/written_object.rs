@@ -54,20 +54,21 @@ pub fn resource_type(registry: &Registry, resource: &GroupResource) -> Option<Ar
     let mut versions = registry.group(resource.group())?.versions.iter();
     versions.find_map(|version| {
         let mut resources = version.resources.iter();
-        let found = resources.find(|known| &*known.plural == resource.resource())?;
+        let found = resources.find(|candidate| &*candidate.plural == resource.resource())?;
         Some(Arc::clone(found))
     })
 }
 
-/// Returns a stored object as `resource` shows it.
-pub fn shown(resource: &ResourceType, stored: &StoredObject) -> Value {
+/// Returns a stored object with the kind and apiVersion of `resource`.
+pub fn api_object(resource: &ResourceType, stored: &StoredObject) -> Value {
     let mut object = stored.to_value();
     object["kind"] = json!(&*resource.kind);
     object["apiVersion"] = json!(resource.api_version());
     object
 }
 
-/// A named object as it is after a POST at `now`. `admit` adds what admission adds by other objects.
+/// Returns the object that a POST of a named `object` at `now` would store. `admit` adds what admission derives from
+/// other objects.
 pub fn created(
     resource: &ResourceType,
     actor: Actor,
@@ -90,7 +91,7 @@ pub fn created(
     object
 }
 
-/// `new` as it is after a PUT at `now` in the place of `old`; it is `old` if nothing changes.
+/// Returns the object that a PUT of `new` over `old` at `now` would store; it equals `old` if nothing changes.
 pub fn updated(
     resource: &ResourceType,
     actor: Actor,
@@ -108,7 +109,7 @@ pub fn updated(
     recorded(resource, actor, Some(old), new, now)
 }
 
-/// Returns `old` as it is after a server-side apply at `now` that takes over fields of other managers.
+/// Returns the object that a forced server-side apply of `config` to `old` at `now` would store.
 pub(super) fn applied(
     resource: &ResourceType,
     actor: Actor,
@@ -130,7 +131,7 @@ pub(super) fn applied(
     Some(canonical(resource, applier.apply(Some(old), config).ok()?))
 }
 
-/// `new` with its managers, and its next generation if it wants something else.
+/// Returns `new` with its managers, and with the next generation if its specification differs.
 fn recorded(
     resource: &ResourceType,
     actor: Actor,
@@ -156,7 +157,7 @@ fn recorded(
     new
 }
 
-/// Fills in what every object of this type has, and leaves out what says nothing.
+/// Adds the fields that every object of this type has, and drops empty optional ones.
 fn canonical(resource: &ResourceType, object: Value) -> Value {
     match schema::type_of_kind(&resource.group, &resource.version, &resource.kind) {
         Some(id) => schema::canonical(schema::types(), id, object),

@@ -1,4 +1,4 @@
-//! The objects that say where the server of an API is.
+//! The service and endpoints of an aggregated API's server.
 
 use axum::Router;
 use fakeserver_kinds::{
@@ -20,7 +20,7 @@ use crate::{
 
 /// The service of an API, and its endpoints.
 #[derive(Debug)]
-pub(super) struct Facts {
+pub(super) struct ServiceEndpoints {
     service: Option<Value>,
     slices: Vec<Value>,
     /// The route that was configured to the service, for which its endpoints do not count.
@@ -38,9 +38,9 @@ pub(super) enum Address {
     },
 }
 
-// === impl Facts ===
+// === impl ServiceEndpoints ===
 
-impl Facts {
+impl ServiceEndpoints {
     /// Reads what is stored now.
     pub(super) fn read(backend: &Backend, reference: &ServiceReference) -> Self {
         let route = backend
@@ -60,7 +60,7 @@ impl Facts {
         })
     }
 
-    /// Returns the condition of an API that cannot be asked; `None` if its server is to be asked.
+    /// Returns the condition of an API without reachable endpoints; `None` if its server can be contacted.
     pub(super) fn unreachable(&self, api: &RemoteApi) -> Option<Availability> {
         let slices = self.route.is_none().then_some(&*self.slices);
         Availability::unreachable(api, self.service.as_ref(), slices)
@@ -70,7 +70,7 @@ impl Facts {
     ///
     /// # Errors
     ///
-    /// There are none, for this reason.
+    /// There are no addresses, for this reason.
     pub(super) fn addresses(
         &self,
         backend: &Backend,
@@ -121,7 +121,7 @@ fn locate(backend: &Backend, namespace: &str, place: Place) -> Result<Address, S
         format!("connection refused: this server runs no pods, and {name:?} is one; make endpoints without `targetRef`")
     })?;
     let address = kubelets.address(&pod.to_value())?;
-    // As the proxies of pods and services reach it.
+    // The port of a pod backend, as in the proxies of pods and services.
     let authority: Uri = address
         .parse()
         .map_err(|error| format!("{address:?} is no address: {error}"))?;

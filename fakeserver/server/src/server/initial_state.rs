@@ -16,10 +16,12 @@ use crate::{
 #[derive(Clone)]
 pub struct Progress(Arc<dyn Fn(usize, usize) + Send + Sync>);
 
-/// Puts in what the server is to begin with.
+/// Loads the initial objects of the server.
 pub(super) fn fill(server: &Server, progress: Option<&Progress>) -> Result<(), BuildError> {
-    let beginning = &server.beginning;
-    if let Some((snapshot, restart)) = &beginning.snapshot {
+    let initial_state = &server.initial_state;
+    // The snapshot first, since it replaces the whole store; then the cluster, which writes into it; then objects,
+    // which may refer to both.
+    if let Some((snapshot, restart)) = &initial_state.snapshot {
         server.restore(snapshot, *restart);
     }
     if let Some(cluster) = &server.cluster {
@@ -29,10 +31,10 @@ pub(super) fn fill(server: &Server, progress: Option<&Progress>) -> Result<(), B
             }
         });
     }
-    for (index, manifest) in beginning.objects.iter().enumerate() {
+    for (index, manifest) in initial_state.objects.iter().enumerate() {
         put(server, manifest)?;
         if let Some(Progress(hear)) = progress {
-            hear(index + 1, beginning.objects.len());
+            hear(index + 1, initial_state.objects.len());
         }
     }
     Ok(())
@@ -53,17 +55,18 @@ fn put(server: &Server, manifest: &Manifest) -> Result<(), BuildError> {
     })
 }
 
-/// Makes it the server that it was when it was built.
+/// Resets the server to its initial state.
 pub(super) fn reset(server: &Server) {
     if let Some(trace) = &server.trace {
+        // First: the trace of a reset is the new state as a whole, and not the way there.
         trace.pause();
     }
-    // Nothing of the old one is to happen in the new one.
+    // The simulated cluster stops first, so that none of its changes reaches the new store.
     if let Some(cluster) = &server.cluster {
         cluster.clear();
     }
     server.clear();
-    // A server that began with its data file has not yet taken what it would begin with otherwise.
+    // A server that began with its data file has not validated its other initial objects yet, so this can fail.
     if let Err(error) = fill(server, None) {
         tracing::warn!(
             error = &error as &dyn std::error::Error,
@@ -78,7 +81,7 @@ pub(super) fn reset(server: &Server) {
 // === impl Progress ===
 
 impl Progress {
-    /// Creates a callback that hears the number of loaded objects and their total.
+    /// Creates a callback that gets the number of loaded objects and their total.
     pub fn new(hear: impl Fn(usize, usize) + Send + Sync + 'static) -> Self {
         Self(Arc::new(hear))
     }
