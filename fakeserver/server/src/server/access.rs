@@ -7,33 +7,45 @@ use fakeserver_kinds::rbac::policy::Access;
 use fakeserver_value::status::Status;
 use http::{HeaderMap, HeaderValue, header, request::Parts};
 
-use super::assembly::Server;
+use uuid::Uuid;
+
 use crate::{
     edge::{
         authentication::Peer,
-        authorization::{impersonation, request_attributes},
+        authorization::{Authorizer, impersonation, request_attributes},
+        flow_control::FlowClassifier,
         request::Query,
         response::refusal,
     },
-    verbs::Requester,
+    verbs::{Api, Requester},
 };
+
+/// The rules by which requests are authorized and classified.
+#[derive(Debug)]
+pub(super) struct AccessControl {
+    pub(super) authorizer: Authorizer,
+    pub(super) flows: FlowClassifier,
+    /// The uids of the flow schema and the priority level of requests that no stored flow schema matches.
+    pub(super) default_flow: (Uuid, Uuid),
+}
 
 /// Authenticates a request. The handler refuses a request that is not authorized later. An answer here means that
 /// authentication or impersonation failed.
 pub(super) fn admit(
-    server: &Server,
+    api: &Api,
+    authorizer: &Authorizer,
     parts: &Parts,
     query: &Query,
 ) -> Result<Requester, Box<Response>> {
     let headers = &parts.headers;
-    let (api, backend) = (&server.api, server.backend());
+    let backend = &api.backend;
     let peer = parts.extensions.get::<Peer>();
     let user = api
         .authenticator
         .authenticate(headers, peer, &backend.storage, backend.clock.now())
         .map_err(|_| Box::new(refusal(headers, Status::unauthorized())))?;
     // One policy for the whole request: its impersonation and all its permissions are decided by the same roles.
-    let access = server.authorizer.access(&backend.storage);
+    let access = authorizer.access(&backend.storage);
     let impersonation_request =
         impersonation(headers).map_err(|why| Box::new(inconsistent_headers(headers, &why)))?;
     let (user, impersonator) = match impersonation_request {

@@ -3,28 +3,23 @@
 use std::{convert::Infallible, sync::Arc};
 
 use fakeserver_kinds::core::service::range::ServiceRange;
-use uuid::Uuid;
 
 use super::{
     Stats,
+    access::AccessControl,
     aggregator::Aggregator,
-    audit::AuditLog,
     bootstrap::{
         bootstrap_accounts, bootstrap_namespaces, bootstrap_optional_versions, bootstrap_roles,
         foundation,
     },
     concurrency_limit::ConcurrencyLimit,
     page::Page,
-    requests::Requests,
-    trace::{self, TraceLog},
+    request_log::RequestLogs,
+    trace,
 };
 use crate::{
     controllers::{self, ControllerManager, written_object::resource_type},
-    edge::{
-        authorization::{Authorization, Authorizer},
-        flow_control::{FlowClassifier, nominal_seats},
-        openapi::DocumentsCache,
-    },
+    edge::{authorization::Authorization, flow_control::nominal_seats, openapi::DocumentsCache},
     nodes::SimulatedCluster,
     store::{
         manifests::Manifest,
@@ -38,35 +33,28 @@ use crate::{
 #[derive(Debug)]
 pub(crate) struct Server {
     pub(crate) api: Api,
-    pub(super) authorizer: Authorizer,
-    pub(super) flows: FlowClassifier,
+    pub(super) access: AccessControl,
+    pub(super) in_flight: ConcurrencyLimit,
+    pub(super) logs: RequestLogs,
     pub(super) openapi: DocumentsCache,
     /// The APIs of other servers.
     pub(super) aggregator: Arc<Aggregator>,
-    pub(super) requests: Arc<Requests>,
-    pub(super) audit: Option<AuditLog>,
     /// The live page, if it is served.
     pub(super) page: Option<Page>,
-    pub(super) trace: Option<TraceLog>,
-    pub(super) in_flight: ConcurrencyLimit,
-    /// The uids of the flow schema and the priority level of requests that no stored flow schema takes.
-    pub(super) flow_control: (Uuid, Uuid),
     /// The controllers behind the requests.
     pub(super) controllers: ControllerManager,
     /// The simulated cluster, if there is one.
     pub(super) cluster: Option<Arc<dyn SimulatedCluster>>,
-    /// True if it begins with the objects that every cluster has.
-    pub(super) bootstraps: bool,
-    /// The range of the addresses of services, if it begins so.
-    pub(super) services: ServiceRange,
     pub(super) initial_state: InitialState,
     /// The file of the state, if there is one.
     pub(super) data: Option<DataFile>,
 }
 
-/// The initial state beside that of every cluster, which a reset restores.
-#[derive(Debug, Default)]
+/// The initial state, which a reset restores.
+#[derive(Debug)]
 pub(super) struct InitialState {
+    /// The range of the addresses of services, if the server begins with the objects that every cluster has.
+    pub(super) bootstrapped: Option<ServiceRange>,
     pub(super) snapshot: Option<(Snapshot, Restart)>,
     pub(super) objects: Vec<Manifest>,
 }
@@ -86,7 +74,7 @@ impl Server {
         if let Some(cluster) = &self.cluster {
             Arc::clone(cluster).start(self.backend(), tasks);
         }
-        if let Some(log) = &self.trace {
+        if let Some(log) = &self.logs.trace {
             let following = trace::follow(log.clone(), self.api.faults.clone());
             let stop = tasks.stop_token().clone();
             tasks.spawn(async move {
@@ -97,7 +85,7 @@ impl Server {
 
     /// Begins the trace, if there is one: what was made until now is not in it.
     pub(super) fn begin_trace(&self) {
-        let Some(log) = &self.trace else { return };
+        let Some(log) = &self.logs.trace else { return };
         let backend = Arc::downgrade(self.backend());
         log.begin(Box::new(move |stored| {
             let backend = backend.upgrade();
@@ -111,9 +99,9 @@ impl Server {
     /// Resets the server to a new cluster. Time, uids and faults continue.
     pub(super) fn clear(&self) {
         let backend = self.backend();
-        if self.bootstraps {
+        if let Some(services) = self.initial_state.bootstrapped {
             backend.reset(
-                Some(&foundation(&backend.clock.now_text(), self.services)),
+                Some(&foundation(&backend.clock.now_text(), services)),
                 |tx| {
                     // In the order of a real server: namespaces before accounts, which are in them.
                     bootstrap_namespaces(backend, tx);
@@ -135,7 +123,7 @@ impl Server {
     /// Restores the contents of `snapshot`: serves its definitions, and resumes the controllers.
     pub(super) fn restore(&self, snapshot: &Snapshot, restart: Restart) {
         write::restore(self.backend(), snapshot, restart);
-        if self.bootstraps {
+        if self.initial_state.bootstrapped.is_some() {
             // The state may come from a server without rules, or without versions that this one has.
             let Ok(()) = self.backend().storage.transact(|tx| {
                 if self.has_rules() {
@@ -163,7 +151,7 @@ impl Server {
             watchers: self.backend().watchers.len(),
             unseen_changes: self.controllers.unseen_changes(),
             requests: self.api.tally.counts(),
-            requests_forgotten: self.requests.forgotten(),
+            requests_forgotten: self.logs.requests.forgotten(),
         }
     }
 
@@ -175,12 +163,12 @@ impl Server {
 
     /// Returns whether requests are allowed by rules.
     fn has_rules(&self) -> bool {
-        self.authorizer.mode() == Authorization::Rbac
+        self.access.authorizer.mode() == Authorization::Rbac
     }
 
     fn reset_counts(&self) {
         self.api.tally.reset();
         self.api.inert.reset();
-        self.requests.reset();
+        self.logs.requests.reset();
     }
 }

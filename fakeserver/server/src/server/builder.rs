@@ -11,6 +11,7 @@ use serde_json::Value;
 use super::Certificates;
 use super::{
     BuildError, Controllers, FakeServer, Progress,
+    access::AccessControl,
     aggregator::Aggregator,
     assembly::{InitialState, Server},
     audit::AuditLog,
@@ -19,6 +20,7 @@ use super::{
     feature_gates::FeatureGates,
     initial_state,
     page::Page,
+    request_log::RequestLogs,
     requests::{REQUESTS_KEPT, Requests},
     security::Security,
     trace::TraceLog,
@@ -365,23 +367,26 @@ impl FakeServerBuilder {
         let backend = Arc::new(self.backend(from, kubelets, &controllers, &aggregator));
         let drawn = from.map(|snapshot| snapshot.drawn);
         // Drawn before anything else, so that a seed gives the same uids, whatever objects follow.
-        let flow_control = (backend.entropy.audit_id(), backend.entropy.audit_id());
+        let default_flow = (backend.entropy.audit_id(), backend.entropy.audit_id());
         let server = Server {
-            authorizer: Authorizer::new(self.security.authorization),
-            flows: FlowClassifier::default(),
+            access: AccessControl {
+                authorizer: Authorizer::new(self.security.authorization),
+                flows: FlowClassifier::default(),
+                default_flow,
+            },
+            in_flight: ConcurrencyLimit::new(self.in_flight.0, self.in_flight.1),
+            logs: RequestLogs {
+                requests: Arc::new(Requests::new(self.requests_kept, self.keeps_bodies)),
+                audit: self.audit_log,
+                trace: self.trace,
+            },
             openapi: DocumentsCache::default(),
             aggregator,
-            requests: Arc::new(Requests::new(self.requests_kept, self.keeps_bodies)),
-            audit: self.audit_log,
             page: self.page_token.as_deref().map(Page::new),
-            trace: self.trace,
-            in_flight: ConcurrencyLimit::new(self.in_flight.0, self.in_flight.1),
-            flow_control,
             controllers,
             cluster: self.cluster.map(|source| source.cluster()),
-            bootstraps: self.bootstraps,
-            services: self.services,
             initial_state: InitialState {
+                bootstrapped: self.bootstraps.then_some(self.services),
                 snapshot: self.snapshot.map(|snapshot| (snapshot, self.restart)),
                 objects,
             },

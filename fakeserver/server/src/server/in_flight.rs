@@ -9,7 +9,7 @@ use std::{
 
 use axum::{
     body::Body,
-    extract::{Request, State},
+    extract::Request,
     middleware::Next,
     response::{IntoResponse, Response},
 };
@@ -20,12 +20,12 @@ use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    assembly::Server,
-    concurrency_limit::Slot,
+    concurrency_limit::{ConcurrencyLimit, Slot},
     observed_body::{BodyObserver, PolledFrame, observe},
 };
 use crate::{
     edge::request::{ApiPath, Query, REQUEST_LIMIT},
+    task::TaskSet,
     verbs::Verb,
 };
 
@@ -38,7 +38,8 @@ struct HeldSlot {
 
 /// Answers `request`, or rejects it with 429 if too many are in flight. Long-running requests do not count.
 pub(super) async fn admit(
-    State(server): State<Arc<Server>>,
+    limit: &ConcurrencyLimit,
+    tasks: &TaskSet,
     request: Request,
     next: Next,
 ) -> Response {
@@ -51,28 +52,28 @@ pub(super) async fn admit(
         Method::GET | Method::HEAD | Method::OPTIONS
     );
     // Before authentication: a flood of requests must not cost more than this.
-    let Some(slot) = server.in_flight.enter(is_reading) else {
+    let Some(slot) = limit.enter(is_reading) else {
         return too_many();
     };
     let response = next.run(request).await;
     if slot.is_counted() {
-        hold_for_a_time(&server, response, slot)
+        hold_for_a_time(tasks, response, slot)
     } else {
         response
     }
 }
 
 /// Frees `slot` after the response was sent. If that takes too long, frees the slot and stops sending.
-fn hold_for_a_time(server: &Server, response: Response, slot: Slot) -> Response {
+fn hold_for_a_time(tasks: &TaskSet, response: Response, slot: Slot) -> Response {
     let held = HeldSlot {
         slot: Arc::new(Mutex::new(Some(slot))),
         sent: CancellationToken::new(),
     };
     let slot = Arc::clone(&held.slot);
     let sent = held.sent.clone();
-    let stop = server.api.tasks.stop_token().clone();
+    let stop = tasks.stop_token().clone();
     // The body of a slow reader is not polled, so it cannot check the time itself: a task does.
-    server.api.tasks.spawn(async move {
+    tasks.spawn(async move {
         tokio::select! {
             biased;
             () = sent.cancelled() => {}

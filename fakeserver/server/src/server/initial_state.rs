@@ -57,7 +57,7 @@ fn put(server: &Server, manifest: &Manifest) -> Result<(), BuildError> {
 
 /// Resets the server to its initial state.
 pub(super) fn reset(server: &Server) {
-    if let Some(trace) = &server.trace {
+    if let Some(trace) = &server.logs.trace {
         // First: the trace of a reset is the new state as a whole, and not the way there.
         trace.pause();
     }
@@ -73,7 +73,7 @@ pub(super) fn reset(server: &Server) {
             "server reset without all of its objects"
         );
     }
-    if let Some(trace) = &server.trace {
+    if let Some(trace) = &server.logs.trace {
         trace.resume("the server was reset");
     }
 }

@@ -6,8 +6,8 @@ use http::request::Parts;
 use tokio::time::Instant;
 use tracing::{Level, enabled, info};
 
-use super::{assembly::Server, audit::AuditedRequest};
-use crate::verbs::Requester;
+use super::audit::{AuditLog, AuditedRequest};
+use crate::{clock::Clock, verbs::Requester};
 
 /// The log entries of a request that is being served.
 #[derive(Debug)]
@@ -31,21 +31,20 @@ struct AccessLine {
 impl LoggedRequest {
     /// Begins the entries of a request. Without a requester, authentication has failed.
     pub(super) fn begin(
-        server: &Server,
+        audit: Option<&AuditLog>,
+        clock: Clock,
         parts: &Parts,
         attributes: impl Fn() -> Attributes,
         requester: Option<&Requester>,
     ) -> Self {
         let is_logged = enabled!(target: "fakeserver::access", Level::INFO);
-        if !is_logged && server.audit.is_none() {
+        if !is_logged && audit.is_none() {
             return Self {
                 access: None,
                 audited: None,
             };
         }
         let attributes = attributes();
-        let clock = server.backend().clock;
-        let audit = server.audit.as_ref();
         Self {
             audited: audit.and_then(|log| log.begin(clock, parts, &attributes, requester)),
             access: is_logged.then(|| AccessLine::of(attributes, requester)),

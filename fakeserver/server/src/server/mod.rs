@@ -307,7 +307,7 @@ impl FakeServer {
     pub async fn shutdown(&self) {
         // Before the trace ends: the last changes of the tasks are in it.
         self.server.api.tasks.shutdown().await;
-        if let Some(trace) = &self.server.trace {
+        if let Some(trace) = &self.server.logs.trace {
             trace.end();
         }
     }

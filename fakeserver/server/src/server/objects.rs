@@ -104,12 +104,12 @@ impl FakeServer {
     /// # }
     /// ```
     pub fn requests(&self) -> Vec<RequestRecord> {
-        self.server.requests.all()
+        self.server.logs.requests.all()
     }
 
     /// The last requests, which are forgotten with that: what comes next belongs to the next step of a test.
     pub fn take_requests(&self) -> Vec<RequestRecord> {
-        self.server.requests.take()
+        self.server.logs.requests.take()
     }
 
     /// Lets `answer` answer requests that match `filter`, instead of the server; where it gives nothing, the server does.

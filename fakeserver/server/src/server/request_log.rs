@@ -2,23 +2,19 @@
 
 use std::sync::Arc;
 
-use axum::{
-    body::Body,
-    extract::{Request, State},
-    middleware::Next,
-    response::Response,
-};
+use axum::{body::Body, extract::Request, middleware::Next, response::Response};
 use http::{HeaderValue, Method, header, request::Parts};
 use http_body_util::BodyExt;
 
 use super::{
-    assembly::Server,
+    audit::AuditLog,
     requests::{RequestRecord, Requests},
-    trace::Traced,
+    trace::{TraceLog, Traced},
 };
 use crate::{
     edge::request::{ApiPath, Query},
     faults::RequestFacts,
+    store::Storage,
     verbs::Verb,
 };
 
@@ -27,9 +23,18 @@ const AGENT_BYTES: usize = 1 << 10;
 /// The number of bytes of a path, and of a query, that are remembered.
 const PATH_BYTES: usize = 8 << 10;
 
+/// The logs that a server keeps of its requests.
+#[derive(Debug)]
+pub(super) struct RequestLogs {
+    pub(super) requests: Arc<Requests>,
+    pub(super) audit: Option<AuditLog>,
+    pub(super) trace: Option<TraceLog>,
+}
+
 /// Answers `request`, and records it. Requests to `/_control` are not recorded.
 pub(super) async fn record(
-    State(server): State<Arc<Server>>,
+    logs: &RequestLogs,
+    storage: &Storage,
     request: Request,
     next: Next,
 ) -> Response {
@@ -37,10 +42,10 @@ pub(super) async fn record(
         return next.run(request).await;
     }
     let (parts, body) = request.into_parts();
-    let requests = &server.requests;
-    let revision = server.backend().storage.revision().get();
+    let requests = &logs.requests;
+    let revision = storage.revision().get();
     let record = record_of(&parts, revision);
-    let trace = server.trace.as_ref();
+    let trace = logs.trace.as_ref();
     let traced = trace.and_then(|log| Traced::begin(log, &record));
     let number = requests.begin(record);
     let body = if requests.keeps_bodies {

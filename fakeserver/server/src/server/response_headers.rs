@@ -1,17 +1,17 @@
 //! The headers of all responses.
 
-use std::sync::Arc;
-
 use axum::{
-    extract::{Request, State},
+    extract::Request,
     middleware::Next,
     response::{IntoResponse, Response},
 };
 use fakeserver_value::audit_annotations::AuditAnnotations;
 use http::{HeaderName, HeaderValue, StatusCode, header};
 
-use super::{assembly::Server, audit::AuditId};
-use crate::edge::request::is_well_escaped;
+use uuid::Uuid;
+
+use super::audit::AuditId;
+use crate::{edge::request::is_well_escaped, entropy::Entropy};
 
 const AUDIT_ID: HeaderName = HeaderName::from_static("audit-id");
 const FLOW_SCHEMA: HeaderName = HeaderName::from_static("x-kubernetes-pf-flowschema-uid");
@@ -23,7 +23,9 @@ pub(super) struct UnclassifiedResponse;
 
 /// Answers `request`, and adds the headers of every response.
 pub(super) async fn wrap(
-    State(server): State<Arc<Server>>,
+    entropy: &Entropy,
+    is_audited: bool,
+    (flow_schema, priority_level): (Uuid, Uuid),
     mut request: Request,
     next: Next,
 ) -> Response {
@@ -31,12 +33,11 @@ pub(super) async fn wrap(
     if !is_well_escaped(request.uri().path()) {
         return malformed();
     }
-    server.start();
     let audit_id = request.headers().get(AUDIT_ID).cloned();
-    let audit_id = audit_id.unwrap_or_else(|| text(&server.backend().entropy.audit_id()));
+    let audit_id = audit_id.unwrap_or_else(|| text(&entropy.audit_id()));
     let id = AuditId(audit_id.clone());
     request.extensions_mut().insert(id);
-    if server.audit.is_some() {
+    if is_audited {
         request.extensions_mut().insert(AuditAnnotations::kept());
     }
     let mut response = next.run(request).await;
@@ -54,7 +55,6 @@ pub(super) async fn wrap(
         .entry(header::CACHE_CONTROL)
         .or_insert(HeaderValue::from_static("no-cache, private"));
     if is_classified {
-        let (flow_schema, priority_level) = server.flow_control;
         headers.entry(FLOW_SCHEMA).or_insert(text(&flow_schema));
         headers
             .entry(PRIORITY_LEVEL)
@@ -72,6 +72,6 @@ fn malformed() -> Response {
     (StatusCode::BAD_REQUEST, headers, "400 Bad Request").into_response()
 }
 
-fn text(uid: &uuid::Uuid) -> HeaderValue {
+fn text(uid: &Uuid) -> HeaderValue {
     HeaderValue::from_str(&uid.to_string()).expect("uids are ASCII")
 }

@@ -6,7 +6,7 @@ use axum::{
     Router,
     body::Body,
     extract::{Request, State},
-    middleware,
+    middleware::{self, Next},
     response::{IntoResponse, Response},
 };
 use fakeserver_kinds::registry::{Lookup, Registry};
@@ -39,19 +39,25 @@ pub(super) fn router(server: Arc<Server>) -> Router {
         .fallback(handle)
         .with_state(Arc::clone(&server))
         .layer(CatchPanicLayer::custom(on_panic))
-        .layer(middleware::from_fn_with_state(
-            Arc::clone(&server),
-            in_flight::admit,
-        ))
-        .layer(middleware::from_fn_with_state(
-            Arc::clone(&server),
-            request_log::record,
-        ))
+        .layer(middleware::from_fn_with_state(Arc::clone(&server), limit))
+        .layer(middleware::from_fn_with_state(Arc::clone(&server), record))
         // Outermost, so that an answer to a panic has the headers of every answer.
-        .layer(middleware::from_fn_with_state(
-            server,
-            response_headers::wrap,
-        ))
+        .layer(middleware::from_fn_with_state(server, wrap))
+}
+
+async fn wrap(State(server): State<Arc<Server>>, request: Request, next: Next) -> Response {
+    server.start();
+    let is_audited = server.logs.audit.is_some();
+    let flow = server.access.default_flow;
+    response_headers::wrap(&server.backend().entropy, is_audited, flow, request, next).await
+}
+
+async fn record(State(server): State<Arc<Server>>, request: Request, next: Next) -> Response {
+    request_log::record(&server.logs, &server.backend().storage, request, next).await
+}
+
+async fn limit(State(server): State<Arc<Server>>, request: Request, next: Next) -> Response {
+    in_flight::admit(&server.in_flight, &server.api.tasks, request, next).await
 }
 
 async fn handle(State(server): State<Arc<Server>>, request: Request) -> Response {
@@ -73,11 +79,17 @@ pub(super) async fn respond(
 ) -> (Response, LoggedRequest) {
     let query = Query::parse(parts.uri.query());
     // The time limit comes before authentication, as in the filters of a real server.
-    let admitted =
-        check_time_limit(parts, &query).and_then(|()| access::admit(server, parts, &query));
+    let admitted = check_time_limit(parts, &query)
+        .and_then(|()| access::admit(&server.api, &server.access.authorizer, parts, &query));
     let attributes = || request_attributes(&parts.method, parts.uri.path(), &query);
     // Begun for failed authentication, too: it is in the logs.
-    let logged = LoggedRequest::begin(server, parts, attributes, admitted.as_ref().ok());
+    let logged = LoggedRequest::begin(
+        server.logs.audit.as_ref(),
+        server.backend().clock,
+        parts,
+        attributes,
+        admitted.as_ref().ok(),
+    );
     let requester = match admitted {
         Ok(requester) => requester,
         Err(mut refused) => {
@@ -89,7 +101,10 @@ pub(super) async fn respond(
     };
     let storage = &server.backend().storage;
     // After authentication: flow schemas select by user. A 401 has no such headers.
-    let classification = server.flows.classify(storage, &requester.user, attributes);
+    let classification = server
+        .access
+        .flows
+        .classify(storage, &requester.user, attributes);
     let body = logged.observe(body);
     let mut response = answer(server, parts, query, requester, body).await;
     response
@@ -125,7 +140,7 @@ async fn answer(
     let (method, headers) = (&parts.method, &parts.headers);
     let path = ApiPath::parse(parts.uri.path());
     if let Some(target) = aggregated_api(server, parts, &path) {
-        return aggregator::forward(server, parts, &query, &requester, body, &target).await;
+        return aggregator::forward(&server.api, parts, &query, &requester, body, &target).await;
     }
     let registry = server.api.registry();
     let path = match path {
@@ -166,7 +181,12 @@ async fn answer(
         ApiPath::Metrics => Some(metrics::serve(method, &server.stats(), &server.seats())),
         ApiPath::OpenApi(path) => {
             let documents = server.openapi.of(server.backend().registry());
-            let merged = aggregator::documents(server, &documents);
+            let merged = aggregator::documents(
+                &server.aggregator,
+                &server.backend().storage,
+                &server.openapi,
+                &documents,
+            );
             openapi::serve(&merged, &server.backend().clock, &path, &query, headers).map(Ok)
         }
         #[cfg(feature = "tls")]
@@ -175,7 +195,7 @@ async fn answer(
             let is_pretty = is_pretty(&query, headers);
             let source = DiscoverySource {
                 registry: &registry,
-                remote: &aggregator::groups(server),
+                remote: &aggregator::groups(&server.aggregator, &server.backend().storage),
                 media_types: server.api.media_types,
                 is_hidden: &|group, version| discovery_request.is_hidden(group, version),
             };

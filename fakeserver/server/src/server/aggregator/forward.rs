@@ -1,7 +1,5 @@
 //! Requests that the server of an API answers.
 
-use std::sync::Arc;
-
 use axum::{body::Body, response::Response};
 use fakeserver_value::user::UserInfo;
 use http::{HeaderMap, HeaderName, HeaderValue, Request, StatusCode, header, request::Parts};
@@ -9,7 +7,6 @@ use tokio::time::timeout;
 
 use super::{
     super::{
-        assembly::Server,
         audit::AuditId,
         router::plain,
         websocket::{Tunnel, UpgradeSupport},
@@ -25,7 +22,7 @@ use crate::{
         request::{ApiPath, Query, REQUEST_LIMIT},
         response::timed_out,
     },
-    verbs::{DiscoveryRequest, Requester, Verb, admit_forwarded},
+    verbs::{Api, DiscoveryRequest, Requester, Verb, admit_forwarded},
     write::webhook::Trust,
 };
 
@@ -40,7 +37,7 @@ const OF_FLOWS: &str = "x-kubernetes-pf-";
 ///
 /// If dropped, the connection with the other server is closed, which may have received the request.
 pub(in super::super) async fn forward(
-    server: &Arc<Server>,
+    api: &Api,
     parts: &Parts,
     query: &Query,
     requester: &Requester,
@@ -51,7 +48,7 @@ pub(in super::super) async fn forward(
     if let Some(refused) = requester.refusal(&parts.headers) {
         return refused;
     }
-    let discovery_request = DiscoveryRequest::new(&server.api, requester, parts);
+    let discovery_request = DiscoveryRequest::new(api, requester, parts);
     if let Err(answer) =
         admit_forwarded(&discovery_request, &ApiPath::parse(parts.uri.path()), query).await
     {
@@ -61,25 +58,24 @@ pub(in super::super) async fn forward(
     if !target.is_available {
         return unavailable();
     }
-    let api = &*target.api;
-    let backend = server.backend();
-    let endpoints = ServiceEndpoints::read(backend, &api.service);
-    let Ok(addresses) = endpoints.addresses(backend, api) else {
+    let remote = &*target.api;
+    let endpoints = ServiceEndpoints::read(&api.backend, &remote.service);
+    let Ok(addresses) = endpoints.addresses(&api.backend, remote) else {
         return unavailable();
     };
-    let trust = if api.skips_verification {
+    let trust = if remote.skips_verification {
         Trust::Anyone
     } else {
-        Trust::Bundle(&api.ca_bundle)
+        Trust::Bundle(&remote.ca_bundle)
     };
-    let opened = UpstreamConnection::open(api, &addresses, trust, CONNECT_LIMIT).await;
+    let opened = UpstreamConnection::open(remote, &addresses, trust, CONNECT_LIMIT).await;
     let (connection, driver) = match opened {
         Ok(opened) => opened,
         Err(why) => return unreachable(&why),
     };
-    let stop = server.api.tasks.stop_token().clone();
+    let stop = api.tasks.stop_token().clone();
     // The task ends with the response, or when the client stops reading it.
-    server.api.tasks.spawn(async move {
+    api.tasks.spawn(async move {
         stop.run_until_cancelled(driver).await;
     });
     let sending = connection.send(request(parts, &requester.user, body));

@@ -4,20 +4,19 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use fakeserver_kinds::apiregistration::{api_service, remote::Priorities};
 
-use super::{super::assembly::Server, AggregatedApi};
+use super::{AggregatedApi, Aggregator};
 
 use crate::{
     edge::{
         discovery::{Remote, RemoteVersion},
-        openapi::{Documents, MergedDocuments},
+        openapi::{Documents, DocumentsCache, MergedDocuments},
     },
-    store::Range,
+    store::{Range, Storage},
 };
 
 /// Returns the versions of groups that other servers serve, and the priorities of all.
-pub(in super::super) fn groups(server: &Server) -> Remote {
-    let storage = &server.backend().storage;
-    let all = server.aggregator.all(storage);
+pub(in super::super) fn groups(aggregator: &Aggregator, storage: &Storage) -> Remote {
+    let all = aggregator.all(storage);
     if all.is_empty() {
         return Remote::default();
     }
@@ -41,10 +40,12 @@ pub(in super::super) fn groups(server: &Server) -> Remote {
 
 /// Returns the documents of OpenAPI of this server, with those of others.
 pub(in super::super) fn documents<'a>(
-    server: &'a Server,
+    aggregator: &Aggregator,
+    storage: &Storage,
+    cache: &'a DocumentsCache,
     documents: &'a Arc<Documents>,
 ) -> MergedDocuments<'a> {
-    let all = server.aggregator.all(&server.backend().storage);
+    let all = aggregator.all(storage);
     let entries = all.iter().filter_map(|aggregated| {
         let path = aggregated.api.path().trim_start_matches('/').to_owned();
         Some((path, aggregated.documents.index_entry.clone()?))
@@ -52,12 +53,7 @@ pub(in super::super) fn documents<'a>(
     let specs = all
         .iter()
         .filter_map(|aggregated| aggregated.documents.spec.clone());
-    MergedDocuments::new(
-        &server.openapi,
-        documents,
-        entries.collect(),
-        specs.collect(),
-    )
+    MergedDocuments::new(cache, documents, entries.collect(), specs.collect())
 }
 
 fn version(aggregated: &AggregatedApi) -> RemoteVersion {

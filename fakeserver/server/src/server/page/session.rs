@@ -252,7 +252,12 @@ impl Session {
 
     /// Returns the rejection of a command that the user of the page may not execute.
     fn refusal(&self, server: &Server, attributes: Option<&Attributes>) -> Option<Response> {
-        match access::admit(server, &self.parts, &Query::parse(None)) {
+        match access::admit(
+            &server.api,
+            &server.access.authorizer,
+            &self.parts,
+            &Query::parse(None),
+        ) {
             Ok(admitted) => Requester::new(admitted.user, admitted.access)
                 .wanting(attributes?)
                 .refusal(&self.parts.headers),
