@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use tokio::{net::TcpListener, runtime::Runtime};
 use tokio_util::sync::CancellationToken;
 
-use crate::output::{ProgramOutput, conformance};
+use crate::output::conformance;
 
 /// A fake server on a port of its own.
 struct TestServer {

@@ -4,7 +4,6 @@ use std::{
     fs,
     net::{SocketAddr, TcpListener as BoundListener},
     path::{Path, PathBuf},
-    process::Command,
 };
 
 use fakeserver::{

@@ -40,7 +40,7 @@ pub(crate) fn findings(tree: &Tree) -> Vec<Finding> {
 /// Returns the paths in comments that lead nowhere. Only those count that begin at the root of the repository and name a file or
 /// a folder: other words have slashes, too.
 pub(crate) fn in_comments(tree: &Tree) -> Vec<Finding> {
-    let places = Places::of(tree);
+    let places = PathIndex::of(tree);
     let mut findings = Vec::new();
     for (path, text) in tree.files() {
         let Some(mark) = comment_mark(path) else {

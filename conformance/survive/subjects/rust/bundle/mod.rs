@@ -20,7 +20,7 @@ const AGAIN: Duration = Duration::from_millis(500);
 
 kit::subject! {
     /// The desired state: that there is one.
-    "Bundle" BundleSpec {}
+    BundleSpec {} = "Bundle"
 }
 
 /// The reconciled bundle, and the client.

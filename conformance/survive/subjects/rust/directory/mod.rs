@@ -21,7 +21,7 @@ const NAMESPACE: &str = "kube-public";
 
 kit::subject! {
     /// The desired state: a text in the directory.
-    "Entry" plural "entries" EntrySpec { text: String }
+    EntrySpec { text: String } = "Entry", plural = "entries"
 }
 
 pub(crate) fn controller(is_buggy: bool) -> Runnable {

@@ -22,7 +22,7 @@ const AGAIN: Duration = Duration::from_millis(500);
 
 kit::subject! {
     /// The desired state: a number of pods.
-    "Fleet" FleetSpec { replicas: usize }
+    FleetSpec { replicas: usize } = "Fleet"
 }
 
 pub(crate) fn controller(is_buggy: bool) -> Runnable {

@@ -20,7 +20,7 @@ const GONE: Duration = Duration::from_millis(400);
 
 kit::subject! {
     /// The desired state: the number of pods.
-    "Site" SiteSpec { replicas: usize }
+    SiteSpec { replicas: usize } = "Site"
 }
 
 pub(crate) fn controller(is_buggy: bool) -> Runnable {

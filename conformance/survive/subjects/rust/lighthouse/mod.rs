@@ -27,7 +27,7 @@ const AGAIN: Duration = Duration::from_millis(200);
 
 kit::subject! {
     /// The desired state: a text.
-    "Lighthouse" LighthouseSpec { text: String }
+    LighthouseSpec { text: String } = "Lighthouse"
 }
 
 /// Works while it leads, until it is dropped.
