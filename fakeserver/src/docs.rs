@@ -1,6 +1,6 @@
 //! Pages that accompany the reference.
 //!
-//! They are included for rustdoc only, so that a change of a page recompiles nothing.
+//! The pages are included for rustdoc only, so that a change of a page recompiles nothing.
 
 /// The guide: in a test, from any language, and what to use for which purpose.
 #[cfg_attr(any(doc, all(doctest, feature = "client")), doc = include_str!("../docs/guide.md"))]

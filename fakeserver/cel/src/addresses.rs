@@ -3,7 +3,7 @@
 use std::{net::IpAddr, sync::Arc};
 
 use super::{
-    interpreter::{Evaluated, Failure},
+    interpreter::{EvaluationResult, Failure},
     misreadings::{read_address, read_network},
     operations::no_overload,
     value::{Opaque, Value, downcast, string},
@@ -33,7 +33,7 @@ impl Opaque for Network {
 }
 
 /// Calls a function of addresses or networks, if `name` is one for such operands.
-pub(super) fn call(name: &str, operands: &[Value]) -> Option<Evaluated> {
+pub(super) fn call(name: &str, operands: &[Value]) -> Option<EvaluationResult> {
     if let [Value::String(text)] = operands {
         return Some(match name {
             "ip" => Address::parse(text).map(opaque),
@@ -101,7 +101,7 @@ impl Network {
         Ok(Self { address, length })
     }
 
-    fn call(self, name: &str, arguments: &[Value]) -> Option<Evaluated> {
+    fn call(self, name: &str, arguments: &[Value]) -> Option<EvaluationResult> {
         Some(match (name, arguments) {
             ("ip", []) => Ok(opaque(Address(self.address))),
             ("prefixLength", []) => Ok(Value::Int(self.length.into())),

@@ -3,11 +3,11 @@
 use super::{
     ast::{Expr, ExprKind, operators},
     environment::COMPOSED,
-    interpreter::{Around, Evaluated, Failure, Interpreter, usable},
+    interpreter::{EvaluationResult, Failure, Interpreter, Scope, usable},
     operations::no_overload,
     types::Type,
     value::{
-        Key, Value, as_constructed, as_key, as_list, as_optional, optional, shown, string,
+        Key, Value, as_constructed, as_key, as_list, as_optional, optional, printed, string,
         type_name,
     },
 };
@@ -45,7 +45,7 @@ impl Interpreter<'_> {
         is_kind && self.notes.of(expr).constant.is_none()
     }
 
-    pub(super) fn attribute(&self, expr: &Expr, around: Around<'_>) -> Evaluated {
+    pub(super) fn attribute(&self, expr: &Expr, around: Scope<'_>) -> EvaluationResult {
         let (root, steps) = self.chain(expr);
         let is_test = steps.last().is_some_and(|step| step.is_test);
         let is_free = is_test || is_conditional(root);
@@ -55,7 +55,7 @@ impl Interpreter<'_> {
     }
 
     /// Returns the value of an operand of an attribute, which costs less if it is one.
-    fn resolve(&self, expr: &Expr, around: Around<'_>) -> Evaluated {
+    fn resolve(&self, expr: &Expr, around: Scope<'_>) -> EvaluationResult {
         if !self.is_attribute(expr) {
             return self.evaluate(expr, around);
         }
@@ -108,7 +108,12 @@ impl Interpreter<'_> {
         Some((operand, step))
     }
 
-    fn resolve_chain(&self, root: &Expr, steps: &[Step<'_>], around: Around<'_>) -> Evaluated {
+    fn resolve_chain(
+        &self,
+        root: &Expr,
+        steps: &[Step<'_>],
+        around: Scope<'_>,
+    ) -> EvaluationResult {
         let note = self.notes.of(root);
         if let (Type::Object(of), [step, rest @ ..]) = (&note.of, steps)
             && **of == *COMPOSED
@@ -131,7 +136,7 @@ impl Interpreter<'_> {
         self.walk(value, steps, around)
     }
 
-    fn choose(&self, arguments: &[Expr], around: Around<'_>) -> Evaluated {
+    fn choose(&self, arguments: &[Expr], around: Scope<'_>) -> EvaluationResult {
         let [condition, yes, no] = arguments else {
             return Err(no_overload());
         };
@@ -143,7 +148,7 @@ impl Interpreter<'_> {
     }
 
     /// Takes the steps of a chain from a value.
-    fn walk(&self, mut value: Value, steps: &[Step<'_>], around: Around<'_>) -> Evaluated {
+    fn walk(&self, mut value: Value, steps: &[Step<'_>], around: Scope<'_>) -> EvaluationResult {
         let mut is_optional = false;
         if steps.is_empty() {
             return Ok(value);
@@ -194,7 +199,7 @@ impl Interpreter<'_> {
         })
     }
 
-    fn key(&self, step: &Step<'_>, around: Around<'_>) -> Evaluated {
+    fn key(&self, step: &Step<'_>, around: Scope<'_>) -> EvaluationResult {
         match step.key {
             StepKey::Field(name) => Ok(string(name)),
             StepKey::Index(index) => self.resolve(index, around),
@@ -233,5 +238,5 @@ fn missing(of: &Value, key: &Value) -> Failure {
         Some(_) => "index out of bounds",
         None => "no such key",
     };
-    Failure::error(format!("{what}: {}", shown(key)))
+    Failure::error(format!("{what}: {}", printed(key)))
 }

@@ -7,13 +7,13 @@ use super::{
     value::{Opaque, Value, string},
 };
 
-/// Decides whether somebody may do something.
+/// Decides whether a user may do something.
 pub trait Authorize: Send + Sync {
     /// Returns whether a question is allowed, and why.
     fn decide(&self, check: &Check) -> (bool, String);
 }
 
-/// A question to the authorizer, as far as it is said.
+/// A question to the authorizer, which may be incomplete.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Check {
     /// The service account to ask for, instead of the requester: its namespace and name.
@@ -38,7 +38,7 @@ enum Stage {
 
 /// The authorizer with a question.
 #[derive(Clone)]
-struct Asking {
+struct AuthorizerCheck {
     by: Arc<dyn Authorize>,
     check: Check,
     stage: Stage,
@@ -46,7 +46,7 @@ struct Asking {
 
 /// An answer of the authorizer.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Decided {
+struct AuthorizerDecision {
     is_allowed: bool,
     reason: String,
 }
@@ -62,7 +62,7 @@ pub fn request_resource(by: Arc<dyn Authorize>, check: Check) -> Value {
 }
 
 fn asking(by: Arc<dyn Authorize>, check: Check, stage: Stage) -> Value {
-    Value::Opaque(Arc::new(Asking { by, check, stage }))
+    Value::Opaque(Arc::new(AuthorizerCheck { by, check, stage }))
 }
 
 /// Calls a method of the authorizer, of a question or of an answer, if `target` is one of them.
@@ -70,7 +70,7 @@ pub(super) fn call(name: &str, target: &Value, args: &[Value]) -> Option<Result<
     let Value::Opaque(opaque) = target else {
         return None;
     };
-    if let Some(decided) = opaque.downcast_ref::<Decided>() {
+    if let Some(decided) = opaque.downcast_ref::<AuthorizerDecision>() {
         return Some(Ok(match name {
             "allowed" => Value::Bool(decided.is_allowed),
             "reason" => string(&decided.reason),
@@ -79,7 +79,7 @@ pub(super) fn call(name: &str, target: &Value, args: &[Value]) -> Option<Result<
             _ => return None,
         }));
     }
-    let asking = opaque.downcast_ref::<Asking>()?;
+    let asking = opaque.downcast_ref::<AuthorizerCheck>()?;
     let texts: Option<Vec<&str>> = args
         .iter()
         .map(|arg| match arg {
@@ -90,9 +90,9 @@ pub(super) fn call(name: &str, target: &Value, args: &[Value]) -> Option<Result<
     asking.call(name, &texts?)
 }
 
-// === impl Asking ===
+// === impl AuthorizerCheck ===
 
-impl Asking {
+impl AuthorizerCheck {
     fn call(&self, name: &str, args: &[&str]) -> Option<Result<Value, Failure>> {
         let mut next = self.clone();
         let check = &mut next.check;
@@ -127,7 +127,10 @@ impl Asking {
             (Stage::Resource | Stage::Path, "check", [verb]) => {
                 (*verb).clone_into(&mut check.verb);
                 let (is_allowed, reason) = self.by.decide(check);
-                return Some(Ok(Value::Opaque(Arc::new(Decided { is_allowed, reason }))));
+                return Some(Ok(Value::Opaque(Arc::new(AuthorizerDecision {
+                    is_allowed,
+                    reason,
+                }))));
             }
             _ => return None,
         }
@@ -135,7 +138,7 @@ impl Asking {
     }
 }
 
-impl fmt::Debug for Asking {
+impl fmt::Debug for AuthorizerCheck {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Asking")
             .field("check", &self.check)
@@ -143,15 +146,15 @@ impl fmt::Debug for Asking {
     }
 }
 
-impl PartialEq for Asking {
+impl PartialEq for AuthorizerCheck {
     fn eq(&self, other: &Self) -> bool {
         self.stage == other.stage && self.check == other.check
     }
 }
 
-impl Eq for Asking {}
+impl Eq for AuthorizerCheck {}
 
-impl Opaque for Asking {
+impl Opaque for AuthorizerCheck {
     fn type_name(&self) -> &'static str {
         match self.stage {
             Stage::Authorizer => "kubernetes.authorization.Authorizer",
@@ -162,7 +165,7 @@ impl Opaque for Asking {
     }
 }
 
-impl Opaque for Decided {
+impl Opaque for AuthorizerDecision {
     fn type_name(&self) -> &'static str {
         "kubernetes.authorization.Decision"
     }

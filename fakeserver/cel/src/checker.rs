@@ -8,7 +8,7 @@ use super::{
     functions::{Overload, basic, overloads},
     literals,
     parser::{ExpressionError, deep},
-    types::{Bindings, Checked, Type, most_general},
+    types::{Bindings, CheckerType, Type, most_general},
     value::{Value, type_value},
 };
 
@@ -127,7 +127,7 @@ impl Checker<'_> {
     }
 
     fn mismatch(&mut self, at: usize, expected: &Type, found: &Type) -> Type {
-        let (expected, found) = (Checked(expected), Checked(found));
+        let (expected, found) = (CheckerType(expected), CheckerType(found));
         let message = format!("expected type '{expected}' but found '{found}'");
         self.report(at, message)
     }
@@ -205,7 +205,7 @@ impl Checker<'_> {
             }
             other => {
                 if !other.is_dyn_or_error() {
-                    let other = Checked(other);
+                    let other = CheckerType(other);
                     let message = format!("type '{other}' does not support field selection");
                     self.report(at, message);
                 }
@@ -302,7 +302,7 @@ impl Checker<'_> {
             return result;
         }
         let given = types.iter().map(|of| self.bindings.resolve(of, true));
-        let mut given: Vec<String> = given.map(|of| Checked(&of).to_string()).collect();
+        let mut given: Vec<String> = given.map(|of| CheckerType(&of).to_string()).collect();
         let target = if is_member && !given.is_empty() {
             format!("{}.", given.remove(0))
         } else {
@@ -336,7 +336,7 @@ impl Checker<'_> {
         if self.bindings.assign(&before, &next) {
             return most_general(&before, &next);
         }
-        // What differs is told when the types of all parts are known.
+        // Differing types are reported later, when the types of all parts are known.
         Type::Dyn
     }
 
@@ -375,8 +375,8 @@ impl Checker<'_> {
                 let message = format!(
                     "expected type of field '{}' is '{}' but provided type is '{}'",
                     field.name,
-                    Checked(&declared),
-                    Checked(&found)
+                    CheckerType(&declared),
+                    CheckerType(&found)
                 );
                 self.report(field.at, message);
             }
@@ -402,7 +402,7 @@ impl Checker<'_> {
             other => {
                 let message = format!(
                     "expression of type '{}' cannot be range of a comprehension (must be list, map, or dynamic)",
-                    Checked(other)
+                    CheckerType(other)
                 );
                 self.report(fold.range.at, message);
                 (Type::Error, Type::Error)

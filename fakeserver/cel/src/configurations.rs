@@ -13,7 +13,7 @@ pub(super) struct Configurations {
     is_full: bool,
     /// The configurations that were added, and whether each has left the rule in which the decision is.
     seen: BTreeMap<Configuration, bool>,
-    /// Those of them that wait for a token, or are at the end.
+    /// The configurations that wait for a token, or are at the end.
     open: BTreeSet<Configuration>,
 }
 
@@ -27,7 +27,7 @@ impl Configurations {
         }
     }
 
-    /// Returns whether there are none.
+    /// Returns whether no configuration is left.
     pub(super) fn is_empty(&self) -> bool {
         self.open.is_empty()
     }
@@ -37,7 +37,7 @@ impl Configurations {
         if self
             .seen
             .get(&configuration)
-            .is_some_and(|known| *known || !has_left)
+            .is_some_and(|is_allowed| *is_allowed || !has_left)
         {
             return;
         }

@@ -48,10 +48,10 @@ pub enum CelInput {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum CelError {
-    /// It cannot be compiled, for the reasons in an API server's words.
+    /// The expression does not compile. The reasons are in an API server's words.
     #[error("{0}")]
     Compile(String),
-    /// It has no value for these variables, for the reason in an API server's words.
+    /// The evaluation has failed. The reason is in an API server's words.
     #[error("{0}")]
     Evaluate(String),
 }
@@ -77,7 +77,7 @@ impl CelExpression {
         Ok(Self { program })
     }
 
-    /// Returns whether the expression names a variable: what it does not name need not be given.
+    /// Returns whether the expression names a variable. Callers need not supply other variables.
     pub fn uses(&self, variable: &str) -> bool {
         self.program.uses(variable)
     }
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_tell_whether_the_text_or_a_value_is_wrong() {
+    fn errors_distinguish_compilation_from_evaluation() {
         let compile = evaluated("object.spec +").unwrap_err();
         assert!(matches!(compile, CelError::Compile(_)), "{compile}");
         let unknown = evaluated("unknown").unwrap_err();

@@ -28,7 +28,7 @@ enum Clause {
 }
 
 /// A type that does not fit a clause.
-struct Misfit {
+struct FormatMismatch {
     message: String,
     /// The position of the argument.
     at: Option<usize>,
@@ -37,14 +37,14 @@ struct Misfit {
 /// Returns the text with its clauses replaced by arguments.
 pub(super) fn format(text: &str, arguments: &[Value]) -> Result<String, Failure> {
     let made = interpolate(text, arguments.len(), |index, clause| {
-        let shown = show(clause, &arguments[index]);
-        shown.map_err(|message| Misfit { message, at: None })
+        let printed = show(clause, &arguments[index]);
+        printed.map_err(|message| FormatMismatch { message, at: None })
     });
     made.map(|(made, _)| made)
         .map_err(|misfit| Failure::Error(misfit.message))
 }
 
-/// Returns what is wrong with a call of `format` whose text and list of arguments are literal.
+/// Returns the error of a call of `format` whose text and list of arguments are literal.
 pub(super) fn problem(call: &Expr, notes: &Notes) -> Option<ExpressionError> {
     let ExprKind::Call {
         function,
@@ -83,13 +83,13 @@ pub(super) fn problem(call: &Expr, notes: &Notes) -> Option<ExpressionError> {
     }
 }
 
-/// Replaces the clauses of a text by what `replace` makes of them. Returns the number of clauses besides.
+/// Replaces each clause of a text by the result of `replace`. Also returns the number of clauses.
 fn interpolate(
     text: &str,
     count: usize,
-    mut replace: impl FnMut(usize, Clause) -> Result<String, Misfit>,
-) -> Result<(String, usize), Misfit> {
-    let plain = |message: String| Misfit { message, at: None };
+    mut replace: impl FnMut(usize, Clause) -> Result<String, FormatMismatch>,
+) -> Result<(String, usize), FormatMismatch> {
+    let plain = |message: String| FormatMismatch { message, at: None };
     let (mut made, mut rest, mut index) = (String::new(), text, 0);
     while let Some((before, after)) = rest.split_once('%') {
         made.push_str(before);
@@ -106,7 +106,7 @@ fn interpolate(
         }
         let (clause, after) = clause(after)
             .map_err(|why| plain(format!("could not parse formatting clause: {why}")))?;
-        let replaced = replace(index, clause).map_err(|misfit| Misfit {
+        let replaced = replace(index, clause).map_err(|misfit| FormatMismatch {
             message: format!("error during formatting: {}", misfit.message),
             ..misfit
         });
@@ -118,7 +118,7 @@ fn interpolate(
     Ok((made, index))
 }
 
-/// Reads a clause, and returns what follows it.
+/// Reads a clause, and returns it with the rest of the text.
 fn clause(text: &str) -> Result<(Clause, &str), String> {
     let (precision, text) = match text.strip_prefix('.') {
         None => (PRECISION, text),
@@ -190,10 +190,10 @@ impl Clause {
 }
 
 /// Returns the part of an argument whose type does not fit a clause.
-fn misfit(clause: Clause, argument: &Expr, notes: &Notes) -> Option<Misfit> {
+fn misfit(clause: Clause, argument: &Expr, notes: &Notes) -> Option<FormatMismatch> {
     let of = notes.type_of(argument);
     if !clause.takes(of) {
-        return Some(Misfit {
+        return Some(FormatMismatch {
             message: clause.refusal(of.name()),
             at: Some(argument.at),
         });

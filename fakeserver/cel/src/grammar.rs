@@ -1,6 +1,6 @@
 //! The grammar of expressions as a graph of states, by which errors of syntax are found as ANTLR finds them.
 //!
-//! It is the published grammar of CEL. Rules that call themselves at their beginning are loops over operators.
+//! This is the published grammar of CEL. Rules that call themselves at their beginning are loops over operators.
 
 use std::sync::LazyLock;
 

@@ -1,6 +1,6 @@
 //! The interpreter: evaluates a checked tree, counts what that costs, and stops at a limit.
 //!
-//! It follows the interpreter of cel-go, since errors and costs depend on its steps. A chain of fields and indices, with
+//! The evaluation follows the interpreter of cel-go, since errors and costs depend on its steps. A chain of fields and indices, with
 //! the variable at its beginning, is one *attribute*: each step costs 1, and the attribute 1. Constants cost nothing.
 
 use std::{
@@ -19,8 +19,8 @@ use super::{
     operations::no_overload,
     parser::deep,
     value::{
-        Constructed, Value, as_key, as_list, as_optional, error_of, list, map, shown, sorted,
-        type_name,
+        ConstructedObject, Value, as_key, as_list, as_optional, error_of, list, map, printed,
+        sorted, type_name,
     },
 };
 
@@ -47,7 +47,7 @@ pub trait Variables {
 
 /// Variables whose values are known.
 #[derive(Clone, Debug, Default)]
-pub struct Known(pub BTreeMap<&'static str, Value>);
+pub struct KnownVariables(pub BTreeMap<&'static str, Value>);
 
 /// One evaluation.
 pub(super) struct Interpreter<'a> {
@@ -58,17 +58,17 @@ pub(super) struct Interpreter<'a> {
 
 /// The variables of a loop around an expression, the innermost first.
 pub(super) struct Frame<'a> {
-    outer: Around<'a>,
+    outer: Scope<'a>,
     fold: &'a Fold,
     /// The accumulated value, which begins when it is read first.
-    accumulated: RefCell<Option<Evaluated>>,
+    accumulated: RefCell<Option<EvaluationResult>>,
     /// The values of the variables in this step; none while the result is evaluated.
     step: Option<(Value, Value)>,
 }
 
 /// The result of an evaluation.
-pub(super) type Evaluated = Result<Value, Failure>;
-pub(super) type Around<'a> = Option<&'a Frame<'a>>;
+pub(super) type EvaluationResult = Result<Value, Failure>;
+pub(super) type Scope<'a> = Option<&'a Frame<'a>>;
 
 // === impl Failure ===
 
@@ -86,9 +86,9 @@ impl Failure {
     }
 }
 
-// === impl Known ===
+// === impl KnownVariables ===
 
-impl Variables for Known {
+impl Variables for KnownVariables {
     fn get(&self, name: &str) -> Option<Result<Value, Failure>> {
         self.0.get(name).cloned().map(Ok)
     }
@@ -107,14 +107,14 @@ impl Interpreter<'_> {
     }
 
     /// Evaluates an expression.
-    pub(super) fn evaluate(&self, expr: &Expr, around: Around<'_>) -> Evaluated {
+    pub(super) fn evaluate(&self, expr: &Expr, around: Scope<'_>) -> EvaluationResult {
         if let Some(constant) = &self.notes.of(expr).constant {
             return Ok(constant.clone());
         }
         deep(|| self.evaluate_parts(expr, around))
     }
 
-    fn evaluate_parts(&self, expr: &Expr, around: Around<'_>) -> Evaluated {
+    fn evaluate_parts(&self, expr: &Expr, around: Scope<'_>) -> EvaluationResult {
         if self.is_attribute(expr) {
             return self.attribute(expr, around);
         }
@@ -135,7 +135,7 @@ impl Interpreter<'_> {
     }
 
     /// Returns the value of a variable. Reading it costs nothing by itself.
-    pub(super) fn variable(&self, name: &str, mut around: Around<'_>) -> Evaluated {
+    pub(super) fn variable(&self, name: &str, mut around: Scope<'_>) -> EvaluationResult {
         while let Some(frame) = around {
             if frame.fold.accumulator == name {
                 return self.accumulated(frame);
@@ -154,9 +154,9 @@ impl Interpreter<'_> {
         self.variables.get(name).unwrap_or_else(|| Err(missing()))
     }
 
-    fn accumulated(&self, frame: &Frame<'_>) -> Evaluated {
-        if let Some(known) = frame.accumulated.borrow().as_ref() {
-            return known.clone();
+    fn accumulated(&self, frame: &Frame<'_>) -> EvaluationResult {
+        if let Some(accumulated) = frame.accumulated.borrow().as_ref() {
+            return accumulated.clone();
         }
         let start = self.evaluate(&frame.fold.start, frame.outer);
         *frame.accumulated.borrow_mut() = Some(start.clone());
@@ -169,8 +169,8 @@ impl Interpreter<'_> {
         function: &str,
         target: Option<&Expr>,
         arguments: &[Expr],
-        around: Around<'_>,
-    ) -> Evaluated {
+        around: Scope<'_>,
+    ) -> EvaluationResult {
         match (function, target, arguments) {
             (operators::AND | operators::OR, None, _) => {
                 return self.logic(function == operators::OR, arguments, around);
@@ -207,8 +207,8 @@ impl Interpreter<'_> {
         expr: &Expr,
         function: &str,
         (target, arguments): (Option<&Expr>, &[Expr]),
-        around: Around<'_>,
-    ) -> Evaluated {
+        around: Scope<'_>,
+    ) -> EvaluationResult {
         let count = arguments.len() + usize::from(target.is_some());
         let (mut operands, mut failure) = (Vec::with_capacity(count), None);
         for (index, operand) in target.into_iter().chain(arguments).enumerate() {
@@ -231,7 +231,7 @@ impl Interpreter<'_> {
             self.charge(call_cost(function, overload, &operands, &Value::Null))?;
             return Err(error);
         }
-        // An accumulator grows in place, so that its cost does not depend on what it has.
+        // An accumulator grows in place, so that the cost of adding to it does not depend on its size.
         if function == operators::MAP_INSERT || overload == "add_list" {
             self.charge(1)?;
             return lists::accumulate(function, operands);
@@ -247,8 +247,8 @@ impl Interpreter<'_> {
         &self,
         function: &str,
         operand: &Expr,
-        around: Around<'_>,
-    ) -> Option<Evaluated> {
+        around: Scope<'_>,
+    ) -> Option<EvaluationResult> {
         let is_accumulator = matches!(&operand.kind, ExprKind::Ident(name) if name == ACCUMULATOR);
         let frame =
             around.filter(|frame| is_accumulator && frame.fold.accumulator == ACCUMULATOR)?;
@@ -262,7 +262,7 @@ impl Interpreter<'_> {
     }
 
     /// Evaluates `||` and `&&`. The value `decisive` decides alone, even if the other side fails.
-    fn logic(&self, decisive: bool, terms: &[Expr], around: Around<'_>) -> Evaluated {
+    fn logic(&self, decisive: bool, terms: &[Expr], around: Scope<'_>) -> EvaluationResult {
         let mut failure = None;
         for term in terms {
             let found = match self.evaluate(term, around) {
@@ -277,7 +277,7 @@ impl Interpreter<'_> {
         failure.map_or(Ok(Value::Bool(!decisive)), Err)
     }
 
-    fn list(&self, elements: &[Element], around: Around<'_>) -> Evaluated {
+    fn list(&self, elements: &[Element], around: Scope<'_>) -> EvaluationResult {
         self.charge(LIST)?;
         let mut items = Vec::with_capacity(elements.len());
         for element in elements {
@@ -290,14 +290,14 @@ impl Interpreter<'_> {
         Ok(list(items))
     }
 
-    fn map(&self, entries: &[Entry], around: Around<'_>) -> Evaluated {
+    fn map(&self, entries: &[Entry], around: Scope<'_>) -> EvaluationResult {
         self.charge(MAP)?;
         let mut made = BTreeMap::new();
         for entry in entries {
             let key = self.evaluate(&entry.key, around)?;
             let value = self.evaluate(&entry.value, around)?;
             let value = present(value, entry.is_optional, |value| {
-                no_optional_entry(&shown(&key), value)
+                no_optional_entry(&printed(&key), value)
             })?;
             let unsupported =
                 || Failure::error(format!("unsupported key type: {}", type_name(&key)));
@@ -310,7 +310,7 @@ impl Interpreter<'_> {
         Ok(map(made))
     }
 
-    fn construct(&self, name: &str, fields: &[StructField], around: Around<'_>) -> Evaluated {
+    fn construct(&self, name: &str, fields: &[StructField], around: Scope<'_>) -> EvaluationResult {
         self.charge(STRUCT)?;
         let mut made = BTreeMap::new();
         for field in fields {
@@ -331,13 +331,13 @@ impl Interpreter<'_> {
             }
             made.insert(field.name.clone(), value);
         }
-        Ok(Value::Opaque(Arc::new(Constructed {
+        Ok(Value::Opaque(Arc::new(ConstructedObject {
             type_name: name.to_owned(),
             fields: made,
         })))
     }
 
-    fn fold(&self, fold: &Fold, around: Around<'_>) -> Evaluated {
+    fn fold(&self, fold: &Fold, around: Scope<'_>) -> EvaluationResult {
         let range = self.evaluate(&fold.range, around)?;
         let mut accumulated = None;
         for step in steps(&range, fold.second.is_some())? {
@@ -373,7 +373,7 @@ impl Interpreter<'_> {
 }
 
 /// Returns a value that fits its schema, or its error.
-pub(super) fn usable(value: Value) -> Evaluated {
+pub(super) fn usable(value: Value) -> EvaluationResult {
     match error_of(&value) {
         Some(why) => Err(Failure::error(why)),
         None => Ok(value),
@@ -389,7 +389,7 @@ fn present(
     if !is_optional {
         return Ok(Some(value));
     }
-    let content = as_optional(&value).ok_or_else(|| Failure::error(problem(&shown(&value))))?;
+    let content = as_optional(&value).ok_or_else(|| Failure::error(problem(&printed(&value))))?;
     Ok(content.cloned())
 }
 

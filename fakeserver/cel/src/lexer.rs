@@ -44,7 +44,7 @@ struct Lexer<'a> {
     has_bad_code: bool,
 }
 
-/// Splits an expression into tokens. The error is the position of what is none.
+/// Splits an expression into tokens. The error is the position of the first character that begins no token.
 pub(super) fn tokens(source: &str) -> Result<Vec<Token>, usize> {
     let source: Vec<Option<char>> = source.chars().map(Some).collect();
     let (tokens, unknown) = all_tokens(&source);
@@ -54,7 +54,7 @@ pub(super) fn tokens(source: &str) -> Result<Vec<Token>, usize> {
     }
 }
 
-/// Splits an expression into tokens, and returns the ranges of the characters that are none.
+/// Splits an expression into tokens, and returns the ranges of the characters that belong to no token.
 pub(super) fn all_tokens(source: &[Option<char>]) -> (Vec<Token>, Vec<Range<usize>>) {
     let text: Vec<char> = source.iter().flatten().copied().collect();
     let mut lexer = Lexer {

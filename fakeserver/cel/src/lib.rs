@@ -58,13 +58,13 @@ pub use self::{
     authorizer::{Authorize, Check, authorizer, request_resource},
     cost::Sizes,
     environment::{Environment, Objects},
-    interpreter::{Failure, Known, Variables},
+    interpreter::{Failure, KnownVariables, Variables},
     library::convert_text,
     program::{CompileError, Program},
     shard_selector::parse_shard_selector,
     types::Type,
     value::{
-        Constructed, Key, Value, as_constructed, associative, from_json, invalid, map, optional,
-        string, to_json,
+        ConstructedObject, Key, Value, as_constructed, associative, from_json, invalid, map,
+        optional, string, to_json,
     },
 };

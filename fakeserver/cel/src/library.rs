@@ -8,7 +8,7 @@ use super::{
     authorizer,
     durations::print_duration,
     format,
-    interpreter::{Evaluated, Failure},
+    interpreter::{EvaluationResult, Failure},
     lists, named_formats,
     operations::{self, no_operator},
     patterns, quantities, texts, times,
@@ -22,9 +22,9 @@ use super::{
 };
 
 /// Calls a function, if it knows one for such operands.
-type Library = fn(&str, &[Value]) -> Option<Evaluated>;
+type Library = fn(&str, &[Value]) -> Option<EvaluationResult>;
 
-/// Functions by what they are for.
+/// The function libraries, by topic.
 const LIBRARIES: [Library; 11] = [
     operations::operator,
     own,
@@ -44,13 +44,13 @@ const LIBRARIES: [Library; 11] = [
 /// # Errors
 ///
 /// The function fails, or does not take such operands.
-pub(super) fn call(name: &str, is_member: bool, operands: &[Value]) -> Evaluated {
+pub(super) fn call(name: &str, is_member: bool, operands: &[Value]) -> EvaluationResult {
     let outcome = LIBRARIES.iter().find_map(|call| call(name, operands));
-    let asked = || {
+    let of_authorizer = || {
         let (target, arguments) = operands.split_first().filter(|_| is_member)?;
         authorizer::call(name, target, arguments)
     };
-    let outcome = outcome.or_else(asked);
+    let outcome = outcome.or_else(of_authorizer);
     outcome.unwrap_or_else(|| Err(no_form(name, operands)))
 }
 
@@ -72,7 +72,7 @@ pub(super) fn is_conversion(name: &str) -> bool {
 }
 
 /// Calls a function that is defined here, if `name` is one of them for such operands.
-fn own(name: &str, operands: &[Value]) -> Option<Evaluated> {
+fn own(name: &str, operands: &[Value]) -> Option<EvaluationResult> {
     Some(match (name, operands) {
         ("dyn", [value]) => Ok(value.clone()),
         ("type", [value]) => Ok(type_value(&type_name(value))),
@@ -123,7 +123,7 @@ fn is_zero(value: &Value) -> bool {
 }
 
 /// Converts between types of numbers, texts and times.
-fn convert(name: &str, value: &Value) -> Option<Evaluated> {
+fn convert(name: &str, value: &Value) -> Option<EvaluationResult> {
     let failed = || {
         let to = match name {
             "duration" => "google.protobuf.Duration",
@@ -190,7 +190,7 @@ fn convert(name: &str, value: &Value) -> Option<Evaluated> {
     })
 }
 
-fn to_text(value: &Value) -> Option<Evaluated> {
+fn to_text(value: &Value) -> Option<EvaluationResult> {
     Some(match value {
         Value::Bool(value) => Ok(string(&value.to_string())),
         Value::Int(number) => Ok(string(&number.to_string())),

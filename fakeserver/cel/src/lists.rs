@@ -4,17 +4,17 @@ use std::{cmp::Ordering, collections::BTreeMap, sync::Arc};
 
 use super::{
     ast::operators,
-    interpreter::{Evaluated, Failure},
+    interpreter::{EvaluationResult, Failure},
     library::no_form,
     operations::{no_overload, operator},
     value::{
         Key, Value, as_key, as_list, as_optional, compare, concatenated, equals, list, optional,
-        shown, string, type_name,
+        printed, string, type_name,
     },
 };
 
 /// Calls a function of lists, if `name` is one for such operands.
-pub(super) fn call(name: &str, operands: &[Value]) -> Option<Evaluated> {
+pub(super) fn call(name: &str, operands: &[Value]) -> Option<EvaluationResult> {
     let items = as_list(operands.first()?);
     let (Some(items), rest) = (items, &operands[1..]) else {
         return match (name, operands) {
@@ -74,7 +74,7 @@ fn contains_all(items: &[Value], others: &[Value]) -> bool {
     others.iter().all(|other| contains(items, other))
 }
 
-fn sum(items: &[Value]) -> Evaluated {
+fn sum(items: &[Value]) -> EvaluationResult {
     let Some((first, rest)) = items.split_first() else {
         return Ok(Value::Int(0));
     };
@@ -83,8 +83,8 @@ fn sum(items: &[Value]) -> Evaluated {
     })
 }
 
-/// Returns the item beyond which there is none; `worse` is the order of a worse one to a better one.
-fn extreme(name: &str, items: &[Value], worse: Ordering) -> Evaluated {
+/// Returns the least or the greatest item; `worse` is the order of a worse item to a better one.
+fn extreme(name: &str, items: &[Value], worse: Ordering) -> EvaluationResult {
     let best = items.iter().reduce(|best, item| {
         if compare(best, item) == Some(worse) {
             item
@@ -96,7 +96,7 @@ fn extreme(name: &str, items: &[Value], worse: Ordering) -> Evaluated {
     best.cloned().ok_or_else(empty)
 }
 
-fn slice(items: &[Value], from: i64, to: i64) -> Evaluated {
+fn slice(items: &[Value], from: i64, to: i64) -> EvaluationResult {
     let fails = |why: String| Err(Failure::error(format!("cannot slice({from}, {to}), {why}")));
     if from < 0 || to < 0 {
         return fails("negative indexes not supported".to_owned());
@@ -128,7 +128,7 @@ fn flattened(items: &[Value], depth: i64) -> Result<Vec<Value>, Failure> {
     Ok(all)
 }
 
-fn sorted_by(items: &[Value], keys: &[Value]) -> Evaluated {
+fn sorted_by(items: &[Value], keys: &[Value]) -> EvaluationResult {
     let mut pairs: Vec<(&Value, &Value)> = keys.iter().zip(items).collect();
     if let Some((first, _)) = pairs.first() {
         if compare(first, first).is_none() || **first == Value::Null {
@@ -154,7 +154,7 @@ fn distinct(items: &[Value]) -> Vec<Value> {
 }
 
 /// Joins texts; nothing if the list is not one of texts.
-fn join(items: &[Value], separator: &str) -> Option<Evaluated> {
+fn join(items: &[Value], separator: &str) -> Option<EvaluationResult> {
     if items
         .first()
         .is_some_and(|first| !matches!(first, Value::String(_)))
@@ -164,7 +164,7 @@ fn join(items: &[Value], separator: &str) -> Option<Evaluated> {
     let mut texts = Vec::with_capacity(items.len());
     for item in items {
         let Value::String(text) = item else {
-            let why = format!("join: invalid input: {}", shown(item));
+            let why = format!("join: invalid input: {}", printed(item));
             return Some(Err(Failure::error(why)));
         };
         texts.push(&**text);
@@ -172,17 +172,17 @@ fn join(items: &[Value], separator: &str) -> Option<Evaluated> {
     Some(Ok(string(&texts.join(separator))))
 }
 
-fn unwrapped(items: &[Value]) -> Evaluated {
+fn unwrapped(items: &[Value]) -> EvaluationResult {
     let mut all = Vec::new();
     for item in items {
-        let not_optional = || Failure::error(format!("value {} is not optional", shown(item)));
+        let not_optional = || Failure::error(format!("value {} is not optional", printed(item)));
         all.extend(as_optional(item).ok_or_else(not_optional)?.cloned());
     }
     Ok(list(all))
 }
 
 /// Adds to a list or a map that a loop accumulates.
-pub(super) fn accumulate(function: &str, operands: Vec<Value>) -> Evaluated {
+pub(super) fn accumulate(function: &str, operands: Vec<Value>) -> EvaluationResult {
     let mut operands = operands.into_iter();
     match (operands.next(), operands.next(), operands.next()) {
         (Some(Value::List(mut items)), Some(added), None) if function == operators::ADD => {

@@ -6,7 +6,7 @@ use super::{
     constants::of_literal,
     format, library,
     parser::{ExpressionError, deep},
-    types::{Checked, Type},
+    types::{CheckerType, Type},
 };
 use fakeserver_value::pattern::compile;
 
@@ -89,7 +89,7 @@ fn differing(
     let first = types.next().map(|(_, first)| first);
     types.filter_map(move |(at, other)| {
         let first = first.as_ref().filter(|first| **first != other)?;
-        let (first, other) = (Checked(first), Checked(&other));
+        let (first, other) = (CheckerType(first), CheckerType(&other));
         let message = format!("expected type '{first}' but found '{other}'");
         Some(ExpressionError::new(at, message))
     })

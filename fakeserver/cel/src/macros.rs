@@ -4,24 +4,24 @@ use super::{
     ast::{
         ACCUMULATOR, Element, Expr, ExprKind, Fold, Literal, OLD_ACCUMULATOR, UNUSED, operators,
     },
-    parser::{ExpressionError, Ids, Parsed},
+    parser::{ExpressionError, Ids, ParseResult},
 };
 
 /// The variables of a loop.
-type Variables = (String, Option<String>);
+type LoopVariables = (String, Option<String>);
 
 /// The variable that has the list which `sortBy` sorts.
 const SORTED: &str = "@__sortBy_input__";
 
-/// The parts of a loop besides its range.
-struct Parts {
+/// The parts of a loop except its range.
+struct LoopParts {
     start: Expr,
     condition: Expr,
     step: Expr,
     result: Expr,
 }
 
-struct Maker<'i> {
+struct ExprBuilder<'i> {
     ids: &'i mut Ids,
     at: usize,
 }
@@ -33,8 +33,8 @@ pub(super) fn expand(
     function: &str,
     target: Option<Expr>,
     mut arguments: Vec<Expr>,
-) -> Parsed {
-    let mut make = Maker { ids, at };
+) -> ParseResult {
+    let mut make = ExprBuilder { ids, at };
     let Some(target) = target else {
         return match (function, arguments.len()) {
             ("has", 1) => make.test(arguments.swap_remove(0)),
@@ -80,7 +80,7 @@ pub(super) fn expand(
 }
 
 /// Returns the variables that arguments name.
-fn variables(arguments: &[Expr], otherwise: &str) -> Parsed<Variables> {
+fn variables(arguments: &[Expr], otherwise: &str) -> ParseResult<LoopVariables> {
     let mut names: Vec<String> = Vec::new();
     for argument in arguments {
         let ExprKind::Ident(name) = &argument.kind else {
@@ -102,9 +102,9 @@ fn variables(arguments: &[Expr], otherwise: &str) -> Parsed<Variables> {
     Ok((names.next().unwrap_or_default(), names.next()))
 }
 
-// === impl Maker ===
+// === impl ExprBuilder ===
 
-impl Maker<'_> {
+impl ExprBuilder<'_> {
     fn expr(&mut self, kind: ExprKind) -> Expr {
         self.ids.expr(self.at, kind)
     }
@@ -125,7 +125,7 @@ impl Maker<'_> {
         self.ids.call(self.at, function, target, arguments)
     }
 
-    fn test(&mut self, argument: Expr) -> Parsed {
+    fn test(&mut self, argument: Expr) -> ParseResult {
         let ExprKind::Select { operand, field, .. } = argument.kind else {
             let message = "invalid argument to has() macro";
             return Err(ExpressionError::new(argument.at, message));
@@ -137,7 +137,7 @@ impl Maker<'_> {
         }))
     }
 
-    fn fold(&mut self, range: Expr, (variable, second): Variables, parts: Parts) -> Expr {
+    fn fold(&mut self, range: Expr, (variable, second): LoopVariables, parts: LoopParts) -> Expr {
         self.expr(ExprKind::Fold(Box::new(Fold {
             range,
             variable,
@@ -165,10 +165,10 @@ impl Maker<'_> {
         self.expr(ExprKind::Fold(Box::new(fold)))
     }
 
-    fn quantifier(&mut self, function: &str, predicate: Vec<Expr>) -> Parts {
+    fn quantifier(&mut self, function: &str, predicate: Vec<Expr>) -> LoopParts {
         let result = self.result();
         match function {
-            "all" => Parts {
+            "all" => LoopParts {
                 start: self.literal(Literal::Bool(true)),
                 condition: self.call(operators::NOT_STRICTLY_FALSE, None, vec![result.clone()]),
                 step: self.join(operators::AND, predicate),
@@ -176,7 +176,7 @@ impl Maker<'_> {
             },
             "exists" => {
                 let not = self.call(operators::NOT, None, vec![result.clone()]);
-                Parts {
+                LoopParts {
                     start: self.literal(Literal::Bool(false)),
                     condition: self.call(operators::NOT_STRICTLY_FALSE, None, vec![not]),
                     step: self.join(operators::OR, predicate),
@@ -188,7 +188,7 @@ impl Maker<'_> {
                 let more = self.join(operators::ADD, vec![one.clone()]);
                 let same = self.result();
                 let arguments = predicate.into_iter().chain([more, same]).collect();
-                Parts {
+                LoopParts {
                     start: self.literal(Literal::Int(0)),
                     condition: self.literal(Literal::Bool(true)),
                     step: self.call(operators::CONDITIONAL, None, arguments),
@@ -206,7 +206,7 @@ impl Maker<'_> {
     }
 
     /// Returns the parts of a loop that collects values. A condition may precede the value.
-    fn transform(&mut self, mut rest: Vec<Expr>) -> Parts {
+    fn transform(&mut self, mut rest: Vec<Expr>) -> LoopParts {
         let value = rest.pop().into_iter().map(|value| Element {
             value,
             is_optional: false,
@@ -215,7 +215,7 @@ impl Maker<'_> {
         let value = self.expr(value);
         let step = self.join(operators::ADD, vec![value]);
         let step = self.filtered(rest, step);
-        Parts {
+        LoopParts {
             start: self.expr(ExprKind::List(Vec::new())),
             condition: self.literal(Literal::Bool(true)),
             step,
@@ -223,14 +223,14 @@ impl Maker<'_> {
         }
     }
 
-    fn transform_map(&mut self, mut rest: Vec<Expr>, key: &str, has_key: bool) -> Parts {
+    fn transform_map(&mut self, mut rest: Vec<Expr>, key: &str, has_key: bool) -> LoopParts {
         let mut inserted: Vec<Expr> = rest.pop().into_iter().collect();
         if has_key {
             inserted.insert(0, self.ident(key));
         }
         let step = self.join(operators::MAP_INSERT, inserted);
         let step = self.filtered(rest, step);
-        Parts {
+        LoopParts {
             start: self.expr(ExprKind::Map(Vec::new())),
             condition: self.literal(Literal::Bool(true)),
             step,
@@ -246,7 +246,7 @@ impl Maker<'_> {
         self.call(operators::CONDITIONAL, None, vec![filter, step, same])
     }
 
-    fn sort_by(&mut self, target: Expr, names: Variables, key: Vec<Expr>) -> Parsed {
+    fn sort_by(&mut self, target: Expr, names: LoopVariables, key: Vec<Expr>) -> ParseResult {
         if matches!(
             target.kind,
             ExprKind::Literal(_) | ExprKind::Map(_) | ExprKind::Struct { .. }
@@ -263,7 +263,7 @@ impl Maker<'_> {
     }
 
     /// Returns the value of an optional one, changed if there is one.
-    fn optional(&mut self, function: &str, target: Expr, mut arguments: Vec<Expr>) -> Parsed {
+    fn optional(&mut self, function: &str, target: Expr, mut arguments: Vec<Expr>) -> ParseResult {
         let changed = arguments.pop();
         let message = format!("{function}() variable name must be a simple identifier");
         let (name, _) = variables(&arguments, &message)?;

@@ -1,4 +1,4 @@
-//! Addresses and networks as Go reads them, with a real server's words for texts that are none.
+//! Addresses and networks as Go reads them, with a real server's words for invalid texts.
 
 use std::net::{IpAddr, Ipv6Addr};
 
@@ -66,7 +66,7 @@ fn address_problem(text: &str) -> Option<String> {
     Some(format!("ParseAddr({text:?}): {why}"))
 }
 
-/// Returns what is wrong with an address of four numbers.
+/// Returns the error of an IPv4 address.
 fn four_problem(text: &str) -> Option<String> {
     let (mut dots, mut number, mut before) = (0, None::<u16>, '.');
     for (at, letter) in text.char_indices() {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{
-    interpreter::Evaluated,
+    interpreter::EvaluationResult,
     value::{Opaque, Value, downcast, list, optional, string},
 };
 use fakeserver_value::{
@@ -59,7 +59,7 @@ impl Opaque for NamedFormat {
 }
 
 /// Calls a function of formats, if `name` is one.
-pub(super) fn call(name: &str, operands: &[Value]) -> Option<Evaluated> {
+pub(super) fn call(name: &str, operands: &[Value]) -> Option<EvaluationResult> {
     match (name, operands) {
         ("format.named", [Value::String(name)]) => Some(Ok(optional(find(name)))),
         ("validate", [format, Value::String(text)]) => {

@@ -38,7 +38,7 @@ pub fn is_reserved(name: &str) -> bool {
     RESERVED.contains(&name)
 }
 
-/// Returns the name by which expressions know a property; `None` if there is none.
+/// Returns the name by which expressions name a property; `None` if they cannot.
 pub fn escape(name: &str) -> Option<String> {
     let is_known = |letter: char| letter.is_ascii_alphanumeric() || "_.-/".contains(letter);
     if name.is_empty()

@@ -4,14 +4,14 @@ use std::cmp::Ordering;
 
 use super::{
     ast::operators,
-    interpreter::{Evaluated, Failure},
+    interpreter::{EvaluationResult, Failure},
     lists::contains,
     timestamp::Timestamp,
     value::{Value, as_key, as_list, compare, concatenated, equals, string},
 };
 
 /// Applies an operator, if `name` is one.
-pub(super) fn operator(name: &str, operands: &[Value]) -> Option<Evaluated> {
+pub(super) fn operator(name: &str, operands: &[Value]) -> Option<EvaluationResult> {
     Some(match (name, operands) {
         (operators::EQUALS, [a, b]) => Ok(Value::Bool(equals(a, b))),
         (operators::NOT_EQUALS, [a, b]) => Ok(Value::Bool(!equals(a, b))),
@@ -42,7 +42,7 @@ pub(super) fn no_overload() -> Failure {
 /// Returns the error of an operator or a function that the first operand does not have.
 pub(super) fn no_operator(name: &str, operand: &Value) -> Failure {
     match operand {
-        // These have methods, among which it is looked for.
+        // Values of these types have methods, so that cel-go reports a missing overload.
         Value::String(_) | Value::Duration(_) | Value::Timestamp(_) => no_overload(),
         _ => Failure::error(format!("no such overload: {name}")),
     }
@@ -52,7 +52,7 @@ fn overflow(what: &str) -> Failure {
     Failure::error(format!("{what} overflow"))
 }
 
-fn ordered(name: &str, a: &Value, b: &Value) -> Evaluated {
+fn ordered(name: &str, a: &Value, b: &Value) -> EvaluationResult {
     if matches!(a, Value::Null | Value::Map(_) | Value::Opaque(_)) || as_list(a).is_some() {
         return Err(no_operator(name, a));
     }
@@ -81,7 +81,7 @@ macro_rules! whole {
     }};
 }
 
-fn arithmetic(name: &str, a: &Value, b: &Value) -> Evaluated {
+fn arithmetic(name: &str, a: &Value, b: &Value) -> EvaluationResult {
     match (a, b) {
         (Value::Int(a), Value::Int(b)) => whole!(name, a, b, Value::Int, "integer"),
         (Value::UInt(a), Value::UInt(b)) => whole!(name, a, b, Value::UInt, "unsigned integer"),
@@ -95,8 +95,8 @@ fn arithmetic(name: &str, a: &Value, b: &Value) -> Evaluated {
     }
 }
 
-/// Adds and subtracts what is no number.
-fn joined(name: &str, a: &Value, b: &Value) -> Evaluated {
+/// Adds and subtracts texts, lists, times and durations.
+fn joined(name: &str, a: &Value, b: &Value) -> EvaluationResult {
     let is_sum = name == operators::ADD;
     match (a, b) {
         (Value::String(a), Value::String(b)) if is_sum => Ok(string(&format!("{a}{b}"))),
@@ -117,21 +117,21 @@ fn joined(name: &str, a: &Value, b: &Value) -> Evaluated {
 }
 
 /// Returns a duration, if it is not beyond 64 bits.
-fn checked(duration: Option<i64>) -> Evaluated {
+fn checked(duration: Option<i64>) -> EvaluationResult {
     duration
         .map(Value::Duration)
         .ok_or_else(|| overflow("integer"))
 }
 
-/// Returns the time that is so many nanoseconds later.
-fn moved(time: Timestamp, by: Option<i64>) -> Evaluated {
+/// Returns a time moved by `by` nanoseconds.
+fn moved(time: Timestamp, by: Option<i64>) -> EvaluationResult {
     let by = by.ok_or_else(|| overflow("integer"))?;
     time.checked_add(by)
         .map(Value::Timestamp)
         .ok_or_else(|| overflow("timestamp"))
 }
 
-fn is_in(item: &Value, container: &Value) -> Evaluated {
+fn is_in(item: &Value, container: &Value) -> EvaluationResult {
     if let Some(items) = as_list(container) {
         return Ok(Value::Bool(contains(items, item)));
     }

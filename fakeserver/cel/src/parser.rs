@@ -53,10 +53,10 @@ struct Parser {
     depth: usize,
 }
 
-pub(super) type Parsed<T = Expr> = Result<T, ExpressionError>;
+pub(super) type ParseResult<T = Expr> = Result<T, ExpressionError>;
 
-/// Parses an expression, and returns the number of expressions in it besides.
-pub(super) fn parse(source: &str) -> Parsed<(Expr, usize)> {
+/// Parses an expression. Also returns the number of its subexpressions.
+pub(super) fn parse(source: &str) -> ParseResult<(Expr, usize)> {
     let tokens = tokens(source)
         .map_err(|at| ExpressionError::new(at, "Syntax error: token recognition error"))?;
     let mut parser = Parser {
@@ -122,7 +122,7 @@ impl Ids {
     }
 
     /// Returns an error if an expression is too deep.
-    fn check(&self, expr: &Expr) -> Parsed<()> {
+    fn check(&self, expr: &Expr) -> ParseResult<()> {
         if self.depths[expr.id] > DEPTH_MAX {
             let message = "max recursion depth exceeded".to_owned();
             return Err(ExpressionError::of_whole(message));
@@ -172,7 +172,7 @@ impl Parser {
         })
     }
 
-    fn expect(&mut self, symbol: &str) -> Parsed<usize> {
+    fn expect(&mut self, symbol: &str) -> ParseResult<usize> {
         self.take(symbol).ok_or_else(|| self.unexpected())
     }
 
@@ -180,7 +180,7 @@ impl Parser {
         ExpressionError::new(self.at(), "Syntax error: mismatched input")
     }
 
-    fn ident(&mut self) -> Parsed<String> {
+    fn ident(&mut self) -> ParseResult<String> {
         let TokenKind::Ident(name) = &self.peek().kind else {
             return Err(self.unexpected());
         };
@@ -189,7 +189,7 @@ impl Parser {
         Ok(name)
     }
 
-    fn expression(&mut self) -> Parsed {
+    fn expression(&mut self) -> ParseResult {
         self.depth += 1;
         if self.depth > DEPTH_MAX {
             let message = format!("expression recursion limit exceeded: {DEPTH_MAX}");
@@ -201,7 +201,7 @@ impl Parser {
         Ok(expr)
     }
 
-    fn ternary(&mut self) -> Parsed {
+    fn ternary(&mut self) -> ParseResult {
         let condition = self.binary(0)?;
         let Some(at) = self.take("?") else {
             return Ok(condition);
@@ -213,7 +213,7 @@ impl Parser {
     }
 
     /// Parses operators of a level of precedence and higher.
-    fn binary(&mut self, lowest: usize) -> Parsed {
+    fn binary(&mut self, lowest: usize) -> ParseResult {
         let mut left = self.unary()?;
         for level in (lowest..LEVELS.len()).rev() {
             left = if level < 2 {
@@ -226,7 +226,7 @@ impl Parser {
     }
 
     /// Parses operators of one level, and those of higher levels between them.
-    fn chain(&mut self, mut left: Expr, level: usize) -> Parsed {
+    fn chain(&mut self, mut left: Expr, level: usize) -> ParseResult {
         while let Some((_, function)) = LEVELS[level].iter().find(|(symbol, _)| self.is(symbol)) {
             let at = self.at();
             self.next += 1;
@@ -238,7 +238,7 @@ impl Parser {
     }
 
     /// Parses a chain of one logical operator, which becomes a balanced tree.
-    fn logical(&mut self, first: Expr, level: usize) -> Parsed {
+    fn logical(&mut self, first: Expr, level: usize) -> ParseResult {
         let (symbol, function) = LEVELS[level][0];
         let (mut terms, mut positions) = (vec![first], Vec::new());
         while let Some(at) = self.take(symbol) {
@@ -260,7 +260,7 @@ impl Parser {
             .call(positions[middle], function, None, vec![left, right])
     }
 
-    fn unary(&mut self) -> Parsed {
+    fn unary(&mut self) -> ParseResult {
         for (symbol, function) in [("!", operators::NOT), ("-", operators::NEGATE)] {
             if !self.is(symbol) || self.is_negative_literal() {
                 continue;
@@ -288,7 +288,7 @@ impl Parser {
     }
 
     /// Parses an operand, and its fields, calls and indices.
-    fn member(&mut self) -> Parsed {
+    fn member(&mut self) -> ParseResult {
         let mut expr = self.primary()?;
         loop {
             if let Some(at) = self.take(".") {
@@ -312,7 +312,7 @@ impl Parser {
         }
     }
 
-    fn selection(&mut self, operand: Expr, at: usize) -> Parsed {
+    fn selection(&mut self, operand: Expr, at: usize) -> ParseResult {
         let is_optional = self.take("?").is_some();
         let field_at = self.at();
         let field = self.ident()?;
@@ -335,7 +335,7 @@ impl Parser {
         Ok(self.ids.expr(at, kind))
     }
 
-    fn primary(&mut self) -> Parsed {
+    fn primary(&mut self) -> ParseResult {
         match &self.peek().kind {
             TokenKind::Symbol("(") => {
                 self.next += 1;
@@ -354,7 +354,7 @@ impl Parser {
         }
     }
 
-    fn name(&mut self) -> Parsed {
+    fn name(&mut self) -> ParseResult {
         let at = self.at();
         let name = self.ident()?;
         if is_reserved(&name) {
@@ -369,7 +369,7 @@ impl Parser {
         Ok(self.ids.expr(at, ExprKind::Ident(name)))
     }
 
-    fn literal(&mut self) -> Parsed {
+    fn literal(&mut self) -> ParseResult {
         let at = self.at();
         let is_negative = self.is_negative_literal() && self.take("-").is_some();
         let sign = if is_negative { "-" } else { "" };
@@ -415,8 +415,8 @@ impl Parser {
     fn items<T>(
         &mut self,
         close: &str,
-        mut item: impl FnMut(&mut Self) -> Parsed<T>,
-    ) -> Parsed<Vec<T>> {
+        mut item: impl FnMut(&mut Self) -> ParseResult<T>,
+    ) -> ParseResult<Vec<T>> {
         let mut all = Vec::new();
         let may_end_with_comma = close != ")";
         if (may_end_with_comma && self.take(",").is_some()) || self.is(close) {
@@ -433,12 +433,12 @@ impl Parser {
         }
     }
 
-    fn arguments(&mut self) -> Parsed<Vec<Expr>> {
+    fn arguments(&mut self) -> ParseResult<Vec<Expr>> {
         self.expect("(")?;
         self.items(")", Self::expression)
     }
 
-    fn list(&mut self) -> Parsed {
+    fn list(&mut self) -> ParseResult {
         let at = self.expect("[")?;
         let elements = self.items("]", |parser| {
             Ok(Element {
@@ -449,7 +449,7 @@ impl Parser {
         Ok(self.ids.expr(at, ExprKind::List(elements)))
     }
 
-    fn map(&mut self) -> Parsed {
+    fn map(&mut self) -> ParseResult {
         let at = self.expect("{")?;
         let entries = self.items("}", |parser| {
             let is_optional = parser.take("?").is_some();
@@ -464,7 +464,7 @@ impl Parser {
         Ok(self.ids.expr(at, ExprKind::Map(entries)))
     }
 
-    fn construct(&mut self, name: String) -> Parsed {
+    fn construct(&mut self, name: String) -> ParseResult {
         let at = self.expect("{")?;
         let fields = self.items("}", |parser| {
             let is_optional = parser.take("?").is_some();

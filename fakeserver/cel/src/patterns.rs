@@ -1,14 +1,14 @@
 //! Functions of regular expressions.
 
 use super::{
-    interpreter::{Evaluated, Failure},
+    interpreter::{EvaluationResult, Failure},
     operations::no_overload,
     value::{Value, list, string},
 };
 use fakeserver_value::pattern::compile;
 
 /// Calls a function of patterns, if `name` is one for such operands.
-pub(super) fn call(name: &str, operands: &[Value]) -> Option<Evaluated> {
+pub(super) fn call(name: &str, operands: &[Value]) -> Option<EvaluationResult> {
     let (text, pattern, rest) = match operands {
         [Value::String(text), Value::String(pattern), rest @ ..] => (text, pattern, rest),
         _ if name == "matches" => return Some(Err(no_overload())),

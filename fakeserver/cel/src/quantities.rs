@@ -3,7 +3,7 @@
 use std::{cmp::Ordering, sync::Arc};
 
 use super::{
-    interpreter::{Evaluated, Failure},
+    interpreter::{EvaluationResult, Failure},
     value::{Opaque, Value, downcast},
 };
 use fakeserver_value::schema::Quantity;
@@ -19,7 +19,7 @@ impl Opaque for QuantityValue {
 }
 
 /// Calls a function of quantities, if `name` is one for such operands.
-pub(super) fn call(name: &str, operands: &[Value]) -> Option<Evaluated> {
+pub(super) fn call(name: &str, operands: &[Value]) -> Option<EvaluationResult> {
     if let ("quantity" | "isQuantity", [Value::String(text)]) = (name, operands) {
         let parsed = text.parse::<Quantity>();
         return Some(match name {

@@ -1,6 +1,6 @@
 //! Errors of syntax, in the words of the parser that ANTLR generates for a real server.
 //!
-//! It reports an error, leaves out tokens or pretends that there is one, and continues, so that an expression may have
+//! The parser reports an error, skips tokens or inserts a missing one, and continues, so that an expression may have
 //! several errors. This follows its default strategy, with a limit on the number of recoveries.
 
 use std::collections::BTreeSet;
@@ -39,7 +39,7 @@ enum RecognitionError {
     Mismatch,
     /// No choice fits the tokens up to this one.
     NoViableAlternative(usize),
-    /// There were too many.
+    /// Recovery was attempted too often.
     RecoveryLimit,
 }
 
@@ -154,8 +154,8 @@ impl Recognizer<'_> {
         }
         // The token is missing before this one.
         let expected = print(self.expected());
-        let shown = self.shown(self.next, self.next);
-        self.report(self.next, &format!("missing {expected} at {shown}"));
+        let excerpt = self.excerpt(self.next, self.next);
+        self.report(self.next, &format!("missing {expected} at {excerpt}"));
         Ok(())
     }
 
@@ -194,31 +194,32 @@ impl Recognizer<'_> {
     }
 
     fn report_unwanted(&mut self) {
-        let (shown, expected) = (self.shown(self.next, self.next), print(self.expected()));
-        let message = format!("extraneous input {shown} expecting {expected}");
+        let (excerpt, expected) = (self.excerpt(self.next, self.next), print(self.expected()));
+        let message = format!("extraneous input {excerpt} expecting {expected}");
         self.report(self.next, &message);
     }
 
     fn report_error(&mut self, error: &RecognitionError) -> Result<(), RecognitionError> {
         match error {
             RecognitionError::Mismatch => {
-                let (shown, expected) = (self.shown(self.next, self.next), print(self.expected()));
-                let message = format!("mismatched input {shown} expecting {expected}");
+                let (excerpt, expected) =
+                    (self.excerpt(self.next, self.next), print(self.expected()));
+                let message = format!("mismatched input {excerpt} expecting {expected}");
                 self.report(self.next, &message);
             }
             RecognitionError::NoViableAlternative(at) => {
-                let shown = match self.ahead(0) {
+                let excerpt = match self.ahead(0) {
                     END => "'<EOF>'".to_owned(),
-                    _ => self.shown(self.next, *at),
+                    _ => self.excerpt(self.next, *at),
                 };
-                let word = shown
+                let word = excerpt
                     .strip_prefix("'.")
-                    .and_then(|shown| shown.strip_suffix('\''));
+                    .and_then(|excerpt| excerpt.strip_suffix('\''));
                 let message = match word {
                     Some(word @ ("true" | "false" | "null")) => {
                         format!("mismatched input '{word}' expecting IDENTIFIER")
                     }
-                    _ => format!("no viable alternative at input {shown}"),
+                    _ => format!("no viable alternative at input {excerpt}"),
                 };
                 self.report(*at, &message);
             }
@@ -236,8 +237,8 @@ impl Recognizer<'_> {
         }
     }
 
-    /// Returns the text of tokens, and of what is between them.
-    fn shown(&self, first: usize, last: usize) -> String {
+    /// Returns the source text of a range of tokens.
+    fn excerpt(&self, first: usize, last: usize) -> String {
         let (from, to) = (self.tokens[first].at, self.tokens[last].end);
         let text: String = self.source[from..to].iter().flatten().collect();
         let is_end = first == last && self.tokens[last].kind == TokenKind::End;

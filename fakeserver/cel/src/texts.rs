@@ -1,13 +1,13 @@
 //! Functions of texts.
 
 use super::{
-    interpreter::{Evaluated, Failure},
+    interpreter::{EvaluationResult, Failure},
     operations::no_overload,
     value::{Value, list, string},
 };
 
 /// Calls a function of texts, if `name` is one for such operands.
-pub(super) fn call(name: &str, operands: &[Value]) -> Option<Evaluated> {
+pub(super) fn call(name: &str, operands: &[Value]) -> Option<EvaluationResult> {
     if let ("contains" | "startsWith" | "endsWith", [text, part]) = (name, operands) {
         let (Value::String(text), Value::String(part)) = (text, part) else {
             return Some(Err(no_overload()));
@@ -77,7 +77,7 @@ fn positions(text: &str, part: &str) -> Vec<i64> {
     found.map(|(at, _)| at).collect()
 }
 
-fn index_of(text: &str, part: &str, from: i64) -> Evaluated {
+fn index_of(text: &str, part: &str, from: i64) -> EvaluationResult {
     if part.is_empty() {
         return Ok(Value::Int(from));
     }
@@ -88,7 +88,7 @@ fn index_of(text: &str, part: &str, from: i64) -> Evaluated {
     Ok(Value::Int(found.find(|at| *at >= from).unwrap_or(-1)))
 }
 
-fn last_index_of(text: &str, part: &str, from: i64) -> Evaluated {
+fn last_index_of(text: &str, part: &str, from: i64) -> EvaluationResult {
     if part.is_empty() {
         return Ok(Value::Int(from));
     }
@@ -116,7 +116,7 @@ fn split(text: &str, separator: &str, count: i64) -> Value {
     list(text.splitn(limit, separator).map(string))
 }
 
-fn substring(text: &str, from: i64, to: Option<i64>) -> Evaluated {
+fn substring(text: &str, from: i64, to: Option<i64>) -> EvaluationResult {
     if let Some(to) = to.filter(|to| from > *to) {
         let why = format!("invalid substring range. start: {from}, end: {to}");
         return Err(Failure::error(why));

@@ -3,7 +3,7 @@
 use jiff::{SignedDuration, Timestamp, civil::DateTime, tz::TimeZone};
 
 use super::{
-    interpreter::{Evaluated, Failure},
+    interpreter::{EvaluationResult, Failure},
     library::no_form,
     value::Value,
 };
@@ -25,7 +25,7 @@ const PARTS: [&str; 10] = [
 ];
 
 /// Returns a part of a time or a duration, if `name` is one.
-pub(super) fn call(name: &str, operands: &[Value]) -> Option<Evaluated> {
+pub(super) fn call(name: &str, operands: &[Value]) -> Option<EvaluationResult> {
     let part = name
         .strip_prefix("get")
         .filter(|part| PARTS.contains(part))?;

@@ -19,9 +19,9 @@ pub struct Timestamp {
 /// The reason for which a text is no time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TimestampError {
-    /// It does not have the form of RFC 3339.
+    /// The text does not have the form of RFC 3339.
     Form,
-    /// It is before the year 1, or after the year 9999.
+    /// The time is before the year 1, or after the year 9999.
     Range,
 }
 
@@ -39,7 +39,7 @@ impl Timestamp {
         })
     }
 
-    /// Returns the time that is so many seconds after 1970, if it is in range.
+    /// Returns the time `seconds` seconds after 1970, if it is in range.
     pub(super) fn from_seconds(seconds: i64) -> Option<Self> {
         let since = SignedDuration::from_secs(seconds);
         Some(Self {
@@ -54,7 +54,7 @@ impl Timestamp {
         i64::try_from(since.div_euclid(NANOSECONDS)).unwrap_or_default()
     }
 
-    /// Returns the time that is so many nanoseconds later, if it is in range.
+    /// Adds nanoseconds to the time; `None` out of range.
     pub(super) fn checked_add(self, nanoseconds: i64) -> Option<Self> {
         let by = SignedDuration::from_nanos(nanoseconds);
         let utc = in_range(self.utc.checked_add(by).ok()?)?;

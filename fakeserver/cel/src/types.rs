@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, fmt, sync::Arc};
 /// A type of values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Type {
-    /// That of an expression with an error, which was reported.
+    /// The type of an expression whose error was reported already.
     Error,
     /// Known only when the expression is evaluated.
     Dyn,
@@ -38,7 +38,7 @@ pub(super) struct Bindings {
 }
 
 /// A type as errors of the checker print it.
-pub(super) struct Checked<'a>(pub(super) &'a Type);
+pub(super) struct CheckerType<'a>(pub(super) &'a Type);
 
 // === impl Type ===
 
@@ -186,9 +186,9 @@ impl fmt::Display for Type {
     }
 }
 
-// === impl Checked ===
+// === impl CheckerType ===
 
-impl fmt::Display for Checked<'_> {
+impl fmt::Display for CheckerType<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.write(f, true)
     }

@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use super::{
-    interpreter::{Evaluated, Failure},
+    interpreter::{EvaluationResult, Failure},
     value::{Key, Opaque, Value, downcast, list, map, string},
 };
 use fakeserver_value::go_url::GoUrl;
@@ -25,7 +25,7 @@ impl Opaque for UrlValue {
 }
 
 /// Calls a function of URLs, if `name` is one for such operands.
-pub(super) fn call(name: &str, operands: &[Value]) -> Option<Evaluated> {
+pub(super) fn call(name: &str, operands: &[Value]) -> Option<EvaluationResult> {
     match (name, operands) {
         ("url", [Value::String(text)]) => Some(read(text)),
         ("isURL", [Value::String(text)]) => {
@@ -36,7 +36,7 @@ pub(super) fn call(name: &str, operands: &[Value]) -> Option<Evaluated> {
     }
 }
 
-fn read(text: &Arc<str>) -> Evaluated {
+fn read(text: &Arc<str>) -> EvaluationResult {
     GoUrl::parse_request(text)
         .and_then(|_| GoUrl::parse(text))
         .map(|_| Value::Opaque(Arc::new(UrlValue(Arc::clone(text)))))

@@ -47,7 +47,7 @@ pub trait OpaqueEq {
 
 /// An object that an expression has constructed, such as `Object.spec{}` or `JSONPatch{}`.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Constructed {
+pub struct ConstructedObject {
     pub type_name: String,
     pub fields: BTreeMap<String, Value>,
 }
@@ -68,9 +68,9 @@ struct OptionalValue(Option<Value>);
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct TypeValue(String);
 
-/// A value that does not fit its schema: who reads it gets the error.
+/// A value that does not fit its schema: an expression that reads the value fails with the error.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Invalid(String);
+struct InvalidValue(String);
 
 impl<T: Opaque + PartialEq> OpaqueEq for T {
     fn is_equal(&self, other: &dyn Opaque) -> bool {
@@ -102,7 +102,7 @@ impl fmt::Display for Key {
     }
 }
 
-impl Opaque for Constructed {
+impl Opaque for ConstructedObject {
     fn type_name(&self) -> &str {
         &self.type_name
     }
@@ -126,7 +126,7 @@ impl Opaque for TypeValue {
     }
 }
 
-impl Opaque for Invalid {
+impl Opaque for InvalidValue {
     fn type_name(&self) -> &'static str {
         "error"
     }
@@ -214,12 +214,12 @@ pub(super) fn concatenated(a: &Value, b: &Value) -> Option<Value> {
 
 /// Makes a value that does not fit its schema.
 pub fn invalid(why: &str) -> Value {
-    Value::Opaque(Arc::new(Invalid(why.to_owned())))
+    Value::Opaque(Arc::new(InvalidValue(why.to_owned())))
 }
 
 /// Returns the error of a value that does not fit its schema.
 pub(super) fn error_of(value: &Value) -> Option<&str> {
-    downcast::<Invalid>(value).map(|invalid| invalid.0.as_str())
+    downcast::<InvalidValue>(value).map(|invalid| invalid.0.as_str())
 }
 
 /// Makes the value that is a type.
@@ -233,7 +233,7 @@ pub(super) fn as_type(value: &Value) -> Option<&str> {
 }
 
 /// Returns the object that a value is.
-pub fn as_constructed(value: &Value) -> Option<&Constructed> {
+pub fn as_constructed(value: &Value) -> Option<&ConstructedObject> {
     downcast(value)
 }
 
@@ -254,7 +254,7 @@ pub fn from_json(json: &Json) -> Value {
     }
 }
 
-/// Returns the JSON form of a value. The error names what has none.
+/// Returns the JSON form of a value. The error names the type without one.
 pub fn to_json(value: &Value) -> Result<Json, String> {
     Ok(match value {
         Value::Null => Json::Null,
@@ -317,7 +317,7 @@ pub fn optional(value: Option<Value>) -> Value {
     Value::Opaque(Arc::new(OptionalValue(value)))
 }
 
-/// Returns the content of an optional value; nothing if it is none.
+/// Returns the content of an optional value; `None` if the value is not optional.
 #[expect(clippy::option_option, reason = "an optional value may be none")]
 pub(super) fn as_optional(value: &Value) -> Option<Option<&Value>> {
     downcast::<OptionalValue>(value).map(|optional| optional.0.as_ref())
@@ -482,7 +482,7 @@ fn base64(bytes: &[u8]) -> String {
 }
 
 /// Prints a value as Go prints it within errors.
-pub(super) fn shown(value: &Value) -> String {
+pub(super) fn printed(value: &Value) -> String {
     match value {
         Value::String(text) => text.to_string(),
         Value::Int(number) => number.to_string(),

@@ -5,7 +5,7 @@ use std::{borrow::Cow, cmp::Ordering, sync::Arc};
 use semver::Version;
 
 use super::{
-    interpreter::{Evaluated, Failure},
+    interpreter::{EvaluationResult, Failure},
     quantities::sign_of,
     value::{Opaque, Value, downcast},
 };
@@ -27,7 +27,7 @@ impl Opaque for VersionValue {
 }
 
 /// Calls a function of versions, if `name` is one for such operands.
-pub(super) fn call(name: &str, operands: &[Value]) -> Option<Evaluated> {
+pub(super) fn call(name: &str, operands: &[Value]) -> Option<EvaluationResult> {
     match (name, operands) {
         ("semver" | "isSemver", [Value::String(text)]) => {
             return Some(read(name, parse(text)));
@@ -62,7 +62,7 @@ pub(super) fn call(name: &str, operands: &[Value]) -> Option<Evaluated> {
     }))
 }
 
-fn read(name: &str, parsed: Result<Version, String>) -> Evaluated {
+fn read(name: &str, parsed: Result<Version, String>) -> EvaluationResult {
     match name {
         "isSemver" => Ok(Value::Bool(parsed.is_ok())),
         _ => parsed

@@ -92,7 +92,7 @@ pub(super) fn default_folder() -> Result<PathBuf, String> {
 ///
 /// # Errors
 ///
-/// It is a file that is not this program's, without `force`.
+/// The file exists and was not made by this program, and `force` is false.
 fn is_to_be_made(program: &Path, file: &Path, force: bool) -> Result<bool, String> {
     let why = |error: io::Error| format!("assets {}: {error}", file.display());
     match file.symlink_metadata() {
@@ -118,7 +118,7 @@ fn place(program: &Path, file: &Path) -> Result<(), String> {
     });
     made.and_then(|()| fs::rename(&new, file))
         .map_err(|error| {
-            // What is left of it is of no use to anybody.
+            // The partial file has no further use, and its removal may fail.
             drop(fs::remove_file(&new));
             why(error)
         })?;
@@ -132,7 +132,7 @@ fn marker_of(file: &Path) -> PathBuf {
     file.with_file_name(format!(".{name}.fakeserver"))
 }
 
-/// Returns true if it is the file that fakeserver has made, and nobody has put another one there since.
+/// Returns whether the file was made by fakeserver and not replaced since.
 fn is_ours(file: &Path) -> io::Result<bool> {
     match fs::read_to_string(marker_of(file)) {
         Ok(made) => Ok(made == identity(file)?),
@@ -185,7 +185,7 @@ mod tests {
             assert!(filled.is_absolute());
         }
         assert!(is_ours(&folder.path().join("kube-apiserver")).unwrap());
-        // What is put in the place of such a file is somebody's.
+        // A file that the user puts in the place of such a file is not ours.
         fs::remove_file(&file).unwrap();
         fs::write(&file, "a real one again").unwrap();
         fill(folder.path(), false).unwrap_err();

@@ -148,7 +148,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_happens_is_named_one_by_one() {
+    fn kinds_of_churn_are_named_one_by_one() {
         let mix = parse_mix("rollouts=1, jobs=0").unwrap();
         assert_eq!(
             (mix.rollouts, mix.jobs, mix.crashes),

@@ -46,7 +46,7 @@ fn forward(id: Option<u32>, signal: Stop) {
     }
 }
 
-/// The command's own status, or what a shell shows for the signal that ended it.
+/// Returns the command's own status, or the code that a shell shows for the signal that ended it.
 fn exit_code(status: ExitStatus) -> ExitCode {
     let code = status
         .code()

@@ -54,7 +54,7 @@ impl ControllersChoice {
     ///
     /// # Errors
     ///
-    /// There are none; `missing` says which flag needs them.
+    /// There are no workload controllers; `missing` names the flag that needs them.
     pub(crate) fn with_workloads(
         mut self,
         missing: impl FnOnce() -> String,

@@ -54,10 +54,10 @@ impl DataOptions {
             builder = builder.with_manifests(path);
         }
         let bar = progress_bar();
-        let shown = bar.clone();
+        let progress = bar.clone();
         builder = builder.with_progress(Progress::new(move |done, all| {
-            shown.set_length(all as u64);
-            shown.set_position(done as u64);
+            progress.set_length(all as u64);
+            progress.set_position(done as u64);
         }));
         let server = builder.try_build().map_err(|error| refusal(&error));
         bar.finish_and_clear();

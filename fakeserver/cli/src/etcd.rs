@@ -1,6 +1,6 @@
 //! The program under the name `etcd`: what test environments start beside an API server.
 //!
-//! It holds no keys. It answers health checks, and names the folder in which an API server keeps its objects, so that they
+//! This etcd holds no keys. It answers health checks, and names the folder in which an API server keeps its objects, so that they
 //! are there for the next API server with the same `--etcd-servers`.
 
 use std::{

@@ -153,7 +153,7 @@ fn default_of(fault: Fault, parameter: &str, schema: &Value) -> Option<Value> {
         json!(true),
         json!(0),
     ];
-    let told: Vec<Value> = description_of(schema)
+    let error_chain: Vec<Value> = description_of(schema)
         .split(|letter: char| !letter.is_ascii_digit() && letter != ',')
         .filter_map(|word| word.replace(',', "").parse::<u64>().ok())
         .map(Value::from)
@@ -161,7 +161,7 @@ fn default_of(fault: Fault, parameter: &str, schema: &Value) -> Option<Value> {
     let candidates = named
         .into_iter()
         .chain(choices)
-        .chain(told)
+        .chain(error_chain)
         .chain([Value::Null]);
     candidates.into_iter().find(|value| {
         let spec = json!({"fault": fault.name(), parameter: value});

@@ -1,4 +1,4 @@
-//! The suggestions of `fakeserver serve` in a terminal: what can be done next.
+//! The suggestions of `fakeserver serve` in a terminal: possible next commands.
 
 use std::fmt::Write as _;
 

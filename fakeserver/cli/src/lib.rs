@@ -112,11 +112,11 @@ struct ServerOptions {
 
     /// Age up to which history is kept: older versions are answered with 410. `off` keeps all
     #[arg(long, value_name = "DURATION", default_value = "5m", value_parser = parse_age)]
-    compact_age: KeptAge,
+    compact_age: AgeLimit,
 
     /// Bytes of history that are kept. `off` keeps all
     #[arg(long, value_name = "BYTES", default_value = "134217728", value_parser = parse_bytes)]
-    compact_bytes: KeptBytes,
+    compact_bytes: SizeLimit,
 
     /// Keep objects compressed: less memory for a large cluster, some microseconds more for each object that is written
     /// or read.
@@ -195,10 +195,10 @@ struct ServerOptions {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct KeptAge(Option<Duration>);
+struct AgeLimit(Option<Duration>);
 
 #[derive(Clone, Copy, Debug)]
-struct KeptBytes(Option<u64>);
+struct SizeLimit(Option<u64>);
 
 /// Returns the command line, for those who read pages that name parts of it.
 #[doc(hidden)]
@@ -262,7 +262,7 @@ fn run_logged(
     outcome.unwrap_or_else(|error| failure(&error))
 }
 
-/// Writes to standard output, and ends the program well. Somebody who reads no further is no error.
+/// Writes to standard output, and ends the program with success. A closed pipe is no error.
 fn say(text: &str) -> Result<ExitCode, String> {
     match io::stdout().write_all(text.as_bytes()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
@@ -280,7 +280,7 @@ fn failure(error: &str) -> ExitCode {
 // === impl ServerOptions ===
 
 impl ServerOptions {
-    fn build(&self, secured: &security::Secured) -> Result<FakeServer, String> {
+    fn build(&self, secured: &security::ServerSecurity) -> Result<FakeServer, String> {
         let builder = FakeServer::builder()
             .with_seed(self.seed)
             .with_clock(Clock::wall())
@@ -335,10 +335,10 @@ pub fn parse_controllers(text: &str) -> Result<Controllers, String> {
 
 /// Reads the stages of a file.
 fn read_stages(file: &Path) -> Result<Vec<Stage>, String> {
-    let shown = file.display();
+    let path = file.display();
     let text = std::fs::read_to_string(file);
-    let text = text.map_err(|error| format!("--stages {shown}: {error}"))?;
-    Stage::parse(&text).map_err(|error| format!("--stages {shown}: {error}"))
+    let text = text.map_err(|error| format!("--stages {path}: {error}"))?;
+    Stage::parse(&text).map_err(|error| format!("--stages {path}: {error}"))
 }
 
 /// Checks that no other file has a stage of the same name. `files` are those that were read before, by the names of stages.
@@ -349,10 +349,10 @@ fn check_names<'a>(
 ) -> Result<(), String> {
     for stage in stages {
         if let Some(other) = files.insert(stage.name().to_owned(), file) {
-            let [shown, other] = [file, other].map(Path::display);
+            let [path, other] = [file, other].map(Path::display);
             let name = stage.name();
             return Err(format!(
-                "--stages {shown}: a stage of {other} has the name {name:?} already: give another"
+                "--stages {path}: a stage of {other} has the name {name:?} already: give another"
             ));
         }
     }
@@ -360,34 +360,34 @@ fn check_names<'a>(
 }
 
 fn install_faults(server: &FakeServer, file: &Path) -> Result<(), String> {
-    let shown = file.display();
-    let text = std::fs::read(file).map_err(|error| format!("--faults {shown}: {error}"))?;
-    let specs = FaultSpec::read(&text).map_err(|error| format!("--faults {shown}: {error}"))?;
+    let path = file.display();
+    let text = std::fs::read(file).map_err(|error| format!("--faults {path}: {error}"))?;
+    let specs = FaultSpec::read(&text).map_err(|error| format!("--faults {path}: {error}"))?;
     for spec in &specs {
         if let Some(warning) = server.fault_warning(spec) {
-            eprintln!("warning: --faults {shown}: {warning}");
+            eprintln!("warning: --faults {path}: {warning}");
         }
         server.faults().install_spec(spec).detach();
     }
     Ok(())
 }
 
-fn parse_age(text: &str) -> Result<KeptAge, String> {
+fn parse_age(text: &str) -> Result<AgeLimit, String> {
     if text == "off" {
-        return Ok(KeptAge(None));
+        return Ok(AgeLimit(None));
     }
     let age = text
         .parse::<SignedDuration>()
         .map_err(|error| format!("{error}; try `5m`, `90s` or `off`"))?;
     let age = Duration::try_from(age).map_err(|_| "an age cannot be negative".to_owned())?;
-    Ok(KeptAge(Some(age)))
+    Ok(AgeLimit(Some(age)))
 }
 
-fn parse_bytes(text: &str) -> Result<KeptBytes, String> {
+fn parse_bytes(text: &str) -> Result<SizeLimit, String> {
     if text == "off" {
-        return Ok(KeptBytes(None));
+        return Ok(SizeLimit(None));
     }
     text.parse()
-        .map(|bytes| KeptBytes(Some(bytes)))
+        .map(|bytes| SizeLimit(Some(bytes)))
         .map_err(|error| format!("{error}; try `134217728` or `off`"))
 }

@@ -21,7 +21,7 @@ impl OrphanGuard {
     ///
     /// # Errors
     ///
-    /// There is no shell, or no further process.
+    /// The system has no shell, or starts no further process.
     pub(super) fn new(command: u32, folder: Option<&Path>) -> io::Result<Self> {
         // Interrupts of the terminal concern the other processes.
         let process = Command::new("sh")

@@ -35,9 +35,11 @@ impl OutputArgs {
                 return Err(format!("{} is to be written twice", file.display()));
             }
             match old {
-                Ok(old) => self.check_old(&old).map_err(|error| told(file, &error))?,
+                Ok(old) => self
+                    .check_old(&old)
+                    .map_err(|error| write_error(file, &error))?,
                 Err(error) if error.kind() == ErrorKind::NotFound => check_folder(file)?,
-                Err(error) => return Err(told(file, &error)),
+                Err(error) => return Err(write_error(file, &error)),
             }
         }
         Ok(())
@@ -46,7 +48,7 @@ impl OutputArgs {
     /// Writes a file as a whole.
     pub fn write(self, file: &Path, content: &[u8]) -> Result<(), String> {
         self.replace(file, content)
-            .map_err(|error| told(file, &error))
+            .map_err(|error| write_error(file, &error))
     }
 
     fn replace(self, file: &Path, content: &[u8]) -> io::Result<()> {
@@ -132,7 +134,7 @@ fn check_folder(file: &Path) -> Result<(), String> {
     }
 }
 
-fn told(file: &Path, error: &io::Error) -> String {
+fn write_error(file: &Path, error: &io::Error) -> String {
     format!("cannot write {}: {error}", file.display())
 }
 
@@ -146,7 +148,7 @@ mod tests {
     const FORCED: OutputArgs = OutputArgs { force: true };
 
     #[test]
-    fn a_folder_that_is_missing_is_told_before_the_work() {
+    fn a_missing_folder_is_reported_before_the_work() {
         let folder = tempfile::tempdir().unwrap();
         CAREFUL
             .check([&*folder.path().join("report"), Path::new("report")])
@@ -158,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn what_exists_is_replaced_on_request_only() {
+    fn existing_files_are_replaced_on_request_only() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("report");
         CAREFUL.check([&*file]).unwrap();
@@ -204,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn a_link_is_as_what_it_leads_to() {
+    fn a_link_counts_as_its_target() {
         let folder = tempfile::tempdir().unwrap();
         let (target, link) = (folder.path().join("target"), folder.path().join("link"));
         symlink(&target, &link).unwrap();

@@ -9,7 +9,7 @@ const INTERVAL: Duration = Duration::from_millis(100);
 
 /// The process that started this one.
 ///
-/// It is looked for now and then: a signal at the parent's death would come at the end of the thread that started this
+/// The parent is polled: a signal at the parent's death would come at the end of the thread that started this
 /// process, and Go's threads end while their processes live.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Parent(u32);
@@ -26,7 +26,7 @@ impl Parent {
     ///
     /// # Cancel safety
     ///
-    /// It can be dropped and called again.
+    /// The future can be dropped, and the function called again.
     pub(super) async fn ended(self) {
         if self.0 == 0 {
             return std::future::pending().await;

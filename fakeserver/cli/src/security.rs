@@ -57,7 +57,7 @@ enum Mode {
 
 /// The security of a server at one address.
 #[derive(Debug)]
-pub(super) struct Secured {
+pub(super) struct ServerSecurity {
     certificates: Option<Certificates>,
     pub(super) kubeconfig: Kubeconfig,
     authorization: Authorization,
@@ -71,7 +71,11 @@ pub(super) struct Secured {
 
 impl SecurityOptions {
     /// Makes certificates and credentials for a server at `address`, whose own context in a kubeconfig is `context`.
-    pub(super) fn secure(&self, address: SocketAddr, context: &str) -> Result<Secured, String> {
+    pub(super) fn secure(
+        &self,
+        address: SocketAddr,
+        context: &str,
+    ) -> Result<ServerSecurity, String> {
         let mut tokens = self.token.clone();
         if let Some(file) = &self.token_auth_file {
             let why = |error: &dyn std::fmt::Display| {
@@ -106,7 +110,7 @@ impl SecurityOptions {
         // A kubeconfig cannot have two users of one name: the first credential counts.
         let mut names = BTreeSet::new();
         users.retain(|(name, _)| names.insert(name.clone()));
-        Ok(Secured {
+        Ok(ServerSecurity {
             kubeconfig: Kubeconfig {
                 context: context.to_owned(),
                 address,
@@ -125,7 +129,7 @@ impl SecurityOptions {
         })
     }
 
-    /// Says on stderr what a user may not expect of a server at `address`.
+    /// Warns on stderr about security that a user may not expect of a server at `address`.
     pub(super) fn warn(&self, address: SocketAddr) {
         if !address.ip().is_loopback() {
             let who = if self.asks_for_credentials() {
@@ -159,9 +163,9 @@ impl SecurityOptions {
     }
 }
 
-// === impl Secured ===
+// === impl ServerSecurity ===
 
-impl Secured {
+impl ServerSecurity {
     /// Returns the scheme of the server's URLs.
     pub(super) fn scheme(&self) -> &'static str {
         self.kubeconfig.scheme()
@@ -180,7 +184,7 @@ impl Secured {
         }
     }
 
-    /// Tells the server whom it knows and what it asks of them.
+    /// Configures the server's certificates, tokens and authorization.
     pub(super) fn configure(&self, builder: FakeServerBuilder) -> FakeServerBuilder {
         let mut builder = builder
             .with_authorization(self.authorization)

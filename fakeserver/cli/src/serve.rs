@@ -24,7 +24,7 @@ use super::{
     hints::Hints,
     kubeconfig::{AddedEntries, DEFAULT_CONTEXT, KubeconfigFile},
     parent::Parent,
-    security::Secured,
+    security::ServerSecurity,
     signals::Signals,
     with_sources,
 };
@@ -88,7 +88,7 @@ struct EntryOptions {
 }
 
 /// The events that end the server.
-struct Stopping {
+struct StopEvents {
     signals: Signals,
     parent: Option<Parent>,
 }
@@ -126,7 +126,7 @@ pub(super) async fn serve(options: &Options) -> Result<ExitCode, String> {
 
     let ended = match options.announce(&secured, address, added.as_ref()) {
         Ok(()) => {
-            let stopping = Stopping { signals, parent };
+            let stopping = StopEvents { signals, parent };
             until_stopped(options, &server, &secured, listener, stopping).await
         }
         Err(error) => Err(format!("cannot write to stdout: {error}")),
@@ -142,9 +142,9 @@ pub(super) async fn serve(options: &Options) -> Result<ExitCode, String> {
 async fn until_stopped(
     options: &Options,
     server: &FakeServer,
-    secured: &Secured,
+    secured: &ServerSecurity,
     listener: TcpListener,
-    mut stopping: Stopping,
+    mut stopping: StopEvents,
 ) -> Result<ExitCode, String> {
     let stop = CancellationToken::new();
     let serving = secured.serve(server, listener, stop.clone());
@@ -190,14 +190,14 @@ fn not_listening(listen: &str, error: &io::Error) -> String {
     format!("cannot listen on {listen}: {error}; {advice}")
 }
 
-// === impl Stopping ===
+// === impl StopEvents ===
 
-impl Stopping {
+impl StopEvents {
     /// Completes at the first signal, or at the end of the parent if the server ends with it.
     ///
     /// # Cancel safety
     ///
-    /// It can be dropped and called again.
+    /// The future can be dropped, and the function called again.
     async fn first(&mut self) {
         let parent = async {
             match self.parent {
@@ -227,13 +227,13 @@ impl EntryOptions {
         let Some(file) = file else {
             return Ok(None);
         };
-        let shown = file.display();
-        let folder = absolute(file).map_err(|error| format!("--own-folder: {shown}: {error}"))?;
+        let path = file.display();
+        let folder = absolute(file).map_err(|error| format!("--own-folder: {path}: {error}"))?;
         let (Some(parent), Some(name)) = (
             folder.parent().and_then(Path::parent),
             folder.parent().and_then(Path::file_name),
         ) else {
-            return Err(format!("--own-folder: {shown} is in no folder of its own"));
+            return Err(format!("--own-folder: {path} is in no folder of its own"));
         };
         let made = Builder::new()
             .prefix(name)
@@ -248,10 +248,10 @@ impl EntryOptions {
 // === impl Options ===
 
 impl Options {
-    /// Prints where the server and its page are, and in a terminal what can be done next.
+    /// Prints the addresses of the server and its page, and in a terminal also possible next commands.
     fn announce(
         &self,
-        secured: &Secured,
+        secured: &ServerSecurity,
         address: SocketAddr,
         added: Option<&AddedEntries>,
     ) -> io::Result<()> {

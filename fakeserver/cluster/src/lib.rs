@@ -1,7 +1,7 @@
 //! The cluster behind a fake API server: controllers of workloads, a scheduler, kubelets and their containers, and
 //! simulated clusters of any size.
 //!
-//! It knows the server by [`fakeserver_server::nodes`] alone: the server asks the nodes about containers, and lets their
+//! This crate uses the server through [`fakeserver_server::nodes`] alone: the server asks the nodes about containers, and lets their
 //! controllers work on its store.
 
 pub mod containers;

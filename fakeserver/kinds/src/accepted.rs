@@ -4,7 +4,7 @@ use fakeserver_value::field::Field;
 use serde_json::Value;
 
 /// An object that is accepted, for warnings.
-pub struct Accepted<'a> {
+pub struct AcceptedObject<'a> {
     pub object: Field<'a>,
     /// The object that it replaces; absent if it is new.
     pub old: Field<'a>,
@@ -13,9 +13,9 @@ pub struct Accepted<'a> {
     pub is_next_generation: bool,
 }
 
-// === impl Accepted ===
+// === impl AcceptedObject ===
 
-impl<'a> Accepted<'a> {
+impl<'a> AcceptedObject<'a> {
     pub(super) fn new(object: &'a Value, old: Option<&'a Value>) -> Self {
         let generation = |object: &Value| object["metadata"]["generation"].as_i64();
         Self {

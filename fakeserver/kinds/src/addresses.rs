@@ -116,52 +116,52 @@ pub fn check_interface_address(field: &Field<'_>, found: &mut Findings) {
 
 /// Warns of an address that is not canonical.
 #[doc(alias = "GetWarningsForIP")]
-pub fn warn_of_ip(field: &Field<'_>, told: &mut Vec<String>) {
+pub fn warn_of_ip(field: &Field<'_>, warnings: &mut Vec<String>) {
     let text = field.text();
     let Some(address) = parse_ip(text) else {
         return;
     };
-    let (path, shown) = (field.path(), quote(text));
+    let (path, quoted) = (field.path(), quote(text));
     if text.parse::<IpAddr>().is_err() || is_mapped(address) {
         let better = quote(&print(address));
-        told.push(format!(
-            "{path}: non-standard IP address {shown} is invalid: use {better}"
+        warnings.push(format!(
+            "{path}: non-standard IP address {quoted} is invalid: use {better}"
         ));
     } else if address.is_ipv6() && address.to_string() != text {
         let better = quote(&address.to_string());
-        told.push(format!(
-            "{path}: IPv6 address {shown} should be in RFC 5952 canonical format ({better})"
+        warnings.push(format!(
+            "{path}: IPv6 address {quoted} should be in RFC 5952 canonical format ({better})"
         ));
     }
 }
 
 /// Warns of a range that is not canonical.
 #[doc(alias = "GetWarningsForCIDR")]
-pub fn warn_of_cidr(field: &Field<'_>, told: &mut Vec<String>) {
+pub fn warn_of_cidr(field: &Field<'_>, warnings: &mut Vec<String>) {
     let text = field.text();
     let Some(range) = Range::parse(text) else {
         return;
     };
-    let (path, shown) = (field.path(), quote(text));
+    let (path, quoted) = (field.path(), quote(text));
     let network = quote(&range.unmapped().print());
-    let before = told.len();
+    let before = warnings.len();
     if range.network() != range.address {
         let address = range.unmapped().address;
         let single = quote(&format!("{address}/{}", bits_of(range.address)));
-        told.push(format!(
-            "{path}: CIDR value {shown} is ambiguous in this context (should be {network} or {single}?)"
+        warnings.push(format!(
+            "{path}: CIDR value {quoted} is ambiguous in this context (should be {network} or {single}?)"
         ));
     }
     if !is_strict_cidr(text) || is_mapped(range.address) {
-        told.push(format!(
-            "{path}: non-standard CIDR value {shown} is invalid: use {network}"
+        warnings.push(format!(
+            "{path}: non-standard CIDR value {quoted} is invalid: use {network}"
         ));
     }
     let canonical = format!("{}/{}", range.address, range.prefix_bits);
-    if told.len() == before && range.address.is_ipv6() && canonical != text {
+    if warnings.len() == before && range.address.is_ipv6() && canonical != text {
         let canonical = quote(&canonical);
-        told.push(format!(
-            "{path}: IPv6 CIDR value {shown} should be in RFC 5952 canonical format ({canonical})"
+        warnings.push(format!(
+            "{path}: IPv6 CIDR value {quoted} should be in RFC 5952 canonical format ({canonical})"
         ));
     }
 }
@@ -356,13 +356,13 @@ mod tests {
 
     #[test]
     fn warnings_name_the_canonical_form() {
-        let mut told = Vec::new();
+        let mut warnings = Vec::new();
         for text in ["10.0.0.1", "010.0.0.1", "::FFFF:1.2.3.4", "FE80::1"] {
-            warn_of_ip(&Field::root(&json!(text)), &mut told);
+            warn_of_ip(&Field::root(&json!(text)), &mut warnings);
         }
-        warn_of_cidr(&Field::root(&json!("10.0.0.1/08")), &mut told);
+        warn_of_cidr(&Field::root(&json!("10.0.0.1/08")), &mut warnings);
         assert_eq!(
-            told,
+            warnings,
             [
                 ": non-standard IP address \"010.0.0.1\" is invalid: use \"10.0.0.1\"",
                 ": non-standard IP address \"::FFFF:1.2.3.4\" is invalid: use \"1.2.3.4\"",

@@ -5,6 +5,7 @@ use fakeserver_value::{
     field::Field,
     findings::Findings,
     names::dns_label_problems,
+    read::text,
 };
 use serde_json::{Value, json};
 
@@ -85,7 +86,7 @@ pub(crate) fn set_data_sources(old: &Value, spec: &mut Value) {
 
 /// Returns whether the older field may name such a source: a claim or a snapshot.
 fn is_known_source(source: &Value) -> bool {
-    let group = source["apiGroup"].as_str().unwrap_or_default();
+    let group = text(&source["apiGroup"]);
     match source["kind"].as_str() {
         Some("PersistentVolumeClaim") => group.is_empty(),
         Some("VolumeSnapshot") => group == "snapshot.storage.k8s.io",
@@ -191,8 +192,8 @@ fn check_source(source: &Field<'_>, found: &mut Findings) {
 // === Warnings ===
 
 /// Warns of amounts of storage that are no whole bytes.
-pub(crate) fn warn(spec: &Field<'_>, told: &mut Vec<String>) {
+pub(crate) fn warn(spec: &Field<'_>, warnings: &mut Vec<String>) {
     for side in ["requests", "limits"] {
-        warn_of_fraction(&spec.at("resources").at(side).key("storage"), told);
+        warn_of_fraction(&spec.at("resources").at(side).key("storage"), warnings);
     }
 }

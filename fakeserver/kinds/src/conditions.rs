@@ -10,9 +10,9 @@ use serde_json::{Value, json};
 pub struct PodCondition<'a> {
     pub kind: &'a str,
     pub is_true: bool,
-    /// Empty where there is none.
+    /// Empty without one.
     pub reason: &'a str,
-    /// Empty where there is none.
+    /// Empty without one.
     pub message: &'a str,
     /// The generation of the pod that its writer has seen; `None` if the writer does not tell it.
     pub observed_generation: Option<i64>,
@@ -21,20 +21,22 @@ pub struct PodCondition<'a> {
 // === impl PodCondition ===
 
 impl PodCondition<'_> {
-    /// Sets it in a status. One that says the same, by status, reason and message, stays as it is, and so does the generation
+    /// Sets the condition in a status. An equal one, by status, reason and message, stays unchanged, and so does the generation
     /// that it observed: nothing is written for that alone.
     #[doc(alias = "UpdatePodCondition")]
     pub fn set(&self, status: &mut Value, now: &str) {
-        if !find(status, self.kind).is_some_and(|known| self.is_said_by(known)) {
+        if !find(status, self.kind).is_some_and(|existing| self.matches(existing)) {
             self.renew(status, now);
         }
     }
 
-    /// Sets it in a status as the latest observation, with its generation, even if it says what it said.
+    /// Sets the condition in a status as the latest observation, with its generation, even if it is unchanged.
     pub fn renew(&self, status: &mut Value, now: &str) {
-        let known = find(status, self.kind);
-        let since = match known {
-            Some(known) if known["status"] == self.truth() => known["lastTransitionTime"].clone(),
+        let existing = find(status, self.kind);
+        let since = match existing {
+            Some(existing) if existing["status"] == self.truth() => {
+                existing["lastTransitionTime"].clone()
+            }
             _ => json!(now),
         };
         let written = self.written(&since);
@@ -45,8 +47,11 @@ impl PodCondition<'_> {
         let Some(all) = conditions.as_array_mut() else {
             return;
         };
-        match all.iter_mut().find(|known| known["type"] == self.kind) {
-            Some(known) => *known = written,
+        match all
+            .iter_mut()
+            .find(|existing| existing["type"] == self.kind)
+        {
+            Some(existing) => *existing = written,
             None => all.push(written),
         }
     }
@@ -55,9 +60,9 @@ impl PodCondition<'_> {
         if self.is_true { "True" } else { "False" }
     }
 
-    fn is_said_by(&self, known: &Value) -> bool {
-        let text = |field: &str| known[field].as_str().unwrap_or_default();
-        known["status"] == self.truth()
+    fn matches(&self, existing: &Value) -> bool {
+        let text = |field: &str| existing[field].as_str().unwrap_or_default();
+        existing["status"] == self.truth()
             && text("reason") == self.reason
             && text("message") == self.message
     }
@@ -138,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn what_says_the_same_is_written_only_when_it_is_renewed() {
+    fn an_equal_condition_is_written_only_on_renewal() {
         let mut status = json!({});
         unready("Slow", 1).set(&mut status, "1");
         let before = status.clone();

@@ -28,7 +28,7 @@ const SUBRESOURCE_VERBS: [&str; 3] = ["get", "patch", "update"];
 #[derive(Debug)]
 pub struct Definition {
     uid: String,
-    /// Counts the changes of what it says.
+    /// The number of changes of the definition's spec.
     generation: i64,
     resource: GroupResource,
     /// One type for each version that is served, the preferred one first.
@@ -39,9 +39,9 @@ pub struct Definition {
 // === impl Definition ===
 
 impl Definition {
-    /// Parses the definition `crd`; `None` if it is not established. Types are taken from `known` where it was read
+    /// Parses the definition `crd`; `None` if it is not established. Types are taken from `others` where it was read
     /// before: their schemas are expensive to read.
-    pub fn parse(crd: &Value, known: &[Arc<Self>]) -> Option<Arc<Self>> {
+    pub fn parse(crd: &Value, others: &[Arc<Self>]) -> Option<Arc<Self>> {
         if !conditions::is_true(crd, "Established") {
             return None;
         }
@@ -49,7 +49,7 @@ impl Definition {
         let uid = metadata["uid"].as_str().unwrap_or_default();
         let generation = metadata["generation"].as_i64().unwrap_or_default();
         let is_terminating = conditions::is_true(crd, "Terminating");
-        let before = known.iter().find(|known| known.uid == uid);
+        let before = others.iter().find(|other| other.uid == uid);
         if let Some(before) = before
             && before.generation == generation
             && before.is_terminating == is_terminating

@@ -3,7 +3,7 @@
 use fakeserver_value::edit::{copy, set_or_remove};
 use serde_json::{Map, Value};
 
-use super::{KeptByStatus, ResourceType};
+use super::{PreservedMetadata, ResourceType};
 
 // === impl ResourceType ===
 
@@ -32,7 +32,7 @@ impl ResourceType {
                     metadata.retain(|name, _| match name.as_str() {
                         "name" | "namespace" | "uid" | "resourceVersion" => true,
                         "deletionTimestamp" => false,
-                        name => kept != KeptByStatus::ALL && !kept.has(name),
+                        name => kept != PreservedMetadata::ALL && !kept.has(name),
                     });
                 }
             }
@@ -66,7 +66,7 @@ impl ResourceType {
                 }
                 self.rules.keep_on_update(old, new);
             }
-            // It changes nothing but the replicas anyhow, and knows where they are.
+            // The scale endpoint changes only the replicas by itself, so that no field has to be restored.
             "scale" => {}
             "ephemeralcontainers" => {
                 let containers = new["spec"].get("ephemeralContainers").cloned();

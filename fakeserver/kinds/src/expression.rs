@@ -8,13 +8,13 @@ use serde_json::json;
 
 /// The variables that an expression may name.
 #[derive(Clone, Debug)]
-pub struct Declared {
+pub struct DeclaredVariables {
     environment: Environment,
 }
 
-// === impl Declared ===
+// === impl DeclaredVariables ===
 
-impl Declared {
+impl DeclaredVariables {
     /// Declares the variables of a request, the authorizer, and `params` if there are parameters.
     pub fn new(has_params: bool) -> Self {
         let mut environment = Environment::default();
@@ -106,18 +106,18 @@ impl Declared {
         }
     }
 
-    /// Compiles an expression that has to evaluate to one of the types, or to any if there are none.
+    /// Compiles an expression that has to evaluate to one of the types, or to any type if `types` is empty.
     pub fn compile_to(&self, expression: &str, types: &[&str]) -> Result<Program, String> {
         let program = self.compile(expression)?;
         type_problem(&program, types).map_or(Ok(program), Err)
     }
 
     /// Returns the error of the field at `path`, whose expression has to evaluate to one of the types, or to any if there
-    /// are none. The error shows `shown`.
+    /// is none. The error shows `printed`.
     pub fn error(
         &self,
         path: &str,
-        shown: &str,
+        printed: &str,
         expression: &str,
         types: &[&str],
     ) -> Option<FieldError> {
@@ -128,11 +128,11 @@ impl Declared {
                 return Some(FieldError::internal(path, &why.to_string()));
             }
         };
-        Some(FieldError::invalid(path, &json!(shown), &why))
+        Some(FieldError::invalid(path, &json!(printed), &why))
     }
 }
 
-/// Returns what is wrong with the type of an expression.
+/// Returns the error of an expression whose type is not among `types`.
 fn type_problem(program: &Program, types: &[&str]) -> Option<String> {
     let found = program.output().to_string();
     match types {

@@ -225,7 +225,7 @@ pub fn check_reachable_ip(field: &Field<'_>, found: &mut Findings) {
     }
 }
 
-/// The value of a label, or of what is compared with labels.
+/// Checks the value of a label, or a value that is compared with labels.
 pub fn check_label_value(field: &Field<'_>, found: &mut Findings) {
     found.problems(field, label_value_problems(field.text()));
 }
@@ -282,7 +282,7 @@ pub const LABEL_SELECTOR: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.LabelSele
 
 /// The result of a selector for labels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Selected {
+pub enum SelectionResult {
     Matches,
     Differs,
     /// The selector cannot be read.
@@ -297,12 +297,12 @@ pub fn is_readable_selector(selector: &Value) -> bool {
 }
 
 /// Matches a selector with these labels; a missing selector matches none.
-pub fn selects(selector: &Value, labels: &Value) -> Selected {
+pub fn selects(selector: &Value, labels: &Value) -> SelectionResult {
     if selector.is_null() {
-        return Selected::Differs;
+        return SelectionResult::Differs;
     }
     if !is_readable_selector(selector) {
-        return Selected::Unreadable;
+        return SelectionResult::Unreadable;
     }
     let has = labels
         .as_object()
@@ -311,9 +311,9 @@ pub fn selects(selector: &Value, labels: &Value) -> Selected {
         .filter_map(|(label, value)| Some((label.clone(), value.as_str()?.to_owned())))
         .collect();
     match LabelSelector::parse(&print_label_selector(selector)) {
-        Ok(selector) if selector.matches(&has) => Selected::Matches,
-        Ok(_) => Selected::Differs,
-        Err(_) => Selected::Unreadable,
+        Ok(selector) if selector.matches(&has) => SelectionResult::Matches,
+        Ok(_) => SelectionResult::Differs,
+        Err(_) => SelectionResult::Unreadable,
     }
 }
 
@@ -388,7 +388,7 @@ pub fn check_load_balancer_name(entry: &Field<'_>, found: &mut Findings) {
 }
 
 /// Warns of an amount that is no whole number of bytes.
-pub fn warn_of_fraction(amount: &Field<'_>, told: &mut Vec<String>) {
+pub fn warn_of_fraction(amount: &Field<'_>, warnings: &mut Vec<String>) {
     let quantity = amount.text().parse::<Quantity>();
     // Go counts in thousandths, and the greatest amount is no multiple of a thousand.
     let is_fraction = |quantity: Quantity| {
@@ -396,7 +396,7 @@ pub fn warn_of_fraction(amount: &Field<'_>, told: &mut Vec<String>) {
         whole.is_none_or(|whole| whole.unsigned_abs() > (i64::MAX / 1000).unsigned_abs().into())
     };
     if quantity.is_ok_and(is_fraction) {
-        told.push(format!(
+        warnings.push(format!(
             "{}: fractional byte value {:?} is invalid, must be an integer",
             amount.path(),
             amount.text()

@@ -41,11 +41,11 @@ pub struct Habits {
     /// A deletion that does not name a propagation policy orphans dependents.
     #[doc(alias = "DefaultGarbageCollectionPolicy")]
     pub orphans_by_default: bool,
-    /// The metadata that a write to `status` leaves as it is. Most kinds let it change what an update may change.
-    pub kept_by_status: KeptByStatus,
+    /// The metadata that a write to `status` leaves unchanged. Most kinds let such a write change the same metadata as an update.
+    pub kept_by_status: PreservedMetadata,
     /// A client may create objects with a status: kubelets register nodes with theirs.
     pub is_created_with_status: bool,
-    /// Managers own what they write in `spec`.
+    /// Managers own the fields that they write in `spec`.
     #[doc(alias = "GetResetFields")]
     pub owns_spec: bool,
     /// The rules of the kind check the metadata of a new object, before that of all kinds is checked.
@@ -80,7 +80,7 @@ pub enum Removal {
     clippy::struct_excessive_bools,
     reason = "each is a field of its own, and no two follow from each other"
 )]
-pub struct KeptByStatus {
+pub struct PreservedMetadata {
     pub labels: bool,
     pub annotations: bool,
     pub finalizers: bool,
@@ -115,7 +115,7 @@ impl Habits {
         returns_deleted: false,
         is_garbage_collected: true,
         orphans_by_default: false,
-        kept_by_status: KeptByStatus::NONE,
+        kept_by_status: PreservedMetadata::NONE,
         is_created_with_status: false,
         owns_spec: true,
         checks_new_metadata: true,
@@ -134,7 +134,7 @@ impl Habits {
             counts_status: !has_status,
             requires_version: true,
             checks_finalizers: false,
-            kept_by_status: KeptByStatus::ALL,
+            kept_by_status: PreservedMetadata::ALL,
             ..Self::COMMON
         }
     }
@@ -156,16 +156,16 @@ impl Habits {
     }
 }
 
-// === impl KeptByStatus ===
+// === impl PreservedMetadata ===
 
-impl KeptByStatus {
+impl PreservedMetadata {
     pub const NONE: Self = Self {
         labels: false,
         annotations: false,
         finalizers: false,
         owners: false,
     };
-    /// As newer kinds have it.
+    /// All metadata, as newer kinds preserve it.
     #[doc(alias = "ResetObjectMetaForStatus")]
     pub const ALL: Self = Self {
         labels: true,

@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn managers_own_what_they_have_set() {
+    fn managers_own_the_fields_that_they_set() {
         let kind_name = |kind: &Kind| {
             let registry = Registry::builtin();
             let versions = registry.groups().iter().flat_map(|group| &group.versions);

@@ -15,7 +15,7 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::{
-    Accepted, Habits, SelectableFields, Verdict,
+    AcceptedObject, Habits, SelectableFields, Verdict,
     custom_resources::{Conversion, CustomType},
     metadata::{self, MetadataRules, finalizer_warnings},
     pod_spec::drop_disabled,
@@ -23,19 +23,19 @@ use super::{
 };
 
 /// Completes an object in place.
-type Complete = fn(&mut Value);
-/// Changes the next version of an object by what the present one says.
-type Keep = fn(&Value, &mut Value);
+type CompleteFn = fn(&mut Value);
+/// Changes the next version of an object depending on the present one.
+type KeepFn = fn(&Value, &mut Value);
 /// Adds warnings about an object.
-type Warn = fn(&Accepted<'_>, &mut Vec<String>);
+type WarnFn = fn(&AcceptedObject<'_>, &mut Vec<String>);
 /// The printed cells of an object at a time.
 pub(crate) type PrintCells = fn(&Value, Timestamp) -> Cells;
 /// Checks a new object.
-type Check = fn(&Field<'_>, &mut Findings);
-/// Checks an object and what it replaces, in this order: old, new.
-type CheckUpdate = fn(&Field<'_>, &Field<'_>, &mut Findings);
+type CheckFn = fn(&Field<'_>, &mut Findings);
+/// Checks an update: the old object, then the new one.
+type CheckUpdateFn = fn(&Field<'_>, &Field<'_>, &mut Findings);
 
-/// All that the server knows of one kind, in all its versions.
+/// The rules of one kind, in all its versions.
 ///
 /// A built-in kind is a `static` in its own module. A custom resource's is made of its definition, for one version.
 pub struct Kind {
@@ -46,13 +46,13 @@ pub struct Kind {
     storage: OnceLock<GroupResource>,
     pub habits: Habits,
     name_problems: fn(&str) -> Vec<String>,
-    defaults: Complete,
-    prepare: Complete,
-    keep: Keep,
-    prepare_update: Keep,
-    status: Complete,
+    defaults: CompleteFn,
+    prepare: CompleteFn,
+    keep: KeepFn,
+    prepare_update: KeepFn,
+    status: CompleteFn,
     validation: Option<Validation>,
-    warn: Warn,
+    warn: WarnFn,
     cells: PrintCells,
     row_conditions: fn(&Value) -> Option<Value>,
     pub(super) fields: Option<&'static SelectableFields>,
@@ -65,10 +65,10 @@ pub struct Kind {
 /// The checks of a kind, apart from those of its metadata.
 #[derive(Clone, Copy)]
 pub struct Validation {
-    create: Check,
-    update: CheckUpdate,
+    create: CheckFn,
+    update: CheckUpdateFn,
     /// The checks of updates through subresources.
-    subresources: &'static [(&'static str, CheckUpdate)],
+    subresources: &'static [(&'static str, CheckUpdateFn)],
 }
 
 /// A reference to a kind, built in or made by a definition.
@@ -136,31 +136,32 @@ impl Kind {
     }
 
     /// Sets what fills in the fields that a client may leave out. They belong to the writer of the object.
-    pub const fn defaults(mut self, set: Complete) -> Self {
+    pub const fn defaults(mut self, set: CompleteFn) -> Self {
         self.defaults = set;
         self
     }
 
-    /// Sets what the server adds to a new object, which has its name and uid by then. No manager owns that.
-    pub const fn prepare(mut self, prepare: Complete) -> Self {
+    /// Sets the function that adds server-set fields to a new object, which has its name and uid by then. No manager owns
+    /// these fields.
+    pub const fn prepare(mut self, prepare: CompleteFn) -> Self {
         self.prepare = prepare;
         self
     }
 
-    /// Sets what an update keeps of the present object.
-    pub const fn keep(mut self, keep: Keep) -> Self {
+    /// Sets the function that carries fields of the present object over an update.
+    pub const fn keep(mut self, keep: KeepFn) -> Self {
         self.keep = keep;
         self
     }
 
-    /// Sets what the server changes in an object that replaces another. No manager owns that.
-    pub const fn prepare_update(mut self, prepare: Keep) -> Self {
+    /// Sets the function that changes server-set fields in an object that replaces another. No manager owns these fields.
+    pub const fn prepare_update(mut self, prepare: KeepFn) -> Self {
         self.prepare_update = prepare;
         self
     }
 
     /// Sets what completes a status that a client has written.
-    pub const fn status(mut self, complete: Complete) -> Self {
+    pub const fn status(mut self, complete: CompleteFn) -> Self {
         self.status = complete;
         self
     }
@@ -172,7 +173,7 @@ impl Kind {
     }
 
     /// Sets what lists warnings about objects that are accepted.
-    pub const fn warnings(mut self, warn: Warn) -> Self {
+    pub const fn warnings(mut self, warn: WarnFn) -> Self {
         self.warn = warn;
         self
     }
@@ -267,7 +268,7 @@ impl Kind {
         self.pod_at.filter(|pointer| !pointer.is_empty())
     }
 
-    /// Lists what is wrong with a name.
+    /// Lists the errors of a name.
     pub fn name_problems(&self, name: &str) -> Vec<String> {
         (self.name_problems)(name)
     }
@@ -277,7 +278,7 @@ impl Kind {
         (self.defaults)(object);
     }
 
-    /// Adds what the server gives a new object, which has its name and uid already. No manager owns that.
+    /// Adds server-set fields to a new object, which has its name and uid already. No manager owns these fields.
     pub fn prepare_create(&self, object: &mut Value) {
         if self.habits.has_generation && !self.habits.begins_without_generation {
             object["metadata"]["generation"] = json!(1);
@@ -288,12 +289,12 @@ impl Kind {
         }
     }
 
-    /// Keeps in `new` what an update of `old` may not change or leaves out.
+    /// Copies to `new` the fields of `old` that an update may not change or leaves out.
     pub(super) fn keep_on_update(&self, old: &Value, new: &mut Value) {
         (self.keep)(old, new);
     }
 
-    /// Changes what the server does not accept in the next version of `old`. No manager owns that.
+    /// Changes fields that the server does not accept in the next version of `old`. No manager owns these changes.
     pub fn prepare_next(&self, old: &Value, new: &mut Value) {
         (self.prepare_update)(old, new);
         if let Some(pointer) = self.pod_at {
@@ -306,12 +307,12 @@ impl Kind {
         (self.status)(object);
     }
 
-    /// Lists what is wrong with an object apart from its metadata, with values as `shown` has them; `old` is the object that
+    /// Lists the errors of an object apart from its metadata, with values as `original` has them; `old` is the object that
     /// it replaces through `subresource`, which is empty for the object itself.
     pub fn verdict(
         &self,
         subresource: &str,
-        (object, shown): (&Value, &Value),
+        (object, original): (&Value, &Value),
         old: Option<&Value>,
     ) -> Verdict {
         if let Some(custom) = &self.custom {
@@ -323,11 +324,11 @@ impl Kind {
             };
             return custom.check(subresource, object, old, of_metadata);
         }
-        let object = Field::shown_as(object, shown);
+        let object = Field::with_original(object, original);
         Verdict::refused(self.errors(subresource, &object, old))
     }
 
-    /// Lists what is wrong with an object of a built-in kind apart from its metadata, as [`Kind::verdict`] does.
+    /// Lists the errors of an object of a built-in kind apart from its metadata, as [`Kind::verdict`] does.
     pub fn errors(
         &self,
         subresource: &str,
@@ -384,14 +385,14 @@ impl Kind {
             .unwrap_or_default()
     }
 
-    /// Lists what a client should know of an object that is accepted; `old` is the object that it replaces.
+    /// Lists the warnings about an accepted object; `old` is the object that it replaces.
     #[doc(alias("WarningsOnCreate", "WarningsOnUpdate"))]
     pub fn warnings_of(&self, object: &Value, old: Option<&Value>) -> Vec<String> {
         if self.is_custom() {
             return finalizer_warnings(&object["metadata"], old.map(|old| &old["metadata"]));
         }
         let mut warnings = Vec::new();
-        (self.warn)(&Accepted::new(object, old), &mut warnings);
+        (self.warn)(&AcceptedObject::new(object, old), &mut warnings);
         warnings
     }
 
@@ -446,7 +447,7 @@ impl Validation {
     /// Checks of metadata only.
     pub const METADATA: Self = Self::new(|_, _| {}, |_, _, _| {});
 
-    pub const fn new(create: Check, update: CheckUpdate) -> Self {
+    pub const fn new(create: CheckFn, update: CheckUpdateFn) -> Self {
         Self {
             create,
             update,
@@ -455,7 +456,7 @@ impl Validation {
     }
 
     /// Adds the checks of updates through subresources.
-    pub const fn with(self, subresources: &'static [(&'static str, CheckUpdate)]) -> Self {
+    pub const fn with(self, subresources: &'static [(&'static str, CheckUpdateFn)]) -> Self {
         Self {
             subresources,
             ..self

@@ -64,9 +64,9 @@ mod testing;
 mod tests;
 
 pub use self::{
-    accepted::Accepted,
+    accepted::AcceptedObject,
     all::{built_in, storage_of},
-    habits::{Habits, KeptByStatus, MetadataRechecks, Removal},
+    habits::{Habits, MetadataRechecks, PreservedMetadata, Removal},
     initial_objects::{initial_object, initial_objects, uid_of as initial_uid},
     kind::{Kind, KindRef, Validation},
     resource_type::{ResourceType, Subresource},

@@ -74,7 +74,7 @@ pub fn common_metadata_errors(metadata: &Value) -> Vec<FieldError> {
     errors
 }
 
-/// As the rules of a kind look at it.
+/// Checks metadata by the rules of a kind.
 fn check_whole(rules: &MetadataRules<'_>, metadata: &Value, errors: &mut Vec<FieldError>) {
     if rules.habits.checks_prefix {
         check_prefix(rules.name_problems, metadata, errors);
@@ -84,7 +84,7 @@ fn check_whole(rules: &MetadataRules<'_>, metadata: &Value, errors: &mut Vec<Fie
     check_kube_finalizers(rules, metadata, errors);
 }
 
-/// As all objects are looked at, regardless of their kinds.
+/// Checks metadata by the rules for all kinds.
 fn check_generic(metadata: &Value, errors: &mut Vec<FieldError>) {
     check_prefix(path_segment_problems, metadata, errors);
     check_name(path_segment_problems, metadata, errors);
@@ -139,9 +139,9 @@ fn check_change(old: &Value, new: &Value, errors: &mut Vec<FieldError>) {
 }
 
 fn check_no_new_finalizers(old: &Value, new: &Value, errors: &mut Vec<FieldError>) {
-    let known = old["finalizers"].as_array().cloned().unwrap_or_default();
+    let kept = old["finalizers"].as_array().cloned().unwrap_or_default();
     let finalizers = new["finalizers"].as_array().into_iter().flatten();
-    let added = finalizers.filter(|finalizer| !known.contains(finalizer));
+    let added = finalizers.filter(|finalizer| !kept.contains(finalizer));
     let mut added: Vec<&str> = added.filter_map(Value::as_str).collect();
     added.sort_unstable();
     if added.is_empty() {
@@ -193,7 +193,7 @@ fn check_name(
     }
 }
 
-/// Returns a prefix of names with a letter for the dash at its end, which is none in a name.
+/// Returns a prefix of generated names with a letter in place of a trailing dash, with which no name may end.
 #[doc(alias = "maskTrailingDash")]
 fn without_trailing_dash(prefix: &str) -> Cow<'_, str> {
     match prefix.strip_suffix('-') {
@@ -307,7 +307,7 @@ fn print_owner(owner: &Value) -> String {
         "blockOwnerDeletion",
     ];
     let is_always_shown = |field: &str| !matches!(field, "controller" | "blockOwnerDeletion");
-    let shown: Vec<String> = fields
+    let printed: Vec<String> = fields
         .into_iter()
         .filter(|field| is_always_shown(field) || !owner[*field].is_null())
         .map(|field| match &owner[field] {
@@ -315,7 +315,7 @@ fn print_owner(owner: &Value) -> String {
             value => format!("{field:?}:{value}"),
         })
         .collect();
-    format!("{{{}}}", shown.join(","))
+    format!("{{{}}}", printed.join(","))
 }
 
 fn check_finalizers(finalizers: &Value, errors: &mut Vec<FieldError>) {
@@ -365,8 +365,8 @@ pub fn finalizer_warnings(metadata: &Value, old: Option<&Value>) -> Vec<String> 
         let finalizers = finalizers.filter_map(Value::as_str);
         finalizers.map(str::to_owned).collect()
     };
-    let known = old.map(of).unwrap_or_default();
-    let added: Vec<String> = of(metadata).difference(&known).cloned().collect();
+    let before = old.map(of).unwrap_or_default();
+    let added: Vec<String> = of(metadata).difference(&before).cloned().collect();
     let warning =
         |finalizer: &String, why: &str| format!("metadata.finalizers: {finalizer:?}: {why}");
     let mut warnings = Vec::new();

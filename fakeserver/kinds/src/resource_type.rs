@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use fakeserver_value::{
-    managed_fields::{Described, described},
+    managed_fields::{KindDescription, described},
     resource::{GroupVersionKind, api_version},
     served_form::ServedForm,
     status::Status,
@@ -45,7 +45,7 @@ pub struct Subresource {
 // === impl ResourceType ===
 
 impl ResourceType {
-    /// As objects write it: `v1`, `apps/v1`.
+    /// Returns the version as objects write it: `v1`, `apps/v1`.
     pub fn api_version(&self) -> String {
         api_version(&self.group, &self.version)
     }
@@ -66,7 +66,7 @@ impl ResourceType {
     }
 
     pub fn has_verb(&self, verb: &str) -> bool {
-        self.verbs.iter().any(|known| &**known == verb)
+        self.verbs.iter().any(|own| &**own == verb)
     }
 
     pub fn subresource(&self, name: &str) -> Option<&Subresource> {
@@ -81,7 +81,7 @@ impl ResourceType {
     }
 
     /// Returns a stored object as this version shows it, unless a webhook has to convert it.
-    pub fn shown(&self, mut object: Value) -> Value {
+    pub fn to_served(&self, mut object: Value) -> Value {
         if let Some(form) = self.converted_form() {
             return form.convert(object);
         }
@@ -94,9 +94,9 @@ impl ResourceType {
     }
 
     /// Returns the description of the kind that field management needs.
-    pub fn described(&self) -> Described<'_> {
+    pub fn described(&self) -> KindDescription<'_> {
         match self.rules.as_custom() {
-            Some(custom) => Described::by(Some(custom.schema())),
+            Some(custom) => KindDescription::by(Some(custom.schema())),
             None => described(&self.api_version(), &self.kind)
                 .with_other(self.form.map(|form| form.other)),
         }
@@ -135,6 +135,6 @@ impl ResourceType {
 
 impl Subresource {
     pub fn has_verb(&self, verb: &str) -> bool {
-        self.verbs.iter().any(|known| &**known == verb)
+        self.verbs.iter().any(|own| &**own == verb)
     }
 }

@@ -45,7 +45,7 @@ impl ScaleOf<'_> {
         }
     }
 
-    /// The value at a path of the definition, or what a built-in kind has.
+    /// Returns the value at a path of the definition, or at the path of built-in kinds.
     fn at(self, object: &Value, path: &str, otherwise: &Value) -> Value {
         match self.0.rules.as_custom() {
             Some(custom) => {

@@ -135,7 +135,7 @@ impl SelectableField {
         Self { label, source }
     }
 
-    /// Returns the value in an object as it is stored; an alias has none of its own.
+    /// Returns the value in a stored object; an alias has no value of its own.
     fn value<'a>(&self, object: &'a Value) -> Option<Cow<'a, str>> {
         match self.source {
             Source::Path(path, default) => Some(printed(at(object, path), default)),

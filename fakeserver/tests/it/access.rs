@@ -59,7 +59,7 @@ async fn bind_jane(api: &Api, kind: &str, role: &str) {
 }
 
 #[tokio::test]
-async fn a_token_that_is_not_known_is_nobodys() {
+async fn an_unknown_token_is_unauthorized() {
     let api = Api::new();
     api.get(PODS).await.ok();
     let headers = [("authorization", "Bearer x"), ("audit-id", "mine")];
@@ -92,7 +92,7 @@ async fn anonymous_requests_can_be_refused() {
 }
 
 #[tokio::test]
-async fn what_the_rules_do_not_allow_is_forbidden() {
+async fn requests_without_a_rule_are_forbidden() {
     let api = with_rules();
     let refused = get(&api, JANE, &format!("{PODS}/p/log")).await;
     assert_eq!(refused.headers["x-content-type-options"], "nosniff");
@@ -203,7 +203,7 @@ async fn a_cluster_with_rules_begins_with_the_roles_of_users() {
 }
 
 #[tokio::test]
-async fn fault_rules_see_also_what_is_forbidden() {
+async fn fault_rules_match_forbidden_requests() {
     use fakeserver::faults::{Filter, ServerError};
     let api = with_rules();
     let rule = ServerError::new(StatusCode::SERVICE_UNAVAILABLE)
@@ -353,7 +353,7 @@ async fn a_service_accounts_token_is_its_account() {
 }
 
 #[tokio::test]
-async fn a_user_may_act_as_another_if_the_rules_say_so() {
+async fn a_user_may_impersonate_another_by_the_rules() {
     let api = with_rules();
     let who = format!("{AUTHENTICATION}/selfsubjectreviews");
     let act = async |who_asks, name: &str| {
@@ -389,7 +389,7 @@ async fn a_user_may_act_as_another_if_the_rules_say_so() {
 }
 
 #[tokio::test]
-async fn reviews_tell_what_would_be_allowed() {
+async fn access_reviews_decide_by_the_rules() {
     let api = with_rules();
     let_jane(&api, &["get", "list"], "", "pods").await;
     let mine = format!("{AUTHORIZATION}/selfsubjectaccessreviews");
@@ -415,8 +415,8 @@ async fn reviews_tell_what_would_be_allowed() {
         review
     };
     let others = format!("{AUTHORIZATION}/subjectaccessreviews");
-    let asked = of_jane(ask("get", "default"));
-    let answer = post(&api, ADMIN, &others, &asked).await.created();
+    let review = of_jane(ask("get", "default"));
+    let answer = post(&api, ADMIN, &others, &review).await.created();
     assert_eq!(answer["status"]["allowed"], true);
     let path = json!({"spec": {"user": "jane", "nonResourceAttributes": {"verb": "get", "path": "/version"}}});
     let answer = post(&api, ADMIN, &others, &path).await.created();
@@ -425,10 +425,10 @@ async fn reviews_tell_what_would_be_allowed() {
         json!({"allowed": false}),
         "he is in no group"
     );
-    post(&api, JANE, &others, &asked).await.refused(403);
+    post(&api, JANE, &others, &review).await.refused(403);
 
     let local = format!("{AUTHORIZATION}/namespaces/default/localsubjectaccessreviews");
-    let answer = post(&api, ADMIN, &local, &asked).await.created();
+    let answer = post(&api, ADMIN, &local, &review).await.created();
     assert_eq!(answer["status"]["allowed"], true);
     let wrong = post(&api, ADMIN, &local, &of_jane(ask("get", "other"))).await;
     assert_eq!(
@@ -526,7 +526,7 @@ const SIGNED_REQUEST: &str = "LS0tLS1CRUdJTiBDRVJUSUZJQ0FURSBSRVFVRVNULS0tLS0KTU
     Q0VSVElGSUNBVEUgUkVRVUVTVC0tLS0tCg==";
 
 #[tokio::test]
-async fn a_request_for_a_certificate_says_who_makes_it() {
+async fn a_certificate_request_names_its_requester() {
     let api = Api {
         server: builder().build(),
     };
@@ -548,7 +548,7 @@ async fn a_request_for_a_certificate_says_who_makes_it() {
 }
 
 #[tokio::test]
-async fn clients_without_sockets_are_whom_they_are_said_to_be() {
+async fn clients_without_sockets_have_the_given_user() {
     use k8s_openapi::api::core::v1::ConfigMap;
     use kube::api::{Api as Objects, ListParams};
     let server = builder()
@@ -567,7 +567,7 @@ async fn clients_without_sockets_are_whom_they_are_said_to_be() {
 }
 
 #[tokio::test]
-async fn nobody_gives_rights_that_he_lacks() {
+async fn users_cannot_grant_rights_that_they_lack() {
     let api = with_rules();
     bind_jane(&api, "ClusterRole", "admin").await;
     let role = |name: &str, resource: &str| {
@@ -629,7 +629,7 @@ async fn nobody_gives_rights_that_he_lacks() {
 }
 
 #[tokio::test]
-async fn only_who_has_every_right_makes_sums_of_roles() {
+async fn aggregated_roles_need_all_rights() {
     let api = with_rules();
     let role = json!({
         "metadata": {"name": "writer"},
@@ -680,7 +680,7 @@ async fn a_path_of_a_watch_is_good_for_nothing_but_a_watch() {
 }
 
 #[tokio::test]
-async fn who_writes_what_is_not_there_must_be_allowed_to_create() {
+async fn writing_a_missing_object_needs_the_right_to_create() {
     let api = with_rules();
     let group = "coordination.k8s.io";
     let_jane(&api, &["update", "patch"], group, "leases").await;

@@ -26,16 +26,16 @@ const MERGE: &str = "application/merge-patch+json";
 const APPLY: &str = "application/apply-patch+yaml";
 
 /// The reviews that a server has sent, each with the address that it sent it to.
-type Sent = Arc<Mutex<Vec<(String, Value)>>>;
+type SentReviews = Arc<Mutex<Vec<(String, Value)>>>;
 
 #[tokio::test(start_paused = true)]
-async fn webhooks_are_sent_what_a_real_server_sends_them() {
+async fn webhooks_receive_the_reviews_of_a_real_server() {
     let plugins = AdmissionPlugins::default().with_enabled(["ServiceAccount"]);
     let builder = FakeServer::builder().with_admission(plugins);
     let server = builder.with_token(TOKEN, user()).build();
     let api = Api { server };
     prepare(&api).await;
-    let sent = Sent::default();
+    let sent = SentReviews::default();
     api.server.serve_webhooks(HOST, router(&sent));
     for (kind, path) in [("Mutating", "mutate"), ("Validating", "validate")] {
         let plural = format!("{}webhookconfigurations", kind.to_lowercase());
@@ -117,7 +117,7 @@ async fn prepare(api: &Api) {
 }
 
 /// Answers reviews at `/mutate` and `/validate`: new objects without annotations get one.
-fn router(sent: &Sent) -> Router {
+fn router(sent: &SentReviews) -> Router {
     let sent = Arc::clone(sent);
     let handler = move |uri: Uri, Json(review): Json<Value>| async move {
         let request = &review["request"];
@@ -269,7 +269,7 @@ impl Placeholders {
         if kind == "time" {
             return "<time>".to_owned();
         }
-        let next = self.0.keys().filter(|(known, _)| *known == kind).count();
+        let next = self.0.keys().filter(|(other, _)| *other == kind).count();
         let number = *self.0.entry((kind, text.to_owned())).or_insert(next);
         format!("<{kind} {number}>")
     }

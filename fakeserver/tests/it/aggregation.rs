@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 use tower::ServiceExt;
 
 use crate::{
-    sockets::Served,
+    sockets::SocketServer,
     support::{Api, warnings},
 };
 
@@ -249,8 +249,8 @@ async fn openapi_has_the_documents_of_the_group() {
     );
     let again = front.get("/openapi/v2").await;
     let etag = again.headers["etag"].to_str().unwrap();
-    let known = [("if-none-match", etag)];
-    let unchanged = front.send("GET", "/openapi/v2", &known, "").await;
+    let headers = [("if-none-match", etag)];
+    let unchanged = front.send("GET", "/openapi/v2", &headers, "").await;
     assert_eq!(unchanged.code, 304);
 
     front
@@ -265,11 +265,11 @@ async fn openapi_has_the_documents_of_the_group() {
 }
 
 /// The targets and headers of requests.
-type Seen = Arc<Mutex<Vec<(String, HeaderMap)>>>;
+type SeenRequests = Arc<Mutex<Vec<(String, HeaderMap)>>>;
 
 /// A server without resources that keeps the headers of the requests that it answers.
-fn recording() -> (Router, Seen) {
-    let seen = Seen::default();
+fn recording() -> (Router, SeenRequests) {
+    let seen = SeenRequests::default();
     let kept = Arc::clone(&seen);
     let router = Router::new().fallback(move |request: Request| {
         let seen = (request.uri().to_string(), request.headers().clone());
@@ -327,7 +327,7 @@ fn allow(front: &Api) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_other_server_is_told_who_asks() {
+async fn the_other_server_receives_the_user() {
     let (router, seen) = recording();
     let front = front_with_rules(router).await;
     let headers = [
@@ -354,10 +354,10 @@ async fn the_other_server_is_told_who_asks() {
     assert_eq!(answer.code, 200);
     assert_eq!(answer.headers["x-own"], "kept");
     assert_ne!(answer.headers["x-kubernetes-pf-flowschema-uid"], "theirs");
-    let (uri, told) = seen.lock().unwrap().last().unwrap().clone();
+    let (uri, headers) = seen.lock().unwrap().last().unwrap().clone();
     assert_eq!(uri, path);
     let all = |name: &str| -> Vec<String> {
-        let values = told.get_all(name).iter();
+        let values = headers.get_all(name).iter();
         values
             .map(|value| value.to_str().unwrap().to_owned())
             .collect()
@@ -380,7 +380,7 @@ async fn the_other_server_is_told_who_asks() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_condition_says_why_an_api_cannot_be_reached() {
+async fn the_condition_has_the_reason_of_an_unreachable_api() {
     let api = Api::new();
     let own = api_service("example.com", "widgets");
     api.post(API_SERVICES, &own).await.created();
@@ -512,15 +512,15 @@ async fn a_restart_with_its_data_forwards_at_once() {
 }
 
 /// A server that is served until it is stopped.
-pub(crate) struct Running {
+pub(crate) struct RunningServer {
     address: SocketAddr,
     stop: CancellationToken,
     serving: tokio::task::JoinHandle<()>,
 }
 
-// === impl Running ===
+// === impl RunningServer ===
 
-impl Running {
+impl RunningServer {
     /// Serves at an address; at any free one if its port is 0.
     async fn at(server: &FakeServer, address: SocketAddr) -> Self {
         let listener = TcpListener::bind(address).await.unwrap();
@@ -588,7 +588,7 @@ pub(crate) async fn until(api: &Api, group: &str, reason: &str) -> String {
 #[tokio::test]
 async fn a_service_that_stops_is_unavailable_until_it_is_back() {
     let backend = widgets_of("example.com").await;
-    let running = Running::somewhere(&backend.server).await;
+    let running = RunningServer::somewhere(&backend.server).await;
     let address = running.address;
     let front = Api::new();
     forward(&front, "example.com", "widgets", &running.url()).await;
@@ -627,7 +627,7 @@ async fn a_service_that_stops_is_unavailable_until_it_is_back() {
         "as it was"
     );
 
-    let back = Running::at(&backend.server, address).await;
+    let back = RunningServer::at(&backend.server, address).await;
     until(&front, "example.com", "Passed").await;
     let list = front.get(WIDGETS).await.ok();
     assert_eq!(list["items"][0]["metadata"]["name"], "w");
@@ -637,11 +637,11 @@ async fn a_service_that_stops_is_unavailable_until_it_is_back() {
 #[tokio::test]
 async fn two_groups_are_found_by_a_client_that_discovers_them() {
     let front = Api::new();
-    let served = Served::of(front.server.clone()).await;
+    let served = SocketServer::of(front.server.clone()).await;
     let mut running = Vec::new();
     for (group, name) in [("one.org", "one"), ("two.org", "two")] {
         let backend = widgets_of(group).await;
-        running.push(Running::somewhere(&backend.server).await);
+        running.push(RunningServer::somewhere(&backend.server).await);
         forward(&front, group, name, &running.last().unwrap().url()).await;
     }
     let hung = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -679,7 +679,7 @@ async fn two_groups_are_found_by_a_client_that_discovers_them() {
 #[tokio::test]
 async fn a_stream_that_is_cut_ends_on_the_other_side() {
     let backend = widgets_of("example.com").await;
-    let running = Running::somewhere(&backend.server).await;
+    let running = RunningServer::somewhere(&backend.server).await;
     let front = Api::new();
     forward(&front, "example.com", "widgets", &running.url()).await;
     until(&front, "example.com", "Passed").await;
@@ -715,7 +715,7 @@ async fn a_stream_that_is_cut_ends_on_the_other_side() {
 #[tokio::test]
 async fn a_process_that_stands_for_pods_is_reached() {
     let backend = widgets_of("example.com").await;
-    let running = Running::somewhere(&backend.server).await;
+    let running = RunningServer::somewhere(&backend.server).await;
     let stands = format!("app=widgets={}", running.address);
     let front = Api {
         server: FakeServer::builder()

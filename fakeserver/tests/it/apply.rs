@@ -156,7 +156,7 @@ async fn status_is_applied_through_its_own_endpoint() {
 }
 
 #[tokio::test]
-async fn an_update_takes_fields_from_who_applied_them() {
+async fn an_update_takes_fields_from_their_applier() {
     let api = Api::new();
     api.apply(&path(""), config_map(&json!({"k": "v", "l": "v"})))
         .await
@@ -198,7 +198,7 @@ async fn only_an_apply_is_forced() {
 }
 
 #[tokio::test]
-async fn the_lists_of_a_custom_resource_merge_as_its_definition_says() {
+async fn the_lists_of_a_custom_resource_merge_by_their_list_type() {
     let api = Api::new();
     let definition = json!({
         "metadata": {"name": "widgets.example.com"},

@@ -75,7 +75,7 @@ pub(crate) fn stages(events: &[Value]) -> Vec<String> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_write_is_told_with_its_objects() {
+async fn a_write_is_logged_with_its_objects() {
     let (api, lines) = logged(FakeServer::builder(), "[{level: RequestResponse}]");
     let map = json!({"metadata": {"name": "web"}, "data": {"a": "b"}});
     let headers = [
@@ -101,13 +101,13 @@ async fn a_write_is_told_with_its_objects() {
     assert_eq!(stages(&events), expected);
     assert!(events[0].get("requestObject").is_none() && events[0].get("annotations").is_none());
     let mut event = events[1].clone();
-    let (received, told) = (
+    let (received, stage_time) = (
         event["requestReceivedTimestamp"].take(),
         event["stageTimestamp"].take(),
     );
     assert!(
-        received.as_str().unwrap().ends_with("000000Z") && received == told,
-        "{received} {told}"
+        received.as_str().unwrap().ends_with("000000Z") && received == stage_time,
+        "{received} {stage_time}"
     );
     let mut stored = created.clone();
     stored["metadata"]
@@ -136,7 +136,7 @@ async fn a_write_is_told_with_its_objects() {
 }
 
 #[tokio::test]
-async fn objects_in_other_forms_are_told_as_json() {
+async fn objects_in_other_forms_are_logged_as_json() {
     let (api, lines) = logged(FakeServer::builder(), "[{level: RequestResponse}]");
     let map = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "web"}, "data": {"a": "b"}});
     let protobuf = [
@@ -154,7 +154,7 @@ async fn objects_in_other_forms_are_told_as_json() {
 }
 
 #[tokio::test]
-async fn rules_say_how_much_is_told() {
+async fn rules_set_the_audit_level() {
     let rules = "[{level: None, verbs: [list]}, {level: Request, verbs: [create]}, \
         {level: Metadata, resources: [{resources: [configmaps]}], omitStages: [RequestReceived]}]";
     let (api, lines) = logged(FakeServer::builder(), rules);
@@ -178,7 +178,7 @@ async fn rules_say_how_much_is_told() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_watch_is_told_when_it_begins_and_ends() {
+async fn a_watch_is_logged_at_its_begin_and_end() {
     let (api, lines) = logged(FakeServer::builder(), "[{level: Metadata}]");
     let watch = format!("{CONFIG_MAPS}?watch=true&timeoutSeconds=1");
     assert_eq!(api.get(&watch).await.code, 200);
@@ -192,7 +192,7 @@ async fn a_watch_is_told_when_it_begins_and_ends() {
 }
 
 #[tokio::test]
-async fn users_are_told_as_they_came_and_as_whom_they_act() {
+async fn users_and_impersonated_users_are_logged() {
     let builder = FakeServer::builder()
         .with_authorization(Authorization::Rbac)
         .with_token("admin", UserInfo::administrator())
@@ -217,7 +217,7 @@ async fn users_are_told_as_they_came_and_as_whom_they_act() {
         assert_eq!(answer.code, code);
     }
     let events = lines.take();
-    let told: Vec<Value> = events
+    let summaries: Vec<Value> = events
         .iter()
         .map(|event| {
             let decision = &event["annotations"]["authorization.k8s.io/decision"];
@@ -231,7 +231,7 @@ async fn users_are_told_as_they_came_and_as_whom_they_act() {
         })
         .collect();
     assert_eq!(
-        json!(told),
+        json!(summaries),
         json!([
             [null, null, null, 401],
             ["jane", null, "forbid", 403],
@@ -242,7 +242,7 @@ async fn users_are_told_as_they_came_and_as_whom_they_act() {
 }
 
 #[tokio::test]
-async fn a_file_goes_on_and_what_is_no_audit_log_is_left_alone() {
+async fn a_log_file_is_continued_and_other_files_are_untouched() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("audit.log");
     for _ in 0..2 {
@@ -402,10 +402,10 @@ async fn pod_security_annotates_events() {
     api.post(&PODS.replace("default", "strict"), &pod)
         .await
         .refused(403);
-    let told = annotations(&lines.take(), "pods");
-    assert_eq!(told[key], "baseline:latest");
+    let annotations_of_pods = annotations(&lines.take(), "pods");
+    assert_eq!(annotations_of_pods[key], "baseline:latest");
     assert_eq!(
-        told["pod-security.kubernetes.io/audit-violations"],
+        annotations_of_pods["pod-security.kubernetes.io/audit-violations"],
         "would violate PodSecurity \"baseline:v1.30\": host namespaces (hostNetwork=true)"
     );
 }

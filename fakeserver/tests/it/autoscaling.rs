@@ -91,8 +91,11 @@ async fn pods_that_use_too_much_become_more() {
     let words = "cpu resource utilization (percentage of request)";
     let calculated = "the HPA was able to successfully calculate a replica count from ";
     assert_eq!(active["message"], format!("{calculated}{words}"));
-    let told = events(&api, "SuccessfulRescale").await;
-    assert_eq!(told, [format!("New size: 4; reason: {words} above target")]);
+    let messages = events(&api, "SuccessfulRescale").await;
+    assert_eq!(
+        messages,
+        [format!("New size: 4; reason: {words} above target")]
+    );
 
     let deployment = api.get(&format!("{DEPLOYMENTS}/d")).await.ok();
     assert_eq!(deployment["metadata"]["generation"], 2);
@@ -125,12 +128,12 @@ async fn pods_that_use_too_little_become_fewer_after_five_minutes() {
     );
     seconds(300).await;
     assert_eq!(replicas(&api).await, 1);
-    let told = events(&api, "SuccessfulRescale").await;
-    assert_eq!(told, ["New size: 1; reason: All metrics below target"]);
+    let messages = events(&api, "SuccessfulRescale").await;
+    assert_eq!(messages, ["New size: 1; reason: All metrics below target"]);
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_target_that_is_not_there_is_told_once() {
+async fn a_missing_target_is_reported_once() {
     let api = scaled("900m").await;
     let mut lost = autoscaler();
     lost["spec"]["scaleTargetRef"]["name"] = json!("none");
@@ -144,12 +147,12 @@ async fn a_target_that_is_not_there_is_told_once() {
     assert_eq!(able["status"], "False");
     assert_eq!(events(&api, "FailedGetScale").await, [why]);
     let all = api.get(EVENTS).await.ok();
-    let mut told = all["items"].as_array().unwrap().iter();
-    let told = told
+    let mut messages = all["items"].as_array().unwrap().iter();
+    let messages = messages
         .find(|event| event["reason"] == "FailedGetScale")
         .unwrap();
-    assert_eq!(told["count"], 6);
-    assert_ne!(told["firstTimestamp"], told["lastTimestamp"]);
+    assert_eq!(messages["count"], 6);
+    assert_ne!(messages["firstTimestamp"], messages["lastTimestamp"]);
 }
 
 #[tokio::test(start_paused = true)]
@@ -168,10 +171,10 @@ async fn metrics_without_values_are_unavailable_until_they_are_set() {
     let message = active["message"].as_str().unwrap();
     let why = "unable to get external metric default/queue/nil: unable to fetch metrics from external metrics API";
     assert!(message.contains(why), "{message}");
-    let told = events(&api, "FailedComputeMetricsReplicas").await;
+    let messages = events(&api, "FailedComputeMetricsReplicas").await;
     assert!(
-        told[0].starts_with("invalid metrics (1 invalid out of 1)"),
-        "{told:?}"
+        messages[0].starts_with("invalid metrics (1 invalid out of 1)"),
+        "{messages:?}"
     );
     assert_eq!(replicas(&api).await, 2);
 
@@ -208,10 +211,13 @@ async fn pods_of_two_autoscalers_are_scaled_by_none() {
         json!(["False", "AmbiguousSelector", why])
     );
     assert!(now["currentMetrics"].is_null(), "{now}");
-    let told = events(&api, "AmbiguousSelector").await;
-    assert_eq!(told, [why; 2], "one for each of them");
-    let told = events(&api, "FailedComputeMetricsReplicas").await;
-    assert_eq!(told.iter().filter(|message| **message == why).count(), 2);
+    let messages = events(&api, "AmbiguousSelector").await;
+    assert_eq!(messages, [why; 2], "one for each of them");
+    let messages = events(&api, "FailedComputeMetricsReplicas").await;
+    assert_eq!(
+        messages.iter().filter(|message| **message == why).count(),
+        2
+    );
     api.delete(&format!("{SCALERS}/b")).await.ok();
     seconds(16).await;
     let now = status(&api).await;
@@ -244,10 +250,10 @@ async fn a_metric_without_a_value_keeps_its_place_among_the_others() {
     let idle = json!({"spec": {"metrics": [{"type": "External", "external": external}]}});
     api.merge(&format!("{SCALERS}/a"), &idle).await.ok();
     seconds(16).await;
-    let told = events(&api, "FailedComputeMetricsReplicas").await;
+    let messages = events(&api, "FailedComputeMetricsReplicas").await;
     let why = "invalid metrics (1 invalid out of 1), first error is: failed to get queue external metric value: failed to get \
                queue external metric: unable to get external metric default/queue/nil: ";
-    assert!(told[0].starts_with(why), "{told:?}");
+    assert!(messages[0].starts_with(why), "{messages:?}");
 }
 
 #[tokio::test(start_paused = true)]
@@ -258,9 +264,9 @@ async fn the_bounds_count_without_metrics_and_zero_disables() {
     api.post(SCALERS, &bounded).await.created();
     seconds(16).await;
     assert_eq!(replicas(&api).await, 3);
-    let told = events(&api, "SuccessfulRescale").await;
+    let messages = events(&api, "SuccessfulRescale").await;
     let reason = "Current number of replicas below Spec.MinReplicas";
-    assert_eq!(told, [format!("New size: 3; reason: {reason}")]);
+    assert_eq!(messages, [format!("New size: 3; reason: {reason}")]);
     let none = json!({"spec": {"replicas": 0}});
     api.merge(&format!("{DEPLOYMENTS}/d"), &none).await.ok();
     seconds(16).await;

@@ -246,7 +246,7 @@ fn nested(levels: usize) -> serde_json::Value {
 }
 
 #[tokio::test]
-async fn what_is_stored_can_be_read_again_however_deep_it_is() {
+async fn stored_objects_of_any_depth_can_be_read() {
     let api = Api::new();
     let definition = json!({
         "metadata": {"name": "deeps.example.com"},

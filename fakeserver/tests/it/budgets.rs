@@ -82,7 +82,7 @@ async fn a_budget_lets_as_many_pods_go_as_are_there_beyond_it() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_eviction_that_comes_to_nothing_is_given_back() {
+async fn a_failed_eviction_is_returned_to_the_budget() {
     let api = api();
     api.post(SETS, &deployment("r")).await.created();
     api.settle().await;
@@ -101,7 +101,7 @@ async fn an_eviction_that_comes_to_nothing_is_given_back() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_budget_over_what_has_no_scale_allows_nothing_and_says_why() {
+async fn a_budget_over_pods_without_scale_allows_nothing() {
     let api = api();
     let job = json!({
         "metadata": {"name": "j"},

@@ -15,7 +15,7 @@ use x509_parser::{parse_x509_certificate, pem::parse_x509_pem};
 
 use crate::{
     support::Api,
-    tls::{Secure, showing},
+    tls::{TlsServer, showing},
 };
 
 const REQUESTS: &str = "/apis/certificates.k8s.io/v1/certificatesigningrequests";
@@ -78,7 +78,7 @@ fn certificate(object: &Value) -> Option<String> {
 #[tokio::test]
 async fn a_signed_certificate_authenticates_its_subject() {
     // It is valid by the clock of the server, which is not that of the system.
-    let secure = Secure::serve(builder()).await;
+    let secure = TlsServer::serve(builder()).await;
     let (server, admin) = (&secure.server, UserInfo::administrator());
     let (request, key) = signed_request("jane", "devs");
     let made = ask(

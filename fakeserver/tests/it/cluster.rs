@@ -144,7 +144,7 @@ fn check_relations(server: &FakeServer) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_is_in_it_hangs_together() {
+async fn the_objects_of_a_cluster_are_consistent() {
     let server = server(7, Churn::default());
     check_relations(&server);
     let count = |group, plural| server.objects(group, "v1", plural).len();
@@ -193,7 +193,7 @@ fn pods_are_as_large_as_real_ones() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_is_printed_is_what_the_api_would_have_stored() {
+async fn printed_objects_equal_stored_ones() {
     let server = server(7, Churn::new(50));
     live(&server, Duration::from_mins(1)).await;
     // What is filled in is no mark any more, and an update that changes nothing finds nothing to change.
@@ -250,14 +250,14 @@ async fn the_same_seed_makes_the_same_bytes() {
     let log = |server: &FakeServer| -> Vec<(u64, Option<Vec<u8>>)> {
         let all = RESOURCES.iter();
         let changes = all.flat_map(|(group, plural, _)| server.history(group, "v1", plural, 0));
-        let known = changes.filter(|change| change.revision() <= revision);
-        let shown = known.map(|change| {
+        let earlier = changes.filter(|change| change.revision() <= revision);
+        let states = earlier.map(|change| {
             (
                 change.revision(),
                 change.after().map(|object| object.json().to_vec()),
             )
         });
-        shown.collect()
+        states.collect()
     };
     assert!(revision > 5_000, "much has happened");
     assert!(
@@ -271,7 +271,7 @@ async fn the_same_seed_makes_the_same_bytes() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn it_lives_and_stays_whole() {
+async fn churn_keeps_the_cluster_consistent() {
     let churn = Churn::new(40).with_node_failure_interval(Some(Duration::from_secs(45)));
     let server = server(7, churn);
     let before = server.revision();
@@ -350,7 +350,7 @@ fn nodes_are_as_large_as_their_pods_need() {
 async fn a_watcher_sees_an_unbroken_history() {
     let server = server(3, Churn::new(100));
     let list = get(&server, "/api/v1/pods").await;
-    let mut known = by_uid(&list);
+    let mut objects = by_uid(&list);
     let version = text(&list, "/metadata/resourceVersion");
     let path = format!("/api/v1/pods?watch=true&timeoutSeconds=300&resourceVersion={version}");
     let request = Request::get(path).body(Body::empty()).unwrap();
@@ -370,16 +370,16 @@ async fn a_watcher_sees_an_unbroken_history() {
             .unwrap()
             .retain(|name, _| name != "kind" && name != "apiVersion");
         match event["type"].as_str().unwrap() {
-            "ADDED" => assert!(known.insert(uid, object).is_none()),
-            "MODIFIED" => assert!(known.insert(uid, object).is_some()),
-            "DELETED" => assert!(known.remove(&uid).is_some()),
+            "ADDED" => assert!(objects.insert(uid, object).is_none()),
+            "MODIFIED" => assert!(objects.insert(uid, object).is_some()),
+            "DELETED" => assert!(objects.remove(&uid).is_some()),
             other => panic!("{other}"),
         }
     }
     let at = format!("/api/v1/pods?resourceVersionMatch=Exact&resourceVersion={reached}");
     let then = by_uid(&get(&server, &at).await);
-    assert!(known == then, "what was watched is what is there");
-    assert!(known != by_uid(&list), "something has happened");
+    assert!(objects == then, "what was watched is what is there");
+    assert!(objects != by_uid(&list), "something has happened");
 }
 
 fn by_uid(list: &Value) -> BTreeMap<String, Value> {
@@ -390,7 +390,7 @@ fn by_uid(list: &Value) -> BTreeMap<String, Value> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_reset_begins_it_anew() {
+async fn a_reset_restarts_the_cluster() {
     let server = server(7, Churn::new(100));
     let before: Vec<_> = server.objects("", "v1", "pods");
     live(&server, Duration::from_mins(1)).await;
@@ -406,7 +406,7 @@ async fn a_reset_begins_it_anew() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_a_client_deletes_is_made_anew() {
+async fn deleted_objects_are_created_again() {
     let churn = Churn::new(60).with_rollouts(0).with_scalings(0);
     let server = server(7, churn);
     let all = server.objects("", "v1", "pods");
@@ -433,7 +433,7 @@ async fn what_a_client_deletes_is_made_anew() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn compressed_it_says_the_same() {
+async fn a_compressed_cluster_answers_the_same() {
     let build = |compresses| {
         let cluster = ClusterOptions::new(NODES, PODS).with_churn(Churn::new(100));
         FakeServer::builder()

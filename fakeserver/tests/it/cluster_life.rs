@@ -28,7 +28,7 @@ const OPERATIONS: usize = 60;
 const SEEDS_DEFAULT: u64 = 4;
 
 /// A cluster, and the generator of what happens to it.
-struct Life {
+struct ClusterRun {
     seed: u64,
     api: Api,
     random: ChaCha8Rng,
@@ -86,9 +86,9 @@ fn workload(plural: &str, name: &str, replicas: usize) -> Value {
     json!({"metadata": {"name": name}, "spec": spec})
 }
 
-// === impl Life ===
+// === impl ClusterRun ===
 
-impl Life {
+impl ClusterRun {
     fn begin(seed: u64) -> Self {
         let workloads = Workloads::default().with_nodes(3).with_pods_per_node(40);
         let controllers = Controllers::default().with_workloads(workloads);
@@ -454,7 +454,7 @@ fn check_set(plural: &str, set: &Value, pods: &[Value], nodes: usize) {
 }
 
 async fn live(seed: u64) {
-    let mut life = Life::begin(seed);
+    let mut life = ClusterRun::begin(seed);
     life.offer_devices().await;
     for _ in 0..OPERATIONS {
         life.happen().await;
@@ -465,7 +465,7 @@ async fn live(seed: u64) {
     life.check().await;
 }
 
-impl Drop for Life {
+impl Drop for ClusterRun {
     /// Prints what had happened, and the line that repeats it, if a check fails.
     fn drop(&mut self) {
         if std::thread::panicking() {
@@ -478,7 +478,7 @@ impl Drop for Life {
 }
 
 #[test]
-fn an_hour_of_changes_and_failures_leaves_what_is_wanted() {
+fn an_hour_of_changes_and_failures_converges() {
     let number = |name: &str| {
         env::var(name)
             .ok()

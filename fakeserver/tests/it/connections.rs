@@ -34,7 +34,7 @@ const WATCH: &str = "/api/v1/namespaces?watch=1";
 const ONE_EVENT: &str = "/api/v1/namespaces?watch=1&resourceVersion=4";
 
 /// A service that is served until the test ends.
-struct Served {
+struct TestServer {
     address: SocketAddr,
     _stop: DropGuard,
 }
@@ -59,9 +59,9 @@ async fn within<T>(task: impl Future<Output = T>) -> T {
         .expect("it does not take long")
 }
 
-// === impl Served ===
+// === impl TestServer ===
 
-impl Served {
+impl TestServer {
     async fn by<F>(serve: impl FnOnce(TcpListener, CancellationToken) -> F) -> Self
     where
         F: Future<Output = ()> + Send + 'static,
@@ -101,7 +101,7 @@ impl Served {
     }
 
     /// A connection on which `path` was asked for by HTTP/1.1.
-    async fn asked(&self, path: &str) -> TcpStream {
+    async fn request(&self, path: &str) -> TcpStream {
         let mut stream = self.connect().await.unwrap();
         ask(&mut stream, path).await;
         stream
@@ -171,14 +171,14 @@ async fn parts(body: &mut Incoming) -> (Vec<u8>, Result<(), String>) {
 #[tokio::test]
 async fn a_reset_in_the_middle_of_a_line_is_rst_after_half_of_it() {
     let server = FakeServer::builder().build();
-    let on_tcp = Served::of(&server).await;
-    let mut whole = on_tcp.asked(ONE_EVENT).await;
+    let on_tcp = TestServer::of(&server).await;
+    let mut whole = on_tcp.request(ONE_EVENT).await;
     let first = read_until(&mut whole, "}\n\r\n").await;
     let line = first.lines().find(|line| line.starts_with('{')).unwrap();
 
     let rule = Fault::ResetMidLine.rule().times(1);
     let _guard = server.faults().install(rule);
-    let mut broken = on_tcp.asked(ONE_EVENT).await;
+    let mut broken = on_tcp.request(ONE_EVENT).await;
     let (text, end) = read_all(&mut broken).await;
     assert_eq!(end, Err(ErrorKind::ConnectionReset));
     let (_, body) = text.split_once("\r\n\r\n").expect("the headers have come");
@@ -202,10 +202,10 @@ async fn a_reset_in_the_middle_of_a_line_is_rst_after_half_of_it() {
 #[tokio::test]
 async fn a_watch_that_ends_cleanly_is_not_reset() {
     let server = FakeServer::builder().build();
-    let on_tcp = Served::of(&server).await;
+    let on_tcp = TestServer::of(&server).await;
     let rule = Fault::CleanEnd.rule().nth(2).times(1);
     let _guard = server.faults().install(rule);
-    let mut stream = on_tcp.asked(WATCH).await;
+    let mut stream = on_tcp.request(WATCH).await;
     let text = read_until(&mut stream, "0\r\n\r\n").await;
     assert_eq!(text.matches("{\"type\":\"ADDED\"").count(), 1, "{text}");
     // The connection serves the next request.
@@ -218,7 +218,8 @@ async fn a_watch_that_ends_cleanly_is_not_reset() {
 async fn a_reset_over_tls_is_rst_without_a_goodbye() {
     let server = FakeServer::builder().build();
     let certificates = Certificates::new(["localhost"]).unwrap();
-    let on_tcp = Served::by(|listener, stop| server.serve_tls(listener, &certificates, stop)).await;
+    let on_tcp =
+        TestServer::by(|listener, stop| server.serve_tls(listener, &certificates, stop)).await;
     let _guard = server.faults().install(Fault::ResetMidLine.rule());
     let stream = on_tcp.connect().await.unwrap();
     let config = crate::tls::trusting(&certificates, None);
@@ -235,7 +236,7 @@ async fn a_reset_over_tls_is_rst_without_a_goodbye() {
 #[tokio::test]
 async fn a_reset_in_http_2_ends_one_stream_and_leaves_the_connection() {
     let server = FakeServer::builder().build();
-    let on_tcp = Served::of(&server).await;
+    let on_tcp = TestServer::of(&server).await;
     let rule = Fault::ResetMidLine.rule().times(1);
     let _guard = server.faults().install(rule);
     let mut http2 = on_tcp.http2().await;
@@ -257,7 +258,7 @@ async fn a_reset_in_http_2_ends_one_stream_and_leaves_the_connection() {
 #[tokio::test]
 async fn a_silent_watch_makes_its_connection_half_open() {
     let server = FakeServer::builder().build();
-    let on_tcp = Served::of(&server).await;
+    let on_tcp = TestServer::of(&server).await;
     let rule = Fault::Silence.rule().nth(2).times(1);
     let _guard = server.faults().install(rule);
     let mut http2 = on_tcp.http2().await;
@@ -269,7 +270,7 @@ async fn a_silent_watch_makes_its_connection_half_open() {
     }
     // Nothing that is asked on it is answered any more; elsewhere it is.
     let mut unheard = http2.get("/version");
-    let mut other = on_tcp.asked("/version").await;
+    let mut other = on_tcp.request("/version").await;
     assert!(
         read_until(&mut other, "}")
             .await
@@ -294,7 +295,7 @@ async fn a_silent_watch_makes_its_connection_half_open() {
 #[tokio::test]
 async fn a_websocket_is_reset_too() {
     let server = FakeServer::builder().build();
-    let on_tcp = Served::of(&server).await;
+    let on_tcp = TestServer::of(&server).await;
     let rule = Fault::ResetMidLine.rule().nth(2);
     let _guard = server.faults().install(rule);
     let mut stream = on_tcp.connect().await.unwrap();
@@ -310,9 +311,9 @@ async fn a_websocket_is_reset_too() {
 }
 
 #[tokio::test]
-async fn a_client_that_is_asked_to_leave_finishes_and_comes_again() {
+async fn a_client_that_receives_goaway_finishes_and_reconnects() {
     let end = CancellationToken::new();
-    let on_tcp = Served::doing(Connection::go_away, end.clone()).await;
+    let on_tcp = TestServer::doing(Connection::go_away, end.clone()).await;
     // HTTP/2 signals it by GOAWAY.
     let mut http2 = on_tcp.http2().await;
     let mut answer = http2.get("/").await.unwrap().into_body();
@@ -321,7 +322,7 @@ async fn a_client_that_is_asked_to_leave_finishes_and_comes_again() {
     // What it asks before that has come to it is answered.
     within(async { while http2.get("/").await.is_ok() {} }).await;
     // HTTP/1.1 signals it by the end of the connection.
-    let mut http1 = on_tcp.asked("/").await;
+    let mut http1 = on_tcp.request("/").await;
     read_until(&mut http1, "first\n\r\n").await;
     end.cancel();
     assert_eq!(parts(&mut answer).await, (b"rest\n".to_vec(), Ok(())));
@@ -330,23 +331,23 @@ async fn a_client_that_is_asked_to_leave_finishes_and_comes_again() {
     assert!(text.ends_with("0\r\n\r\n"), "{text}");
     assert_eq!(closed, Ok(()));
     // There is another connection for those who come again.
-    let mut again = on_tcp.asked("/").await;
+    let mut again = on_tcp.request("/").await;
     read_until(&mut again, "rest\n\r\n").await;
 }
 
 #[tokio::test]
 async fn a_connection_that_breaks_takes_all_streams_along() {
-    let on_tcp = Served::doing(Connection::reset, CancellationToken::new()).await;
+    let on_tcp = TestServer::doing(Connection::reset, CancellationToken::new()).await;
     let mut http2 = on_tcp.http2().await;
     assert!(http2.get("/").await.is_err());
     assert!(within(http2.connection).await.unwrap().is_err());
-    let mut http1 = on_tcp.asked("/").await;
+    let mut http1 = on_tcp.request("/").await;
     let (text, end) = read_all(&mut http1).await;
     assert_eq!((text.as_str(), end), ("", Err(ErrorKind::ConnectionReset)));
 }
 
 /// Waits until connections are refused.
-async fn refused(on_tcp: &Served) {
+async fn refused(on_tcp: &TestServer) {
     within(async {
         while !matches!(on_tcp.connect().await, Err(error) if error.kind() == ErrorKind::ConnectionRefused)
         {
@@ -357,7 +358,7 @@ async fn refused(on_tcp: &Served) {
 }
 
 /// Waits until connections are accepted, and gives one.
-async fn accepted(on_tcp: &Served) -> TcpStream {
+async fn accepted(on_tcp: &TestServer) -> TcpStream {
     within(async {
         loop {
             match on_tcp.connect().await {
@@ -372,7 +373,7 @@ async fn accepted(on_tcp: &Served) -> TcpStream {
 #[tokio::test]
 async fn late_headers_leave_a_client_waiting_after_its_write() {
     let server = FakeServer::builder().build();
-    let on_tcp = Served::of(&server).await;
+    let on_tcp = TestServer::of(&server).await;
     let rule = SlowHeaders { delay_ms: 60_000 }.rule();
     let _guard = server.faults().install(rule);
     let count = || server.objects("", "v1", "namespaces").len();
@@ -396,7 +397,7 @@ async fn late_headers_leave_a_client_waiting_after_its_write() {
 #[tokio::test]
 async fn late_headers_come_at_last_with_http_1_and_2() {
     let server = FakeServer::builder().build();
-    let on_tcp = Served::of(&server).await;
+    let on_tcp = TestServer::of(&server).await;
     let delay = Duration::from_millis(100);
     let _guard = server
         .faults()
@@ -404,7 +405,7 @@ async fn late_headers_come_at_last_with_http_1_and_2() {
     let path = "/api/v1/namespaces/default";
 
     let start = Instant::now();
-    let mut stream = on_tcp.asked(path).await;
+    let mut stream = on_tcp.request(path).await;
     let answer = read_until(&mut stream, "}\n").await;
     assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
     assert!(start.elapsed() >= delay);
@@ -423,8 +424,8 @@ async fn late_headers_come_at_last_with_http_1_and_2() {
 #[tokio::test]
 async fn a_closed_gate_refuses_connections_and_keeps_open_ones() {
     let server = FakeServer::builder().build();
-    let on_tcp = Served::of(&server).await;
-    let mut inside = on_tcp.asked("/version").await;
+    let on_tcp = TestServer::of(&server).await;
+    let mut inside = on_tcp.request("/version").await;
     read_until(&mut inside, "}").await;
     let gate = server.faults().listen_gate();
     assert!(!gate.is_closed());
@@ -454,16 +455,16 @@ async fn a_closed_gate_refuses_connections_and_keeps_open_ones() {
 #[tokio::test]
 async fn a_fault_closes_the_gate_for_its_time() {
     let server = FakeServer::builder().build();
-    let on_tcp = Served::of(&server).await;
+    let on_tcp = TestServer::of(&server).await;
     let text =
         r#"{"fault":"connection_refused","closedMs":3600000,"match":{"resource":"configmaps"}}"#;
     let specs = FaultSpec::read(text.as_bytes()).unwrap();
     let _guard = server.faults().install_spec(&specs[0]);
-    let mut other = on_tcp.asked("/version").await;
+    let mut other = on_tcp.request("/version").await;
     read_until(&mut other, "}").await;
     assert!(!server.faults().listen_gate().is_closed());
-    let mut asking = on_tcp.asked(CONFIG_MAPS).await;
-    let (text, end) = read_all(&mut asking).await;
+    let mut waiting = on_tcp.request(CONFIG_MAPS).await;
+    let (text, end) = read_all(&mut waiting).await;
     assert_eq!((text.as_str(), end), ("", Err(ErrorKind::ConnectionReset)));
     refused(&on_tcp).await;
     // An open connection continues.
@@ -490,7 +491,7 @@ async fn a_server_behind_a_closed_gate_can_be_stopped() {
 
 #[tokio::test]
 async fn connections_beyond_the_limit_wait_for_a_place() {
-    let on_tcp = Served::by(|listener, stop| {
+    let on_tcp = TestServer::by(|listener, stop| {
         let router = Router::new().route("/", get(|| async { "hello" }));
         let listener = Listener::new(listener)
             .with_gate(ListenGate::default())
@@ -498,9 +499,9 @@ async fn connections_beyond_the_limit_wait_for_a_place() {
         listener.serve(router, stop)
     })
     .await;
-    let mut first = on_tcp.asked("/").await;
+    let mut first = on_tcp.request("/").await;
     read_until(&mut first, "hello").await;
-    let mut second = on_tcp.asked("/").await;
+    let mut second = on_tcp.request("/").await;
     ask(&mut first, "/").await;
     read_until(&mut first, "hello").await;
     assert!(second.read_u8().now_or_never().is_none());
@@ -509,9 +510,9 @@ async fn connections_beyond_the_limit_wait_for_a_place() {
 }
 
 #[tokio::test]
-async fn what_is_not_matched_is_not_touched() {
+async fn unmatched_connections_are_untouched() {
     let server = FakeServer::builder().build();
-    let on_tcp = Served::of(&server).await;
+    let on_tcp = TestServer::of(&server).await;
     let pods = Filter::any().resource("pods");
     let _reset = server
         .faults()
@@ -519,7 +520,7 @@ async fn what_is_not_matched_is_not_touched() {
     let _silence = server
         .faults()
         .install(Fault::Silence.rule().matching(pods));
-    let mut stream = on_tcp.asked(WATCH).await;
+    let mut stream = on_tcp.request(WATCH).await;
     read_until(&mut stream, "}\n\r\n").await;
     server.disconnect();
     assert!(

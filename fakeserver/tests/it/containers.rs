@@ -33,7 +33,7 @@ async fn reason(api: &Api, name: &str) -> Value {
     state["reason"].clone()
 }
 
-async fn told(api: &Api, name: &str) -> Vec<String> {
+async fn events_of(api: &Api, name: &str) -> Vec<String> {
     let path = format!("{EVENTS}?fieldSelector=involvedObject.name={name}");
     let list = api.get(&path).await.ok();
     let events = list["items"].as_array().unwrap();
@@ -105,10 +105,10 @@ async fn a_container_that_crashes_is_restarted_with_a_growing_pause() {
         status["state"]["waiting"]["message"],
         format!("back-off 40s restarting failed container=c pod=p_default({uid})")
     );
-    let told = told(&api, "p").await;
+    let events = events_of(&api, "p").await;
     let back_off =
         format!("BackOff: Back-off restarting failed container c in pod p_default({uid})");
-    assert!(told.contains(&back_off), "{told:#?}");
+    assert!(events.contains(&back_off), "{events:#?}");
 }
 
 #[tokio::test(start_paused = true)]
@@ -125,13 +125,13 @@ async fn an_image_that_cannot_be_pulled_is_tried_again() {
     sleep(Duration::from_secs(10)).await;
     sleep(Duration::from_secs(22)).await;
     assert_eq!(get(&api, "p").await["status"]["phase"], "Running");
-    let told = told(&api, "p").await;
+    let events = events_of(&api, "p").await;
     let failed = "Failed: Failed to pull image \"i\": manifest unknown".to_owned();
-    assert!(told.contains(&failed), "{told:#?}");
+    assert!(events.contains(&failed), "{events:#?}");
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_pod_waits_for_what_it_refers_to() {
+async fn a_pod_waits_for_its_references() {
     let api = api([]);
     let mut mounts = pod("mounts", "");
     mounts["spec"]["volumes"] = json!([{"name": "v", "configMap": {"name": "settings"}}]);
@@ -154,9 +154,9 @@ async fn a_pod_waits_for_what_it_refers_to() {
     assert_eq!(get(&api, "may").await["status"]["phase"], "Running");
     let why = "configmap \"settings\" not found";
     let mount = format!("FailedMount: MountVolume.SetUp failed for volume \"v\" : {why}");
-    assert!(told(&api, "mounts").await.contains(&mount));
+    assert!(events_of(&api, "mounts").await.contains(&mount));
     assert!(
-        told(&api, "reads")
+        events_of(&api, "reads")
             .await
             .contains(&format!("Failed: Error: {why}"))
     );
@@ -169,7 +169,7 @@ async fn a_pod_waits_for_what_it_refers_to() {
     assert_eq!(state["waiting"]["message"], why);
     let why = "configmap references non-existent config key: color";
     let mount = format!("FailedMount: MountVolume.SetUp failed for volume \"v\" : {why}");
-    assert!(told(&api, "one").await.contains(&mount));
+    assert!(events_of(&api, "one").await.contains(&mount));
     let color = json!({"data": {"color": "blue"}});
     api.merge(&format!("{CONFIG_MAPS}/settings"), &color)
         .await
@@ -221,12 +221,15 @@ async fn a_container_that_may_not_be_root_is_not_created_as_root() {
         json!({"reason": "CreateContainerConfigError", "message": why})
     );
     assert!(statuses[1]["state"]["running"].is_object(), "{pod}");
-    let told = told(&api, "p").await;
-    assert!(told.contains(&format!("Failed: Error: {why}")), "{told:#?}");
+    let events = events_of(&api, "p").await;
+    assert!(
+        events.contains(&format!("Failed: Error: {why}")),
+        "{events:#?}"
+    );
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_status_tells_what_is_mounted() {
+async fn a_status_lists_mounts() {
     let api = api([]);
     let mut mounting = pod("p", "");
     mounting["spec"]["volumes"] = json!([{"name": "v", "emptyDir": {}}]);
@@ -311,7 +314,7 @@ async fn init_containers_run_in_order_and_sidecars_beside_them() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_policy_says_which_ends_are_followed_by_a_restart() {
+async fn the_policy_decides_which_ends_are_followed_by_a_restart() {
     let stages = [
         Stage::of_pods("fail")
             .with_label("ends", "badly")
@@ -360,7 +363,7 @@ async fn the_policy_says_which_ends_are_followed_by_a_restart() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_pod_is_ready_when_its_stage_and_its_gates_say_so() {
+async fn a_pod_is_ready_by_its_stage_and_its_gates() {
     let stages = [
         Stage::of_pods("never")
             .with_label("app", "never")
@@ -400,7 +403,7 @@ async fn a_pod_is_ready_when_its_stage_and_its_gates_say_so() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn objects_of_other_kinds_become_what_a_stage_says() {
+async fn stages_change_objects_of_other_kinds() {
     let ready = Stage::of("ready", "v1", "Service")
         .with_label("wants", "address")
         .with_delay(Duration::from_secs(3))

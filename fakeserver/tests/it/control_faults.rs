@@ -35,10 +35,10 @@ async fn a_fault_is_in_force_from_its_post_to_its_delete() {
     list().await.ok();
     api.get(CONFIG_MAPS).await.ok();
 
-    let shown = api.get(&format!("{FAULTS}/{id}")).await.ok();
-    assert_eq!(shown, installed(&api).await[0]);
-    assert_eq!(shown["fired"], 1);
-    assert_eq!(shown["lastRevision"], api.server.revision());
+    let fault = api.get(&format!("{FAULTS}/{id}")).await.ok();
+    assert_eq!(fault, installed(&api).await[0]);
+    assert_eq!(fault["fired"], 1);
+    assert_eq!(fault["lastRevision"], api.server.revision());
 
     let gone = api.delete(&format!("{FAULTS}/{id}")).await;
     assert_eq!(gone.code, 204);
@@ -72,7 +72,7 @@ async fn several_are_installed_together_or_not_at_all() {
 }
 
 #[tokio::test]
-async fn what_is_no_fault_is_refused_by_its_field() {
+async fn an_invalid_fault_is_rejected_by_its_field() {
     let api = Api::new();
     let check = async |body: &str, field: &str, message: &str| {
         let refused = api.send("POST", FAULTS, &[], body.to_owned()).await;

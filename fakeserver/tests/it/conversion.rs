@@ -60,8 +60,8 @@ fn convert(object: &Value, to: &str) -> Value {
 /// A server with the definition, and how many objects each question was about.
 async fn doors() -> (Api, Arc<Mutex<Vec<usize>>>) {
     let api = Api::new();
-    let asked = Arc::new(Mutex::new(Vec::new()));
-    let counts = Arc::clone(&asked);
+    let counts_seen = Arc::new(Mutex::new(Vec::new()));
+    let counts = Arc::clone(&counts_seen);
     let router = Router::new().route(
         "/doors",
         post(move |Json(review): Json<Value>| async move {
@@ -84,7 +84,7 @@ async fn doors() -> (Api, Arc<Mutex<Vec<usize>>>) {
     );
     api.server.serve_webhooks(HOST, router);
     api.post(DEFINITIONS, &definition()).await.created();
-    (api, asked)
+    (api, counts_seen)
 }
 
 fn door(name: &str, spec: &Value) -> Value {
@@ -100,7 +100,7 @@ async fn first_event(server: &FakeServer, path: &str) -> Value {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_is_written_in_one_version_is_read_in_the_other() {
+async fn objects_of_one_version_are_read_in_the_other() {
     let (api, _) = doors().await;
     let made = api
         .post(V1, &door("a", &json!({"isOpen": true})))
@@ -150,13 +150,13 @@ async fn updates_and_patches_are_of_the_version_of_their_request() {
 
 #[tokio::test(start_paused = true)]
 async fn a_list_is_one_question_to_the_webhook() {
-    let (api, asked) = doors().await;
+    let (api, counts_seen) = doors().await;
     for (name, is_open) in [("a", true), ("b", false)] {
         api.post(V1, &door(name, &json!({"isOpen": is_open})))
             .await
             .created();
     }
-    asked.lock().unwrap().clear();
+    counts_seen.lock().unwrap().clear();
     let list = api.get(V1).await.ok();
     let specs: Vec<&Value> = list["items"]
         .as_array()
@@ -165,10 +165,10 @@ async fn a_list_is_one_question_to_the_webhook() {
         .map(|item| &item["spec"])
         .collect();
     assert_eq!(specs, [&json!({"isOpen": true}), &json!({"isOpen": false})]);
-    assert_eq!(*asked.lock().unwrap(), [2], "a list is one question");
+    assert_eq!(*counts_seen.lock().unwrap(), [2], "a list is one question");
     api.get(V2).await.ok();
     assert_eq!(
-        asked.lock().unwrap().len(),
+        counts_seen.lock().unwrap().len(),
         1,
         "and none, where it is stored so"
     );
@@ -215,7 +215,7 @@ async fn a_watch_is_of_its_version() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_definition_says_whom_to_ask() {
+async fn a_definition_names_its_conversion_webhook() {
     let api = Api::new();
     for (conversion, why) in [
         (
@@ -246,7 +246,7 @@ async fn a_definition_says_whom_to_ask() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_failed_conversion_is_told() {
+async fn a_failed_conversion_is_reported() {
     let (api, _) = doors().await;
     let message = api.post(V1, &door("bad", &json!({}))).await.refused(500);
     assert_eq!(

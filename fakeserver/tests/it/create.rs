@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::support::{Api, CONFIG_MAPS, DEPLOYMENTS, PODS, deployment, pod, version, warnings};
 
 #[tokio::test]
-async fn the_server_sets_what_only_it_sets() {
+async fn server_set_fields_are_set() {
     let api = Api::new();
     let sent = json!({"metadata": {
         "name": "a", "uid": "mine", "creationTimestamp": "2001-01-01T00:00:00Z",
@@ -49,9 +49,9 @@ async fn a_dry_run_shows_the_object_and_stores_nothing() {
     let before = api.server.revision();
     let sent = json!({"metadata": {"name": "a"}});
     let path = format!("{CONFIG_MAPS}?dryRun=All");
-    let shown = api.post(&path, &sent).await.created();
-    assert!(shown["metadata"].get("resourceVersion").is_none());
-    assert!(shown["metadata"].get("uid").is_some());
+    let created = api.post(&path, &sent).await.created();
+    assert!(created["metadata"].get("resourceVersion").is_none());
+    assert!(created["metadata"].get("uid").is_some());
     assert_eq!(api.server.revision(), before);
     api.get(&format!("{CONFIG_MAPS}/a")).await.refused(404);
 }
@@ -78,7 +78,7 @@ async fn generations_and_status_begin_as_their_types_have_it() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_created_is_refused_and_changes_nothing() {
+async fn a_rejected_creation_changes_nothing() {
     let api = Api::new();
     api.config_map("a").await;
     let held = json!({"metadata": {"name": "held", "finalizers": ["example.com/f"]}});
@@ -206,7 +206,7 @@ async fn the_same_seed_and_requests_give_the_same_objects() {
 }
 
 #[test]
-fn of_many_who_create_the_same_at_once_one_succeeds() {
+fn one_of_many_concurrent_creations_succeeds() {
     const CLIENTS: usize = 4;
     const NAMES: usize = 50;
     let api = Api::new();

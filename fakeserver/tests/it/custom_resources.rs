@@ -109,8 +109,8 @@ async fn all_versions_show_the_same_objects() {
     .await
     .created();
     let other = WIDGETS.replace("/v1/", "/v2/");
-    let shown = api.get(&format!("{other}/a")).await.ok();
-    assert_eq!(shown["apiVersion"], "example.com/v2");
+    let read = api.get(&format!("{other}/a")).await.ok();
+    assert_eq!(read["apiVersion"], "example.com/v2");
     let group = api.get("/apis/example.com").await.ok();
     assert_eq!(group["preferredVersion"]["version"], "v2");
 }
@@ -284,7 +284,7 @@ async fn a_new_generation_of_a_definition_ends_watches_and_is_served() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_a_definition_cannot_be_is_refused_as_a_whole() {
+async fn an_invalid_definition_is_rejected_as_a_whole() {
     let api = Api::new();
     let mut crd = definition(&["v1"]);
     crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"] = json!({});
@@ -337,12 +337,12 @@ async fn metadata_has_no_lists_and_maps_without_items() {
     for labels in [json!({"x": "y"}), json!({})] {
         let change = json!([{"op": "add", "path": "/metadata/labels", "value": labels}]);
         let changed = api.json_patch(&a, &change).await.ok();
-        let (shown, managed) = (
+        let (value, managed) = (
             &changed["metadata"]["labels"],
             &changed["metadata"]["managedFields"],
         );
         let is_empty = labels == json!({});
-        assert_eq!(*shown == Value::Null, is_empty, "{shown}");
+        assert_eq!(*value == Value::Null, is_empty, "{value}");
         assert_eq!(
             managed.to_string().contains("f:labels"),
             !is_empty,
@@ -360,7 +360,7 @@ async fn metadata_has_no_lists_and_maps_without_items() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_object_has_to_say_what_it_is() {
+async fn an_object_needs_kind_and_version() {
     let api = with_widgets().await;
     let missing = "Object 'Kind' is missing in '{\"metadata\":{\"name\":\"a\"}}'";
     let unnamed = json!({"metadata": {"name": "a"}});
@@ -376,7 +376,7 @@ async fn an_object_has_to_say_what_it_is() {
         api.post(&unvalidated, &unnamed).await.refused(400),
         format!("Widget in version \"v1\" cannot be handled as a Widget: {missing}")
     );
-    for (version, told) in [
+    for (version, version_in_data) in [
         (json!(null), ""),
         (json!("/v2"), "v2"),
         (json!("x/v1"), "x/v1"),
@@ -386,7 +386,7 @@ async fn an_object_has_to_say_what_it_is() {
         assert_eq!(
             api.post(WIDGETS, &object).await.refused(400),
             format!(
-                "the API version in the data ({told}) does not match the expected API version (example.com/v1)"
+                "the API version in the data ({version_in_data}) does not match the expected API version (example.com/v1)"
             )
         );
     }
@@ -421,7 +421,7 @@ async fn paths_go_by_their_beginning_and_methods_by_their_verb() {
         api.get(&format!("{a}/none/more")).await.refused(404),
         "widgets.example.com \"a\" not found"
     );
-    for (method, path, told) in [
+    for (method, path, operation) in [
         ("OPTIONS", a.clone(), ""),
         ("DELETE", format!("{a}/status"), "delete"),
         ("POST", format!("{a}/status"), "create"),
@@ -433,7 +433,7 @@ async fn paths_go_by_their_beginning_and_methods_by_their_verb() {
         );
         assert_eq!(
             answer.refused(405),
-            format!("{told} is not supported on resources of kind \"widgets.example.com\"")
+            format!("{operation} is not supported on resources of kind \"widgets.example.com\"")
         );
     }
     assert_eq!(

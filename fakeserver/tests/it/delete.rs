@@ -226,7 +226,7 @@ async fn a_dry_run_deletes_nothing() {
 }
 
 #[tokio::test]
-async fn a_collection_is_deleted_as_far_as_it_is_selected() {
+async fn selected_objects_of_a_collection_are_deleted() {
     let api = Api::new();
     for (name, group, finalizers) in [
         ("a", "1", json!([])),

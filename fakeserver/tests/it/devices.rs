@@ -67,8 +67,9 @@ async fn get(api: &Api, name: &str) -> Value {
 async fn messages(api: &Api, reason: &str) -> Vec<String> {
     let list = api.get(EVENTS).await.ok();
     let events = list["items"].as_array().unwrap().iter();
-    let told = events.filter(|event| event["reason"] == reason);
-    told.map(|event| event["message"].as_str().unwrap().to_owned())
+    let events_of_reason = events.filter(|event| event["reason"] == reason);
+    events_of_reason
+        .map(|event| event["message"].as_str().unwrap().to_owned())
         .collect()
 }
 
@@ -172,7 +173,7 @@ async fn the_claim_of_a_pod_that_has_ended_is_deleted() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_is_missing_is_told_and_waited_for() {
+async fn missing_devices_have_an_event_and_a_wait() {
     let api = cluster(1).await;
     api.post(PODS, &user("web", None)).await.created();
     api.settle().await;
@@ -187,11 +188,11 @@ async fn what_is_missing_is_told_and_waited_for() {
     api.post(CLAIMS, &claim).await.created();
     api.post(PODS, &user("other", Some("c"))).await.created();
     api.settle().await;
-    let told = messages(&api, "FailedScheduling").await;
+    let messages_of_pods = messages(&api, "FailedScheduling").await;
     assert!(
-        told[0]
+        messages_of_pods[0]
             .starts_with("0/1 nodes are available: request r: device class none does not exist."),
-        "{told:?}"
+        "{messages_of_pods:?}"
     );
 }
 

@@ -16,9 +16,9 @@ async fn documents_carry_the_headers_of_every_answer() {
     assert_eq!(answer.headers["vary"], "Accept");
     assert!(answer.headers.contains_key("audit-id"));
     let etag = answer.headers["etag"].to_str().unwrap();
-    let known = [("accept", aggregated), ("if-none-match", etag)];
+    let headers = [("accept", aggregated), ("if-none-match", etag)];
     assert_eq!(
-        api.send("GET", "/apis", &known, "").await.code.as_u16(),
+        api.send("GET", "/apis", &headers, "").await.code.as_u16(),
         304
     );
 }
@@ -46,7 +46,7 @@ async fn people_get_indented_json() {
 }
 
 #[tokio::test]
-async fn paths_that_nobody_serves_are_text_and_others_json() {
+async fn unknown_paths_answer_in_text_and_others_in_json() {
     let api = Api::new();
     for path in [
         "/nope",
@@ -86,7 +86,7 @@ async fn paths_that_nobody_serves_are_text_and_others_json() {
 }
 
 #[tokio::test]
-async fn counts_are_told_to_prometheus() {
+async fn counts_are_exported_to_prometheus() {
     let api = Api::new();
     api.config_map("a").await;
     api.get("/apis/apps/v1/deployments").await.ok();
@@ -101,14 +101,14 @@ async fn counts_are_told_to_prometheus() {
         "apiserver_request_total{group=\"apps\",resource=\"deployments\",subresource=\"\",verb=\"LIST\"} 1",
         "apiserver_registered_watchers 0",
     ] {
-        assert!(answer.text.lines().any(|told| told == line), "{line}");
+        assert!(answer.text.lines().any(|other| other == line), "{line}");
     }
     let refused = api.post("/metrics", &serde_json::json!({})).await;
     assert_eq!(refused.code.as_u16(), 405);
 }
 
 #[tokio::test]
-async fn the_seats_of_priority_levels_are_told_to_prometheus() {
+async fn the_seats_of_priority_levels_are_exported_to_prometheus() {
     let server = FakeServer::builder()
         .with_max_requests_in_flight(400)
         .with_max_mutating_requests_in_flight(200)
@@ -127,6 +127,6 @@ async fn the_seats_of_priority_levels_are_told_to_prometheus() {
         let line = format!(
             "apiserver_flowcontrol_nominal_limit_seats{{priority_level=\"{level}\"}} {seats}"
         );
-        assert!(metrics.lines().any(|told| told == line), "{line}");
+        assert!(metrics.lines().any(|other| other == line), "{line}");
     }
 }

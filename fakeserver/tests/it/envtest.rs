@@ -419,10 +419,10 @@ async fn the_start_sequence_of_envtest_passes() {
     let other = free_address();
     let second = output(&mut env.apiserver(other)).await;
     assert!(!second.status.success());
-    let said = String::from_utf8(second.stderr).unwrap();
+    let stderr = String::from_utf8(second.stderr).unwrap();
     assert!(
-        said.contains("--etcd-servers") && said.contains("in use"),
-        "{said}"
+        stderr.contains("--etcd-servers") && stderr.contains("in use"),
+        "{stderr}"
     );
 
     signal(&apiserver, "-TERM").await;
@@ -471,19 +471,19 @@ async fn known_by_tokens(env: &Envtest) {
     assert_eq!(code, 201, "{issued}");
     let token = issued["status"]["token"].as_str().unwrap();
     let who = "/apis/authentication.k8s.io/v1/selfsubjectreviews";
-    let asked = env
+    let reviewed = env
         .ask(Some(token), Method::POST, who, Some(json!({})))
         .await;
-    let (_, review) = asked.unwrap();
+    let (_, review) = reviewed.unwrap();
     assert_eq!(
         review["status"]["userInfo"]["username"],
         "system:serviceaccount:default:robot"
     );
     let changed = format!("{}x", &token[..token.len() - 1]);
-    let asked = env
+    let reviewed = env
         .ask(Some(&changed), Method::POST, who, Some(json!({})))
         .await;
-    assert_eq!(asked.unwrap().0, 401);
+    assert_eq!(reviewed.unwrap().0, 401);
     let (_, keys) = env.get("/openid/v1/jwks").await;
     assert_eq!(keys["keys"][0]["alg"], "ES256", "{keys}");
     let (_, configuration) = env.get("/.well-known/openid-configuration").await;
@@ -523,7 +523,7 @@ async fn no_program_outlives_the_one_that_started_it() {
 }
 
 #[tokio::test]
-async fn bad_command_lines_and_files_are_answered_with_what_to_do() {
+async fn errors_of_command_lines_and_files_name_a_remedy() {
     let env = Envtest::new().await;
     let folder = env.folder.path();
     std::fs::write(folder.join("garbage"), "this is no PEM").unwrap();
@@ -543,12 +543,13 @@ async fn bad_command_lines_and_files_are_answered_with_what_to_do() {
             command.arg(&port);
         }
         let ended = output(command.args(arguments.split(' '))).await;
-        let said = String::from_utf8(ended.stderr).unwrap();
-        assert_eq!(ended.status.code(), Some(1), "{name} {arguments}: {said}");
+        let stderr = String::from_utf8(ended.stderr).unwrap();
+        assert_eq!(ended.status.code(), Some(1), "{name} {arguments}: {stderr}");
         assert!(
-            said.lines()
+            stderr
+                .lines()
                 .any(|line| line.starts_with("error: ") && line.contains(expected)),
-            "{name} {arguments}: {said}"
+            "{name} {arguments}: {stderr}"
         );
     }
 }

@@ -51,10 +51,10 @@ async fn an_event_is_in_both_groups() {
 
     let other = api.post(OWN, &own_event("b")).await.created();
     assert_eq!(other["note"], "it was pulled");
-    let shown = api.get(&format!("{CORE}/b")).await.ok();
-    assert_eq!(shown["message"], "it was pulled");
-    assert_eq!(shown["reportingComponent"], "example.com/c");
-    assert_eq!(version(&shown), version(&other));
+    let read = api.get(&format!("{CORE}/b")).await.ok();
+    assert_eq!(read["message"], "it was pulled");
+    assert_eq!(read["reportingComponent"], "example.com/c");
+    assert_eq!(version(&read), version(&other));
 
     // Lists agree, and their items say as much as those of other lists.
     let core = api.get(CORE).await.ok();
@@ -85,11 +85,11 @@ async fn a_change_through_one_group_is_a_change_in_the_other() {
     let change = json!({"message": "another"});
     let changed = api.merge(&path, &change).await.ok();
     assert_eq!(changed["message"], "another");
-    let shown = api.get(&format!("{OWN}/a")).await.ok();
-    assert_eq!(shown["note"], "another");
+    let read = api.get(&format!("{OWN}/a")).await.ok();
+    assert_eq!(read["note"], "another");
 
     // Who set the old note through the other group does not own it any more.
-    let managers = shown["metadata"]["managedFields"].as_array().unwrap();
+    let managers = read["metadata"]["managedFields"].as_array().unwrap();
     let versions: Vec<_> = managers.iter().map(|entry| &entry["apiVersion"]).collect();
     assert_eq!(managers.len(), 2, "{managers:?}");
     assert!(versions.contains(&&json!("v1")), "{versions:?}");
@@ -110,7 +110,7 @@ async fn a_change_through_one_group_is_a_change_in_the_other() {
 }
 
 #[tokio::test]
-async fn an_apply_through_one_group_minds_who_wrote_through_the_other() {
+async fn an_apply_respects_owners_in_the_other_group() {
     let api = Api::new();
     api.post(OWN, &own_event("a")).await.created();
     let path = format!("{CORE}/a?fieldManager=m");
@@ -196,15 +196,15 @@ async fn each_group_selects_by_its_own_names() {
 }
 
 #[tokio::test]
-async fn other_representations_have_the_form_that_was_asked_for() {
+async fn other_representations_have_the_requested_form() {
     let api = Api::new();
     api.post(CORE, &core_event("a")).await.created();
     let table = ("accept", "application/json;as=Table;v=v1;g=meta.k8s.io");
-    let shown = async |base: &str| {
+    let read = async |base: &str| {
         let path = format!("{base}?includeObject=Object");
         api.send("GET", &path, &[table], Body::empty()).await.ok()
     };
-    let (core, own) = (shown(CORE).await, shown(OWN).await);
+    let (core, own) = (read(CORE).await, read(OWN).await);
     assert_eq!(core["rows"][0]["cells"], own["rows"][0]["cells"]);
     assert_eq!(own["rows"][0]["object"]["note"], "it was pulled");
     assert_eq!(own["rows"][0]["object"]["apiVersion"], "events.k8s.io/v1");
@@ -252,11 +252,11 @@ async fn an_autoscaler_is_in_both_versions() {
     let created = api.post(OLD, &old).await.created();
     assert_eq!(created["apiVersion"], "autoscaling/v1");
     assert_eq!(created["spec"]["targetCPUUtilizationPercentage"], 70);
-    let shown = api.get(&format!("{NEW}/a")).await.ok();
+    let read = api.get(&format!("{NEW}/a")).await.ok();
     let target = json!({"type": "Utilization", "averageUtilization": 70});
     let cpu = json!([{"type": "Resource", "resource": {"name": "cpu", "target": target}}]);
-    assert_eq!(shown["spec"]["metrics"], cpu);
-    assert_eq!(shown["metadata"], created["metadata"]);
+    assert_eq!(read["spec"]["metrics"], cpu);
+    assert_eq!(read["metadata"], created["metadata"]);
 
     // The status is written in one version and read in the other.
     let status = json!({"status": {
@@ -303,7 +303,7 @@ async fn an_autoscaler_is_in_both_versions() {
 }
 
 #[tokio::test]
-async fn what_is_only_tried_is_shown_in_the_form_of_the_request() {
+async fn a_dry_run_answers_in_the_form_of_the_request() {
     let api = Api::new();
     let before = api.server.revision();
     let tried = api

@@ -41,7 +41,7 @@ async fn family(api: &Api) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_has_an_owner_goes_after_it() {
+async fn dependents_are_deleted_after_their_owner() {
     let api = Api::new();
     family(&api).await;
     api.config_map("other").await;
@@ -86,7 +86,7 @@ async fn an_owner_that_is_deleted_in_the_foreground_goes_last() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_owner_does_not_wait_for_what_does_not_block_it() {
+async fn an_owner_does_not_wait_for_unblocking_dependents() {
     let api = Api::new();
     let top = api.post(DEPLOYMENTS, &deployment("d")).await.created();
     let mut reference = owner("apps/v1", "Deployment", &top);
@@ -105,7 +105,7 @@ async fn an_owner_does_not_wait_for_what_does_not_block_it() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_owner_waits_for_what_blocks_it() {
+async fn an_owner_waits_for_blocking_dependents() {
     let api = Api::new();
     let top = api.post(DEPLOYMENTS, &deployment("d")).await.created();
     let object = json!({"metadata": {
@@ -171,7 +171,7 @@ async fn one_owner_that_is_there_is_enough_and_the_others_are_forgotten() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_owner_of_another_uid_or_namespace_is_none() {
+async fn an_owner_of_another_uid_or_namespace_does_not_count() {
     let api = Api::new();
     let mut first = api.config_map("first").await;
     owned(&api, "kept", &[owner("v1", "ConfigMap", &first)]).await;
@@ -274,7 +274,7 @@ async fn without_the_collector_nothing_is_collected() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_reset_server_collects_anew() {
+async fn a_reset_server_collects_again() {
     let api = Api::new();
     family(&api).await;
     api.server.reset();

@@ -35,7 +35,7 @@ async fn waits(api: &Api, name: &str) -> [Value; 2] {
 }
 
 /// Returns the events of kubelets about a pod, the oldest first.
-async fn told(api: &Api, name: &str) -> Vec<String> {
+async fn events_of(api: &Api, name: &str) -> Vec<String> {
     let events = api.kubelet_events(name).await;
     events
         .iter()
@@ -48,7 +48,7 @@ async fn told(api: &Api, name: &str) -> Vec<String> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn each_pod_that_pulls_an_image_says_that_it_was_pulled() {
+async fn each_pod_that_pulls_an_image_has_an_event() {
     let api = api([]);
     for name in ["one", "two"] {
         api.post(PODS, &of_image(name, "i:1")).await.created();
@@ -57,15 +57,15 @@ async fn each_pod_that_pulls_an_image_says_that_it_was_pulled() {
     api.post(PODS, &of_image("three", "i:1")).await.created();
     api.settle().await;
     for (name, pulls) in [("one", true), ("two", true), ("three", false)] {
-        let told = told(&api, name).await;
-        let has = |text: &str| told.iter().any(|event| event.contains(text));
-        assert_eq!(has("Pulling: Pulling image \"i:1\""), pulls, "{told:#?}");
+        let events = events_of(&api, name).await;
+        let has = |text: &str| events.iter().any(|event| event.contains(text));
+        assert_eq!(has("Pulling: Pulling image \"i:1\""), pulls, "{events:#?}");
         assert_eq!(
             has("Pulled: Successfully pulled image \"i:1\" in 1s"),
             pulls,
-            "{told:#?}"
+            "{events:#?}"
         );
-        assert_eq!(has("already present on machine"), !pulls, "{told:#?}");
+        assert_eq!(has("already present on machine"), !pulls, "{events:#?}");
     }
 }
 
@@ -85,7 +85,7 @@ async fn an_image_that_is_never_pulled_is_there_unless_a_stage_says_otherwise() 
     let why = "Container image \"absent\" is not present with pull policy of Never";
     assert_eq!(waits(&api, "absent").await, ["ErrImageNeverPull", why]);
     assert_eq!(
-        told(&api, "absent").await,
+        events_of(&api, "absent").await,
         [
             format!("3 ErrImageNeverPull: {why}"),
             "3 Failed: Error: ErrImageNeverPull".to_owned(),
@@ -93,8 +93,11 @@ async fn an_image_that_is_never_pulled_is_there_unless_a_stage_says_otherwise() 
     );
     sleep(Duration::from_secs(10)).await;
     assert_eq!(status(&api, "absent").await["phase"], "Running");
-    let told = told(&api, "absent").await;
-    assert!(told[2].contains("already present on machine"), "{told:#?}");
+    let events = events_of(&api, "absent").await;
+    assert!(
+        events[2].contains("already present on machine"),
+        "{events:#?}"
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -108,13 +111,13 @@ async fn an_image_that_cannot_be_pulled_is_not_there() {
     gone["metadata"]["labels"] = json!({"image": "gone"});
     api.post(PODS, &gone).await.created();
     sleep(Duration::from_millis(1_500)).await;
-    let told = told(&api, "gone").await;
+    let events = events_of(&api, "gone").await;
     let expected = [
         "1 Pulling: Pulling image \"i:1\"",
         "1 Failed: Failed to pull image \"i:1\": manifest unknown",
         "1 Failed: Error: ErrImagePull",
     ];
-    assert_eq!(told, expected);
+    assert_eq!(events, expected);
 }
 
 #[tokio::test(start_paused = true)]

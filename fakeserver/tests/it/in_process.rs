@@ -138,14 +138,14 @@ async fn resetting_brings_the_objects_back() {
 }
 
 #[tokio::test]
-async fn a_server_is_not_built_with_what_it_does_not_take() {
+async fn a_server_is_not_built_with_invalid_objects() {
     let mut unknown_field = running();
     unknown_field["spec"]["containres"] = json!([]);
     let mut invalid = running();
     invalid["metadata"]["labels"] = json!({"a b": "c"});
     let mut wrong_type = running();
     wrong_type["spec"]["hostNetwork"] = json!("yes");
-    for (object, said) in [
+    for (object, expected) in [
         (
             unknown_field,
             "Pod team/p: Pod in version \"v1\" cannot be handled as a Pod: strict decoding error: unknown field \"spec.containres\"",
@@ -175,12 +175,12 @@ async fn a_server_is_not_built_with_what_it_does_not_take() {
         let Err(BuildError::Object(error)) = refused else {
             panic!("taken: {object}");
         };
-        assert!(error.to_string().contains(said), "{error}");
+        assert!(error.to_string().contains(expected), "{error}");
     }
 }
 
 #[tokio::test]
-async fn applying_changes_what_is_said_and_nothing_else() {
+async fn applying_changes_only_the_given_fields() {
     let api = Api::new();
     let pod: Pod = serde_json::from_value(running()).unwrap();
     let first = api.server.apply(&pod).unwrap();
@@ -198,9 +198,9 @@ async fn applying_changes_what_is_said_and_nothing_else() {
     let applied = api.server.apply(&next).unwrap();
     assert!(api.server.revision() > revision);
     assert_eq!(applied.metadata.labels.unwrap()["theirs"], "1");
-    let shown = api.get(path).await.ok();
-    assert_eq!(shown["status"]["phase"], "Succeeded");
-    assert_eq!(shown["metadata"]["labels"]["theirs"], "1");
+    let pod = api.get(path).await.ok();
+    assert_eq!(pod["status"]["phase"], "Succeeded");
+    assert_eq!(pod["metadata"]["labels"]["theirs"], "1");
 
     let again = api.server.revision();
     api.server.apply(&next).unwrap();
@@ -208,7 +208,7 @@ async fn applying_changes_what_is_said_and_nothing_else() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_applied_changes_nothing() {
+async fn a_failed_apply_changes_nothing() {
     let api = Api::new();
     let before = api.server.revision();
     let mut unknown = named("ConfigMap", "c");
@@ -248,7 +248,7 @@ async fn an_object_is_read_and_deleted_by_its_type() {
 }
 
 #[tokio::test]
-async fn the_log_tells_what_was_asked_and_answered() {
+async fn the_log_has_requests_and_answers() {
     let api = api(FakeServer::builder().with_request_bodies().build());
     let headers = [("user-agent", "ctl/1.0 (x)")];
     let path = format!("{PODS}?labelSelector=a%3Db&limit=5");
@@ -261,7 +261,7 @@ async fn the_log_tells_what_was_asked_and_answered() {
     api.send("GET", "/_control/stats", &[], Body::empty()).await;
 
     let log = api.server.requests();
-    let told: Vec<_> = log
+    let logged: Vec<_> = log
         .iter()
         .map(|r| {
             (
@@ -278,7 +278,7 @@ async fn the_log_tells_what_was_asked_and_answered() {
         (2, "get", "things", 404),
         (3, "", "", 200),
     ];
-    assert_eq!(told, expected);
+    assert_eq!(logged, expected);
     assert_eq!(log[0].user_agent, "ctl/1.0 (x)");
     assert_eq!(log[0].facts.client, "ctl");
     assert_eq!(log[0].facts.namespace.as_deref(), Some("default"));
@@ -296,7 +296,7 @@ async fn the_log_tells_what_was_asked_and_answered() {
 }
 
 #[tokio::test]
-async fn the_log_is_bounded_and_counts_what_it_forgets() {
+async fn the_log_is_bounded_and_counts_dropped_entries() {
     let api = api(FakeServer::builder().with_requests_kept(2).build());
     for name in ["a", "b", "c"] {
         api.post(CONFIG_MAPS, &named("ConfigMap", name))

@@ -58,7 +58,7 @@ async fn a_client_is_warned_once_of_each_kind() {
 }
 
 #[tokio::test]
-async fn what_this_server_acts_on_is_not_warned_of() {
+async fn fields_with_effect_get_no_warning() {
     let api = Api::new();
     let mut local = api_service("example.com");
     local["spec"].as_object_mut().unwrap().remove("service");

@@ -307,7 +307,7 @@ async fn a_job_that_is_active_for_too_long_fails() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_pod_that_somebody_deletes_is_counted_and_replaced() {
+async fn a_deleted_pod_is_counted_and_replaced() {
     let api = api([]);
     api.post(JOBS, &job("j", &json!({}))).await.created();
     sleep(Duration::from_secs(3)).await;

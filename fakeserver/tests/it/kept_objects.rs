@@ -102,7 +102,7 @@ async fn an_address_that_was_given_away_is_not_given_twice() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_a_server_makes_only_at_its_start_stays_deleted() {
+async fn objects_of_the_start_stay_deleted() {
     let api = Api::new();
     let paths = [
         "/apis/rbac.authorization.k8s.io/v1/clusterroles/view",

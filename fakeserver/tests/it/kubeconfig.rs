@@ -132,7 +132,7 @@ async fn a_kubeconfig_is_the_same_after_a_server_as_before() {
 }
 
 #[tokio::test]
-async fn what_a_killed_server_has_left_is_replaced_by_the_next() {
+async fn entries_of_a_killed_server_are_replaced_by_the_next() {
     let world = World::with(MINE);
     let (child, _, _) = world
         .serve(&["--use-context", "--token", "secret=jane"])

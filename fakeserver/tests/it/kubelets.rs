@@ -24,7 +24,7 @@ async fn seconds(count: u64) {
 }
 
 /// The events of kubelets about a pod: their counts, reasons and messages, the oldest first.
-async fn told(api: &Api, name: &str) -> Vec<String> {
+async fn events_of(api: &Api, name: &str) -> Vec<String> {
     let events = api.kubelet_events(name).await;
     events
         .iter()
@@ -48,15 +48,15 @@ fn is_ready(pod: &Value) -> [bool; 2] {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_pod_that_starts_tells_of_its_image_and_its_containers() {
+async fn a_starting_pod_has_events_of_its_image_and_containers() {
     let api = api([]);
     let mut two = pod("p", "");
     two["spec"]["initContainers"] = json!([{"name": "before", "image": "i"}]);
     two["spec"]["containers"][0]["image"] = json!("i:1");
     api.post(PODS, &two).await.created();
     api.settle().await;
-    let told_all = told(&api, "p").await;
-    let pulled = told_all.iter().find(|it| it.contains("Pulled")).unwrap();
+    let all = events_of(&api, "p").await;
+    let pulled = all.iter().find(|it| it.contains("Pulled")).unwrap();
     let (start, end) = (
         "1 Pulled Successfully pulled image \"i\" in 1s (1s including waiting). Image size: ",
         " bytes.",
@@ -65,7 +65,7 @@ async fn a_pod_that_starts_tells_of_its_image_and_its_containers() {
         pulled.starts_with(start) && pulled.ends_with(end),
         "{pulled}"
     );
-    let words: Vec<&str> = told_all
+    let words: Vec<&str> = all
         .iter()
         .filter(|it| !it.contains("Pulled"))
         .map(|it| &it[2..])
@@ -98,11 +98,11 @@ async fn a_pod_that_starts_tells_of_its_image_and_its_containers() {
     api.post(PODS, &next).await.created();
     api.settle().await;
     let present = "1 Pulled Container image \"i:1\" already present on machine and can be accessed by the pod";
-    assert_eq!(told(&api, "q").await[0], present);
+    assert_eq!(events_of(&api, "q").await[0], present);
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_happens_again_is_counted_and_at_last_left_out() {
+async fn repeated_events_are_counted_and_finally_dropped() {
     let crash = Stage::of_pods("crash")
         .with_image("i:1")
         .with_exit(Duration::from_secs(1), 1);
@@ -120,7 +120,7 @@ async fn what_happens_again_is_counted_and_at_last_left_out() {
     seconds(36).await;
     let crashed = get(&api, "crashing").await;
     let uid = crashed["metadata"]["uid"].as_str().unwrap();
-    let counted = told(&api, "crashing").await;
+    let counted = events_of(&api, "crashing").await;
     let back_off =
         format!("3 BackOff Back-off restarting failed container c in pod crashing_default({uid})");
     for wanted in [
@@ -139,7 +139,7 @@ async fn what_happens_again_is_counted_and_at_last_left_out() {
     let waiting = &crashed["status"]["containerStatuses"][0]["state"]["waiting"];
     let message = format!("back-off 40s restarting failed container=c pod=crashing_default({uid})");
     assert_eq!(waiting["message"], message);
-    let failed = told(&api, "lacking").await;
+    let failed = events_of(&api, "lacking").await;
     for wanted in [
         "3 Pulling Pulling image \"gone\"",
         "3 Failed Failed to pull image \"gone\": manifest unknown",
@@ -156,7 +156,7 @@ async fn what_happens_again_is_counted_and_at_last_left_out() {
     // Events about one object are limited: one more every five minutes.
     seconds(4 * 60).await;
     let sum = async |name: &str| {
-        let all = told(&api, name).await;
+        let all = events_of(&api, name).await;
         let counts = all
             .iter()
             .map(|it| it.split(' ').next().unwrap().parse::<usize>().unwrap());
@@ -165,7 +165,7 @@ async fn what_happens_again_is_counted_and_at_last_left_out() {
     assert!(
         sum("crashing").await <= 26,
         "{:#?}",
-        told(&api, "crashing").await
+        events_of(&api, "crashing").await
     );
 }
 
@@ -216,15 +216,15 @@ async fn a_pod_that_was_made_on_a_node_is_scheduled() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_pod_that_has_run_for_too_long_tells_so() {
+async fn a_pod_past_its_deadline_has_an_event() {
     let api = api([]);
     let mut limited = pod("p", "");
     limited["spec"]["activeDeadlineSeconds"] = json!(5);
     api.post(PODS, &limited).await.created();
     seconds(10).await;
     assert_eq!(get(&api, "p").await["status"]["reason"], "DeadlineExceeded");
-    let told = told(&api, "p").await;
-    let last: Vec<&str> = told[told.len() - 2..].iter().map(|it| &**it).collect();
+    let events = events_of(&api, "p").await;
+    let last: Vec<&str> = events[events.len() - 2..].iter().map(|it| &**it).collect();
     let deadline =
         "1 DeadlineExceeded Pod was active on the node longer than the specified deadline";
     assert_eq!(last, [deadline, "1 Killing Stopping container c"]);
@@ -283,7 +283,7 @@ async fn a_container_that_a_stage_keeps_unready_fails_its_probe_again_and_again(
     // It starts at 1 s, and is asked at 2, 4, 6 s.
     sleep(Duration::from_millis(6_500)).await;
     assert_eq!(is_ready(&get(&api, "p").await), [true, false]);
-    let last = told(&api, "p").await.pop().unwrap();
+    let last = events_of(&api, "p").await.pop().unwrap();
     assert_eq!(last, "3 Unhealthy Readiness probe failed: a stage says so");
 }
 
@@ -317,16 +317,19 @@ async fn a_container_whose_probe_fails_is_killed_and_starts_again() {
     assert_eq!(status["lastState"]["terminated"]["exitCode"], 137);
     assert_eq!(is_ready(&again), [true, true]);
     assert_eq!(get(&api, "starting").await["status"]["phase"], "Failed");
-    let said = told(&api, "dying").await;
+    let events = events_of(&api, "dying").await;
     for wanted in [
         "2 Unhealthy Liveness probe failed: a stage says so",
         "1 Killing Container c failed liveness probe, will be restarted",
     ] {
-        assert!(said.iter().any(|it| it == wanted), "{wanted}: {said:#?}");
+        assert!(
+            events.iter().any(|it| it == wanted),
+            "{wanted}: {events:#?}"
+        );
     }
-    let said = told(&api, "starting").await;
+    let events = events_of(&api, "starting").await;
     let wanted = "2 Unhealthy Startup probe failed: a stage says so";
-    assert!(said.iter().any(|it| it == wanted), "{said:#?}");
+    assert!(events.iter().any(|it| it == wanted), "{events:#?}");
 }
 
 #[tokio::test(start_paused = true)]
@@ -399,7 +402,7 @@ async fn rules_of_a_container_say_after_which_codes_it_starts_again() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_image_without_a_name_is_told_and_waited_for() {
+async fn an_invalid_image_name_has_an_event_and_a_wait() {
     let api = api([]);
     let mut invalid = pod("p", "");
     invalid["spec"]["containers"][0]["image"] = json!("nginx:::");
@@ -416,7 +419,7 @@ async fn an_image_without_a_name_is_told_and_waited_for() {
         why
     );
     assert_eq!(
-        told(&api, "p").await,
+        events_of(&api, "p").await,
         [
             format!("1 InspectFailed {why}"),
             "1 Failed Error: InvalidImageName".to_owned()
@@ -462,7 +465,7 @@ async fn an_ephemeral_container_ends_with_its_command_and_is_never_ready() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_annotation_that_is_no_exit_code_or_does_nothing_is_told() {
+async fn an_annotation_that_is_invalid_or_without_effect_has_an_event() {
     let api = api([]);
     for (name, code, policy, why) in [
         (
@@ -489,11 +492,11 @@ async fn an_annotation_that_is_no_exit_code_or_does_nothing_is_told() {
         annotated["metadata"]["annotations"] = json!({"fakeserver/exit-code": code});
         api.post(PODS, &annotated).await.created();
         api.settle().await;
-        let told = told(&api, name).await;
-        let told = told.iter().filter(|it| it.contains("InvalidAnnotation"));
-        let told: Vec<&String> = told.collect();
-        assert_eq!(told.len(), 1, "{told:?}");
-        assert!(told[0].contains(why), "{told:?}");
+        let events = events_of(&api, name).await;
+        let events = events.iter().filter(|it| it.contains("InvalidAnnotation"));
+        let events: Vec<&String> = events.collect();
+        assert_eq!(events.len(), 1, "{events:?}");
+        assert!(events[0].contains(why), "{events:?}");
     }
 }
 
@@ -597,20 +600,20 @@ async fn a_resize_waits_for_room() {
     assert_eq!(given(&resized), offered.to_string());
     assert!(condition(&resized, "PodResizePending").is_none());
     assert_eq!(resized["status"]["containerStatuses"][0]["restartCount"], 0);
-    let told = told(&api, "p").await;
+    let events = events_of(&api, "p").await;
     let reasons = [
         "ResizeInfeasible",
         "ResizeDeferred",
         "ResizeStarted",
         "ResizeCompleted",
     ];
-    let of_resize = told.iter().filter(|it| it.contains(" Resize"));
+    let of_resize = events.iter().filter(|it| it.contains(" Resize"));
     let of_resize: Vec<&str> = of_resize.map(|it| it.split(' ').nth(1).unwrap()).collect();
     assert_eq!(of_resize, reasons);
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_container_starts_again_for_a_resize_if_its_policy_says_so() {
+async fn a_container_restarts_for_a_resize_by_its_policy() {
     let api = api([]);
     resizable(&api, "p", "RestartContainer").await;
     let resized = resize(&api, "p", "2").await;
@@ -618,11 +621,12 @@ async fn a_container_starts_again_for_a_resize_if_its_policy_says_so() {
     assert_eq!(status["restartCount"], 1);
     assert_eq!(status["lastState"]["terminated"]["exitCode"], 137);
     assert_eq!(status["resources"]["requests"]["cpu"], "2");
-    let told = told(&api, "p").await;
+    let events = events_of(&api, "p").await;
     assert!(
-        told.iter()
+        events
+            .iter()
             .any(|it| it.ends_with(" resize requires restart")),
-        "{told:?}"
+        "{events:?}"
     );
 }
 

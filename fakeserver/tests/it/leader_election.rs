@@ -72,7 +72,7 @@ async fn the_version_of_candidates_has_an_api_service() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn candidates_are_no_resource_and_leases_have_no_strategy_unless_that_is_asked_for() {
+async fn candidates_and_strategies_need_the_feature_gate() {
     let api = Api::new();
     assert_eq!(api.get(CANDIDATES).await.code, 404);
     let lease = json!({

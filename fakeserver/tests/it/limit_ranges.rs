@@ -15,7 +15,7 @@ async fn range(api: &Api, name: &str, limits: Value) {
 }
 
 #[tokio::test]
-async fn containers_and_init_containers_get_what_they_lack() {
+async fn containers_and_init_containers_get_default_limits() {
     let api = Api::new();
     let limit = json!({
         "type": "Container", "default": {"cpu": "1", "memory": "1Gi"}, "defaultRequest": {"cpu": "100m"},
@@ -60,17 +60,17 @@ async fn containers_and_init_containers_get_what_they_lack() {
 }
 
 #[tokio::test]
-async fn a_pod_is_limited_as_a_whole_and_by_what_it_declares_itself() {
+async fn a_pod_is_limited_by_its_containers_and_its_own_resources() {
     let api = Api::new();
     let limit = json!({"type": "Pod", "min": {"cpu": "200m"}, "max": {"cpu": "1"}, "maxLimitRequestRatio": {"cpu": "2"}});
     range(&api, "a", json!([limit])).await;
     let mut sent = pod("p", "");
     let refused = async |sent: &Value| {
-        let said = api
+        let message = api
             .post(&format!("{PODS}?dryRun=All"), sent)
             .await
             .refused(403);
-        said.replace("pods \"p\" is forbidden: ", "")
+        message.replace("pods \"p\" is forbidden: ", "")
     };
     assert_eq!(
         refused(&sent).await,
@@ -97,7 +97,7 @@ async fn a_pod_is_limited_as_a_whole_and_by_what_it_declares_itself() {
 }
 
 #[tokio::test]
-async fn claims_are_limited_by_what_they_request() {
+async fn claims_are_limited_by_their_requests() {
     let api = Api::new();
     let limit = json!({"type": "PersistentVolumeClaim", "min": {"storage": "1Gi"}, "max": {"storage": "2Gi"}});
     range(&api, "a", json!([limit])).await;

@@ -171,7 +171,7 @@ async fn methods_that_nothing_has_are_refused_as_recorded() {
 }
 
 #[tokio::test]
-async fn escapes_that_are_none_are_no_request() {
+async fn invalid_escapes_are_bad_requests() {
     let api = Api::new();
     for path in ["/api/v1/pods/%zz", "/api/v1/pods%", "/%4", "/_control/%g0"] {
         let answer = api.get(path).await;
@@ -195,8 +195,8 @@ async fn a_name_is_one_part_of_a_path() {
         (".", "may not be '.'"),
         ("a%25b", "may not contain '%'"),
     ] {
-        let shown = name.replace("%25", "%");
-        let expected = format!("Name parameter invalid: {shown:?}: {why}");
+        let decoded = name.replace("%25", "%");
+        let expected = format!("Name parameter invalid: {decoded:?}: {why}");
         for method in ["GET", "DELETE"] {
             let path = format!("{CONFIG_MAPS}/{name}");
             assert_eq!(
@@ -211,7 +211,7 @@ async fn a_name_is_one_part_of_a_path() {
 }
 
 #[tokio::test]
-async fn parameters_that_are_not_what_they_should_be_are_refused() {
+async fn invalid_parameters_are_rejected() {
     let api = Api::new();
     for (query, expected) in [
         (
@@ -245,7 +245,7 @@ async fn parameters_that_are_not_what_they_should_be_are_refused() {
 }
 
 #[tokio::test]
-async fn of_what_is_long_the_log_keeps_the_beginning() {
+async fn the_log_truncates_long_values() {
     let api = Api::new();
     let long = "x".repeat(20_000);
     let path = format!("{CONFIG_MAPS}/{long}?labelSelector={long}");

@@ -172,7 +172,7 @@ async fn lines_are_written_to_containers_that_are_there() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_stage_says_what_each_run_of_a_container_logs() {
+async fn a_stage_sets_the_log_of_each_run() {
     let stage = Stage::of_pods("chatty")
         .with_log(Duration::from_secs(2), "later\nand more")
         .with_log(Duration::ZERO, "at once")
@@ -212,8 +212,8 @@ async fn a_container_that_waits_for_its_next_run_shows_its_last_one() {
     let timed = log(&api, "container=before&timestamps=true").await;
     assert!(timed.starts_with("2026-01-01T00:00:02"), "{timed}");
     for query in ["", "&follow=true", "&previous=true"] {
-        let shown = log(&api, &format!("container=before{query}")).await;
-        assert_eq!(shown, whole, "{query}");
+        let tail = log(&api, &format!("container=before{query}")).await;
+        assert_eq!(tail, whole, "{query}");
     }
     let previous = log(&api, "container=before&previous=true&timestamps=true").await;
     assert_eq!(previous, timed);

@@ -50,7 +50,7 @@ async fn the_manager_is_named_or_is_the_user_agent() {
 }
 
 #[tokio::test]
-async fn a_field_belongs_to_who_changed_it_last() {
+async fn a_field_belongs_to_its_last_writer() {
     let api = Api::new();
     let path = format!("{CONFIG_MAPS}/a");
     let object = json!({"metadata": {"name": "a"}, "data": {"k": "1", "l": "1"}});
@@ -126,7 +126,7 @@ async fn a_list_of_one_empty_entry_clears_them() {
 }
 
 #[tokio::test]
-async fn managers_are_forgotten_where_items_cannot_be_told_apart_or_a_client_asks_for_it() {
+async fn managers_are_reset_for_ambiguous_items_or_on_request() {
     let api = Api::new();
     let accounts = "/api/v1/namespaces/default/serviceaccounts";
     let account = json!({"metadata": {"name": "a"}, "secrets": [{"name": ""}]});

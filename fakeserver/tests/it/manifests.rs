@@ -130,7 +130,7 @@ async fn files_need_no_order() {
 }
 
 #[tokio::test]
-async fn what_is_refused_is_told_with_file_document_and_field() {
+async fn rejections_name_file_document_and_field() {
     let bad = DUMP.replace("phase: Running", "phase: [Running]");
     let unknown = DUMP.replace("replicas: 2\n    selector", "replicaz: 2\n    selector");
     let invalid = WIDGETS.replace("size: 4", "size: four");
@@ -159,14 +159,17 @@ async fn what_is_refused_is_told_with_file_document_and_field() {
         let directory = tempfile::tempdir().unwrap();
         let builder = builder(directory.path(), &[("bad.yaml", &text)]);
         let error = builder.try_build().unwrap_err();
-        let mut told = String::new();
+        let mut message = String::new();
         let mut source = error.source();
         while let Some(error) = source {
-            told.push_str(&error.to_string());
-            told.push_str(": ");
+            message.push_str(&error.to_string());
+            message.push_str(": ");
             source = error.source();
         }
-        assert!(told.contains(place) && told.contains(field), "{told}");
+        assert!(
+            message.contains(place) && message.contains(field),
+            "{message}"
+        );
     }
 }
 

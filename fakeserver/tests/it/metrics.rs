@@ -107,9 +107,9 @@ async fn a_pod_whose_annotation_is_no_amount_has_none_and_a_warning() {
     let change = json!({"metadata": {"annotations": {"fakeserver/usage-cpu": "much"}}});
     api.merge(&format!("{PODS}/web"), &change).await.ok();
     let answer = api.get(OF_PODS).await;
-    let said = warnings(&answer).join("\n");
+    let joined = warnings(&answer).join("\n");
     let words = "pod default/web has no metrics: annotation fakeserver/usage-cpu";
-    assert!(said.contains(words), "{said}");
+    assert!(joined.contains(words), "{joined}");
     assert_eq!(names(&answer.ok()), ["db"]);
     api.get(&format!("{OF_PODS}/web")).await.refused(404);
 }
@@ -149,7 +149,7 @@ async fn the_group_has_an_api_service_which_a_metrics_server_may_take_over() {
         let name = group["name"].as_str().unwrap();
         let has_service = listed
             .iter()
-            .any(|known| known.ends_with(&format!(".{name}")));
+            .any(|other| other.ends_with(&format!(".{name}")));
         // The group of API services has none, as on a real server.
         assert_eq!(has_service, name != "apiregistration.k8s.io", "{name}");
     }

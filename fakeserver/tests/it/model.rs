@@ -126,7 +126,7 @@ fn step() -> impl Strategy<Value = Step> {
 
 /// The model of an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Held {
+struct ModelObject {
     version: u64,
     value: u8,
     has_finalizer: bool,
@@ -134,15 +134,15 @@ struct Held {
 }
 
 /// An object as a client sees it.
-type Shown = (Key, u64, u8);
+type ObjectView = (Key, u64, u8);
 /// A change as a client sees it.
-type Event = (String, Shown);
+type Event = (String, ObjectView);
 
 struct Model {
     /// The revision before the first step.
     first: u64,
     /// The state after each revision, from the first.
-    states: Vec<BTreeMap<Key, Held>>,
+    states: Vec<BTreeMap<Key, ModelObject>>,
     /// The change that made each state but the first.
     log: Vec<Event>,
 }
@@ -162,7 +162,7 @@ impl Model {
         self.first + self.log.len() as u64
     }
 
-    fn get(&self, key: Key) -> Option<Held> {
+    fn get(&self, key: Key) -> Option<ModelObject> {
         self.states.last().unwrap().get(&key).copied()
     }
 
@@ -177,29 +177,28 @@ impl Model {
     }
 
     /// The object under `key` is `after` from now on. What does not change it is no write.
-    fn write(&mut self, key: Key, after: Option<Held>) {
+    fn write(&mut self, key: Key, after: Option<ModelObject>) {
         let before = self.get(key);
         if before == after {
             return;
         }
         let version = self.revision() + 1;
         let mut state = self.states.last().unwrap().clone();
-        let (kind, shown) = match (before, after) {
+        let (kind, view) = match (before, after) {
             (None, Some(after)) => ("ADDED", after),
             (Some(_), Some(after)) => ("MODIFIED", after),
             (Some(before), None) => ("DELETED", before),
             (None, None) => unreachable!("nothing was equal to nothing"),
         };
         match after {
-            Some(after) => state.insert(key, Held { version, ..after }),
+            Some(after) => state.insert(key, ModelObject { version, ..after }),
             None => state.remove(&key),
         };
         self.states.push(state);
-        self.log
-            .push((kind.to_owned(), (key, version, shown.value)));
+        self.log.push((kind.to_owned(), (key, version, view.value)));
     }
 
-    fn at(&self, revision: u64, namespace: Option<Key>) -> Vec<Shown> {
+    fn at(&self, revision: u64, namespace: Option<Key>) -> Vec<ObjectView> {
         let state = &self.states[usize::try_from(revision - self.first).unwrap()];
         let objects = state.iter().filter(|(key, _)| is_in(**key, namespace));
         objects
@@ -246,7 +245,7 @@ fn config_map(key: Key, value: u8, has_finalizer: bool, base: Option<u64>) -> Va
     object
 }
 
-fn shown(object: &Value) -> Shown {
+fn view(object: &Value) -> ObjectView {
     let metadata = &object["metadata"];
     let is_it =
         |key: &Key| metadata["namespace"] == key.namespace() && metadata["name"] == key.name();
@@ -255,9 +254,9 @@ fn shown(object: &Value) -> Shown {
     (key, version(object), value.parse().unwrap())
 }
 
-fn items(list: &Value) -> Vec<Shown> {
+fn items(list: &Value) -> Vec<ObjectView> {
     let items = list["items"].as_array().unwrap();
-    items.iter().map(shown).collect()
+    items.iter().map(view).collect()
 }
 
 /// Sends the step, checks its answer, and takes it into the model.
@@ -290,7 +289,7 @@ async fn update(api: &Api, model: &mut Model, key: Key, value: u8, base: Base) {
     let has_finalizer = held.is_some_and(|held| held.has_finalizer);
     let object = config_map(key, value, has_finalizer, base);
     let answer = api.put(&key.path(), &object).await;
-    let after = held.map(|held| Held { value, ..held });
+    let after = held.map(|held| ModelObject { value, ..held });
     changed(model, key, base, after, &answer);
 }
 
@@ -301,7 +300,7 @@ async fn merge(api: &Api, model: &mut Model, key: Key, value: u8, base: Base) {
         patch["metadata"] = json!({"resourceVersion": base.to_string()});
     }
     let answer = api.merge(&key.path(), &patch).await;
-    let after = model.get(key).map(|held| Held { value, ..held });
+    let after = model.get(key).map(|held| ModelObject { value, ..held });
     changed(model, key, base, after, &answer);
 }
 
@@ -315,7 +314,7 @@ async fn release(api: &Api, model: &mut Model, key: Key) {
             model.write(key, None);
         }
         held => {
-            let after = held.map(|held| Held {
+            let after = held.map(|held| ModelObject {
                 has_finalizer: false,
                 ..held
             });
@@ -327,7 +326,7 @@ async fn release(api: &Api, model: &mut Model, key: Key) {
 async fn get(api: &Api, model: &Model, key: Key) {
     let answer = api.get(&key.path()).await;
     match model.get(key) {
-        Some(held) => assert_eq!(shown(&answer.ok()), (key, held.version, held.value)),
+        Some(held) => assert_eq!(view(&answer.ok()), (key, held.version, held.value)),
         None => drop(answer.refused(404)),
     }
 }
@@ -357,22 +356,31 @@ async fn create(api: &Api, model: &mut Model, key: Key, value: u8, has_finalizer
     let object = config_map(key, value, has_finalizer, None);
     let answer = api.post(&key.collection(), &object).await;
     if let Some(held) = model.get(key) {
-        let said = answer.refused(409);
-        assert_eq!(said.starts_with("object is being deleted"), held.is_deleted);
+        let message = answer.refused(409);
+        assert_eq!(
+            message.starts_with("object is being deleted"),
+            held.is_deleted
+        );
         return;
     }
-    let held = Held {
+    let held = ModelObject {
         version: 0,
         value,
         has_finalizer,
         is_deleted: false,
     };
     model.write(key, Some(held));
-    assert_eq!(shown(&answer.created()), (key, model.revision(), value));
+    assert_eq!(view(&answer.created()), (key, model.revision(), value));
 }
 
 /// The answer to a write that makes the object `after`, if it is there, and if `base` is its version.
-fn changed(model: &mut Model, key: Key, base: Option<u64>, after: Option<Held>, answer: &Answer) {
+fn changed(
+    model: &mut Model,
+    key: Key,
+    base: Option<u64>,
+    after: Option<ModelObject>,
+    answer: &Answer,
+) {
     let (Some(held), Some(after)) = (model.get(key), after) else {
         assert_eq!(answer.code, 404, "{answer:?}");
         return;
@@ -385,7 +393,7 @@ fn changed(model: &mut Model, key: Key, base: Option<u64>, after: Option<Held>, 
     model.write(key, Some(after));
     assert_eq!(answer.code, 200, "{answer:?}");
     let version = model.get(key).unwrap().version;
-    assert_eq!(shown(&answer.json()), (key, version, after.value));
+    assert_eq!(view(&answer.json()), (key, version, after.value));
 }
 
 async fn delete(api: &Api, model: &mut Model, key: Key, base: Base) {
@@ -402,7 +410,7 @@ async fn delete(api: &Api, model: &mut Model, key: Key, base: Base) {
         }
         Some(held) => {
             assert_eq!(answer.code, 200, "{answer:?}");
-            let kept = held.has_finalizer.then_some(Held {
+            let kept = held.has_finalizer.then_some(ModelObject {
                 is_deleted: true,
                 ..held
             });
@@ -439,7 +447,7 @@ async fn watch(api: &Api, namespace: Option<Key>, from: u64) -> Vec<Event> {
     let frames = answer.text.lines().map(|line| {
         let frame: Value = serde_json::from_str(line).unwrap();
         let kind = frame["type"].as_str().unwrap().to_owned();
-        (kind, shown(&frame["object"]))
+        (kind, view(&frame["object"]))
     });
     frames.collect()
 }
@@ -448,7 +456,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(96))]
 
     #[test]
-    fn the_api_does_what_a_map_with_a_log_does(steps in proptest::collection::vec(step(), 1..60)) {
+    fn the_api_agrees_with_a_map_and_a_log(steps in proptest::collection::vec(step(), 1..60)) {
         runtime().block_on(async {
             // No other config map is there, and no controller creates one.
             let server = FakeServer::builder().with_bootstrap(false).build();
@@ -500,7 +508,7 @@ fn client() -> impl Strategy<Value = Vec<(Attempt, u64, u64)>> {
 #[derive(Debug)]
 struct Outcome {
     key: Key,
-    what: What,
+    what: Operation,
     code: u16,
     /// The version in the answer, if it shows the object.
     version: Option<u64>,
@@ -509,7 +517,7 @@ struct Outcome {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum What {
+enum Operation {
     Create,
     Update { base: u64 },
     Merge,
@@ -542,19 +550,29 @@ async fn attempt_it(api: &Api, attempt: &Attempt, millis: u64, outcomes: &mut Ve
     let (key, what, method, path, body) = match *attempt {
         Attempt::Create(key) => {
             let object = config_map(key, 0, false, None).to_string();
-            (key, What::Create, "POST", key.collection(), object)
+            (key, Operation::Create, "POST", key.collection(), object)
         }
         Attempt::Merge(key, value) => {
             let patch = json!({"data": {"value": value.to_string()}}).to_string();
-            (key, What::Merge, "PATCH", key.path(), patch)
+            (key, Operation::Merge, "PATCH", key.path(), patch)
         }
-        Attempt::Delete(key) => (key, What::Delete, "DELETE", key.path(), "{}".to_owned()),
+        Attempt::Delete(key) => (
+            key,
+            Operation::Delete,
+            "DELETE",
+            key.path(),
+            "{}".to_owned(),
+        ),
         Attempt::Get(key) | Attempt::Increment(key) => {
-            (key, What::Get, "GET", key.path(), String::new())
+            (key, Operation::Get, "GET", key.path(), String::new())
         }
     };
     let merge = [("content-type", "application/merge-patch+json")];
-    let headers: &[_] = if what == What::Merge { &merge } else { &[] };
+    let headers: &[_] = if what == Operation::Merge {
+        &merge
+    } else {
+        &[]
+    };
     let answer = observed(api, key, what, outcomes, async {
         api.send(method, &path, headers, slow(&body, millis)).await
     });
@@ -562,9 +580,9 @@ async fn attempt_it(api: &Api, attempt: &Attempt, millis: u64, outcomes: &mut Ve
     if matches!(attempt, Attempt::Increment(_)) && answer.code == 200 {
         let mut object = answer.json();
         let base = version(&object);
-        let value = shown(&object).2.wrapping_add(1);
+        let value = view(&object).2.wrapping_add(1);
         object["data"]["value"] = json!(value.to_string());
-        let what = What::Update { base };
+        let what = Operation::Update { base };
         observed(api, key, what, outcomes, async {
             api.send("PUT", &path, &[], slow(&object.to_string(), millis))
                 .await
@@ -576,7 +594,7 @@ async fn attempt_it(api: &Api, attempt: &Attempt, millis: u64, outcomes: &mut Ve
 async fn observed(
     api: &Api,
     key: Key,
-    what: What,
+    what: Operation,
     outcomes: &mut Vec<Outcome>,
     send: impl Future<Output = Answer>,
 ) -> Answer {
@@ -645,9 +663,11 @@ impl History {
         } = *outcome;
         let at = |revision| self.version(key, revision);
         let is_read = |revision: &u64| match (what, code) {
-            (What::Get | What::Update { .. } | What::Merge, 200) => at(*revision) == version,
-            (What::Create, 409) => at(*revision).is_some(),
-            (What::Update { base }, 409) => at(*revision).is_some_and(|found| found != base),
+            (Operation::Get | Operation::Update { .. } | Operation::Merge, 200) => {
+                at(*revision) == version
+            }
+            (Operation::Create, 409) => at(*revision).is_some(),
+            (Operation::Update { base }, 409) => at(*revision).is_some_and(|found| found != base),
             (_, 404) => at(*revision).is_none(),
             _ => false,
         };
@@ -655,10 +675,10 @@ impl History {
             let (before, after) = (at(revision - 1), at(*revision));
             let is_own = after == Some(*revision) && version == Some(*revision);
             match (what, code) {
-                (What::Create, 201) => before.is_none() && is_own,
-                (What::Update { base }, 200) => before == Some(base) && is_own,
-                (What::Merge, 200) => before.is_some() && is_own,
-                (What::Delete, 200) => before.is_some() && after.is_none(),
+                (Operation::Create, 201) => before.is_none() && is_own,
+                (Operation::Update { base }, 200) => before == Some(base) && is_own,
+                (Operation::Merge, 200) => before.is_some() && is_own,
+                (Operation::Delete, 200) => before.is_some() && after.is_none(),
                 _ => false,
             }
         };
@@ -690,13 +710,13 @@ proptest! {
             }
             // Every write was acknowledged to one client, exactly once.
             let acknowledged = outcomes.iter().filter_map(|outcome| match outcome.what {
-                What::Delete | What::Get => None,
+                Operation::Delete | Operation::Get => None,
                 _ => outcome.version.filter(|version| *version > outcome.window.0),
             });
             let mut acknowledged: Vec<u64> = acknowledged.collect();
             acknowledged.sort_unstable();
             acknowledged.dedup();
-            let deletes = outcomes.iter().filter(|outcome| outcome.what == What::Delete && outcome.code == 200);
+            let deletes = outcomes.iter().filter(|outcome| outcome.what == Operation::Delete && outcome.code == 200);
             assert_eq!(acknowledged.len() + deletes.count(), history.states.len() - 1);
         });
     }

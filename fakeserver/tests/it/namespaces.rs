@@ -106,12 +106,12 @@ async fn a_namespace_does_not_end_while_an_api_is_not_available() {
 
     api.get(&format!("{maps}/a")).await.refused(404);
     let stays = api.get("/api/v1/namespaces/n").await.ok();
-    let told = &stays["status"]["conditions"][0];
-    assert_eq!(told["type"], "NamespaceDeletionDiscoveryFailure");
-    assert_eq!(told["status"], "True");
-    assert_eq!(told["reason"], "DiscoveryFailed");
+    let condition = &stays["status"]["conditions"][0];
+    assert_eq!(condition["type"], "NamespaceDeletionDiscoveryFailure");
+    assert_eq!(condition["status"], "True");
+    assert_eq!(condition["reason"], "DiscoveryFailed");
     assert_eq!(
-        told["message"],
+        condition["message"],
         "Discovery failed for some groups, 2 failing: unable to retrieve the complete list of server APIs: \
          a.org/v1: stale GroupVersion discovery: a.org/v1, \
          example.com/v1: stale GroupVersion discovery: example.com/v1"
@@ -166,7 +166,7 @@ async fn pods_go_before_all_else() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn without_its_controller_a_namespace_keeps_what_is_in_it() {
+async fn without_its_controller_a_namespace_keeps_its_objects() {
     let api = with_namespace_in(Api::with(Controllers::none()), "n").await;
     let maps = "/api/v1/namespaces/n/configmaps";
     api.post(maps, &json!({"metadata": {"name": "a"}}))
@@ -194,7 +194,7 @@ async fn a_client_may_finalize_a_namespace_itself() {
 }
 
 #[tokio::test]
-async fn what_is_to_be_in_a_namespace_needs_one() {
+async fn namespaced_objects_need_a_namespace() {
     let api = Api::new();
     let missing = "/api/v1/namespaces/missing/pods";
     assert_eq!(

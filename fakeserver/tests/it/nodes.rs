@@ -64,7 +64,7 @@ async fn taints(api: &Api, node: &str) -> Vec<String> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_node_that_nobody_hears_of_loses_its_pods_after_five_minutes() {
+async fn an_unknown_node_loses_its_pods_after_five_minutes() {
     let api = deployed().await;
     assert_eq!(taints(&api, "node-1").await, Vec::<String>::new());
     set_ready(&api, "node-1", "Unknown").await;
@@ -115,16 +115,16 @@ async fn a_node_that_comes_back_in_time_keeps_its_pods() {
     set_ready(&api, "node-1", "False").await;
     sleep(Duration::from_secs(200)).await;
     let cancelled = "Cancelling deletion of Pod default/d-";
-    assert_eq!(told(&api, "TaintManagerEviction").await.len(), 0);
+    assert_eq!(messages(&api, "TaintManagerEviction").await.len(), 0);
     set_ready(&api, "node-1", "True").await;
-    let evictions = told(&api, "TaintManagerEviction").await;
+    let evictions = messages(&api, "TaintManagerEviction").await;
     assert_eq!(evictions.len(), 2);
     assert!(
         evictions.iter().all(|it| it.starts_with(cancelled)),
         "{evictions:?}"
     );
     let ready = "Node node-1 status is now: NodeReady".to_owned();
-    let again = told(&api, "NodeReady").await;
+    let again = messages(&api, "NodeReady").await;
     assert_eq!(again.iter().filter(|message| **message == ready).count(), 2);
     sleep(Duration::from_secs(400)).await;
     let after = pods(&api).await;
@@ -152,7 +152,7 @@ async fn a_taint_evicts_pods_that_do_not_tolerate_it() {
 }
 
 /// Returns the messages of the events of a reason.
-async fn told(api: &Api, reason: &str) -> Vec<String> {
+async fn messages(api: &Api, reason: &str) -> Vec<String> {
     let path = format!("/api/v1/namespaces/default/events?fieldSelector=reason={reason}");
     let list = api.get(&path).await.ok();
     let events = list["items"].as_array().unwrap().iter();
@@ -201,7 +201,7 @@ async fn the_time_of_a_toleration_begins_when_pod_and_taint_meet() {
     sleep(Duration::from_secs(15)).await;
     let cancelled = "Cancelling deletion of Pod default/lucky".to_owned();
     assert!(
-        !told(&api, "TaintManagerEviction")
+        !messages(&api, "TaintManagerEviction")
             .await
             .contains(&cancelled)
     );
@@ -209,7 +209,7 @@ async fn the_time_of_a_toleration_begins_when_pod_and_taint_meet() {
     sleep(Duration::from_secs(30)).await;
     assert!(is_there("lucky").await);
     assert!(
-        told(&api, "TaintManagerEviction")
+        messages(&api, "TaintManagerEviction")
             .await
             .contains(&cancelled)
     );
@@ -221,7 +221,7 @@ async fn pods_go_with_their_node() {
     api.delete(&format!("{NODES}/node-1")).await.ok();
     sleep(Duration::from_secs(20)).await;
     let removed = "Node node-1 event: Removing Node node-1 from Controller";
-    assert_eq!(told(&api, "RemovingNode").await, [removed]);
+    assert_eq!(messages(&api, "RemovingNode").await, [removed]);
     let all = pods(&api).await;
     assert_eq!(all.len(), 4);
     assert!(all.iter().all(|pod| pod["spec"]["nodeName"] == "node-0"));
@@ -256,7 +256,7 @@ async fn the_cluster_s_own_pods_and_services_have_addresses() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_cluster_s_own_pods_run_if_they_are_asked_for() {
+async fn system_pods_run_if_enabled() {
     let api_with = |workloads| Api::with(Controllers::default().with_workloads(workloads));
     let named = async |api: &Api| -> Vec<String> {
         let list = api.get(SYSTEM).await.ok();
@@ -346,7 +346,7 @@ async fn a_node_gets_labels_an_address_and_events_when_it_is_registered() {
     let events = "/api/v1/namespaces/default/events?fieldSelector=involvedObject.name=bare";
     let events = api.get(events).await.ok();
     let events = events["items"].as_array().unwrap().iter();
-    let told: BTreeSet<String> = events
+    let reasons: BTreeSet<String> = events
         .map(|event| {
             let [reason, component] = [&event["reason"], &event["source"]["component"]]
                 .map(|text| text.as_str().unwrap());
@@ -358,7 +358,7 @@ async fn a_node_gets_labels_an_address_and_events_when_it_is_registered() {
         "kubelet Starting",
         "node-controller RegisteredNode",
     ];
-    assert!(told.iter().eq(expected.iter()), "{told:?}");
+    assert!(reasons.iter().eq(expected.iter()), "{reasons:?}");
     for pod in pods(&api).await {
         let path = format!("{NODES}/{}", pod["spec"]["nodeName"].as_str().unwrap());
         let node = api.get(&path).await.ok();
@@ -369,7 +369,7 @@ async fn a_node_gets_labels_an_address_and_events_when_it_is_registered() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_node_that_says_that_it_is_not_ready_stays_so() {
+async fn an_unready_node_stays_unready() {
     let api = deployed().await;
     set_ready(&api, "node-1", "Unknown").await;
     // The controllers begin anew with what is stored.

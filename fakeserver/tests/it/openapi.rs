@@ -75,7 +75,7 @@ async fn an_old_address_leads_to_the_new_one() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn who_has_a_document_does_not_get_it_again() {
+async fn an_unchanged_document_is_not_sent_again() {
     let api = Api::new();
     for path in [INDEX, "/openapi/v2", "/openapi/v3/apis/batch/v1"] {
         let first = api.get(path).await;
@@ -88,7 +88,7 @@ async fn who_has_a_document_does_not_get_it_again() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_is_not_there_or_not_known_is_refused() {
+async fn missing_documents_and_unknown_versions_are_rejected() {
     let api = Api::new();
     for path in ["/openapi", "/openapi/v1", "/openapi/v2/x"] {
         assert_eq!(
@@ -105,7 +105,7 @@ async fn what_is_not_there_or_not_known_is_refused() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_large_document_is_compressed_for_who_takes_it() {
+async fn a_large_document_is_compressed_for_clients_that_accept_gzip() {
     let api = Api::new();
     let plain = api.get("/openapi/v2").await;
     let small = get_with(&api, "/openapi/v2", ("accept-encoding", "gzip")).await;
@@ -147,7 +147,7 @@ async fn a_definition_adds_its_kinds_and_takes_them_away() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_list_says_the_kind_that_its_definition_gives_it() {
+async fn a_list_has_the_list_kind_of_its_definition() {
     let api = Api::new();
     api.post(DEFINITIONS, &definition()).await.created();
     let widgets = "/apis/example.com/v1/widgets";
@@ -158,7 +158,7 @@ async fn a_list_says_the_kind_that_its_definition_gives_it() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_document_goes_out_as_protobuf_to_who_asks_for_it() {
+async fn a_document_is_protobuf_on_request() {
     let api = Api::new();
     for (path, version) in [("/openapi/v2", "v2"), ("/openapi/v3/api/v1", "v3")] {
         let name = format!("application/com.github.proto-openapi.spec.{version}.v1.0+protobuf");
@@ -225,8 +225,8 @@ async fn every_document_is_that_of_a_real_server() {
     let recorded = recorded();
     let recorded = recorded["documents"].as_object().unwrap();
     let index = api.get(INDEX).await.ok();
-    let known: Vec<&String> = index["paths"].as_object().unwrap().keys().collect();
-    assert_eq!(known, recorded.keys().collect::<Vec<_>>());
+    let paths: Vec<&String> = index["paths"].as_object().unwrap().keys().collect();
+    assert_eq!(paths, recorded.keys().collect::<Vec<_>>());
     for (path, real) in recorded {
         let mut ours = api.get(&url(&api, path).await).await.ok();
         remove_descriptions(&mut ours);

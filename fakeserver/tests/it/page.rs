@@ -10,7 +10,7 @@ use tokio::{net::TcpStream, time::timeout};
 use tokio_tungstenite::{WebSocketStream, tungstenite::Message};
 
 use crate::{
-    sockets::Served,
+    sockets::SocketServer,
     support::{Api, CONFIG_MAPS},
 };
 
@@ -29,7 +29,7 @@ struct Page {
 
 impl Page {
     /// Opens the socket without a word.
-    async fn connect(served: &Served, headers: &[(&'static str, &str)]) -> Self {
+    async fn connect(served: &SocketServer, headers: &[(&'static str, &str)]) -> Self {
         let origin = format!("http://{}", served.address);
         let mut all = vec![("origin", origin.as_str())];
         all.extend_from_slice(headers);
@@ -41,16 +41,16 @@ impl Page {
         }
     }
 
-    async fn open_as(served: &Served, headers: &[(&'static str, &str)]) -> Self {
+    async fn open_as(served: &SocketServer, headers: &[(&'static str, &str)]) -> Self {
         let mut page = Self::connect(served, headers).await;
         page.say(&json!({"token": "secret"})).await;
-        let first = page.heard().await.unwrap();
+        let first = page.receive().await.unwrap();
         assert_eq!(first["type"], "catalogue");
         page.catalogue = first["faults"].clone();
         page
     }
 
-    async fn open(served: &Served) -> Self {
+    async fn open(served: &SocketServer) -> Self {
         Self::open_as(served, &[]).await
     }
 
@@ -60,9 +60,9 @@ impl Page {
     }
 
     /// Returns the next message, or the code and the reason of the end.
-    async fn heard(&mut self) -> Result<Value, (u16, String)> {
-        let heard = timeout(PATIENCE, self.socket.next()).await;
-        match heard.expect("a message comes").unwrap().unwrap() {
+    async fn receive(&mut self) -> Result<Value, (u16, String)> {
+        let receive = timeout(PATIENCE, self.socket.next()).await;
+        match receive.expect("a message comes").unwrap().unwrap() {
             Message::Text(text) => {
                 let message: Value = serde_json::from_str(&text).unwrap();
                 if message["type"] == "state" {
@@ -80,7 +80,7 @@ impl Page {
     /// Waits for a state.
     async fn until(&mut self, wanted: impl Fn(&Value) -> bool) {
         while !wanted(&self.state) {
-            self.heard().await.unwrap();
+            self.receive().await.unwrap();
         }
     }
 
@@ -88,7 +88,7 @@ impl Page {
     async fn answer(&mut self, command: &Value) -> (u64, String) {
         self.say(command).await;
         loop {
-            let message = self.heard().await.unwrap();
+            let message = self.receive().await.unwrap();
             if message["type"] == "answer" {
                 let text = message["text"].as_str().unwrap().to_owned();
                 return (message["code"].as_u64().unwrap(), text);
@@ -148,7 +148,7 @@ async fn the_page_is_one_file_that_loads_nothing() {
 }
 
 #[tokio::test]
-async fn a_server_has_no_page_unless_it_is_asked_for() {
+async fn a_server_has_no_page_by_default() {
     let api = Api::new();
     let host = [("host", "127.0.0.1:8001")];
     for path in [PAGE, LIVE] {
@@ -159,8 +159,8 @@ async fn a_server_has_no_page_unless_it_is_asked_for() {
 }
 
 #[tokio::test]
-async fn only_the_page_with_its_token_is_told_something() {
-    let served = Served::of(builder().build()).await;
+async fn the_page_needs_its_token() {
+    let served = SocketServer::of(builder().build()).await;
     for hello in [
         json!({"token": "wrong"}),
         json!({"token": ""}),
@@ -169,7 +169,7 @@ async fn only_the_page_with_its_token_is_told_something() {
     ] {
         let mut page = Page::connect(&served, &[]).await;
         page.say(&hello).await;
-        let (code, reason) = page.heard().await.unwrap_err();
+        let (code, reason) = page.receive().await.unwrap_err();
         assert_eq!(code, 1008, "{hello}");
         assert!(reason.contains("token"), "{reason}");
     }
@@ -187,8 +187,8 @@ async fn only_the_page_with_its_token_is_told_something() {
 }
 
 /// A server, and a page that shows its config maps: `one`.
-async fn page_of_one() -> (Served, Api, Page) {
-    let served = Served::of(builder().build()).await;
+async fn page_of_one() -> (SocketServer, Api, Page) {
+    let served = SocketServer::of(builder().build()).await;
     let api = Api {
         server: served.server.clone(),
     };
@@ -200,7 +200,7 @@ async fn page_of_one() -> (Served, Api, Page) {
 }
 
 #[tokio::test]
-async fn what_the_page_shows_follows_the_server() {
+async fn the_page_follows_the_server() {
     let (served, api, mut page) = page_of_one().await;
     let columns = page.state["table"]["columns"].as_array().unwrap();
     let columns: Vec<_> = columns.iter().map(|column| &column["name"]).collect();
@@ -241,7 +241,7 @@ async fn what_the_page_shows_follows_the_server() {
 
 #[tokio::test]
 async fn many_objects_are_shown_part_by_part() {
-    let served = Served::of(builder().build()).await;
+    let served = SocketServer::of(builder().build()).await;
     for number in 0..250 {
         let map = config_map(&format!("n{number:03}"));
         let mut object = json!({"kind": "ConfigMap", "apiVersion": "v1", "data": map["data"]});
@@ -266,8 +266,8 @@ async fn many_objects_are_shown_part_by_part() {
 }
 
 #[tokio::test]
-async fn the_page_installs_faults_and_tells_what_they_did() {
-    let served = Served::of(builder().build()).await;
+async fn the_page_installs_faults_and_shows_their_effects() {
+    let served = SocketServer::of(builder().build()).await;
     let api = Api {
         server: served.server.clone(),
     };
@@ -320,12 +320,12 @@ async fn the_page_is_right_after_expire_disconnect_and_reset() {
 }
 
 #[tokio::test]
-async fn the_page_may_do_what_its_user_may() {
+async fn the_page_has_the_rights_of_its_user() {
     let jane = ("authorization", "Bearer jane");
     let guarded = builder()
         .with_authorization(Authorization::Rbac)
         .with_token("jane", UserInfo::new("jane"));
-    let served = Served::of(guarded.build()).await;
+    let served = SocketServer::of(guarded.build()).await;
     let origin = format!("http://{}", served.address);
     let headers = [("origin", origin.as_str()), jane];
     assert_eq!(served.refused(LIVE, &headers).await.0, 403);
@@ -380,14 +380,14 @@ async fn the_page_may_do_what_its_user_may() {
 
 #[tokio::test]
 async fn the_number_of_open_pages_is_limited() {
-    let served = Served::of(builder().build()).await;
+    let served = SocketServer::of(builder().build()).await;
     let mut open = Vec::new();
     for _ in 0..16 {
         open.push(Page::open(&served).await);
     }
     let mut further = Page::connect(&served, &[]).await;
     further.say(&json!({"token": "secret"})).await;
-    let (code, reason) = further.heard().await.unwrap_err();
+    let (code, reason) = further.receive().await.unwrap_err();
     assert_eq!(code, 1013);
     assert!(reason.contains("too many pages"), "{reason}");
 }

@@ -142,7 +142,7 @@ async fn only_an_apply_is_forced_and_only_it_creates() {
 }
 
 #[tokio::test]
-async fn a_patch_that_makes_no_object_shows_what_it_made() {
+async fn a_patch_with_an_invalid_result_shows_the_result() {
     let api = Api::new();
     let path = format!("{CONFIG_MAPS}/a");
     api.config_map("a").await;
@@ -288,7 +288,7 @@ async fn strategic_patches_that_do_not_fit_are_refused_in_the_words_of_the_api()
 }
 
 #[tokio::test]
-async fn what_is_twice_or_unknown_in_a_patch_is_told_or_refused() {
+async fn duplicate_and_unknown_fields_of_patches_are_reported() {
     let api = Api::new();
     let path = format!("{CONFIG_MAPS}/a");
     api.config_map("a").await;
@@ -328,7 +328,7 @@ async fn what_is_twice_or_unknown_in_a_patch_is_told_or_refused() {
 }
 
 #[tokio::test]
-async fn a_patch_of_what_is_not_there_is_not_even_read() {
+async fn a_patch_of_a_missing_object_is_not_read() {
     let api = Api::new();
     let path = format!("{CONFIG_MAPS}/absent");
     let headers = [("content-type", "application/json-patch+json")];
@@ -346,7 +346,7 @@ proptest! {
 
     /// A merge patch of the data is a map to which entries are added and from which they are taken.
     #[test]
-    fn a_merge_patch_is_what_it_is_to_a_map(first in data(), second in data()) {
+    fn a_merge_patch_changes_an_object_like_a_map(first in data(), second in data()) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async {
             let api = Api::new();

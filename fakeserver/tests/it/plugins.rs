@@ -165,7 +165,7 @@ async fn a_claim_stays_while_a_pod_on_a_node_uses_it() {
 }
 
 #[tokio::test]
-async fn warnings_come_with_what_is_accepted_and_with_what_fails_later() {
+async fn warnings_accompany_accepted_and_rejected_writes() {
     let api = Api::new();
     let mut odd = deployment("a.b");
     odd["bogus"] = json!(1);
@@ -231,7 +231,7 @@ fn service(name: &str, kind: &str, spec: &Value) -> Value {
 }
 
 #[tokio::test]
-async fn services_get_addresses_and_ports_that_nobody_else_has() {
+async fn services_get_unique_addresses_and_ports() {
     let api = Api::new();
     let mut addresses = std::collections::BTreeSet::new();
     for number in 0..20 {
@@ -261,7 +261,7 @@ async fn services_get_addresses_and_ports_that_nobody_else_has() {
 }
 
 #[tokio::test]
-async fn a_service_may_ask_for_what_is_free() {
+async fn a_service_may_request_free_addresses_and_ports() {
     let api = Api::new();
     let port =
         |number: u64| json!({"clusterIP": "10.0.0.9", "ports": [{"port": 80, "nodePort": number}]});
@@ -302,7 +302,7 @@ async fn a_service_may_ask_for_what_is_free() {
 }
 
 #[tokio::test]
-async fn a_service_that_changes_its_type_gets_what_it_lacks() {
+async fn a_service_that_changes_its_type_gets_missing_addresses() {
     let api = Api::new();
     let sent = service(
         "s",

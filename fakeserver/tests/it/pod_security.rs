@@ -96,7 +96,7 @@ async fn an_update_is_checked_if_it_changes_images() {
 }
 
 #[tokio::test]
-async fn a_stricter_policy_tells_of_the_pods_that_violate_it() {
+async fn a_stricter_policy_warns_of_violating_pods() {
     let api = Api::new();
     let pods = namespace(&api, "n", &[("enforce", "privileged")]).await;
     let owner = json!([{"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "r", "uid": "u", "controller": true}]);

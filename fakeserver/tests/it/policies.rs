@@ -84,7 +84,7 @@ async fn validations_deny_in_the_words_of_a_real_server() {
 }
 
 #[tokio::test]
-async fn a_policy_that_ignores_failures_denies_only_what_is_false() {
+async fn a_policy_that_ignores_failures_denies_only_false_results() {
     let api = Api::new();
     let spec = json!({"failurePolicy": "Ignore", "validations": [
         {"expression": "object.data.nope == 'x'"},

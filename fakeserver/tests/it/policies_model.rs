@@ -314,15 +314,15 @@ async fn change_policies(
 
 /// Draws a write of each client, each of a config map of its own.
 fn draw(objects: &Objects, round: usize, random: &mut StdRng) -> Vec<Write> {
-    let mut known: Vec<(&String, &ConfigMap)> = objects.iter().collect();
+    let mut candidates: Vec<(&String, &ConfigMap)> = objects.iter().collect();
     let write = |client: usize| {
-        if known.is_empty() || random.random_bool(0.4) {
+        if candidates.is_empty() || random.random_bool(0.4) {
             return Write {
                 name: format!("c{round}-{client}"),
                 sent: Some(ConfigMap::draw(random)),
             };
         }
-        let (name, object) = known.swap_remove(random.random_range(0..known.len()));
+        let (name, object) = candidates.swap_remove(random.random_range(0..candidates.len()));
         let sent = random.random_bool(0.6).then(|| ConfigMap {
             number: random.random_range(0..10),
             ..object.clone()
@@ -358,22 +358,25 @@ fn check(policies: &[Policy], objects: &mut Objects, answers: &[(Write, Answer)]
         let old = before.get(&write.name);
         let judgement = judge(policies, old, write.sent.as_ref());
         let is_create = old.is_none();
-        let told = format!("{write:?}, {judgement:?}, {policies:?}: {}", answer.text);
+        let context = format!("{write:?}, {judgement:?}, {policies:?}: {}", answer.text);
         match answer.code.as_u16() {
-            422 => assert!(judgement.is_denied, "{told}"),
-            403 => assert!(is_create && !judgement.is_denied && used == MOST, "{told}"),
+            422 => assert!(judgement.is_denied, "{context}"),
+            403 => assert!(
+                is_create && !judgement.is_denied && used == MOST,
+                "{context}"
+            ),
             200 | 201 => {
-                assert!(!judgement.is_denied, "{told}");
-                assert_eq!(warnings(answer).len(), judgement.warning_count, "{told}");
+                assert!(!judgement.is_denied, "{context}");
+                assert_eq!(warnings(answer).len(), judgement.warning_count, "{context}");
                 match judgement.stored {
                     Some(object) => {
-                        assert_eq!(ConfigMap::read(&answer.json()), object, "{told}");
+                        assert_eq!(ConfigMap::read(&answer.json()), object, "{context}");
                         objects.insert(write.name.clone(), object);
                     }
                     None => drop(objects.remove(&write.name)),
                 }
             }
-            _ => panic!("{told}"),
+            _ => panic!("{context}"),
         }
     }
 }
@@ -408,10 +411,10 @@ fn run(seed: u64) {
     for round in 0..ROUNDS {
         runtime.block_on(change_policies(api, &mut policies, round, &mut random));
         let writes = draw(&objects, round, &mut random);
-        let known = &objects;
+        let before = &objects;
         let answers = at_once(writes.into_iter().map(|write| {
             async move || {
-                let answer = send(api, &write, known.contains_key(&write.name)).await;
+                let answer = send(api, &write, before.contains_key(&write.name)).await;
                 (write, answer)
             }
         }));

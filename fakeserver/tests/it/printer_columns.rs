@@ -85,8 +85,8 @@ async fn a_table_has_the_columns_of_the_definition() {
     )
     .await;
 
-    let shown = table(&api, WIDGETS).await;
-    let definitions = shown["columnDefinitions"].as_array().unwrap();
+    let table_of_widgets = table(&api, WIDGETS).await;
+    let definitions = table_of_widgets["columnDefinitions"].as_array().unwrap();
     let names: Vec<&Value> = definitions.iter().map(|column| &column["name"]).collect();
     assert_eq!(
         names,
@@ -101,7 +101,7 @@ async fn a_table_has_the_columns_of_the_definition() {
         definitions[3]["description"],
         "Custom resource definition column (in JSONPath format): .spec.weight"
     );
-    let rows = shown["rows"].as_array().unwrap();
+    let rows = table_of_widgets["rows"].as_array().unwrap();
     let full = json!(["a", "red", 3, 1.5, "True", true, "2m", "[\"x\",\"y\"]"]);
     assert_eq!(rows[0]["cells"], full);
     // What is not of the type of its column is not shown there.
@@ -135,14 +135,17 @@ async fn a_column_that_cannot_be_shown_is_refused() {
 #[tokio::test(start_paused = true)]
 async fn every_answer_in_a_deprecated_version_warns() {
     let api = api_with(&json!({"deprecated": true, "deprecationWarning": "use \"gadgets\""})).await;
-    let said = "299 - \"use \\\"gadgets\\\"\"";
+    let expected = "299 - \"use \\\"gadgets\\\"\"";
     let object =
         json!({"kind": "Widget", "apiVersion": "example.com/v1", "metadata": {"name": "a"}});
-    assert_eq!(warnings(&api.post(WIDGETS, &object).await), [said]);
+    assert_eq!(warnings(&api.post(WIDGETS, &object).await), [expected]);
     for path in [WIDGETS.to_owned(), format!("{WIDGETS}/a")] {
-        assert_eq!(warnings(&api.get(&path).await), [said]);
+        assert_eq!(warnings(&api.get(&path).await), [expected]);
     }
-    assert_eq!(warnings(&api.delete(&format!("{WIDGETS}/a")).await), [said]);
+    assert_eq!(
+        warnings(&api.delete(&format!("{WIDGETS}/a")).await),
+        [expected]
+    );
     // Other types are not.
     assert!(warnings(&api.get("/api/v1/pods").await).is_empty());
     let crds = api.get(DEFINITIONS).await;
@@ -153,9 +156,9 @@ async fn every_answer_in_a_deprecated_version_warns() {
 async fn built_in_types_that_are_deprecated_warn() {
     let api = Api::new();
     let answer = api.get("/api/v1/endpoints").await;
-    let said =
+    let expected =
         "299 - \"v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice\"";
-    assert_eq!(warnings(&answer), [said]);
+    assert_eq!(warnings(&answer), [expected]);
     let slices = api.get("/apis/discovery.k8s.io/v1/endpointslices").await;
     assert!(warnings(&slices).is_empty());
 }
@@ -180,9 +183,9 @@ async fn a_scale_is_where_the_definition_says() {
     let more = json!({"spec": {"replicas": 5}});
     let scaled = api.merge(&format!("{a}/scale"), &more).await.ok();
     assert_eq!(scaled["spec"]["replicas"], 5);
-    let shown = api.get(&a).await.ok();
-    assert_eq!(shown["spec"], json!({"count": {"wanted": 5}}));
-    assert_eq!(shown["metadata"]["generation"], 2);
+    let widget = api.get(&a).await.ok();
+    assert_eq!(widget["spec"], json!({"count": {"wanted": 5}}));
+    assert_eq!(widget["metadata"]["generation"], 2);
     let less = json!({"spec": {"replicas": -1}});
     let why = api.merge(&format!("{a}/scale"), &less).await.refused(422);
     assert!(why.contains("must be greater than or equal to 0"), "{why}");

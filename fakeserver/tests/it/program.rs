@@ -63,7 +63,7 @@ pub(super) async fn signal(child: &Child, name: &str) {
 }
 
 #[tokio::test]
-async fn it_says_where_it_listens_and_stops_at_a_signal() {
+async fn the_program_prints_its_address_and_stops_at_a_signal() {
     for name in ["-INT", "-TERM"] {
         let directory = tempfile::tempdir().unwrap();
         let kubeconfig = directory.path().join("kubeconfig");
@@ -82,7 +82,7 @@ async fn it_says_where_it_listens_and_stops_at_a_signal() {
 }
 
 #[tokio::test]
-async fn it_ends_with_its_parent_if_that_is_asked_for() {
+async fn the_program_ends_with_its_parent_on_request() {
     let program = env!("CARGO_BIN_EXE_fakeserver");
     let directory = tempfile::tempdir().unwrap();
     let folder = directory.path().join("own");
@@ -172,17 +172,17 @@ async fn a_command_does_not_outlive_a_server_that_is_killed() {
 }
 
 #[tokio::test]
-async fn errors_say_what_to_do_next() {
+async fn errors_name_a_remedy() {
     let directory = tempfile::tempdir().unwrap();
     let (_child, url, _lines) = serving(&directory.path().join("kubeconfig")).await;
     let address = url.strip_prefix("http://").unwrap();
     let taken = program().args(["serve", "--listen", address]).output();
     let taken = timeout(PATIENCE, taken).await.unwrap().unwrap();
     assert!(!taken.status.success());
-    let said = String::from_utf8(taken.stderr).unwrap();
+    let stderr = String::from_utf8(taken.stderr).unwrap();
     assert!(
-        said.contains("`--listen 127.0.0.1:0` takes a free port"),
-        "{said}"
+        stderr.contains("`--listen 127.0.0.1:0` takes a free port"),
+        "{stderr}"
     );
     let absent = program()
         .args(["run", "--", "no-such-command-here"])
@@ -245,10 +245,10 @@ async fn the_state_outlives_the_program() {
     let mut second = program();
     second.args(["serve", "--listen", "127.0.0.1:0"]).args(data);
     let second = timeout(PATIENCE, second.output()).await.unwrap().unwrap();
-    let said = String::from_utf8(second.stderr).unwrap();
+    let stderr = String::from_utf8(second.stderr).unwrap();
     assert!(
-        !second.status.success() && said.contains("state is in use by another server"),
-        "{said}"
+        !second.status.success() && stderr.contains("state is in use by another server"),
+        "{stderr}"
     );
     assert!(second.stdout.is_empty(), "it never listened");
 
@@ -269,15 +269,15 @@ async fn the_state_outlives_the_program() {
 }
 
 #[tokio::test]
-async fn each_request_is_told_where_the_filter_of_the_environment_asks_for_it() {
+async fn requests_are_logged_by_the_filter_of_the_environment() {
     let folder = tempfile::tempdir().unwrap();
-    let said = fs::File::create(folder.path().join("said")).unwrap();
+    let log = fs::File::create(folder.path().join("said")).unwrap();
     let mut child = program()
         .args(["serve", "--listen", "127.0.0.1:0", "--audit-log"])
         .arg(folder.path().join("audit.log"))
         .env("RUST_LOG", "fakeserver::access=info")
         .stdout(Stdio::piped())
-        .stderr(said)
+        .stderr(log)
         .spawn()
         .unwrap();
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
@@ -293,9 +293,9 @@ async fn each_request_is_told_where_the_filter_of_the_environment_asks_for_it() 
             .unwrap()
             .success()
     );
-    let said = fs::read_to_string(folder.path().join("said")).unwrap();
-    let told = r#"user="system:anonymous" verb="get" resource="default/pods/none" status=404"#;
-    assert!(said.contains(told), "{said}");
+    let log = fs::read_to_string(folder.path().join("said")).unwrap();
+    let expected = r#"user="system:anonymous" verb="get" resource="default/pods/none" status=404"#;
+    assert!(log.contains(expected), "{log}");
     let audit = fs::read_to_string(folder.path().join("audit.log")).unwrap();
     assert!(audit.contains(r#""verb":"get""#) && audit.contains(r#""sourceIPs":["127.0.0.1"]"#));
 }
@@ -322,9 +322,12 @@ async fn faults_of_a_file_are_in_force_when_it_listens() {
     run.args(["run", "--faults", faults[1], "--", "true"]);
     let warned = timeout(PATIENCE, run.output()).await.unwrap().unwrap();
     assert!(warned.status.success());
-    let said = String::from_utf8(warned.stderr).unwrap();
-    assert!(said.starts_with("warning: --faults "), "{said}");
-    assert!(said.ends_with("did you mean \"configmaps\"?\n"), "{said}");
+    let stderr = String::from_utf8(warned.stderr).unwrap();
+    assert!(stderr.starts_with("warning: --faults "), "{stderr}");
+    assert!(
+        stderr.ends_with("did you mean \"configmaps\"?\n"),
+        "{stderr}"
+    );
 
     std::fs::write(&file, r#"{"fault":"nonsense"}"#).unwrap();
     let wrong = [
@@ -338,8 +341,11 @@ async fn faults_of_a_file_are_in_force_when_it_listens() {
         let refused = timeout(PATIENCE, refused).await.unwrap().unwrap();
         assert!(!refused.status.success());
         assert!(refused.stdout.is_empty(), "it never listened");
-        let said = String::from_utf8(refused.stderr).unwrap();
-        assert!(said.contains("--faults") && said.contains(why), "{said}");
+        let stderr = String::from_utf8(refused.stderr).unwrap();
+        assert!(
+            stderr.contains("--faults") && stderr.contains(why),
+            "{stderr}"
+        );
     }
 }
 
@@ -359,12 +365,12 @@ async fn manifests_are_loaded_before_it_listens() {
     refused.args(["run"]).args(load).args(["--", "true"]);
     let refused = timeout(PATIENCE, refused.output()).await.unwrap().unwrap();
     assert!(!refused.status.success());
-    let said = String::from_utf8(refused.stderr).unwrap();
+    let stderr = String::from_utf8(refused.stderr).unwrap();
     assert!(
-        said.contains("x.yaml, document 1: ConfigMap loaded: "),
-        "{said}"
+        stderr.contains("x.yaml, document 1: ConfigMap loaded: "),
+        "{stderr}"
     );
-    assert!(said.contains("unknown field \"dat\""), "{said}");
+    assert!(stderr.contains("unknown field \"dat\""), "{stderr}");
 }
 
 /// Runs a command beside a server, and returns its status and what the server said.
@@ -375,12 +381,12 @@ async fn beside(options: &[&str], command: &str) -> (Option<i32>, String) {
         .args(["--", "sh", "-c", command])
         .output();
     let output = timeout(PATIENCE, run).await.unwrap().unwrap();
-    let said = String::from_utf8(output.stderr).unwrap();
-    (output.status.code(), said)
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    (output.status.code(), stderr)
 }
 
 #[tokio::test]
-async fn a_kubeconfig_has_what_a_client_needs_to_be_let_in() {
+async fn a_kubeconfig_has_working_credentials() {
     let by_tls = r#"grep -q '^    server: https://127.0.0.1:' "$KUBECONFIG" \
         && grep -q '^    certificate-authority-data: ' "$KUBECONFIG" \
         && grep -c '^    client-key-data: ' "$KUBECONFIG" | grep -q '^2$' \
@@ -396,14 +402,14 @@ async fn a_kubeconfig_has_what_a_client_needs_to_be_let_in() {
     let by_token = r#"grep -q '^    token: "*[0-9a-f]*"*$' "$KUBECONFIG" && exit 7"#;
     let (code, _) = beside(&["--anonymous-auth", "false"], by_token).await;
     assert_eq!(code, Some(7));
-    let (code, said) = beside(&["--token", "jane"], "exit 7").await;
+    let (code, stderr) = beside(&["--token", "jane"], "exit 7").await;
     assert_ne!(code, Some(7));
-    assert!(said.contains("try `secret=jane,developers`"), "{said}");
-    let (code, said) = beside(&["--token-auth-file", "/nonexistent"], "exit 7").await;
+    assert!(stderr.contains("try `secret=jane,developers`"), "{stderr}");
+    let (code, stderr) = beside(&["--token-auth-file", "/nonexistent"], "exit 7").await;
     assert_ne!(code, Some(7));
     assert!(
-        said.contains("cannot read the tokens in /nonexistent"),
-        "{said}"
+        stderr.contains("cannot read the tokens in /nonexistent"),
+        "{stderr}"
     );
 }
 
@@ -440,7 +446,7 @@ async fn the_name_of_a_host_is_an_address_and_no_suggestions_go_to_a_pipe() {
 }
 
 /// Runs the program to its end, and returns its status and its output.
-async fn told(arguments: &[&str]) -> (Option<i32>, String, String) {
+async fn run_program(arguments: &[&str]) -> (Option<i32>, String, String) {
     let output = program().args(arguments).output();
     let output = timeout(PATIENCE, output).await.unwrap().unwrap();
     let text = |bytes| String::from_utf8(bytes).unwrap();
@@ -478,9 +484,12 @@ async fn stages_that_cannot_be_used_are_refused_at_the_start() {
             "--controllers",
             controllers,
         ];
-        let (code, _, said) = told(&[&words[..], &["--stages", path]].concat()).await;
-        assert_eq!(code, Some(1), "{said}");
-        assert!(said.contains("--stages") && said.contains(why), "{said}");
+        let (code, _, stderr) = run_program(&[&words[..], &["--stages", path]].concat()).await;
+        assert_eq!(code, Some(1), "{stderr}");
+        assert!(
+            stderr.contains("--stages") && stderr.contains(why),
+            "{stderr}"
+        );
     }
     std::fs::write(&file, stage).unwrap();
     let other = directory.path().join("other.yaml");
@@ -494,30 +503,30 @@ async fn stages_that_cannot_be_used_are_refused_at_the_start() {
         "workloads",
     ];
     let files = ["--stages", path, "--stages", other];
-    let (code, _, said) = told(&[&words[..], &files].concat()).await;
-    assert_eq!(code, Some(1), "{said}");
+    let (code, _, stderr) = run_program(&[&words[..], &files].concat()).await;
+    assert_eq!(code, Some(1), "{stderr}");
     let why =
         format!("--stages {other}: a stage of {path} has the name \"s\" already: give another");
-    assert!(said.contains(&why), "{said}");
+    assert!(stderr.contains(&why), "{stderr}");
 }
 
 #[tokio::test]
-async fn options_of_pods_without_what_runs_them_are_refused() {
+async fn options_of_pods_need_workload_controllers() {
     for flag in ["--system-pods", "--no-metrics"] {
-        let (code, _, said) = told(&["serve", "--listen", "127.0.0.1:0", flag]).await;
-        assert_eq!(code, Some(1), "{said}");
+        let (code, _, stderr) = run_program(&["serve", "--listen", "127.0.0.1:0", flag]).await;
+        assert_eq!(code, Some(1), "{stderr}");
         let why = format!("{flag}: no pod runs here; add `--controllers workloads`");
-        assert!(said.contains(&why), "{said}");
+        assert!(stderr.contains(&why), "{stderr}");
     }
 }
 
 #[tokio::test]
 async fn faults_are_described_without_a_server() {
-    let (code, list, _) = told(&["faults"]).await;
+    let (code, list, _) = run_program(&["faults"]).await;
     assert_eq!(code, Some(0));
     let listed = list.lines().filter(|line| line.contains("  ")).count();
     assert_eq!(listed, Fault::all().count(), "{list}");
-    let (code, page, _) = told(&["faults", "server_error"]).await;
+    let (code, page, _) = run_program(&["faults", "server_error"]).await;
     assert_eq!(code, Some(0));
     for part in [
         "default: 500",
@@ -527,11 +536,11 @@ async fn faults_are_described_without_a_server() {
     ] {
         assert!(page.contains(part), "{part}: {page}");
     }
-    let (code, json, _) = told(&["faults", "--json"]).await;
+    let (code, json, _) = run_program(&["faults", "--json"]).await;
     assert_eq!(code, Some(0));
     let entries: Vec<Value> = serde_json::from_str(&json).unwrap();
     assert_eq!(entries.len(), Fault::all().count());
-    let (_, json, _) = told(&["faults", "throttle", "--json"]).await;
+    let (_, json, _) = run_program(&["faults", "throttle", "--json"]).await;
     let entry: Value = serde_json::from_str(&json).unwrap();
     let seconds = &entry["parameterSchemas"]["retryAfterSeconds"];
     assert_eq!(
@@ -543,7 +552,7 @@ async fn faults_are_described_without_a_server() {
 #[tokio::test]
 async fn pages_and_completions_come_from_the_command_line() {
     for shell in ["bash", "zsh", "fish"] {
-        let (code, script, _) = told(&["completions", shell]).await;
+        let (code, script, _) = run_program(&["completions", shell]).await;
         assert_eq!(code, Some(0));
         assert!(script.contains("kubeconfig"), "{shell}: {script}");
     }
@@ -551,7 +560,7 @@ async fn pages_and_completions_come_from_the_command_line() {
     let pages = folder.path().join("man1");
     let arguments = ["man", pages.to_str().unwrap()];
     assert_eq!(
-        told(&arguments).await,
+        run_program(&arguments).await,
         (Some(0), String::new(), String::new())
     );
     let page = pages.join("fakeserver-serve.1");
@@ -563,7 +572,7 @@ async fn pages_and_completions_come_from_the_command_line() {
     // What is there already stays, since somebody may have written it.
     std::fs::remove_file(pages.join("fakeserver.1")).unwrap();
     std::fs::write(&page, "mine").unwrap();
-    let (code, _, error) = told(&arguments).await;
+    let (code, _, error) = run_program(&arguments).await;
     assert_eq!(code, Some(1));
     assert!(
         error.ends_with(": it exists; --force replaces it\n"),

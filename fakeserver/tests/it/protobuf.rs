@@ -26,7 +26,7 @@ fn read(answer: &Answer) -> Value {
 }
 
 #[tokio::test]
-async fn what_kubectl_sends_is_created() {
+async fn bodies_of_kubectl_are_created() {
     let api = Api::new();
     let recorded: Value =
         serde_json::from_str(include_str!("../../value/tests/data/protobuf.json")).unwrap();
@@ -190,7 +190,7 @@ async fn events_are_frames_with_a_length() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_is_wrong_with_a_watch_is_a_frame_too() {
+async fn errors_of_a_watch_are_frames() {
     let api = Api::new();
     api.config_map("a").await;
     api.config_map("b").await;

@@ -35,7 +35,7 @@ fn config_map(name: &str) -> Value {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_status_is_counted_and_follows_what_is_removed_and_what_ends() {
+async fn the_status_follows_created_deleted_and_ended_objects() {
     let api = api();
     let definition = json!({
         "metadata": {"name": "widgets.example.com"},
@@ -106,7 +106,7 @@ async fn a_write_that_is_not_stored_is_not_charged() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn scopes_tell_which_pods_count() {
+async fn scopes_select_pods() {
     let api = api();
     let selector = json!({"matchExpressions": [
         {"scopeName": "PriorityClass", "operator": "In", "values": ["system-node-critical"]},
@@ -170,7 +170,7 @@ fn cpu_used(amount: &str) -> Value {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_was_not_charged_is_counted_a_moment_later() {
+async fn uncharged_objects_are_counted_later() {
     let plugins = AdmissionPlugins::default().with_disabled(["ResourceQuota"]);
     let builder = FakeServer::builder().with_admission(plugins);
     let server = builder.with_controllers(Controllers::default().with_quota(true));
@@ -219,7 +219,7 @@ async fn failure(api: &Api, path: &str) -> Option<Value> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn sets_whose_pods_are_refused_say_so_until_the_pods_are_there() {
+async fn sets_report_rejected_pods_until_the_pods_exist() {
     let api = Api::with(Controllers::default().with_workloads(Workloads::default()));
     quota(&api, "q", json!({"hard": {"pods": "1"}})).await;
     let mut wanted = deployment("d");
@@ -319,7 +319,7 @@ const LIMITED: [(&str, i64); 8] = [
 ];
 
 /// The usage of an object, in thousandths of processors and in gibibytes.
-type Share = BTreeMap<&'static str, i64>;
+type ResourceUsage = BTreeMap<&'static str, i64>;
 
 /// The objects of the model, by their paths.
 type Objects = BTreeMap<String, Object>;
@@ -343,7 +343,7 @@ enum Object {
 #[derive(Clone, Debug)]
 struct Limits {
     name: String,
-    hard: Share,
+    hard: ResourceUsage,
     scope: Option<&'static str>,
 }
 
@@ -367,19 +367,19 @@ impl Drop for Replay {
 }
 
 impl Object {
-    fn share(&self) -> Share {
+    fn share(&self) -> ResourceUsage {
         match *self {
-            Self::ConfigMap => Share::from([("configmaps", 1), ("count/configmaps", 1)]),
+            Self::ConfigMap => ResourceUsage::from([("configmaps", 1), ("count/configmaps", 1)]),
             Self::Pod {
                 has_ended: true, ..
-            } => Share::from([("count/pods", 1)]),
+            } => ResourceUsage::from([("count/pods", 1)]),
             Self::Pod { milli, .. } => {
-                Share::from([("count/pods", 1), ("pods", 1), ("requests.cpu", milli)])
+                ResourceUsage::from([("count/pods", 1), ("pods", 1), ("requests.cpu", milli)])
             }
             Self::Service { node_ports } => {
-                Share::from([("services", 1), ("services.nodeports", node_ports)])
+                ResourceUsage::from([("services", 1), ("services.nodeports", node_ports)])
             }
-            Self::Claim { gibibytes } => Share::from([("requests.storage", gibibytes)]),
+            Self::Claim { gibibytes } => ResourceUsage::from([("requests.storage", gibibytes)]),
         }
     }
 
@@ -481,7 +481,7 @@ impl Limits {
     }
 
     /// Returns what an object counts in this quota.
-    fn share(&self, object: Option<&Object>) -> Share {
+    fn share(&self, object: Option<&Object>) -> ResourceUsage {
         let is_in = |object: &Object| match (self.scope, object) {
             (None, _) => true,
             (Some(scope), Object::Pod { is_terminating, .. }) => {
@@ -496,8 +496,8 @@ impl Limits {
     }
 
     /// Returns what all objects count.
-    fn used(&self, objects: &Objects) -> Share {
-        let mut used: Share = self.hard.keys().map(|name| (*name, 0)).collect();
+    fn used(&self, objects: &Objects) -> ResourceUsage {
+        let mut used: ResourceUsage = self.hard.keys().map(|name| (*name, 0)).collect();
         for object in objects.values() {
             add(&mut used, &self.share(Some(object)));
         }
@@ -505,7 +505,7 @@ impl Limits {
     }
 
     /// Returns what a write adds.
-    fn added(&self, before: Option<&Object>, after: Option<&Object>) -> Share {
+    fn added(&self, before: Option<&Object>, after: Option<&Object>) -> ResourceUsage {
         let before = self.share(before);
         let mut added = self.share(after);
         for (name, amount) in &mut added {
@@ -521,14 +521,14 @@ impl Limits {
     }
 }
 
-fn add(sum: &mut Share, share: &Share) {
+fn add(sum: &mut ResourceUsage, share: &ResourceUsage) {
     for (name, amount) in share {
         *sum.entry(name).or_default() += amount;
     }
 }
 
 /// Writes a share as quotas say it, but for the form of its amounts.
-fn written(share: &Share) -> Value {
+fn written(share: &ResourceUsage) -> Value {
     let amounts = share.iter().map(|(name, amount)| {
         let text = match *name {
             "requests.cpu" => format!("{amount}m"),
@@ -541,7 +541,7 @@ fn written(share: &Share) -> Value {
 }
 
 /// Reads the amounts of a quota.
-fn read(amounts: &Value) -> Share {
+fn read(amounts: &Value) -> ResourceUsage {
     let number = |text: &str, suffix: &str, one: i64| match text.strip_suffix(suffix) {
         Some(number) => number.parse().unwrap(),
         None => text.parse::<i64>().unwrap() * one,
@@ -579,10 +579,10 @@ async fn send(api: &Api, write: &Write, before: Option<&Object>) -> Answer {
 /// Draws a write of each client, each of an object of its own.
 fn draw(objects: &Objects, round: usize, random: &mut StdRng) -> Vec<Write> {
     let count = random.random_range(1..=CLIENTS);
-    let mut known: Vec<(&String, &Object)> = objects.iter().collect();
+    let mut candidates: Vec<(&String, &Object)> = objects.iter().collect();
     let write = |client: usize| {
-        if !known.is_empty() && random.random_bool(0.45) {
-            let (path, object) = known.swap_remove(random.random_range(0..known.len()));
+        if !candidates.is_empty() && random.random_bool(0.45) {
+            let (path, object) = candidates.swap_remove(random.random_range(0..candidates.len()));
             let after = object.changed(random);
             return Write {
                 path: path.clone(),
@@ -604,7 +604,7 @@ fn judge(
     quotas: &[Limits],
     objects: &mut Objects,
     answers: &[(Write, u16, String)],
-    after: &[Share],
+    after: &[ResourceUsage],
 ) {
     let is_accepted = |code: u16| matches!(code, 200 | 201);
     for (quota, after) in quotas.iter().zip(after) {
@@ -624,7 +624,7 @@ fn judge(
     }
     for (write, code, text) in answers {
         let before = objects.get(&write.path);
-        let exceeds = |(quota, after): (&Limits, &Share)| {
+        let exceeds = |(quota, after): (&Limits, &ResourceUsage)| {
             let added = quota.added(before, write.after.as_ref());
             let mut added = added.iter();
             added.any(|(name, added)| *added > 0 && after[name] + added > quota.hard[name])
@@ -659,7 +659,7 @@ fn run(seed: u64) {
             let status = runtime.block_on(status(api, &quota.name));
             read(&status["used"])
         });
-        all.collect::<Vec<Share>>()
+        all.collect::<Vec<ResourceUsage>>()
     };
     runtime.block_on(async {
         let namespace = json!({"metadata": {"name": "default"}});
@@ -672,16 +672,17 @@ fn run(seed: u64) {
     let mut objects = Objects::new();
     for round in 0..ROUNDS {
         let writes = draw(&objects, round, &mut random);
-        let known = &objects;
+        let before = &objects;
         let answers = at_once(writes.into_iter().map(|write| {
             async move || {
-                let answer = send(api, &write, known.get(&write.path)).await;
+                let answer = send(api, &write, before.get(&write.path)).await;
                 (write, answer.code.as_u16(), answer.text)
             }
         }));
         judge(&quotas, &mut objects, &answers, &read_all());
         runtime.block_on(api.settle());
-        let expected: Vec<Share> = quotas.iter().map(|quota| quota.used(&objects)).collect();
+        let expected: Vec<ResourceUsage> =
+            quotas.iter().map(|quota| quota.used(&objects)).collect();
         assert_eq!(read_all(), expected, "what is removed is given back");
     }
 }

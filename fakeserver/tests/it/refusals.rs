@@ -80,18 +80,24 @@ const FILES: &[Refusal] = &[
         &[
             "notes, line 1",
             "no snapshot",
-            "another `--data` begins anew",
+            "another `--data` starts with an empty store",
         ],
     ),
     (
         "serve --data cut.data",
         1,
-        &["cut.data, line", "another `--data` begins anew"],
+        &[
+            "cut.data, line",
+            "another `--data` starts with an empty store",
+        ],
     ),
     (
         "serve --data changed.data",
         1,
-        &["changed.data, line", "another `--data` begins anew"],
+        &[
+            "changed.data, line",
+            "another `--data` starts with an empty store",
+        ],
     ),
     (
         "serve --data newer.data",
@@ -99,7 +105,7 @@ const FILES: &[Refusal] = &[
         &[
             "newer.data, line 1",
             "newer than",
-            "another `--data` begins anew",
+            "another `--data` starts with an empty store",
         ],
     ),
     (
@@ -396,7 +402,7 @@ async fn mistakes(folder: &Path) {
 }
 
 #[tokio::test]
-async fn what_cannot_be_done_is_said_with_what_to_do_and_nothing_is_changed() {
+async fn errors_name_a_remedy_and_nothing_is_changed() {
     let directory = tempfile::tempdir().unwrap();
     let folder = directory.path();
     mistakes(folder).await;
@@ -406,13 +412,13 @@ async fn what_cannot_be_done_is_said_with_what_to_do_and_nothing_is_changed() {
     lock.try_lock().unwrap();
     for (command_line, status, expected) in [ADDRESSES, FILES, OPTIONS].concat() {
         let mut before = files(folder);
-        let (code, said) = refused(folder, &command_line.replace("TAKEN", &taken)).await;
-        assert_eq!(code, Some(status), "{command_line}: {said}");
-        assert!(said.starts_with("error: "), "{command_line}: {said}");
+        let (code, stderr) = refused(folder, &command_line.replace("TAKEN", &taken)).await;
+        assert_eq!(code, Some(status), "{command_line}: {stderr}");
+        assert!(stderr.starts_with("error: "), "{command_line}: {stderr}");
         for part in expected {
             assert!(
-                said.contains(part),
-                "{command_line}: {part:?} is not in: {said}"
+                stderr.contains(part),
+                "{command_line}: {part:?} is not in: {stderr}"
             );
         }
         before.extend(locks(&before));

@@ -64,7 +64,7 @@ async fn a_table_has_a_row_for_each_object() {
 }
 
 #[tokio::test]
-async fn rows_bring_as_much_of_the_object_as_is_asked_for() {
+async fn rows_include_the_requested_part_of_the_object() {
     let api = Api::new();
     let created = api.config_map("a").await;
     for (include, expected) in [("None", Value::Null), ("Object", created)] {
@@ -184,7 +184,7 @@ async fn yaml_is_the_same_object_in_other_words() {
 }
 
 #[tokio::test]
-async fn long_answers_are_compressed_for_who_takes_it() {
+async fn long_answers_are_compressed_for_clients_that_accept_gzip() {
     let api = Api::new();
     let gzip = [("accept-encoding", "gzip")];
     for index in 0..40 {

@@ -58,7 +58,7 @@ fn extremes(api: &Api, since: u64) -> [usize; 2] {
     [fewest, most]
 }
 
-async fn told(api: &Api, reason: &str) -> Vec<String> {
+async fn messages(api: &Api, reason: &str) -> Vec<String> {
     let list = api
         .get(&format!("{EVENTS}?fieldSelector=reason={reason}"))
         .await
@@ -100,7 +100,7 @@ async fn a_daemon_set_that_surges_takes_no_pod_down_before_its_successor_is_up()
         .map(|pod| &pod["spec"]["containers"][0]["image"])
         .collect();
     assert_eq!(images, ["j"; NODES]);
-    assert_eq!(told(&api, "SuccessfulDelete").await.len(), NODES);
+    assert_eq!(messages(&api, "SuccessfulDelete").await.len(), NODES);
 }
 
 #[tokio::test(start_paused = true)]
@@ -111,7 +111,7 @@ async fn a_daemon_set_that_does_not_surge_has_never_two_pods_on_a_node() {
     api.strategic(&path, &image("j")).await.ok();
     sleep(Duration::from_mins(1)).await;
     assert_eq!(extremes(&api, since), [NODES - 2, NODES]);
-    let deleted = told(&api, "SuccessfulDelete").await;
+    let deleted = messages(&api, "SuccessfulDelete").await;
     assert_eq!(deleted.len(), NODES, "{deleted:?}");
     assert!(deleted.iter().all(|it| it.starts_with("Deleted pod: d-")));
 }
@@ -143,7 +143,7 @@ async fn an_old_pod_that_is_not_ready_goes_as_soon_as_its_successor_is_there() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_daemon_set_tells_of_pods_that_it_replaces_because_they_have_ended() {
+async fn a_daemon_set_records_events_for_ended_pods() {
     let api = Api::with(Controllers::default().with_workloads(Workloads::default()));
     let set = daemons(&api, json!({})).await;
     for (phase, reason, verb, kind) in [
@@ -195,11 +195,15 @@ async fn a_daemon_set_replaces_pods_that_fail_again_and_again_later_and_later() 
         assert_eq!(first().await == name, waits);
     }
     sleep(Duration::from_secs(5)).await;
-    let told = api
+    let events = api
         .get(&format!("{EVENTS}?fieldSelector=reason=FailedDaemonPod"))
         .await
         .ok();
-    assert_eq!(told["items"].as_array().map(Vec::len), Some(5), "{told}");
+    assert_eq!(
+        events["items"].as_array().map(Vec::len),
+        Some(5),
+        "{events}"
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -231,21 +235,21 @@ async fn a_taint_that_does_not_evict_keeps_the_pods_that_are_there() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_deployment_says_that_it_is_paused_and_that_it_goes_on() {
+async fn a_deployment_reports_pause_and_resumption() {
     let api = api();
     api.post(DEPLOYMENTS, &deployment("d")).await.created();
     api.settle().await;
     let path = format!("{DEPLOYMENTS}/d");
     let since = api.server.revision();
-    let said = async |paused: bool| {
+    let set_paused = async |paused: bool| {
         api.merge(&path, &json!({"spec": {"paused": paused}}))
             .await
             .ok();
         api.settle().await;
         progressing(&api.get(&path).await.ok())
     };
-    assert_eq!(said(true).await, "Unknown DeploymentPaused");
-    assert_eq!(said(false).await, "True NewReplicaSetAvailable");
+    assert_eq!(set_paused(true).await, "Unknown DeploymentPaused");
+    assert_eq!(set_paused(false).await, "True NewReplicaSetAvailable");
     let history = api.server.history("apps", "v1", "deployments", since);
     let states = history
         .iter()
@@ -266,7 +270,7 @@ async fn a_deployment_says_that_it_is_paused_and_that_it_goes_on() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_roll_out_that_goes_on_after_a_pause_has_its_deadline_from_then_on() {
+async fn a_resumed_roll_out_gets_a_new_deadline() {
     let api = api();
     api.post(DEPLOYMENTS, &deployment("d")).await.created();
     api.settle().await;
@@ -296,7 +300,7 @@ async fn a_roll_out_that_goes_on_after_a_pause_has_its_deadline_from_then_on() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_stateful_set_tells_of_the_claims_that_it_makes() {
+async fn a_stateful_set_records_events_for_new_claims() {
     let api = api();
     let mut set = deployment("ss");
     set["spec"]["serviceName"] = json!("web");
@@ -307,7 +311,7 @@ async fn a_stateful_set_tells_of_the_claims_that_it_makes() {
     api.post(STATEFUL, &set).await.created();
     api.settle().await;
     assert_eq!(
-        told(&api, "SuccessfulCreate").await,
+        messages(&api, "SuccessfulCreate").await,
         [
             "create Claim d-ss-0 Pod ss-0 in StatefulSet ss success",
             "create Pod ss-0 in StatefulSet ss successful",
@@ -316,10 +320,10 @@ async fn a_stateful_set_tells_of_the_claims_that_it_makes() {
     // A claim that is there is not made.
     api.delete(&format!("{PODS}/ss-0")).await.ok();
     api.settle().await;
-    let told = told(&api, "SuccessfulCreate").await;
+    let messages = messages(&api, "SuccessfulCreate").await;
     assert_eq!(
-        told.iter().filter(|it| it.contains("Claim")).count(),
+        messages.iter().filter(|it| it.contains("Claim")).count(),
         1,
-        "{told:?}"
+        "{messages:?}"
     );
 }

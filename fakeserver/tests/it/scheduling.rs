@@ -49,7 +49,9 @@ fn scheduled(pod: &Value) -> &Value {
 
 fn condition<'a>(pod: &'a Value, kind: &str) -> &'a Value {
     let conditions = pod["status"]["conditions"].as_array().unwrap();
-    let mut found = conditions.iter().filter(|known| known["type"] == kind);
+    let mut found = conditions
+        .iter()
+        .filter(|condition| condition["type"] == kind);
     found.next().unwrap()
 }
 
@@ -66,7 +68,7 @@ async fn post(api: &Api, object: &Value) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_pod_that_fits_nowhere_says_why() {
+async fn a_pod_that_fits_nowhere_has_a_reason() {
     let api = api().await;
     post(&api, &requesting("p", "9")).await;
     api.settle().await;

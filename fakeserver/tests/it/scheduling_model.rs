@@ -16,7 +16,7 @@ enum Step {
     Node { number: u8, zone: u8, cpu: u8 },
     Cordon { number: u8, is_closed: bool },
     RemoveNode { number: u8 },
-    Pod { number: u8, shape: Shape },
+    Pod { number: u8, shape: PodShape },
     RemovePod { number: u8 },
     Relabel { number: u8, app: u8 },
     Pass { seconds: u8 },
@@ -24,7 +24,7 @@ enum Step {
 
 /// The requirements of a pod.
 #[derive(Debug, Clone, Copy)]
-struct Shape {
+struct PodShape {
     cpu: u8,
     app: u8,
     priority: u8,
@@ -34,7 +34,7 @@ struct Shape {
     is_spread: bool,
 }
 
-fn shape() -> impl Strategy<Value = Shape> {
+fn shape() -> impl Strategy<Value = PodShape> {
     let rare = || prop::option::weighted(0.2, 0..3_u8);
     let needs = (
         1..4_u8,
@@ -45,15 +45,17 @@ fn shape() -> impl Strategy<Value = Shape> {
         rare(),
         prop::bool::weighted(0.2),
     );
-    needs.prop_map(|(cpu, app, priority, zone, away, near, is_spread)| Shape {
-        cpu,
-        app,
-        priority,
-        zone,
-        away,
-        near,
-        is_spread,
-    })
+    needs.prop_map(
+        |(cpu, app, priority, zone, away, near, is_spread)| PodShape {
+            cpu,
+            app,
+            priority,
+            zone,
+            away,
+            near,
+            is_spread,
+        },
+    )
 }
 
 fn step() -> impl Strategy<Value = Step> {
@@ -103,9 +105,9 @@ impl Step {
     }
 }
 
-// === impl Shape ===
+// === impl PodShape ===
 
-impl Shape {
+impl PodShape {
     fn pod(self, name: &str) -> Value {
         let mut pod = pod(name, "");
         pod["metadata"]["labels"] = json!({"app": format!("a{}", self.app)});

@@ -59,7 +59,7 @@ async fn accepting(api: &Api, path: &str, accept: &str) -> Answer {
 }
 
 #[tokio::test]
-async fn a_list_is_of_the_shard_and_says_so() {
+async fn a_list_has_the_objects_and_the_info_of_its_shard() {
     let api = api(true).await;
     let mut count = 0;
     for (half, selector) in HALVES.into_iter().enumerate() {
@@ -116,7 +116,7 @@ async fn pages_are_of_the_shard_and_count_nothing() {
 }
 
 #[tokio::test]
-async fn every_form_is_of_the_shard_and_only_whole_objects_say_so() {
+async fn every_form_is_sharded_and_only_whole_objects_have_the_info() {
     let api = api(true).await;
     let path = path(HALVES[1], "");
     let plain = api.get(&path).await.ok();
@@ -185,12 +185,12 @@ async fn watches_are_of_the_shard() {
         ]
     );
     let streaming = "&watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true";
-    let mut told = events(&api, &path(HALVES[1], streaming), "initial-events-end").await;
-    assert_eq!(told.pop().unwrap().0, "BOOKMARK");
+    let mut frames = events(&api, &path(HALVES[1], streaming), "initial-events-end").await;
+    assert_eq!(frames.pop().unwrap().0, "BOOKMARK");
     let left: Vec<_> = upper.iter().filter(|name| *name != &upper[4]).collect();
     let expected: Vec<_> = left.iter().map(|name| event("ADDED", name)).collect();
-    told.sort();
-    assert_eq!(told, expected);
+    frames.sort();
+    assert_eq!(frames, expected);
 }
 
 #[tokio::test]

@@ -64,7 +64,7 @@ async fn watch(api: &Api, from: u64) -> Answer {
 }
 
 #[tokio::test]
-async fn a_restored_server_shows_what_the_other_showed() {
+async fn a_restored_server_answers_like_the_original() {
     let first = lived_in().await;
     let second = restored(first.server.snapshot(), Restart::Keep);
     for path in [
@@ -89,7 +89,7 @@ async fn a_restored_server_shows_what_the_other_showed() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn revisions_go_on_where_they_were() {
+async fn revisions_continue_after_a_restart() {
     let first = lived_in().await;
     let then = first.server.revision();
     let second = restored(first.server.snapshot(), Restart::Keep);
@@ -129,7 +129,7 @@ async fn revisions_move_on_so_that_clients_list_again() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_was_going_away_is_gone() {
+async fn terminating_objects_are_gone_after_a_restart() {
     let first = lived_in().await;
     let namespace = json!({"metadata": {"name": "team"}});
     first.post("/api/v1/namespaces", &namespace).await.created();

@@ -24,22 +24,22 @@ use tokio_tungstenite::{
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    aggregation::{Running, WIDGETS, forward, until, widget, widgets_of},
+    aggregation::{RunningServer, WIDGETS, forward, until, widget, widgets_of},
     support::Api,
 };
 
 const NAMESPACES: &str = "/api/v1/namespaces?watch=1&fieldSelector=metadata.name=default";
 
 /// A server that is served until the test ends.
-pub(crate) struct Served {
+pub(crate) struct SocketServer {
     pub(crate) server: FakeServer,
     pub(crate) address: SocketAddr,
     stop: CancellationToken,
 }
 
-// === impl Served ===
+// === impl SocketServer ===
 
-impl Served {
+impl SocketServer {
     async fn new() -> Self {
         Self::of(FakeServer::builder().build()).await
     }
@@ -102,7 +102,7 @@ impl Served {
     }
 }
 
-impl Drop for Served {
+impl Drop for SocketServer {
     fn drop(&mut self) {
         self.stop.cancel();
     }
@@ -119,7 +119,7 @@ async fn event(socket: &mut WebSocketStream<TcpStream>) -> Value {
 
 #[tokio::test]
 async fn a_watch_as_a_websocket_has_a_message_for_each_event() {
-    let served = Served::new().await;
+    let served = SocketServer::new().await;
     let origin = [("origin", "http://localhost")];
     let (mut socket, answer) = served.open(NAMESPACES, &origin).await.unwrap();
     assert_eq!(answer.status(), 101);
@@ -149,15 +149,15 @@ async fn a_watch_as_a_websocket_has_a_message_for_each_event() {
 }
 
 #[tokio::test]
-async fn an_expired_version_is_told_by_a_message() {
-    let served = Served::new().await;
+async fn an_expired_version_is_reported_by_a_message() {
+    let served = SocketServer::new().await;
     served.server.expire();
     let origin = [("origin", "http://localhost")];
     let path = "/api/v1/namespaces?watch=1&resourceVersion=2";
     let (mut socket, _) = served.open(path, &origin).await.unwrap();
-    let told = event(&mut socket).await;
-    assert_eq!(told["type"], "ERROR");
-    assert_eq!(told["object"]["code"], 410);
+    let frame = event(&mut socket).await;
+    assert_eq!(frame["type"], "ERROR");
+    assert_eq!(frame["object"]["code"], 410);
     let end = timeout(Duration::from_secs(20), socket.next()).await;
     assert!(
         matches!(end, Ok(Some(Ok(Message::Close(Some(_)))))),
@@ -167,7 +167,7 @@ async fn an_expired_version_is_told_by_a_message() {
 
 #[tokio::test]
 async fn protobuf_comes_in_binary_messages() {
-    let served = Served::new().await;
+    let served = SocketServer::new().await;
     let headers = [
         ("origin", "http://localhost"),
         ("accept", "application/vnd.kubernetes.protobuf"),
@@ -191,7 +191,7 @@ async fn a_browser_brings_its_token_among_the_protocols() {
         .with_token("token", UserInfo::new("jane"))
         .with_anonymous_auth(false)
         .build();
-    let served = Served::of(guarded).await;
+    let served = SocketServer::of(guarded).await;
     let with = |protocols: &'static str| {
         [
             ("origin", "http://localhost"),
@@ -219,13 +219,13 @@ async fn a_browser_brings_its_token_among_the_protocols() {
 #[tokio::test]
 async fn a_watch_of_another_server_is_a_websocket_through_this_one() {
     let backend = widgets_of("example.com").await;
-    let running = Running::somewhere(&backend.server).await;
+    let running = RunningServer::somewhere(&backend.server).await;
     let front = Api {
         server: FakeServer::builder()
             .with_token("token", UserInfo::new("jane"))
             .build(),
     };
-    let served = Served::of(front.server.clone()).await;
+    let served = SocketServer::of(front.server.clone()).await;
     forward(&front, "example.com", "widgets", &running.url()).await;
     until(&front, "example.com", "Passed").await;
     let token = "base64url.bearer.authorization.k8s.io.dG9rZW4, base64.binary.k8s.io";
@@ -241,13 +241,13 @@ async fn a_watch_of_another_server_is_a_websocket_through_this_one() {
         assert_eq!(protocol.map(|it| it.to_str().unwrap()), chosen);
         let name = if chosen.is_some() { "a" } else { "b" };
         front.post(WIDGETS, &widget(name)).await.created();
-        let told = loop {
-            let told = event(&mut socket).await;
-            if told["object"]["metadata"]["name"] == name {
-                break told;
+        let frame = loop {
+            let frame = event(&mut socket).await;
+            if frame["object"]["metadata"]["name"] == name {
+                break frame;
             }
         };
-        assert_eq!(told["type"], "ADDED");
+        assert_eq!(frame["type"], "ADDED");
         backend.server.disconnect();
         let end = timeout(Duration::from_secs(20), socket.next()).await;
         assert!(matches!(end, Ok(Some(Ok(Message::Close(_))))), "{end:?}");
@@ -259,8 +259,8 @@ async fn a_watch_of_another_server_is_a_websocket_through_this_one() {
 }
 
 #[tokio::test]
-async fn what_cannot_become_a_websocket_is_refused() {
-    let served = Served::new().await;
+async fn invalid_websocket_requests_are_rejected() {
+    let served = SocketServer::new().await;
     let origin = ("origin", "http://localhost");
     assert_eq!(served.refused(NAMESPACES, &[]).await.0, 403, "from nowhere");
     let old = served
@@ -285,7 +285,7 @@ async fn what_cannot_become_a_websocket_is_refused() {
 
 #[tokio::test]
 async fn a_client_that_leaves_ends_its_watch() {
-    let served = Served::new().await;
+    let served = SocketServer::new().await;
     let origin = [("origin", "http://localhost")];
     let (socket, _) = served.open(NAMESPACES, &origin).await.unwrap();
     assert_eq!(served.server.stats().watchers, 1);
@@ -301,8 +301,8 @@ async fn a_client_that_leaves_ends_its_watch() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_client_that_does_not_say_what_it_wants_is_let_go() {
-    let served = Served::new().await;
+async fn a_silent_client_is_disconnected() {
+    let served = SocketServer::new().await;
     for sent in [
         "",
         "GET /api HTTP/1.1\r\nHost: x\r\nX-Slow: ",
@@ -321,7 +321,7 @@ async fn a_client_that_does_not_say_what_it_wants_is_let_go() {
 
 #[tokio::test]
 async fn headers_have_a_limit_of_a_megabyte() {
-    let served = Served::new().await;
+    let served = SocketServer::new().await;
     let request = |bytes: usize| {
         let value = "x".repeat(bytes);
         format!("GET /version HTTP/1.1\r\nHost: x\r\nConnection: close\r\nX-Long: {value}\r\n\r\n")
@@ -342,8 +342,8 @@ async fn headers_have_a_limit_of_a_megabyte() {
 }
 
 #[tokio::test]
-async fn a_body_that_says_that_it_is_too_long_is_not_read() {
-    let served = Served::new().await;
+async fn a_body_with_an_excessive_length_is_not_read() {
+    let served = SocketServer::new().await;
     let head = "POST /api/v1/namespaces HTTP/1.1\r\nHost: x\r\nContent-Length: 4000000\r\n\r\n";
     let mut socket = TcpStream::connect(served.address).await.unwrap();
     socket.write_all(head.as_bytes()).await.unwrap();
@@ -361,7 +361,7 @@ async fn a_body_that_says_that_it_is_too_long_is_not_read() {
 
 #[tokio::test]
 async fn a_client_that_writes_all_before_it_reads_gets_its_answer_and_keeps_its_connection() {
-    let served = Served::new().await;
+    let served = SocketServer::new().await;
     let mut socket = TcpStream::connect(served.address).await.unwrap();
     for (path, bytes, expected) in [
         ("/nothing/here", 2 << 20, "404 "),
@@ -396,7 +396,7 @@ async fn a_client_that_writes_all_before_it_reads_gets_its_answer_and_keeps_its_
 
 #[tokio::test]
 async fn http_2_carries_requests_and_watches_side_by_side() {
-    let served = Served::new().await;
+    let served = SocketServer::new().await;
     let client: Client<_, Empty<Bytes>> = Client::builder(TokioExecutor::new())
         .http2_only(true)
         .build_http();

@@ -33,14 +33,14 @@ const V5: &str = "v5.channel.k8s.io";
 const LIMIT: Duration = Duration::from_secs(20);
 
 /// A server over TCP with the pod `p`, which runs. It is served until the test ends.
-struct Served {
+struct StreamServer {
     api: Api,
     address: SocketAddr,
     stop: CancellationToken,
 }
 
 /// The messages of a connection: bytes by channel.
-type Heard = BTreeMap<u8, Vec<u8>>;
+type ChannelMessages = BTreeMap<u8, Vec<u8>>;
 
 fn builder() -> FakeServerBuilder {
     let workloads = Workloads::default()
@@ -61,9 +61,9 @@ async fn listen(server: &FakeServer, stop: &CancellationToken) -> SocketAddr {
     address
 }
 
-// === impl Served ===
+// === impl StreamServer ===
 
-impl Served {
+impl StreamServer {
     async fn new() -> Self {
         Self::of(builder()).await
     }
@@ -140,29 +140,29 @@ impl Served {
     /// Runs a command, and returns its outputs and its status.
     async fn run(&self, query: &str) -> (String, String, Value) {
         let mut socket = self.exec(query, V5).await;
-        let heard = hear(&mut socket).await;
-        let text = |channel| String::from_utf8(heard[&channel].clone()).unwrap();
-        let status = serde_json::from_slice(&heard[&3]).unwrap();
-        let stderr = heard.contains_key(&2).then(|| text(2));
+        let messages = hear(&mut socket).await;
+        let text = |channel| String::from_utf8(messages[&channel].clone()).unwrap();
+        let status = serde_json::from_slice(&messages[&3]).unwrap();
+        let stderr = messages.contains_key(&2).then(|| text(2));
         (text(1), stderr.unwrap_or_default(), status)
     }
 }
 
-impl Drop for Served {
+impl Drop for StreamServer {
     fn drop(&mut self) {
         self.stop.cancel();
     }
 }
 
 /// Hears a connection to its end.
-async fn hear(socket: &mut WebSocketStream<TcpStream>) -> Heard {
-    let mut heard = Heard::new();
+async fn hear(socket: &mut WebSocketStream<TcpStream>) -> ChannelMessages {
+    let mut messages = ChannelMessages::new();
     let hearing = async {
         while let Some(Ok(message)) = socket.next().await {
             match message {
                 Message::Binary(bytes) => {
                     let (channel, bytes) = bytes.split_first().unwrap();
-                    heard.entry(*channel).or_default().extend(bytes);
+                    messages.entry(*channel).or_default().extend(bytes);
                 }
                 Message::Close(_) => break,
                 other => panic!("{other:?}"),
@@ -170,21 +170,21 @@ async fn hear(socket: &mut WebSocketStream<TcpStream>) -> Heard {
         }
     };
     timeout(LIMIT, hearing).await.expect("it ends");
-    heard
+    messages
 }
 
 /// Waits for a message of a channel with this text.
 async fn expect(socket: &mut WebSocketStream<TcpStream>, channel: u8, text: &str) {
-    let mut said = Vec::new();
+    let mut received = Vec::new();
     let hearing = async {
-        while said != text.as_bytes() {
+        while received != text.as_bytes() {
             let message = socket.next().await.unwrap().unwrap().into_data();
             assert_eq!(message[0], channel, "{message:?}");
-            said.extend_from_slice(&message[1..]);
+            received.extend_from_slice(&message[1..]);
         }
     };
-    let heard = timeout(LIMIT, hearing).await;
-    assert!(heard.is_ok(), "no {text:?} but {said:?}");
+    let messages = timeout(LIMIT, hearing).await;
+    assert!(messages.is_ok(), "no {text:?} but {received:?}");
 }
 
 async fn say(socket: &mut WebSocketStream<TcpStream>, channel: u8, text: &str) {
@@ -198,7 +198,7 @@ fn success() -> Value {
 
 #[tokio::test]
 async fn commands_run_with_the_variables_and_files_of_their_container() {
-    let served = Served::new().await;
+    let served = StreamServer::new().await;
     let (stdout, stderr, status) = served.run("command=sh&command=-c&command=echo+$MODE").await;
     assert_eq!((&*stdout, &*stderr, status), ("test\n", "", success()));
     let (stdout, ..) = served.run("command=cat&command=/etc/settings/k").await;
@@ -223,8 +223,8 @@ async fn commands_run_with_the_variables_and_files_of_their_container() {
 }
 
 #[tokio::test]
-async fn a_command_that_fails_tells_its_code() {
-    let served = Served::new().await;
+async fn a_failing_command_reports_its_exit_code() {
+    let served = StreamServer::new().await;
     let (stdout, stderr, status) = served.run("command=date&command=foo").await;
     assert_eq!((&*stdout, &*stderr), ("", "date: invalid date 'foo'\n"));
     assert_eq!(
@@ -242,16 +242,19 @@ async fn a_command_that_fails_tells_its_code() {
     assert_eq!(status["details"]["causes"][0]["message"], "127");
     // Old protocols have a text, and nothing if all is well.
     let mut socket = served.exec("command=false", "").await;
-    let heard = hear(&mut socket).await;
-    let text = String::from_utf8_lossy(&heard[&3]);
+    let messages = hear(&mut socket).await;
+    let text = String::from_utf8_lossy(&messages[&3]);
     assert!(text.ends_with("error executing command [false], exit code 1"));
     let mut socket = served.exec("command=true", "channel.k8s.io").await;
-    assert_eq!(hear(&mut socket).await, Heard::from([(1, Vec::new())]));
+    assert_eq!(
+        hear(&mut socket).await,
+        ChannelMessages::from([(1, Vec::new())])
+    );
 }
 
 #[tokio::test]
-async fn a_command_reads_what_its_client_says() {
-    let served = Served::new().await;
+async fn a_command_reads_the_input_of_its_client() {
+    let served = StreamServer::new().await;
     let mut socket = served.exec("command=cat&stdin=1", V5).await;
     say(&mut socket, 0, "foo").await;
     expect(&mut socket, 1, "foo").await;
@@ -271,15 +274,15 @@ async fn a_command_reads_what_its_client_says() {
     let mut socket = served.exec("command=sh&stdin=1", V4).await;
     say(&mut socket, 0, "echo a; ech").await;
     say(&mut socket, 0, "o b\nexit 3\n").await;
-    let heard = hear(&mut socket).await;
-    assert_eq!(heard[&1], b"a\nb\n");
-    let status: Value = serde_json::from_slice(&heard[&3]).unwrap();
+    let messages = hear(&mut socket).await;
+    assert_eq!(messages[&1], b"a\nb\n");
+    let status: Value = serde_json::from_slice(&messages[&3]).unwrap();
     assert_eq!(status["details"]["causes"][0]["message"], "3");
 }
 
 #[tokio::test]
-async fn a_terminal_shows_what_is_typed() {
-    let served = Served::new().await;
+async fn a_terminal_echoes_typed_text() {
+    let served = StreamServer::new().await;
     let mut socket = served.exec("command=sh&stdin=1&tty=1", V5).await;
     expect(&mut socket, 1, "# ").await;
     say(&mut socket, 0, "ecx\x7fho hi\r").await;
@@ -293,7 +296,7 @@ async fn a_terminal_shows_what_is_typed() {
 
 #[tokio::test]
 async fn bytes_may_be_text_in_base64() {
-    let served = Served::new().await;
+    let served = StreamServer::new().await;
     let mut socket = served
         .exec("command=cat&stdin=1", "v4.base64.channel.k8s.io")
         .await;
@@ -304,8 +307,8 @@ async fn bytes_may_be_text_in_base64() {
 }
 
 #[tokio::test]
-async fn an_attached_client_sees_what_is_written_until_the_container_ends() {
-    let served = Served::new().await;
+async fn an_attached_client_sees_output_until_the_container_ends() {
+    let served = StreamServer::new().await;
     let path = format!("{PODS}/p/attach?stdout=1");
     let mut socket = served.open(&path, V5).await.unwrap();
     let running = served.exec("command=sleep&command=infinity", V5).await;
@@ -316,9 +319,9 @@ async fn an_attached_client_sees_what_is_written_until_the_container_ends() {
         .unwrap();
     expect(&mut socket, 1, "hello\n").await;
     served.api.delete(&format!("{PODS}/p")).await.ok();
-    let heard = hear(&mut socket).await;
-    assert!(heard[&1].starts_with(b"container c ended with exit code"));
-    assert_eq!(heard[&3], success().to_string().as_bytes());
+    let messages = hear(&mut socket).await;
+    assert!(messages[&1].starts_with(b"container c ended with exit code"));
+    assert_eq!(messages[&3], success().to_string().as_bytes());
     // A command ends with its container.
     let mut socket = running;
     let status: Value = serde_json::from_slice(&hear(&mut socket).await[&3]).unwrap();
@@ -327,7 +330,7 @@ async fn an_attached_client_sees_what_is_written_until_the_container_ends() {
 
 #[tokio::test]
 async fn a_command_that_reads_nothing_is_interrupted_all_the_same() {
-    let served = Served::new().await;
+    let served = StreamServer::new().await;
     let sleep = "stdin=1&tty=1&command=sleep&command=infinity";
     let mut socket = served.exec(sleep, V5).await;
     for _ in 0..200 {
@@ -336,14 +339,14 @@ async fn a_command_that_reads_nothing_is_interrupted_all_the_same() {
     }
     let interrupt = Bytes::from_static(b"\0\x03");
     socket.send(Message::Binary(interrupt)).await.unwrap();
-    let heard = timeout(LIMIT, hear(&mut socket)).await.unwrap();
-    let status: Value = serde_json::from_slice(&heard[&3]).unwrap();
+    let messages = timeout(LIMIT, hear(&mut socket)).await.unwrap();
+    let status: Value = serde_json::from_slice(&messages[&3]).unwrap();
     assert_eq!(status["details"]["causes"][0]["message"], "130");
 }
 
 #[tokio::test]
 async fn sessions_end_with_the_server() {
-    let served = Served::new().await;
+    let served = StreamServer::new().await;
     let mut socket = served.exec("command=sleep&command=infinity", V5).await;
     served.api.server.shutdown().await;
     assert!(!hear(&mut socket).await.contains_key(&3));
@@ -358,7 +361,7 @@ async fn functions_of_the_user_answer_first() {
             _ => None,
         }
     });
-    let served = Served::of(builder).await;
+    let served = StreamServer::of(builder).await;
     let (stdout, _, status) = served.run("command=psql&command=-c").await;
     assert_eq!(stdout, "1 row\n");
     assert_eq!(status["details"]["causes"][0]["message"], "2");
@@ -366,8 +369,8 @@ async fn functions_of_the_user_answer_first() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_a_session_is_refused() {
-    let served = Served::new().await;
+async fn invalid_sessions_are_rejected() {
+    let served = StreamServer::new().await;
     let exec = format!("{PODS}/p/exec?command=true");
     // In process no connection can be upgraded, and neither can one that does not want to be.
     let refused = served.api.get(&exec).await.refused(400);
@@ -422,7 +425,7 @@ async fn a_reader_cannot_begin_a_session() {
         .with_authorization(Authorization::Rbac)
         .with_object(&everybody)
         .with_token("secret", UserInfo::new("reader"));
-    let served = Served::of(builder).await;
+    let served = StreamServer::of(builder).await;
     let role = json!({
         "apiVersion": "rbac.authorization.k8s.io/v1",
         "kind": "Role",
@@ -475,9 +478,9 @@ async fn shouting(stop: &CancellationToken) -> SocketAddr {
     address
 }
 
-async fn served_for(address: SocketAddr) -> Served {
+async fn served_for(address: SocketAddr) -> StreamServer {
     let backend = format!("app=web={address}").parse().unwrap();
-    Served::of(builder().with_pod_backend(backend)).await
+    StreamServer::of(builder().with_pod_backend(backend)).await
 }
 
 #[tokio::test]
@@ -513,14 +516,14 @@ async fn forwarded_ports_reach_the_process_that_stands_for_a_pod() {
 
 #[tokio::test]
 async fn a_pod_for_which_no_process_stands_refuses_connections() {
-    let served = Served::new().await;
+    let served = StreamServer::new().await;
     let path = format!("{PODS}/p/portforward?ports=80");
     let mut socket = served.open(&path, V4).await.unwrap();
-    let heard = hear(&mut socket).await;
-    let error = String::from_utf8_lossy(&heard[&1][2..]);
+    let messages = hear(&mut socket).await;
+    let error = String::from_utf8_lossy(&messages[&1][2..]);
     assert!(error.starts_with("error forwarding port 80 to pod p, uid "));
     assert!(error.contains("--pod-backend"), "{error}");
-    assert_eq!(heard[&0], b"P\0");
+    assert_eq!(messages[&0], b"P\0");
 }
 
 /// The bytes of kubectl 1.33 for one connection, as it cuts them: a stream of errors, which it ends, one of data, a ping, and data.
@@ -568,7 +571,7 @@ async fn ports_are_forwarded_by_streams_of_spdy_within_messages() {
 }
 
 /// Creates the service `web`, and waits until it has the pod.
-async fn with_service(served: &Served) {
+async fn with_service(served: &StreamServer) {
     let service = json!({
         "metadata": {"name": "web"},
         "spec": {"selector": {"app": "web"}, "ports": [{"name": "http", "port": 80}]},
@@ -659,11 +662,11 @@ async fn a_session_is_logged_as_a_switch_of_protocols_until_its_end() {
         "{apiVersion: audit.k8s.io/v1, kind: Policy, omitStages: [RequestReceived], rules: [
         {level: Request, resources: [{resources: [pods/exec, pods/portforward]}]}, {level: None}]}";
     let log = AuditLog::to_writer(lines.clone(), AuditPolicy::parse(policy).unwrap());
-    let served = Served::of(builder().with_audit_log(log)).await;
+    let served = StreamServer::of(builder().with_audit_log(log)).await;
     lines.take();
-    let told = |verb: &str, stage: &str, code: u16| format!("{verb} Request {stage} {code}");
+    let logged = |verb: &str, stage: &str, code: u16| format!("{verb} Request {stage} {code}");
     let mut socket = served.exec("command=cat&stdin=1", V5).await;
-    let started = [told("get", "ResponseStarted", 101)];
+    let started = [logged("get", "ResponseStarted", 101)];
     assert_eq!(stages(&lines.take()), started);
     socket.close(None).await.unwrap();
     let mut events = Vec::new();
@@ -672,7 +675,7 @@ async fn a_session_is_logged_as_a_switch_of_protocols_until_its_end() {
         !events.is_empty()
     };
     served.until(&mut has_ended).await;
-    assert_eq!(events, [told("get", "ResponseComplete", 101)]);
+    assert_eq!(events, [logged("get", "ResponseComplete", 101)]);
 
     let forward = format!("{PODS}/p/portforward?ports=80");
     let _forward = served.open(&forward, V4).await.unwrap();
@@ -682,5 +685,5 @@ async fn a_session_is_logged_as_a_switch_of_protocols_until_its_end() {
         .open(&format!("{PODS}/none/exec?command=id"), V5)
         .await;
     assert_eq!(refused.unwrap_err().0, 404);
-    assert!(stages(&lines.take()).contains(&told("get", "ResponseComplete", 404)));
+    assert!(stages(&lines.take()).contains(&logged("get", "ResponseComplete", 404)));
 }

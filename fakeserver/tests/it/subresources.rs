@@ -200,7 +200,7 @@ async fn an_eviction_asks_the_budget() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_evicted_pod_says_so_before_it_goes() {
+async fn an_evicted_pod_has_a_condition_before_it_is_deleted() {
     let api = Api::new();
     running(&api, "p").await;
     let before = api.server.revision();

@@ -24,7 +24,7 @@ use tokio_util::sync::CancellationToken;
 const WHO: &str = "/apis/authentication.k8s.io/v1/selfsubjectreviews";
 
 /// A server with rules that speaks TLS.
-pub(crate) struct Secure {
+pub(crate) struct TlsServer {
     pub(crate) server: FakeServer,
     pub(crate) certificates: Certificates,
     address: SocketAddr,
@@ -32,9 +32,9 @@ pub(crate) struct Secure {
     serving: tokio::task::JoinHandle<()>,
 }
 
-// === impl Secure ===
+// === impl TlsServer ===
 
-impl Secure {
+impl TlsServer {
     async fn start() -> Self {
         Self::serve(FakeServer::builder().with_token("jane", UserInfo::new("jane"))).await
     }
@@ -135,8 +135,8 @@ pub(crate) fn showing(certificates: &Certificates, own: Option<(&str, &str)>) ->
 }
 
 #[tokio::test]
-async fn a_client_certificate_says_who_its_client_is() {
-    let secure = Secure::start().await;
+async fn a_client_certificate_identifies_its_client() {
+    let secure = TlsServer::start().await;
     let user = UserInfo::new("joe").with_groups(["devs", "ops", "a:b/é"]);
     let joe = secure.certificates.client(&user).unwrap();
     let client = trusting(&secure.certificates, Some(&joe));
@@ -152,8 +152,8 @@ async fn a_client_certificate_says_who_its_client_is() {
 }
 
 #[tokio::test]
-async fn without_a_certificate_a_token_counts_and_nobody_is_anonymous() {
-    let secure = Secure::start().await;
+async fn without_a_certificate_a_token_is_required() {
+    let secure = TlsServer::start().await;
     let client = || trusting(&secure.certificates, None);
     let jane = secure.who(client(), Some("jane")).await.unwrap();
     assert_eq!(jane.body["status"]["userInfo"]["username"], "jane");
@@ -166,8 +166,8 @@ async fn without_a_certificate_a_token_counts_and_nobody_is_anonymous() {
 }
 
 #[tokio::test]
-async fn a_client_that_does_not_speak_tls_is_told_so() {
-    let secure = Secure::start().await;
+async fn a_client_without_tls_gets_an_answer() {
+    let secure = TlsServer::start().await;
     let mut socket = TcpStream::connect(secure.address).await.unwrap();
     let request = b"GET /version HTTP/1.1\r\nHost: x\r\n\r\n";
     socket.write_all(request).await.unwrap();
@@ -182,7 +182,7 @@ async fn a_client_that_does_not_speak_tls_is_told_so() {
 
 #[tokio::test]
 async fn a_certificate_of_another_authority_is_answered_with_401() {
-    let secure = Secure::start().await;
+    let secure = TlsServer::start().await;
     let other = Certificates::new([""; 0]).unwrap();
     let stranger = other.client(&UserInfo::administrator()).unwrap();
     let client = || trusting(&secure.certificates, Some(&stranger));

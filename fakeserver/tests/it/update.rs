@@ -38,7 +38,7 @@ async fn an_update_that_changes_nothing_keeps_its_version() {
 }
 
 #[tokio::test]
-async fn types_differ_in_what_an_update_may_leave_out() {
+async fn types_differ_in_the_fields_that_an_update_may_leave_out() {
     let api = Api::new();
     let leases = "/apis/coordination.k8s.io/v1/namespaces/default/leases";
     let lease = json!({"metadata": {"name": "l"}, "spec": {"holderIdentity": "me"}});
@@ -59,7 +59,7 @@ async fn types_differ_in_what_an_update_may_leave_out() {
 }
 
 #[tokio::test]
-async fn only_what_is_wanted_counts_as_a_generation() {
+async fn only_changes_of_the_desired_state_count_as_a_generation() {
     let api = Api::new();
     let path = format!("{DEPLOYMENTS}/d");
     let mut object = api.post(DEPLOYMENTS, &deployment("d")).await.created();
@@ -139,7 +139,7 @@ async fn identity_does_not_change() {
 }
 
 #[tokio::test]
-async fn what_is_immutable_stays() {
+async fn immutable_fields_stay() {
     let api = Api::new();
     let frozen = json!({"metadata": {"name": "im"}, "data": {"a": "b"}, "immutable": true});
     let frozen = api.post(CONFIG_MAPS, &frozen).await.created();
@@ -160,8 +160,8 @@ async fn a_dry_run_changes_nothing() {
     let api = Api::new();
     let first = api.config_map("a").await;
     let path = format!("{CONFIG_MAPS}/a?dryRun=All");
-    let shown = api.put(&path, &with_data(first.clone(), "2")).await.ok();
-    assert_eq!(shown["data"]["k"], "2");
-    assert_eq!(version(&shown), version(&first));
+    let updated = api.put(&path, &with_data(first.clone(), "2")).await.ok();
+    assert_eq!(updated["data"]["k"], "2");
+    assert_eq!(version(&updated), version(&first));
     assert_eq!(api.get(&format!("{CONFIG_MAPS}/a")).await.ok(), first);
 }

@@ -48,7 +48,7 @@ fn widget(spec: &Value) -> Value {
 }
 
 #[tokio::test(start_paused = true)]
-async fn each_version_shows_what_its_schema_knows() {
+async fn each_version_has_the_fields_of_its_schema() {
     let text = json!({"type": "string"});
     let api = api_with(&[
         version_with("v1", true, &json!({"old": text, "both": text})),
@@ -85,11 +85,11 @@ async fn an_object_has_the_defaults_of_today() {
         &json!({"a": {"type": "string"}, "size": {"type": "integer", "default": 3}}),
     )
     .await;
-    let shown = api.get(&format!("{V1}/a")).await.ok();
-    assert_eq!(shown["spec"], json!({"size": 3}));
+    let read = api.get(&format!("{V1}/a")).await.ok();
+    assert_eq!(read["spec"], json!({"size": 3}));
     // The conversion was not written.
-    assert_eq!(version(&shown), version(&created));
-    assert_eq!(shown["metadata"]["generation"], 1);
+    assert_eq!(version(&read), version(&created));
+    assert_eq!(read["metadata"]["generation"], 1);
     let list = api.get(V1).await.ok();
     assert_eq!(list["items"][0]["spec"], json!({"size": 3}));
     let labeled = json!({"metadata": {"labels": {"x": "y"}}});
@@ -123,7 +123,7 @@ async fn a_field_that_the_definition_forgets_is_not_shown() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_table_shows_what_the_version_shows() {
+async fn a_table_has_the_columns_of_its_version() {
     let properties = json!({"size": {"type": "integer"}});
     let mut version = version_with("v1", true, &properties);
     version["additionalPrinterColumns"] =

@@ -54,7 +54,7 @@ async fn get(api: &Api, path: &str, name: &str) -> Value {
 }
 
 /// Returns the events about an object: how often, by whom, the reason and the message.
-async fn told(api: &Api, name: &str) -> Vec<String> {
+async fn events_of(api: &Api, name: &str) -> Vec<String> {
     let path = format!("{EVENTS}?fieldSelector=involvedObject.name={name}");
     let list = api.get(&path).await.ok();
     let events = list["items"].as_array().unwrap().iter();
@@ -154,7 +154,7 @@ async fn a_volume_is_made_for_a_claim_of_a_class_and_goes_with_it() {
                    by the system administrator. If volume creation is delayed, please verify that the provisioner is \
                    running and correctly registered.";
     assert_eq!(
-        told(&api, "c").await[1..],
+        events_of(&api, "c").await[1..],
         [
             format!("1 persistentvolume-controller ExternalProvisioning: {waiting}"),
             "1 persistentvolume-controller Provisioning: External provisioner is provisioning volume for claim \"default/c\"".to_owned(),
@@ -172,7 +172,7 @@ async fn a_volume_is_made_for_a_claim_of_a_class_and_goes_with_it() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_claim_that_waits_says_so_every_15_seconds() {
+async fn a_waiting_claim_has_an_event_every_15_seconds() {
     let api = api();
     api.post(CLASSES, &class("late", "WaitForFirstConsumer"))
         .await
@@ -200,7 +200,7 @@ async fn a_claim_that_waits_says_so_every_15_seconds() {
         ),
     ] {
         let expected = format!("3 persistentvolume-controller {event}");
-        assert_eq!(told(&api, name).await, [expected]);
+        assert_eq!(events_of(&api, name).await, [expected]);
     }
 }
 
@@ -278,7 +278,7 @@ async fn a_claim_that_lost_its_volume_is_lost() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_volume_that_nobody_can_free_says_so() {
+async fn a_volume_that_cannot_be_freed_has_an_event() {
     let api = api();
     api.post(VOLUMES, &volume("v", "3Gi", "Delete"))
         .await
@@ -327,7 +327,7 @@ async fn a_pod_waits_for_its_claims_and_takes_ephemeral_ones_along() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn claims_of_a_stateful_set_go_as_its_policy_says() {
+async fn claims_of_a_stateful_set_follow_its_policy() {
     let api = api();
     let sets = "/apis/apps/v1/namespaces/default/statefulsets";
     let mut set = deployment("s");

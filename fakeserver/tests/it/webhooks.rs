@@ -18,9 +18,9 @@ const HOST: &str = "hooks.default.svc";
 
 /// A webhook that remembers what it was asked.
 #[derive(Clone, Default)]
-struct Asked(Arc<Mutex<Vec<Value>>>);
+struct RecordingWebhook(Arc<Mutex<Vec<Value>>>);
 
-impl Asked {
+impl RecordingWebhook {
     /// Answers at `path` of the one service that there is with what `answer` makes of the request of a review.
     fn router(
         &self,
@@ -28,7 +28,7 @@ impl Asked {
         path: &str,
         answer: impl Fn(&Value) -> Value + Clone + Send + Sync + 'static,
     ) -> Router {
-        let asked = self.clone();
+        let recorder = self.clone();
         let path_of_it = path.to_owned();
         router.route(
             path,
@@ -38,7 +38,7 @@ impl Asked {
                 response["uid"] = request["uid"].clone();
                 let mut seen = request.clone();
                 seen["path"] = json!(path_of_it);
-                asked.0.lock().unwrap().push(seen);
+                recorder.0.lock().unwrap().push(seen);
                 Json(json!({
                     "kind": "AdmissionReview",
                     "apiVersion": review["apiVersion"],
@@ -53,8 +53,8 @@ impl Asked {
     }
 
     fn paths(&self) -> Vec<String> {
-        let asked = self.take();
-        let paths = asked
+        let recorder = self.take();
+        let paths = recorder
             .iter()
             .map(|request| request["path"].as_str().unwrap());
         paths.map(str::to_owned).collect()
@@ -111,11 +111,11 @@ async fn configure_one(api: &Api, path: &str, name: &str, resources: &[&str]) {
 fn serving(
     path: &str,
     answer: impl Fn(&Value) -> Value + Clone + Send + Sync + 'static,
-) -> (Api, Asked) {
-    let (api, asked) = (Api::new(), Asked::default());
-    let router = asked.router(Router::new(), path, answer);
+) -> (Api, RecordingWebhook) {
+    let (api, recorder) = (Api::new(), RecordingWebhook::default());
+    let router = recorder.router(Router::new(), path, answer);
     api.server.serve_webhooks(HOST, router);
-    (api, asked)
+    (api, recorder)
 }
 
 fn config_map(name: &str) -> Value {
@@ -165,7 +165,7 @@ async fn configurations_have_defaults_and_are_validated() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_denial_is_told_word_for_word() {
+async fn a_denial_is_passed_on_word_for_word() {
     let (api, _) = serving("/deny", |request| {
         match request["object"]["data"]["k"].as_str() {
             Some("plain") => json!({"allowed": false}),
@@ -202,19 +202,19 @@ async fn a_denial_is_told_word_for_word() {
 }
 
 /// A server whose webhook is asked about every write.
-async fn seen() -> (Api, Asked) {
-    let (api, asked) = serving("/see", |_| allowed());
+async fn seen() -> (Api, RecordingWebhook) {
+    let (api, recorder) = serving("/see", |_| allowed());
     configure_one(&api, VALIDATING, "see.example.com", &["*/*"]).await;
-    (api, asked)
+    (api, recorder)
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_review_tells_all_of_a_creation() {
-    let (api, asked) = seen().await;
+async fn a_review_describes_a_creation() {
+    let (api, recorder) = seen().await;
     let path = format!("{CONFIG_MAPS}?fieldManager=me");
     let generated = json!({"metadata": {"generateName": "g-"}, "data": {"k": "v"}});
     let made = api.post(&path, &generated).await.created();
-    let [create] = asked.take().try_into().unwrap();
+    let [create] = recorder.take().try_into().unwrap();
     assert_eq!(create["operation"], "CREATE");
     assert_eq!(
         create["object"]["metadata"],
@@ -250,13 +250,13 @@ async fn a_review_tells_all_of_a_creation() {
 
 #[tokio::test(start_paused = true)]
 async fn a_review_has_the_object_before_and_after() {
-    let (api, asked) = seen().await;
+    let (api, recorder) = seen().await;
     let object = json!({"metadata": {"name": "a"}, "data": {"k": "v"}});
     api.post(CONFIG_MAPS, &object).await.created();
-    asked.take();
+    recorder.take();
     let path = format!("{CONFIG_MAPS}/a");
     api.merge(&path, &json!({"data": {"k": "w"}})).await.ok();
-    let [update] = asked.take().try_into().unwrap();
+    let [update] = recorder.take().try_into().unwrap();
     assert_eq!(update["operation"], "UPDATE");
     assert_eq!(update["oldObject"]["data"]["k"], "v");
     assert_eq!(update["object"]["data"]["k"], "w");
@@ -265,7 +265,7 @@ async fn a_review_has_the_object_before_and_after() {
     api.delete_with(&path, &json!({"propagationPolicy": "Background"}))
         .await
         .ok();
-    let [delete] = asked.take().try_into().unwrap();
+    let [delete] = recorder.take().try_into().unwrap();
     assert_eq!(delete["operation"], "DELETE");
     assert!(delete["object"].is_null());
     assert_eq!(delete["oldObject"]["data"]["k"], "w");
@@ -274,26 +274,26 @@ async fn a_review_has_the_object_before_and_after() {
 
 #[tokio::test(start_paused = true)]
 async fn a_review_names_the_subresource() {
-    let (api, asked) = seen().await;
+    let (api, recorder) = seen().await;
     api.post(DEPLOYMENTS, &deployment("d")).await.created();
     let scale = format!("{DEPLOYMENTS}/d/scale");
-    asked.take();
+    recorder.take();
     api.merge(&scale, &json!({"spec": {"replicas": 3}}))
         .await
         .ok();
-    let [scale] = asked.take().try_into().unwrap();
+    let [scale] = recorder.take().try_into().unwrap();
     assert_eq!(scale["subResource"], "scale");
     assert_eq!(scale["kind"]["kind"], "Scale");
     assert_eq!(scale["resource"]["resource"], "deployments");
     assert_eq!(scale["object"]["spec"]["replicas"], 3);
 
     api.post(PODS, &pod("p", "")).await.created();
-    asked.take();
+    recorder.take();
     let eviction = json!({"metadata": {"name": "p"}});
     api.post(&format!("{PODS}/p/eviction"), &eviction)
         .await
         .created();
-    let [eviction] = asked.take().try_into().unwrap();
+    let [eviction] = recorder.take().try_into().unwrap();
     assert_eq!(eviction["subResource"], "eviction");
     assert_eq!(
         eviction["operation"], "CREATE",
@@ -303,29 +303,29 @@ async fn a_review_names_the_subresource() {
 
 #[tokio::test(start_paused = true)]
 async fn a_namespace_is_reviewed_in_itself() {
-    let (api, asked) = seen().await;
+    let (api, recorder) = seen().await;
     api.post("/api/v1/namespaces", &json!({"metadata": {"name": "n"}}))
         .await
         .created();
-    let [namespace] = asked.take().try_into().unwrap();
+    let [namespace] = recorder.take().try_into().unwrap();
     assert_eq!(namespace["namespace"], "n", "a namespace is in itself");
 }
 
 #[tokio::test(start_paused = true)]
-async fn nobody_is_asked_about_webhook_configurations() {
-    let (api, asked) = serving("/deny", |_| json!({"allowed": false}));
+async fn webhook_configurations_are_not_reviewed() {
+    let (api, recorder) = serving("/deny", |_| json!({"allowed": false}));
     configure_one(&api, VALIDATING, "deny.example.com", &["*/*"]).await;
     configure(&api, MUTATING, "m", &[]).await;
-    assert_eq!(asked.paths(), [""; 0]);
+    assert_eq!(recorder.paths(), [""; 0]);
     api.post(CONFIG_MAPS, &config_map("x")).await.refused(400);
     api.delete(&format!("{VALIDATING}/deny")).await.ok();
     api.post(CONFIG_MAPS, &config_map("x")).await.created();
 }
 
 #[tokio::test(start_paused = true)]
-async fn mutating_webhooks_go_one_after_the_other_and_some_once_more() {
+async fn mutating_webhooks_run_in_order_and_some_are_reinvoked() {
     let api = Api::new();
-    let asked = Asked::default();
+    let recorder = RecordingWebhook::default();
     let label = |name: &str| {
         let path = format!("/metadata/labels/{name}");
         let name = name.to_owned();
@@ -337,9 +337,9 @@ async fn mutating_webhooks_go_one_after_the_other_and_some_once_more() {
             }
         }
     };
-    let router = asked.router(Router::new(), "/one", label("one"));
-    let router = asked.router(router, "/two", label("two"));
-    let router = asked.router(router, "/see", |_| allowed());
+    let router = recorder.router(Router::new(), "/one", label("one"));
+    let router = recorder.router(router, "/two", label("two"));
+    let router = recorder.router(router, "/see", |_| allowed());
     api.server.serve_webhooks(HOST, router);
     let mut again = webhook("one.example.com", &["configmaps"]);
     again["reinvocationPolicy"] = json!("IfNeeded");
@@ -351,7 +351,7 @@ async fn mutating_webhooks_go_one_after_the_other_and_some_once_more() {
     let made = api.post(CONFIG_MAPS, &object).await.created();
     let labels = json!({"own": "yes", "one": "yes", "two": "yes"});
     assert_eq!(made["metadata"]["labels"], labels);
-    let seen = asked.take();
+    let seen = recorder.take();
     let paths: Vec<&str> = seen
         .iter()
         .map(|request| request["path"].as_str().unwrap())
@@ -367,7 +367,7 @@ async fn mutating_webhooks_go_one_after_the_other_and_some_once_more() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_webhooks_make_of_an_object_is_validated_and_completed() {
+async fn changes_by_webhooks_are_validated_and_defaulted() {
     let (api, _) = serving("/change", |request| match request["name"].as_str() {
         Some("broken") => patched(&json!([{"op": "remove", "path": "/nothing"}])),
         Some("misfit") => patched(&json!([{"op": "replace", "path": "/spec", "value": 1}])),
@@ -464,12 +464,12 @@ async fn a_webhook_that_gives_no_answer_fails_the_write_or_not() {
 }
 
 /// A server with webhooks that each ask about some writes only.
-async fn selective() -> (Api, Asked) {
+async fn selective() -> (Api, RecordingWebhook) {
     let api = Api::new();
-    let asked = Asked::default();
+    let recorder = RecordingWebhook::default();
     let mut router = Router::new();
     for path in ["/exact", "/other", "/object", "/space", "/cel", "/cluster"] {
-        router = asked.router(router, path, |_| allowed());
+        router = recorder.router(router, path, |_| allowed());
     }
     api.server.serve_webhooks(HOST, router);
     let all = |name: &str| webhook(&format!("{name}.example.com"), &["*"]);
@@ -499,47 +499,47 @@ async fn selective() -> (Api, Asked) {
         &[exact, other, object, space, cel, cluster],
     )
     .await;
-    (api, asked)
+    (api, recorder)
 }
 
 #[tokio::test(start_paused = true)]
-async fn operations_and_conditions_say_who_is_asked() {
-    let (api, asked) = selective().await;
+async fn operations_and_conditions_select_webhooks() {
+    let (api, recorder) = selective().await;
     api.post(CONFIG_MAPS, &config_map("a")).await.created();
-    assert_eq!(asked.paths(), ["/exact"]);
+    assert_eq!(recorder.paths(), ["/exact"]);
     api.post(CONFIG_MAPS, &config_map("c")).await.created();
-    let mut paths = asked.paths();
+    let mut paths = recorder.paths();
     paths.sort();
     assert_eq!(paths, ["/cel", "/exact"]);
 }
 
 #[tokio::test(start_paused = true)]
-async fn selectors_say_who_is_asked() {
-    let (api, asked) = selective().await;
+async fn selectors_select_webhooks() {
+    let (api, recorder) = selective().await;
     api.post(CONFIG_MAPS, &config_map("a")).await.created();
-    asked.take();
+    recorder.take();
     api.merge(
         &format!("{CONFIG_MAPS}/a"),
         &json!({"metadata": {"labels": {"watched": "yes"}}}),
     )
     .await
     .ok();
-    assert_eq!(asked.paths(), ["/object"]);
+    assert_eq!(recorder.paths(), ["/object"]);
     api.merge(
         &format!("{CONFIG_MAPS}/a"),
         &json!({"metadata": {"labels": null}}),
     )
     .await
     .ok();
-    assert_eq!(asked.paths(), ["/object"], "what it was counts also");
+    assert_eq!(recorder.paths(), ["/object"], "what it was counts also");
     let there = "/api/v1/namespaces/kube-system/configmaps";
     api.post(there, &config_map("a")).await.created();
-    assert_eq!(asked.paths(), ["/exact", "/space"]);
+    assert_eq!(recorder.paths(), ["/exact", "/space"]);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_rule_of_another_version_gets_the_object_in_it() {
-    let (api, asked) = selective().await;
+    let (api, recorder) = selective().await;
     let autoscaler = json!({
         "metadata": {"name": "h"},
         "spec": {"maxReplicas": 2, "scaleTargetRef": {"kind": "Deployment", "name": "d", "apiVersion": "apps/v1"}},
@@ -550,7 +550,7 @@ async fn a_rule_of_another_version_gets_the_object_in_it() {
     )
     .await
     .created();
-    let [seen] = asked.take().try_into().unwrap();
+    let [seen] = recorder.take().try_into().unwrap();
     assert_eq!(seen["path"], "/other");
     assert_eq!(seen["resource"]["version"], "v1");
     assert_eq!(seen["requestResource"]["version"], "v2");
@@ -558,21 +558,21 @@ async fn a_rule_of_another_version_gets_the_object_in_it() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_scope_of_a_rule_says_who_is_asked() {
-    let (api, asked) = selective().await;
+async fn the_scope_of_a_rule_selects_webhooks() {
+    let (api, recorder) = selective().await;
     api.post("/api/v1/namespaces", &json!({"metadata": {"name": "n"}}))
         .await
         .created();
-    assert_eq!(asked.paths(), ["/exact", "/space", "/cluster"]);
+    assert_eq!(recorder.paths(), ["/exact", "/space", "/cluster"]);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_dry_run_asks_only_those_without_side_effects_and_writes_nothing() {
-    let (api, asked) = serving("/see", |_| allowed());
+    let (api, recorder) = serving("/see", |_| allowed());
     configure_one(&api, VALIDATING, "see.example.com", &["configmaps"]).await;
     let path = format!("{CONFIG_MAPS}?dryRun=All");
     api.post(&path, &config_map("x")).await.created();
-    let [review] = asked.take().try_into().unwrap();
+    let [review] = recorder.take().try_into().unwrap();
     assert_eq!(review["dryRun"], true);
     assert_eq!(review["options"]["dryRun"], json!(["All"]));
     assert_eq!(config_maps(&api), [""; 0]);
@@ -581,8 +581,8 @@ async fn a_dry_run_asks_only_those_without_side_effects_and_writes_nothing() {
 #[tokio::test(start_paused = true)]
 async fn a_write_that_was_overtaken_is_tried_again_or_conflicts() {
     let api = Api::new();
-    let asked = Asked::default();
-    let slow = asked.clone();
+    let recorder = RecordingWebhook::default();
+    let slow = recorder.clone();
     let router = Router::new().route(
         "/slow",
         post(move |Json(review): Json<Value>| {
@@ -635,15 +635,15 @@ async fn a_write_that_was_overtaken_is_tried_again_or_conflicts() {
     let stored = api.get(&path).await.ok();
     assert_eq!(stored["data"], data);
     // Each question is about what the one who asks has found.
-    let asked = asked.take();
-    let last = asked.last().unwrap();
+    let recorder = recorder.take();
+    let last = recorder.last().unwrap();
     assert_eq!(last["object"]["data"], data);
     assert_eq!(last["oldObject"]["data"], json!({"k": "v", "one": "1"}));
 }
 
 #[tokio::test(start_paused = true)]
-async fn each_of_a_collection_is_asked_about() {
-    let (api, asked) = serving("/keep", |request| {
+async fn each_object_of_a_collection_is_reviewed() {
+    let (api, recorder) = serving("/keep", |request| {
         let is_kept = request["oldObject"]["metadata"]["name"] == "b";
         json!({"allowed": !is_kept})
     });
@@ -659,7 +659,12 @@ async fn each_of_a_collection_is_asked_about() {
         ["b", "c"],
         "what went before the denial is gone"
     );
-    assert!(asked.take().iter().all(|request| request["name"].is_null()));
+    assert!(
+        recorder
+            .take()
+            .iter()
+            .all(|request| request["name"].is_null())
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -676,8 +681,8 @@ async fn a_webhook_does_not_move_an_object_to_another_namespace() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn webhooks_are_asked_about_reviews() {
-    let (api, asked) = serving("/deny", |_| json!({"allowed": false}));
+async fn access_reviews_are_reviewed() {
+    let (api, recorder) = serving("/deny", |_| json!({"allowed": false}));
     configure_one(
         &api,
         VALIDATING,
@@ -688,5 +693,5 @@ async fn webhooks_are_asked_about_reviews() {
     let path = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
     let review = json!({"spec": {"nonResourceAttributes": {"verb": "get", "path": "/"}}});
     api.post(path, &review).await.refused(400);
-    assert_eq!(asked.paths(), ["/deny"]);
+    assert_eq!(recorder.paths(), ["/deny"]);
 }

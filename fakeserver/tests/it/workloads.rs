@@ -125,7 +125,7 @@ async fn nothing_happens_any_more_when_all_is_as_it_should_be() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn workloads_are_off_unless_they_are_asked_for() {
+async fn workloads_are_off_by_default() {
     let api = Api::new();
     deployed(&api).await;
     assert!(items(&api, SETS).await.is_empty());
@@ -133,7 +133,7 @@ async fn workloads_are_off_unless_they_are_asked_for() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_deployment_is_scaled_and_replaces_what_goes() {
+async fn a_deployment_scales_and_replaces_deleted_pods() {
     let api = api();
     let path = deployed(&api).await;
     api.merge(&format!("{path}/scale"), &json!({"spec": {"replicas": 1}}))
@@ -189,7 +189,7 @@ async fn a_roll_out_keeps_its_bounds_and_its_history() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_roll_out_that_does_not_go_on_is_given_up() {
+async fn a_stalled_roll_out_fails() {
     let api = api();
     let path = deployed(&api).await;
     let stuck = json!({"spec": {
@@ -338,7 +338,7 @@ async fn a_stateful_set_counts_its_pods_and_their_claims() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn pods_below_the_partition_come_back_as_they_were() {
+async fn pods_below_the_partition_keep_the_old_revision() {
     let api = api();
     let mut set = deployment("s");
     set["spec"]["replicas"] = json!(3);
@@ -596,7 +596,7 @@ async fn a_cron_job_creates_a_job_a_minute_and_keeps_the_last_ones() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_cron_job_that_keeps_no_jobs_knows_of_their_success() {
+async fn a_cron_job_without_history_knows_its_last_success() {
     let api = api();
     let cron_jobs = "/apis/batch/v1/namespaces/default/cronjobs";
     let cron_job = json!({

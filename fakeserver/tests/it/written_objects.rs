@@ -19,7 +19,7 @@ async fn resources(api: &Api) -> Vec<String> {
         let list = api.get(&root).await.ok();
         for resource in list["resources"].as_array().unwrap() {
             let verbs = resource["verbs"].as_array().unwrap();
-            let has = |verb: &str| verbs.iter().any(|known| known == verb);
+            let has = |verb: &str| verbs.iter().any(|own| own == verb);
             let name = resource["name"].as_str().unwrap();
             if has("list") && has("patch") && !name.contains('/') {
                 paths.push(format!("{root}/{name}"));
@@ -94,7 +94,7 @@ async fn create_workloads(api: &Api) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_controllers_create_can_be_changed() {
+async fn objects_of_controllers_can_be_changed() {
     let workloads = Workloads::default().with_system_pods(true);
     let api = Api::with(Controllers::default().with_workloads(workloads));
     api.get("/api/v1/nodes").await.ok();

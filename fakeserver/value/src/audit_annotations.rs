@@ -28,7 +28,7 @@ impl AuditAnnotations {
         Self(Some(Arc::default()))
     }
 
-    /// Returns whether somebody will read them.
+    /// Returns whether an audit event will record the annotations.
     pub fn are_kept(&self) -> bool {
         self.0.is_some()
     }
@@ -53,14 +53,15 @@ impl AuditAnnotations {
         }
     }
 
-    /// Returns the annotations: all of them, or those that tell nothing of the body of the request.
-    pub fn told(&self, with_body: bool) -> BTreeMap<String, String> {
+    /// Returns the annotations: all of them, or those that do not depend on the body of the request.
+    pub fn logged(&self, with_body: bool) -> BTreeMap<String, String> {
         let Some(kept) = &self.0 else {
             return BTreeMap::new();
         };
         let kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
-        let told = kept.iter().filter(|(_, it)| with_body || !it.is_of_body);
-        told.map(|(key, it)| (key.clone(), it.value.clone()))
+        let logged = kept.iter().filter(|(_, it)| with_body || !it.is_of_body);
+        logged
+            .map(|(key, it)| (key.clone(), it.value.clone()))
             .collect()
     }
 
@@ -96,13 +97,13 @@ mod tests {
         annotations.add("hook.example.com/a b", "1");
         annotations.add_json_of_body("hook.example.com/patch", &["<"]);
         let expected = [("hook.example.com/a", "1")].map(|(key, value)| (key.into(), value.into()));
-        assert_eq!(annotations.told(false), BTreeMap::from(expected));
+        assert_eq!(annotations.logged(false), BTreeMap::from(expected));
         assert_eq!(
-            annotations.told(true)["hook.example.com/patch"],
+            annotations.logged(true)["hook.example.com/patch"],
             r#"["\u003c"]"#
         );
         let nobody = AuditAnnotations::default();
         nobody.add("hook.example.com/a", "1");
-        assert!(nobody.told(true).is_empty() && !nobody.are_kept());
+        assert!(nobody.logged(true).is_empty() && !nobody.are_kept());
     }
 }

@@ -90,7 +90,7 @@ pub fn empty_members(object: &Value) -> Vec<EmptyMember> {
     found
 }
 
-/// Returns `object` with the lists and maps without items that it no longer has; nothing if there are none.
+/// Returns `object` with the empty lists and maps that were dropped from it, or `None` if none were.
 pub fn with_empty(object: &Value, members: &[EmptyMember]) -> Option<Value> {
     let is_gone = |(parent, name, _): &&EmptyMember| {
         let parent = object.pointer(parent).and_then(Value::as_object);

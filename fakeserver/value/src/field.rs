@@ -10,18 +10,18 @@ static NOTHING: Value = Value::Null;
 /// A field of an object, there or not. Most are never named, so the path is put together only for a finding.
 #[derive(Clone, Debug)]
 pub struct Field<'a> {
-    place: Place,
-    /// The place again, for what is below.
-    shared: OnceCell<Rc<Place>>,
+    place: PathNode,
+    /// The same place behind a counter, which the fields below this one share.
+    shared: OnceCell<Rc<PathNode>>,
     value: &'a Value,
     /// The same value as findings show it: with the lists and maps without items that the client sent.
-    shown: &'a Value,
+    original: &'a Value,
 }
 
 /// The place of a field: the last step, and the place at which that begins.
 #[derive(Clone, Debug)]
-struct Place {
-    within: Option<Rc<Place>>,
+struct PathNode {
+    within: Option<Rc<PathNode>>,
     step: Step,
 }
 
@@ -38,40 +38,40 @@ enum Step {
 impl<'a> Field<'a> {
     /// A whole object, whose path is empty.
     pub fn root(object: &'a Value) -> Self {
-        Self::shown_as(object, object)
+        Self::with_original(object, object)
     }
 
-    /// A whole object, which findings show as `shown`.
-    pub fn shown_as(object: &'a Value, shown: &'a Value) -> Self {
-        let place = Place {
+    /// A whole object, which findings show as `original`.
+    pub fn with_original(object: &'a Value, original: &'a Value) -> Self {
+        let place = PathNode {
             within: None,
             step: Step::Root,
         };
-        Self::new(place, (object, shown))
+        Self::new(place, (object, original))
     }
 
-    fn new(place: Place, (value, shown): (&'a Value, &'a Value)) -> Self {
+    fn new(place: PathNode, (value, original): (&'a Value, &'a Value)) -> Self {
         Self {
             place,
             shared: OnceCell::new(),
             value,
-            shown,
+            original,
         }
     }
 
     /// Returns what `pick` picks out of the value, and how findings show that.
     fn pick(&self, pick: impl Fn(&'a Value) -> Option<&'a Value>) -> (&'a Value, &'a Value) {
         let value = pick(self.value).unwrap_or(&NOTHING);
-        if std::ptr::eq(self.value, self.shown) {
+        if std::ptr::eq(self.value, self.original) {
             return (value, value);
         }
-        (value, pick(self.shown).unwrap_or(value))
+        (value, pick(self.original).unwrap_or(value))
     }
 
     /// The place of what one step leads to.
-    fn below(&self, step: Step) -> Place {
+    fn below(&self, step: Step) -> PathNode {
         let within = self.shared.get_or_init(|| Rc::new(self.place.clone()));
-        Place {
+        PathNode {
             within: Some(Rc::clone(within)),
             step,
         }
@@ -98,12 +98,12 @@ impl<'a> Field<'a> {
     /// The same value, where findings say it stands in another struct.
     pub fn called_within(&self, parent: &Field<'_>, name: &'static str) -> Field<'a> {
         let place = parent.below(Step::Member(name.into()));
-        Self::new(place, (self.value, self.shown))
+        Self::new(place, (self.value, self.original))
     }
 
     /// The same value, where findings say it stands at another place.
     pub fn called_at(&self, place: &Field<'_>) -> Field<'a> {
-        Self::new(place.place.clone(), (self.value, self.shown))
+        Self::new(place.place.clone(), (self.value, self.original))
     }
 
     /// An item of a list, there or not.
@@ -130,7 +130,7 @@ impl<'a> Field<'a> {
         self.value.get(name).unwrap_or(&NOTHING)
     }
 
-    /// As findings name it: `spec.containers[0].image`.
+    /// Returns the path as findings name it: `spec.containers[0].image`.
     pub fn path(&self) -> String {
         let mut path = String::new();
         self.place.write(&mut path);
@@ -142,8 +142,8 @@ impl<'a> Field<'a> {
     }
 
     /// Returns the value as findings show it.
-    pub fn shown(&self) -> &'a Value {
-        self.shown
+    pub fn original(&self) -> &'a Value {
+        self.original
     }
 
     /// Returns whether it is set.
@@ -182,9 +182,9 @@ impl<'a> Field<'a> {
     }
 }
 
-// === impl Place ===
+// === impl PathNode ===
 
-impl Place {
+impl PathNode {
     fn write(&self, path: &mut String) {
         if let Some(within) = &self.within {
             within.write(path);

@@ -45,12 +45,12 @@ impl Findings {
     pub fn invalid_struct(&mut self, field: &Field<'_>, definition: &str, detail: &str) {
         self.errors.push(FieldError::invalid_printed(
             field.path(),
-            &printed(definition, field.shown()),
+            &printed(definition, field.original()),
             detail,
         ));
     }
 
-    /// Shows a value as it is printed elsewhere.
+    /// Adds a finding that shows a value printed by the caller.
     pub fn invalid_printed(&mut self, field: &Field<'_>, value: &str, detail: &str) {
         self.errors
             .push(FieldError::invalid_printed(field.path(), value, detail));
@@ -75,7 +75,7 @@ impl Findings {
     ) {
         self.errors.push(FieldError::not_supported_printed(
             field.path(),
-            &printed(definition, field.shown()),
+            &printed(definition, field.original()),
             supported,
         ));
     }
@@ -100,7 +100,7 @@ impl Findings {
         self.errors.push(FieldError::duplicate(field.path(), value));
     }
 
-    /// Shows a value as it is printed elsewhere.
+    /// Adds a finding that shows a value printed by the caller.
     pub fn duplicate_printed(&mut self, field: &Field<'_>, value: &str) {
         self.errors
             .push(FieldError::duplicate_printed(field.path(), value));
@@ -108,13 +108,13 @@ impl Findings {
 
     /// Shows the value as its internal type is printed.
     pub fn duplicate_struct(&mut self, field: &Field<'_>, definition: &str) {
-        self.duplicate_printed(field, &printed(definition, field.shown()));
+        self.duplicate_printed(field, &printed(definition, field.original()));
     }
 
-    /// Shows the value as its internal type is printed, and says what has to be unique.
+    /// Adds a duplicate that shows the value as its internal type is printed, and the fields that have to be unique.
     pub fn duplicate_with(&mut self, field: &Field<'_>, definition: &str, detail: &str) {
-        let shown = format!("{}: {detail}", printed(definition, field.shown()));
-        self.duplicate_printed(field, &shown);
+        let duplicate = format!("{}: {detail}", printed(definition, field.original()));
+        self.duplicate_printed(field, &duplicate);
     }
 
     /// Adds that the object that a field names does not exist.
@@ -123,7 +123,7 @@ impl Findings {
             .push(FieldError::not_found(field.path(), &json!(field.text())));
     }
 
-    /// Adds that what a field names does not exist, and says what does.
+    /// Adds that the thing which a field names does not exist, with a detail about the things that do.
     pub fn not_found_with(&mut self, field: &Field<'_>, name: &str, detail: &str) {
         let mut error = FieldError::not_found(field.path(), &json!(name));
         error.detail.push_str(": ");
@@ -189,14 +189,14 @@ impl Findings {
         }
     }
 
-    /// Checks that a text does not differ from what it was.
+    /// Checks that a text is unchanged.
     pub fn immutable_text(&mut self, new: &Field<'_>, old: &Field<'_>) {
         if new.text() != old.text() {
             self.invalid_text(new, "field is immutable");
         }
     }
 
-    /// The field may not differ from what it was.
+    /// Checks that a field is unchanged.
     pub fn immutable(&mut self, new: &Field<'_>, old: &Field<'_>) {
         if new.value() != old.value() {
             self.invalid(new, "field is immutable");
@@ -207,9 +207,9 @@ impl Findings {
 /// Returns the value of a field as findings show it: without items, if the client sent it so. What is empty within it has no
 /// place in JSON.
 fn shown<'a>(field: &Field<'a>) -> &'a Value {
-    match field.shown() {
-        Value::Array(items) if items.is_empty() => field.shown(),
-        Value::Object(entries) if entries.is_empty() => field.shown(),
+    match field.original() {
+        Value::Array(items) if items.is_empty() => field.original(),
+        Value::Object(entries) if entries.is_empty() => field.original(),
         _ => field.value(),
     }
 }

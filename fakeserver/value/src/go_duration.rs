@@ -46,8 +46,8 @@ pub fn parse_duration(text: &str) -> Result<i64, String> {
         if unit.is_empty() {
             return Err(format!("missing unit in duration {}", quote(text)));
         }
-        let known = UNITS.iter().find(|(name, _)| *name == unit);
-        let (_, size) = known
+        let entry = UNITS.iter().find(|(name, _)| *name == unit);
+        let (_, size) = entry
             .ok_or_else(|| format!("unknown unit {} in duration {}", quote(unit), quote(text)))?;
         let part = amount(whole, fraction, *size);
         let sum = part.and_then(|part| nanoseconds.checked_add(part));
@@ -63,7 +63,7 @@ pub fn parse_duration(text: &str) -> Result<i64, String> {
     i64::try_from(signed).map_err(|_| invalid())
 }
 
-/// Returns so many units of a size, unless they are too many.
+/// Multiplies a decimal number by the size of its unit; `None` on overflow.
 fn amount(whole: &str, fraction: &str, size: u64) -> Option<u64> {
     let whole: u64 = if whole.is_empty() {
         0
@@ -89,7 +89,7 @@ fn amount(whole: &str, fraction: &str, size: u64) -> Option<u64> {
     whole.checked_mul(size)?.checked_add(fraction)
 }
 
-/// Quotes a text as Go does in errors of durations: what is not ASCII, by its bytes.
+/// Quotes a text as Go does in errors of durations: characters beyond ASCII as escaped bytes.
 fn quote(text: &str) -> String {
     use std::fmt::Write;
     let mut quoted = String::from("\"");

@@ -47,7 +47,7 @@ pub fn float(number: f64) -> String {
 }
 
 /// Returns a value as an error of a field shows it.
-pub fn shown(value: &Value) -> String {
+pub fn printed_value(value: &Value) -> String {
     match value {
         Value::String(text) => quote(text),
         Value::Number(number) if number.is_f64() => float(number.as_f64().unwrap_or_default()),
@@ -71,7 +71,7 @@ pub fn escape_html(json: &str) -> String {
     escaped
 }
 
-/// Returns JSON without the spaces between its parts, as Go prints what it holds as text.
+/// Returns JSON without the spaces between its parts, as Go prints raw JSON.
 pub fn compact(json: &str) -> String {
     let mut is_in_text = false;
     let mut is_escaped = false;

@@ -42,7 +42,7 @@ impl<'a> GoUrl<'a> {
     ///
     /// # Errors
     ///
-    /// Returns what is wrong with the text.
+    /// Returns Go's message for a text that is no URL.
     pub fn parse(url: &'a str) -> Result<Self, String> {
         let (url, fragment) = url.split_once('#').unwrap_or((url, ""));
         let parsed = Self::read(url, false)?;
@@ -54,7 +54,7 @@ impl<'a> GoUrl<'a> {
     ///
     /// # Errors
     ///
-    /// Returns what is wrong with the text.
+    /// Returns Go's message for a text that is no URL.
     #[doc(alias = "ParseRequestURI")]
     pub fn parse_request(url: &'a str) -> Result<Self, String> {
         if url.is_empty() {
@@ -195,7 +195,7 @@ fn split_scheme(url: &str) -> Result<(&str, &str), String> {
     Ok(("", url))
 }
 
-/// Returns a path as it is seen from another one, without `.` and `..`.
+/// Resolves a path against a base path, and removes `.` and `..`.
 fn resolved_path(base: &str, path: &str) -> String {
     let whole = if path.is_empty() {
         base.to_owned()
@@ -265,8 +265,8 @@ fn check_escapes(text: &str) -> Result<(), String> {
     for (place, _) in text.match_indices('%') {
         let escape = text.as_bytes().get(place + 1..place + 3);
         if !escape.is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit)) {
-            let shown: String = text[place..].chars().take(3).collect();
-            return Err(format!("invalid URL escape {shown:?}"));
+            let excerpt: String = text[place..].chars().take(3).collect();
+            return Err(format!("invalid URL escape {excerpt:?}"));
         }
     }
     Ok(())

@@ -20,6 +20,7 @@ pub mod resource_path;
 pub mod user;
 pub mod audit_annotations;
 pub mod pool;
+pub mod read;
 pub mod object;
 pub mod json;
 pub mod schema;

@@ -38,7 +38,7 @@ fn parse_members(bytes: &[u8], sent: &[u8], wanted: &GroupVersionKind) -> Result
     let kind = &*wanted.kind;
     match parse_value(bytes) {
         Ok(object @ Value::Object(_)) => Ok(object),
-        // It says nothing, and is as good as an empty object.
+        // A body of `null` reads as an empty object.
         Ok(Value::Null) => Ok(json!({})),
         Ok(other) => Err(unrecognized(kind, &not_an_object(&other), sent)),
         Err(error) => Err(unrecognized(kind, &error, sent)),
@@ -77,25 +77,25 @@ pub fn parse_custom(
 }
 
 /// Refuses a custom object of another version than the expected one.
-pub fn check_custom_version(said: &TypeMeta, wanted: &GroupVersionKind) -> Result<(), Status> {
-    let (group, version) = said
+pub fn check_custom_version(type_meta: &TypeMeta, wanted: &GroupVersionKind) -> Result<(), Status> {
+    let (group, version) = type_meta
         .api_version
         .split_once('/')
-        .unwrap_or(("", &said.api_version));
+        .unwrap_or(("", &type_meta.api_version));
     let is_wanted = group == &*wanted.group && version == &*wanted.version;
     if is_wanted {
         return Ok(());
     }
-    // A version without a group is told without the slash.
+    // The core group has no name, and its version is printed without a slash.
     let found = if group.is_empty() {
         version
     } else {
-        &said.api_version
+        &type_meta.api_version
     };
     Err(other_version(found, &wanted.api_version()))
 }
 
-/// Does the same as [`parse_object`] for an object that a patch made. The error is told without the kind that the server expects.
+/// Does the same as [`parse_object`] for an object that a patch made. The error leaves out the kind that the server expects.
 pub fn parse_patched(object: Value, wanted: &GroupVersionKind) -> Result<Value, String> {
     check_kind(object, wanted).map_err(KindError::into_reason)
 }
@@ -107,11 +107,13 @@ pub fn parse_protobuf(bytes: &[u8], wanted: &GroupVersionKind) -> Result<Value, 
         api_version: wanted.api_version(),
     };
     let object = decode_object(bytes, Some(&default)).map_err(|error| {
-        let said = peek_kind(bytes).ok().filter(|said| !said.kind.is_empty());
-        Status::bad_request(match said {
-            Some(said) => cannot_be_handled_as(
-                &said.kind,
-                last_segment(&said.api_version),
+        let type_meta = peek_kind(bytes)
+            .ok()
+            .filter(|type_meta| !type_meta.kind.is_empty());
+        Status::bad_request(match type_meta {
+            Some(type_meta) => cannot_be_handled_as(
+                &type_meta.kind,
+                last_segment(&type_meta.api_version),
                 &wanted.kind,
                 error,
             ),
@@ -130,18 +132,18 @@ pub fn parse_cbor(
     is_custom: bool,
 ) -> Result<(Value, Option<String>), Status> {
     let named = cbor::Document::parse(bytes).and_then(|document| {
-        let said = document.type_meta()?;
-        Ok((document, said))
+        let type_meta = document.type_meta()?;
+        Ok((document, type_meta))
     });
-    let (document, said) = named.map_err(|error| {
+    let (document, type_meta) = named.map_err(|error| {
         let why = format!("unable to determine group/version/kind: {error}");
         Status::bad_request(schema::unrecognized(&wanted.kind, why, bytes))
     })?;
-    let or = |said: &str, wanted: &str| if said.is_empty() { wanted } else { said }.to_owned();
+    let or = |given: &str, wanted: &str| if given.is_empty() { wanted } else { given }.to_owned();
     let api_version = wanted.api_version();
     let named = (
-        or(&said.kind, &wanted.kind),
-        or(&said.api_version, &api_version),
+        or(&type_meta.kind, &wanted.kind),
+        or(&type_meta.api_version, &api_version),
     );
     let cannot = |why: String| {
         let version = last_segment(&named.1);
@@ -150,13 +152,13 @@ pub fn parse_cbor(
     if is_custom {
         let object = document.object();
         let object = object.map_err(|error| cannot(error.to_string()))?;
-        // These have to say what they are.
-        let missing = match (&*said.kind, &*said.api_version) {
+        // Custom resources have no default kind, so that both fields are required.
+        let missing = match (&*type_meta.kind, &*type_meta.api_version) {
             ("", _) => "Kind",
             (_, "") => "apiVersion",
             _ => return Ok((object, None)),
         };
-        return Err(unnamed(&said, wanted, missing, &document, bytes));
+        return Err(unnamed(&type_meta, wanted, missing, &document, bytes));
     }
     let id = type_of_kind(&wanted.group, &wanted.version, &wanted.kind);
     let is_wanted = named.0 == *wanted.kind && named.1 == api_version;
@@ -173,31 +175,31 @@ pub fn parse_cbor(
 
 /// Refuses an object that does not say its kind or its version.
 fn unnamed(
-    said: &TypeMeta,
+    type_meta: &TypeMeta,
     wanted: &GroupVersionKind,
     missing: &str,
     document: &cbor::Document<'_>,
     bytes: &[u8],
 ) -> Status {
     let why = format!("Object '{missing}' is missing in '{}'", document.diagnose());
-    Status::bad_request(if said.kind.is_empty() {
+    Status::bad_request(if type_meta.kind.is_empty() {
         schema::unrecognized(&wanted.kind, why, bytes)
     } else {
-        cannot_be_handled_as(&said.kind, "", &wanted.kind, why)
+        cannot_be_handled_as(&type_meta.kind, "", &wanted.kind, why)
     })
 }
 
 /// An object that is not of the kind that it should be.
 enum KindError {
-    /// It does not say its kind as text.
+    /// `kind` or `apiVersion` is no text.
     Unrecognized(String),
-    /// It is of a kind that cannot be read as the expected one.
+    /// The object has a kind that cannot be read as the expected one.
     Other {
         kind: String,
         version: String,
         why: String,
     },
-    /// The answer, whoever asks.
+    /// A complete answer, which does not depend on the expected kind.
     Refused(Status),
 }
 
@@ -352,7 +354,7 @@ pub fn excerpt(bytes: &[u8]) -> String {
     }
     let beginning = &bytes[..bytes.len().min(SHOWN_BYTES)];
     let looks_like_json = bytes.trim_ascii_start().first() == Some(&b'{');
-    let mut shown = match std::str::from_utf8(beginning) {
+    let mut excerpt = match std::str::from_utf8(beginning) {
         Ok(text) if looks_like_json => text.to_owned(),
         _ => beginning.iter().fold(String::new(), |mut hex, byte| {
             let _ = write!(hex, "{byte:02x}");
@@ -360,9 +362,9 @@ pub fn excerpt(bytes: &[u8]) -> String {
         }),
     };
     if bytes.len() > SHOWN_BYTES {
-        shown.push_str(" ...");
+        excerpt.push_str(" ...");
     }
-    shown
+    excerpt
 }
 
 pub fn not_an_object(value: &Value) -> String {

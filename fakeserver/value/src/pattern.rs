@@ -51,7 +51,7 @@ fn translated(pattern: &str) -> String {
     made
 }
 
-/// Translates what follows a backslash.
+/// Translates the escape behind a backslash.
 fn escape(made: &mut String, letters: &mut Chars<'_>, in_class: bool) {
     let Some(letter) = letters.next() else {
         return made.push('\\');
@@ -92,7 +92,7 @@ fn escape(made: &mut String, letters: &mut Chars<'_>, in_class: bool) {
     }
 }
 
-/// Returns whether a brace, and what follows it, say how often something is repeated.
+/// Returns whether the text from a brace on is a repetition count.
 fn is_repetition(rest: &str) -> bool {
     let Some((counts, _)) = rest.split_once('}') else {
         return false;
@@ -102,10 +102,10 @@ fn is_repetition(rest: &str) -> bool {
     !least.is_empty() && is_number(least) && is_number(most)
 }
 
-/// Returns what Go says of a pattern that is not valid, as far as the error of the crate shows it.
+/// Returns Go's message for an invalid pattern, as far as the error of the crate allows.
 fn pattern_problem(pattern: &str, error: &regex::Error) -> String {
     let text = error.to_string();
-    let known = [
+    let translations = [
         ("unclosed group", "missing closing )", true),
         ("unopened group", "unexpected )", true),
         ("unclosed character class", "missing closing ]", false),
@@ -115,7 +115,7 @@ fn pattern_problem(pattern: &str, error: &regex::Error) -> String {
             false,
         ),
     ];
-    let found = known.iter().find(|(ours, ..)| text.contains(ours));
+    let found = translations.iter().find(|(ours, ..)| text.contains(ours));
     match found {
         Some((_, theirs, true)) => format!("error parsing regexp: {theirs}: `{pattern}`"),
         Some((ours, theirs, false)) => {
@@ -137,7 +137,7 @@ mod tests {
     use super::compile;
 
     #[test]
-    fn patterns_match_what_they_match_in_go() {
+    fn patterns_match_as_in_go() {
         for (pattern, text, is_match) in [
             (r"^\d+$", "12", true),
             (r"^\d+$", "١٢", false),

@@ -16,7 +16,7 @@ const SWEPT_MIN: usize = 1_024;
 pub struct Pool<T>(Mutex<Values<T>>);
 
 struct Values<T> {
-    known: BTreeSet<Arc<T>>,
+    entries: BTreeSet<Arc<T>>,
     /// The number of values at which those that are not held any more go.
     swept_at: usize,
 }
@@ -26,23 +26,23 @@ struct Values<T> {
 impl<T: Ord> Pool<T> {
     pub const fn new() -> Self {
         Self(Mutex::new(Values {
-            known: BTreeSet::new(),
+            entries: BTreeSet::new(),
             swept_at: SWEPT_MIN,
         }))
     }
 
-    /// Returns the one that equals `value`, which is `value` itself if there is none.
+    /// Returns the pooled value that equals `value`, and adds `value` to the pool if there is none.
     pub fn share(&self, value: T) -> Arc<T> {
         let mut values = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(known) = values.known.get(&value) {
-            return Arc::clone(known);
+        if let Some(pooled) = values.entries.get(&value) {
+            return Arc::clone(pooled);
         }
-        if values.known.len() >= values.swept_at {
-            values.known.retain(|value| Arc::strong_count(value) > 1);
-            values.swept_at = SWEPT_MIN.max(2 * values.known.len());
+        if values.entries.len() >= values.swept_at {
+            values.entries.retain(|value| Arc::strong_count(value) > 1);
+            values.swept_at = SWEPT_MIN.max(2 * values.entries.len());
         }
         let value = Arc::new(value);
-        values.known.insert(Arc::clone(&value));
+        values.entries.insert(Arc::clone(&value));
         value
     }
 }
@@ -60,6 +60,6 @@ mod tests {
         }
         assert!(Arc::ptr_eq(&kept, &pool.share(0)));
         let values = pool.0.into_inner().unwrap();
-        assert!(values.known.len() <= SWEPT_MIN, "the others are gone");
+        assert!(values.entries.len() <= SWEPT_MIN, "the others are gone");
     }
 }

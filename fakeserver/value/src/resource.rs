@@ -31,7 +31,7 @@ impl GroupVersionKind {
         }
     }
 
-    /// As objects write it: `v1`, `apps/v1`.
+    /// Returns the version as objects write it: `v1`, `apps/v1`.
     pub fn api_version(&self) -> String {
         api_version(&self.group, &self.version)
     }

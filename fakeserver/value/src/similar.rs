@@ -4,13 +4,16 @@
 const DISTANCE_MAX: usize = 2;
 
 /// Returns the name among `known` that is closest to `name`: at most one letter in three may be wrong.
-pub fn closest_name<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+pub fn closest_name<'a>(
+    name: &str,
+    candidates: impl IntoIterator<Item = &'a str>,
+) -> Option<&'a str> {
     let limit = DISTANCE_MAX.min(name.len() / 3);
-    let distances = known
+    let distances = candidates
         .into_iter()
-        .map(|known| (distance(known, name), known));
+        .map(|candidate| (distance(candidate, name), candidate));
     let near = distances.filter(|(distance, _)| *distance <= limit);
-    near.min().map(|(_, known)| known)
+    near.min().map(|(_, candidate)| candidate)
 }
 
 /// Returns how many letters of one name have to be put in, left out, replaced, or exchanged with the next one.
@@ -55,11 +58,11 @@ mod tests {
 
     #[test]
     fn one_letter_in_three_may_be_wrong() {
-        let known = ["hang", "gone", "throttle", "server_error"];
-        assert_eq!(closest_name("server_eror", known), Some("server_error"));
-        assert_eq!(closest_name("thorttle", known), Some("throttle"));
-        assert_eq!(closest_name("hung", known), Some("hang"));
-        assert_eq!(closest_name("flood", known), None);
-        assert_eq!(closest_name("", known), None);
+        let words = ["hang", "gone", "throttle", "server_error"];
+        assert_eq!(closest_name("server_eror", words), Some("server_error"));
+        assert_eq!(closest_name("thorttle", words), Some("throttle"));
+        assert_eq!(closest_name("hung", words), Some("hang"));
+        assert_eq!(closest_name("flood", words), None);
+        assert_eq!(closest_name("", words), None);
     }
 }

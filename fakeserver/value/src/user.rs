@@ -65,7 +65,7 @@ impl UserInfo {
         self
     }
 
-    /// Adds what else is known of the user.
+    /// Adds an extra attribute of the user.
     #[must_use]
     pub fn with_extra(mut self, key: impl Into<String>, value: impl Into<String>) -> Self {
         let values = self.extra.entry(key.into()).or_default();
@@ -78,12 +78,12 @@ impl UserInfo {
         &self.name
     }
 
-    /// Returns what else is known of the user.
+    /// Returns the extra attributes of the user.
     pub fn extra(&self) -> &BTreeMap<String, Vec<String>> {
         &self.extra
     }
 
-    /// The uid; empty where there is none.
+    /// Returns the uid, or an empty text without one.
     pub fn uid(&self) -> &str {
         &self.uid
     }
@@ -122,7 +122,7 @@ impl UserInfo {
     }
 
     pub fn is_in(&self, group: &str) -> bool {
-        self.groups.iter().any(|known| known == group)
+        self.groups.iter().any(|own| own == group)
     }
 
     /// Returns whether no rule restricts the user.

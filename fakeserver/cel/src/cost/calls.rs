@@ -6,7 +6,7 @@ use crate::types::Type;
 /// The maximum length of the name of a format.
 const FORMAT_MAX: u64 = 64;
 
-/// A call with what is known of its operands.
+/// A call with the known facts about its operands.
 pub(super) struct Call<'c> {
     pub(super) function: &'c str,
     pub(super) target: Option<Operand>,

@@ -191,11 +191,11 @@ impl Estimator<'_> {
         overload: &str,
         arguments: &[Expr],
         estimate: &Estimate,
-        known: Option<Range>,
+        computed: Option<Range>,
     ) -> Option<Range> {
-        let mut result = match (known, estimate.size) {
-            (Some(known), Some(own)) => Some(known.union(own)),
-            (known, own) => known.or(own),
+        let mut result = match (computed, estimate.size) {
+            (Some(computed), Some(own)) => Some(computed.union(own)),
+            (computed, own) => computed.or(own),
         };
         match (overload, arguments) {
             ("index_list" | "index_map", [of, ..]) => {
@@ -387,8 +387,8 @@ impl Estimator<'_> {
         if let Some(count) = count {
             return Some(Range::fixed(count as u64));
         }
-        let known = self.path(expr).and_then(|path| self.schema_size(&path));
-        if let Some(size) = known {
+        let declared = self.path(expr).and_then(|path| self.schema_size(&path));
+        if let Some(size) = declared {
             self.sizes.insert(expr.id, size);
             return Some(size);
         }

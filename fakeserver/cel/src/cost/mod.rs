@@ -1,6 +1,6 @@
 //! The costs of expressions: those of calls that were made, and the maximum of an expression, estimated before it runs.
 //!
-//! They follow cel-go and the libraries of a real server.
+//! Both follow cel-go and the libraries of a real server.
 
 mod size;
 mod calls;

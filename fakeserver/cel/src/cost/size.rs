@@ -38,7 +38,7 @@ impl Range {
         }
     }
 
-    /// Returns the cost of a traversal, of which a part costs so much.
+    /// Scales the size to the cost of a traversal, in which each part costs `factor`.
     pub(super) fn by(self, factor: f64) -> Self {
         Self {
             min: scale(self.min, factor),

@@ -12,9 +12,9 @@ use super::{
     CompileError, Environment, Failure, Program, Type, Value, Variables, from_json, to_json,
 };
 
-struct Known(BTreeMap<String, Value>);
+struct VariableTable(BTreeMap<String, Value>);
 
-impl Variables for Known {
+impl Variables for VariableTable {
     fn get(&self, name: &str) -> Option<Result<Value, Failure>> {
         self.0.get(name).cloned().map(Ok)
     }
@@ -34,12 +34,12 @@ fn evaluate(source: &str) -> (Result<Json, String>, u64) {
         "metadata": {"name": "a", "labels": {"x": "1", "y": "2"}, "namespace": "n"},
         "spec": {"replicas": 3, "list": [1, 2, 3], "ratio": 0.5, "none": null},
     });
-    let known = Known(BTreeMap::from([
+    let variables = VariableTable(BTreeMap::from([
         ("object".to_owned(), from_json(&object)),
         ("variables.n".to_owned(), Value::Int(7)),
     ]));
     let program = Program::compile(source, &environment()).unwrap();
-    let (value, cost) = program.evaluate(&known);
+    let (value, cost) = program.evaluate(&variables);
     let value = value.map_err(|failure| failure.message().to_owned());
     (value.and_then(|value| to_json(&value)), cost)
 }
@@ -167,7 +167,7 @@ fn functions_and_constructed_objects_have_values() {
 }
 
 #[test]
-fn failures_are_told_in_the_words_of_a_real_server() {
+fn failures_have_the_words_of_a_real_server() {
     let table = [
         ("object.nope > 1", "no such key: nope"),
         ("object.metadata.name.first", "no such key: first"),

@@ -3,12 +3,12 @@
 use serde::Deserialize;
 use serde_json::{Value as Json, json};
 
-use crate::{CompileError, Environment, Known, Program, Sizes, Type, from_json, to_json};
+use crate::{CompileError, Environment, KnownVariables, Program, Sizes, Type, from_json, to_json};
 
 /// An expression with its outcome.
 #[derive(Debug, Default, Deserialize, PartialEq)]
 #[serde(default)]
-struct Recorded {
+struct RecordedCase {
     expression: String,
     /// The errors of compilation.
     issues: String,
@@ -23,9 +23,9 @@ struct Recorded {
     cost: Option<u64>,
 }
 
-struct Unlimited;
+struct NoSizeLimits;
 
-impl Sizes for Unlimited {
+impl Sizes for NoSizeLimits {
     fn size_max(&self, _: &[String]) -> Option<u64> {
         None
     }
@@ -53,12 +53,12 @@ fn object() -> Json {
     })
 }
 
-fn outcome(expression: &str) -> Recorded {
+fn outcome(expression: &str) -> RecordedCase {
     let mut environment = Environment::default();
     environment.declare("object", Type::Dyn);
-    let mut found = Recorded {
+    let mut found = RecordedCase {
         expression: expression.to_owned(),
-        ..Recorded::default()
+        ..RecordedCase::default()
     };
     let program = match Program::compile(expression, &environment) {
         Ok(program) => program,
@@ -72,9 +72,9 @@ fn outcome(expression: &str) -> Recorded {
         }
     };
     found.of = program.output().to_string();
-    found.estimate = Some(program.cost_max(&Unlimited)).filter(|max| *max < u64::MAX);
-    let known = Known([("object", from_json(&object()))].into());
-    let (value, cost) = program.evaluate(&known);
+    found.estimate = Some(program.cost_max(&NoSizeLimits)).filter(|max| *max < u64::MAX);
+    let variables = KnownVariables([("object", from_json(&object()))].into());
+    let (value, cost) = program.evaluate(&variables);
     found.cost = Some(cost);
     match value {
         Ok(value) => found.value = to_json(&value).unwrap_or_default(),
@@ -87,7 +87,7 @@ fn outcome(expression: &str) -> Recorded {
 fn expressions_have_the_outcomes_of_a_real_server() {
     let mut differences = Vec::new();
     for line in include_str!("expressions.jsonl").lines() {
-        let mut recorded: Recorded = serde_json::from_str(line).unwrap();
+        let mut recorded: RecordedCase = serde_json::from_str(line).unwrap();
         let mut found = outcome(&recorded.expression);
         // After a failure only its words count.
         if !recorded.program.is_empty() {

@@ -6,7 +6,7 @@ use crate::{CompileError, Environment, Program};
 
 /// An expression with its errors: line, column, and words.
 #[derive(Debug, Deserialize)]
-struct Recorded {
+struct RecordedCase {
     expression: String,
     errors: Vec<String>,
 }
@@ -25,7 +25,7 @@ fn errors(expression: &str) -> Vec<String> {
 #[test]
 fn errors_of_syntax_are_those_of_a_real_server() {
     for line in include_str!("syntax_errors.jsonl").lines() {
-        let recorded: Recorded = serde_json::from_str(line).unwrap();
+        let recorded: RecordedCase = serde_json::from_str(line).unwrap();
         let found = errors(&recorded.expression);
         assert_eq!(found, recorded.errors, "{:?}", recorded.expression);
     }

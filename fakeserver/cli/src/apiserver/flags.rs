@@ -20,7 +20,7 @@ pub(super) struct Flags {
 }
 
 /// A flag that kube-apiserver has.
-struct Known {
+struct KnownFlag {
     name: &'static str,
     is_bool: bool,
     /// The meaning here, if it is another one.
@@ -50,10 +50,10 @@ impl Flags {
                 None => (flag, None),
             };
             let name = name.replace('_', "-");
-            let known = Known::find(&name);
-            let value = match (value, &known) {
+            let flag_entry = KnownFlag::find(&name);
+            let value = match (value, &flag_entry) {
                 (Some(value), _) => value,
-                (None, Some(known)) if known.is_bool => "true".to_owned(),
+                (None, Some(flag_entry)) if flag_entry.is_bool => "true".to_owned(),
                 (None, Some(_)) => arguments
                     .next()
                     .ok_or_else(|| format!("flag needs an argument: --{name}"))?,
@@ -62,9 +62,9 @@ impl Flags {
                     .next_if(|next| !next.starts_with('-'))
                     .unwrap_or_default(),
             };
-            let meaning = match known {
+            let meaning = match flag_entry {
                 None => Some("no flag of kube-apiserver that is known here"),
-                Some(known) => known.meaning,
+                Some(flag_entry) => flag_entry.meaning,
             };
             if let Some(meaning) = meaning
                 && noted.insert(name.clone())
@@ -96,7 +96,7 @@ impl Flags {
     ///
     /// # Errors
     ///
-    /// It is none.
+    /// The value does not parse.
     pub(super) fn parsed<T: FromStr<Err: Display>>(&self, name: &str) -> Result<Option<T>, String> {
         let Some(value) = self.get(name) else {
             return Ok(None);
@@ -111,7 +111,7 @@ impl Flags {
     ///
     /// # Errors
     ///
-    /// It is no boolean.
+    /// The value is no boolean.
     pub(super) fn is_set(&self, name: &str, default: bool) -> Result<bool, String> {
         match self.get(name) {
             None => Ok(default),
@@ -150,10 +150,10 @@ pub(super) fn help() -> String {
          Flags that mean what they mean there:\n",
     );
     let mut others = String::from("\nFlags that are accepted:\n");
-    for known in Known::all() {
-        let value = if known.is_bool { "" } else { "=VALUE" };
-        let flag = format!("--{}{value}", known.name);
-        match known.meaning {
+    for flag_entry in KnownFlag::all() {
+        let value = if flag_entry.is_bool { "" } else { "=VALUE" };
+        let flag = format!("--{}{value}", flag_entry.name);
+        match flag_entry.meaning {
             None => text.extend(["  ", &flag, "\n"]),
             Some(meaning) => others.extend(["  ", &format!("{flag:<56}"), " ", meaning, "\n"]),
         }
@@ -161,9 +161,9 @@ pub(super) fn help() -> String {
     text + &others
 }
 
-// === impl Known ===
+// === impl KnownFlag ===
 
-impl Known {
+impl KnownFlag {
     fn all() -> impl Iterator<Item = Self> {
         KNOWN.lines().filter_map(|line| {
             let mut parts = line.splitn(3, ' ');
@@ -176,7 +176,7 @@ impl Known {
     }
 
     fn find(name: &str) -> Option<Self> {
-        Self::all().find(|known| known.name.replace('_', "-") == name)
+        Self::all().find(|flag_entry| flag_entry.name.replace('_', "-") == name)
     }
 }
 
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_effect_is_noted_once() {
+    fn flags_without_effect_are_noted_once() {
         let flags =
             parsed("--nothing=1 --nothing x --audit-log-compress --etcd-prefix /p").unwrap();
         assert_eq!(
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn bad_command_lines_say_what_is_wrong() {
+    fn errors_of_command_lines() {
         for (line, expected) in [
             ("serve", "takes flags only, not \"serve\""),
             ("--", "takes flags only, not \"--\""),
@@ -245,7 +245,7 @@ mod tests {
 
     #[test]
     fn known_flags_are_sorted_and_helped_with() {
-        let names: Vec<&str> = Known::all().map(|known| known.name).collect();
+        let names: Vec<&str> = KnownFlag::all().map(|flag_entry| flag_entry.name).collect();
         assert!(names.is_sorted());
         assert!(names.len() > 150, "{} flags", names.len());
         let help = help();

@@ -22,7 +22,7 @@ use super::{
     with_sources,
 };
 
-/// The interval at which objects are saved, if they have changed: what an API server that is killed may lose.
+/// The interval at which changed objects are saved. A killed API server loses at most the changes of one interval.
 const SAVE_INTERVAL: Duration = Duration::from_millis(200);
 
 /// Serves until a signal, or until the process that started it has ended.
@@ -41,7 +41,7 @@ pub(super) async fn run(arguments: impl IntoIterator<Item = String>) -> Result<E
     for note in &notes {
         eprintln!("note: {note}");
     }
-    // Before the store is opened: two servers at one address are told apart by that.
+    // The address is bound before the store is opened, so that a second server at the same address fails here.
     let listener = TcpListener::bind(options.address).await.map_err(|error| {
         format!("failed to create listener: failed to listen on {}: {error}; is another API server running?", options.address)
     })?;
@@ -77,7 +77,7 @@ async fn build(options: &Options) -> Result<FakeServer, String> {
     let builder = FakeServer::builder()
         .with_clock(Clock::wall())
         .with_compaction(Compaction::production())
-        // Without a file of a key, nobody may know the one of the tokens.
+        // Without a key file, the signing key of tokens has to be secret, so that it is random.
         .with_token_key(random()?);
     let mut builder = options.configure(builder);
     builder = FeatureGateOptions::of(&options.feature_gates).configure(builder)?;
@@ -88,12 +88,12 @@ async fn build(options: &Options) -> Result<FakeServer, String> {
         eprintln!("note: the admission plugin {name} has no effect here");
     }
     let server = builder.try_build().map_err(|error| {
-        let said = with_sources(&error);
+        let message = with_sources(&error);
         match (&options.etcd, error) {
             (Some(etcd), BuildError::Data(SnapshotError::InUse { .. })) => format!(
-                "--etcd-servers {etcd}: the store is in use by another API server ({said}); one at a time has its objects"
+                "--etcd-servers {etcd}: the store is in use by another API server ({message}); one at a time has its objects"
             ),
-            _ => said,
+            _ => message,
         }
     })?;
     if let Some(file) = &options.faults {

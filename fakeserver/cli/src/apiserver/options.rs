@@ -139,7 +139,7 @@ fn address(flags: &Flags) -> Result<SocketAddr, String> {
 /// Returns the plugins of kube-apiserver, and those that flags turn on and off.
 fn plugins(flags: &Flags) -> AdmissionPlugins {
     let (on, off) = ("enable-admission-plugins", "disable-admission-plugins");
-    // It is on there, but not in a server of this crate.
+    // The plugin is on by default in kube-apiserver, but not in this server.
     let is_off = flags.list(off).any(|name| name == SERVICE_ACCOUNT);
     AdmissionPlugins::default()
         .with_enabled(Some(SERVICE_ACCOUNT).filter(|_| !is_off))

@@ -30,17 +30,17 @@ struct Store {
 
 /// A failure to find the folder.
 enum Failure {
-    /// Nobody answers yet.
+    /// No server answers yet.
     Unreachable(String),
-    /// It is no etcd of this program.
+    /// The server is no etcd of this program.
     Foreign(String),
 }
 
-/// Asks the etcd at `url` for the file of the objects, again and again for some seconds if nobody is there.
+/// Asks the etcd at `url` for the file of the objects, and retries for some seconds if no server answers.
 ///
 /// # Errors
 ///
-/// Nobody answers, or somebody else does.
+/// No server answers, or another program does.
 ///
 /// # Cancel safety
 ///
@@ -48,10 +48,10 @@ enum Failure {
 pub(super) async fn data_file(url: &str) -> Result<PathBuf, String> {
     let until = Instant::now() + LIMIT;
     loop {
-        let asked = time::timeout_at(until, ask(url)).await;
-        let asked =
-            asked.unwrap_or_else(|_| Err(Failure::Unreachable("no answer in time".to_owned())));
-        match asked {
+        let answer = time::timeout_at(until, ask(url)).await;
+        let answer =
+            answer.unwrap_or_else(|_| Err(Failure::Unreachable("no answer in time".to_owned())));
+        match answer {
             Ok(store) => return Ok(store.directory.join(FILE)),
             Err(Failure::Unreachable(_)) if Instant::now() + PAUSE < until => {
                 time::sleep(PAUSE).await;

@@ -28,7 +28,7 @@ pub(super) struct Config {
     value: Value,
 }
 
-/// A range of bytes and what comes in its place.
+/// A range of bytes and its replacement.
 type Splice = (Range<usize>, String);
 
 // === impl Config ===
@@ -223,7 +223,7 @@ impl Config {
         }
     }
 
-    /// Tells what is wrong with a root that is no kubeconfig's, or that could be meant in two ways.
+    /// Checks that a root is that of a kubeconfig, and unambiguous.
     fn check(&self) -> Result<(), EditError> {
         let Value::Object(fields) = &self.value else {
             return Err(EditError::NotConfig("it is not a mapping".to_owned()));

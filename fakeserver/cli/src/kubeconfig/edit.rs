@@ -11,7 +11,7 @@ use super::{
 
 /// An entry of a kubeconfig.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Found {
+pub(super) struct FoundEntry {
     pub(super) section: &'static str,
     pub(super) name: String,
     pub(super) mark: Option<Mark>,
@@ -19,12 +19,12 @@ pub(super) struct Found {
 }
 
 /// Returns all entries of a kubeconfig.
-pub(super) fn find(text: &str) -> Result<Vec<Found>, EditError> {
+pub(super) fn find(text: &str) -> Result<Vec<FoundEntry>, EditError> {
     let config = Config::parse(text)?;
     Ok(config.as_ref().map(entries).unwrap_or_default())
 }
 
-/// Adds the entries of a server. They become the current context if there is none or if `use_context` says so.
+/// Adds the entries of a server. Its context becomes the current one if there is none or if `use_context` is true.
 pub(super) fn add(
     text: &str,
     server: &Kubeconfig,
@@ -61,10 +61,10 @@ pub(super) fn create(server: &Kubeconfig, mark: &Mark) -> Result<String, EditErr
     lines(&new(server, mark, true), 0)
 }
 
-/// Removes the marked entries that `is_ours` chooses. The current context becomes what it was before they came.
+/// Removes the marked entries that `is_ours` chooses. The current context is restored.
 pub(super) fn remove(
     text: &str,
-    is_ours: impl Fn(&Found, &Mark) -> bool,
+    is_ours: impl Fn(&FoundEntry, &Mark) -> bool,
 ) -> Result<String, EditError> {
     let Some(mut config) = Config::parse(text)? else {
         return Ok(text.to_owned());
@@ -86,13 +86,13 @@ pub(super) fn remove(
             config.remove_key(list)?;
         }
     }
-    let context = |entries: &[Found], name: &str| {
+    let context = |entries: &[FoundEntry], name: &str| {
         let mut entries = entries.iter();
         let found = entries.find(|entry| entry.section == "contexts" && entry.name == name);
         found.cloned()
     };
     let current = config.current_context().unwrap_or_default();
-    if let Some(Found { mark, .. }) = context(&ours, &current)
+    if let Some(FoundEntry { mark, .. }) = context(&ours, &current)
         && context(&others, &current).is_none()
     {
         match mark.and_then(|mark| mark.previous) {
@@ -145,11 +145,11 @@ fn created_item(config: &Config) -> Option<usize> {
     extensions.position(|extension| *extension == created())
 }
 
-fn entries(config: &Config) -> Vec<Found> {
+fn entries(config: &Config) -> Vec<FoundEntry> {
     let mut found = Vec::new();
     for section in SECTIONS {
         for (index, item) in config.items(section).iter().enumerate() {
-            found.push(Found {
+            found.push(FoundEntry {
                 section,
                 name: name_of(&item["name"]),
                 mark: Mark::read(&item[section.trim_end_matches('s')]["extensions"]),

@@ -12,13 +12,13 @@ use tempfile::NamedTempFile;
 
 use super::{
     Kubeconfig, KubeconfigError,
-    edit::{self, Found},
+    edit::{self, FoundEntry},
     error::EditError,
     lock::Lock,
     mark::{Mark, Owner},
 };
 
-/// A file that the entries of a server are added to. Everything else in it stays as it is, to the byte.
+/// A file that the entries of a server are added to. All other bytes of the file stay unchanged.
 #[derive(Debug)]
 pub struct KubeconfigFile {
     path: PathBuf,
@@ -42,7 +42,7 @@ pub struct AddedEntries {
 struct State {
     /// The path after all links are followed.
     target: PathBuf,
-    /// Its text, and what else it is.
+    /// The text and the metadata of the file, if it exists.
     present: Option<(String, Metadata)>,
     _lock: Lock,
 }
@@ -172,7 +172,7 @@ impl KubeconfigFile {
                 self.check_entry(entry, server)?;
             }
         }
-        let is_stale = |entry: &Found, mark: &Mark| {
+        let is_stale = |entry: &FoundEntry, mark: &Mark| {
             (mark.context == server.context || is_needed(entry, server))
                 && mark.owner() == Owner::Dead
         };
@@ -180,7 +180,7 @@ impl KubeconfigFile {
     }
 
     /// Fails if an entry that has a name of ours is not of a dead server.
-    fn check_entry(&self, entry: &Found, server: &Kubeconfig) -> Result<(), KubeconfigError> {
+    fn check_entry(&self, entry: &FoundEntry, server: &Kubeconfig) -> Result<(), KubeconfigError> {
         let whose = match entry.mark.as_ref().map(|mark| (mark.owner(), mark.pid)) {
             None => "that no server has written".to_owned(),
             Some((Owner::Dead, _)) => return Ok(()),
@@ -189,7 +189,7 @@ impl KubeconfigFile {
                 format!("of a server on another machine, process {pid} on {host}")
             }
         };
-        let Found { section, name, .. } = entry;
+        let FoundEntry { section, name, .. } = entry;
         let entry = format!("a {} {name:?} {whose}", section.trim_end_matches('s'));
         Err(self.taken(entry, name, server))
     }
@@ -226,7 +226,7 @@ impl KubeconfigFile {
 }
 
 /// Tells whether an entry has a name that `server` needs for one of its own.
-fn is_needed(entry: &Found, server: &Kubeconfig) -> bool {
+fn is_needed(entry: &FoundEntry, server: &Kubeconfig) -> bool {
     match entry.section {
         "clusters" => entry.name == server.context,
         _ => server.names().any(|name| name == entry.name),
@@ -287,7 +287,7 @@ pub fn quoted(word: &str) -> String {
 // === impl State ===
 
 impl State {
-    /// Writes what is left when entries are gone; if that is nothing, a file of ours goes, too.
+    /// Writes the rest of the file after entries were removed; a file of ours without a rest is removed.
     fn leave(&self, rest: &str) -> io::Result<()> {
         if edit::is_created_and_empty(rest) {
             self.delete()

@@ -36,7 +36,7 @@ pub(super) struct Mark {
 pub(super) enum Owner {
     Dead,
     Alive,
-    /// It cannot be seen from here.
+    /// The process runs on another machine, or in another boot, and cannot be checked.
     Elsewhere {
         host: String,
     },
@@ -97,10 +97,10 @@ impl Mark {
     }
 }
 
-/// Returns what the kernel says in `/proc/sys/kernel`; nothing on systems without it.
+/// Returns a value of `/proc/sys/kernel`; empty on systems without it.
 fn kernel(name: &str) -> String {
-    let said = fs::read_to_string(format!("/proc/sys/kernel/{name}"));
-    said.unwrap_or_default().trim().to_owned()
+    let value = fs::read_to_string(format!("/proc/sys/kernel/{name}"));
+    value.unwrap_or_default().trim().to_owned()
 }
 
 /// Returns when a process started, if it runs.

@@ -26,7 +26,7 @@ pub struct Kubeconfig {
 /// The credential of a client.
 #[derive(Debug)]
 pub enum Credential {
-    /// Nothing.
+    /// No credentials.
     None,
     /// A bearer token.
     Token(String),

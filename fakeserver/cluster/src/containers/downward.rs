@@ -1,4 +1,4 @@
-//! The downward API: what a pod tells its containers about itself.
+//! The downward API: fields of a pod for its containers.
 
 use std::str::FromStr;
 

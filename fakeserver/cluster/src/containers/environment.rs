@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use fakeserver_value::read::{items, text};
 use serde_json::Value;
 
 use super::{
     downward::{field, resource},
     references::Reference,
-    sources::{PodSources, list, text},
+    sources::PodSources,
 };
 
 /// The variable that runtimes set for every container.
@@ -28,10 +29,10 @@ pub(super) fn variables(
             variables.add_service(&service);
         }
     }
-    for from in list(&container["envFrom"]) {
+    for from in items(&container["envFrom"]) {
         variables.add_all(from, sources);
     }
-    for variable in list(&container["env"]) {
+    for variable in items(&container["env"]) {
         let name = text(&variable["name"]);
         let value = match variable["value"].as_str() {
             Some(value) => Some(variables.expanded(value)),
@@ -76,7 +77,7 @@ impl Variables {
     fn add_service(&mut self, service: &Value) {
         let spec = &service["spec"];
         let host = text(&spec["clusterIP"]);
-        let Some(first) = list(&spec["ports"]).next() else {
+        let Some(first) = items(&spec["ports"]).iter().next() else {
             return;
         };
         let prefix = constant(text(&service["metadata"]["name"]));
@@ -89,7 +90,7 @@ impl Variables {
             &format!("{prefix}_SERVICE_PORT"),
             &first["port"].to_string(),
         );
-        for port in list(&spec["ports"]) {
+        for port in items(&spec["ports"]) {
             let name = text(&port["name"]);
             if !name.is_empty() {
                 let name = format!("{prefix}_SERVICE_PORT_{}", constant(name));
@@ -97,7 +98,7 @@ impl Variables {
             }
         }
         self.put(&format!("{prefix}_PORT"), &address(first));
-        for port in list(&spec["ports"]) {
+        for port in items(&spec["ports"]) {
             let protocol = text(&port["protocol"]);
             let prefix = format!("{prefix}_PORT_{}_{protocol}", port["port"]);
             self.put(&prefix, &address(port));

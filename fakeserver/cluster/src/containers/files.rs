@@ -30,10 +30,10 @@ impl Files {
         self.contents.insert(resolved("/", path), content.into());
     }
 
-    /// Adds a folder, and removes what was below it.
+    /// Adds a folder, and removes everything below it.
     pub(super) fn mount(&mut self, path: &str) {
         let path = resolved("/", path);
-        self.contents.retain(|known, _| !is_within(known, &path));
+        self.contents.retain(|other, _| !is_within(other, &path));
         self.folders.insert(path);
     }
 
@@ -44,7 +44,7 @@ impl Files {
             return Ok(content.clone());
         }
         let mut all = self.contents.keys().chain(&self.folders);
-        if all.any(|known| is_within(known, &path)) {
+        if all.any(|other| is_within(other, &path)) {
             Err(FileError::Folder)
         } else {
             Err(FileError::Missing)
@@ -59,9 +59,9 @@ impl Files {
             path => path.len() + 1,
         };
         let all = self.contents.keys().chain(&self.folders);
-        let below = all.filter(|known| is_within(known, &path) && **known != path);
+        let below = all.filter(|other| is_within(other, &path) && **other != path);
         let names: BTreeSet<&str> = below
-            .filter_map(|known| known[prefix..].split('/').next())
+            .filter_map(|other| other[prefix..].split('/').next())
             .collect();
         names.into_iter().collect()
     }
@@ -121,7 +121,7 @@ mod tests {
         assert_eq!(files.names_in("/", "etc"), ["config", "hostname"]);
         assert_eq!(files.names_in("/", "/"), ["empty", "etc"]);
         assert_eq!(files.names_in("/etc", "config"), ["a"]);
-        // What is mounted hides what was there.
+        // A mount hides the former content.
         files.mount("/etc");
         assert_eq!(files.names_in("/", "/etc"), ["config"]);
         assert_eq!(files.read("/", "/etc/config/a"), Err(FileError::Missing));

@@ -40,7 +40,7 @@ impl SharedLog {
         self.lock().is_ended()
     }
 
-    /// Returns what `selection` selects of the log as it is now.
+    /// Returns the selected lines of the present log.
     pub(crate) fn read(&self, selection: LogSelection) -> Vec<Bytes> {
         let log = self.lock();
         let mut reader = LogReader::new(&log, selection);
@@ -61,7 +61,7 @@ impl SharedLog {
         LogFollower::new(self, reader, leave)
     }
 
-    /// Follows what is written from now on, until `leave` fires.
+    /// Follows lines that are written from now on, until `leave` fires.
     pub(crate) fn follow_from_end(self: Arc<Self>, leave: CancellationToken) -> LogFollower {
         let reader = LogReader::at_end(&self.lock());
         LogFollower::new(self, reader, leave)
@@ -88,7 +88,7 @@ impl LogFollower {
     ///
     /// # Cancel safety
     ///
-    /// Nothing is lost if dropped.
+    /// No line is lost if the future is dropped.
     pub(crate) async fn next_text(&mut self) -> Option<Bytes> {
         self.next(|reader, log| Some(reader.read_text(log)).filter(|text| !text.is_empty()))
             .await
@@ -98,7 +98,7 @@ impl LogFollower {
     ///
     /// # Cancel safety
     ///
-    /// Nothing is lost if dropped.
+    /// No line is lost if the future is dropped.
     pub(crate) async fn next_lines(&mut self) -> Option<Vec<Line>> {
         self.next(|reader, log| Some(reader.read_lines(log)).filter(|lines| !lines.is_empty()))
             .await
@@ -113,7 +113,7 @@ impl LogFollower {
     ///
     /// # Cancel safety
     ///
-    /// It can be dropped and called again.
+    /// The future can be dropped, and the function called again.
     pub(crate) async fn ended(&mut self) {
         while self.next_lines().await.is_some() {}
     }

@@ -152,14 +152,14 @@ mod tests {
         }
         assert_eq!(log.next_number(), 10_000);
         assert!(log.lines.len() > 1_000, "{}", log.lines.len());
-        // A reader that has fallen behind goes on with what is there.
+        // A reader that has fallen behind continues with the oldest remaining line.
         assert!(texts(&log, 0)[0].starts_with(&format!("line {} ", log.dropped)));
         assert!(texts(&log, 9_998)[0].starts_with("line 9998 "));
         assert_eq!(texts(&log, 20_000), [""; 0]);
     }
 
     #[test]
-    fn a_tail_is_at_most_what_is_there() {
+    fn a_tail_has_at_most_all_lines() {
         let log = written("a\nb\nc");
         assert_eq!(texts(&log, log.tail(2)), ["b", "c"]);
         assert_eq!(texts(&log, log.tail(9)), ["a", "b", "c"]);

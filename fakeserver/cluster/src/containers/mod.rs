@@ -27,7 +27,7 @@ use std::{
 
 use fakeserver_kinds::{
     core::pod,
-    metrics::usage::{Amount, Scripted, ScriptedContainers},
+    metrics::usage::{Amount, ScriptedContainers, ScriptedUsage},
 };
 use fakeserver_server::{
     nodes::{ContainerOptions, ExecOutput, ExecRequest},
@@ -43,7 +43,7 @@ pub(crate) use self::{
     follower::LogFollower,
     log::OutputStream,
     references::{Holder, Reference},
-    session::{CommandSession, CommandWork, ForwardTarget, Session, Work},
+    session::{CommandSession, CommandWork, ForwardTarget, Session, SessionWork},
     sources::{Entries, PodSources},
 };
 
@@ -136,7 +136,7 @@ impl Containers {
         })
     }
 
-    /// Sets what the present run of a container uses from which time on, the earliest first.
+    /// Sets the usage of the present run of a container: steps and their times, the earliest first.
     pub(crate) fn set_usage(
         &self,
         pod: &ObjectKey,
@@ -146,12 +146,12 @@ impl Containers {
         self.with(pod, container, |logs| logs.usage = usage);
     }
 
-    /// Returns what the containers of a pod use at a time, as far as stages say it.
+    /// Returns the usage of the containers of a pod at a time, as far as stages set it.
     pub(crate) fn usage(&self, pod: &ObjectKey, at: Timestamp) -> ScriptedContainers {
         let all = self.lock();
         let containers = all.get(pod).into_iter().flatten();
         let now = |usage: &[(Timestamp, Amount)]| {
-            let mut scripted = Scripted::default();
+            let mut scripted = ScriptedUsage::default();
             let past = usage.iter().take_while(|(from, _)| *from <= at);
             past.for_each(|(_, amount)| scripted.set(*amount));
             scripted
@@ -307,7 +307,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn followers_hear_what_comes_and_the_end() {
+    async fn followers_receive_new_lines_and_the_end() {
         let containers = Containers::new(ContainerOptions::default(), &CancellationToken::new());
         write(&containers, "before");
         let log = containers.log(&key("p"), "c", false).unwrap();

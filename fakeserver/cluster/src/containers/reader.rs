@@ -12,7 +12,7 @@ const BATCH_MAX: usize = 256;
 /// RFC 3339 with all nine digits of the second, as kubelets write the time of a line.
 const TIME_FORMAT: &str = "%Y-%m-%dT%H:%M:%S%.9fZ";
 
-/// A place in a log, and what is still to be read from there.
+/// A position in a log, and the limits of the rest to be read.
 #[derive(Debug)]
 pub(crate) struct LogReader {
     next: u64,
@@ -32,7 +32,7 @@ impl LogReader {
         }
     }
 
-    /// Creates a reader of what is written to `log` from now on.
+    /// Creates a reader of lines that are written to `log` from now on.
     pub(crate) fn at_end(log: &Log) -> Self {
         Self {
             next: log.next_number(),
@@ -41,7 +41,7 @@ impl LogReader {
         }
     }
 
-    /// Returns the next lines, some of them if there are many. None are left if there are none.
+    /// Returns some of the next lines. An empty result means that no line is left.
     pub(crate) fn read_lines(&mut self, log: &Log) -> Vec<Line> {
         self.next = self.next.max(log.first_number());
         let mut lines = Vec::new();
@@ -57,7 +57,7 @@ impl LogReader {
         lines
     }
 
-    /// Returns the text of the next lines, which is empty if there are none.
+    /// Returns the text of the next lines; empty without any.
     pub(crate) fn read_text(&mut self, log: &Log) -> Bytes {
         let mut text = BytesMut::new();
         for line in self.read_lines(log) {
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reader_goes_on_where_it_was_and_leaves_out_what_is_gone() {
+    fn a_reader_continues_at_its_position_and_skips_dropped_lines() {
         let mut log = log();
         let mut reader = LogReader::at_end(&log);
         let mut all = LogReader::new(&log, LogSelection::default());

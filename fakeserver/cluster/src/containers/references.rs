@@ -1,8 +1,9 @@
 //! References of pods to config maps and secrets: those of volumes, of whole environments, and of single variables.
 
+use fakeserver_value::read::text;
 use serde_json::Value;
 
-use super::sources::{Entries, PodSources, text};
+use super::sources::{Entries, PodSources};
 
 /// A reference to a config map or a secret of the pod's namespace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -11,7 +12,7 @@ pub(crate) struct Reference<'a> {
     pub(crate) name: &'a str,
     /// True if a pod does without it, or without parts of it.
     pub(crate) is_optional: bool,
-    pub(crate) part: Part<'a>,
+    pub(crate) part: EntrySelection<'a>,
 }
 
 /// The kind of an object that holds entries.
@@ -23,7 +24,7 @@ pub(crate) enum Holder {
 
 /// The entries that a reference is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Part<'a> {
+pub(crate) enum EntrySelection<'a> {
     All,
     /// Items with a `key`, and the `path` that it gets in a volume.
     Items(&'a [Value]),
@@ -45,7 +46,7 @@ impl<'a> Reference<'a> {
             let items = reference["items"]
                 .as_array()
                 .filter(|items| !items.is_empty());
-            let part = items.map_or(Part::All, |items| Part::Items(items));
+            let part = items.map_or(EntrySelection::All, |items| EntrySelection::Items(items));
             Self::of(holder, reference, field, part)
         };
         let map = read(Holder::ConfigMap, map, "name");
@@ -55,7 +56,7 @@ impl<'a> Reference<'a> {
     /// Reads the reference of an entry of `envFrom`.
     pub(crate) fn of_environment(source: &'a Value) -> Option<Self> {
         let (map, secret) = (&source["configMapRef"], &source["secretRef"]);
-        let read = |holder, reference| Self::of(holder, reference, "name", Part::All);
+        let read = |holder, reference| Self::of(holder, reference, "name", EntrySelection::All);
         read(Holder::ConfigMap, map).or_else(|| read(Holder::Secret, secret))
     }
 
@@ -63,13 +64,18 @@ impl<'a> Reference<'a> {
     pub(crate) fn of_variable(from: &'a Value) -> Option<Self> {
         let (map, secret) = (&from["configMapKeyRef"], &from["secretKeyRef"]);
         let read = |holder, reference: &'a Value| {
-            let part = Part::Key(text(&reference["key"]));
+            let part = EntrySelection::Key(text(&reference["key"]));
             Self::of(holder, reference, "name", part)
         };
         read(Holder::ConfigMap, map).or_else(|| read(Holder::Secret, secret))
     }
 
-    fn of(holder: Holder, reference: &'a Value, field: &str, part: Part<'a>) -> Option<Self> {
+    fn of(
+        holder: Holder,
+        reference: &'a Value,
+        field: &str,
+        part: EntrySelection<'a>,
+    ) -> Option<Self> {
         Some(Self {
             holder,
             name: reference[field].as_str()?,
@@ -87,9 +93,9 @@ impl<'a> Reference<'a> {
     }
 }
 
-// === impl Part ===
+// === impl EntrySelection ===
 
-impl<'a> Part<'a> {
+impl<'a> EntrySelection<'a> {
     /// Returns the keys that have to be there.
     pub(crate) fn keys(self) -> Vec<&'a str> {
         match self {
@@ -127,7 +133,7 @@ mod tests {
             holder,
             name,
             is_optional: false,
-            part: Part::All,
+            part: EntrySelection::All,
         };
         let map = json!({"configMap": {"name": "m", "optional": true}});
         let optional = Reference {
@@ -147,7 +153,7 @@ mod tests {
         assert_eq!(read, Some(whole(Holder::Secret, "s")));
         let from = json!({"configMapKeyRef": {"name": "m", "key": "k"}});
         let read = Reference::of_variable(&from).unwrap();
-        assert_eq!((read.name, read.part), ("m", Part::Key("k")));
+        assert_eq!((read.name, read.part), ("m", EntrySelection::Key("k")));
         let other = json!({"fieldRef": {"fieldPath": "metadata.name"}, "emptyDir": {}});
         assert_eq!(Reference::of_variable(&other), None);
         assert_eq!(Reference::of_volume(&other), None);
@@ -158,11 +164,11 @@ mod tests {
         let entries = Entries::from([("a".into(), b"1".to_vec()), ("b".into(), b"2".to_vec())]);
         let item = |key: &str, path: &str| json!({"key": key, "path": path});
         let items = [item("a", "x/y"), item("a", "x/z"), item("c", "z")];
-        let part = Part::Items(&items);
+        let part = EntrySelection::Items(&items);
         assert_eq!(part.keys(), ["a", "a", "c"]);
         let chosen = part.chosen(entries.clone());
         let expected = ["x/y", "x/z"].map(|path| (path.to_owned(), b"1".to_vec()));
         assert_eq!(chosen, Entries::from(expected));
-        assert_eq!(Part::All.chosen(entries.clone()), entries);
+        assert_eq!(EntrySelection::All.chosen(entries.clone()), entries);
     }
 }

@@ -4,13 +4,13 @@ use super::{command::Program, follower::LogFollower};
 
 /// A connection with a container, and what happens on it.
 pub(crate) struct Session {
-    pub(crate) work: Work,
+    pub(crate) work: SessionWork,
     /// The log whose end is that of the session; none if it ends by itself.
     pub(crate) life: Option<LogFollower>,
 }
 
 /// The work of a session.
-pub(crate) enum Work {
+pub(crate) enum SessionWork {
     Command(CommandSession),
     /// Connects with ports of a pod.
     Forward(ForwardTarget),
@@ -28,7 +28,7 @@ pub(crate) struct CommandSession {
 pub(crate) enum CommandWork {
     /// Runs a command, which stands in messages as it does here.
     Run { program: Program, command: String },
-    /// Shows what the container writes.
+    /// Shows the output of the container.
     Attach(LogFollower),
     /// Ends with this error.
     Fail(String),
@@ -39,9 +39,9 @@ pub(crate) enum CommandWork {
 pub(crate) struct ForwardTarget {
     /// The ports, unless the protocol names them.
     pub(crate) ports: Vec<u16>,
-    /// As errors name the pod.
+    /// The pod as errors name it.
     pub(crate) name: String,
     pub(crate) uid: String,
-    /// The address that stands for the pod, or the reason why there is none.
+    /// The address that stands for the pod, or the reason why it has none.
     pub(crate) address: Result<String, String>,
 }

@@ -1,5 +1,6 @@
 //! The setting in which a container's commands run: its variables, files and folder.
 
+use fakeserver_value::read::text;
 use serde_json::Value;
 
 use super::{command::Setting, environment, sources::PodSources, volumes};
@@ -13,7 +14,7 @@ impl Setting {
             None | Some("") => &pod["metadata"]["name"],
             Some(_) => &pod["spec"]["hostname"],
         };
-        let host_name = host_name.as_str().unwrap_or_default();
+        let host_name = text(host_name);
         let folder = container["workingDir"].as_str();
         Self {
             variables: environment::variables(pod, container, host_name, sources),
@@ -39,10 +40,10 @@ mod tests {
     use super::*;
     use crate::containers::sources::Entries;
 
-    /// A config map, a secret, a service, and a token that says what it was asked for.
-    struct Fixed;
+    /// A config map, a secret, a service, and a token that names its audience.
+    struct FixedSources;
 
-    impl PodSources for Fixed {
+    impl PodSources for FixedSources {
         fn config_map(&self, name: &str) -> Option<Entries> {
             let entry = |key: &str, value: &[u8]| (key.to_owned(), value.to_vec());
             let entries = [
@@ -85,7 +86,7 @@ mod tests {
 
     fn setting(spec: &Value) -> Setting {
         let pod = pod(spec);
-        Setting::of(&pod, &pod["spec"]["containers"][0], &Fixed)
+        Setting::of(&pod, &pod["spec"]["containers"][0], &FixedSources)
     }
 
     #[test]
@@ -149,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn volumes_have_the_files_that_objects_tell() {
+    fn volumes_have_the_files_of_their_objects() {
         let setting = setting(&json!({
             "hostname": "h",
             "containers": [{"workingDir": "/srv", "volumeMounts": [

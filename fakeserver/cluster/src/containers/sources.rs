@@ -1,4 +1,4 @@
-//! The seam to what a pod's containers get from elsewhere.
+//! The interface to objects and tokens that the containers of a pod need.
 
 use std::collections::BTreeMap;
 
@@ -20,14 +20,4 @@ pub(crate) trait PodSources {
 
     /// Returns a token of the pod's service account, for the server itself if the audience is empty.
     fn token(&self, audience: &str, seconds: i64) -> Option<String>;
-}
-
-/// Returns the items of a list; none if there is no list.
-pub(super) fn list(value: &Value) -> impl Iterator<Item = &Value> {
-    value.as_array().into_iter().flatten()
-}
-
-/// Returns a text, which is empty if there is none.
-pub(super) fn text(value: &Value) -> &str {
-    value.as_str().unwrap_or_default()
 }

@@ -1,12 +1,13 @@
 //! The files of a container: those that its volumes hold, as far as objects tell them, and those that kubelets write.
 
+use fakeserver_value::read::{items, text};
 use serde_json::Value;
 
 use super::{
     downward::{field, resource},
     files::Files,
     references::Reference,
-    sources::{Entries, PodSources, list, text},
+    sources::{Entries, PodSources},
 };
 
 /// The time for which a token is asked if its volume says none, in seconds.
@@ -29,18 +30,18 @@ pub(super) fn files(
     for folder in FOLDERS {
         files.mount(folder);
     }
-    let address = pod["status"]["podIP"].as_str().unwrap_or_default();
+    let address = text(&pod["status"]["podIP"]);
     files.put("/etc/hostname", format!("{host_name}\n"));
     files.put(
         "/etc/hosts",
         format!("127.0.0.1\tlocalhost\n{address}\t{host_name}\n"),
     );
-    let mut mounts: Vec<&Value> = list(&container["volumeMounts"]).collect();
+    let mut mounts: Vec<&Value> = items(&container["volumeMounts"]).iter().collect();
     // A mount below another one is made after it.
     mounts.sort_by_key(|mount| text(&mount["mountPath"]));
     for mount in mounts {
         let name = &mount["name"];
-        let mut volumes = list(&pod["spec"]["volumes"]);
+        let mut volumes = items(&pod["spec"]["volumes"]).iter();
         let Some(volume) = volumes.find(|volume| volume["name"] == *name) else {
             continue;
         };
@@ -79,10 +80,10 @@ fn contents(volume: &Value, pod: &Value, container: &Value, sources: &dyn PodSou
         return chosen(&reference, sources);
     }
     if !volume["downwardAPI"].is_null() {
-        return told(&volume["downwardAPI"]["items"], pod, container);
+        return downward_files(&volume["downwardAPI"]["items"], pod, container);
     }
     let mut contents = Entries::new();
-    for source in list(&volume["projected"]["sources"]) {
+    for source in items(&volume["projected"]["sources"]) {
         contents.extend(projected(source, pod, container, sources));
     }
     contents
@@ -100,7 +101,7 @@ fn projected(source: &Value, pod: &Value, container: &Value, sources: &dyn PodSo
     }
     match Reference::of_volume(source) {
         Some(reference) => chosen(&reference, sources),
-        None => told(&source["downwardAPI"]["items"], pod, container),
+        None => downward_files(&source["downwardAPI"]["items"], pod, container),
     }
 }
 
@@ -111,8 +112,8 @@ fn chosen(reference: &Reference<'_>, sources: &dyn PodSources) -> Entries {
 }
 
 /// Returns the files of the downward API.
-fn told(items: &Value, pod: &Value, container: &Value) -> Entries {
-    let files = list(items).filter_map(|item| {
+fn downward_files(entries: &Value, pod: &Value, container: &Value) -> Entries {
+    let files = items(entries).iter().filter_map(|item| {
         let selector = &item["resourceFieldRef"];
         let content = if selector.is_null() {
             field(pod, text(&item["fieldRef"]["fieldPath"]))

@@ -13,7 +13,9 @@ use super::{
     status::is_running,
     upgrade::{self, Upgrade},
 };
-use crate::containers::{CommandSession, CommandWork, Containers, Program, Session, Setting, Work};
+use crate::containers::{
+    CommandSession, CommandWork, Containers, Program, Session, SessionWork, Setting,
+};
 
 /// Answers with a session that begins when the client's connection is upgraded.
 pub(super) fn serve(
@@ -50,7 +52,7 @@ pub(super) fn serve(
     };
     let is_set = |name: &str| request.query.bool(name).unwrap_or_default();
     let session = Session {
-        work: Work::Command(CommandSession {
+        work: SessionWork::Command(CommandSession {
             work,
             has_stdin: is_set("stdin"),
             is_terminal: is_set("tty"),
@@ -70,11 +72,11 @@ fn program(
     container: &str,
 ) -> (Program, String) {
     let command: Vec<String> = request.query.all("command").map(str::to_owned).collect();
-    let shown = format!("[{}]", command.join(" "));
+    let command_line = format!("[{}]", command.join(" "));
     let namespace = request.target.path.namespace.as_deref().unwrap_or_default();
-    let asked = ExecRequest::new(namespace, request.target.name(), container, command);
-    if let Some(output) = containers.answer(&asked) {
-        return (Program::finished(output), shown);
+    let exec_request = ExecRequest::new(namespace, request.target.name(), container, command);
+    if let Some(output) = containers.answer(&exec_request) {
+        return (Program::finished(output), command_line);
     }
     let lists = ["containers", "initContainers", "ephemeralContainers"];
     let mut all = lists
@@ -87,5 +89,8 @@ fn program(
     let sources = StoredSources::new(api, namespace, pod);
     let setting = Setting::of(pod, spec, &sources);
     let now = api.backend.clock.now();
-    (Program::new(&asked.command, setting, now), shown)
+    (
+        Program::new(&exec_request.command, setting, now),
+        command_line,
+    )
 }

@@ -10,7 +10,7 @@ use http::{StatusCode, header};
 use serde_json::Value;
 
 use super::upgrade::{self, Upgrade};
-use crate::containers::{Containers, ForwardTarget, Session, Work};
+use crate::containers::{Containers, ForwardTarget, Session, SessionWork};
 
 /// The number of ports whose channels have numbers in a byte.
 const PORTS_MAX: usize = 64;
@@ -51,7 +51,7 @@ pub(super) fn serve(
         address: containers.address(pod),
     };
     let session = Session {
-        work: Work::Forward(target),
+        work: SessionWork::Forward(target),
         life: Some(log.follow_from_end(containers.leave_token())),
     };
     Ok(upgrade::pending(api, session))

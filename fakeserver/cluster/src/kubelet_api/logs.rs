@@ -36,7 +36,7 @@ pub(crate) fn serve(
         is_stored.then(|| containers.log(&key, container, is_previous))
     });
     let log = log.ok_or_else(|| Status::not_found(request.target.named(key.name())))?;
-    // The status tells of a run before this server's.
+    // The container may have run before this server started, and then has a status but no log.
     let log = log.unwrap_or_default();
     let selection = options.selection(backend.clock.now());
     let body = if options.follows {

@@ -14,7 +14,7 @@ use fakeserver_server::{
     verbs::subresources::container::unanswered,
     verbs::{Api, Request, Verb},
 };
-use fakeserver_value::status::Status;
+use fakeserver_value::{read::items, status::Status};
 use http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, header};
 use hyper::client::conn::http1;
 use hyper_util::rt::TokioIo;
@@ -28,7 +28,7 @@ const SLASHES: usize = 8;
 
 /// A pod or service, and the port of it.
 #[derive(Debug)]
-struct Place<'a> {
+struct ProxyTarget<'a> {
     name: &'a str,
     /// A number or a name; empty for any.
     port: &'a str,
@@ -71,7 +71,7 @@ pub(crate) async fn serve(
     let handshake = http1::handshake(TokioIo::new(stream)).await;
     let (mut sender, connection) = handshake.map_err(|error| unreachable(&error.to_string()))?;
     let stop = api.tasks.stop_token().clone();
-    // It ends with the answer, or when nobody reads that any more.
+    // The task ends with the answer, or when the client stops reading it.
     api.tasks.spawn(async move {
         stop.run_until_cancelled(connection).await;
     });
@@ -86,7 +86,7 @@ pub(crate) async fn serve(
 }
 
 /// Finds the pod of that name.
-fn find_pod(api: &Api, request: &Request<'_>, place: &Place<'_>) -> Result<Value, Status> {
+fn find_pod(api: &Api, request: &Request<'_>, place: &ProxyTarget<'_>) -> Result<Value, Status> {
     let key = request.target.key(place.name);
     let pod = api.backend.storage.view(|view| view.get(&key).cloned());
     let pod = pod.ok_or_else(|| Status::not_found(request.target.named(place.name)))?;
@@ -97,7 +97,7 @@ fn find_pod(api: &Api, request: &Request<'_>, place: &Place<'_>) -> Result<Value
 fn find_pod_of_service(
     api: &Api,
     request: &Request<'_>,
-    place: &Place<'_>,
+    place: &ProxyTarget<'_>,
 ) -> Result<Value, Status> {
     let get = |key: &ObjectKey| {
         let object = api.backend.storage.view(|view| view.get(key).cloned())?;
@@ -107,7 +107,7 @@ fn find_pod_of_service(
     let service = get(&key).ok_or_else(|| Status::not_found(request.target.named(name)))?;
     let none =
         || Status::service_unavailable(format!("no endpoints available for service {name:?}"));
-    let mut ports = list(&service["spec"]["ports"]);
+    let mut ports = items(&service["spec"]["ports"]).iter();
     match place.port.parse::<i64>() {
         Ok(number) if !ports.any(|port| port["port"] == number) => {
             return Err(Status::service_unavailable(format!(
@@ -127,18 +127,20 @@ fn find_pod_of_service(
         ))
     };
     let endpoints = beside(&endpoints::KIND, name).ok_or_else(none)?;
-    let mut addresses = list(&endpoints["subsets"]).flat_map(|subset| list(&subset["addresses"]));
+    let mut addresses = items(&endpoints["subsets"])
+        .iter()
+        .flat_map(|subset| items(&subset["addresses"]));
     let pod =
         addresses.find_map(|address| beside(&pod::KIND, address["targetRef"]["name"].as_str()?));
     pod.ok_or_else(none)
 }
 
 /// Takes `name`, `name:port` or `scheme:name:port` apart.
-fn named<'a>(text: &'a str, kind: &str) -> Result<Place<'a>, Status> {
+fn named<'a>(text: &'a str, kind: &str) -> Result<ProxyTarget<'a>, Status> {
     let parts: Vec<&str> = text.split(':').collect();
     let place = match parts[..] {
-        [name] => Some(Place { name, port: "" }),
-        [name, port] | ["" | "http", name, port] => Some(Place { name, port }),
+        [name] => Some(ProxyTarget { name, port: "" }),
+        [name, port] | ["" | "http", name, port] => Some(ProxyTarget { name, port }),
         _ => None,
     };
     let place = place.filter(|place| !place.name.is_empty());
@@ -174,7 +176,7 @@ fn forwarded_uri(uri: &Uri, path: &str) -> Uri {
         Some(query) => format!("/{path}?{query}"),
         None => format!("/{path}"),
     };
-    // It is a part of a path that was one.
+    // The text is a part of a valid path, so that it parses.
     target.parse().unwrap_or_default()
 }
 
@@ -189,10 +191,6 @@ fn relocate(headers: &mut HeaderMap, prefix: &str) {
     if let Ok(to) = HeaderValue::try_from(format!("{prefix}{path}")) {
         headers.insert(header::LOCATION, to);
     }
-}
-
-fn list(value: &Value) -> impl Iterator<Item = &Value> {
-    value.as_array().into_iter().flatten()
 }
 
 #[cfg(test)]

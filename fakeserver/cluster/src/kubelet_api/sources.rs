@@ -89,7 +89,7 @@ impl PodSources for StoredSources<'_> {
     }
 }
 
-/// Returns the entries of a map of base64. What is none is left out.
+/// Returns the entries of a map of base64. Invalid base64 is left out.
 fn decoded(map: &Value) -> Entries {
     let entries = map.as_object().into_iter().flatten();
     let decoded = entries.filter_map(|(name, value)| {

@@ -1,5 +1,6 @@
 //! The state of a container, as the status of its pod tells it.
 
+use fakeserver_value::read::text;
 use serde_json::Value;
 
 /// Returns the status of a container, if its kubelet has set one.
@@ -30,7 +31,7 @@ pub(super) fn is_between_runs(pod: &Value, container: &str) -> bool {
 
 /// Returns the reason why a container has no log, in the words of a kubelet.
 pub(super) fn log_problem(pod: &Value, container: &str, is_previous: bool) -> Option<String> {
-    let name = pod["metadata"]["name"].as_str().unwrap_or_default();
+    let name = text(&pod["metadata"]["name"]);
     let Some(status) = status_of(pod, container) else {
         return Some(format!(
             "container {container:?} in pod {name:?} is not available"
@@ -82,14 +83,14 @@ mod tests {
 
     #[test]
     fn a_container_has_a_log_when_it_has_run() {
-        let said = |statuses: Value| problem(&statuses, false).unwrap_or_default();
+        let message_of = |statuses: Value| problem(&statuses, false).unwrap_or_default();
         assert_eq!(
-            said(json!([{"name": "other"}])),
+            message_of(json!([{"name": "other"}])),
             "container \"c\" in pod \"p\" is not available"
         );
         let state = |state: Value| json!([{"name": "c", "state": state}]);
         assert_eq!(
-            said(state(json!({}))),
+            message_of(state(json!({}))),
             "container \"c\" in pod \"p\" is waiting to start - no logs yet"
         );
         for (reason, words) in [
@@ -99,7 +100,7 @@ mod tests {
         ] {
             let waiting = state(json!({"waiting": {"reason": reason}}));
             let wanted = format!("container \"c\" in pod \"p\" is waiting to start: {words}");
-            assert_eq!(said(waiting), wanted);
+            assert_eq!(message_of(waiting), wanted);
         }
         let running = state(json!({"running": {}}));
         assert_eq!(problem(&running, false), None);

@@ -10,11 +10,11 @@ use fakeserver_value::status::Status;
 use http::{StatusCode, header};
 
 use crate::{
-    containers::{CommandSession, CommandWork, Session, Work},
+    containers::{CommandSession, CommandWork, Session, SessionWork},
     streams::WaitingSession,
 };
 
-/// The version of the protocol of streams whose errors are told by the streams themselves.
+/// The version of the protocol of streams whose errors travel in the streams themselves.
 const V5: &str = "v5.channel.k8s.io";
 
 /// The beginning of protocols that are SPDY within a WebSocket.
@@ -45,7 +45,7 @@ impl Upgrade {
         if !wanted.eq_ignore_ascii_case("websocket") {
             return Err(Status::bad_request("Upgrade request required"));
         }
-        // Whoever may read could write otherwise, since WebSockets begin with a GET.
+        // A WebSocket begins with a GET. Without this check a user with the right to read could run commands.
         request.requester.check_create(&request.target)?;
         let protocols = spoken_protocols(request.headers);
         let mut upgrade = Self {
@@ -71,7 +71,7 @@ impl Upgrade {
             return (StatusCode::INTERNAL_SERVER_ERROR, content_type, why).into_response();
         }
         let session = Session {
-            work: Work::Command(CommandSession {
+            work: SessionWork::Command(CommandSession {
                 work: CommandWork::Fail(format!("unable to upgrade connection: {why}")),
                 has_stdin: false,
                 is_terminal: false,

@@ -51,20 +51,20 @@ impl Simulation {
     }
 
     fn tick(&self, backend: &Backend) {
-        let mut living = self.lock();
-        let Some(living) = living.as_mut() else {
+        let mut live = self.lock();
+        let Some(live) = live.as_mut() else {
             return;
         };
-        living.ticks += 1;
-        let since = i64::from(TICK_MILLISECONDS) * i64::from(living.ticks);
-        let now = living.beginning.as_millisecond().saturating_add(since);
+        live.ticks += 1;
+        let since = i64::from(TICK_MILLISECONDS) * i64::from(live.ticks);
+        let now = live.beginning.as_millisecond().saturating_add(since);
         let done: Result<(), Infallible> = backend.storage.transact(|tx| {
             let mut printer = Printer {
                 tx,
-                stencils: &living.stencils,
+                prototypes: &live.prototypes,
                 written: 0,
             };
-            living.machine.tick(&mut living.world, &mut printer, now);
+            live.machine.tick(&mut live.world, &mut printer, now);
             Ok(())
         });
         let Ok(()) = done;

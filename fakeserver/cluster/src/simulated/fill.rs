@@ -5,10 +5,10 @@ use std::convert::Infallible;
 use fakeserver_server::write::Backend;
 
 use super::{
-    Living, Simulation,
+    LiveCluster, Simulation,
     churn::Machine,
     print::{Mode, Printer},
-    prototypes::Stencils,
+    prototypes::Prototypes,
     shape,
     world::World,
 };
@@ -18,7 +18,7 @@ const WRITES_PER_TRANSACTION: u32 = 1_000;
 
 /// A part of the world that is written together.
 #[derive(Clone, Copy, Debug)]
-enum Part {
+enum WorldPart {
     Namespace(usize),
     Node(u32),
     Daemon(usize),
@@ -31,7 +31,7 @@ enum Part {
 impl Simulation {
     /// Writes the cluster into an empty store. `progress` hears how many objects are in, and how many there will be.
     pub(super) fn write_all(&self, backend: &Backend, progress: &mut dyn FnMut(usize, usize)) {
-        let stencils = Stencils::new(&backend.registry());
+        let prototypes = Prototypes::new(&backend.registry());
         let beginning = backend.clock.now();
         let mut world = shape::found(&self.options, backend.entropy.seed(), beginning.as_second());
         let count = objects(&world);
@@ -41,7 +41,7 @@ impl Simulation {
             let done: Result<u32, Infallible> = backend.storage.transact(|tx| {
                 let mut printer = Printer {
                     tx,
-                    stencils: &stencils,
+                    prototypes: &prototypes,
                     written: 0,
                 };
                 while printer.written < WRITES_PER_TRANSACTION
@@ -58,8 +58,8 @@ impl Simulation {
         drop(parts);
         let churn = self.options.churn.clone();
         let machine = Machine::new(churn, &mut world, beginning.as_millisecond());
-        *self.lock() = Some(Living {
-            stencils,
+        *self.lock() = Some(LiveCluster {
+            prototypes,
             world,
             machine,
             beginning,
@@ -68,14 +68,14 @@ impl Simulation {
     }
 }
 
-fn parts(world: &World) -> impl Iterator<Item = Part> + use<> {
+fn parts(world: &World) -> impl Iterator<Item = WorldPart> + use<> {
     let nodes = u32::try_from(world.nodes.len()).unwrap_or(u32::MAX);
-    let namespaces = (0..world.namespaces.len()).map(Part::Namespace);
+    let namespaces = (0..world.namespaces.len()).map(WorldPart::Namespace);
     namespaces
-        .chain((0..nodes).map(Part::Node))
-        .chain((0..world.daemons.len()).map(Part::Daemon))
-        .chain((0..world.apps.len()).map(Part::App))
-        .chain((0..world.crons.len()).map(Part::Cron))
+        .chain((0..nodes).map(WorldPart::Node))
+        .chain((0..world.daemons.len()).map(WorldPart::Daemon))
+        .chain((0..world.apps.len()).map(WorldPart::App))
+        .chain((0..world.crons.len()).map(WorldPart::Cron))
 }
 
 /// Returns the number of objects of the world.
@@ -93,23 +93,23 @@ fn objects(world: &World) -> usize {
         + world.pods.len()
 }
 
-fn write(printer: &mut Printer<'_, '_>, world: &World, part: Part, now: i64) {
+fn write(printer: &mut Printer<'_, '_>, world: &World, part: WorldPart, now: i64) {
     let pods = |printer: &mut Printer<'_, '_>, numbers: &[u32]| {
         for pod in numbers.iter().filter_map(|number| world.pods.get(*number)) {
             printer.pod(world, pod, Mode::Create);
         }
     };
     match part {
-        Part::Namespace(number) => printer.namespace(world, number),
-        Part::Node(number) => {
+        WorldPart::Namespace(number) => printer.namespace(world, number),
+        WorldPart::Node(number) => {
             printer.node(world, number, Mode::Create);
             printer.lease(world.node(number), (now, 0), Mode::Create);
         }
-        Part::Daemon(number) => {
+        WorldPart::Daemon(number) => {
             printer.daemon_set(world, number, now, Mode::Create);
             pods(printer, &world.daemons[number].pods);
         }
-        Part::App(number) => {
+        WorldPart::App(number) => {
             let app = &world.apps[number];
             printer.app_data(world, app);
             printer.deployment(world, app, Mode::Create);
@@ -121,7 +121,7 @@ fn write(printer: &mut Printer<'_, '_>, world: &World, part: Part, now: i64) {
                 printer.slice(world, app, slice, Mode::Create);
             }
         }
-        Part::Cron(number) => {
+        WorldPart::Cron(number) => {
             let cron = &world.crons[number];
             printer.cron_job(world, cron, Mode::Create);
             for job in cron.jobs.iter().filter_map(|job| world.jobs.get(*job)) {

@@ -5,7 +5,7 @@ use fakeserver_server::store::{number_hole, raw_hole, text_hole};
 /// A place in the prototype of an object that is filled in for each object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-pub(super) enum Hole {
+pub(super) enum Placeholder {
     Name,
     Namespace,
     Uid,
@@ -21,9 +21,9 @@ pub(super) enum Hole {
     PodIp,
     Started,
     Ready,
-    /// The time at which a pod was told to stop, or its node was lost.
+    /// The time at which a pod was deleted, or its node was lost.
     Ended,
-    /// The version of an image, and what it is the digest of.
+    /// The version of an image, of which the digest is computed.
     Version,
     Digest,
     ContainerA,
@@ -39,7 +39,7 @@ pub(super) enum Hole {
     Zone,
     Number,
     Pods,
-    /// The type of machine that a node is, and what it has, altogether and for pods.
+    /// The machine type of a node; its capacity and allocatable resources follow.
     InstanceType,
     Cpu,
     Memory,
@@ -58,15 +58,15 @@ pub(super) enum Hole {
 }
 
 /// The number of placeholders.
-const COUNT: usize = Hole::Data as usize + 1;
+const COUNT: usize = Placeholder::Data as usize + 1;
 
 /// The values of placeholders. A missing one is empty.
 #[derive(Clone, Debug)]
 pub(super) struct Values<'a>([&'a str; COUNT]);
 
-// === impl Hole ===
+// === impl Placeholder ===
 
-impl Hole {
+impl Placeholder {
     /// The mark of a text, or of a part of one.
     pub(super) fn text(self) -> String {
         text_hole(self as u8)
@@ -90,12 +90,12 @@ impl<'a> Values<'a> {
         Self([""; COUNT])
     }
 
-    pub(super) fn with(mut self, hole: Hole, value: &'a str) -> Self {
+    pub(super) fn with(mut self, hole: Placeholder, value: &'a str) -> Self {
         self.0[hole as usize] = value;
         self
     }
 
-    pub(super) fn with_all<const N: usize>(self, values: [(Hole, &'a str); N]) -> Self {
+    pub(super) fn with_all<const N: usize>(self, values: [(Placeholder, &'a str); N]) -> Self {
         let mut filled = self;
         for (hole, value) in values {
             filled = filled.with(hole, value);

@@ -31,7 +31,7 @@ use fakeserver_server::{
 };
 use jiff::Timestamp;
 
-use self::{churn::Machine, prototypes::Stencils, world::World};
+use self::{churn::Machine, prototypes::Prototypes, world::World};
 
 pub use self::options::{Churn, ClusterOptions};
 
@@ -40,15 +40,15 @@ pub use self::options::{Churn, ClusterOptions};
 pub(crate) struct Simulation {
     options: ClusterOptions,
     /// `None` before it is first filled, and while it is rebuilt.
-    living: Mutex<Option<Living>>,
+    cluster: Mutex<Option<LiveCluster>>,
     /// True while its task runs.
     is_started: AtomicBool,
 }
 
 /// The world and its churn.
 #[derive(Debug)]
-struct Living {
-    stencils: Stencils,
+struct LiveCluster {
+    prototypes: Prototypes,
     world: World,
     machine: Machine,
     /// The time of its first tick, and the number of ticks.
@@ -62,14 +62,14 @@ impl Simulation {
     pub(crate) fn new(options: ClusterOptions) -> Self {
         Self {
             options,
-            living: Mutex::default(),
+            cluster: Mutex::default(),
             is_started: AtomicBool::new(false),
         }
     }
 
-    /// A tick that panics has written nothing, and what it has changed here is at most not written.
-    fn lock(&self) -> MutexGuard<'_, Option<Living>> {
-        self.living.lock().unwrap_or_else(PoisonError::into_inner)
+    /// A tick that panics has written nothing. Its changes in memory are at most not written.
+    fn lock(&self) -> MutexGuard<'_, Option<LiveCluster>> {
+        self.cluster.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

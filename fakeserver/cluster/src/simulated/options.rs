@@ -64,7 +64,7 @@ impl Churn {
     /// Creates a churn of `writes_per_second` writes a second, on average over the cluster. Every revision that the
     /// cluster takes counts.
     ///
-    /// Leases and reports of nodes come first; what remains goes to pods and all that goes with them.
+    /// Leases and reports of nodes come first; the rest goes to pods and their workloads.
     pub fn new(writes_per_second: u32) -> Self {
         Self {
             writes_per_second,

@@ -164,7 +164,7 @@ fn add_app(world: &mut World, number: usize, replicas: u32, now: i64) {
     };
     world.apps.push(app);
     let number = count(number);
-    // Most have been rolled out before, and keep what they were.
+    // Most deployments have been rolled out before, and keep old replica sets.
     let rollouts = world.random.random_range(1..=3);
     for _ in 0..rollouts {
         add_set(world, number, created);

@@ -22,8 +22,8 @@ pub(super) struct World {
     pub(super) apps: Vec<App>,
     pub(super) daemons: Vec<Daemon>,
     pub(super) crons: Vec<Cron>,
-    pub(super) jobs: Places<Job>,
-    pub(super) pods: Places<Pod>,
+    pub(super) jobs: Slots<Job>,
+    pub(super) pods: Slots<Pod>,
     /// The number of pods that fit on a node.
     pub(super) pods_per_node: u32,
     pub(super) machine: Machine,
@@ -34,9 +34,9 @@ pub(super) struct World {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Machine(u32);
 
-/// Things that come and go, each under a number that is given to another one afterwards.
+/// Values under numbers; the number of a removed value is reused.
 #[derive(Debug)]
-pub(super) struct Places<T> {
+pub(super) struct Slots<T> {
     places: Vec<Option<T>>,
     free: Vec<u32>,
 }
@@ -82,7 +82,7 @@ pub(super) struct App {
     /// The number of pods at the beginning: it is scaled around that.
     pub(super) size: u32,
     pub(super) generation: u32,
-    /// The oldest first. The last one is what is wanted.
+    /// The replica sets, the oldest first. The last one is the current revision.
     pub(super) sets: VecDeque<ReplicaSet>,
     pub(super) slices: Vec<Slice>,
     /// True if a check of it is queued.
@@ -178,8 +178,8 @@ impl World {
             apps: Vec::new(),
             daemons: Vec::new(),
             crons: Vec::new(),
-            jobs: Places::default(),
-            pods: Places::default(),
+            jobs: Slots::default(),
+            pods: Slots::default(),
             pods_per_node,
             machine,
             random,
@@ -287,7 +287,7 @@ impl World {
         self.random.random_range(0..end)
     }
 
-    /// The emptier one of two nodes that take a pod; any one, if there is none.
+    /// Chooses the emptier of two random nodes that take a pod, or any node if none does.
     fn choose(&mut self) -> u32 {
         let count = self.nodes.len();
         let mut best: Option<usize> = None;
@@ -392,9 +392,9 @@ impl Pod {
     }
 }
 
-// === impl Places ===
+// === impl Slots ===
 
-impl<T> Places<T> {
+impl<T> Slots<T> {
     pub(super) fn add(&mut self, thing: T) -> u32 {
         if let Some(number) = self.free.pop() {
             self.places[number as usize] = Some(thing);
@@ -428,13 +428,13 @@ impl<T> Places<T> {
         self.places.len() - self.free.len()
     }
 
-    /// One more than the highest number that was ever given.
+    /// One more than the highest number in use so far.
     pub(super) fn end(&self) -> usize {
         self.places.len()
     }
 }
 
-impl<T> Default for Places<T> {
+impl<T> Default for Slots<T> {
     fn default() -> Self {
         Self {
             places: Vec::new(),
@@ -443,7 +443,7 @@ impl<T> Default for Places<T> {
     }
 }
 
-/// Takes a number out of a list. The order of the others stays, since what is printed follows it.
+/// Takes a number out of a list. The order of the others stays, since the output follows it.
 pub(super) fn forget(list: &mut Vec<u32>, number: u32) {
-    list.retain(|known| *known != number);
+    list.retain(|other| *other != number);
 }

@@ -28,13 +28,13 @@ pub(super) struct Protocol {
 
 /// A message of a client.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Heard {
+pub(super) enum ClientMessage {
     Data(u8, Bytes),
-    /// No more of a stream comes.
+    /// The client has closed this stream.
     End(u8),
-    /// It says nothing.
+    /// A message without content for the session.
     Nothing,
-    /// The client leaves.
+    /// The client has left.
     Leave,
 }
 
@@ -63,7 +63,7 @@ pub(super) fn channel_of(stream: OutputStream) -> u8 {
 }
 
 /// Returns the protocols that are offered and known, in the order of the offer.
-fn known<'a>(offered: impl Iterator<Item = &'a str>, protocols: &[Protocol]) -> Vec<Protocol> {
+fn supported<'a>(offered: impl Iterator<Item = &'a str>, protocols: &[Protocol]) -> Vec<Protocol> {
     let mut offered = offered.peekable();
     if offered.peek().is_none() {
         return vec![protocols[0]];
@@ -90,14 +90,14 @@ impl Protocol {
     /// Returns the protocol of commands to speak with a client that offers these: version 5 if it is among them, or else the
     /// first that the server knows.
     pub(super) fn choose_of_commands<'a>(offered: impl Iterator<Item = &'a str>) -> Option<Self> {
-        let known = known(offered, &OF_COMMANDS);
-        let newest = known.iter().find(|protocol| protocol.has_close);
-        newest.or(known.first()).copied()
+        let supported = supported(offered, &OF_COMMANDS);
+        let newest = supported.iter().find(|protocol| protocol.has_close);
+        newest.or(supported.first()).copied()
     }
 
     /// Returns the protocol of ports to speak with a client that offers these.
     pub(super) fn choose_of_ports<'a>(offered: impl Iterator<Item = &'a str>) -> Option<Self> {
-        known(offered, &OF_PORTS).first().copied()
+        supported(offered, &OF_PORTS).first().copied()
     }
 
     /// Returns the name that the answer to the client has, if there is one.
@@ -119,26 +119,26 @@ impl Protocol {
     }
 
     /// Reads a message of the client. What cannot be read says nothing.
-    pub(super) fn decode(self, message: Message) -> Heard {
+    pub(super) fn decode(self, message: Message) -> ClientMessage {
         let mut bytes = match message {
             Message::Text(text) => Bytes::from(text),
             Message::Binary(bytes) => bytes,
-            Message::Close(_) => return Heard::Leave,
-            _ => return Heard::Nothing,
+            Message::Close(_) => return ClientMessage::Leave,
+            _ => return ClientMessage::Nothing,
         };
         if bytes.is_empty() {
-            return Heard::Nothing;
+            return ClientMessage::Nothing;
         }
         let channel = bytes.split_to(1)[0];
         if self.is_base64 {
             return match STANDARD.decode(&bytes) {
-                Ok(decoded) => Heard::Data(channel.wrapping_sub(b'0'), decoded.into()),
-                Err(_) => Heard::Nothing,
+                Ok(decoded) => ClientMessage::Data(channel.wrapping_sub(b'0'), decoded.into()),
+                Err(_) => ClientMessage::Nothing,
             };
         }
         match bytes.first() {
-            Some(closed) if self.has_close && channel == CLOSE => Heard::End(*closed),
-            _ => Heard::Data(channel, bytes),
+            Some(closed) if self.has_close && channel == CLOSE => ClientMessage::End(*closed),
+            _ => ClientMessage::Data(channel, bytes),
         }
     }
 }
@@ -174,26 +174,29 @@ mod tests {
     }
 
     #[test]
-    fn messages_are_read_as_they_are_written() {
+    fn messages_survive_a_round_trip() {
         for protocol in OF_COMMANDS {
             let message = protocol.encode(2, b"\x00text");
             assert_eq!(message.is_text(), protocol.is_base64);
             assert_eq!(
                 protocol.decode(message),
-                Heard::Data(2, Bytes::from_static(b"\x00text"))
+                ClientMessage::Data(2, Bytes::from_static(b"\x00text"))
             );
             assert_eq!(
                 protocol.decode(Message::binary(Bytes::new())),
-                Heard::Nothing
+                ClientMessage::Nothing
             );
-            assert_eq!(protocol.decode(Message::Close(None)), Heard::Leave);
+            assert_eq!(protocol.decode(Message::Close(None)), ClientMessage::Leave);
         }
         let close = || Message::binary(Bytes::from_static(&[255, 0]));
-        assert_eq!(OF_COMMANDS[5].decode(close()), Heard::End(0));
+        assert_eq!(OF_COMMANDS[5].decode(close()), ClientMessage::End(0));
         assert_eq!(
             OF_COMMANDS[3].decode(close()),
-            Heard::Data(255, Bytes::from_static(&[0]))
+            ClientMessage::Data(255, Bytes::from_static(&[0]))
         );
-        assert_eq!(OF_COMMANDS[2].decode(Message::text("0???")), Heard::Nothing);
+        assert_eq!(
+            OF_COMMANDS[2].decode(Message::text("0???")),
+            ClientMessage::Nothing
+        );
     }
 }

@@ -7,10 +7,10 @@ use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
 
 use super::{
     IDLE_LIMIT,
-    channels::{ERROR, Heard, Protocol, STDIN, STDOUT, channel_of},
+    channels::{ClientMessage, ERROR, Protocol, STDIN, STDOUT, channel_of},
     input::{Input, InputSender},
-    output::{Gone, Output},
-    status::Ending,
+    output::{Disconnection, Output},
+    status::SessionEnd,
     terminal,
 };
 use crate::containers::{Action, CommandSession, CommandWork, LogFollower, Program};
@@ -19,8 +19,8 @@ use crate::containers::{Action, CommandSession, CommandWork, LogFollower, Progra
 const KILLED: u8 = 137;
 const INTERRUPTED: u8 = 130;
 
-/// The reason why a client is no longer heard.
-enum Silence {
+/// The reason why the input of a client ends.
+enum InputEnd {
     Left,
     Interrupted,
 }
@@ -54,23 +54,23 @@ pub(super) async fn serve(
     };
     let exited = |code| {
         let command = command.clone();
-        Ok(Some(Ending::Exited { command, code }))
+        Ok(Some(SessionEnd::Exited { command, code }))
     };
     let ending = tokio::select! {
         biased;
         silence = hear(&mut receiver, protocol, input_sender, is_terminal) => match silence {
-            Silence::Left => return,
-            Silence::Interrupted => exited(INTERRUPTED),
+            InputEnd::Left => return,
+            InputEnd::Interrupted => exited(INTERRUPTED),
         },
         ending = perform(work, &mut output, input, clock) => ending,
         is_leaving = super::ended(life) => if is_leaving { Ok(None) } else { exited(KILLED) },
     };
     let code = match ending {
-        Err(Gone) => return,
+        Err(Disconnection) => return,
         Ok(None) => CloseCode::Away,
         Ok(Some(ending)) => {
-            if let Some(told) = ending.told(protocol)
-                && output.write(ERROR, &told).await.is_err()
+            if let Some(error_text) = ending.error_text(protocol)
+                && output.write(ERROR, &error_text).await.is_err()
             {
                 return;
             }
@@ -86,31 +86,31 @@ async fn hear(
     protocol: Protocol,
     mut input: InputSender,
     is_terminal: bool,
-) -> Silence {
+) -> InputEnd {
     loop {
-        let heard = async {
+        let received = async {
             tokio::select! {
                 biased;
                 () = input.hand_on() => None,
                 message = receiver.next(), if input.hears() => Some(message),
             }
         };
-        let message = match timeout(IDLE_LIMIT, heard).await {
+        let message = match timeout(IDLE_LIMIT, received).await {
             Ok(None) => continue,
             Ok(Some(Some(Ok(message)))) => message,
-            Ok(Some(_)) | Err(_) => return Silence::Left,
+            Ok(Some(_)) | Err(_) => return InputEnd::Left,
         };
         match protocol.decode(message) {
-            Heard::Leave => return Silence::Left,
-            Heard::Data(STDIN, bytes) => {
+            ClientMessage::Leave => return InputEnd::Left,
+            ClientMessage::Data(STDIN, bytes) => {
                 if is_terminal && terminal::is_interrupt(&bytes) {
-                    return Silence::Interrupted;
+                    return InputEnd::Interrupted;
                 }
                 input.take(bytes);
             }
-            Heard::End(STDIN) => input.end(),
-            // Of terminals, the sizes are of no use.
-            Heard::Data(..) | Heard::End(_) | Heard::Nothing => {}
+            ClientMessage::End(STDIN) => input.end(),
+            // Terminal sizes and other channels have no effect.
+            ClientMessage::Data(..) | ClientMessage::End(_) | ClientMessage::Nothing => {}
         }
     }
 }
@@ -121,30 +121,33 @@ async fn perform(
     output: &mut Output,
     input: Input,
     clock: Clock,
-) -> Result<Option<Ending>, Gone> {
+) -> Result<Option<SessionEnd>, Disconnection> {
     match work {
-        CommandWork::Fail(why) => Ok(Some(Ending::Failed(why))),
+        CommandWork::Fail(why) => Ok(Some(SessionEnd::Failed(why))),
         CommandWork::Attach(follower) => {
-            // Nothing reads it.
+            // An attached container reads no input.
             drop(input);
             show(follower, output).await
         }
         CommandWork::Run { program, command } => {
             let code = run(program, output, input, clock).await?;
-            Ok(Some(Ending::Exited { command, code }))
+            Ok(Some(SessionEnd::Exited { command, code }))
         }
     }
 }
 
-/// Shows what a container writes until it has ended.
-async fn show(mut follower: LogFollower, output: &mut Output) -> Result<Option<Ending>, Gone> {
+/// Shows the output of a container until it has ended.
+async fn show(
+    mut follower: LogFollower,
+    output: &mut Output,
+) -> Result<Option<SessionEnd>, Disconnection> {
     while let Some(lines) = follower.next_lines().await {
         for line in lines {
             let text = [&*line.text, b"\n"].concat();
             output.show(channel_of(line.stream), &text).await?;
         }
     }
-    Ok((!follower.is_leaving()).then_some(Ending::Shown))
+    Ok((!follower.is_leaving()).then_some(SessionEnd::Shown))
 }
 
 /// Runs a program, and returns its code.
@@ -153,7 +156,7 @@ async fn run(
     output: &mut Output,
     mut input: Input,
     clock: Clock,
-) -> Result<u8, Gone> {
+) -> Result<u8, Disconnection> {
     loop {
         match program.next(clock.now()) {
             Action::Write(stream, bytes) => output.show(channel_of(stream), &bytes).await?,

@@ -8,9 +8,9 @@ use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
 
 use super::{
     IDLE_LIMIT,
-    channels::{Heard, Protocol},
-    output::{Gone, Output},
-    pipe::{self, Part, StreamPair},
+    channels::{ClientMessage, Protocol},
+    output::{Disconnection, Output},
+    pipe::{self, StreamChunk, StreamPair},
 };
 use crate::containers::{ForwardTarget, LogFollower};
 
@@ -47,7 +47,7 @@ pub(super) async fn serve(
         _ = super::ended(life) => CloseCode::Away,
         written = forwarding => match written {
             Ok(()) => CloseCode::Normal,
-            Err(Gone) => return,
+            Err(Disconnection) => return,
         },
     };
     output.close(receiver, code).await;
@@ -59,7 +59,7 @@ fn channels() -> impl Iterator<Item = (u8, u8)> {
 }
 
 /// Says on each channel which port it is of.
-async fn announce(output: &mut Output, ports: &[u16]) -> Result<(), Gone> {
+async fn announce(output: &mut Output, ports: &[u16]) -> Result<(), Disconnection> {
     for ((data, error), port) in channels().zip(ports) {
         for channel in [data, error] {
             output.write(channel, &port.to_le_bytes()).await?;
@@ -69,8 +69,11 @@ async fn announce(output: &mut Output, ports: &[u16]) -> Result<(), Gone> {
 }
 
 /// Sends the parts of all streams until there are no more.
-async fn write(mut parts: mpsc::Receiver<Part>, output: &mut Output) -> Result<(), Gone> {
-    while let Some(Part { stream, bytes, .. }) = parts.recv().await {
+async fn write(
+    mut parts: mpsc::Receiver<StreamChunk>,
+    output: &mut Output,
+) -> Result<(), Disconnection> {
+    while let Some(StreamChunk { stream, bytes, .. }) = parts.recv().await {
         let channel = u8::try_from(stream).unwrap_or_default();
         if !bytes.is_empty() {
             output.write(channel, &bytes).await?;
@@ -79,7 +82,7 @@ async fn write(mut parts: mpsc::Receiver<Part>, output: &mut Output) -> Result<(
     Ok(())
 }
 
-/// Hears the client until it leaves, and hands on what it sends.
+/// Reads the client's messages until it leaves, and forwards their data.
 async fn hear(
     receiver: &mut SplitStream<Socket>,
     protocol: Protocol,
@@ -90,16 +93,16 @@ async fn hear(
             return;
         };
         match protocol.decode(message) {
-            Heard::Leave => return,
-            Heard::Data(channel, bytes) if channel % 2 == 0 => {
+            ClientMessage::Leave => return,
+            ClientMessage::Data(channel, bytes) if channel % 2 == 0 => {
                 if let Some(input) = inputs.get(usize::from(channel / 2)) {
-                    // The pod may have closed its connection, while others go on. One that takes nothing for so long has gone.
+                    // A pod may close one connection while others continue. A connection that takes no data within the limit counts as closed.
                     if timeout(IDLE_LIMIT, input.send(bytes)).await.is_err() {
                         return;
                     }
                 }
             }
-            Heard::Data(..) | Heard::End(_) | Heard::Nothing => {}
+            ClientMessage::Data(..) | ClientMessage::End(_) | ClientMessage::Nothing => {}
         }
     }
 }

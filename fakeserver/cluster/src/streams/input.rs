@@ -8,7 +8,7 @@ use tokio::sync::mpsc;
 
 use super::{
     channels::STDOUT,
-    output::{Gone, Output},
+    output::{Disconnection, Output},
     terminal::Terminal,
 };
 
@@ -19,13 +19,13 @@ const QUEUE: usize = 16;
 /// The bytes beside them that are heard ahead, as much as a pipe holds.
 const AHEAD_MAX_BYTES: usize = 64 << 10;
 
-/// The other end of an [`Input`]: takes what a client sends, also while the command does not read.
+/// The other end of an [`Input`]: takes data of the client, also while the command does not read.
 ///
 /// # Memory
 ///
 /// The messages of the queue, 64 KiB, and one message more.
 pub(super) struct InputSender {
-    /// `None` once the command reads no more, or is to be told the end.
+    /// `None` once the command reads no more, or the end of the input is due.
     sender: Option<mpsc::Sender<Bytes>>,
     ahead: VecDeque<Bytes>,
     ahead_bytes: usize,
@@ -45,13 +45,13 @@ pub(super) struct Input {
 // === impl InputSender ===
 
 impl InputSender {
-    /// Ends the input after what was taken.
+    /// Ends the input behind the data taken so far.
     pub(super) fn end(&mut self) {
         self.is_ended = true;
         self.settle();
     }
 
-    /// Takes bytes of the client. A terminal loses what is typed beyond its limit, and a command that reads no more all.
+    /// Takes bytes of the client. A terminal drops input beyond its limit, and a command that reads no more drops all.
     pub(super) fn take(&mut self, bytes: Bytes) {
         let is_lost = self.is_terminal && self.is_full();
         if self.sender.is_some() && !self.is_ended && !is_lost {
@@ -65,7 +65,7 @@ impl InputSender {
         self.is_terminal || !self.is_full()
     }
 
-    /// Waits until the next bytes can be handed on, and does so. It waits for ever if there are none.
+    /// Forwards the next bytes once the command can take them. Without bytes the future never completes.
     ///
     /// # Cancel safety
     ///
@@ -102,7 +102,7 @@ impl InputSender {
 // === impl Input ===
 
 impl Input {
-    /// Creates the input of a command, from a terminal or as it is, with its sender.
+    /// Creates the input of a command, from a terminal or unprocessed, with its sender.
     pub(super) fn new(is_terminal: bool) -> (InputSender, Self) {
         let (sender, receiver) = mpsc::channel(QUEUE);
         let sender = InputSender {
@@ -121,8 +121,11 @@ impl Input {
         (sender, input)
     }
 
-    /// Reads what comes next. Returns `None` at the end.
-    pub(super) async fn read(&mut self, output: &mut Output) -> Result<Option<Bytes>, Gone> {
+    /// Reads the next bytes. Returns `None` at the end.
+    pub(super) async fn read(
+        &mut self,
+        output: &mut Output,
+    ) -> Result<Option<Bytes>, Disconnection> {
         while self.buffer.is_empty() {
             if !self.fill(output).await? {
                 return Ok(None);
@@ -132,7 +135,10 @@ impl Input {
     }
 
     /// Reads a line. Returns `None` at the end.
-    pub(super) async fn read_line(&mut self, output: &mut Output) -> Result<Option<String>, Gone> {
+    pub(super) async fn read_line(
+        &mut self,
+        output: &mut Output,
+    ) -> Result<Option<String>, Disconnection> {
         loop {
             let end = memchr(b'\n', &self.buffer);
             let is_long = self.buffer.len() >= LINE_MAX_BYTES;
@@ -152,7 +158,7 @@ impl Input {
     }
 
     /// Waits for more. Returns whether there may be more.
-    async fn fill(&mut self, output: &mut Output) -> Result<bool, Gone> {
+    async fn fill(&mut self, output: &mut Output) -> Result<bool, Disconnection> {
         if self.is_ended {
             return Ok(false);
         }
@@ -196,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_read_is_heard_up_to_a_limit() {
+    fn unread_input_is_buffered_up_to_a_limit() {
         for is_terminal in [false, true] {
             let (mut sender, mut input) = Input::new(is_terminal);
             assert_eq!(fill(&mut sender), QUEUE + (AHEAD_MAX_BYTES >> 10));
@@ -213,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn a_command_that_reads_no_more_holds_up_nobody() {
+    fn a_command_that_stops_reading_blocks_no_client() {
         let (mut sender, input) = Input::new(false);
         drop(input);
         for _ in 0..100 {

@@ -18,7 +18,7 @@ use fakeserver_server::{
 };
 
 use self::channels::Protocol;
-use crate::containers::{LogFollower, Session, Work};
+use crate::containers::{LogFollower, Session, SessionWork};
 
 /// The time for which a client may say nothing, as kubelets have it.
 const IDLE_LIMIT: Duration = Duration::from_hours(4);
@@ -27,7 +27,7 @@ const TUNNEL: &str = "SPDY/3.1+portforward.k8s.io";
 
 /// The protocol of a connection.
 #[derive(Clone, Copy, Debug)]
-enum Spoken {
+enum StreamProtocol {
     Channels(Protocol),
     Tunnel,
 }
@@ -45,22 +45,22 @@ impl session::Session for WaitingSession {
         let Self { session, clock } = *self;
         let spoken = choose(offered, &session.work)?;
         let name = match spoken {
-            Spoken::Channels(protocol) => protocol.name(),
-            Spoken::Tunnel => Some(TUNNEL),
+            StreamProtocol::Channels(protocol) => protocol.name(),
+            StreamProtocol::Tunnel => Some(TUNNEL),
         };
         let conversation: Conversation = Box::new(move |socket| {
             Box::pin(async move {
                 match (session.work, spoken) {
-                    (Work::Forward(target), Spoken::Channels(protocol)) => {
+                    (SessionWork::Forward(target), StreamProtocol::Channels(protocol)) => {
                         forward::serve(socket, protocol, target, session.life).await;
                     }
-                    (Work::Forward(target), Spoken::Tunnel) => {
+                    (SessionWork::Forward(target), StreamProtocol::Tunnel) => {
                         spdy::forward(socket, target, session.life).await;
                     }
-                    (Work::Command(command), Spoken::Channels(protocol)) => {
+                    (SessionWork::Command(command), StreamProtocol::Channels(protocol)) => {
                         command::serve(socket, protocol, command, session.life, clock).await;
                     }
-                    (_, Spoken::Tunnel) => {}
+                    (_, StreamProtocol::Tunnel) => {}
                 }
             })
         });
@@ -69,17 +69,17 @@ impl session::Session for WaitingSession {
 }
 
 /// Returns the protocol to speak with a client.
-fn choose(offered: &[&str], work: &Work) -> Option<Spoken> {
-    let is_forward = matches!(work, Work::Forward(_));
+fn choose(offered: &[&str], work: &SessionWork) -> Option<StreamProtocol> {
+    let is_forward = matches!(work, SessionWork::Forward(_));
     if is_forward && offered.contains(&TUNNEL) {
-        return Some(Spoken::Tunnel);
+        return Some(StreamProtocol::Tunnel);
     }
     let protocol = if is_forward {
         Protocol::choose_of_ports(offered.iter().copied())
     } else {
         Protocol::choose_of_commands(offered.iter().copied())
     };
-    protocol.map(Spoken::Channels)
+    protocol.map(StreamProtocol::Channels)
 }
 
 /// Waits for the end of a container, and returns whether its clients are to leave for another reason.

@@ -20,9 +20,9 @@ const PART_BYTES: usize = 32 << 10;
 /// The time for which a client may close its side.
 const CLOSE_LIMIT: Duration = Duration::from_secs(5);
 
-/// The client has left, or takes nothing.
+/// The client has left, or takes no data in time.
 #[derive(Debug)]
-pub(super) struct Gone;
+pub(super) struct Disconnection;
 
 /// The streams to a client.
 pub(super) struct Output {
@@ -51,18 +51,18 @@ impl Output {
         self.is_terminal
     }
 
-    /// Writes what a command has written, as a terminal shows it if there is one.
-    pub(super) async fn show(&mut self, channel: u8, text: &[u8]) -> Result<(), Gone> {
+    /// Writes the output of a command, with the line ends of a terminal if there is one.
+    pub(super) async fn show(&mut self, channel: u8, text: &[u8]) -> Result<(), Disconnection> {
         if self.is_terminal {
             // A terminal has one output.
-            let text = terminal::shown(text);
+            let text = terminal::with_returns(text);
             return self.write(super::channels::STDOUT, &text).await;
         }
         self.write(channel, text).await
     }
 
     /// Writes bytes to a channel. A message without bytes says that the channel is there.
-    pub(super) async fn write(&mut self, channel: u8, bytes: &[u8]) -> Result<(), Gone> {
+    pub(super) async fn write(&mut self, channel: u8, bytes: &[u8]) -> Result<(), Disconnection> {
         if bytes.is_empty() {
             return self.send(channel, bytes).await;
         }
@@ -72,11 +72,11 @@ impl Output {
         Ok(())
     }
 
-    async fn send(&mut self, channel: u8, bytes: &[u8]) -> Result<(), Gone> {
+    async fn send(&mut self, channel: u8, bytes: &[u8]) -> Result<(), Disconnection> {
         let message = self.protocol.encode(channel, bytes);
         match timeout(PATIENCE, self.sender.send(message)).await {
             Ok(Ok(())) => Ok(()),
-            _ => Err(Gone),
+            _ => Err(Disconnection),
         }
     }
 

@@ -24,7 +24,7 @@ const CONNECT_LIMIT: Duration = Duration::from_secs(30);
 
 /// A part of a stream to a client.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Part {
+pub(super) struct StreamChunk {
     pub(super) stream: u32,
     pub(super) bytes: Bytes,
     pub(super) is_last: bool,
@@ -37,7 +37,7 @@ pub(super) struct StreamPair {
     pub(super) error: u32,
 }
 
-/// Connects with a port, and forwards what comes from `input`, and to `output`, until either side has ended.
+/// Connects with a port, and forwards data from `input` and to `output` until either side has ended.
 ///
 /// # Cancel safety
 ///
@@ -47,9 +47,9 @@ pub(super) async fn forward(
     port: u16,
     streams: StreamPair,
     input: mpsc::Receiver<Bytes>,
-    output: mpsc::Sender<Part>,
+    output: mpsc::Sender<StreamChunk>,
 ) {
-    let piece = |stream, bytes, is_last| Part {
+    let piece = |stream, bytes, is_last| StreamChunk {
         stream,
         bytes,
         is_last,
@@ -72,9 +72,9 @@ pub(super) async fn forward(
         Err(why) => {
             let ForwardTarget { name, uid, .. } = target;
             let text = format!("error forwarding port {port} to pod {name}, uid {uid}: {why}");
-            let told = piece(streams.error, text.into(), false);
+            let frame = piece(streams.error, text.into(), false);
             // A client that has left needs no explanation.
-            let _ = output.send(told).await;
+            let _ = output.send(frame).await;
         }
     }
     for stream in [streams.data, streams.error] {
@@ -91,7 +91,7 @@ async fn connect(target: &ForwardTarget) -> Result<TcpStream, String> {
     }
 }
 
-/// Writes what the client sends, until it has sent all or the pod takes no more.
+/// Writes the client's data until the client has sent all or the pod takes no more.
 async fn upload(mut writer: OwnedWriteHalf, mut input: mpsc::Receiver<Bytes>) {
     while let Some(bytes) = input.recv().await {
         if writer.write_all(&bytes).await.is_err() {
@@ -102,8 +102,8 @@ async fn upload(mut writer: OwnedWriteHalf, mut input: mpsc::Receiver<Bytes>) {
     let _ = writer.shutdown().await;
 }
 
-/// Sends what the pod writes, until it has written all or the client has left.
-async fn download(mut reader: OwnedReadHalf, stream: u32, output: &mpsc::Sender<Part>) {
+/// Sends the pod's data until the pod has written all or the client has left.
+async fn download(mut reader: OwnedReadHalf, stream: u32, output: &mpsc::Sender<StreamChunk>) {
     let mut buffer = BytesMut::new();
     loop {
         buffer.reserve(PART_BYTES);
@@ -111,7 +111,7 @@ async fn download(mut reader: OwnedReadHalf, stream: u32, output: &mpsc::Sender<
             Ok(0) | Err(_) => return,
             Ok(_) => {}
         }
-        let part = Part {
+        let part = StreamChunk {
             stream,
             bytes: buffer.split().freeze(),
             is_last: false,

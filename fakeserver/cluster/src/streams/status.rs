@@ -7,20 +7,20 @@ use super::channels::Protocol;
 
 /// The end of a session.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Ending {
+pub(super) enum SessionEnd {
     /// The command has ended, with this code.
     Exited { command: String, code: u8 },
-    /// There is no more to show.
+    /// The shown output has ended.
     Shown,
     /// The session has failed.
     Failed(String),
 }
 
-// === impl Ending ===
+// === impl SessionEnd ===
 
-impl Ending {
-    /// Returns what the error stream of a protocol says. Old protocols say nothing if all is well.
-    pub(super) fn told(&self, protocol: Protocol) -> Option<Vec<u8>> {
+impl SessionEnd {
+    /// Returns the content of the error stream of a protocol. Old protocols send none after a success.
+    pub(super) fn error_text(&self, protocol: Protocol) -> Option<Vec<u8>> {
         let (text, status) = match self {
             Self::Exited { code: 0, .. } | Self::Shown => {
                 let status = json!({"metadata": {}, "status": "Success"});

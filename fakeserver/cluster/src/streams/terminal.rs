@@ -1,4 +1,4 @@
-//! A terminal as far as commands need one: it shows what is typed, and hands it on line by line.
+//! A terminal as far as commands need one: typed text is echoed, and passed on line by line.
 
 /// The keys that are no text.
 const INTERRUPT: u8 = 3;
@@ -16,9 +16,9 @@ pub(super) struct Terminal {
     line: Vec<u8>,
 }
 
-/// The effect of what was typed.
+/// The effect of typed keys.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Typed {
+pub(super) struct TerminalEffect {
     /// The bytes to show.
     pub(super) echo: Vec<u8>,
     /// The lines that are complete.
@@ -33,23 +33,23 @@ pub(super) fn is_interrupt(keys: &[u8]) -> bool {
 }
 
 /// Returns text as a terminal wants it, with a return before each newline.
-pub(super) fn shown(text: &[u8]) -> Vec<u8> {
-    let mut shown = Vec::with_capacity(text.len());
+pub(super) fn with_returns(text: &[u8]) -> Vec<u8> {
+    let mut with_returns = Vec::with_capacity(text.len());
     for byte in text {
         if *byte == b'\n' {
-            shown.push(b'\r');
+            with_returns.push(b'\r');
         }
-        shown.push(*byte);
+        with_returns.push(*byte);
     }
-    shown
+    with_returns
 }
 
 // === impl Terminal ===
 
 impl Terminal {
     /// Takes the keys that were typed.
-    pub(super) fn take(&mut self, keys: &[u8]) -> Typed {
-        let mut typed = Typed::default();
+    pub(super) fn take(&mut self, keys: &[u8]) -> TerminalEffect {
+        let mut typed = TerminalEffect::default();
         for key in keys {
             match *key {
                 b'\r' | b'\n' => {
@@ -90,13 +90,13 @@ mod tests {
         assert_eq!(typed.echo, b"\x08 \x08s\r\necho");
         assert_eq!(typed.input, b"ls\n");
         let typed = terminal.take(b"\x04\x1b[A");
-        assert_eq!(typed, Typed::default());
+        assert_eq!(typed, TerminalEffect::default());
         assert_eq!(terminal.take(b"\n").input, b"echo\n");
         assert!(terminal.take(b"\x04").is_end);
         let typed = terminal.take(&[b'x'; 5_000]);
         assert_eq!((typed.echo.len(), typed.input.len()), (4_095, 0));
         assert_eq!(terminal.take(b"\n").input.len(), 4_096);
         assert!(is_interrupt(b"a\x03"));
-        assert_eq!(shown(b"a\nb"), b"a\r\nb");
+        assert_eq!(with_returns(b"a\nb"), b"a\r\nb");
     }
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-/// Returns the pause after so many failures: `first` after one, and twice as long after each further one, but no longer than
+/// Returns the pause after a number of failures: `first` after one, and twice as long after each further one, but no longer than
 /// `longest`.
 pub(super) fn backoff(first: Duration, failures: u32, longest: Duration) -> Duration {
     let factor = 2_u32.saturating_pow(failures.saturating_sub(1));

@@ -14,9 +14,8 @@ use fakeserver_server::{
     },
     store::ObjectKey,
 };
+use fakeserver_value::read::text;
 use serde_json::{Value, json};
-
-use super::objects::text;
 
 /// The owner of a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,7 +65,7 @@ pub(super) fn own_claims(
     }
 }
 
-/// Decides with what the claim of a pod goes, which stays or is about to go.
+/// Returns the owner with which the claim of a pod is deleted. `stays` is true for pods that are not being scaled away.
 fn owner(policy: &Value, stays: bool) -> Owner {
     let deletes = |when: &str| policy[when] == "Delete";
     if !stays && deletes("whenScaled") {
@@ -82,7 +81,7 @@ fn reference(api_version: &str, kind: &str, name: &str, uid: &str) -> Value {
     json!({"apiVersion": api_version, "kind": kind, "name": name, "uid": uid})
 }
 
-/// Replaces the owners of these uids by one, or by none. An object that is right already stays as it is.
+/// Replaces the owners of these uids by one, or by none. A claim with the right owners stays unchanged.
 fn set_owner(claim: &mut Value, uids: &[&str], reference: Option<Value>) {
     let owners = claim["metadata"]["ownerReferences"].as_array();
     let ours = owners.into_iter().flatten();
@@ -110,7 +109,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_claim_goes_with_what_the_policy_says() {
+    fn the_policy_decides_the_owner_of_a_claim() {
         let policy =
             |deleted: &str, scaled: &str| json!({"whenDeleted": deleted, "whenScaled": scaled});
         for (deleted, scaled, stays, expected) in [

@@ -14,14 +14,14 @@ use fakeserver_server::{
     },
     store::ObjectKey,
 };
+use fakeserver_value::read::text;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Map, Value, json};
 
 use super::{
     deployment::KIND as DEPLOYMENT,
     objects::{
-        Condition, ReconciledKind, count, look_again, number, part, selector, set_condition, text,
-        truth,
+        Condition, ReconciledKind, count, look_again, number, part, selector, set_condition, truth,
     },
     replica_set::KIND as REPLICA_SET,
     selectors::Selectors,
@@ -251,7 +251,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_healthy_beyond_what_is_wanted_may_go() {
+    fn healthy_pods_above_the_minimum_may_be_evicted() {
         let allowed = |expected, desired, healthy| {
             let sum = Sum {
                 expected,

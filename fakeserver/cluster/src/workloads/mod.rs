@@ -14,7 +14,7 @@
 //! Node ──► taints ──► evictions; pods of nodes that are gone go
 //! ```
 //!
-//! They follow the rules of the real ones as far as clients can see: counts, conditions, revisions, owners, names,
+//! The controllers follow the rules of the real ones as far as clients can see: counts, conditions, revisions, owners, names,
 //! events. Each reconciles a key when one of its objects has changed, and finds its pods in the index.
 
 mod stages;
@@ -60,7 +60,7 @@ use self::{
     job::Jobs,
     kubelet::Kubelet,
     node_lifecycle::NodeLifecycle,
-    nodes::NodeMaker,
+    nodes::NodeRegistrar,
     pod_gc::PodGarbageCollector,
     replica_set::ReplicaSets,
     resource_claims::ResourceClaims,
@@ -83,13 +83,13 @@ pub use self::{
     stages::{Stage, StageError},
 };
 
-/// The controllers of workloads, in the order in which they hear of changes.
+/// Returns the controllers of workloads, in the order in which they observe changes.
 pub(crate) fn controllers(
     options: &Workloads,
     containers: &Arc<Containers>,
 ) -> Vec<Box<dyn Controller>> {
     let mut controllers: Vec<Box<dyn Controller>> = vec![
-        Box::new(NodeMaker::new(options.clone())),
+        Box::new(NodeRegistrar::new(options.clone())),
         Box::new(Deployments::default()),
         Box::new(ReplicaSets::new()),
         Box::new(ReplicaSets::of_replication_controllers()),

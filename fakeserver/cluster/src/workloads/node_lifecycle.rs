@@ -1,7 +1,7 @@
-//! The life of nodes: what is wrong with one becomes taints, and pods of one that is not ready are not ready.
+//! The lifecycle of nodes: bad conditions become taints, and pods of an unready node become unready.
 //!
-//! The rules are those of the node lifecycle controller of 1.36, but for heartbeats: nobody renews leases here, so that a
-//! node is ready until its condition says otherwise, which a client sets.
+//! The rules are those of the node lifecycle controller of 1.36, but for heartbeats: nodes do not renew leases here, so that a
+//! node is ready until a client sets its condition to another status.
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
@@ -16,11 +16,12 @@ use fakeserver_server::{
     store::{ObjectKey, StoredObject},
     write::deletion::is_deleted,
 };
+use fakeserver_value::read::text;
 use serde_json::{Value, json};
 
 use super::{
     nodes::{NOT_READY, UNREACHABLE, UNSCHEDULABLE, ready_status},
-    objects::{ReconciledKind, generation, text},
+    objects::{ReconciledKind, generation},
 };
 
 const NODE: ReconciledKind = ReconciledKind {
@@ -61,9 +62,9 @@ const PRESSURES: [(&str, &str, &str); 6] = [
 /// An entry for each node, and the nodes that were deleted since the last look.
 #[derive(Debug, Default)]
 pub(super) struct NodeLifecycle {
-    /// True for those that were ready when they were looked at last.
+    /// True for nodes that were ready at the last reconciliation.
     was_ready: BTreeMap<ObjectKey, bool>,
-    /// The nodes whose end is to be told.
+    /// The deleted nodes for which an event is still to be recorded.
     removed: BTreeMap<ObjectKey, Arc<StoredObject>>,
 }
 
@@ -171,7 +172,7 @@ fn set_taints(node: &mut Value, taints: Vec<Value>) {
     }
 }
 
-/// Takes the readiness of a node's pods away, and tells of it.
+/// Marks the pods of a node unready, and records events.
 fn lose(cluster: &mut Cluster<'_, '_>, node: &Value, now: &str) {
     let name = text(&node["metadata"]["name"]);
     let message = format!("Node {name} status is now: NodeNotReady");
@@ -207,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_with_a_node_becomes_taints() {
+    fn bad_node_conditions_become_taints() {
         let condition = |kind: &str, status: &str| json!({"type": kind, "status": status});
         let mut node = json!({
             "spec": {"taints": [

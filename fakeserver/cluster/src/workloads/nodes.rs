@@ -15,9 +15,10 @@ use fakeserver_server::{
     },
     store::ObjectKey,
 };
+use fakeserver_value::read::text;
 use serde_json::{Value, json};
 
-use super::objects::{ReconciledKind, text};
+use super::objects::ReconciledKind;
 use crate::workloads::Workloads;
 
 const KUBELET: Actor = Actor::new("kubelet");
@@ -34,7 +35,7 @@ const FIRST_ADDRESS: Ipv4Addr = Ipv4Addr::new(172, 18, 0, 2);
 const ALL: &str = "";
 /// The taint of a node that is not ready.
 pub(super) const NOT_READY: &str = "node.kubernetes.io/not-ready";
-/// The taint of a node that nobody hears of.
+/// The taint of a node whose status is unknown.
 pub(super) const UNREACHABLE: &str = "node.kubernetes.io/unreachable";
 /// The taint of a node that is cordoned.
 pub(super) const UNSCHEDULABLE: &str = "node.kubernetes.io/unschedulable";
@@ -47,7 +48,7 @@ pub(super) const CONTROL_PLANE: &str = "node-role.kubernetes.io/control-plane";
 ///
 /// An entry for each node.
 #[derive(Debug)]
-pub(super) struct NodeMaker {
+pub(super) struct NodeRegistrar {
     options: Workloads,
     /// The nodes that are there, and their internal addresses of version 4.
     nodes: BTreeMap<String, Option<Ipv4Addr>>,
@@ -55,9 +56,9 @@ pub(super) struct NodeMaker {
     next_address: Ipv4Addr,
 }
 
-// === impl NodeMaker ===
+// === impl NodeRegistrar ===
 
-impl NodeMaker {
+impl NodeRegistrar {
     pub(super) fn new(options: Workloads) -> Self {
         Self {
             options,
@@ -68,7 +69,7 @@ impl NodeMaker {
 
     /// Returns an address that no node has.
     fn free_address(&mut self) -> Ipv4Addr {
-        let is_taken = |address| self.nodes.values().any(|known| *known == Some(address));
+        let is_taken = |address| self.nodes.values().any(|other| *other == Some(address));
         let mut address = self.next_address;
         while is_taken(address) {
             address = following(address);
@@ -82,8 +83,8 @@ impl NodeMaker {
         let now = cluster.now_text();
         let pods = self.options.pods_per_node;
         cluster.update(key, KUBELET, set_labels);
-        let known = self.nodes.get(key.name()).copied().flatten();
-        let address = known.unwrap_or_else(|| self.free_address());
+        let current = self.nodes.get(key.name()).copied().flatten();
+        let address = current.unwrap_or_else(|| self.free_address());
         let registered = cluster.update(key, KUBELET.of_status(), |node| {
             report(node, pods, address, &now);
         });
@@ -115,7 +116,7 @@ impl NodeMaker {
     }
 }
 
-impl Controller for NodeMaker {
+impl Controller for NodeRegistrar {
     fn name(&self) -> &'static str {
         "nodes"
     }
@@ -158,7 +159,7 @@ impl Controller for NodeMaker {
             return;
         }
         let node = cluster.get(key).map(|stored| stored.to_value());
-        // One that says that it is not ready is left so.
+        // A node that a client has marked unready stays unready.
         if node.is_some_and(|node| ready_status(&node).is_empty()) {
             self.register(cluster, key);
         }
@@ -189,7 +190,7 @@ fn set_labels(node: &mut Value) {
     }
 }
 
-/// The resources of a node that does not say what it has.
+/// The default resources of a node.
 fn sizes(pods: u32) -> Value {
     json!({
         "cpu": "8",
@@ -292,7 +293,7 @@ mod tests {
 
     #[test]
     fn each_node_has_an_address_of_its_own() {
-        let mut nodes = NodeMaker::new(Workloads::default());
+        let mut nodes = NodeRegistrar::new(Workloads::default());
         let taken = Ipv4Addr::new(172, 18, 0, 3);
         nodes.nodes.insert("loaded".to_owned(), Some(taken));
         let given = [0; 300].map(|_| nodes.free_address());

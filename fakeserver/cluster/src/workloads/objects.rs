@@ -13,7 +13,10 @@ use fakeserver_server::{
     },
     store::ObjectKey,
 };
-use fakeserver_value::object::selectors::{LabelSelector, print_label_selector};
+use fakeserver_value::{
+    object::selectors::{LabelSelector, print_label_selector},
+    read::text,
+};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
@@ -67,7 +70,7 @@ pub(super) fn claim(
     pods
 }
 
-/// Has `owner` manage an object, besides the owners it has.
+/// Adds `owner` as the controller of an object that may have other owners.
 pub(super) fn adopt(object: &mut Value, kind: &ReconciledKind, owner: &Value) {
     let owners = &mut object["metadata"]["ownerReferences"];
     let mut all = owners.as_array().cloned().unwrap_or_default();
@@ -80,11 +83,7 @@ pub(super) fn generation(object: &Value) -> Option<i64> {
     object["metadata"]["generation"].as_i64()
 }
 
-pub(super) fn text(value: &Value) -> &str {
-    value.as_str().unwrap_or_default()
-}
-
-/// A number, or `default` where there is none.
+/// Returns a number, or `default` without one.
 pub(super) fn number(value: &Value, default: i64) -> i64 {
     value.as_i64().unwrap_or(default)
 }
@@ -207,7 +206,7 @@ pub(super) fn set_condition(
     let mut conditions = status["conditions"].as_array().cloned().unwrap_or_default();
     let at = conditions
         .iter()
-        .position(|known| known["type"] == condition.kind);
+        .position(|own| own["type"] == condition.kind);
     let before = at.map_or(Value::Null, |at| conditions[at].clone());
     let is_same = before["status"] == truth
         && before["reason"] == condition.reason

@@ -23,7 +23,7 @@ pub struct Workloads {
 // === impl Workloads ===
 
 impl Workloads {
-    /// Sets the number of nodes, `node-0` and so on, that are created if there are none when the controllers start. The
+    /// Sets the number of nodes, `node-0` and so on, that are created at the start of the controllers if the cluster has no nodes. The
     /// default is 1.
     pub fn with_nodes(mut self, count: usize) -> Self {
         self.node_count = count;
@@ -45,7 +45,7 @@ impl Workloads {
     /// Sets the time after which a pod ends by itself: one of a job, or any whose restart policy is not `Always`. The
     /// default is 5 s.
     ///
-    /// It succeeds, unless its annotation `fakeserver/exit-code` or a [stage](Self::with_stages) says another code than 0:
+    /// The pod succeeds, unless its annotation `fakeserver/exit-code` or a [stage](Self::with_stages) says another code than 0:
     /// then it fails, or its containers are restarted if its policy is `OnFailure`.
     pub fn with_pod_run(mut self, after: Duration) -> Self {
         self.pod_run = after;

@@ -49,7 +49,7 @@ impl Controller for PodGarbageCollector {
                 .as_ref()
                 .is_none_or(|(before, _)| before.field("spec.nodeName").is_empty())
         {
-            // It may have been bound to a node that is not there.
+            // The pod may have been bound to a node that does not exist.
             due.add(node(&pod.node), QUARANTINE);
         }
     }

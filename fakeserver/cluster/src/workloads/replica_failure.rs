@@ -12,7 +12,7 @@ pub(super) enum Failure<'a> {
     Create(&'a str),
 }
 
-/// Sets the condition of a set, or removes it. A condition stays as it is while attempts fail.
+/// Sets the condition of a set, or removes it. The condition stays unchanged while attempts fail.
 pub(super) fn set_failure(status: &mut Value, failure: Failure<'_>, now: &str) {
     match failure {
         Failure::Create(_) if failure_of(status).is_some() => {}
@@ -59,7 +59,7 @@ fn put(status: &mut Value, condition: Option<Value>) {
         return;
     }
     let mut conditions = status["conditions"].as_array().cloned().unwrap_or_default();
-    conditions.retain(|known| known["type"] != REPLICA_FAILURE);
+    conditions.retain(|condition| condition["type"] != REPLICA_FAILURE);
     conditions.extend(condition);
     status["conditions"] = conditions.into();
 }
@@ -69,7 +69,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_failure_is_told_once_until_it_is_over() {
+    fn a_failure_is_reported_once() {
         let mut status = json!({"conditions": [{"type": "Available"}]});
         let first = json!({
             "type": "ReplicaFailure", "status": "True", "lastTransitionTime": "1",

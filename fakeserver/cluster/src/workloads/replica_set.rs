@@ -14,14 +14,14 @@ use fakeserver_server::{
     store::ObjectKey,
     write::deletion::DeletionParameters,
 };
-use fakeserver_value::object::selectors::LabelSelector;
+use fakeserver_value::{object::selectors::LabelSelector, read::text};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::{
     objects::{
         BURST, COALESCED, ReconciledKind, available, claim, count, enqueue_owners, look_again,
-        number, selector, text,
+        number, selector,
     },
     replica_failure::{Failure, set_failure},
 };

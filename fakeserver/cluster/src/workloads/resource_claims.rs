@@ -23,9 +23,10 @@ use fakeserver_server::{
     store::ObjectKey,
     write::deletion::{DeletionParameters, is_deleted},
 };
+use fakeserver_value::read::{items, text};
 use serde_json::{Value, json};
 
-use super::objects::{ReconciledKind, text};
+use super::objects::ReconciledKind;
 
 const POD: ReconciledKind = ReconciledKind {
     kind: &core::pod::KIND,
@@ -76,8 +77,8 @@ impl ResourceClaims {
             return;
         };
         let namespace = key.namespace().unwrap_or_default();
-        let known = pod.device_claims.iter().filter_map(PodClaim::name);
-        let claims = known.map(|name| claim_key(namespace, name)).collect();
+        let names = pod.device_claims.iter().filter_map(PodClaim::known);
+        let claims = names.map(|name| claim_key(namespace, name)).collect();
         self.claims.insert(key.clone(), claims);
         if !ends {
             due.add(key.clone(), Duration::ZERO);
@@ -173,18 +174,20 @@ pub(super) fn claim_key(namespace: &str, name: &str) -> ObjectKey {
 
 /// Returns whether a claim was made for a pod.
 pub(super) fn is_for_pod(claim: &Value, uid: &str) -> bool {
-    let mut owners = list(&claim["metadata"]["ownerReferences"]);
+    let mut owners = items(&claim["metadata"]["ownerReferences"]).iter();
     owners.any(|owner| owner["uid"] == uid && owner["controller"] == true)
 }
 
 /// Returns whether a claim is reserved for a pod.
 pub(super) fn is_reserved_for(claim: &Value, uid: &str) -> bool {
-    list(&claim["status"]["reservedFor"]).any(|consumer| consumer["uid"] == uid)
+    items(&claim["status"]["reservedFor"])
+        .iter()
+        .any(|consumer| consumer["uid"] == uid)
 }
 
 /// Returns whether a claim can be reserved for one more pod.
 pub(super) fn can_be_reserved(claim: &Value) -> bool {
-    list(&claim["status"]["reservedFor"]).count() < RESERVED_MAX
+    items(&claim["status"]["reservedFor"]).len() < RESERVED_MAX
 }
 
 /// Reserves a claim for a pod.
@@ -304,13 +307,16 @@ fn sync_claim(cluster: &mut Cluster<'_, '_>, key: &ObjectKey) {
         let pod = || find(text(&consumer["name"]), text(&consumer["uid"]));
         !is_pod || pod().is_some_and(|pod| !is_done(&pod))
     };
-    let reserved: Vec<&Value> = list(&claim["status"]["reservedFor"]).collect();
+    let reserved: Vec<&Value> = items(&claim["status"]["reservedFor"]).iter().collect();
     let valid: Vec<Value> = reserved.iter().copied().filter(needs).cloned().collect();
-    let is_protected = list(&claim["metadata"]["finalizers"]).any(|name| name == FINALIZER);
+    let is_protected = items(&claim["metadata"]["finalizers"])
+        .iter()
+        .any(|name| name == FINALIZER);
     let is_released = valid.len() < reserved.len();
     let is_unused = valid.is_empty();
     let is_going = is_deleted(&claim);
-    let owner = list(&claim["metadata"]["ownerReferences"])
+    let owner = items(&claim["metadata"]["ownerReferences"])
+        .iter()
         .find(|owner| owner["controller"] == true && owner["kind"] == POD.name);
     let is_over = owner.is_some_and(|owner| {
         let stored = cluster.get(&POD.key(Some(namespace), text(&owner["name"])));
@@ -345,10 +351,6 @@ fn sync_claim(cluster: &mut Cluster<'_, '_>, key: &ObjectKey) {
 fn is_done(pod: &Value) -> bool {
     let is_over = matches!(text(&pod["status"]["phase"]), "Succeeded" | "Failed");
     is_over || (is_deleted(pod) && text(&pod["spec"]["nodeName"]).is_empty())
-}
-
-fn list(list: &Value) -> impl Iterator<Item = &Value> {
-    list.as_array().into_iter().flatten()
 }
 
 #[cfg(test)]

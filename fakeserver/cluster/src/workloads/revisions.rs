@@ -6,15 +6,16 @@ use fakeserver_server::{
     store::ObjectKey,
     write::deletion::DeletionParameters,
 };
+use fakeserver_value::read::text;
 use serde_json::{Value, json};
 
-use super::objects::{ReconciledKind, number, text};
+use super::objects::{ReconciledKind, number};
 
 const ACTOR: Actor = Actor::CONTROLLER_MANAGER;
 
 /// Keeps the template of `owner` under `name`, as its newest revision, and forgets the oldest beyond the limit.
 ///
-/// Those in `used` are kept: there are pods of them.
+/// Revisions in `used` are kept: they have pods.
 pub(super) fn record(
     cluster: &mut Cluster<'_, '_>,
     kind: &ReconciledKind,
@@ -22,16 +23,16 @@ pub(super) fn record(
     name: &str,
     used: &[&str],
 ) {
-    let mut known = revisions(cluster, text(&owner["metadata"]["uid"]));
-    let last = known.last().map_or(0, |(revision, _)| *revision);
+    let mut all = revisions(cluster, text(&owner["metadata"]["uid"]));
+    let last = all.last().map_or(0, |(revision, _)| *revision);
     let namespace = owner["metadata"]["namespace"].as_str();
     let key = ObjectKey::new(controller_revision::KIND.storage().clone(), namespace, name);
-    let own = known.iter().position(|(_, known)| *known == key);
+    let own = all.iter().position(|(_, other)| *other == key);
     match own {
-        Some(at) if at + 1 == known.len() => {}
+        Some(at) if at + 1 == all.len() => {}
         Some(at) => {
             cluster.update(&key, ACTOR, |object| object["revision"] = json!(last + 1));
-            known.remove(at);
+            all.remove(at);
         }
         None => {
             let mut template = owner["spec"]["template"].clone();
@@ -52,17 +53,17 @@ pub(super) fn record(
     }
     let limit = number(&owner["spec"]["revisionHistoryLimit"], 10);
     let limit = usize::try_from(limit).unwrap_or_default();
-    known.retain(|(_, known)| *known != key && !used.contains(&known.name()));
-    let surplus = known.len().saturating_sub(limit);
-    for (_, key) in known.into_iter().take(surplus) {
+    all.retain(|(_, other)| *other != key && !used.contains(&other.name()));
+    let surplus = all.len().saturating_sub(limit);
+    for (_, key) in all.into_iter().take(surplus) {
         cluster.delete(&key, DeletionParameters::default());
     }
 }
 
 /// Returns the template that the revision of this name keeps, if `owner` has such a revision.
 pub(super) fn template(cluster: &Cluster<'_, '_>, owner: &Value, name: &str) -> Option<Value> {
-    let known = revisions(cluster, text(&owner["metadata"]["uid"]));
-    let (_, key) = known.iter().find(|(_, key)| key.name() == name)?;
+    let all = revisions(cluster, text(&owner["metadata"]["uid"]));
+    let (_, key) = all.iter().find(|(_, key)| key.name() == name)?;
     let revision = cluster.get(key)?.to_value();
     let mut template = revision["data"]["spec"]["template"].clone();
     template.as_object_mut()?.remove("$patch");

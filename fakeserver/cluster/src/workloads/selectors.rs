@@ -26,7 +26,7 @@ impl Selectors {
         self.0.get(key)
     }
 
-    /// Returns the objects of `kind` that select a pod as it is after a change, or was before it.
+    /// Returns the objects of `kind` that select a pod before or after a change.
     pub(super) fn selecting<'a>(
         &'a self,
         kind: &ReconciledKind,

@@ -22,9 +22,8 @@ use fakeserver_server::{
     store::{ObjectKey, StoredObject},
     write::deletion::DeletionParameters,
 };
+use fakeserver_value::read::text;
 use serde_json::{Value, json};
-
-use super::objects::text;
 
 const SERVER: Actor = Actor::new("kube-apiserver");
 const FAMILY: &str = "ipaddress.kubernetes.io/ip-family";

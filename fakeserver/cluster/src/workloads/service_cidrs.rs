@@ -16,10 +16,11 @@ use fakeserver_server::{
     store::ObjectKey,
     write::deletion::is_deleted,
 };
+use fakeserver_value::read::text;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::objects::{Condition, set_condition, text};
+use super::objects::{Condition, set_condition};
 
 const ACTOR: Actor = Actor::new("service-cidr-controller");
 const FINALIZER: &str = "networking.k8s.io/service-cidr-finalizer";

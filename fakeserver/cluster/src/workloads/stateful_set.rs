@@ -14,6 +14,7 @@ use fakeserver_server::{
     store::ObjectKey,
     write::deletion::{DeletionParameters, is_deleted},
 };
+use fakeserver_value::read::text;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
@@ -21,7 +22,7 @@ use super::{
     claim_retention::own_claims,
     objects::{
         COALESCED, ReconciledKind, claim, count, count_available, enqueue_owners, hash, look_again,
-        number, selector, text,
+        number, selector,
     },
     revisions::{self, record},
 };
@@ -273,7 +274,7 @@ fn create(cluster: &mut Cluster<'_, '_>, set: &Value, number: i64, version: &Ver
             .as_array()
             .cloned()
             .unwrap_or_default();
-        volumes.retain(|known| known["name"] != volume);
+        volumes.retain(|other| other["name"] != volume);
         volumes.push(mounted);
         pod["spec"]["volumes"] = volumes.into();
     }
@@ -352,7 +353,7 @@ mod tests {
     }
 
     #[test]
-    fn pods_come_and_go_one_after_the_other() {
+    fn pods_are_created_and_deleted_in_order() {
         use Step::{Create, Delete};
         let spec = json!({"replicas": 3});
         assert_eq!(check(&spec, ""), [Create(0)]);

@@ -19,6 +19,7 @@ use fakeserver_server::{
     store::{ObjectKey, StoredObject},
     write,
 };
+use fakeserver_value::read::text;
 use serde_json::{Value, json};
 
 use super::{nodes::CONTROL_PLANE, objects::hash};
@@ -42,7 +43,7 @@ const STATIC: [(&str, &str); 4] = [
 /// Creates the objects of `kube-system`, and keeps the static pods.
 #[derive(Debug, Default)]
 pub(super) struct SystemPods {
-    /// True once what is created at the start has been created.
+    /// True once the objects of the start have been created.
     has_begun: bool,
 }
 
@@ -111,7 +112,7 @@ fn control_plane<'a>(
 }
 
 fn static_pod(component: &str, cpu: &str, node: &Value, now: &str) -> Value {
-    let name = node["metadata"]["name"].as_str().unwrap_or_default();
+    let name = text(&node["metadata"]["name"]);
     let image = match component {
         "etcd" => "etcd:3.6.6-0".to_owned(),
         _ => format!("{component}:{VERSION}"),

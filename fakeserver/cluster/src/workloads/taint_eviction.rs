@@ -1,7 +1,7 @@
-//! Eviction by taints: a pod goes when its node has a taint `NoExecute` that it does not tolerate, or no longer.
+//! Eviction by taints: a pod is deleted when its node has a taint `NoExecute` that the pod does not, or no longer, tolerate.
 //!
 //! The rules are those of the taint eviction controller of 1.36. The time of toleration begins when the controller first sees
-//! the pod and the taint together, whatever `timeAdded` says, and begins anew with the server.
+//! the pod and the taint together, whatever `timeAdded` says, and begins again after a restart of the server.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -43,11 +43,11 @@ pub(super) struct TaintEviction {
     scheduled: BTreeMap<ObjectKey, Instant>,
 }
 
-/// The time that a pod may stay on its node.
+/// The time for which a pod tolerates the taints of its node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Stay {
+enum TolerationPeriod {
     ForEver,
-    /// It is evicted so much later, or at once.
+    /// The pod is evicted after this time, or at once if the time is 0.
     For(Duration),
 }
 
@@ -97,12 +97,12 @@ impl Controller for TaintEviction {
             return;
         }
         match stay(&pod["spec"], &node) {
-            Stay::ForEver => self.cancel(cluster, key, &pod),
-            Stay::For(Duration::ZERO) => {
+            TolerationPeriod::ForEver => self.cancel(cluster, key, &pod),
+            TolerationPeriod::For(Duration::ZERO) => {
                 self.cancel(cluster, key, &pod);
                 evict(cluster, key, &pod);
             }
-            Stay::For(time) => {
+            TolerationPeriod::For(time) => {
                 let now = Instant::now();
                 let at = *self.scheduled.entry(key.clone()).or_insert(now + time);
                 if at > now {
@@ -119,7 +119,7 @@ impl Controller for TaintEviction {
 // === impl TaintEviction ===
 
 impl TaintEviction {
-    /// Forgets the eviction that is scheduled, if one is, and tells of it.
+    /// Cancels a scheduled eviction, and records an event.
     fn cancel(&mut self, cluster: &mut Cluster<'_, '_>, key: &ObjectKey, pod: &Value) {
         if self.scheduled.remove(key).is_some() {
             let message = format!("Cancelling deletion of Pod {}", key.path());
@@ -138,7 +138,7 @@ fn executes(node: &Value) -> bool {
 }
 
 /// Decides how long a pod of this specification may stay on a node. Of the tolerations that match a taint the first counts.
-fn stay(spec: &Value, node: &Value) -> Stay {
+fn stay(spec: &Value, node: &Value) -> TolerationPeriod {
     let tolerations = spec["tolerations"].as_array();
     let mut shortest: Option<Duration> = None;
     for taint in executing(node) {
@@ -146,14 +146,14 @@ fn stay(spec: &Value, node: &Value) -> Stay {
         let mut all = tolerations.into_iter().flatten();
         let Some(toleration) = all.find(|toleration| Toleration::of(toleration).tolerates(&read))
         else {
-            return Stay::For(Duration::ZERO);
+            return TolerationPeriod::For(Duration::ZERO);
         };
         if let Some(seconds) = toleration["tolerationSeconds"].as_i64() {
             let limit = Duration::from_secs(u64::try_from(seconds).unwrap_or_default());
             shortest = Some(shortest.map_or(limit, |shortest| shortest.min(limit)));
         }
     }
-    shortest.map_or(Stay::ForEver, Stay::For)
+    shortest.map_or(TolerationPeriod::ForEver, TolerationPeriod::For)
 }
 
 fn evict(cluster: &mut Cluster<'_, '_>, key: &ObjectKey, pod: &Value) {
@@ -189,12 +189,12 @@ mod tests {
         let check = |tolerations: Value| stay(&json!({"tolerations": tolerations}), &node);
         let tolerates = |key: &str| json!({"key": key, "operator": "Exists"});
         let until = |key: &str, seconds: i64| json!({"key": key, "operator": "Exists", "tolerationSeconds": seconds});
-        let seconds = |seconds| Stay::For(Duration::from_secs(seconds));
+        let seconds = |seconds| TolerationPeriod::For(Duration::from_secs(seconds));
         assert_eq!(check(json!([])), seconds(0));
         assert_eq!(check(json!([tolerates("b")])), seconds(0));
         assert_eq!(check(json!([until("a", 30)])), seconds(0));
         let [a, c] = ["a", "c"].map(tolerates);
-        assert_eq!(check(json!([a, c])), Stay::ForEver);
+        assert_eq!(check(json!([a, c])), TolerationPeriod::ForEver);
         assert_eq!(check(json!([a, until("c", 20)])), seconds(20));
         assert_eq!(check(json!([until("a", 30), until("c", 20)])), seconds(20));
         assert_eq!(

@@ -6,14 +6,12 @@ use fakeserver_kinds::{
     core::persistent_volume_claim::request::{class_of, size_of},
     formats::quantity,
 };
-use fakeserver_value::schema::Quantity;
+use fakeserver_value::{read::text, schema::Quantity};
 use serde_json::Value;
-
-use super::objects::text;
 
 /// The annotation of a claim that is bound completely.
 pub(super) const BOUND: &str = "pv.kubernetes.io/bind-completed";
-/// The annotation of what a controller, and no user, has bound.
+/// The annotation of claims and volumes that a controller, rather than a user, has bound.
 pub(super) const BY_CONTROLLER: &str = "pv.kubernetes.io/bound-by-controller";
 /// The annotation of a claim by which a scheduler names the node of its first pod.
 pub(super) const SELECTED_NODE: &str = "volume.kubernetes.io/selected-node";

@@ -1,9 +1,10 @@
 //! Printed cells of webhook configurations, admission policies and their bindings.
 
+use fakeserver_value::read::{items, text};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use crate::table::cell::{Cells, age, items, name, text};
+use crate::table::cell::{Cells, age, name};
 
 const UNSET: &str = "<unset>";
 

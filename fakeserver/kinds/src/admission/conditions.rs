@@ -2,21 +2,25 @@
 
 use std::collections::BTreeSet;
 
-use fakeserver_value::{names::qualified_name_problems, status::FieldError};
+use fakeserver_value::{
+    names::qualified_name_problems,
+    read::{items, text},
+    status::FieldError,
+};
 use serde_json::{Value, json};
 
-use crate::expression::Declared;
+use crate::expression::DeclaredVariables;
 
 /// The maximum number of match conditions.
 const CONDITIONS_MAX: usize = 64;
 
-/// Lists what is wrong with match conditions, in which `params` is declared if the policy has parameters.
+/// Lists the errors of match conditions, in which `params` is declared if the policy has parameters.
 pub(super) fn condition_errors(
     path: &str,
     conditions: &Value,
     has_params: bool,
 ) -> Vec<FieldError> {
-    let count = items(conditions).count();
+    let count = items(conditions).len();
     if count > CONDITIONS_MAX {
         return vec![FieldError::too_many(
             path,
@@ -24,10 +28,10 @@ pub(super) fn condition_errors(
             CONDITIONS_MAX as u64,
         )];
     }
-    let declared = Declared::new(has_params);
+    let declared = DeclaredVariables::new(has_params);
     let mut errors = Vec::new();
     let mut names = BTreeSet::new();
-    for (index, condition) in items(conditions).enumerate() {
+    for (index, condition) in items(conditions).iter().enumerate() {
         let path = format!("{path}[{index}]");
         let (name, expression) = (text(&condition["name"]), text(&condition["expression"]));
         let expression = expression.trim();
@@ -54,12 +58,4 @@ pub(super) fn condition_errors(
         }
     }
     errors
-}
-
-fn items(list: &Value) -> impl Iterator<Item = &Value> {
-    list.as_array().into_iter().flatten()
-}
-
-fn text(value: &Value) -> &str {
-    value.as_str().unwrap_or_default()
 }

@@ -2,10 +2,11 @@
 
 use std::fmt;
 
-use fakeserver_cel::{Known, Program, Value as CelValue, Variables, from_json};
+use fakeserver_cel::{KnownVariables, Program, Value as CelValue, Variables, from_json};
+use fakeserver_value::read::text;
 use serde_json::Value;
 
-use crate::expression::Declared;
+use crate::expression::DeclaredVariables;
 
 /// The maximum cost of all conditions of a webhook or policy for one request.
 const BUDGET: u64 = 2_500_000;
@@ -30,9 +31,9 @@ struct Condition {
 pub enum Match {
     /// All hold.
     Yes,
-    /// One does not.
+    /// A condition is false.
     No,
-    /// None is false, but some could not be evaluated.
+    /// No condition is false, but some could not be evaluated.
     Unknown(String),
 }
 
@@ -41,14 +42,14 @@ pub enum Match {
 impl Conditions {
     /// Compiles the conditions of a webhook.
     pub fn compile(conditions: &Value) -> Self {
-        Self::compile_with(conditions, &Declared::new(false))
+        Self::compile_with(conditions, &DeclaredVariables::new(false))
     }
 
-    /// Compiles conditions that may name what is declared.
-    pub fn compile_with(conditions: &Value, declared: &Declared) -> Self {
+    /// Compiles conditions that may name the declared variables.
+    pub fn compile_with(conditions: &Value, declared: &DeclaredVariables) -> Self {
         let all = conditions.as_array().into_iter().flatten();
         let all = all.map(|condition| {
-            let expression = condition["expression"].as_str().unwrap_or_default();
+            let expression = text(&condition["expression"]);
             Condition {
                 expression: expression.to_owned(),
                 program: declared.compile_to(expression, &["bool"]),
@@ -62,10 +63,10 @@ impl Conditions {
         if self.all.is_empty() {
             return Match::Yes;
         }
-        let known = variables
+        let values = variables
             .iter()
             .map(|(name, value)| (*name, from_json(value)));
-        self.judge_with(&Known(known.collect()))
+        self.judge_with(&KnownVariables(values.collect()))
     }
 
     /// Evaluates the conditions.

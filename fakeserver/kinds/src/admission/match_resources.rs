@@ -11,7 +11,9 @@ use fakeserver_value::{
 };
 use serde_json::{Value, json};
 
-use crate::{admission::rules::rule_errors, expression::Declared, formats::check_label_selector};
+use crate::{
+    admission::rules::rule_errors, expression::DeclaredVariables, formats::check_label_selector,
+};
 
 /// The policies for a webhook or policy that fails.
 pub(super) const FAILURE_POLICIES: [&str; 2] = ["Fail", "Ignore"];
@@ -50,7 +52,7 @@ fn set_match_defaults(spec: &mut Value, field: &str) {
     }
 }
 
-/// Returns whether an update changes match conditions, or what they may name.
+/// Returns whether an update changes match conditions, or the variables that they may name.
 pub(super) fn must_check_conditions(old: &Field<'_>, new: &Field<'_>) -> bool {
     let differs = |field| old.at("spec").get(field) != new.at("spec").get(field);
     differs("paramKind") || differs("matchConditions")
@@ -78,7 +80,7 @@ pub(super) fn check_policy_head(spec: &Field<'_>, found: &mut Findings) {
     }
 }
 
-/// Checks which requests are matched, if that is said.
+/// Checks the optional rules that select requests.
 pub(super) fn check_match_resources(matched: &Field<'_>, found: &mut Findings) {
     if !matched.is_set() {
         return;
@@ -120,20 +122,20 @@ pub(super) fn check_mutated_operations(matched: &Field<'_>, found: &mut Findings
     let rules = matched.at("resourceRules");
     for rule in rules.items() {
         for operation in rule.at("operations").items() {
-            let shown = operation.called_within(&rules, "operations");
-            found.optional_one_of(&shown, &MUTATED_OPERATIONS);
+            let named = operation.called_within(&rules, "operations");
+            found.optional_one_of(&named, &MUTATED_OPERATIONS);
         }
     }
 }
 
 fn check_param_kind(kind: &Field<'_>, found: &mut Findings) {
     let version = kind.at("apiVersion");
-    let said = version.text();
-    let (group, number) = said.split_once('/').unwrap_or(("", said));
-    if said.is_empty() {
+    let group_version = version.text();
+    let (group, number) = group_version.split_once('/').unwrap_or(("", group_version));
+    if group_version.is_empty() {
         found.required(&version, "");
     } else if number.contains('/') {
-        let why = format!("unexpected GroupVersion string: {said}");
+        let why = format!("unexpected GroupVersion string: {group_version}");
         found.invalid(&version, &why);
     } else {
         let problems = subdomain_problems(group);
@@ -196,7 +198,7 @@ fn check_param_ref(reference: &Field<'_>, found: &mut Findings) {
 /// Checks the variables that expressions of a policy are composed of.
 pub(super) fn check_variables(
     variables: &Field<'_>,
-    declared: &mut Declared,
+    declared: &mut DeclaredVariables,
     found: &mut Findings,
 ) {
     for variable in variables.items() {
@@ -219,7 +221,7 @@ pub(super) fn check_variables(
 /// Checks an expression that has to evaluate to one of the types.
 pub(super) fn check_expression(
     expression: &Field<'_>,
-    declared: &Declared,
+    declared: &DeclaredVariables,
     types: &[&str],
     found: &mut Findings,
 ) {

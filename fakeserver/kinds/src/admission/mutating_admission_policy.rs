@@ -12,7 +12,7 @@ use crate::{
             set_policy_defaults,
         },
     },
-    expression::Declared,
+    expression::DeclaredVariables,
 };
 
 /// The types of patches: their names, the fields of both, and the types that their expressions evaluate to.
@@ -61,7 +61,7 @@ fn check(policy: &Field<'_>, checks_conditions: bool, found: &mut Findings) {
             has_params,
         ));
     }
-    let mut declared = Declared::new(has_params).with_variables();
+    let mut declared = DeclaredVariables::new(has_params).with_variables();
     check_variables(&spec.at("variables"), &mut declared, found);
     let declared = declared.with_patches();
     let mutations = spec.at("mutations");
@@ -74,7 +74,7 @@ fn check(policy: &Field<'_>, checks_conditions: bool, found: &mut Findings) {
     found.one_of(&spec.at("reinvocationPolicy"), &["IfNeeded", "Never"]);
 }
 
-fn check_mutation(mutation: &Field<'_>, declared: &Declared, found: &mut Findings) {
+fn check_mutation(mutation: &Field<'_>, declared: &DeclaredVariables, found: &mut Findings) {
     let patch_type = mutation.at("patchType");
     let mut types = PATCHES.into_iter();
     let Some((name, own, other, result)) = types.find(|(name, ..)| *name == patch_type.text())
@@ -95,8 +95,8 @@ fn check_mutation(mutation: &Field<'_>, declared: &Declared, found: &mut Finding
         found.extend(error.into_iter().collect());
     }
     if mutation.at(other).is_set() {
-        let shown = format!("{{{other}}}");
+        let printed = format!("{{{other}}}");
         let why = format!("must not be specified when patchType is {name}");
-        found.invalid_as(&mutation.at(other), &shown.into(), &why);
+        found.invalid_as(&mutation.at(other), &printed.into(), &why);
     }
 }

@@ -2,10 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use fakeserver_value::status::FieldError;
+use fakeserver_value::{
+    read::{items, text},
+    status::FieldError,
+};
 use serde_json::Value;
 
-/// Lists what is wrong with a rule that has its defaults.
+/// Lists the errors of a rule that has its defaults.
 pub(super) fn rule_errors(path: &str, rule: &Value) -> Vec<FieldError> {
     let mut errors = Vec::new();
     let operations = ["*", "CONNECT", "CREATE", "DELETE", "UPDATE"];
@@ -15,17 +18,17 @@ pub(super) fn rule_errors(path: &str, rule: &Value) -> Vec<FieldError> {
         ("apiVersions", "API versions"),
     ];
     for (field, called) in lists {
-        let said = &rule[field];
+        let values = &rule[field];
         let path = format!("{path}.{field}");
-        let count = items(said).count();
+        let count = items(values).len();
         if count == 0 {
             errors.push(FieldError::required(&path, ""));
         }
-        if count > 1 && items(said).any(|item| item == "*") {
+        if count > 1 && items(values).iter().any(|item| item == "*") {
             let why = format!("if '*' is present, must not specify other {called}");
-            errors.push(FieldError::invalid(&path, said, &why));
+            errors.push(FieldError::invalid(&path, values, &why));
         }
-        for (index, item) in items(said).enumerate() {
+        for (index, item) in items(values).iter().enumerate() {
             let path = format!("{path}[{index}]");
             match field {
                 "operations" if !operations.contains(&text(item)) => {
@@ -53,11 +56,11 @@ pub(super) fn rule_errors(path: &str, rule: &Value) -> Vec<FieldError> {
 
 fn resource_errors(path: &str, resources: &Value) -> Vec<FieldError> {
     let mut errors = Vec::new();
-    if items(resources).next().is_none() {
+    if items(resources).is_empty() {
         errors.push(FieldError::required(path, ""));
     }
     let (mut wild_below, mut wild_of) = (BTreeSet::new(), BTreeSet::new());
-    for (index, resource) in items(resources).enumerate() {
+    for (index, resource) in items(resources).iter().enumerate() {
         let path = format!("{path}[{index}]");
         let named = text(resource);
         if named.is_empty() {
@@ -82,13 +85,14 @@ fn resource_errors(path: &str, resources: &Value) -> Vec<FieldError> {
             wild_of.insert(below);
         }
     }
-    let has = |name: &str| items(resources).any(|resource| resource == name);
-    if items(resources).count() > 1 && has("*/*") {
+    let has = |name: &str| items(resources).iter().any(|resource| resource == name);
+    if items(resources).len() > 1 && has("*/*") {
         let why = "if '*/*' is present, must not specify other resources";
         errors.push(FieldError::invalid(path, resources, why));
     }
     // A real server remembers the last resource without a subresource only.
     let mut plain = items(resources)
+        .iter()
         .map(text)
         .filter(|name| !name.is_empty() && !name.contains('/'));
     if has("*") && plain.next_back().is_some_and(|name| name != "*") {
@@ -96,12 +100,4 @@ fn resource_errors(path: &str, resources: &Value) -> Vec<FieldError> {
         errors.push(FieldError::invalid(path, resources, why));
     }
     errors
-}
-
-fn items(list: &Value) -> impl DoubleEndedIterator<Item = &Value> {
-    list.as_array().into_iter().flatten()
-}
-
-fn text(value: &Value) -> &str {
-    value.as_str().unwrap_or_default()
 }

@@ -6,7 +6,7 @@ use fakeserver_value::{field::Field, findings::Findings, names::qualified_name_p
 use serde_json::json;
 
 use crate::{
-    Habits, KeptByStatus, Kind, MetadataRechecks, Validation,
+    Habits, Kind, MetadataRechecks, PreservedMetadata, Validation,
     admission::{
         cells,
         conditions::condition_errors,
@@ -15,7 +15,7 @@ use crate::{
             set_policy_defaults,
         },
     },
-    expression::Declared,
+    expression::DeclaredVariables,
     formats::check_conditions,
 };
 
@@ -33,7 +33,7 @@ pub static KIND: Kind = Kind::new(
     requires_version: true,
     is_exempt_from_webhooks: true,
     metadata_rechecks: MetadataRechecks::WHOLE,
-    kept_by_status: KeptByStatus::ALL,
+    kept_by_status: PreservedMetadata::ALL,
     checks_finalizers: false,
     ..Habits::COMMON
 })
@@ -59,7 +59,7 @@ fn check(policy: &Field<'_>, checks_conditions: bool, found: &mut Findings) {
             has_params,
         ));
     }
-    let mut declared = Declared::new(has_params);
+    let mut declared = DeclaredVariables::new(has_params);
     if !spec.at("variables").is_empty() {
         declared = declared.with_variables();
     }
@@ -77,7 +77,7 @@ fn check(policy: &Field<'_>, checks_conditions: bool, found: &mut Findings) {
     check_annotations(policy, &annotations, &declared, found);
 }
 
-fn check_validation(validation: &Field<'_>, declared: &Declared, found: &mut Findings) {
+fn check_validation(validation: &Field<'_>, declared: &DeclaredVariables, found: &mut Findings) {
     const NOT_EMPTY: &str = "must be non-empty if specified";
     let expression = validation.at("expression");
     if expression.text().trim().is_empty() {
@@ -104,7 +104,7 @@ fn check_validation(validation: &Field<'_>, declared: &Declared, found: &mut Fin
 fn check_annotations(
     policy: &Field<'_>,
     annotations: &Field<'_>,
-    declared: &Declared,
+    declared: &DeclaredVariables,
     found: &mut Findings,
 ) {
     if annotations.len() > ANNOTATIONS_MAX {
@@ -132,8 +132,8 @@ fn check_annotations(
             let why = format!("must not exceed {VALUE_EXPRESSION_MAX_BYTES} bytes in length");
             found.required(&expression, &why);
         } else {
-            let (path, shown) = (expression.path(), expression.text());
-            let error = declared.error(&path, shown, trimmed, &["string", "null_type"]);
+            let (path, printed) = (expression.path(), expression.text());
+            let error = declared.error(&path, printed, trimmed, &["string", "null_type"]);
             found.extend(error.into_iter().collect());
         }
         if !seen.insert(key.text()) {

@@ -2,7 +2,7 @@
 
 use fakeserver_value::{field::Field, findings::Findings};
 
-use crate::{Accepted, Habits, Kind, Removal, Validation, custom_resources};
+use crate::{AcceptedObject, Habits, Kind, Removal, Validation, custom_resources};
 
 /// Definitions of custom resources.
 pub static KIND: Kind = Kind::new("apiextensions.k8s.io", "customresourcedefinitions")
@@ -19,12 +19,12 @@ pub static KIND: Kind = Kind::new("apiextensions.k8s.io", "customresourcedefinit
     .warnings(warn);
 
 fn check(definition: &Field<'_>, found: &mut Findings) {
-    let errors = custom_resources::definition_errors(definition.shown(), None);
+    let errors = custom_resources::definition_errors(definition.original(), None);
     found.extend(errors);
 }
 
 fn check_update(old: &Field<'_>, new: &Field<'_>, found: &mut Findings) {
-    let errors = custom_resources::definition_errors(new.shown(), Some(old.value()));
+    let errors = custom_resources::definition_errors(new.original(), Some(old.value()));
     found.extend(errors);
 }
 
@@ -32,9 +32,9 @@ fn check_status(_: &Field<'_>, new: &Field<'_>, found: &mut Findings) {
     found.extend(custom_resources::status_errors(new.value()));
 }
 
-fn warn(definition: &Accepted<'_>, told: &mut Vec<String>) {
+fn warn(definition: &AcceptedObject<'_>, warnings: &mut Vec<String>) {
     let old = Some(definition.old.value()).filter(|_| !definition.is_new);
-    told.extend(custom_resources::definition_warnings(
+    warnings.extend(custom_resources::definition_warnings(
         definition.object.value(),
         old,
     ));

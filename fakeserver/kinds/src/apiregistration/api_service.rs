@@ -6,14 +6,15 @@ use fakeserver_value::{
     field::Field,
     findings::Findings,
     names::{path_segment_problems, service_name_problems, subdomain_problems},
+    read::{items, text},
 };
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use crate::{
-    Habits, KeptByStatus, Kind, MetadataRechecks, Validation,
+    Habits, Kind, MetadataRechecks, PreservedMetadata, Validation,
     formats::CONDITION_STATUSES,
-    table::cell::{Cells, age, items, name, text},
+    table::cell::{Cells, age, name},
 };
 
 /// The label of API services that the server makes.
@@ -29,7 +30,7 @@ pub static KIND: Kind = Kind::new("apiregistration.k8s.io", "apiservices")
         requires_version: true,
         checks_finalizers: false,
         metadata_rechecks: MetadataRechecks::ALL,
-        kept_by_status: KeptByStatus::ALL,
+        kept_by_status: PreservedMetadata::ALL,
         ..Habits::COMMON
     })
     .names(path_segment_problems)
@@ -120,9 +121,9 @@ fn check_service(spec: &Field<'_>, found: &mut Findings) {
             let bytes = STANDARD
                 .decode(bundle.text())
                 .map_or(0, |bytes| bytes.len());
-            let shown = format!("{bytes} bytes");
+            let size = format!("{bytes} bytes");
             let why = "local APIServices may not have a caBundle";
-            found.invalid_as(&bundle, &json!(shown), why);
+            found.invalid_as(&bundle, &json!(size), why);
         }
         if skips.is_true() {
             let why = "local APIServices may not have insecureSkipTLSVerify";

@@ -1,9 +1,10 @@
 //! The availability of an API of another server, as far as services and endpoints tell.
 
+use fakeserver_value::read::{items, text};
 use serde_json::{Map, Value, json};
 
 use super::remote::{AVAILABLE, RemoteApi};
-use crate::{conditions, table::cell::items};
+use crate::conditions;
 
 /// The condition `Available` of an API service.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,7 +16,7 @@ pub struct Availability {
 
 /// An address of a service.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum ServiceAddress {
     /// A host, which is looked up, and a port.
     Host { host: String, port: u16 },
     /// The pod of that name, for which a process may stand.
@@ -91,8 +92,8 @@ impl Availability {
     pub fn applied(&self, status: &Value, now: &str) -> Value {
         let word = if self.is_available { "True" } else { "False" };
         let since = conditions::find(status, AVAILABLE)
-            .filter(|known| known["status"] == word)
-            .and_then(|known| known["lastTransitionTime"].as_str())
+            .filter(|existing| existing["status"] == word)
+            .and_then(|existing| existing["lastTransitionTime"].as_str())
             .unwrap_or(now);
         let condition = json!({
             "type": AVAILABLE,
@@ -104,9 +105,9 @@ impl Availability {
         let mut conditions = items(&status["conditions"]).to_vec();
         match conditions
             .iter_mut()
-            .find(|known| known["type"] == AVAILABLE)
+            .find(|existing| existing["type"] == AVAILABLE)
         {
-            Some(known) => *known = condition,
+            Some(existing) => *existing = condition,
             None => conditions.push(condition),
         }
         let mut status = status.as_object().cloned().unwrap_or_else(Map::new);
@@ -124,17 +125,17 @@ impl Availability {
 }
 
 /// Returns the places where a service may be reached, in the order in which they are tried.
-pub fn places(api: &RemoteApi, service: &Value, slices: &[Value]) -> Vec<Place> {
+pub fn places(api: &RemoteApi, service: &Value, slices: &[Value]) -> Vec<ServiceAddress> {
     let port = api.service.port;
     let spec = &service["spec"];
     if spec["type"] == "ExternalName" {
-        let host = spec["externalName"].as_str().unwrap_or_default().to_owned();
-        return vec![Place::Host { host, port }];
+        let host = text(&spec["externalName"]).to_owned();
+        return vec![ServiceAddress::Host { host, port }];
     }
     let Some(name) = port_name(service, port) else {
         return Vec::new();
     };
-    let of_slice = |slice: &Value| -> Vec<Place> {
+    let of_slice = |slice: &Value| -> Vec<ServiceAddress> {
         let Some(port) = port_number(slice, name) else {
             return Vec::new();
         };
@@ -168,28 +169,26 @@ pub fn mirrored(endpoints: &Value) -> Vec<Value> {
     items(&endpoints["subsets"]).iter().map(slice).collect()
 }
 
-fn place(endpoint: &Value, port: u16) -> Option<Place> {
+fn place(endpoint: &Value, port: u16) -> Option<ServiceAddress> {
     let target = &endpoint["targetRef"];
     if target["kind"] == "Pod" {
-        return Some(Place::Pod(target["name"].as_str()?.to_owned()));
+        return Some(ServiceAddress::Pod(target["name"].as_str()?.to_owned()));
     }
     let host = endpoint["addresses"][0].as_str()?.to_owned();
-    Some(Place::Host { host, port })
+    Some(ServiceAddress::Host { host, port })
 }
 
 /// Returns the name of a port of a service, which is empty if it has none.
 fn port_name(service: &Value, number: u16) -> Option<&str> {
     let mut ports = items(&service["spec"]["ports"]).iter();
     let port = ports.find(|port| port["port"] == number)?;
-    Some(port["name"].as_str().unwrap_or_default())
+    Some(text(&port["name"]))
 }
 
 /// Returns the number that a port has in an endpoint slice.
 fn port_number(slice: &Value, name: &str) -> Option<u16> {
     let mut ports = items(&slice["ports"]).iter();
-    let port = ports.find(|port| {
-        port["name"].as_str().unwrap_or_default() == name && !port["port"].is_null()
-    })?;
+    let port = ports.find(|port| text(&port["name"]) == name && !port["port"].is_null())?;
     u16::try_from(port["port"].as_u64()?).ok()
 }
 

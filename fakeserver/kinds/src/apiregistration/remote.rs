@@ -131,6 +131,6 @@ pub fn may_be_remote(json: &[u8]) -> bool {
 
 /// Returns whether a stored API service has the condition of one that is available.
 pub fn is_available(service: &Value) -> bool {
-    let known = conditions::find(&service["status"], AVAILABLE);
-    known.is_some_and(|known| known["status"] == "True")
+    let available = conditions::find(&service["status"], AVAILABLE);
+    available.is_some_and(|available| available["status"] == "True")
 }

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::{
     api_service::KIND,
-    availability::{Availability, Place, mirrored, places},
+    availability::{Availability, ServiceAddress, mirrored, places},
     remote::{self, RemoteApi},
 };
 use crate::testing::check;
@@ -84,7 +84,7 @@ fn slice(ready: &Value, port: &Value) -> Value {
 }
 
 #[test]
-fn an_api_is_asked_if_its_service_has_the_port_and_a_ready_endpoint() {
+fn an_api_is_checked_if_its_service_has_the_port_and_a_ready_endpoint() {
     let api = remote("v1.g");
     let https = json!({"name": "https", "port": 6443});
     let reason = |service: Option<&Value>, slices: Option<&[Value]>| {
@@ -122,7 +122,7 @@ fn an_api_is_asked_if_its_service_has_the_port_and_a_ready_endpoint() {
 #[test]
 fn places_are_ready_endpoints_or_the_name_outside() {
     let api = remote("v1.g");
-    let host = |host: &str, port| Place::Host {
+    let host = |host: &str, port| ServiceAddress::Host {
         host: host.to_owned(),
         port,
     };
@@ -137,7 +137,7 @@ fn places_are_ready_endpoints_or_the_name_outside() {
         pods,
     ];
     let own = service("ClusterIP");
-    let expected = [host("10.0.0.1", 6443), Place::Pod("p".to_owned())];
+    let expected = [host("10.0.0.1", 6443), ServiceAddress::Pod("p".to_owned())];
     assert_eq!(places(&api, &own, &slices), expected);
     assert!(places(&api, &json!({"spec": {"ports": []}}), &slices).is_empty());
 
@@ -152,7 +152,7 @@ fn places_are_ready_endpoints_or_the_name_outside() {
 }
 
 #[test]
-fn a_condition_tells_when_it_last_changed() {
+fn a_condition_keeps_the_time_of_its_last_transition() {
     let passed = Availability::passed();
     let first = passed.applied(&json!(null), "t1");
     let condition = json!({

@@ -1,12 +1,16 @@
 //! Controller revisions: the templates that stateful sets and daemon sets have had.
 
-use fakeserver_value::{field::Field, findings::Findings};
+use fakeserver_value::{
+    field::Field,
+    findings::Findings,
+    read::{items, number, text},
+};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use crate::{
     Habits, Kind, MetadataRechecks, Validation,
-    table::cell::{Cells, NONE, age, items, name, number, text},
+    table::cell::{Cells, NONE, age, name},
 };
 
 /// Controller revisions.
@@ -30,7 +34,7 @@ pub fn check(revision: &Field<'_>, found: &mut Findings) {
     }
 }
 
-/// Checks all but that the data stays as it is, which its text tells.
+/// Checks an update except for changes of the data, which the caller compares as text.
 pub fn check_update(_: &Field<'_>, new: &Field<'_>, found: &mut Findings) {
     found.non_negative(&new.at("revision"));
 }

@@ -4,12 +4,13 @@ use fakeserver_value::{
     edit::{set, set_absent, within},
     field::Field,
     findings::Findings,
+    read::number,
 };
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use crate::{
-    Accepted, Habits, Kind, Validation,
+    AcceptedObject, Habits, Kind, Validation,
     formats::{
         LABEL_SELECTOR, check_at_most_all, check_label_selector, check_share, is_empty_selector,
         is_zero_share,
@@ -18,7 +19,7 @@ use crate::{
         self,
         validation::{check_runs_forever, check_selected, check_template},
     },
-    table::cell::{Cells, age, containers, labels, name, number, selector},
+    table::cell::{Cells, age, containers, labels, name, selector},
     workload::{
         validation::{Counts, check_counts, fix_selector},
         warnings::warn_of_template,
@@ -163,8 +164,8 @@ pub fn check_status(old: &Field<'_>, new: &Field<'_>, found: &mut Findings) {
 
 // === Warnings ===
 
-pub fn warn(accepted: &Accepted<'_>, told: &mut Vec<String>) {
-    warn_of_template(accepted, &accepted.object, told);
+pub fn warn(accepted: &AcceptedObject<'_>, warnings: &mut Vec<String>) {
+    warn_of_template(accepted, &accepted.object, warnings);
 }
 
 // === Cells ===

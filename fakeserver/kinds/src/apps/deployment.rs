@@ -4,15 +4,16 @@ use fakeserver_value::{
     edit::{set, set_absent, within},
     field::Field,
     findings::Findings,
+    read::number,
 };
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use crate::{
-    Habits, KeptByStatus, Kind, Validation,
+    Habits, Kind, PreservedMetadata, Validation,
     formats::{check_at_most_all, check_share, is_zero_share},
     pod_spec,
-    table::cell::{Cells, age, containers, name, number, selector},
+    table::cell::{Cells, age, containers, name, selector},
     workload::{
         validation::{Counts, check_counts, check_made, check_selector, fix_selector},
         warnings,
@@ -42,9 +43,9 @@ pub static KIND: Kind = Kind::new("apps", "deployments")
     .habits(Habits {
         has_generation: true,
         counts_annotations: true,
-        kept_by_status: KeptByStatus {
+        kept_by_status: PreservedMetadata {
             labels: true,
-            ..KeptByStatus::NONE
+            ..PreservedMetadata::NONE
         },
         ..Habits::COMMON
     })
@@ -120,13 +121,13 @@ fn check_strategy(strategy: &Field<'_>, found: &mut Findings) {
             check_at_most_all(&missing, found);
         }
         _ => {
-            let mut shown = strategy.value().clone();
-            if let Some(rolling) = within(&mut shown, "rollingUpdate") {
+            let mut displayed = strategy.value().clone();
+            if let Some(rolling) = within(&mut displayed, "rollingUpdate") {
                 set_absent(rolling, "maxUnavailable", json!(0));
                 set_absent(rolling, "maxSurge", json!(0));
             }
-            let shown = Field::root(&shown).called_at(strategy);
-            found.not_supported_struct(&shown, STRATEGY, &["Recreate", "RollingUpdate"]);
+            let displayed = Field::root(&displayed).called_at(strategy);
+            found.not_supported_struct(&displayed, STRATEGY, &["Recreate", "RollingUpdate"]);
         }
     }
 }

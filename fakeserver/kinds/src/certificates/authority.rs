@@ -34,7 +34,7 @@ pub struct Terms {
 // === impl Authority ===
 
 impl Authority {
-    /// Creates an authority that signs what is asked of it, and no other authorities.
+    /// Creates an authority that signs certificates of servers and clients, but not of other authorities.
     pub fn new() -> Result<Self, rcgen::Error> {
         let mut params = CertificateParams::default();
         params.distinguished_name = named("fakeserver-ca");
@@ -141,7 +141,7 @@ impl Eq for Authority {}
 
 impl fmt::Debug for Authority {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Not the key.
+        // The private key must not reach a log.
         f.debug_struct("Authority").finish_non_exhaustive()
     }
 }

@@ -1,6 +1,6 @@
 //! Certificate authorities, compiled out.
 
-/// A certificate authority, of which there is none.
+/// The certificate authority of a build without TLS, which cannot be created.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Authority {}
 

@@ -1,6 +1,9 @@
 //! Requests to sign certificates.
 
-use fakeserver_value::edit::{copy, set_or_remove};
+use fakeserver_value::{
+    edit::{copy, set_or_remove},
+    read::{items, text},
+};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
@@ -9,7 +12,7 @@ use crate::{
     certificates::validation,
     table::{
         age::human,
-        cell::{Cells, NONE, age, items, name, text, text_or},
+        cell::{Cells, NONE, age, name, text_or},
     },
 };
 
@@ -32,8 +35,8 @@ static FIELDS: SelectableFields = SelectableFields::new(&[SelectableField::new(
     &["spec", "signerName"],
 )]);
 
-/// Sets what an endpoint makes of the conditions of a request: the approval writes nothing else, the status leaves a
-/// decision as it is, and each new condition gets its times.
+/// Settles the conditions of a request: the approval endpoint writes only conditions, the status endpoint leaves a
+/// decision unchanged, and each new condition gets its times.
 pub fn settle_conditions(subresource: &str, now: &str, old: &Value, new: &mut Value) {
     let was = items(&old["status"]["conditions"]);
     let mut conditions = items(&new["status"]["conditions"]).to_vec();
@@ -100,19 +103,19 @@ fn state(status: &Value) -> String {
         let mut conditions = items(&status["conditions"]).iter();
         conditions.any(|condition| condition["type"] == kind)
     };
-    let mut shown = Vec::new();
+    let mut states = Vec::new();
     if has("Denied") {
-        shown.push("Denied");
+        states.push("Denied");
     } else if has("Approved") {
-        shown.push("Approved");
+        states.push("Approved");
     } else {
-        shown.push("Pending");
+        states.push("Pending");
     }
     if has("Failed") {
-        shown.push("Failed");
+        states.push("Failed");
     }
     if !text(&status["certificate"]).is_empty() {
-        shown.push("Issued");
+        states.push("Issued");
     }
-    shown.join(",")
+    states.join(",")
 }

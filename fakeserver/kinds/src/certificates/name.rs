@@ -77,7 +77,7 @@ pub(super) fn rename(
     content.extend(&signed.content[at + subject.len()..]);
     let mut renamed = Sequence::new(content.into()).to_der_vec()?;
 
-    // A certificate is what is signed, how, and the signature.
+    // A certificate is a sequence of the signed part, the algorithm and the signature.
     let (_, whole) = Sequence::from_der(certificate)?;
     let behind = &whole.content[parsed.tbs_certificate.as_ref().len()..];
     let (rest, _) = Any::from_der(behind)?;

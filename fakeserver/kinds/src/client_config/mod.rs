@@ -38,8 +38,8 @@ impl ClientConfig {
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
         let ca_bundle = STANDARD.decode(text(&config["caBundle"]));
         let ca_bundle = ca_bundle.unwrap_or_default();
-        let said = &config["service"];
-        if said.is_null() {
+        let reference = &config["service"];
+        if reference.is_null() {
             return Self {
                 url: path::with_clean_path(&text(&config["url"])),
                 service: None,
@@ -48,11 +48,11 @@ impl ClientConfig {
             };
         }
         let service = Service {
-            namespace: text(&said["namespace"]),
-            name: text(&said["name"]),
+            namespace: text(&reference["namespace"]),
+            name: text(&reference["name"]),
         };
-        let port = said["port"].as_u64().unwrap_or(PORT_DEFAULT);
-        let path = path::clean(&text(&said["path"]));
+        let port = reference["port"].as_u64().unwrap_or(PORT_DEFAULT);
+        let path = path::clean(&text(&reference["path"]));
         Self {
             url: format!("https://{}:{port}{path}", service.host()),
             service: Some(service),

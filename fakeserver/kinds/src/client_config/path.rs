@@ -1,4 +1,4 @@
-//! Paths of webhooks as client-go's REST client asks for them: clean, and escaped anew.
+//! Paths of webhooks as client-go's REST client asks for them: cleaned and escaped again.
 
 use fakeserver_value::go_url::ESCAPED_IN_PATHS;
 use percent_encoding::{percent_decode_str, utf8_percent_encode};
@@ -31,7 +31,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn paths_are_cleaned_and_escaped_anew() {
+    fn paths_are_cleaned_and_escaped_again() {
         for (path, expected) in [
             ("", "/"),
             ("/", "/"),

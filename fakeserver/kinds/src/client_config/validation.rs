@@ -1,11 +1,11 @@
 //! Validation of client configurations.
 
-use fakeserver_value::{go_url::GoUrl, names::subdomain_problems, status::FieldError};
+use fakeserver_value::{go_url::GoUrl, names::subdomain_problems, read::text, status::FieldError};
 use serde_json::{Value, json};
 
 const URL_FORM: &str = "; desired format: https://host[/path]";
 
-/// Lists what is wrong with a `clientConfig`.
+/// Lists the errors of a `clientConfig`.
 pub fn client_config_errors(path: &str, config: &Value) -> Vec<FieldError> {
     let (url, service) = (&config["url"], &config["service"]);
     if url.is_null() == service.is_null() {
@@ -91,8 +91,4 @@ fn service_errors(path: &str, service: &Value) -> Vec<FieldError> {
         }
     }
     errors
-}
-
-fn text(value: &Value) -> &str {
-    value.as_str().unwrap_or_default()
 }

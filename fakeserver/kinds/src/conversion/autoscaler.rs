@@ -234,7 +234,7 @@ fn renamed<const N: usize>(fields: &Value, names: [(&str, &str); N]) -> Value {
     Value::Object(Map::from_iter(renamed))
 }
 
-/// Takes a field out of a struct, or nothing if it is none.
+/// Takes a field out of a struct; null if the value is no struct.
 fn take(fields: &mut Value, name: &str) -> Value {
     let fields = fields.as_object_mut();
     let taken = fields.and_then(|fields| fields.remove(name));

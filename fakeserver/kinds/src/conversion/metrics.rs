@@ -168,7 +168,7 @@ impl Side {
         format!("{}{measure}", self.field())
     }
 
-    /// Puts a quantity: what is always is one, what should be may be absent.
+    /// Sets a quantity: a current value is always set, a target may be absent.
     fn put(self, fields: &mut Map<String, Value>, name: &str, value: &Value) {
         match self {
             Self::Target => put(fields, name, value),

@@ -1,7 +1,7 @@
 //! Kinds that are served in two forms and stored in one.
 //!
 //! There are two such kinds. Events are served in two groups, with other names for the fields. Autoscalers are served
-//! in two versions, of which the older keeps in annotations what it has no fields for. Everything here is a function of
+//! in two versions, of which the older keeps fields that it lacks in annotations. Everything here is a function of
 //! values.
 
 mod autoscaler;
@@ -13,7 +13,7 @@ mod tests;
 
 pub use self::autoscaler::set_default_target;
 
-use fakeserver_value::served_form::ServedForm;
+use fakeserver_value::{read::text, served_form::ServedForm};
 use serde_json::Value;
 
 /// The forms of all kinds that have two.
@@ -32,10 +32,7 @@ pub fn form_of(api_version: &str, kind: &str) -> Option<&'static ServedForm> {
 
 /// Converts `object` to the form in which its kind is stored. An object without kind and version is in that form already.
 pub fn to_stored(object: Value) -> Value {
-    let form = form_of(
-        object["apiVersion"].as_str().unwrap_or_default(),
-        object["kind"].as_str().unwrap_or_default(),
-    );
+    let form = form_of(text(&object["apiVersion"]), text(&object["kind"]));
     match form {
         Some(form) => form.to_stored(object),
         None => object,

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-/// The members of what is kept in annotations. No two types need another order of the same names.
+/// The order of the members that annotations keep. All types agree on the order of their common names.
 const ORDER: [&str; 39] = [
     "type",
     "status",
@@ -86,6 +86,6 @@ fn separate(text: &mut String, index: usize) {
 }
 
 fn rank(name: &str) -> usize {
-    let known = ORDER.iter().position(|known| *known == name);
-    known.unwrap_or(ORDER.len())
+    let position = ORDER.iter().position(|field| *field == name);
+    position.unwrap_or(ORDER.len())
 }

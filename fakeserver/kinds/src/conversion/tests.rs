@@ -33,14 +33,14 @@ fn an_event_has_other_names_in_the_other_group() {
         "deprecatedCount": 3, "type": "Normal", "eventTime": null,
         "reportingController": "kubelet", "reportingInstance": "node",
     });
-    let shown = event::EVENTS.convert(core.clone());
-    assert_eq!(shown, expected);
-    assert_eq!(to_stored(shown), core);
+    let converted = event::EVENTS.convert(core.clone());
+    assert_eq!(converted, expected);
+    assert_eq!(to_stored(converted), core);
     assert_eq!(to_stored(core.clone()), core, "it is stored as it is");
 }
 
 #[test]
-fn the_older_version_has_in_annotations_what_it_has_no_fields_for() {
+fn the_older_version_keeps_missing_fields_in_annotations() {
     let v2 = json!({
         "kind": "HorizontalPodAutoscaler", "apiVersion": "autoscaling/v2",
         "metadata": {"name": "a", "annotations": {"mine": "1"}},
@@ -113,7 +113,7 @@ fn an_autoscaler_without_a_metric_means_the_use_of_the_cpu() {
 }
 
 #[test]
-fn what_the_older_version_annotates_is_not_stored() {
+fn annotations_of_the_older_version_are_not_stored() {
     let v2 = json!({
         "kind": "HorizontalPodAutoscaler", "apiVersion": "autoscaling/v2",
         "metadata": {"annotations": {"autoscaling.alpha.kubernetes.io/behavior": "{}", "b": "c"}},
@@ -122,7 +122,7 @@ fn what_the_older_version_annotates_is_not_stored() {
 }
 
 #[test]
-fn other_kinds_stay_what_they_are() {
+fn other_kinds_are_not_converted() {
     let pod = json!({"kind": "Pod", "apiVersion": "v1", "note": "n"});
     assert_eq!(to_stored(pod.clone()), pod);
     let unnamed = json!({"regarding": {}});

@@ -4,6 +4,7 @@ use fakeserver_value::{
     edit::{remove, within},
     field::Field,
     findings::Findings,
+    read::text,
 };
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -11,7 +12,7 @@ use serde_json::{Value, json};
 use super::check_strategy;
 use crate::{
     Habits, Kind, Validation,
-    table::cell::{Cells, age, name, text},
+    table::cell::{Cells, age, name},
 };
 
 /// Leases.

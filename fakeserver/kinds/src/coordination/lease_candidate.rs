@@ -1,6 +1,6 @@
 //! Lease candidates: those who would lead, in elections that the server holds.
 
-use fakeserver_value::{field::Field, findings::Findings};
+use fakeserver_value::{field::Field, findings::Findings, read::text};
 use jiff::Timestamp;
 use semver::Version;
 use serde_json::{Value, json};
@@ -9,7 +9,7 @@ use super::{OLDEST_EMULATION_VERSION, check_strategy, version};
 use crate::{
     Habits, Kind, Validation,
     formats::config_key_problems,
-    table::cell::{Cells, age, name, text},
+    table::cell::{Cells, age, name},
 };
 
 /// The version of a field that says none.

@@ -19,7 +19,7 @@ fn check_strategy(strategy: &Field<'_>, found: &mut Findings) {
     }
 }
 
-/// Reads a version of semver.org 2.0.0, whose build does not count; `None` if it is none.
+/// Reads a version of semver.org 2.0.0, whose build does not count; `None` if the text is no version.
 pub fn version(text: &str) -> Option<Version> {
     let version = Version::parse(text).ok()?;
     Some(Version {

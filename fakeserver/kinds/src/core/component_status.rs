@@ -2,6 +2,6 @@
 
 use crate::Kind;
 
-/// Statuses of components, of which there are none.
+/// The deprecated `ComponentStatus`, of which this server has no objects.
 pub static KIND: Kind =
     Kind::new("", "componentstatuses").deprecated("v1 ComponentStatus is deprecated in v1.19+");

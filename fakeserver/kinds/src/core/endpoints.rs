@@ -4,18 +4,19 @@ use fakeserver_value::{
     edit::{each, set},
     field::Field,
     findings::Findings,
+    read::{items, number, text},
 };
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use crate::{
-    Accepted, Habits, Kind, MetadataRechecks, Validation,
+    AcceptedObject, Habits, Kind, MetadataRechecks, Validation,
     addresses::{check_ip, warn_of_ip},
     formats::{
         PROTOCOLS, check_label, check_port_number, check_qualified, check_reachable_ip,
         check_subdomain,
     },
-    table::cell::{Cells, age, items, name, number, some_of, text},
+    table::cell::{Cells, age, name, some_of},
 };
 
 /// Endpoints of services.
@@ -44,11 +45,11 @@ pub fn set_defaults(endpoints: &mut Value) {
 // === Warnings ===
 
 /// Warns of addresses that are not canonical.
-fn warn(accepted: &Accepted<'_>, told: &mut Vec<String>) {
+fn warn(accepted: &AcceptedObject<'_>, warnings: &mut Vec<String>) {
     for subset in accepted.object.at("subsets").items() {
         for list in ["addresses", "notReadyAddresses"] {
             for address in subset.at(list).items() {
-                warn_of_ip(&address.at("ip"), told);
+                warn_of_ip(&address.at("ip"), warnings);
             }
         }
     }

@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use crate::{
-    Accepted, Habits, Kind, Validation,
+    AcceptedObject, Habits, Kind, Validation,
     pod_spec::{self, validation::check_template, warnings::pod},
     table::cell::{Cells, containers, labels, name},
 };
@@ -42,9 +42,9 @@ pub fn check_update(_old: &Field<'_>, new: &Field<'_>, found: &mut Findings) {
 
 // === Warnings ===
 
-pub fn warn(accepted: &Accepted<'_>, told: &mut Vec<String>) {
+pub fn warn(accepted: &AcceptedObject<'_>, warnings: &mut Vec<String>) {
     if accepted.is_next_generation {
-        pod(&accepted.object.at("template"), told);
+        pod(&accepted.object.at("template"), warnings);
     }
 }
 

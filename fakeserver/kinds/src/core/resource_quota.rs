@@ -203,11 +203,11 @@ pub fn cells(object: &Value, now: Timestamp) -> Cells {
             Value::Null => "0".to_owned(),
             used => plain(used),
         };
-        let shown = format!("{resource}: {now}/{}", plain(most));
+        let line = format!("{resource}: {now}/{}", plain(most));
         if resource.starts_with("limits.") {
-            limits.push(shown);
+            limits.push(line);
         } else {
-            requests.push(shown);
+            requests.push(line);
         }
     }
     vec![

@@ -4,6 +4,7 @@ use fakeserver_value::{
     edit::{remove, set},
     field::Field,
     findings::Findings,
+    read::text,
     schema::{decode_base64, encode_base64},
 };
 use jiff::Timestamp;
@@ -13,7 +14,7 @@ use crate::{
     Habits, Kind, MetadataRechecks, SelectableField, SelectableFields, Validation,
     core::data::{DATA_MAX_BYTES, check_frozen, decoded_len, entries},
     formats::check_data_key,
-    table::cell::{Cells, age, name, text},
+    table::cell::{Cells, age, name},
 };
 
 /// The type of secrets with a token of a service account.
@@ -45,8 +46,8 @@ static FIELDS: SelectableFields = SelectableFields::new(&[SelectableField::new("
 pub fn set_defaults(secret: &mut Value) {
     // What is written as text is stored as data.
     let texts = secret.get("stringData").and_then(Value::as_object).cloned();
-    for (key, text) in texts.into_iter().flatten() {
-        let bytes = text.as_str().unwrap_or_default().as_bytes().to_vec();
+    for (key, value) in texts.into_iter().flatten() {
+        let bytes = text(&value).as_bytes().to_vec();
         secret["data"][key] = json!(encode_base64(&bytes));
     }
     remove(secret, "stringData");

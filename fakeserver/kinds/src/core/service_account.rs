@@ -3,7 +3,7 @@
 use fakeserver_value::{edit::each, field::Field};
 use serde_json::{Value, json};
 
-use crate::{Accepted, Habits, Kind, MetadataRechecks, Validation};
+use crate::{AcceptedObject, Habits, Kind, MetadataRechecks, Validation};
 
 /// The annotation of accounts whose pods use no other secrets than those of the account.
 pub const ENFORCES_SECRETS: &str = "kubernetes.io/enforce-mountable-secrets";
@@ -34,13 +34,13 @@ fn keep_names(account: &mut Value) {
 }
 
 /// Warns of the annotation, unless the account has had it before.
-fn warn(accepted: &Accepted<'_>, told: &mut Vec<String>) {
+fn warn(accepted: &AcceptedObject<'_>, warnings: &mut Vec<String>) {
     let has_annotation = |account: &Field<'_>| {
         let annotations = account.at("metadata").at("annotations");
         annotations.key(ENFORCES_SECRETS).is_set()
     };
     if has_annotation(&accepted.object) && !has_annotation(&accepted.old) {
-        told.push(format!(
+        warnings.push(format!(
             "metadata.annotations[{ENFORCES_SECRETS}]: deprecated in v1.32+; prefer separate namespaces to isolate access \
              to mounted secrets"
         ));

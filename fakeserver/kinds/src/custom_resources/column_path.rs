@@ -1,6 +1,6 @@
 //! Paths of printer columns: the part of kubectl's `JSONPath` that can select one value.
 //!
-//! Besides fields, they may have keys in brackets, list indexes and slices, wildcards (`*`), recursive descent (`..`),
+//! In addition to fields, paths may have keys in brackets, list indexes and slices, wildcards (`*`), recursive descent (`..`),
 //! and conditions: `.status.conditions[?(@.type=="Ready")].status`.
 
 use std::cmp::Ordering;
@@ -22,9 +22,9 @@ enum Step {
     /// The value itself and everything below it.
     Descend,
     /// The place in a list; a negative one counts from its end.
-    Place(i64),
+    Index(i64),
     /// From a place on, up to a place.
-    Part(Option<i64>, Option<i64>),
+    Slice(Option<i64>, Option<i64>),
     /// The items of a list that meet a condition.
     Where(Condition),
 }
@@ -66,7 +66,7 @@ const COMPARISONS: [(&str, Comparison); 6] = [
 // === impl ColumnPath ===
 
 impl ColumnPath {
-    /// Reads a path; nothing if it is none.
+    /// Reads a path; `None` if it is invalid.
     pub fn parse(text: &str) -> Option<Self> {
         Self::parse_nested(text, 0)
     }
@@ -99,7 +99,7 @@ impl ColumnPath {
     }
 }
 
-/// Reads the name behind a dot, up to what is no part of it. A backslash takes the meaning of what follows away.
+/// Reads the name behind a dot. A backslash makes the next character a part of the name.
 fn after_field<'t>(text: &'t str, steps: &mut Vec<Step>) -> Option<&'t str> {
     if let Some(rest) = text.strip_prefix('.') {
         steps.push(Step::Descend);
@@ -163,8 +163,8 @@ impl Step {
             text => text.parse().ok().map(Some),
         };
         match text.split_once(':') {
-            Some((from, to)) => Some(Self::Part(place(from)?, place(to)?)),
-            None => text.parse().ok().map(Self::Place),
+            Some((from, to)) => Some(Self::Slice(place(from)?, place(to)?)),
+            None => text.parse().ok().map(Self::Index),
         }
     }
 
@@ -183,14 +183,14 @@ impl Step {
                 }
                 all
             }
-            Self::Place(place) => {
+            Self::Index(place) => {
                 let place = from_start(*place, items().len());
                 place
                     .and_then(|place| items().get(place))
                     .into_iter()
                     .collect()
             }
-            Self::Part(from, to) => {
+            Self::Slice(from, to) => {
                 let length = items().len();
                 let bound = |place: i64| from_start(place, length).unwrap_or(0).min(length);
                 let from = from.map_or(0, bound);

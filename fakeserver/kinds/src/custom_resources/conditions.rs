@@ -4,6 +4,7 @@
 
 use std::collections::BTreeMap;
 
+use fakeserver_value::read::text;
 use serde_json::{Value, json};
 
 /// The names that definitions have been given: by group and name, the definition that has it.
@@ -46,10 +47,6 @@ fn is_taken(taken: &BTreeMap<(String, String), String>, crd: &Value, name: &Valu
 
 fn place(crd: &Value, name: &str) -> (String, String) {
     (text(&crd["spec"]["group"]).to_owned(), name.to_owned())
-}
-
-fn text(value: &Value) -> &str {
-    value.as_str().unwrap_or_default()
 }
 
 /// Returns whether the condition `kind` holds.

@@ -40,7 +40,7 @@ impl Conversion {
         let (own, stored) = (named(version), named(stored));
         let webhook = &spec["conversion"]["webhook"];
         let versions = webhook["conversionReviewVersions"].as_array();
-        let is_new = versions.is_none_or(|versions| versions.iter().any(|known| known == "v1"));
+        let is_new = versions.is_none_or(|versions| versions.iter().any(|version| version == "v1"));
         (own != stored).then(|| {
             Arc::new(Self {
                 client: ClientConfig::parse(&webhook["clientConfig"]).without_timeout(),

@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use fakeserver_value::{
-    schema::{Decoded, Schema, StrictError, duplicate_fields, prune},
+    schema::{DecodedObject, Schema, StrictError, duplicate_fields, prune},
     status::FieldError,
 };
 use jiff::Timestamp;
@@ -32,7 +32,7 @@ pub struct CustomType {
     schema: VersionSchema,
     /// The stored form of its objects, if they have to be shown otherwise.
     stored: Option<StoredForm>,
-    /// The webhook that makes its objects of what is stored.
+    /// The webhook that converts stored objects to this version.
     conversion: Option<Arc<Conversion>>,
     /// True if a webhook converts between the versions.
     has_webhook: bool,
@@ -74,21 +74,21 @@ impl CustomType {
     }
 
     /// Reads an object: its metadata as that of any object, the rest by the schema. What the schema does not know is left
-    /// out and told; what is absent has its default.
+    /// out and reported; absent fields get their defaults.
     ///
     /// # Errors
     ///
     /// The metadata is not what metadata is; the error is in Go's words.
-    pub fn read(&self, object: Value, body: &[u8]) -> Result<Decoded, String> {
+    pub fn read(&self, object: Value, body: &[u8]) -> Result<DecodedObject, String> {
         self.read_with(object, body, true)
     }
 
-    /// Reads what a configuration was applied to: null where it is no value stays, and is refused later.
+    /// Reads the result of an apply: a null that is no valid value stays, and validation rejects it.
     ///
     /// # Errors
     ///
     /// The metadata is not what metadata is; the error is in Go's words.
-    pub fn read_applied(&self, object: Value) -> Result<Decoded, String> {
+    pub fn read_applied(&self, object: Value) -> Result<DecodedObject, String> {
         let text = object.to_string();
         self.read_with(object, text.as_bytes(), false)
     }
@@ -98,7 +98,7 @@ impl CustomType {
         mut object: Value,
         body: &[u8],
         drops_nulls: bool,
-    ) -> Result<Decoded, String> {
+    ) -> Result<DecodedObject, String> {
         let mut strict = duplicate_fields(body).map_err(|error| error.to_string())?;
         let metadata = read_metadata(&object["metadata"])?;
         object["metadata"] = metadata.value;
@@ -112,7 +112,7 @@ impl CustomType {
             drop_nulls(&mut object, schema);
         }
         set_defaults(&mut object, schema);
-        Ok(Decoded::new(object, strict))
+        Ok(DecodedObject::new(object, strict))
     }
 
     /// Returns the paths of its selectable fields, without the dot at the beginning.
@@ -128,7 +128,7 @@ impl CustomType {
         self.schema.root().with_metadata()
     }
 
-    /// The webhook that makes its objects of what is stored, and back; nothing if they are stored in this version.
+    /// The webhook that converts stored objects to this version, and back; nothing if they are stored in this version.
     pub fn conversion(&self) -> Option<&Arc<Conversion>> {
         self.conversion.as_ref()
     }
@@ -180,7 +180,7 @@ impl CustomType {
         &self.version["schema"]["openAPIV3Schema"]
     }
 
-    /// Returns what is wrong with `object`, which replaces `old` through `subresource` if there was one, apart from its
+    /// Returns the errors of `object`, which replaces `old` through `subresource` if there was one, apart from its
     /// metadata, whose errors `of_metadata` returns if there are rules.
     ///
     /// Rules in CEL are evaluated only if the object has the form that their types promise.

@@ -4,7 +4,7 @@ use fakeserver_value::schema::Schema;
 use serde_json::{Map, Value};
 
 /// Gives every property that is absent, or null where null is no value, its default; from the outside in, so that a
-/// default is completed by the defaults of what it holds.
+/// default is completed by the defaults of its own fields.
 pub(super) fn set_defaults(value: &mut Value, schema: Schema<'_>) {
     match value {
         Value::Object(fields) => {

@@ -1,6 +1,6 @@
 //! Deprecated versions, and the warnings that their clients receive.
 
-use fakeserver_value::status::FieldError;
+use fakeserver_value::{read::text, status::FieldError};
 use serde_json::Value;
 
 use super::compare_versions;
@@ -58,8 +58,4 @@ pub(super) fn warning_errors(version: &Value, path: &str) -> Vec<FieldError> {
     let path = format!("{path}.deprecationWarning");
     let error = |why: &String| FieldError::invalid(path.as_str(), given, why);
     why.iter().map(error).collect()
-}
-
-fn text(value: &Value) -> &str {
-    value.as_str().unwrap_or_default()
 }

@@ -91,7 +91,7 @@ impl<'s> FieldPath<'s> {
     }
 }
 
-/// Takes the next token: a delimiter, a text in quotes, or what stands before a delimiter.
+/// Takes the next token: a delimiter, a text in quotes, or the text before a delimiter.
 fn next_token<'t>(rest: &mut &'t str) -> Option<&'t str> {
     let first = rest.chars().next()?;
     let end = if first == '\'' {

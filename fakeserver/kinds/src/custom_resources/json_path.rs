@@ -30,7 +30,7 @@ impl JsonPath {
         (!value.is_null()).then_some(value)
     }
 
-    /// Sets what it leads to, and what is missing on the way.
+    /// Sets the value at the path, and creates missing parents.
     pub fn set(&self, object: &mut Value, value: Value) {
         let place = self.0.iter().fold(object, |place, name| {
             if !place.is_object() {
@@ -42,7 +42,7 @@ impl JsonPath {
     }
 }
 
-/// As field selectors write it: `spec.replicas`.
+/// Prints the path as field selectors write it: `spec.replicas`.
 impl fmt::Display for JsonPath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0.join("."))

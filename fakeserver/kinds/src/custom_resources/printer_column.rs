@@ -29,7 +29,7 @@ pub struct PrinterColumn {
     pub description: String,
     /// Columns above 0 are shown in wide tables only.
     pub priority: i64,
-    /// None if it cannot be read: then its cells say nothing.
+    /// `None` if the path cannot be read: the cells of the column are then empty.
     path: Option<ColumnPath>,
 }
 
@@ -84,7 +84,7 @@ pub(super) fn column_errors(columns: &Value, path: &str) -> Vec<FieldError> {
         if text("name").is_empty() {
             errors.push(FieldError::required(path("name"), ""));
         }
-        let one_of = |known: &[&str]| format!("must be one of {}", known.join(","));
+        let one_of = |supported: &[&str]| format!("must be one of {}", supported.join(","));
         let ty = text("type");
         if ty.is_empty() {
             errors.push(FieldError::required(path("type"), &one_of(&TYPES)));

@@ -15,10 +15,10 @@ pub(super) struct VersionSchema {
     root: SchemaId,
 }
 
-/// The form in which objects of a definition are stored, where they may have to be shown otherwise.
+/// The form in which objects of a definition are stored, if some may have to be converted when they are read.
 #[derive(Debug, Clone)]
 pub(super) struct StoredForm {
-    /// That of the version in which objects are stored.
+    /// The schema of the version in which objects are stored.
     schema: Arc<VersionSchema>,
     /// The number of changes of the definition, each of which may change the shown form.
     generation: i64,
@@ -44,7 +44,7 @@ impl VersionSchema {
 impl StoredForm {
     /// Returns the stored form of the objects of `crd`; `None` if they can be shown in `version` as they are.
     ///
-    /// They can if it is the version in which all of them were written.
+    /// Objects need no conversion if the definition has never changed and `version` has the schema of the storage version.
     pub(super) fn of(crd: &Value, version: &Value) -> Option<Self> {
         let generation = crd["metadata"]["generation"].as_i64().unwrap_or_default();
         let versions = crd["spec"]["versions"].as_array().into_iter().flatten();

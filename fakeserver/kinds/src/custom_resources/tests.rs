@@ -136,7 +136,7 @@ fn lists_objects_and_combinations_are_checked_in_the_words_of_the_api() {
 }
 
 #[test]
-fn rules_in_cel_see_the_object_and_what_it_replaces() {
+fn rules_in_cel_see_the_new_and_the_old_object() {
     let kind = custom_type(&json!({
         "replicas": {"type": "integer", "x-kubernetes-validations": [
             {"rule": "self <= 5", "message": "at most five"},
@@ -224,7 +224,7 @@ fn a_definition_is_completed() {
 }
 
 #[test]
-fn a_bad_definition_is_told_where_it_is_bad() {
+fn errors_of_definitions_have_paths() {
     let check = |pointer: &str, value: Value, expected: &str| {
         let mut crd = definition();
         set_definition_defaults(&mut crd);
@@ -280,7 +280,7 @@ fn a_bad_definition_is_told_where_it_is_bad() {
 }
 
 #[test]
-fn what_a_definition_is_about_cannot_change() {
+fn the_plural_of_a_definition_is_immutable() {
     let old = definition();
     let mut new = definition();
     new["spec"]["names"]["plural"] = json!("gadgets");
@@ -405,7 +405,7 @@ fn paths_of_columns_lead_to_the_first_value() {
 }
 
 #[test]
-fn what_is_no_path_of_a_column_is_refused() {
+fn invalid_column_paths_are_rejected() {
     let nested = format!(".a{}1==1{}", "[?(@.a".repeat(40), ")]".repeat(40));
     for path in [
         "spec",
@@ -423,11 +423,11 @@ fn what_is_no_path_of_a_column_is_refused() {
 #[test]
 fn a_version_without_columns_shows_the_age() {
     let columns = PrinterColumn::all_of(&json!({"additionalPrinterColumns": []}));
-    let shown: Vec<(&str, &str)> = columns
+    let actual: Vec<(&str, &str)> = columns
         .iter()
         .map(|column| (column.name.as_str(), column.ty.as_str()))
         .collect();
-    assert_eq!(shown, [("Age", "date")]);
+    assert_eq!(actual, [("Age", "date")]);
 }
 
 #[test]
@@ -491,12 +491,12 @@ fn a_deprecated_version_names_the_best_one_that_is_not() {
         version("v1alpha1", false),
         version("v1", false),
     ];
-    let said = "example.com/v1beta1 Widget is deprecated; use example.com/v1 Widget";
-    assert_eq!(warning(&all).as_deref(), Some(said));
+    let expected = "example.com/v1beta1 Widget is deprecated; use example.com/v1 Widget";
+    assert_eq!(warning(&all).as_deref(), Some(expected));
     // What is older is no better.
     let alone = [old.clone(), version("v1alpha1", false), version("v1", true)];
-    let said = "example.com/v1beta1 Widget is deprecated";
-    assert_eq!(warning(&alone).as_deref(), Some(said));
+    let expected = "example.com/v1beta1 Widget is deprecated";
+    assert_eq!(warning(&alone).as_deref(), Some(expected));
     let mut own = old;
     own["deprecationWarning"] = json!("move on");
     assert_eq!(warning(&[own]).as_deref(), Some("move on"));
@@ -565,18 +565,18 @@ fn schemas_that_cannot_be_worked_by_are_refused() {
 }
 
 #[test]
-fn what_versions_share_is_wrong_once() {
+fn errors_of_shared_schemas_are_reported_once() {
     let version = |name: &str, storage: bool, column: &str| {
         json!({"name": name, "served": true, "storage": storage,
             "schema": {"openAPIV3Schema": {"type": "object", "properties": {"spec": {}}}},
             "additionalPrinterColumns": [{"name": "A", "type": "string", "jsonPath": column}]})
     };
-    let shown = "must be a simple json path starting with .";
+    let why = "must be a simple json path starting with .";
     assert_eq!(
         errors_of_versions(&[version("v1", true, "a"), version("v2", false, ".b")]),
         [
             format!(
-                "spec.versions[0].additionalPrinterColumns[0].JSONPath: Invalid value: \"a\": {shown}"
+                "spec.versions[0].additionalPrinterColumns[0].JSONPath: Invalid value: \"a\": {why}"
             ),
             "spec.validation.openAPIV3Schema.properties[spec].type: Required value: must not be \
              empty for specified object fields"
@@ -586,7 +586,7 @@ fn what_versions_share_is_wrong_once() {
 }
 
 #[test]
-fn embedded_objects_say_what_they_are() {
+fn embedded_objects_need_kind_and_version() {
     let template = json!({"template": {"type": "object", "x-kubernetes-embedded-resource": true,
         "x-kubernetes-preserve-unknown-fields": true}});
     let whole = json!({"template": {"apiVersion": "v1", "kind": "Pod"}});

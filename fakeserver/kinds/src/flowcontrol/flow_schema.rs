@@ -5,15 +5,16 @@ use fakeserver_value::{
     field::Field,
     findings::Findings,
     names::{dns_label_problems, subdomain_problems},
+    read::{items, number, text},
 };
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use crate::{
-    Habits, KeptByStatus, Kind, MetadataRechecks, Validation,
+    Habits, Kind, MetadataRechecks, PreservedMetadata, Validation,
     flowcontrol::conditions::check_conditions,
     formats::check_subdomain,
-    table::cell::{Cells, NONE, age, items, name, number, text, text_or},
+    table::cell::{Cells, NONE, age, name, text_or},
 };
 
 const PRECEDENCE: u32 = 1_000;
@@ -42,7 +43,7 @@ pub static KIND: Kind = Kind::new("flowcontrol.apiserver.k8s.io", "flowschemas")
     .habits(Habits {
         has_generation: true,
         metadata_rechecks: MetadataRechecks::WHOLE,
-        kept_by_status: KeptByStatus::ALL,
+        kept_by_status: PreservedMetadata::ALL,
         ..Habits::COMMON
     })
     .defaults(set_defaults)

@@ -4,14 +4,15 @@ use fakeserver_value::{
     edit::{set, within},
     field::Field,
     findings::Findings,
+    read::text,
 };
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use crate::{
-    Habits, KeptByStatus, Kind, MetadataRechecks, Validation,
+    Habits, Kind, MetadataRechecks, PreservedMetadata, Validation,
     flowcontrol::conditions::check_conditions,
-    table::cell::{Cells, NONE, age, name, text},
+    table::cell::{Cells, NONE, age, name},
 };
 
 const SHARES: u32 = 30;
@@ -31,7 +32,7 @@ pub static KIND: Kind = Kind::new(
 .habits(Habits {
     has_generation: true,
     metadata_rechecks: MetadataRechecks::WHOLE,
-    kept_by_status: KeptByStatus::ALL,
+    kept_by_status: PreservedMetadata::ALL,
     ..Habits::COMMON
 })
 .defaults(set_defaults)

@@ -5,11 +5,10 @@ use std::{collections::BTreeMap, fmt};
 
 use fakeserver_value::{
     object::selectors::hash,
+    read::items,
     schema::{Quantity, QuantityError},
 };
 use serde_json::{Value, json};
-
-use crate::table::cell::items;
 
 /// The annotation that sets the processor time of each container of a pod; the same with `.NAME` at its end sets that of one.
 const CPU: &str = "fakeserver/usage-cpu";
@@ -44,22 +43,22 @@ pub enum Amount {
     Bytes(i64),
 }
 
-/// The amounts that stages say of a container.
+/// The usage of a container that stages set.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Scripted {
+pub struct ScriptedUsage {
     pub nano_cores: Option<i64>,
     pub bytes: Option<i64>,
 }
 
-/// The amounts that stages say, by container.
-pub type ScriptedContainers = BTreeMap<Box<str>, Scripted>;
+/// The usage that stages set, by container.
+pub type ScriptedContainers = BTreeMap<Box<str>, ScriptedUsage>;
 
 /// An annotation whose value is no amount.
 #[derive(Debug, PartialEq, Eq)]
 pub struct UsageError {
     annotation: String,
     value: String,
-    /// Nothing if the amount is negative.
+    /// The parse error; `None` if the amount is negative.
     cause: Option<QuantityError>,
 }
 
@@ -97,12 +96,12 @@ fn of_container(
     pod: &Value,
     container: &Value,
     name: &str,
-    scripted: Scripted,
+    scripted: ScriptedUsage,
 ) -> Result<Usage, UsageError> {
     let uid = pod["metadata"]["uid"].as_str().unwrap_or_default();
     let requests = &container["resources"]["requests"];
-    let amount = |annotation, resource: &str, scale, said: Option<i64>, base| {
-        let set = annotated(pod, annotation, name, scale)?.or(said);
+    let amount = |annotation, resource: &str, scale, scripted: Option<i64>, base| {
+        let set = annotated(pod, annotation, name, scale)?.or(scripted);
         Ok(set.unwrap_or_else(|| {
             let requested = requests[resource]
                 .as_str()
@@ -118,7 +117,8 @@ fn of_container(
     })
 }
 
-/// Returns what the annotations of a pod say of a container; its own one counts before that of all.
+/// Returns the amount that annotations of a pod set for a container; the container's own annotation takes precedence over the
+/// common one.
 fn annotated(
     pod: &Value,
     annotation: &str,
@@ -176,7 +176,7 @@ impl Amount {
     ///
     /// # Errors
     ///
-    /// It is no quantity, or negative.
+    /// The text is no quantity, or negative.
     pub fn of_cpu(text: &str) -> Result<Self, String> {
         amount(text, NANO, "250m or 2").map(Self::NanoCores)
     }
@@ -185,7 +185,7 @@ impl Amount {
     ///
     /// # Errors
     ///
-    /// It is no quantity, or negative.
+    /// The text is no quantity, or negative.
     pub fn of_memory(text: &str) -> Result<Self, String> {
         amount(text, 0, "64Mi or 1G").map(Self::Bytes)
     }
@@ -199,9 +199,9 @@ fn amount(text: &str, scale: i64, such: &str) -> Result<i64, String> {
     Ok(quantity.in_units_of(scale))
 }
 
-// === impl Scripted ===
+// === impl ScriptedUsage ===
 
-impl Scripted {
+impl ScriptedUsage {
     /// Sets the amount of a resource.
     pub fn set(&mut self, amount: Amount) {
         match amount {
@@ -289,8 +289,8 @@ mod tests {
             nano_cores: 1_234_567,
             bytes: 3 << 10,
         };
-        let shown = json!({"cpu": "1234567n", "memory": "3Ki"});
-        assert_eq!(usage.resources(), shown);
+        let expected = json!({"cpu": "1234567n", "memory": "3Ki"});
+        assert_eq!(usage.resources(), expected);
     }
 
     #[test]
@@ -322,11 +322,11 @@ mod tests {
     }
 
     #[test]
-    fn what_stages_say_counts_after_annotations() {
-        let mut said = Scripted::default();
-        said.set(Amount::of_cpu("2").unwrap());
-        said.set(Amount::of_memory("1Ki").unwrap());
-        let scripted = ScriptedContainers::from([("log".into(), said)]);
+    fn annotations_take_precedence_over_stages() {
+        let mut usage = ScriptedUsage::default();
+        usage.set(Amount::of_cpu("2").unwrap());
+        usage.set(Amount::of_memory("1Ki").unwrap());
+        let scripted = ScriptedContainers::from([("log".into(), usage)]);
         let pod = pod(&json!({"fakeserver/usage-memory.log": "1Mi"}));
         let usage = of_pod(&pod, &scripted).unwrap()[1];
         let expected = Usage {
@@ -364,7 +364,7 @@ mod tests {
     }
 
     #[test]
-    fn a_node_uses_what_its_pods_do_and_its_base() {
+    fn a_node_uses_its_base_and_the_usage_of_its_pods() {
         assert_eq!(of_node([]), NODE);
         let sum = of_node([BASE, BASE]);
         assert_eq!(sum.nano_cores, NODE.nano_cores + 2 * BASE.nano_cores);

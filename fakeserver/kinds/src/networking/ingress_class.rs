@@ -5,6 +5,7 @@ use fakeserver_value::{
     field::Field,
     findings::Findings,
     names::dns_label_problems,
+    read::text,
 };
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -13,7 +14,7 @@ use crate::{
     Habits, Kind, MetadataRechecks, Validation,
     formats::check_domain_path,
     networking::ingress::validation::check_reference,
-    table::cell::{Cells, NONE, age, name, text},
+    table::cell::{Cells, NONE, age, name},
 };
 
 const CONTROLLER_MAX_BYTES: usize = 250;
@@ -79,7 +80,7 @@ pub fn check_update(old: &Field<'_>, new: &Field<'_>, found: &mut Findings) {
 pub fn cells(object: &Value, now: Timestamp) -> Cells {
     let spec = &object["spec"];
     let parameters = &spec["parameters"];
-    let shown = if parameters.is_null() {
+    let cell = if parameters.is_null() {
         NONE.to_owned()
     } else {
         let group = text(&parameters["apiGroup"]);
@@ -93,7 +94,7 @@ pub fn cells(object: &Value, now: Timestamp) -> Cells {
     vec![
         json!(name(object)),
         json!(text(&spec["controller"])),
-        json!(shown),
+        json!(cell),
         json!(age(object, now)),
     ]
 }

@@ -1,6 +1,8 @@
 //! IP addresses.
 
-use fakeserver_value::{field::Field, findings::Findings, names::path_segment_problems};
+use fakeserver_value::{
+    field::Field, findings::Findings, names::path_segment_problems, read::text,
+};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
@@ -8,7 +10,7 @@ use crate::{
     Habits, Kind, MetadataRechecks, Validation,
     addresses::canonical_ip_problems,
     formats::check_subdomain,
-    table::cell::{Cells, NONE, name, text},
+    table::cell::{Cells, NONE, name},
 };
 
 /// The label of the addresses that the server allocates.

@@ -11,7 +11,7 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use crate::{
-    Accepted, Habits, Kind, Validation,
+    AcceptedObject, Habits, Kind, Validation,
     addresses::{check_cidr, parse_cidr, warn_of_cidr},
     formats::{check_label_selector, check_port_number, port_name_problems},
     table::cell::{Cells, age, name, selector},
@@ -30,7 +30,7 @@ pub static KIND: Kind = Kind::new("networking.k8s.io", "networkpolicies")
     .cells(cells);
 
 /// Warns of ranges that are not canonical.
-fn warn(accepted: &Accepted<'_>, told: &mut Vec<String>) {
+fn warn(accepted: &AcceptedObject<'_>, warnings: &mut Vec<String>) {
     let spec = accepted.object.at("spec");
     for (rules, peers) in [("ingress", "from"), ("egress", "to")] {
         for peer in spec
@@ -39,9 +39,9 @@ fn warn(accepted: &Accepted<'_>, told: &mut Vec<String>) {
             .flat_map(|rule| rule.at(peers).items())
         {
             let block = peer.at("ipBlock");
-            warn_of_cidr(&block.at("cidr"), told);
+            warn_of_cidr(&block.at("cidr"), warnings);
             for except in block.at("except").items() {
-                warn_of_cidr(&except, told);
+                warn_of_cidr(&except, warnings);
             }
         }
     }

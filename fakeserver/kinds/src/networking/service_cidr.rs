@@ -1,13 +1,17 @@
 //! Ranges of service addresses.
 
-use fakeserver_value::{field::Field, findings::Findings};
+use fakeserver_value::{
+    field::Field,
+    findings::Findings,
+    read::{items, text},
+};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use crate::{
-    Habits, KeptByStatus, Kind, Validation,
+    Habits, Kind, PreservedMetadata, Validation,
     addresses::{check_canonical_cidr, parse_cidr},
-    table::cell::{Cells, age, items, name, text},
+    table::cell::{Cells, age, name},
 };
 
 const SPEC: &str = "io.k8s.api.networking.v1.ServiceCIDRSpec";
@@ -15,7 +19,7 @@ const SPEC: &str = "io.k8s.api.networking.v1.ServiceCIDRSpec";
 /// Ranges of service addresses.
 pub static KIND: Kind = Kind::new("networking.k8s.io", "servicecidrs")
     .habits(Habits {
-        kept_by_status: KeptByStatus::ALL,
+        kept_by_status: PreservedMetadata::ALL,
         ..Habits::COMMON
     })
     .validation(Validation::new(check, check_update))

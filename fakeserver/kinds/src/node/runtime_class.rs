@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use fakeserver_value::{field::Field, findings::Findings};
+use fakeserver_value::{field::Field, findings::Findings, read::text};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
@@ -10,7 +10,7 @@ use crate::{
     Habits, Kind, MetadataRechecks, Validation,
     formats::{check_label, check_labels},
     pod_spec::validation::{placement::check_tolerations, resources::check_overhead},
-    table::cell::{Cells, age, name, text},
+    table::cell::{Cells, age, name},
 };
 
 const TOLERATION: &str = "io.k8s.api.core.v1.Toleration";

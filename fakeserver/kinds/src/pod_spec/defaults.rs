@@ -2,7 +2,10 @@
 
 use std::sync::LazyLock;
 
-use fakeserver_value::edit::{each, is_unset, set, set_absent, within};
+use fakeserver_value::{
+    edit::{each, is_unset, set, set_absent, within},
+    read::text,
+};
 use regex::Regex;
 use serde_json::{Value, json};
 
@@ -63,7 +66,7 @@ pub fn set_defaults(spec: &mut Value) {
 }
 
 fn set_container_defaults(container: &mut Value) {
-    let policy = pull_policy(container["image"].as_str().unwrap_or_default());
+    let policy = pull_policy(text(&container["image"]));
     set(container, "imagePullPolicy", json!(policy));
     set(
         container,
@@ -106,12 +109,12 @@ fn pull_policy(image: &str) -> &'static str {
     }
 }
 
-/// Returns whether an image is always pulled: it has the tag `latest`, or neither tag nor digest. A text that cannot
-/// be the name of an image is none.
+/// Returns whether an image is always pulled: it has the tag `latest`, or neither tag nor digest. A text that is no
+/// name of an image is not pulled.
 fn pulls_always(image: &str) -> bool {
     static FORM: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(IMAGE).ok());
     let (_, name) = image.rsplit_once('/').unwrap_or(("", image));
-    // Another tag, or no name of an image: most are told without the form.
+    // A quick test for other tags and invalid names, which avoids the regular expression.
     if name.contains(':') && !name.contains('@') && !name.ends_with(":latest") {
         return false;
     }
@@ -172,7 +175,7 @@ fn set_volume_defaults(volume: &mut Value) {
         volume["emptyDir"] = json!({});
     }
     if let Some(image) = within(volume, "image") {
-        let policy = pull_policy(image["reference"].as_str().unwrap_or_default());
+        let policy = pull_policy(text(&image["reference"]));
         set(image, "pullPolicy", json!(policy));
     }
     for source in ["secret", "configMap", "downwardAPI", "projected"] {

@@ -5,10 +5,10 @@ use fakeserver_value::{field::Field, names::dns_label_problems};
 use crate::{addresses::warn_of_ip, claim_spec, formats::warn_of_fraction};
 
 /// Warns of a name that is no DNS label.
-pub fn hostname(metadata: &Field<'_>, use_of_it: &str, told: &mut Vec<String>) {
+pub fn hostname(metadata: &Field<'_>, use_of_it: &str, warnings: &mut Vec<String>) {
     let problems = dns_label_problems(metadata.at("name").text());
     if !problems.is_empty() {
-        told.push(format!(
+        warnings.push(format!(
             "metadata.name: this is used in {use_of_it}, which can result in surprising behavior; a DNS label is \
              recommended: [{}]",
             problems.join(" ")
@@ -78,38 +78,38 @@ const OLD_VOLUMES: [(&str, &str); 9] = [
 const NO_SELECTOR: &str = "a null labelSelector results in matching no pod";
 
 /// A pod, or a template of pods.
-pub fn pod(pod: &Field<'_>, told: &mut Vec<String>) {
+pub fn pod(pod: &Field<'_>, warnings: &mut Vec<String>) {
     let spec = pod.at("spec");
-    placement(&spec, told);
+    placement(&spec, warnings);
     let annotations = pod.at("metadata").at("annotations");
     for (key, message) in OLD_ANNOTATIONS {
         let annotation = annotations.key(key);
         if annotation.is_set() {
-            told.push(format!("{}: {message}", annotation.path()));
+            warnings.push(format!("{}: {message}", annotation.path()));
         }
     }
     for volume in spec.at("volumes").items() {
         for (kind, message) in OLD_VOLUMES {
             let source = volume.at(kind);
             if source.is_set() {
-                told.push(format!("{}: {message}", source.path()));
+                warnings.push(format!("{}: {message}", source.path()));
             }
         }
         claim_spec::warn(
             &volume.at("ephemeral").at("volumeClaimTemplate").at("spec"),
-            told,
+            warnings,
         );
     }
-    duplicates(&spec.at("hostAliases"), "ip", told);
+    duplicates(&spec.at("hostAliases"), "ip", warnings);
     let secrets = spec.at("imagePullSecrets");
-    duplicates(&secrets, "name", told);
+    duplicates(&secrets, "name", warnings);
     for name in secrets.items().map(|secret| secret.at("name")) {
         if name.text().is_empty() {
-            told.push(format!("{}: invalid empty name \"\"", name.path()));
+            warnings.push(format!("{}: invalid empty name \"\"", name.path()));
         }
     }
     for amount in ["memory", "ephemeral-storage"] {
-        warn_of_fraction(&spec.at("overhead").key(amount), told);
+        warn_of_fraction(&spec.at("overhead").key(amount), warnings);
     }
     let containers = || {
         ["initContainers", "containers", "ephemeralContainers"]
@@ -119,42 +119,42 @@ pub fn pod(pod: &Field<'_>, told: &mut Vec<String>) {
     for container in containers() {
         for amount in ["memory", "ephemeral-storage"] {
             for side in ["limits", "requests"] {
-                warn_of_fraction(&container.at("resources").at(side).key(amount), told);
+                warn_of_fraction(&container.at("resources").at(side).key(amount), warnings);
             }
         }
-        variables(&container.at("env"), told);
+        variables(&container.at("env"), warnings);
     }
     ports(
         containers().flat_map(|container| container.at("ports").items()),
-        told,
+        warnings,
     );
     let grace = spec.at("terminationGracePeriodSeconds");
     if grace.number() < 0 {
-        told.push(format!(
+        warnings.push(format!(
             "{}: must be >= 0; negative values are invalid and will be treated as 1",
             grace.path()
         ));
     }
-    affinity(&spec.at("affinity"), told);
+    affinity(&spec.at("affinity"), warnings);
     for server in spec.at("dnsConfig").at("nameservers").items() {
-        warn_of_ip(&server, told);
+        warn_of_ip(&server, warnings);
     }
     for alias in spec.at("hostAliases").items() {
-        warn_of_ip(&alias.at("ip"), told);
+        warn_of_ip(&alias.at("ip"), warnings);
     }
 }
 
 fn old_node_label(label: &str) -> Option<&'static str> {
     let mut old = OLD_NODE_LABELS.iter();
-    old.find(|(known, _)| *known == label)
+    old.find(|(label_name, _)| *label_name == label)
         .map(|(_, message)| *message)
 }
 
 /// Adds warnings about placement by former labels of nodes.
-fn placement(spec: &Field<'_>, told: &mut Vec<String>) {
+fn placement(spec: &Field<'_>, warnings: &mut Vec<String>) {
     for (label, selected) in spec.at("nodeSelector").entries() {
         if let Some(message) = old_node_label(label) {
-            told.push(format!("{}: {message}", selected.path()));
+            warnings.push(format!("{}: {message}", selected.path()));
         }
     }
     let nodes = spec.at("affinity").at("nodeAffinity");
@@ -163,45 +163,45 @@ fn placement(spec: &Field<'_>, told: &mut Vec<String>) {
     let terms = required.at("nodeSelectorTerms").items();
     let terms = terms.chain(preferred.items().map(|term| term.at("preference")));
     for expression in terms.flat_map(|term| term.at("matchExpressions").items()) {
-        is_old(&expression.at("key"), told);
+        is_old(&expression.at("key"), warnings);
     }
     for constraint in spec.at("topologySpreadConstraints").items() {
-        is_old(&constraint.at("topologyKey"), told);
-        needs_selector(&constraint.at("labelSelector"), told);
+        is_old(&constraint.at("topologyKey"), warnings);
+        needs_selector(&constraint.at("labelSelector"), warnings);
     }
 }
 
-fn is_old(key: &Field<'_>, told: &mut Vec<String>) {
+fn is_old(key: &Field<'_>, warnings: &mut Vec<String>) {
     if let Some(message) = old_node_label(key.text()) {
-        told.push(format!("{}: {} is {message}", key.path(), key.text()));
+        warnings.push(format!("{}: {} is {message}", key.path(), key.text()));
     }
 }
 
-fn needs_selector(selector: &Field<'_>, told: &mut Vec<String>) {
+fn needs_selector(selector: &Field<'_>, warnings: &mut Vec<String>) {
     if !selector.is_set() {
-        told.push(format!("{}: {NO_SELECTOR}", selector.path()));
+        warnings.push(format!("{}: {NO_SELECTOR}", selector.path()));
     }
 }
 
-fn affinity(affinity: &Field<'_>, told: &mut Vec<String>) {
+fn affinity(affinity: &Field<'_>, warnings: &mut Vec<String>) {
     for kind in ["podAffinity", "podAntiAffinity"] {
         let kind = affinity.at(kind);
         let required = kind.at("requiredDuringSchedulingIgnoredDuringExecution");
         let preferred = kind.at("preferredDuringSchedulingIgnoredDuringExecution");
         let terms = preferred.items().map(|term| term.at("podAffinityTerm"));
         for term in required.items().chain(terms) {
-            needs_selector(&term.at("labelSelector"), told);
+            needs_selector(&term.at("labelSelector"), warnings);
         }
     }
 }
 
 /// Items of a list that have the same key, of which one would do.
-fn duplicates(list: &Field<'_>, key: &'static str, told: &mut Vec<String>) {
+fn duplicates(list: &Field<'_>, key: &'static str, warnings: &mut Vec<String>) {
     let mut seen: Vec<&str> = Vec::new();
     for key_of_item in list.items().map(|item| item.at(key)) {
         let text = key_of_item.text();
         if seen.contains(&text) {
-            told.push(format!("{}: duplicate {key} {text:?}", key_of_item.path()));
+            warnings.push(format!("{}: duplicate {key} {text:?}", key_of_item.path()));
         } else {
             seen.push(text);
         }
@@ -209,7 +209,7 @@ fn duplicates(list: &Field<'_>, key: &'static str, told: &mut Vec<String>) {
 }
 
 /// Variables that hide others of their name without referring to them.
-fn variables(env: &Field<'_>, told: &mut Vec<String>) {
+fn variables(env: &Field<'_>, warnings: &mut Vec<String>) {
     let mut seen: Vec<&str> = Vec::new();
     for variable in env.items() {
         let name = variable.at("name").text();
@@ -221,7 +221,7 @@ fn variables(env: &Field<'_>, told: &mut Vec<String>) {
         let value = variable.at("value").text();
         let extends = value.contains(&reference) && value != reference;
         if variable.at("valueFrom").is_set() || !extends {
-            told.push(format!(
+            warnings.push(format!(
                 "{}: hides previous definition of {name:?}, which may be dropped when using apply",
                 variable.path()
             ));
@@ -230,12 +230,12 @@ fn variables(env: &Field<'_>, told: &mut Vec<String>) {
 }
 
 /// Ports of all containers, which share one address.
-fn ports<'a>(ports: impl Iterator<Item = Field<'a>>, told: &mut Vec<String>) {
+fn ports<'a>(ports: impl Iterator<Item = Field<'a>>, warnings: &mut Vec<String>) {
     let mut seen: Vec<Field<'a>> = Vec::new();
     for port in ports {
         let number = |port: &Field<'_>, field: &'static str| port.at(field).number();
         if port.at("hostIP").has_text() && number(&port, "hostPort") == 0 {
-            told.push(format!(
+            warnings.push(format!(
                 "{}: hostIP set without hostPort: {{Name:{} HostPort:0 ContainerPort:{} Protocol:{} HostIP:{}}}",
                 port.path(),
                 port.at("name").text(),
@@ -260,7 +260,7 @@ fn ports<'a>(ports: impl Iterator<Item = Field<'a>>, told: &mut Vec<String>) {
             } else {
                 continue;
             };
-            told.push(format!(
+            warnings.push(format!(
                 "{}: {how} port definition with {}",
                 port.path(),
                 other.path()

@@ -1,13 +1,13 @@
 //! Pod disruption budgets.
 
-use fakeserver_value::{field::Field, findings::Findings};
+use fakeserver_value::{field::Field, findings::Findings, read::number};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use crate::{
     Habits, Kind, MetadataRechecks, Validation,
     formats::{check_at_most_all, check_conditions, check_label_selector, check_share},
-    table::cell::{Cells, age, bound, name, number},
+    table::cell::{Cells, age, bound, name},
 };
 
 /// Pod disruption budgets.

@@ -31,7 +31,7 @@ fn row(resource: &str, mut object: Value) -> String {
 }
 
 #[test]
-fn ages_are_as_fine_as_they_matter() {
+fn ages_have_two_units_at_most() {
     for (seconds, expected) in [
         (-5, "<invalid>"),
         (-1, "0s"),
@@ -92,7 +92,7 @@ fn every_resource_has_a_cell_for_each_of_its_columns() {
 }
 
 #[test]
-fn rows_of_workloads_and_services_tell_what_matters() {
+fn rows_of_workloads_and_services() {
     let template =
         json!({"spec": {"containers": [{"name": "c", "image": "i"}, {"name": "d", "image": "j"}]}});
     let selector = json!({"matchLabels": {"a": "b"}, "matchExpressions": [{"key": "A", "operator": "In", "values": ["2", "1"]}]});
@@ -146,7 +146,7 @@ fn rows_of_workloads_and_services_tell_what_matters() {
 }
 
 #[test]
-fn rows_of_nodes_volumes_and_events_tell_what_matters() {
+fn rows_of_nodes_volumes_and_events() {
     let template =
         json!({"spec": {"containers": [{"name": "c", "image": "i"}, {"name": "d", "image": "j"}]}});
     for (resource, object, expected) in [
@@ -193,7 +193,7 @@ fn rows_of_nodes_volumes_and_events_tell_what_matters() {
 }
 
 #[test]
-fn a_pod_says_what_its_containers_have_come_to() {
+fn the_status_cell_of_a_pod_follows_its_containers() {
     let container = |state: Value| {
         json!({"name": "c", "ready": true, "restartCount": 2, "state": state,
         "lastState": {"terminated": {"finishedAt": ago(300)}}})
@@ -246,7 +246,7 @@ fn a_pod_says_what_its_containers_have_come_to() {
         let mut object = pod;
         object["spec"]["containers"] = json!([{"name": "c"}]);
         let row = row("pods", object);
-        let told = row.strip_prefix("x | ").unwrap().split(" | 60s").next();
-        assert_eq!(told, Some(expected));
+        let cell = row.strip_prefix("x | ").unwrap().split(" | 60s").next();
+        assert_eq!(cell, Some(expected));
     }
 }

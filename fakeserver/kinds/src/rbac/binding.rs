@@ -5,13 +5,14 @@ use fakeserver_value::{
     field::Field,
     findings::Findings,
     names::path_segment_problems,
+    read::{items, text},
 };
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use crate::{
     formats::check_subdomain,
-    table::cell::{Cells, age, items, name, text},
+    table::cell::{Cells, age, name},
 };
 
 const GROUP: &str = "rbac.authorization.k8s.io";

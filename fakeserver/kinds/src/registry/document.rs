@@ -10,7 +10,7 @@ use crate::{
     Kind, KindRef, ResourceType, Subresource, built_in, conversion::form_of, coordination::lease,
 };
 
-/// The discovery of a kube-apiserver 1.36.2, `items` of `/api` and of `/apis`, and what a feature gate adds.
+/// The discovery of a kube-apiserver 1.36.2, `items` of `/api` and of `/apis`, and the versions that a feature gate adds.
 const BUILTIN: &str = include_str!("../../data/discovery.json");
 
 /// Finds the rules of a resource that discovery names.
@@ -89,8 +89,8 @@ pub(super) fn coordinated_groups() -> Vec<Group> {
     let mut groups = builtin_groups();
     for gated in document().gated {
         let gated = gated.into_group(rules);
-        let known = groups.iter_mut().find(|group| group.name == gated.name);
-        known.expect("the group is built in").versions = gated.versions;
+        let group = groups.iter_mut().find(|group| group.name == gated.name);
+        group.expect("the group is built in").versions = gated.versions;
     }
     groups
 }

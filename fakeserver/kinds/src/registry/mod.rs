@@ -26,7 +26,7 @@ pub struct Registry {
     groups: Vec<Group>,
     /// By group, then version, then plural.
     by_path: ByName<ByName<ByName<Arc<ResourceType>>>>,
-    /// The rules of what is stored, by where it is stored.
+    /// The rules of stored objects, by the resource under which they are stored.
     by_storage: BTreeMap<GroupResource, KindRef>,
     definitions: Vec<Arc<Definition>>,
     /// True if it has what elections need that the server holds.
@@ -86,7 +86,7 @@ impl Registry {
         Arc::clone(coordinated)
     }
 
-    /// These resources, which are built in, and the custom ones of `definitions`, whose groups come last, by the alphabet.
+    /// Returns the built-in resources and the custom ones of `definitions`, whose groups come last, in alphabetical order.
     pub fn with_definitions(&self, definitions: Vec<Arc<Definition>>) -> Self {
         let mut groups = self.groups.clone();
         let builtin_count = groups.len();
@@ -188,7 +188,7 @@ impl Registry {
 
     pub fn version(&self, group: &str, version: &str) -> Option<&Version> {
         let mut versions = self.group(group)?.versions.iter();
-        versions.find(|known| &*known.name == version)
+        versions.find(|version_of| &*version_of.name == version)
     }
 
     pub fn lookup(&self, group: &str, version: &str, plural: &str) -> Lookup {

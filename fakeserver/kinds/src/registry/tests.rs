@@ -29,7 +29,7 @@ fn every_built_in_resource_is_found_by_its_path() {
 }
 
 #[test]
-fn what_is_not_there_says_how_far_it_got() {
+fn a_failed_lookup_names_the_missing_part() {
     let lookup = |group, version, plural| Registry::builtin().lookup(group, version, plural);
     assert_eq!(lookup("nope", "v1", "pods"), Lookup::UnknownGroup);
     assert_eq!(lookup("apps", "v9", "deployments"), Lookup::UnknownVersion);

@@ -78,14 +78,14 @@ pub(super) fn check_status(old: &Field<'_>, new: &Field<'_>, found: &mut Finding
         .items()
         .map(|result| DeviceId::of(&result))
         .collect();
-    let mut known = Vec::new();
+    let mut ids = Vec::new();
     for device in is.at("devices").items() {
         let id = DeviceId::of(&device);
         check_device_status(&device, &allocated, found);
-        if known.contains(&id) {
+        if ids.contains(&id) {
             found.duplicate_printed(&device, &id.printed());
         } else {
-            known.push(id);
+            ids.push(id);
         }
     }
     if !allocation.is_set() {

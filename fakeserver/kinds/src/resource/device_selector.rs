@@ -2,10 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use fakeserver_cel::{Key, Known, Program, Value as CelValue, convert_text, from_json, map};
+use fakeserver_cel::{
+    Key, KnownVariables, Program, Value as CelValue, convert_text, from_json, map,
+};
 use serde_json::Value;
 
-use crate::expression::Declared;
+use crate::expression::DeclaredVariables;
 
 /// The variable that expressions read.
 const DEVICE: &str = "device";
@@ -25,9 +27,9 @@ impl DeviceSelector {
     ///
     /// # Errors
     ///
-    /// It is no expression, in a real server's words.
+    /// The expression is invalid; the error is in a real server's words.
     pub fn compile(expression: &str) -> Result<Self, String> {
-        let program = Declared::only(&[DEVICE]).compile(expression)?;
+        let program = DeclaredVariables::only(&[DEVICE]).compile(expression)?;
         let parts = expression.split(['"', '\'']);
         Ok(Self {
             program,
@@ -39,9 +41,9 @@ impl DeviceSelector {
     ///
     /// # Errors
     ///
-    /// It fails, or its result is neither true nor false.
+    /// The evaluation fails, or its result is neither true nor false.
     pub fn selects(&self, driver: &str, device: &Value) -> Result<bool, String> {
-        let variables = Known(BTreeMap::from([(DEVICE, self.variable(driver, device))]));
+        let variables = KnownVariables(BTreeMap::from([(DEVICE, self.variable(driver, device))]));
         match self.program.evaluate(&variables).0 {
             Ok(CelValue::Bool(selects)) => Ok(selects),
             Ok(_) => Err("CEL result of type unknown could not be converted to bool".to_owned()),
@@ -106,7 +108,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn devices_are_selected_by_what_they_have() {
+    fn devices_are_selected_by_attributes_and_capacity() {
         let device = json!({
             "name": "gpu-0",
             "attributes": {

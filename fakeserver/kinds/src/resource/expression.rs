@@ -2,14 +2,14 @@
 
 use fakeserver_cel::Type;
 
-use crate::expression::Declared;
+use crate::expression::DeclaredVariables;
 
 /// The variable that expressions read.
 const DEVICE: &str = "device";
 
-/// Returns what is wrong with an expression.
+/// Returns the error of an expression.
 pub(super) fn expression_problem(expression: &str) -> Option<String> {
-    match Declared::only(&[DEVICE]).compile(expression) {
+    match DeclaredVariables::only(&[DEVICE]).compile(expression) {
         Ok(program) => match program.output() {
             Type::Bool | Type::Dyn => None,
             other => Some(format!(

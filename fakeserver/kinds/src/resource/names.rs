@@ -43,20 +43,20 @@ pub(super) fn check_pool_name(name: &Field<'_>, found: &mut Findings) {
     }
 }
 
-/// Checks a name with or without a domain; findings are about `shown`.
-pub(super) fn check_qualified_name(name: &str, shown: &Field<'_>, found: &mut Findings) {
+/// Checks a name with or without a domain; findings are about `target`.
+pub(super) fn check_qualified_name(name: &str, target: &Field<'_>, found: &mut Findings) {
     match name.split('/').collect::<Vec<_>>().as_slice() {
-        [id] => check_identifier(id, shown, found),
+        [id] => check_identifier(id, target, found),
         [domain, id] => {
             if domain.is_empty() {
-                found.invalid_as(shown, &json!(""), "the domain must not be empty");
+                found.invalid_as(target, &json!(""), "the domain must not be empty");
             } else {
-                check_domain(domain, shown, found);
+                check_domain(domain, target, found);
             }
             if id.is_empty() {
-                found.invalid_as(shown, &json!(""), "the name must not be empty");
+                found.invalid_as(target, &json!(""), "the name must not be empty");
             } else {
-                check_identifier(id, shown, found);
+                check_identifier(id, target, found);
             }
         }
         // A real server accepts more slashes.
@@ -75,23 +75,23 @@ pub(super) fn check_fully_qualified_name(name: &Field<'_>, found: &mut Findings)
     }
 }
 
-fn check_domain(domain: &str, shown: &Field<'_>, found: &mut Findings) {
+fn check_domain(domain: &str, target: &Field<'_>, found: &mut Findings) {
     if domain.len() > DOMAIN_MAX_BYTES {
-        found.too_long(shown, DOMAIN_MAX_BYTES);
+        found.too_long(target, DOMAIN_MAX_BYTES);
     }
     for problem in subdomain_problems(&domain.to_lowercase()) {
-        found.invalid_as(shown, &json!(domain), &problem);
+        found.invalid_as(target, &json!(domain), &problem);
     }
 }
 
-fn check_identifier(id: &str, shown: &Field<'_>, found: &mut Findings) {
+fn check_identifier(id: &str, target: &Field<'_>, found: &mut Findings) {
     if id.len() > ID_MAX_BYTES {
-        found.too_long(shown, ID_MAX_BYTES);
+        found.too_long(target, ID_MAX_BYTES);
     }
     let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
     let starts_well = id.starts_with(|first: char| !first.is_ascii_digit());
     if !starts_well || !id.bytes().all(is_allowed) {
-        found.invalid_as(shown, &json!(id), IDENTIFIER);
+        found.invalid_as(target, &json!(id), IDENTIFIER);
     }
 }
 
@@ -174,8 +174,8 @@ pub(super) fn shortened_entries<'a>(
 ) -> impl Iterator<Item = (&'a str, Field<'a>)> {
     let map = map.clone();
     map.clone().entries().map(move |(key, value)| {
-        let shown = map.key(&shortened(key, bytes_max));
-        (key, value.called_at(&shown))
+        let short_key = map.key(&shortened(key, bytes_max));
+        (key, value.called_at(&short_key))
     })
 }
 

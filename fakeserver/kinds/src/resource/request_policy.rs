@@ -49,8 +49,8 @@ fn check_values(all: &Field<'_>, default: &Field<'_>, values: &Field<'_>, found:
             );
         }
         if amounts.contains(&amount) {
-            let shown = amount.as_integer().unwrap_or_default().to_string();
-            found.duplicate_as(value, &json!(shown));
+            let printed = amount.as_integer().unwrap_or_default().to_string();
+            found.duplicate_as(value, &json!(printed));
         }
         amounts.push(amount);
     }

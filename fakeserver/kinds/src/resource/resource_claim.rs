@@ -1,13 +1,13 @@
 //! Claims of devices.
 
-use fakeserver_value::{edit::within, field::Field, findings::Findings};
+use fakeserver_value::{edit::within, field::Field, findings::Findings, read::items};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use crate::{
-    Habits, KeptByStatus, Kind, MetadataRechecks, Validation,
+    Habits, Kind, MetadataRechecks, PreservedMetadata, Validation,
     resource::{allocation, requests},
-    table::cell::{Cells, age, items, name},
+    table::cell::{Cells, age, name},
 };
 
 const SPEC: &str = "io.k8s.api.resource.v1.ResourceClaimSpec";
@@ -17,7 +17,7 @@ pub static KIND: Kind = Kind::new("resource.k8s.io", "resourceclaims")
     .habits(Habits {
         returns_deleted: true,
         metadata_rechecks: MetadataRechecks::ALL,
-        kept_by_status: KeptByStatus::ALL,
+        kept_by_status: PreservedMetadata::ALL,
         ..Habits::COMMON
     })
     .defaults(set_defaults)

@@ -5,19 +5,20 @@ use fakeserver_value::{
     edit::{each, remove, within},
     field::Field,
     findings::Findings,
+    read::text,
 };
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use crate::{
-    Accepted, Habits, Kind, SelectableField, SelectableFields, Validation,
+    AcceptedObject, Habits, Kind, SelectableField, SelectableFields, Validation,
     formats::{check_driver_name, check_subdomain},
     pod_spec::validation::placement::check_node_selector,
     resource::{
         device::{check_counters, check_device},
         names::{at_most, check_pool_name, check_unique},
     },
-    table::cell::{Cells, age, name, text},
+    table::cell::{Cells, age, name},
 };
 
 const DEVICES_MAX: usize = 128;
@@ -90,7 +91,7 @@ pub fn check(slice: &Field<'_>, found: &mut Findings) {
     check_slice(&Field::root(&Value::Null), slice, found);
 }
 
-/// Checks a slice, and of the devices that the old one had only what is new.
+/// Checks a slice. Of devices that the old slice had, only new parts are checked.
 fn check_slice(old: &Field<'_>, new: &Field<'_>, found: &mut Findings) {
     let spec = new.at("spec");
     check_driver_name(&spec.at("driver"), found);
@@ -163,15 +164,19 @@ fn check_nodes(spec: &Field<'_>, found: &mut Findings) {
         check_node_selector(&selector, found);
         let terms = selector.at("nodeSelectorTerms");
         if terms.len() != 1 {
-            let shown: Vec<String> = terms
+            let printed_terms: Vec<String> = terms
                 .items()
-                .map(|term| printed(SELECTOR_TERM, term.shown()))
+                .map(|term| printed(SELECTOR_TERM, term.original()))
                 .collect();
-            let shown = format!("[{}]", shown.join(","));
-            found.invalid_printed(&terms, &shown, "must have exactly one node selector term");
+            let printed_terms = format!("[{}]", printed_terms.join(","));
+            found.invalid_printed(
+                &terms,
+                &printed_terms,
+                "must have exactly one node selector term",
+            );
         }
     }
-    for (flag, shown) in [
+    for (flag, printed) in [
         (spec.at("allNodes"), "`allNodes`"),
         (
             spec.at("perDeviceNodeSelection"),
@@ -179,7 +184,7 @@ fn check_nodes(spec: &Field<'_>, found: &mut Findings) {
         ),
     ] {
         if flag.is_true() {
-            given.push(shown);
+            given.push(printed);
         } else if flag.is_set() {
             found.invalid(&flag, "must be either unset or set to true");
         }
@@ -208,10 +213,10 @@ pub fn check_update(old: &Field<'_>, new: &Field<'_>, found: &mut Findings) {
 
 // === Warnings ===
 
-pub fn warn(accepted: &Accepted<'_>, told: &mut Vec<String>) {
+pub fn warn(accepted: &AcceptedObject<'_>, warnings: &mut Vec<String>) {
     let driver = accepted.object.at("spec").at("driver");
     if driver.text().to_lowercase() != driver.text() {
-        told.push(format!(
+        warnings.push(format!(
             "spec.driver: driver names should be lowercase; {:?} contains uppercase characters",
             driver.text()
         ));

@@ -215,7 +215,7 @@ fn shared_capacities_have_policies() {
 }
 
 #[test]
-fn uppercase_drivers_are_told() {
+fn uppercase_drivers_get_a_warning() {
     let mut slice = slice(&json!([]));
     slice["spec"]["driver"] = json!("D.example.com");
     assert_eq!(

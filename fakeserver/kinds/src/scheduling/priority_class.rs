@@ -1,12 +1,17 @@
 //! Priority classes.
 
-use fakeserver_value::{edit::set_absent, field::Field, findings::Findings};
+use fakeserver_value::{
+    edit::set_absent,
+    field::Field,
+    findings::Findings,
+    read::{number, text},
+};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use crate::{
     Habits, Kind, Validation,
-    table::cell::{Cells, age, name, number, text},
+    table::cell::{Cells, age, name},
 };
 
 const USER_PRIORITY_MAX: i64 = 1_000_000_000;
@@ -35,12 +40,12 @@ pub fn check(class: &Field<'_>, found: &mut Findings) {
     let value = class.at("value");
     let name = class.at("metadata").at("name");
     if name.text().starts_with("system-") {
-        let known = match name.text() {
+        let is_built_in = match name.text() {
             "system-node-critical" => value.number() == 2_000_001_000,
             "system-cluster-critical" => value.number() == 2_000_000_000,
             _ => false,
         };
-        if !known {
+        if !is_built_in {
             found.forbidden(
                 &name,
                 "priority class names with 'system-' prefix are reserved for system use only. error: \

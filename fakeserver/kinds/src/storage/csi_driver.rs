@@ -4,13 +4,14 @@ use fakeserver_value::{
     edit::{remove, set_absent, within},
     field::Field,
     findings::Findings,
+    read::{items, text},
 };
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use crate::{
-    Accepted, Habits, Kind, Validation,
-    table::cell::{Cells, age, items, name, or_none, text},
+    AcceptedObject, Habits, Kind, Validation,
+    table::cell::{Cells, age, name, or_none},
 };
 
 const GROUP_POLICIES: [&str; 3] = ["File", "None", "ReadWriteOnceWithFSType"];
@@ -142,7 +143,7 @@ pub fn check_update(old: &Field<'_>, new: &Field<'_>, found: &mut Findings) {
 
 // === Warnings ===
 
-pub fn warn(accepted: &Accepted<'_>, told: &mut Vec<String>) {
+pub fn warn(accepted: &AcceptedObject<'_>, warnings: &mut Vec<String>) {
     let spec = accepted.object.at("spec");
     let was = accepted.old.at("spec");
     let has_changed = was.get("tokenRequests") != spec.get("tokenRequests");
@@ -150,7 +151,7 @@ pub fn warn(accepted: &Accepted<'_>, told: &mut Vec<String>) {
         && !spec.at("tokenRequests").is_empty()
         && !spec.at("serviceAccountTokenInSecrets").is_set()
     {
-        told.push(
+        warnings.push(
             "spec.serviceAccountTokenInSecrets is unset; if supported by this CSI driver, set to true to prevent \
              possible logging of tokens in volume attributes"
                 .to_owned(),

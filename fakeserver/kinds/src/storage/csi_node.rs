@@ -1,7 +1,7 @@
 //! Drivers of storage on nodes.
 
 use fakeserver_value::{
-    edit::remove, field::Field, findings::Findings, names::qualified_name_problems,
+    edit::remove, field::Field, findings::Findings, names::qualified_name_problems, read::items,
 };
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::{
     Habits, Kind, MetadataRechecks, Validation,
     formats::check_driver_name,
-    table::cell::{Cells, age, items, name},
+    table::cell::{Cells, age, name},
 };
 
 const DRIVER: &str = "io.k8s.api.storage.v1.CSINodeDriver";
@@ -53,15 +53,15 @@ pub fn check(node: &Field<'_>, found: &mut Findings) {
 fn check_topology(driver: &Field<'_>, found: &mut Findings) {
     let mut keys = Vec::new();
     for key in driver.at("topologyKeys").items() {
-        let shown = key.called_at(driver);
+        let named = key.called_at(driver);
         if !key.has_text() {
             found.required(driver, "");
         }
         if keys.contains(&key.text()) {
-            found.duplicate(&shown);
+            found.duplicate(&named);
         }
         keys.push(key.text());
-        found.problems(&shown, qualified_name_problems(key.text()));
+        found.problems(&named, qualified_name_problems(key.text()));
     }
 }
 
@@ -77,9 +77,9 @@ pub fn check_update(old: &Field<'_>, new: &Field<'_>, found: &mut Findings) {
         for is in drivers.items() {
             let (before, after) = (fixed(was.value()), fixed(is.value()));
             if before["name"] == after["name"] && before != after {
-                let shown = fixed(is.shown());
-                let shown = Field::root(&shown).called_at(&drivers);
-                found.invalid_struct(&shown, DRIVER, "field is immutable");
+                let after = fixed(is.original());
+                let after = Field::root(&after).called_at(&drivers);
+                found.invalid_struct(&after, DRIVER, "field is immutable");
             }
         }
     }

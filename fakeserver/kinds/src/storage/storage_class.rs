@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use fakeserver_value::{edit::set_absent, field::Field, findings::Findings};
+use fakeserver_value::{edit::set_absent, field::Field, findings::Findings, read::text};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
@@ -10,7 +10,7 @@ use crate::{
     Habits, Kind, MetadataRechecks, Validation,
     formats::check_qualified,
     storage::class::{check_parameters, check_provisioner},
-    table::cell::{Cells, age, name, text, text_or},
+    table::cell::{Cells, age, name, text_or},
 };
 
 const BINDING_MODES: [&str; 2] = ["Immediate", "WaitForFirstConsumer"];

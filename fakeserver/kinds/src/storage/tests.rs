@@ -108,11 +108,11 @@ fn drivers_ask_for_tokens() {
         |driver| driver["spec"]["attachRequired"] = json!(false),
         &["spec.attachedRequired: Invalid value: false: field is immutable"],
     );
-    let told = warnings(
+    let found = warnings(
         &csi_driver::KIND,
         &driver(json!({"tokenRequests": [{"audience": "a"}]})),
     );
-    assert_eq!(told.len(), 1, "{told:?}");
+    assert_eq!(found.len(), 1, "{found:?}");
 }
 
 #[test]

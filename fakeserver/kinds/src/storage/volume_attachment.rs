@@ -1,17 +1,17 @@
 //! Attachments of volumes to nodes.
 
-use fakeserver_value::{edit::within, field::Field, findings::Findings};
+use fakeserver_value::{edit::within, field::Field, findings::Findings, read::text};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use crate::{
-    Habits, KeptByStatus, Kind, MetadataRechecks, Validation,
+    Habits, Kind, MetadataRechecks, PreservedMetadata, Validation,
     formats::{check_driver_name, check_subdomain},
     pod_spec::{
         defaults::set_source_defaults,
-        validation::persistent::{Use, check_volume_spec},
+        validation::persistent::{SpecHolder, check_volume_spec},
     },
-    table::cell::{Cells, NONE, age, name, text, text_or},
+    table::cell::{Cells, NONE, age, name, text_or},
 };
 
 const SPEC: &str = "io.k8s.api.storage.v1.VolumeAttachmentSpec";
@@ -28,7 +28,7 @@ pub static KIND: Kind = Kind::new("storage.k8s.io", "volumeattachments")
         requires_version: true,
         returns_deleted: true,
         metadata_rechecks: MetadataRechecks::WHOLE,
-        kept_by_status: KeptByStatus::ALL,
+        kept_by_status: PreservedMetadata::ALL,
         subresource_rechecks: MetadataRechecks::ALL,
         ..Habits::COMMON
     })
@@ -70,7 +70,7 @@ fn check_source(source: &Field<'_>, found: &mut Findings) {
             found.required(&volume, "must specify non empty persistentVolumeName");
         }
         (true, false) => {}
-        (false, true) => check_volume_spec(&inline, Use::Attachment, found),
+        (false, true) => check_volume_spec(&inline, SpecHolder::Attachment, found),
     }
 }
 

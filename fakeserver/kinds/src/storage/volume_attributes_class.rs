@@ -1,13 +1,13 @@
 //! Classes of volume attributes.
 
-use fakeserver_value::{field::Field, findings::Findings};
+use fakeserver_value::{field::Field, findings::Findings, read::text};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use crate::{
     Habits, Kind, MetadataRechecks, Validation,
     storage::class::{check_parameters, check_provisioner},
-    table::cell::{Cells, age, name, text},
+    table::cell::{Cells, age, name},
 };
 
 /// Classes of volume attributes.

@@ -1,5 +1,6 @@
 //! Building blocks of cells.
 
+use fakeserver_value::read::{items, text};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
@@ -33,24 +34,12 @@ pub fn age(object: &Value, now: Timestamp) -> String {
     since(&object["metadata"]["creationTimestamp"], now)
 }
 
-pub fn text(value: &Value) -> &str {
-    value.as_str().unwrap_or_default()
-}
-
-/// A text, or that there is none.
+/// Returns a text, or `otherwise` if it is empty.
 pub fn text_or<'a>(value: &'a Value, otherwise: &'a str) -> &'a str {
     match text(value) {
         "" => otherwise,
         text => text,
     }
-}
-
-pub fn number(value: &Value) -> i64 {
-    value.as_i64().unwrap_or_default()
-}
-
-pub fn items(value: &Value) -> &[Value] {
-    value.as_array().map_or(&[], Vec::as_slice)
 }
 
 /// A number or a text, as it stands.
@@ -61,7 +50,7 @@ pub fn plain(value: &Value) -> String {
     }
 }
 
-/// Labels as `a=b,c=d`, or that there are none.
+/// Prints labels as `a=b,c=d`, or `<none>` without any.
 pub fn labels(value: &Value) -> String {
     let pairs: Vec<String> = value
         .as_object()

@@ -16,9 +16,9 @@ pub struct Columns {
     pub(crate) kinds: Vec<(String, String)>,
 }
 
-type Recorded = BTreeMap<String, Vec<(String, String, String, u8)>>;
+type RecordedColumns = BTreeMap<String, Vec<(String, String, String, u8)>>;
 
-struct All {
+struct ColumnTable {
     by_resource: BTreeMap<String, Columns>,
     /// For a resource of which nothing was recorded.
     others: Columns,
@@ -26,8 +26,8 @@ struct All {
 
 /// The columns of a version of a resource.
 pub fn of(group: &str, version: &str, plural: &str) -> &'static Columns {
-    static ALL: OnceLock<All> = OnceLock::new();
-    let all = ALL.get_or_init(All::read);
+    static ALL: OnceLock<ColumnTable> = OnceLock::new();
+    let all = ALL.get_or_init(ColumnTable::read);
     let name = if group.is_empty() {
         format!("{version}/{plural}")
     } else {
@@ -36,11 +36,11 @@ pub fn of(group: &str, version: &str, plural: &str) -> &'static Columns {
     all.by_resource.get(&name).unwrap_or(&all.others)
 }
 
-// === impl All ===
+// === impl ColumnTable ===
 
-impl All {
+impl ColumnTable {
     fn read() -> Self {
-        let recorded: Recorded =
+        let recorded: RecordedColumns =
             serde_json::from_str(RECORDED).expect("the embedded columns are valid");
         let of = |columns: Vec<(&str, &str, &str, u8)>| Columns::new(&columns);
         Self {

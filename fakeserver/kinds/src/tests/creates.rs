@@ -26,7 +26,7 @@ fn check(of: (&str, &str), object: &Value, expected: &[&str]) {
 }
 
 #[test]
-fn workloads_select_what_they_make() {
+fn workloads_select_their_own_pods() {
     check(DEPLOYMENTS, &deployment(&json!({})), &[]);
     check(
         DEPLOYMENTS,
@@ -70,7 +70,7 @@ fn workloads_select_what_they_make() {
 }
 
 #[test]
-fn data_has_keys_and_secrets_have_what_their_type_needs() {
+fn data_has_valid_keys_and_secrets_have_the_keys_of_their_type() {
     let key = "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or \
                'KEY_NAME',  or 'key-name', regex used for validation is '[-._a-zA-Z0-9]+')";
     check(
@@ -114,7 +114,7 @@ fn data_has_keys_and_secrets_have_what_their_type_needs() {
 }
 
 #[test]
-fn volumes_and_claims_say_how_much_and_how() {
+fn volumes_and_claims_have_capacity_and_access_modes() {
     check(
         ("", "persistentvolumeclaims"),
         &json!({"spec": {"accessModes": ["ReadWriteTwice"]}}),

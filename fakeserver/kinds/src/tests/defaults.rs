@@ -10,7 +10,7 @@ fn defaulted(group: &str, plural: &str, object: Value) -> Value {
 }
 
 #[test]
-fn workloads_say_how_they_are_rolled_out() {
+fn workloads_have_default_rollout_strategies() {
     let of = |plural: &str| {
         let object = json!({"spec": {"template": {"spec": {"containers": []}}}});
         let mut object = defaulted("apps", plural, object);

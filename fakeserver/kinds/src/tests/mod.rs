@@ -8,7 +8,7 @@ mod warnings;
 
 use serde_json::json;
 
-use crate::{KeptByStatus, Kind, ResourceType, built_in, testing::resource};
+use crate::{Kind, PreservedMetadata, ResourceType, built_in, testing::resource};
 
 /// Returns the built-in kind of a group and a plural.
 fn kind((group, plural): (&str, &str)) -> &'static Kind {
@@ -26,7 +26,7 @@ fn habits(resource: &ResourceType) -> String {
         ("collected", habits.is_garbage_collected),
         (
             "metadata kept by status",
-            habits.kept_by_status != KeptByStatus::NONE,
+            habits.kept_by_status != PreservedMetadata::NONE,
         ),
         ("created with status", resource.is_created_with_status()),
     ];
@@ -102,7 +102,7 @@ fn names_follow_the_rules_of_their_type() {
 }
 
 #[test]
-fn a_generation_counts_what_is_wanted() {
+fn a_generation_counts_changes_of_the_desired_state() {
     let old =
         json!({"metadata": {"annotations": {"a": "1"}}, "spec": {"x": 1}, "status": {"y": 1}});
     let with = |pointer: &str| {
@@ -129,7 +129,7 @@ fn a_generation_counts_what_is_wanted() {
 }
 
 #[test]
-fn objects_begin_with_what_the_server_gives_them() {
+fn new_objects_have_server_set_fields() {
     for (name, object, expected) in [
         (
             "namespaces",

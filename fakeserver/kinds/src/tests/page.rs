@@ -9,10 +9,10 @@ const PAGE: &str = include_str!("../../../docs/validation.md");
 #[test]
 fn the_page_has_the_kinds_of_the_table() {
     let headings = PAGE.lines().filter_map(|line| line.strip_prefix("## `"));
-    let told: BTreeSet<String> = headings
+    let described: BTreeSet<String> = headings
         .filter_map(|heading| Some(heading.split_once('`')?.0.to_owned()))
         .collect();
-    let known: BTreeSet<String> = KINDS
+    let kinds: BTreeSet<String> = KINDS
         .iter()
         .filter(|kind| kind.has_validation())
         .map(|kind| match kind.group() {
@@ -20,5 +20,5 @@ fn the_page_has_the_kinds_of_the_table() {
             group => format!("{}.{group}", kind.plural()),
         })
         .collect();
-    assert_eq!(told, known);
+    assert_eq!(described, kinds);
 }

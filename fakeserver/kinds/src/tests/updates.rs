@@ -53,7 +53,7 @@ fn selectors_and_stateful_sets_stay() {
 }
 
 #[test]
-fn what_is_frozen_stays_frozen() {
+fn immutable_fields_stay() {
     let why = "Forbidden: field is immutable when `immutable` is set";
     check(
         ("", "configmaps"),
@@ -93,7 +93,7 @@ fn what_is_frozen_stays_frozen() {
 }
 
 #[test]
-fn claims_and_volumes_show_what_changed() {
+fn errors_of_claims_and_volumes_show_the_difference() {
     let claim = json!({"spec": {
         "accessModes": ["ReadWriteOnce"],
         "resources": {"requests": {"storage": "1Gi"}},

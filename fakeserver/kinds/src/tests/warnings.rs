@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::kind;
 use crate::{apps::deployment, testing::warnings};
 
-fn told(of: (&str, &str), object: &Value) -> Vec<String> {
+fn warnings_of(of: (&str, &str), object: &Value) -> Vec<String> {
     warnings(kind(of), object)
 }
 
@@ -13,7 +13,7 @@ fn told(of: (&str, &str), object: &Value) -> Vec<String> {
 fn names_of_which_no_hostname_can_be_made() {
     let dotted = json!({"metadata": {"name": "a.b"}, "spec": {}});
     assert_eq!(
-        told(("", "pods"), &dotted),
+        warnings_of(("", "pods"), &dotted),
         [
             "metadata.name: this is used in the Pod's hostname, which can result in surprising behavior; a DNS label is \
              recommended: [must not contain dots]"
@@ -25,18 +25,18 @@ fn names_of_which_no_hostname_can_be_made() {
         ("batch", "jobs"),
         ("batch", "cronjobs"),
     ] {
-        let told = told(kind, &dotted);
+        let warnings_of = warnings_of(kind, &dotted);
         assert!(
-            told[0].contains("this is used in Pod names and hostnames"),
-            "{told:?}"
+            warnings_of[0].contains("this is used in Pod names and hostnames"),
+            "{warnings_of:?}"
         );
-        assert_eq!(told.len(), 1);
+        assert_eq!(warnings_of.len(), 1);
     }
-    assert_eq!(told(("", "configmaps"), &dotted), [""; 0]);
+    assert_eq!(warnings_of(("", "configmaps"), &dotted), [""; 0]);
 }
 
 #[test]
-fn other_kinds_are_told_what_is_ignored_or_gone() {
+fn other_kinds_get_warnings_about_ignored_and_removed_fields() {
     let annotated =
         |key: &str, spec: Value| json!({"metadata": {"annotations": {key: "x"}}, "spec": spec});
     for (kind, object, expected) in [
@@ -72,13 +72,16 @@ fn other_kinds_are_told_what_is_ignored_or_gone() {
             "spec.revisionHistoryLimit: a negative value retains all historical revisions; a value >= 0 is recommended",
         ),
     ] {
-        assert_eq!(told(kind, &object), [expected]);
+        assert_eq!(warnings_of(kind, &object), [expected]);
     }
     let chosen = annotated(
         "kubernetes.io/ingress.class",
         json!({"ingressClassName": "k"}),
     );
-    assert_eq!(told(("networking.k8s.io", "ingresses"), &chosen), [""; 0]);
+    assert_eq!(
+        warnings_of(("networking.k8s.io", "ingresses"), &chosen),
+        [""; 0]
+    );
 }
 
 #[test]
@@ -88,7 +91,7 @@ fn a_template_is_looked_at_when_it_changes() {
         "env": [{"name": "A", "value": "1"}, {"name": "A", "value": "2"}],
     }]});
     let template = json!({"metadata": {"name": "d"}, "spec": {"template": {"spec": odd}}});
-    let of_template = told(("apps", "deployments"), &template);
+    let of_template = warnings_of(("apps", "deployments"), &template);
     assert!(of_template[0].starts_with("spec.template.spec.containers[0].env[1]: "));
     let again = deployment::KIND.warnings_of(&template, Some(&template));
     assert_eq!(again, [""; 0], "nothing new is wanted");

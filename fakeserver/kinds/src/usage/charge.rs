@@ -1,8 +1,8 @@
-//! Charges: what a write adds to the usage of quotas, and the reason against it if that is too much.
+//! Charges: the usage that a write adds to quotas, and the rejection of writes that exceed one.
 
 use serde_json::Value;
 
-use super::{Amounts, Evaluator, Quota, Surroundings};
+use super::{Amounts, Evaluator, Quota, UsageContext};
 
 /// A write of an object that quotas may count.
 #[derive(Clone, Copy, Debug)]
@@ -23,7 +23,7 @@ pub struct Change<'a> {
 pub fn charge(
     quotas: &[Quota],
     change: Change<'_>,
-    around: &dyn Surroundings,
+    around: &dyn UsageContext,
 ) -> Result<Vec<Option<Amounts>>, String> {
     let Change { evaluator, new, .. } = change;
     let mut concerned = Vec::with_capacity(quotas.len());
@@ -71,7 +71,7 @@ fn check_complete(
     quota: &Quota,
     evaluator: &Evaluator,
     object: &Value,
-    around: &dyn Surroundings,
+    around: &dyn UsageContext,
 ) -> Result<(), String> {
     let counted: Vec<&str> = quota.counted(evaluator, around).collect();
     if let Some(missing) = evaluator.missing(counted.iter().copied(), object) {

@@ -42,12 +42,12 @@ fn size_of(claim: &Value) -> Option<Quantity> {
     if claim["spec"]["resources"]["requests"]["storage"].is_null() {
         return None;
     }
-    let asked = request::size_of(claim);
+    let requested = request::size_of(claim);
     let allocated = &claim["status"]["allocatedResources"]["storage"];
     let allocated = (!allocated.is_null()).then(|| quantity(allocated));
     Some(match allocated {
-        Some(allocated) if allocated > asked => allocated,
-        _ => asked,
+        Some(allocated) if allocated > requested => allocated,
+        _ => requested,
     })
 }
 

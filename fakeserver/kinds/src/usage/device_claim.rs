@@ -2,13 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use fakeserver_value::schema::Quantity;
+use fakeserver_value::{read::items, schema::Quantity};
 use serde_json::Value;
 
 use super::{
-    Amounts, Surroundings,
+    Amounts, UsageContext,
     pod::{self, DEVICE_CLASSES, is_extended_request},
-    pod_resources::items,
 };
 use crate::{
     core,
@@ -23,7 +22,7 @@ const ALL_DEVICES: i64 = 32;
 /// The annotation of a claim that was made for the extended resources of a pod.
 const FOR_EXTENDED_RESOURCES: &str = "resource.kubernetes.io/extended-resource-claim";
 
-pub(super) fn counts(name: &str, around: &dyn Surroundings) -> bool {
+pub(super) fn counts(name: &str, around: &dyn UsageContext) -> bool {
     if name.ends_with(OF_CLASS) {
         return true;
     }
@@ -43,7 +42,7 @@ pub(super) fn counts(name: &str, around: &dyn Surroundings) -> bool {
 
 /// Returns the usage of a claim: the devices of each class, also by the names of extended resources as far as the pod
 /// that the claim was made for does not count them.
-pub(super) fn usage(claim: &Value, around: &dyn Surroundings) -> Amounts {
+pub(super) fn usage(claim: &Value, around: &dyn UsageContext) -> Amounts {
     let mut devices: BTreeMap<&str, i64> = BTreeMap::new();
     for request in items(&claim["spec"]["devices"]["requests"]) {
         for (class, count) in devices_of(request) {
@@ -63,7 +62,7 @@ pub(super) fn usage(claim: &Value, around: &dyn Surroundings) -> Amounts {
         );
         let mut found = classes
             .iter()
-            .filter(|known| known["metadata"]["name"] == *class);
+            .filter(|other| other["metadata"]["name"] == *class);
         let resource = found
             .next()
             .and_then(|class| class["spec"]["extendedResourceName"].as_str());
@@ -79,9 +78,9 @@ pub(super) fn usage(claim: &Value, around: &dyn Surroundings) -> Amounts {
 fn devices_of(request: &Value) -> BTreeMap<&str, i64> {
     let one = (!request["exactly"].is_null()).then_some(&request["exactly"]);
     let several = items(&request["firstAvailable"]);
-    let is_choice = items(&request["firstAvailable"]).next().is_some();
+    let is_choice = !several.is_empty();
     let mut devices: BTreeMap<&str, i64> = BTreeMap::new();
-    for wanted in several.chain(one.filter(|_| !is_choice)) {
+    for wanted in several.iter().chain(one.filter(|_| !is_choice)) {
         let class = wanted["deviceClassName"].as_str().unwrap_or_default();
         let count = match wanted["allocationMode"].as_str() {
             Some("ExactCount") => wanted["count"].as_i64().unwrap_or_default(),
@@ -95,13 +94,13 @@ fn devices_of(request: &Value) -> BTreeMap<&str, i64> {
 }
 
 /// Returns what quotas count already of the pod that the claim was made for.
-fn counted_by_pod(claim: &Value, around: &dyn Surroundings) -> Amounts {
+fn counted_by_pod(claim: &Value, around: &dyn UsageContext) -> Amounts {
     let counted = pod_of(claim, around).map(|pod| pod::usage(&pod, around.now()));
     counted.unwrap_or_default()
 }
 
 /// Returns the pod for whose extended resources the claim was made.
-fn pod_of(claim: &Value, around: &dyn Surroundings) -> Option<Value> {
+fn pod_of(claim: &Value, around: &dyn UsageContext) -> Option<Value> {
     let uid = pod_uid_of(claim)?;
     let metadata = &claim["metadata"];
     let namespace = metadata["namespace"].as_str();
@@ -133,7 +132,7 @@ fn pod_uid_of(claim: &Value) -> Option<&str> {
     if metadata["annotations"][FOR_EXTENDED_RESOURCES] != "true" {
         return None;
     }
-    let mut owners = items(&metadata["ownerReferences"]);
+    let mut owners = items(&metadata["ownerReferences"]).iter();
     let owner = owners.find(|owner| owner["controller"] == true)?;
     let is_pod = owner["kind"] == "Pod" && owner["apiVersion"] == "v1";
     owner["uid"].as_str().filter(|_| is_pod)

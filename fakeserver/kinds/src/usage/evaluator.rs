@@ -3,7 +3,7 @@
 use fakeserver_value::{resource::GroupResource, schema::Quantity};
 use serde_json::Value;
 
-use super::{Amounts, Surroundings, claim, device_claim, pod, scope::Scope, service};
+use super::{Amounts, UsageContext, claim, device_claim, pod, scope::Scope, service};
 use crate::{Kind, core, resource::resource_claim};
 
 /// The beginning of the names by which quotas count objects of any resource.
@@ -44,7 +44,7 @@ pub struct Evaluator {
     measure: Measure,
 }
 
-/// The amounts that are counted of an object besides the object itself.
+/// The amounts that are counted of an object in addition to the object itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Measure {
     Pod,
@@ -71,7 +71,7 @@ impl Evaluator {
     }
 
     /// Returns the evaluators that count something by a name of a quota. Whether there are such resources is not known.
-    pub fn counting(name: &str, around: &dyn Surroundings) -> Vec<Self> {
+    pub fn counting(name: &str, around: &dyn UsageContext) -> Vec<Self> {
         if let Some(resource) = name.strip_prefix(COUNT) {
             let (resource, group) = resource.split_once('.').unwrap_or((resource, ""));
             return Self::of(&GroupResource::new(group, resource))
@@ -104,7 +104,7 @@ impl Evaluator {
     }
 
     /// Returns whether it counts something by a name of a quota.
-    pub fn counts(&self, name: &str, around: &dyn Surroundings) -> bool {
+    pub fn counts(&self, name: &str, around: &dyn UsageContext) -> bool {
         if name.starts_with(COUNT) {
             return name == self.count_name();
         }
@@ -118,7 +118,7 @@ impl Evaluator {
     }
 
     /// Returns the usage of an object.
-    pub fn usage(&self, object: &Value, around: &dyn Surroundings) -> Amounts {
+    pub fn usage(&self, object: &Value, around: &dyn UsageContext) -> Amounts {
         let mut usage = match self.measure {
             Measure::Pod => pod::usage(object, around.now()),
             Measure::Service => service::usage(object),

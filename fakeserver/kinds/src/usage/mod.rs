@@ -34,8 +34,8 @@ pub use self::{
 };
 use crate::Kind;
 
-/// The time, and the other objects that the usage of one depends on.
-pub trait Surroundings {
+/// The time and the other objects that the usage of an object depends on.
+pub trait UsageContext {
     fn now(&self) -> Timestamp;
 
     /// Lists the objects of a kind, of one namespace or of the cluster.

@@ -2,13 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use fakeserver_value::schema::Quantity;
+use fakeserver_value::{read::items, schema::Quantity};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
 use super::{
     Amounts, Side,
-    pod_resources::{effective, is_of_whole_pods, items},
+    pod_resources::{effective, is_of_whole_pods},
     scope::Scope,
 };
 use crate::{
@@ -54,7 +54,7 @@ fn is_foreign(name: &str) -> bool {
     name.starts_with(DEVICE_CLASSES) || is_extended(name)
 }
 
-/// Returns the usage of a pod, which is none once it has ended.
+/// Returns the usage of a pod, which is empty once the pod has ended.
 pub(super) fn usage(pod: &Value, now: Timestamp) -> Amounts {
     if has_ended(pod, now) {
         return Amounts::default();
@@ -116,11 +116,14 @@ pub(super) fn missing<'a>(
     }
     let required: BTreeSet<&str> = required.filter(|name| REQUIRED.contains(name)).collect();
     let mut missing: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
-    for container in items(&spec["containers"]).chain(items(&spec["initContainers"])) {
+    for container in items(&spec["containers"])
+        .iter()
+        .chain(items(&spec["initContainers"]))
+    {
         let resources = &container["resources"];
-        let asked = of_resources(&Side::Requests.of(resources), &Side::Limits.of(resources));
+        let requested = of_resources(&Side::Requests.of(resources), &Side::Limits.of(resources));
         for name in &required {
-            if asked.get(name).is_none() {
+            if requested.get(name).is_none() {
                 let of_resource = missing.entry(name).or_default();
                 of_resource.insert(container["name"].as_str().unwrap_or_default());
             }
@@ -169,13 +172,15 @@ fn is_best_effort(pod: &Value) -> bool {
 /// Returns whether a term of affinity looks at the pods of other namespaces.
 fn crosses_namespaces(affinity: &Value) -> bool {
     let crosses = |term: &Value| {
-        items(&term["namespaces"]).next().is_some() || !term["namespaceSelector"].is_null()
+        !items(&term["namespaces"]).is_empty() || !term["namespaceSelector"].is_null()
     };
     let mut kinds = [&affinity["podAffinity"], &affinity["podAntiAffinity"]].into_iter();
     kinds.any(|kind| {
         let required = &kind["requiredDuringSchedulingIgnoredDuringExecution"];
         let preferred = &kind["preferredDuringSchedulingIgnoredDuringExecution"];
-        items(required).any(crosses)
-            || items(preferred).any(|weighted| crosses(&weighted["podAffinityTerm"]))
+        items(required).iter().any(crosses)
+            || items(preferred)
+                .iter()
+                .any(|weighted| crosses(&weighted["podAffinityTerm"]))
     })
 }

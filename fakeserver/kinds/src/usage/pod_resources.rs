@@ -3,6 +3,7 @@
 //! Containers run at the same time. Init containers run one after another before them, but those that restart always
 //! keep running. So a pod takes the greater of what its containers and of what its init containers take at a time.
 
+use fakeserver_value::read::items;
 use serde_json::Value;
 
 use super::Amounts;
@@ -15,7 +16,7 @@ pub enum Side {
     Limits,
 }
 
-/// Returns what the spec of a pod declares: the sum over its containers, or what it says itself of processors and memory.
+/// Returns the resources that the spec of a pod declares: the sum over its containers, or pod-level CPU and memory.
 pub fn declared(pod: &Value, side: Side) -> Amounts {
     let spec = &pod["spec"];
     let mut total = total_of(spec, |container, _| side.of(&container["resources"]));
@@ -24,7 +25,7 @@ pub fn declared(pod: &Value, side: Side) -> Amounts {
     total
 }
 
-/// Returns what a pod takes, including what its containers have still got from before a resize, and its overhead.
+/// Returns the resources that a pod takes, including its overhead and resources that a resize has not released yet.
 pub fn effective(pod: &Value, side: Side) -> Amounts {
     let spec = &pod["spec"];
     let mut total = total_of(spec, |container, runs_on| {
@@ -52,7 +53,7 @@ pub(super) fn is_of_whole_pods(name: &str) -> bool {
     matches!(name, "cpu" | "memory") || is_huge_pages(name)
 }
 
-/// Sums `amounts` of all containers. The function hears of each whether it keeps running.
+/// Sums `amounts` over all containers. The second argument of the function is true for containers that keep running.
 fn total_of(spec: &Value, amounts: impl Fn(&Value, bool) -> Amounts) -> Amounts {
     let mut total = Amounts::default();
     for container in items(&spec["containers"]) {
@@ -78,21 +79,18 @@ fn total_of(spec: &Value, amounts: impl Fn(&Value, bool) -> Amounts) -> Amounts 
 /// Returns the status of a container that reports its resources.
 fn status_of<'a>(pod: &'a Value, name: &Value) -> Option<&'a Value> {
     let status = &pod["status"];
-    let mut all =
-        items(&status["containerStatuses"]).chain(items(&status["initContainerStatuses"]));
+    let mut all = items(&status["containerStatuses"])
+        .iter()
+        .chain(items(&status["initContainerStatuses"]));
     let found = all.find(|status| status["name"] == *name);
     found.filter(|status| !status["resources"].is_null())
 }
 
 /// Returns whether the node cannot resize the pod as its spec says.
 fn is_resize_infeasible(pod: &Value) -> bool {
-    let mut conditions = items(&pod["status"]["conditions"]);
+    let mut conditions = items(&pod["status"]["conditions"]).iter();
     let pending = conditions.find(|condition| condition["type"] == "PodResizePending");
     pending.is_some_and(|pending| pending["reason"] == "Infeasible")
-}
-
-pub(super) fn items(list: &Value) -> impl Iterator<Item = &Value> {
-    list.as_array().into_iter().flatten()
 }
 
 // === impl Side ===
@@ -106,7 +104,7 @@ impl Side {
         })
     }
 
-    /// Returns what a container holds that declares `declared`, and that the node has given what its status says.
+    /// Returns the resources that a container holds: those that it declares, or those that its status says are allocated.
     fn held(self, pod: &Value, declared: &Amounts, status: &Value) -> Amounts {
         let mut held = self.of(&status["resources"]);
         if self == Self::Requests {

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Amounts, Evaluator, Surroundings, scope::Scope};
+use super::{Amounts, Evaluator, UsageContext, scope::Scope};
 
 /// A quota: its limits, its usage, and its scopes.
 #[derive(Clone, Debug)]
@@ -16,12 +16,12 @@ pub struct Quota {
 // === impl Quota ===
 
 impl Quota {
-    /// Reads a quota as it is in force: its status says what is limited.
+    /// Reads the limits of a quota that are in force: those of its status.
     pub fn in_force(quota: &Value) -> Self {
         Self::with(quota, &quota["status"]["hard"])
     }
 
-    /// Reads a quota as it is wanted: its spec says what is limited.
+    /// Reads the desired limits of a quota: those of its spec.
     pub fn wanted(quota: &Value) -> Self {
         Self::with(quota, &quota["spec"]["hard"])
     }
@@ -38,11 +38,11 @@ impl Quota {
         }
     }
 
-    /// Returns the names by which the quota limits what an evaluator counts.
+    /// Returns the names by which the quota limits the resource of an evaluator.
     pub fn counted<'a>(
         &'a self,
         evaluator: &'a Evaluator,
-        around: &'a dyn Surroundings,
+        around: &'a dyn UsageContext,
     ) -> impl Iterator<Item = &'a str> {
         let names = self.hard.names();
         names.filter(|name| evaluator.counts(name, around))
@@ -54,12 +54,12 @@ impl Quota {
         scopes.all(|scope| evaluator.is_in(scope, object))
     }
 
-    /// Returns what an object counts in this quota.
+    /// Returns the usage of an object in this quota.
     pub fn share_of(
         &self,
         evaluator: &Evaluator,
         object: &Value,
-        around: &dyn Surroundings,
+        around: &dyn UsageContext,
     ) -> Amounts {
         if !self.has_in_scope(evaluator, object) {
             return Amounts::default();
@@ -72,7 +72,7 @@ impl Quota {
         &self,
         evaluator: &Evaluator,
         object: &Value,
-        around: &dyn Surroundings,
+        around: &dyn UsageContext,
     ) -> bool {
         self.counted(evaluator, around).next().is_some() && self.has_in_scope(evaluator, object)
     }

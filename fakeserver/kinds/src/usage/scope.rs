@@ -1,8 +1,7 @@
 //! Scopes: the parts of a namespace's objects that a quota is about.
 
+use fakeserver_value::read::items;
 use serde_json::Value;
-
-use super::pod_resources::items;
 
 /// A condition of a quota on the objects that it counts.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,16 +17,18 @@ impl Scope {
     /// Reads all scopes of the spec of a quota.
     pub(super) fn all(spec: &Value) -> Vec<Self> {
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-        let named = items(&spec["scopes"]).map(|name| Self {
+        let named = items(&spec["scopes"]).iter().map(|name| Self {
             name: text(name),
             operator: "Exists".to_owned(),
             values: Vec::new(),
         });
-        let selected = items(&spec["scopeSelector"]["matchExpressions"]).map(|expression| Self {
-            name: text(&expression["scopeName"]),
-            operator: text(&expression["operator"]),
-            values: items(&expression["values"]).map(text).collect(),
-        });
+        let selected = items(&spec["scopeSelector"]["matchExpressions"])
+            .iter()
+            .map(|expression| Self {
+                name: text(&expression["scopeName"]),
+                operator: text(&expression["operator"]),
+                values: items(&expression["values"]).iter().map(text).collect(),
+            });
         named.chain(selected).collect()
     }
 

@@ -1,9 +1,9 @@
 //! The usage of services.
 
-use fakeserver_value::schema::Quantity;
+use fakeserver_value::{read::items, schema::Quantity};
 use serde_json::Value;
 
-use super::{Amounts, pod_resources::items};
+use super::Amounts;
 
 const ALL: &str = "services";
 const NODE_PORTS: &str = "services.nodeports";
@@ -17,7 +17,7 @@ pub(super) fn counts(name: &str) -> bool {
 pub(super) fn usage(service: &Value) -> Amounts {
     let spec = &service["spec"];
     let is_balanced = spec["type"] == "LoadBalancer";
-    let node_ports = items(&spec["ports"]).filter(|port| {
+    let node_ports = items(&spec["ports"]).iter().filter(|port| {
         spec["type"] == "NodePort"
             || is_balanced
                 && (spec["allocateLoadBalancerNodePorts"] != false

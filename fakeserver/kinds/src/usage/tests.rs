@@ -9,9 +9,9 @@ use crate::{
 
 /// Objects beside the one that is counted.
 #[derive(Default)]
-struct Others(Vec<(&'static str, Value)>);
+struct OtherObjects(Vec<(&'static str, Value)>);
 
-impl Surroundings for Others {
+impl UsageContext for OtherObjects {
     fn now(&self) -> Timestamp {
         "2030-01-01T00:00:00Z".parse().unwrap()
     }
@@ -24,7 +24,9 @@ impl Surroundings for Others {
 
 fn usage(kind: &'static Kind, object: &Value) -> String {
     let evaluator = Evaluator::of(kind.storage()).unwrap();
-    evaluator.usage(object, &Others::default()).to_string()
+    evaluator
+        .usage(object, &OtherObjects::default())
+        .to_string()
 }
 
 fn quota(spec: &Value, status: &Value) -> Quota {
@@ -48,7 +50,7 @@ fn a_pod_takes_the_greater_of_its_containers_and_its_init_containers_at_a_time()
 }
 
 #[test]
-fn a_pod_counts_what_it_requests_and_what_limits_it_until_it_has_ended() {
+fn a_pod_counts_its_requests_and_limits_until_it_ends() {
     let mut pod = json!({
         "spec": {
             "overhead": {"cpu": "50m", "memory": "1Mi"},
@@ -125,7 +127,7 @@ fn claims_count_for_their_class_in_whole_bytes() {
 fn claims_to_devices_count_for_their_class_and_for_the_resource_that_it_stands_for() {
     let class =
         json!({"metadata": {"name": "big"}, "spec": {"extendedResourceName": "example.com/gpu"}});
-    let others = Others(vec![(device_class::KIND.plural(), class)]);
+    let others = OtherObjects(vec![(device_class::KIND.plural(), class)]);
     let exactly = |count: u8| json!({"deviceClassName": "big", "allocationMode": "ExactCount", "count": count});
     let claim = json!({"spec": {"devices": {"requests": [
         {"exactly": exactly(2)},
@@ -139,7 +141,7 @@ fn claims_to_devices_count_for_their_class_and_for_the_resource_that_it_stands_f
          requests.example.com/gpu=5,small.deviceclass.resource.k8s.io/devices=32"
     );
     assert!(evaluator.counts("requests.example.com/gpu", &others));
-    assert!(!evaluator.counts("requests.example.com/gpu", &Others::default()));
+    assert!(!evaluator.counts("requests.example.com/gpu", &OtherObjects::default()));
 }
 
 #[test]
@@ -184,8 +186,8 @@ fn scopes_select_pods() {
 }
 
 #[test]
-fn a_name_of_a_quota_leads_to_what_counts_it() {
-    let none = Others::default();
+fn a_name_in_a_quota_has_an_evaluator() {
+    let none = OtherObjects::default();
     let counting = |name: &str| -> Vec<String> {
         let evaluators = Evaluator::counting(name, &none);
         evaluators
@@ -209,7 +211,7 @@ fn a_name_of_a_quota_leads_to_what_counts_it() {
 }
 
 #[test]
-fn an_update_is_charged_what_it_adds() {
+fn an_update_is_charged_its_increase() {
     let claims = Evaluator::of(core::persistent_volume_claim::KIND.storage()).unwrap();
     let claim = |size: &str| json!({"spec": {"resources": {"requests": {"storage": size}}}});
     let status = json!({
@@ -224,7 +226,7 @@ fn an_update_is_charged_what_it_adds() {
             old,
             is_limited,
         };
-        let charged = charge(&quotas, change, &Others::default())?;
+        let charged = charge(&quotas, change, &OtherObjects::default())?;
         Ok(charged[0].as_ref().map(Amounts::to_string))
     };
     let old = claim("1Gi");
@@ -248,7 +250,7 @@ fn an_update_is_charged_what_it_adds() {
 }
 
 #[test]
-fn a_quota_says_what_a_pod_lacks_and_what_is_not_known() {
+fn a_quota_reports_missing_requests_and_unknown_usage() {
     let pods = Evaluator::of(core::pod::KIND.storage()).unwrap();
     let pod = json!({"spec": {
         "containers": [{"name": "b"}, {"name": "a", "resources": {"requests": {"cpu": "1"}}}],
@@ -261,7 +263,12 @@ fn a_quota_says_what_a_pod_lacks_and_what_is_not_known() {
             old: None,
             is_limited: true,
         };
-        charge(&[quota(&json!({}), &status)], change, &Others::default()).unwrap_err()
+        charge(
+            &[quota(&json!({}), &status)],
+            change,
+            &OtherObjects::default(),
+        )
+        .unwrap_err()
     };
     assert_eq!(
         refused(

@@ -1,11 +1,11 @@
 //! Rules that replica sets and replication controllers share.
 
-use fakeserver_value::{field::Field, findings::Findings};
+use fakeserver_value::{field::Field, findings::Findings, read::number};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::validation::{Counts, check_counts};
-use crate::table::cell::{Cells, age, containers, labels, name, number, selector};
+use crate::table::cell::{Cells, age, containers, labels, name, selector};
 
 const COUNTS: Counts = Counts {
     all: &[

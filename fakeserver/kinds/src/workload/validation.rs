@@ -4,7 +4,7 @@ use fakeserver_value::{field::Field, findings::Findings};
 use serde_json::Value;
 
 use crate::{
-    formats::{LABEL_SELECTOR, Selected, check_label_selector, is_empty_selector, selects},
+    formats::{LABEL_SELECTOR, SelectionResult, check_label_selector, is_empty_selector, selects},
     pod_spec::validation::{check_runs_forever, check_selected, check_template},
 };
 
@@ -26,7 +26,7 @@ pub(crate) fn check_selector(spec: &Field<'_>, kind: &str, found: &mut Findings)
 pub(crate) fn check_made(spec: &Field<'_>, kind: &str, found: &mut Findings) {
     let (selector, template) = (spec.at("selector"), spec.at("template"));
     let labels = template.get("metadata").get("labels");
-    if selects(selector.value(), labels.unwrap_or(&Value::Null)) == Selected::Unreadable {
+    if selects(selector.value(), labels.unwrap_or(&Value::Null)) == SelectionResult::Unreadable {
         found.invalid_struct(&selector, LABEL_SELECTOR, "invalid label selector");
         return;
     }
@@ -53,7 +53,7 @@ pub(crate) fn fix_selector(old: &Field<'_>, new: &Field<'_>, found: &mut Finding
 /// The counts of one kind, in the order in which they are looked at.
 pub(crate) struct Counts {
     pub all: &'static [&'static str],
-    /// Those that are parts of `replicas`.
+    /// The counts that are parts of `replicas`.
     pub parts: &'static [&'static str],
     /// The message that no more replicas can be available than are ready.
     pub unready: &'static str,

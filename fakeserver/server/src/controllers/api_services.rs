@@ -5,13 +5,11 @@ use std::{
     time::Duration,
 };
 
-use fakeserver_kinds::{
-    apiregistration::{
-        api_service::{self, AUTO_MANAGED},
-        availability::Availability,
-    },
-    table::cell::{items, text},
+use fakeserver_kinds::apiregistration::{
+    api_service::{self, AUTO_MANAGED},
+    availability::Availability,
 };
+use fakeserver_value::read::{items, text};
 use serde_json::{Value, json};
 
 use super::{

@@ -2,10 +2,13 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
-use fakeserver_kinds::{rbac::cluster_role, table::cell::items};
-use fakeserver_value::object::{
-    Pairs,
-    selectors::{LabelSelector, print_label_selector},
+use fakeserver_kinds::rbac::cluster_role;
+use fakeserver_value::{
+    object::{
+        Pairs,
+        selectors::{LabelSelector, print_label_selector},
+    },
+    read::items,
 };
 use serde_json::{Value, json};
 

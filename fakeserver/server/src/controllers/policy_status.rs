@@ -11,7 +11,8 @@ use std::{
 
 use fakeserver_cel::{Objects, Type, names::unescape};
 use fakeserver_kinds::{
-    ResourceType, admission::validating_admission_policy, expression::Declared, registry::Registry,
+    ResourceType, admission::validating_admission_policy, expression::DeclaredVariables,
+    registry::Registry,
 };
 use fakeserver_value::schema::{Schema, SchemaType};
 use serde_json::{Value, json};
@@ -122,7 +123,7 @@ fn issue(
         .is_object()
         .then(|| params.map_or(Type::Dyn, name));
     let mut declared =
-        Declared::typed(&name(kind), of_params, Arc::new(BySchema(types))).with_variables();
+        DeclaredVariables::typed(&name(kind), of_params, Arc::new(BySchema(types))).with_variables();
     for variable in items(&spec["variables"]) {
         // Errors of a variable are reported for the expressions that read it. An invalid variable has the dynamic type.
         let _ = declared.add_variable(text(&variable["name"]), text(&variable["expression"]));

@@ -10,7 +10,7 @@ use std::{cell::LazyCell, collections::BTreeMap, sync::Arc, time::Duration};
 use fakeserver_kinds::{
     Kind,
     core::resource_quota,
-    usage::{Amounts, Evaluator, Quota, Surroundings},
+    usage::{Amounts, Evaluator, Quota, UsageContext},
 };
 use fakeserver_value::{resource::GroupResource, schema::Quantity};
 use jiff::Timestamp;
@@ -243,7 +243,7 @@ fn used(cluster: &Cluster<'_, '_>, quota: &Quota, namespace: Option<&str>) -> Am
 
 // === impl EmptySurroundings ===
 
-impl Surroundings for EmptySurroundings {
+impl UsageContext for EmptySurroundings {
     fn now(&self) -> Timestamp {
         Timestamp::UNIX_EPOCH
     }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use fakeserver_value::status::Named;
+use fakeserver_value::status::NamedObject;
 
 /// The verb of discovery requests.
 pub(super) const DISCOVER: &str = "discover";
@@ -101,8 +101,8 @@ impl RequestFacts {
     }
 
     /// Returns the name of the object or collection in answers.
-    pub(super) fn named(&self) -> Named<'_> {
-        Named {
+    pub(super) fn named(&self) -> NamedObject<'_> {
+        NamedObject {
             resource: &self.resource,
             group: &self.group,
             name: self.name.as_deref().unwrap_or_default(),

@@ -8,7 +8,7 @@ use axum::{
 use fakeserver_kinds::registry::Registry;
 use fakeserver_value::{
     similar::closest_name,
-    status::{Cause, Details, Named, Status, warning_headers},
+    status::{Cause, Details, NamedObject, Status, warning_headers},
 };
 use http::{Method, StatusCode, header};
 use serde::Serialize;
@@ -165,7 +165,7 @@ fn remove(faults: &Faults, id: &str) -> Result<Response, Status> {
 }
 
 fn unknown(id: &str) -> Status {
-    Status::not_found(Named {
+    Status::not_found(NamedObject {
         resource: "faults",
         group: "",
         name: id,

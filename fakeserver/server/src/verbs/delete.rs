@@ -4,7 +4,7 @@
 //! its finalizers are removed, or the pod is deleted without grace.
 
 use axum::response::Response;
-use fakeserver_value::status::{Named, Status, Success};
+use fakeserver_value::status::{NamedObject, Status, Success};
 use http::StatusCode;
 
 use super::{
@@ -98,7 +98,7 @@ pub(super) fn check_preconditions(
     options: &DeleteOptions,
     existing: &StoredObject,
 ) -> Result<(), Status> {
-    let named = Named {
+    let named = NamedObject {
         resource: &target.resource.kind,
         group: &target.resource.group,
         name: existing.name(),

@@ -11,7 +11,9 @@ use fakeserver_value::{
         touched_by,
     },
     resource::GroupVersionKind,
-    schema::{Touched, decode, duplicate_fields, print_in_go_order, schemas, type_of_kind, types},
+    schema::{
+        PatchedParts, decode, duplicate_fields, print_in_go_order, schemas, type_of_kind, types,
+    },
     status::{FieldError, Status},
 };
 use http::StatusCode;
@@ -312,8 +314,8 @@ impl Change {
     /// Returns the patched object as a real server prints it before it reads it again.
     fn printed(&self, kind: &GroupVersionKind, object: &Value, patched: &Value) -> String {
         let touched = match self {
-            Self::Strategic(_) => Touched::default(),
-            Self::Merge(patch) => Touched::by_merge(patch),
+            Self::Strategic(_) => PatchedParts::default(),
+            Self::Merge(patch) => PatchedParts::by_merge(patch),
             Self::Json(operations) => touched_by(operations, object),
         };
         let id = type_of_kind(&kind.group, &kind.version, &kind.kind);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::response::Response;
 use fakeserver_kinds::rbac::policy::{self, Access, Attributes, ResourceAttributes};
 use fakeserver_value::{
-    status::{Named, Status},
+    status::{NamedObject, Status},
     user::UserInfo,
 };
 use http::{HeaderMap, HeaderValue, header};
@@ -65,12 +65,12 @@ impl Requester {
             why.push_str(&decision.reason);
         }
         let object = match &attributes.target {
-            policy::Target::Path(_) => Named {
+            policy::Target::Path(_) => NamedObject {
                 resource: "",
                 group: "",
                 name: "",
             },
-            policy::Target::Resource(resource) => Named {
+            policy::Target::Resource(resource) => NamedObject {
                 resource: &resource.resource,
                 group: &resource.group,
                 name: &resource.name,

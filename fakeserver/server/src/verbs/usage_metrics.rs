@@ -9,11 +9,11 @@ use fakeserver_kinds::{
         node_metrics, pod_metrics,
         usage::{self, ScriptedContainers, Usage},
     },
-    table::cell::text,
 };
 use fakeserver_value::{
+    read::text,
     revision::Revision,
-    status::{Named, Status},
+    status::{NamedObject, Status},
 };
 use http::StatusCode;
 use serde_json::{Value, json};
@@ -118,7 +118,7 @@ impl MetricsKind {
             (Self::Pods, None) => ("podmetrics", name.to_owned()),
             (Self::Nodes, _) => ("nodemetrics", name.to_owned()),
         };
-        Status::not_found(Named {
+        Status::not_found(NamedObject {
             resource,
             group: &target.resource.group,
             name: &name,

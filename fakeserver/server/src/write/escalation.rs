@@ -7,7 +7,7 @@ use fakeserver_kinds::rbac::policy::{
 };
 use fakeserver_value::{
     edit::remove,
-    status::{Named, Status},
+    status::{NamedObject, Status},
 };
 use serde_json::Value;
 
@@ -78,7 +78,7 @@ impl Check<'_> {
             return Ok(());
         }
         let rules = self.policy.rules_of(&role, self.namespace).map_err(|_| {
-            Status::not_found(Named {
+            Status::not_found(NamedObject {
                 resource: plural,
                 group: GROUP,
                 name: &role.name,

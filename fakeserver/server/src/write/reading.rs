@@ -4,7 +4,7 @@ use fakeserver_kinds::custom_resources::CustomType;
 use fakeserver_value::{
     parse::{parse_object, parse_patched},
     resource::GroupVersionKind,
-    schema::{self, Decoded, Document, StrictError, TypeId},
+    schema::{self, DecodedObject, Document, StrictError, TypeId},
 };
 use serde_json::{Value, json};
 
@@ -27,7 +27,7 @@ impl DecodedObject {
     /// The text has unknown or duplicate fields, and validation is strict.
     fn of(
         wanted: &GroupVersionKind,
-        decoded: Decoded,
+        decoded: DecodedObject,
         validation: FieldValidation,
     ) -> Result<Self, String> {
         let mut object = decoded.value;

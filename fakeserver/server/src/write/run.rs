@@ -7,7 +7,7 @@ use fakeserver_value::{
     edit::{EmptyMember, with_empty},
     managed_fields,
     resource::GroupVersionKind,
-    status::{Named, Status},
+    status::{NamedObject, Status},
 };
 use serde_json::Value;
 
@@ -220,7 +220,7 @@ impl<'a> Write<'a> {
     }
 
     /// Returns the object's name for rejections: its name, or its `generateName`.
-    pub(super) fn named(&self) -> Named<'_> {
+    pub(super) fn named(&self) -> NamedObject<'_> {
         let metadata = &self.new["metadata"];
         let mut names = ["name", "generateName"]
             .into_iter()

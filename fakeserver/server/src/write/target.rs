@@ -8,11 +8,11 @@ use fakeserver_kinds::{
 };
 use fakeserver_value::{
     edit::{EmptyMember, copy, empty_members, remove},
-    managed_fields::{self, Described},
+    managed_fields::{self, KindDescription},
     resource::GroupResource,
     resource_path::ResourcePath,
     schema::{self, TypeId},
-    status::{FieldError, Named, Status},
+    status::{FieldError, NamedObject, Status},
 };
 use serde_json::{Value, json};
 
@@ -62,8 +62,8 @@ impl Target {
     }
 
     /// Returns the object `name` as errors call it.
-    pub fn named<'a>(&'a self, name: &'a str) -> Named<'a> {
-        Named {
+    pub fn named<'a>(&'a self, name: &'a str) -> NamedObject<'a> {
+        NamedObject {
             resource: &self.resource.plural,
             group: &self.resource.group,
             name,
@@ -71,7 +71,7 @@ impl Target {
     }
 
     /// Returns the collection of the objects as errors call it.
-    pub fn collection(&self) -> Named<'_> {
+    pub fn collection(&self) -> NamedObject<'_> {
         self.named("")
     }
 
@@ -82,7 +82,7 @@ impl Target {
 
     /// Returns `stored` with kind and apiVersion, in this version.
     pub fn api_object(&self, stored: &StoredObject) -> Value {
-        self.resource.shown(stored.to_value())
+        self.resource.to_served(stored.to_value())
     }
 
     /// Sets the namespace of the path in an object without one.
@@ -226,7 +226,7 @@ impl Target {
     }
 
     /// Returns the description of the kind that field management needs.
-    pub fn described(&self) -> Described<'_> {
+    pub fn described(&self) -> KindDescription<'_> {
         self.resource.described()
     }
 

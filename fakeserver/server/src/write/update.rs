@@ -7,7 +7,7 @@ use fakeserver_value::{
     edit::{remove, with_empty},
     managed_fields,
     resource::GroupVersionKind,
-    status::{FieldError, Named, Status},
+    status::{FieldError, NamedObject, Status},
 };
 use serde_json::{Value, json};
 
@@ -368,7 +368,7 @@ fn check_version(target: &Target, stored: &StoredObject, new: &Value) -> Result<
 
 /// Returns the error of an update without a version. It names the resource where other errors name the kind, as
 /// upstream.
-fn version_required(named: Named<'_>) -> Status {
+fn version_required(named: NamedObject<'_>) -> Status {
     let error = FieldError::invalid(
         "metadata.resourceVersion",
         &json!(0),

@@ -12,16 +12,16 @@ use crate::{
 /// The reason why a configuration is not applied.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ApplyError {
-    /// It says another kind or version than the path, or none.
+    /// The configuration has no kind or version, or not those of the path.
     #[error("invalid object type: {found}")]
     WrongKind {
-        /// As in `apps/v1, Kind=Deployment`.
+        /// The kind as in `apps/v1, Kind=Deployment`.
         found: String,
     },
-    /// It names managers, which only the server does.
+    /// The configuration has `managedFields`, which only the server sets.
     #[error("metadata.managedFields must be nil")]
     ManagersGiven,
-    /// It does not fit the schema of its kind.
+    /// The configuration does not fit the schema of its kind.
     #[error("failed to create typed patch object ({object}): {why}")]
     Untyped {
         /// Namespace, name, version and kind.
@@ -29,7 +29,7 @@ pub enum ApplyError {
         /// Each finding with its path.
         why: String,
     },
-    /// Others own what it would change. Leave it out, or apply by force.
+    /// Other managers own fields that the configuration would change. Leave the fields out, or force the apply.
     #[error("{}", conflict_message(.0))]
     Conflicts(Vec<Conflict>),
 }
@@ -37,7 +37,7 @@ pub enum ApplyError {
 /// A conflict: fields that one manager owns and the configuration would change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Conflict {
-    /// As it is printed: with the subresource, and with the version if it does not apply.
+    /// The manager as messages print it: with its subresource, and with its version if its operation is `Update`.
     pub(super) manager: String,
     pub(super) fields: FieldSet,
 }

@@ -98,12 +98,12 @@ fn merge_lists(live: &Value, config: &Value, schema: Option<Schema<'_>>) -> Valu
         items.iter().map(|(element, _)| element.clone()).collect()
     };
     let order = interleave(&names(&live), &names(&config));
-    // Items of the object that cannot be told apart make way for the one of the configuration.
+    // Items of the object with equal keys are replaced by the item of the configuration.
     let mut by_element: BTreeMap<&Element, Option<&Value>> = BTreeMap::new();
     for (element, item) in &live {
         by_element
             .entry(element)
-            .and_modify(|known| *known = None)
+            .and_modify(|existing| *existing = None)
             .or_insert(Some(item));
     }
     let items = schema.and_then(Schema::items);
@@ -111,8 +111,8 @@ fn merge_lists(live: &Value, config: &Value, schema: Option<Schema<'_>>) -> Valu
         Origin::Live(at) => live[at].1.clone(),
         Origin::Config(at) => {
             let (element, item) = &config[at];
-            let known = by_element.get(element).copied().flatten();
-            merge(known, Some(item), items)
+            let existing = by_element.get(element).copied().flatten();
+            merge(existing, Some(item), items)
         }
     });
     merged.collect()

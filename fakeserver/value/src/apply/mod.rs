@@ -22,22 +22,25 @@ pub use self::{
     error::{ApplyError, inconvertible},
     merge::merge,
 };
-use crate::managed_fields::{
-    self, APPLY, Described, Differences, Entry, FieldSet, Manager, UPDATE, check_typed, compare,
-    cut_unowned,
+use crate::{
+    managed_fields::{
+        self, APPLY, Differences, Entry, FieldSet, KindDescription, Manager, UPDATE, check_typed,
+        compare, cut_unowned,
+    },
+    read::text,
 };
 
 /// The manager of fields that existed before the first apply and had no owner.
 const BEFORE_FIRST_APPLY: &str = "before-first-apply";
 
-/// A manager that applies, and what it has to know of the kind.
+/// A manager that applies configurations of one kind.
 #[derive(Clone, Debug)]
 pub struct Applier<'a> {
     pub manager: Manager<'a>,
     /// True if it takes over fields that others own.
     pub is_forced: bool,
     /// The kind; without a schema, objects merge key by key and lists are one value.
-    pub described: Described<'a>,
+    pub described: KindDescription<'a>,
     /// In whole seconds, as objects write times.
     pub now: &'a str,
 }
@@ -52,9 +55,12 @@ impl Applier<'_> {
     /// # Errors
     /// [`ApplyError::WrongKind`], [`ApplyError::ManagersGiven`], [`ApplyError::Untyped`].
     pub fn check(&self, config: &Value, kind: &str) -> Result<(), ApplyError> {
-        let said = |field: &str| config[field].as_str().unwrap_or_default();
-        if (said("apiVersion"), said("kind")) != (self.manager.api_version, kind) {
-            return Err(ApplyError::wrong_kind(said("apiVersion"), said("kind")));
+        let type_text = |field: &str| text(&config[field]);
+        if (type_text("apiVersion"), type_text("kind")) != (self.manager.api_version, kind) {
+            return Err(ApplyError::wrong_kind(
+                type_text("apiVersion"),
+                type_text("kind"),
+            ));
         }
         if !config["metadata"]["managedFields"].is_null() {
             return Err(ApplyError::ManagersGiven);
@@ -151,7 +157,7 @@ impl Applier<'_> {
         !changes.set.is_empty() || !changes.removed.is_empty()
     }
 
-    /// Makes `wanted` what this manager owns. Gives what it owned until now.
+    /// Makes this manager the owner of exactly the fields in `wanted`. Returns the fields that it owned before.
     fn own(&self, entries: &mut Vec<Entry>, wanted: &FieldSet) -> Option<FieldSet> {
         let api_version = self.manager.api_version.to_owned();
         if let Some(own) = entries.iter_mut().find(|entry| self.is_own(entry)) {
@@ -169,7 +175,7 @@ impl Applier<'_> {
         None
     }
 
-    /// Takes what changes away from the other managers, or tells that they own it.
+    /// Takes changed fields from the other managers, or returns the conflicts.
     fn give_way(&self, entries: &mut [Entry], changes: &Differences) -> Result<(), ApplyError> {
         let mut conflicts = Vec::new();
         let others = || entries.iter().filter(|entry| !self.is_own(entry));

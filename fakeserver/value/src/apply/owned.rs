@@ -49,7 +49,7 @@ fn of_list(list: &Value, schema: Option<Schema<'_>>) -> FieldSet {
     }
     let mut set = FieldSet::default();
     for (element, item) in &items {
-        // Items that cannot be told apart are owned as one.
+        // Items with equal keys are owned as one.
         let below = if counts[element] == 1 {
             below(item, schema.and_then(Schema::items)).1
         } else {

@@ -9,7 +9,7 @@ use super::{
     plain,
     reader::read,
     tags::untagged,
-    typed::Typed,
+    typed::TypedReader,
 };
 use crate::schema::{TypeId, TypeMeta, types};
 
@@ -23,7 +23,7 @@ impl<'a> Document<'a> {
     /// Reads one data item, which has to be all of `bytes`.
     ///
     /// # Errors
-    /// The bytes are not well-formed, or have what the API does not accept in any place.
+    /// The bytes are not well-formed, or contain items that the API accepts in no place.
     pub fn parse(bytes: &'a [u8]) -> Result<Self, CborError> {
         read(bytes).map(Self)
     }
@@ -31,7 +31,7 @@ impl<'a> Document<'a> {
     /// Returns its value as JSON. Bytes with a tag that asks for it become base64, and times become texts.
     ///
     /// # Errors
-    /// A map has a key twice or one that is no text, or a value is none of JSON.
+    /// A map has a repeated key or a key that is no text, or a value has no JSON form.
     pub fn value(&self) -> Result<Value, CborError> {
         plain::value(&self.0, None)
     }
@@ -47,7 +47,7 @@ impl<'a> Document<'a> {
     /// Returns the kind and version that it names.
     ///
     /// # Errors
-    /// It is no map, these two are no texts, or a key is there twice.
+    /// The item is no map, `kind` or `apiVersion` is no text, or a key is repeated.
     pub fn type_meta(&self) -> Result<TypeMeta, CborError> {
         const GO: &str = "v1.TypeMeta";
         const NO_ARRAY: &str = "cannot decode CBOR array to struct without toarray option";
@@ -59,12 +59,12 @@ impl<'a> Document<'a> {
             }
             (other, _) => return Err(CborError::mismatch(other, GO)),
         };
-        let said = fields(pairs, GO, false, |name, item| {
+        let type_meta = fields(pairs, GO, false, |name, item| {
             let is_said = matches!(name, "kind" | "apiVersion");
             is_said.then(|| plain::string(item, later, "string").map(Value::String))
         })?;
         let text = |name: &str| {
-            let text = said.get(name).and_then(Value::as_str);
+            let text = type_meta.get(name).and_then(Value::as_str);
             text.unwrap_or_default().to_owned()
         };
         Ok(TypeMeta {
@@ -96,7 +96,7 @@ impl<'a> Document<'a> {
         let table = types();
         let name = &table.get(id).name;
         let start = name.rmatch_indices('.').nth(1).map_or(0, |(at, _)| at + 1);
-        let mut typed = Typed {
+        let mut typed = TypedReader {
             table,
             is_strict,
             deferred: None,

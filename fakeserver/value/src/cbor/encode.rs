@@ -11,7 +11,7 @@ use crate::schema::{Field, FieldValue, Form, Shape, TypeId, decode_base64, types
 
 /// Encodes an object: of a built-in type, or of none.
 pub fn encode(value: &Value, id: Option<TypeId>) -> Vec<u8> {
-    let mut out = Out(Vec::new());
+    let mut out = Buffer(Vec::new());
     out.push(TAG, SELF_DESCRIBED);
     out.value(value, id);
     out.0
@@ -19,7 +19,7 @@ pub fn encode(value: &Value, id: Option<TypeId>) -> Vec<u8> {
 
 /// Encodes a frame of a watch around an object that is encoded already.
 pub fn encode_frame(kind: &str, object: &[u8]) -> Vec<u8> {
-    let mut out = Out(Vec::new());
+    let mut out = Buffer(Vec::new());
     out.push(TAG, SELF_DESCRIBED);
     out.push(MAP, 2);
     out.text("type");
@@ -31,7 +31,7 @@ pub fn encode_frame(kind: &str, object: &[u8]) -> Vec<u8> {
 
 /// Encodes the beginning of a list, up to the first of `count` items.
 pub fn begin_list(kind: &str, count: usize) -> Vec<u8> {
-    let mut out = Out(Vec::new());
+    let mut out = Buffer(Vec::new());
     out.push(TAG, SELF_DESCRIBED);
     out.push(MAP, 4);
     out.text("kind");
@@ -43,7 +43,7 @@ pub fn begin_list(kind: &str, count: usize) -> Vec<u8> {
 
 /// Encodes the rest of a list, after its last item.
 pub fn end_list(metadata: &Value, api_version: &str) -> Vec<u8> {
-    let mut out = Out(Vec::new());
+    let mut out = Buffer(Vec::new());
     out.text("metadata");
     out.value(metadata, None);
     out.text("apiVersion");
@@ -53,16 +53,16 @@ pub fn end_list(metadata: &Value, api_version: &str) -> Vec<u8> {
 
 /// Appends an item of a list.
 pub fn push_item(value: &Value, id: Option<TypeId>, out: &mut Vec<u8>) {
-    let mut item = Out(std::mem::take(out));
+    let mut item = Buffer(std::mem::take(out));
     item.value(value, id);
     *out = item.0;
 }
 
-struct Out(Vec<u8>);
+struct Buffer(Vec<u8>);
 
-// === impl Out ===
+// === impl Buffer ===
 
-impl Out {
+impl Buffer {
     fn value(&mut self, value: &Value, id: Option<TypeId>) {
         match id {
             Some(id) => self.message(id, value),
@@ -102,7 +102,7 @@ impl Out {
         }
     }
 
-    /// Encodes a JSON schema, or what else may stand in its place.
+    /// Encodes a JSON schema, or one of the other types that may stand in its place.
     fn schema_or(&mut self, id: TypeId, value: &Value) {
         let schema = types().field(id, "schema").map(|field| field.value);
         match (schema, value) {

@@ -4,11 +4,11 @@ use super::item::{Item, negated};
 
 /// Bytes that are no acceptable CBOR, or a value that does not fit its type; the messages are the API server's.
 ///
-/// None of these goes away by trying again.
+/// A retry does not help.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CborError {
-    /// There are no bytes.
+    /// The body is empty.
     #[error("EOF")]
     Empty,
     /// The bytes break off.

@@ -16,7 +16,7 @@ pub(super) enum Item<'a> {
     /// -1 minus this number.
     Negative(u64),
     Bytes(Cow<'a, [u8]>),
-    /// Nothing if it is not UTF-8.
+    /// A text; `None` if it is not UTF-8.
     Text(Option<Cow<'a, str>>),
     Array(Vec<Item<'a>>),
     /// In their order, repeated keys included.
@@ -44,7 +44,7 @@ impl Item<'_> {
         }
     }
 
-    /// Returns whether it sets what can be nil to nil.
+    /// Returns whether the item sets a Go value that can be nil to nil.
     pub(super) fn is_nil(&self) -> bool {
         matches!(self, Self::Simple(NULL | UNDEFINED))
     }

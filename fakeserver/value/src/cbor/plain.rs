@@ -6,11 +6,11 @@ use super::{
     entries::is_repeated,
     error::CborError,
     item::{FALSE, Item, NULL, TRUE, negated},
-    tags::{Later, time, untagged, untagged_to_time},
+    tags::{ExpectedEncoding, time, untagged, untagged_to_time},
 };
 
 /// Returns the value of an item.
-pub(super) fn value(item: &Item<'_>, later: Option<Later>) -> Result<Value, CborError> {
+pub(super) fn value(item: &Item<'_>, later: Option<ExpectedEncoding>) -> Result<Value, CborError> {
     let (item, later) = untagged_to_time(item, later)?;
     match item {
         Item::Positive(number) => match i64::try_from(*number) {
@@ -44,7 +44,11 @@ pub(super) fn map(item: &Item<'_>) -> Result<Map<String, Value>, CborError> {
 }
 
 /// Returns the text of an item that has to be one; null is empty.
-pub(super) fn string(item: &Item<'_>, later: Option<Later>, go: &str) -> Result<String, CborError> {
+pub(super) fn string(
+    item: &Item<'_>,
+    later: Option<ExpectedEncoding>,
+    go: &str,
+) -> Result<String, CborError> {
     match untagged(item, later)? {
         (item @ (Item::Bytes(_) | Item::Text(_)), later) => text(item, later),
         (Item::Simple(NULL), _) => Ok(String::new()),
@@ -52,10 +56,10 @@ pub(super) fn string(item: &Item<'_>, later: Option<Later>, go: &str) -> Result<
     }
 }
 
-/// Returns the key of a map. Go reads each over the one before, so that null leaves it as it is.
+/// Returns the key of a map. Go decodes each key into the variable of the previous key, so that null repeats the previous key.
 pub(super) fn key(
     item: &Item<'_>,
-    later: Option<Later>,
+    later: Option<ExpectedEncoding>,
     go: &str,
     last: &mut String,
 ) -> Result<String, CborError> {
@@ -66,7 +70,7 @@ pub(super) fn key(
     Ok(last.clone())
 }
 
-fn text(item: &Item<'_>, later: Option<Later>) -> Result<String, CborError> {
+fn text(item: &Item<'_>, later: Option<ExpectedEncoding>) -> Result<String, CborError> {
     match (item, later) {
         (Item::Text(Some(text)), _) => Ok(text.to_string()),
         (Item::Bytes(bytes), Some(later)) => Ok(later.encode(bytes)),
@@ -77,7 +81,7 @@ fn text(item: &Item<'_>, later: Option<Later>) -> Result<String, CborError> {
 
 fn members(
     pairs: &[(Item<'_>, Item<'_>)],
-    later: Option<Later>,
+    later: Option<ExpectedEncoding>,
 ) -> Result<Map<String, Value>, CborError> {
     let mut members = Map::new();
     let mut first = None;
@@ -86,7 +90,7 @@ fn members(
         let read = key(name, later, "string", &mut last)
             .and_then(|key| value(item, later).map(|value| (key, value)));
         match read {
-            // It counts more than the errors before it.
+            // A duplicate key takes precedence over earlier errors.
             Ok((key, _)) if members.contains_key(&key) => return Err(is_repeated(&key, index)),
             Ok((key, value)) => {
                 members.insert(key, value);

@@ -17,7 +17,7 @@ pub(super) const SELF_DESCRIBED: u64 = 55_799;
 
 /// The text that the byte strings in a tagged item stand for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Later {
+pub(super) enum ExpectedEncoding {
     Base64Url,
     Base64,
     Base16,
@@ -26,12 +26,12 @@ pub(super) enum Later {
 /// Removes the tags around an item, and returns the encoding that the innermost of them asks for.
 pub(super) fn untagged<'i, 'a>(
     item: &'i Item<'a>,
-    mut later: Option<Later>,
-) -> Result<(&'i Item<'a>, Option<Later>), CborError> {
+    mut later: Option<ExpectedEncoding>,
+) -> Result<(&'i Item<'a>, Option<ExpectedEncoding>), CborError> {
     check_tags(item)?;
     let mut item = item;
     while let Item::Tag(number, content) = item {
-        later = Later::of(*number).or(later);
+        later = ExpectedEncoding::of(*number).or(later);
         item = content;
     }
     Ok((item, later))
@@ -40,15 +40,15 @@ pub(super) fn untagged<'i, 'a>(
 /// Removes the tags around an item that is of no type. A time keeps its tag, and everything within.
 pub(super) fn untagged_to_time<'i, 'a>(
     item: &'i Item<'a>,
-    mut later: Option<Later>,
-) -> Result<(&'i Item<'a>, Option<Later>), CborError> {
+    mut later: Option<ExpectedEncoding>,
+) -> Result<(&'i Item<'a>, Option<ExpectedEncoding>), CborError> {
     check_tags(item)?;
     let mut item = item;
     while let Item::Tag(number, content) = item {
         if matches!(*number, TEXT_TIME | EPOCH_TIME) {
             break;
         }
-        later = Later::of(*number).or(later);
+        later = ExpectedEncoding::of(*number).or(later);
         item = content;
     }
     Ok((item, later))
@@ -151,9 +151,9 @@ fn shortened(text: &str) -> String {
     format!("{whole}{point}{digits}{zone}")
 }
 
-// === impl Later ===
+// === impl ExpectedEncoding ===
 
-impl Later {
+impl ExpectedEncoding {
     fn of(number: u64) -> Option<Self> {
         match number {
             BASE64_URL => Some(Self::Base64Url),

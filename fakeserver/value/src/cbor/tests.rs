@@ -218,7 +218,7 @@ fn bytes_are_base64_in_json() {
 }
 
 #[test]
-fn a_value_of_another_type_is_told_by_its_outermost_field() {
+fn a_wrong_type_is_reported_at_its_outermost_field() {
     let (map, pod) = (id("v1", "ConfigMap"), id("v1", "Pod"));
     for (id, hex, expected) in [
         (

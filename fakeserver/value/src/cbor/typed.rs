@@ -9,7 +9,7 @@ use super::{
     error::CborError,
     item::{FALSE, Item, NULL, TRUE, negated},
     plain::{self, key, string},
-    tags::{Later, described, untagged},
+    tags::{ExpectedEncoding, described, untagged},
 };
 use crate::schema::{
     Field, FieldValue, Form, Precision, Quantity, Shape, TypeId, TypeTable, decode_base64,
@@ -17,23 +17,23 @@ use crate::schema::{
 };
 
 /// Reads items into types.
-pub(super) struct Typed {
+pub(super) struct TypedReader {
     pub(super) table: &'static TypeTable,
     /// True if unknown fields are errors.
     pub(super) is_strict: bool,
-    /// The first error of what is kept as bytes, and converted when all else was read.
+    /// The first error of values that are kept as bytes, and converted after all others.
     pub(super) deferred: Option<CborError>,
 }
 
-// === impl Typed ===
+// === impl TypedReader ===
 
-impl Typed {
+impl TypedReader {
     /// Reads an item as a type of the table; `go` is the name of that type.
     pub(super) fn message(
         &mut self,
         id: TypeId,
         item: &Item<'_>,
-        later: Option<Later>,
+        later: Option<ExpectedEncoding>,
         go: &str,
     ) -> Result<Value, CborError> {
         match self.table.get(id).form {
@@ -55,7 +55,7 @@ impl Typed {
             }),
             Form::SchemaOrArray | Form::SchemaOrBool | Form::SchemaOrStringArray => {
                 let item = described(item)?;
-                // These read themselves, and let no unknown field pass.
+                // In Go these types have their own `UnmarshalCBOR`, which is always strict.
                 let was_strict = std::mem::replace(&mut self.is_strict, true);
                 let read = self.schema_or(id, item);
                 self.is_strict = was_strict;
@@ -68,7 +68,7 @@ impl Typed {
         &mut self,
         id: TypeId,
         item: &Item<'_>,
-        later: Option<Later>,
+        later: Option<ExpectedEncoding>,
         go: &str,
     ) -> Result<Value, CborError> {
         const NO_ARRAY: &str = "cannot decode CBOR array to struct without toarray option";
@@ -96,7 +96,7 @@ impl Typed {
         &mut self,
         field: &'static Field,
         item: &Item<'_>,
-        later: Option<Later>,
+        later: Option<ExpectedEncoding>,
     ) -> Result<Value, CborError> {
         match field.shape {
             Shape::Single if field.pointer && item.is_nil() => Ok(Value::Null),
@@ -112,7 +112,7 @@ impl Typed {
         &mut self,
         field: &'static Field,
         item: &Item<'_>,
-        later: Option<Later>,
+        later: Option<ExpectedEncoding>,
     ) -> Result<Value, CborError> {
         let (item, later) = untagged(item, later)?;
         let pairs = match item {
@@ -120,7 +120,7 @@ impl Typed {
             Item::Simple(NULL) => return Ok(Value::Null),
             other => return Err(CborError::mismatch(other, &field.go)),
         };
-        // Go reads each of these values over the one before, so that null leaves it as it is.
+        // Go decodes each of these values into the variable of the previous one, so that null repeats the previous value.
         let keeps_last = !matches!(field.value, FieldValue::Message(_) | FieldValue::Bytes);
         let key_go = match &*field.go {
             "v1.ResourceList" => "v1.ResourceName",
@@ -154,9 +154,9 @@ impl Typed {
     fn list(
         &mut self,
         item: &Item<'_>,
-        later: Option<Later>,
+        later: Option<ExpectedEncoding>,
         go: &str,
-        mut read: impl FnMut(&mut Self, &Item<'_>, Option<Later>) -> Result<Value, CborError>,
+        mut read: impl FnMut(&mut Self, &Item<'_>, Option<ExpectedEncoding>) -> Result<Value, CborError>,
     ) -> Result<Value, CborError> {
         match untagged(item, later)? {
             (Item::Array(items), later) => {
@@ -171,7 +171,7 @@ impl Typed {
         &mut self,
         field: &'static Field,
         item: &Item<'_>,
-        later: Option<Later>,
+        later: Option<ExpectedEncoding>,
     ) -> Result<Value, CborError> {
         let go = &field.go_element;
         match field.value {
@@ -194,7 +194,7 @@ impl Typed {
     fn bytes(
         &mut self,
         item: &Item<'_>,
-        later: Option<Later>,
+        later: Option<ExpectedEncoding>,
         go: &str,
     ) -> Result<Value, CborError> {
         let (item, later) = untagged(item, later)?;
@@ -220,14 +220,14 @@ impl Typed {
         }
     }
 
-    /// Reads what is kept as it is.
+    /// Reads a value that is kept as raw bytes.
     fn raw(&mut self, id: TypeId, item: &Item<'_>) -> Result<Value, CborError> {
         if matches!(item, Item::Simple(NULL)) {
             return Ok(Value::Null);
         }
         let (value, what) = match self.table.get(id).go_name() {
             "JSON" => return plain::value(item, None).map(as_printed),
-            // Nothing else is looked at.
+            // Go's `FieldsV1` reads anything but a map as null.
             "FieldsV1" if !matches!(item, Item::Map(_) | Item::Tag(..)) => return Ok(Value::Null),
             "FieldsV1" => (
                 plain::map(item).map(Value::Object),
@@ -248,7 +248,7 @@ impl Typed {
         })
     }
 
-    /// Reads a JSON schema, or what else may stand in its place.
+    /// Reads a JSON schema, or one of the other types that may stand in its place.
     fn schema_or(&mut self, id: TypeId, item: &Item<'_>) -> Result<Value, CborError> {
         const SCHEMA: &str = "v1.JSONSchemaProps";
         let schema = self.table.field(id, "schema").map(|field| field.value);

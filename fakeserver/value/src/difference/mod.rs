@@ -38,7 +38,7 @@ struct Block {
 
 /// A piece of the comparison: equal if both ranges are, and replaced otherwise.
 #[derive(Clone, Debug)]
-struct Piece {
+struct Segment {
     is_equal: bool,
     old: Range<usize>,
     new: Range<usize>,
@@ -67,10 +67,10 @@ pub fn unified(old: &str, new: &str) -> String {
     text
 }
 
-/// Groups the pieces by what is near to each other, with some equal lines around.
-fn hunks(pieces: &[Piece]) -> Vec<Vec<Piece>> {
+/// Groups neighbouring segments into hunks, with some equal lines around.
+fn hunks(pieces: &[Segment]) -> Vec<Vec<Segment>> {
     let mut hunks = Vec::new();
-    let mut hunk: Vec<Piece> = Vec::new();
+    let mut hunk: Vec<Segment> = Vec::new();
     for piece in pieces {
         if !piece.is_equal {
             hunk.push(piece.clone());
@@ -84,7 +84,7 @@ fn hunks(pieces: &[Piece]) -> Vec<Vec<Piece>> {
         }
         if has_change {
             let kept = lines.min(CONTEXT);
-            hunk.push(Piece {
+            hunk.push(Segment {
                 is_equal: true,
                 old: piece.old.start..piece.old.start + kept,
                 new: piece.new.start..piece.new.start + kept,
@@ -92,7 +92,7 @@ fn hunks(pieces: &[Piece]) -> Vec<Vec<Piece>> {
             hunks.push(std::mem::take(&mut hunk));
         }
         let kept = lines.min(CONTEXT);
-        hunk = vec![Piece {
+        hunk = vec![Segment {
             is_equal: true,
             old: piece.old.end - kept..piece.old.end,
             new: piece.new.end - kept..piece.new.end,
@@ -106,7 +106,7 @@ fn hunks(pieces: &[Piece]) -> Vec<Vec<Piece>> {
 }
 
 /// Leaves no more equal lines at the end than stand around a change.
-fn trim_end(hunk: &mut [Piece]) {
+fn trim_end(hunk: &mut [Segment]) {
     if let Some(last) = hunk.last_mut().filter(|last| last.is_equal) {
         let kept = last.old.len().min(CONTEXT);
         last.old.end = last.old.start + kept;
@@ -143,7 +143,7 @@ impl<'a> Matcher<'a> {
         }
     }
 
-    fn write(&self, text: &mut String, piece: &Piece) {
+    fn write(&self, text: &mut String, piece: &Segment) {
         let mut lines = |sign: char, lines: &[&str]| {
             for line in lines {
                 writeln!(text, "{sign}{line}").expect("a string takes all");
@@ -157,8 +157,8 @@ impl<'a> Matcher<'a> {
         }
     }
 
-    /// Both texts, as runs that are equal and runs that are not.
-    fn pieces(&self) -> Vec<Piece> {
+    /// Splits both texts into equal and differing segments.
+    fn pieces(&self) -> Vec<Segment> {
         let mut blocks = Vec::new();
         self.match_within(0..self.old.len(), 0..self.new.len(), &mut blocks);
         blocks.push(Block {
@@ -167,10 +167,10 @@ impl<'a> Matcher<'a> {
             lines: 0,
         });
         let (mut old, mut new) = (0, 0);
-        let mut pieces: Vec<Piece> = Vec::new();
+        let mut pieces: Vec<Segment> = Vec::new();
         for block in blocks {
             if old < block.old || new < block.new {
-                pieces.push(Piece {
+                pieces.push(Segment {
                     is_equal: false,
                     old: old..block.old,
                     new: new..block.new,
@@ -182,7 +182,7 @@ impl<'a> Matcher<'a> {
             }
             match pieces.last_mut() {
                 Some(last) if last.is_equal => (last.old.end, last.new.end) = (old, new),
-                _ => pieces.push(Piece {
+                _ => pieces.push(Segment {
                     is_equal: true,
                     old: block.old..old,
                     new: block.new..new,
@@ -192,7 +192,7 @@ impl<'a> Matcher<'a> {
         pieces
     }
 
-    /// Finds the longest run that is equal, and then what is equal before and behind it.
+    /// Finds the longest equal run, and then the equal runs before and after it.
     fn match_within(&self, old: Range<usize>, new: Range<usize>, blocks: &mut Vec<Block>) {
         let block = self.longest(&old, &new);
         if block.lines == 0 {
@@ -214,7 +214,7 @@ impl<'a> Matcher<'a> {
             new: new.start,
             lines: 0,
         };
-        // How long the run is that ends at a line of the new text and at the line of the old one looked at last.
+        // The length of the run that ends at each line of the new text and at the previous line of the old text.
         let mut runs: BTreeMap<usize, usize> = BTreeMap::new();
         for at in old.clone() {
             let mut next = BTreeMap::new();

@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::{DEPTH_MAX, syntax_error};
 
 #[test]
-fn broken_json_is_told_in_the_words_of_the_api() {
+fn syntax_errors_have_the_words_of_the_api() {
     let check = |text: &str, error: &str| {
         assert_eq!(
             syntax_error(text.as_bytes()).as_deref(),

@@ -14,7 +14,7 @@ pub struct Comparison {
     pub removed: FieldSet,
 }
 
-/// Compares two states of an object. `schema` is that of its kind; what it does not describe is compared by shape.
+/// Compares two states of an object. `schema` is that of its kind; undeclared values are compared by shape.
 pub fn compare(before: &Value, after: &Value, schema: Option<Schema<'_>>) -> Comparison {
     // The whole object is no field.
     Difference::of(Some(before), Some(after), schema).below
@@ -141,7 +141,7 @@ impl Comparison {
         }
     }
 
-    /// Adds what was found in a part. Its element is made only if something was.
+    /// Adds the differences of a part. The element is created only if there are any.
     fn add(&mut self, element: impl FnOnce() -> Element, found: Difference) {
         let Comparison { set, removed } = found.below;
         let is_set = found.is_set || !set.is_empty();
@@ -161,23 +161,23 @@ impl Comparison {
 }
 
 /// The items of a list by their path elements, in the order of those.
-type Distinct<'v> = Vec<(Element, Vec<&'v Value>)>;
+type ItemsByElement<'v> = Vec<(Element, Vec<&'v Value>)>;
 
-fn distinct<'v>(list: Option<&'v Value>, schema: Option<Schema<'_>>) -> Distinct<'v> {
+fn distinct<'v>(list: Option<&'v Value>, schema: Option<Schema<'_>>) -> ItemsByElement<'v> {
     let mut items = elements(list, schema);
     items.sort_by(|(a, _), (b, _)| a.cmp(b));
-    let mut distinct: Distinct<'v> = Vec::with_capacity(items.len());
+    let mut distinct: ItemsByElement<'v> = Vec::with_capacity(items.len());
     for (element, item) in items {
         match distinct.last_mut() {
-            Some((known, same)) if *known == element => same.push(item),
+            Some((own, same)) if *own == element => same.push(item),
             _ => distinct.push((element, vec![item])),
         }
     }
     distinct
 }
 
-fn find<'d, 'v>(items: &'d Distinct<'v>, element: &str) -> &'d [&'v Value] {
-    let at = items.binary_search_by(|(known, _)| known.as_str().cmp(element));
+fn find<'d, 'v>(items: &'d ItemsByElement<'v>, element: &str) -> &'d [&'v Value] {
+    let at = items.binary_search_by(|(own, _)| own.as_str().cmp(element));
     at.map_or(&[], |at| &items[at].1)
 }
 

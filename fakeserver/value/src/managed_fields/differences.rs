@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Comparison, Described, Entry, compare, described};
+use super::{Comparison, Entry, KindDescription, compare, described};
 use crate::served_form::ServedForm;
 
 /// The difference of two states of an object, in the form in which it is written and in the other one.
@@ -20,7 +20,7 @@ impl Differences {
     pub fn new(
         before: &Value,
         after: &Value,
-        described_own: Described<'_>,
+        described_own: KindDescription<'_>,
         entries: &[Entry],
     ) -> Self {
         let own = compare(before, after, described_own.schema);
@@ -30,8 +30,8 @@ impl Differences {
         };
         let other = described_own.other.filter(is_owned).map(|form| {
             let schema = described(form.api_version, form.kind).schema;
-            let shown = |object: &Value| form.convert(object.clone());
-            (form, compare(&shown(before), &shown(after), schema))
+            let converted = |object: &Value| form.convert(object.clone());
+            (form, compare(&converted(before), &converted(after), schema))
         });
         Self { own, other }
     }

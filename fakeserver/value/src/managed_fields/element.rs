@@ -6,14 +6,14 @@ use serde_json::Value;
 
 use crate::schema::{ListType, Schema, SchemaType};
 
-/// The way a value merges.
+/// The granularity at which a value merges.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
-    /// As one value.
+    /// The value is replaced as a whole.
     Leaf,
-    /// Key by key.
+    /// The value merges key by key.
     Map,
-    /// Item by item.
+    /// The value merges item by item.
     List,
 }
 

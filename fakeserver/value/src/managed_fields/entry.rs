@@ -112,7 +112,7 @@ pub fn put(object: &mut Value, mut entries: Vec<Entry>) {
     object["metadata"]["managedFields"] = entries.into();
 }
 
-/// Reads the entries; nothing if one of them is none.
+/// Reads the entries; `None` if one of them is invalid.
 pub fn decode(value: &Value) -> Option<Vec<Entry>> {
     match value {
         Value::Null => Some(Vec::new()),

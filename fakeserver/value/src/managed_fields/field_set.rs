@@ -27,7 +27,7 @@ const SELF: &str = ".";
 // === impl FieldSet ===
 
 impl FieldSet {
-    /// Reads a `fieldsV1`; nothing if it is none.
+    /// Reads a `fieldsV1`; `None` if it is invalid.
     pub fn from_value(value: &Value) -> Option<Self> {
         let mut set = Self::default();
         for (element, below) in value.as_object()? {
@@ -67,7 +67,7 @@ impl FieldSet {
     fn find(&self, element: &str) -> Result<usize, usize> {
         match self.children.last() {
             Some((last, _)) if last.as_str() < element => Err(self.children.len()),
-            _ => (self.children).binary_search_by(|(known, _)| known.as_str().cmp(element)),
+            _ => (self.children).binary_search_by(|(own, _)| own.as_str().cmp(element)),
         }
     }
 
@@ -133,7 +133,7 @@ impl FieldSet {
         }
     }
 
-    /// Takes out what `cut` takes out of what is below `element`, and `element` itself.
+    /// Removes `element`, and applies `cut` to the set below it.
     pub fn cut(&mut self, element: &str, cut: impl FnOnce(&mut Self)) {
         if let Ok(at) = self.find(element) {
             let node = &mut self.children[at].1;

@@ -2,7 +2,7 @@
 //!
 //! A manager owns the fields that it was the last to change. A write that changes a field takes it from all other
 //! managers, and a removed field has no owner. A manager that owns nothing is not listed. A write that changes nothing
-//! leaves everything as it is, times included.
+//! leaves everything unchanged, times included.
 
 mod field_set;
 mod element;
@@ -65,19 +65,19 @@ pub struct Manager<'a> {
 
 /// The facts about a kind that ownership depends on.
 #[derive(Clone, Copy, Debug)]
-pub struct Described<'a> {
+pub struct KindDescription<'a> {
     /// Without one, the kinds of values follow from their shape.
     pub schema: Option<Schema<'a>>,
     /// The object before any field was set: fields that its type always writes are there, as zero or null. So a field
     /// that every object of its type has gets an owner only once it has another value.
     pub zero: &'a Value,
-    /// The other form of a kind that has two: who wrote through it owns fields of that form.
+    /// The other form of a kind that has two: a manager that wrote through it owns fields of that form.
     other: Option<&'static ServedForm>,
 }
 
 /// A built-in kind, as in `apps/v1` and `Deployment`, or one of which nothing is known. They are described once in a
 /// process.
-pub fn described(api_version: &str, kind: &str) -> Described<'static> {
+pub fn described(api_version: &str, kind: &str) -> KindDescription<'static> {
     static KINDS: OnceLock<BTreeMap<String, (Schema<'static>, Value)>> = OnceLock::new();
     let kinds = KINDS.get_or_init(|| {
         let described = schemas().kinds().filter_map(|(group, version, kind)| {
@@ -91,12 +91,12 @@ pub fn described(api_version: &str, kind: &str) -> Described<'static> {
         described.collect()
     });
     match kinds.get(&kind_key(api_version, kind)) {
-        Some((schema, zero)) => Described {
+        Some((schema, zero)) => KindDescription {
             schema: Some(*schema),
             zero,
             other: None,
         },
-        None => Described::by(None),
+        None => KindDescription::by(None),
     }
 }
 
@@ -104,9 +104,9 @@ fn kind_key(api_version: &str, kind: &str) -> String {
     format!("{api_version}/{kind}")
 }
 
-// === impl Described ===
+// === impl KindDescription ===
 
-impl<'a> Described<'a> {
+impl<'a> KindDescription<'a> {
     /// A kind of which only the schema is known, if that.
     pub fn by(schema: Option<Schema<'a>>) -> Self {
         static ZERO: OnceLock<Value> = OnceLock::new();
@@ -130,7 +130,7 @@ impl<'a> Described<'a> {
 pub fn record_update(
     before: Option<&Value>,
     after: &mut Value,
-    described: Described<'_>,
+    described: KindDescription<'_>,
     manager: &Manager<'_>,
     now: &str,
 ) {

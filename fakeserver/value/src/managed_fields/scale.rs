@@ -8,12 +8,12 @@ const REPLICAS: [&str; 2] = ["f:spec", "f:replicas"];
 /// The managers of a scale: those of its object who own the field `replicas` there, which is `spec.replicas` here.
 pub fn scale_managers(entries: &[Entry], replicas: &FieldSet, api_version: &str) -> Vec<Entry> {
     let owners = entries.iter().filter(|entry| owns(entry, replicas));
-    let shown = owners.map(|entry| Entry {
+    let entries = owners.map(|entry| Entry {
         api_version: api_version.to_owned(),
         fields: replicas_of_scale(),
         ..entry.clone()
     });
-    shown.collect()
+    entries.collect()
 }
 
 /// The managers of an object of `api_version` whose scale is managed by `scale` now.

@@ -20,7 +20,7 @@ fn config_map(data: &Value) -> Value {
     json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a", "uid": "u"}, "data": data})
 }
 
-/// Applies writes in turn, each a manager and what it makes `data` be, and gives who owns what.
+/// Applies writes in turn, each a manager and its value of `data`, and returns the owners of all fields.
 fn owners(writes_of: &[(&str, Value)]) -> Value {
     let schema = described("v1", "ConfigMap");
     let mut before: Option<Value> = None;
@@ -45,7 +45,7 @@ fn owners(writes_of: &[(&str, Value)]) -> Value {
 }
 
 #[test]
-fn a_creator_owns_what_it_set() {
+fn a_creator_owns_the_fields_that_it_set() {
     let mut pod = json!({
         "apiVersion": "v1", "kind": "Pod",
         "metadata": {
@@ -98,7 +98,7 @@ fn a_creator_owns_what_it_set() {
 }
 
 #[test]
-fn a_field_belongs_to_who_changed_it_last() {
+fn a_field_belongs_to_its_last_writer() {
     assert_eq!(
         owners(&[
             ("a", json!({"k": "1", "l": "1"})),
@@ -112,7 +112,7 @@ fn a_field_belongs_to_who_changed_it_last() {
 }
 
 #[test]
-fn a_field_that_is_gone_is_nobodys() {
+fn a_removed_field_has_no_owner() {
     assert_eq!(
         owners(&[
             ("a", json!({"k": "1"})),
@@ -192,7 +192,7 @@ fn the_oldest_of_many_managers_are_taken_together() {
 }
 
 #[test]
-fn what_is_no_field_set_is_refused() {
+fn invalid_field_sets_are_rejected() {
     for bad in [
         json!(1),
         json!({"name": {}}),
@@ -260,7 +260,7 @@ proptest! {
     }
 
     #[test]
-    fn a_field_set_is_what_it_writes(paths in prop::collection::vec(prop::collection::vec("f:[ab]", 1..4), 0..6)) {
+    fn field_sets_survive_a_round_trip(paths in prop::collection::vec(prop::collection::vec("f:[ab]", 1..4), 0..6)) {
         let mut set = FieldSet::default();
         for path in &paths {
             set.insert(path);

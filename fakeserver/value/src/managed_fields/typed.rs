@@ -25,7 +25,7 @@ pub fn check(config: &Value, schema: Option<Schema<'_>>) -> Result<(), String> {
 }
 
 /// Returns whether the managers of an object can be recorded: its values are of their types, and the items of its lists can
-/// be told apart. Items may be there twice.
+/// be identified. Items may be repeated.
 pub fn fits(value: &Value, schema: Option<Schema<'_>>) -> bool {
     let Some(schema) = schema else {
         return true;
@@ -91,8 +91,8 @@ fn visit(path: &str, value: &Value, schema: Option<Schema<'_>>, findings: &mut V
             refuse("boolean", format!("&{{{}}}", go_text::plain(other)));
         }
         (SchemaType::String, other) if schema.format().is_none_or(|format| format == "byte") => {
-            let shown = format!("&value.valueUnstructured{{Value:{}}}", go_syntax(other));
-            refuse("string", shown);
+            let printed = format!("&value.valueUnstructured{{Value:{}}}", go_syntax(other));
+            refuse("string", printed);
         }
         // What has a format may be any scalar, such as a number or a string.
         (_, Value::Object(_) | Value::Array(_)) => {
@@ -125,8 +125,8 @@ fn visit_map(
         let path = format!("{path}.{name}");
         let names_type = matches!(name.as_str(), "kind" | "apiVersion");
         if names_type && schema.is_embedded_resource() && !value.is_string() && !value.is_null() {
-            let shown = format!("&value.valueUnstructured{{Value:{}}}", go_syntax(value));
-            findings.push(at(&path, &format!("expected string, got {shown}")));
+            let printed = format!("&value.valueUnstructured{{Value:{}}}", go_syntax(value));
+            findings.push(at(&path, &format!("expected string, got {printed}")));
         }
         match schema.field(name) {
             Some(schema) => visit(&path, value, Some(schema), findings),
@@ -161,7 +161,7 @@ fn visit_list(path: &str, items: &[Value], schema: Schema<'_>, findings: &mut Ve
     }
 }
 
-/// Checks that an item of a list can be told apart from the others.
+/// Checks that an item of a list has a valid key.
 fn check_element(item: &Value, schema: Schema<'_>) -> Result<(), String> {
     if schema.list_type() == ListType::Set {
         let why = match item {

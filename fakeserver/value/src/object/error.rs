@@ -8,7 +8,7 @@ use http::StatusCode;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ObjectError {
-    /// It does not serialize: a defect of its type.
+    /// The object does not serialize: a defect of its type.
     #[error("the object cannot be written as JSON")]
     NotJson(#[source] Arc<serde_json::Error>),
     /// The server does not take it. The message names the field; trying again does not help.
@@ -18,7 +18,7 @@ pub enum ObjectError {
         object: String,
         /// The status code that a client would be answered with.
         code: StatusCode,
-        /// The reason in that answer, as in `Invalid`; empty where there is none.
+        /// The reason in that answer, as in `Invalid`; empty without one.
         reason: String,
         /// The message in that answer.
         message: String,

@@ -24,7 +24,7 @@ pub struct Pairs {
 #[derive(Clone, Debug)]
 pub struct PairsIter<'a> {
     names: slice::Iter<'a, Box<str>>,
-    /// Of the values that are left.
+    /// The lengths of the remaining values.
     lengths: &'a [u8],
     text: &'a [u8],
 }
@@ -67,7 +67,7 @@ impl Pairs {
     /// The value of `name`.
     pub fn get(&self, name: &str) -> Option<&str> {
         // A handful at most.
-        let place = self.names.iter().position(|known| **known == *name)?;
+        let place = self.names.iter().position(|other| **other == *name)?;
         Some(self.values.get(place, self.len()))
     }
 
@@ -93,7 +93,7 @@ impl Pairs {
 }
 
 impl<'a, K: Into<Cow<'a, str>>, V: Into<Cow<'a, str>>> FromIterator<(K, V)> for Pairs {
-    /// Of pairs with the same name the last one counts.
+    /// Collects pairs; the last pair of a name wins.
     ///
     /// # Panics
     ///
@@ -128,7 +128,7 @@ impl Index<&str> for Pairs {
     ///
     /// # Panics
     ///
-    /// If there is none.
+    /// There is no value of that name.
     fn index(&self, name: &str) -> &str {
         self.get(name)
             .unwrap_or_else(|| panic!("there is no {name:?}"))
@@ -280,9 +280,9 @@ mod tests {
         fn they_are_an_ordered_map(given: Vec<(String, String)>) {
             let model: BTreeMap<String, String> = given.iter().cloned().collect();
             let pairs: Pairs = given.into_iter().collect();
-            let shown: Vec<(&str, &str)> = pairs.iter().collect();
+            let actual: Vec<(&str, &str)> = pairs.iter().collect();
             let expected: Vec<(&str, &str)> = model.iter().map(|(name, value)| (&**name, &**value)).collect();
-            prop_assert_eq!(shown, expected);
+            prop_assert_eq!(actual, expected);
             prop_assert_eq!((pairs.len(), pairs.is_empty()), (model.len(), model.is_empty()));
             for (name, value) in &model {
                 prop_assert_eq!(pairs.get(name), Some(value.as_str()));

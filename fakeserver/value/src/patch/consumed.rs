@@ -1,4 +1,4 @@
-//! A strategic merge patch as it is after it was applied: directives that were obeyed are gone from it.
+//! The rest of a strategic merge patch after it was applied: Go removes directives from the patch as it obeys them.
 
 use serde_json::Value;
 
@@ -7,7 +7,7 @@ use super::{
     strategic::{DIRECTIVE, Fields, RETAIN_KEYS, SET_ELEMENT_ORDER},
 };
 
-/// Returns what is left of `patch` when it was applied to `original`, which is what an error shows.
+/// Returns the rest of `patch` after it was applied to `original`, which errors show.
 pub fn consumed(patch: &Value, original: &Value) -> Value {
     match (patch, original) {
         (Value::Object(patch), Value::Object(original)) => consumed_map(patch, original).into(),

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 /// A patch cannot be applied to a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the patch does not apply")]
-pub struct Inapplicable;
+pub struct InapplicablePatch;
 
 /// An object or a list, in which an operation finds its member.
 enum Container<'a> {
@@ -20,9 +20,9 @@ enum Container<'a> {
 ///
 /// # Errors
 ///
-/// The operation is none, a path leads nowhere, or a test fails.
-pub fn apply_operation(document: &mut Value, operation: &Value) -> Result<(), Inapplicable> {
-    let text = |field: &str| operation[field].as_str().ok_or(Inapplicable);
+/// The operation is unknown, a path leads nowhere, or a test fails.
+pub fn apply_operation(document: &mut Value, operation: &Value) -> Result<(), InapplicablePatch> {
+    let text = |field: &str| operation[field].as_str().ok_or(InapplicablePatch);
     let value = || operation["value"].clone();
     let path = text("path");
     match kind(operation) {
@@ -36,7 +36,7 @@ pub fn apply_operation(document: &mut Value, operation: &Value) -> Result<(), In
             };
             is_same(&found, &operation["value"])
                 .then_some(())
-                .ok_or(Inapplicable)
+                .ok_or(InapplicablePatch)
         }
         Some("copy") => {
             let copied = get(document, text("from")?)?;
@@ -46,7 +46,7 @@ pub fn apply_operation(document: &mut Value, operation: &Value) -> Result<(), In
             let moved = take(document, text("from")?)?;
             add(document, path?, moved)
         }
-        _ => Err(Inapplicable),
+        _ => Err(InapplicablePatch),
     }
 }
 
@@ -182,7 +182,7 @@ fn is_same(found: &Value, tested: &Value) -> bool {
     }
 }
 
-fn add(document: &mut Value, path: &str, value: Value) -> Result<(), Inapplicable> {
+fn add(document: &mut Value, path: &str, value: Value) -> Result<(), InapplicablePatch> {
     let (container, key) = find(document, path)?;
     match container {
         Container::Object(members) => {
@@ -197,10 +197,10 @@ fn add(document: &mut Value, path: &str, value: Value) -> Result<(), Inapplicabl
     Ok(())
 }
 
-fn replace(document: &mut Value, path: &str, value: Value) -> Result<(), Inapplicable> {
+fn replace(document: &mut Value, path: &str, value: Value) -> Result<(), InapplicablePatch> {
     if path.is_empty() {
         if !value.is_object() && !value.is_array() {
-            return Err(Inapplicable);
+            return Err(InapplicablePatch);
         }
         *document = value;
         return Ok(());
@@ -219,7 +219,7 @@ fn replace(document: &mut Value, path: &str, value: Value) -> Result<(), Inappli
 }
 
 /// Returns the value at `path`. A member that its object does not have is null.
-fn get(document: &mut Value, path: &str) -> Result<Value, Inapplicable> {
+fn get(document: &mut Value, path: &str) -> Result<Value, InapplicablePatch> {
     let (container, key) = find(document, path)?;
     match container {
         Container::Object(members) => Ok(members.get(&key).cloned().unwrap_or_default()),
@@ -227,10 +227,10 @@ fn get(document: &mut Value, path: &str) -> Result<Value, Inapplicable> {
     }
 }
 
-fn take(document: &mut Value, path: &str) -> Result<Value, Inapplicable> {
+fn take(document: &mut Value, path: &str) -> Result<Value, InapplicablePatch> {
     let (container, key) = find(document, path)?;
     match container {
-        Container::Object(members) => members.remove(&key).ok_or(Inapplicable),
+        Container::Object(members) => members.remove(&key).ok_or(InapplicablePatch),
         Container::List(items) => {
             let index = index_of(&key, items.len())?;
             Ok(items.remove(index))
@@ -239,31 +239,34 @@ fn take(document: &mut Value, path: &str) -> Result<Value, Inapplicable> {
 }
 
 /// Returns the container to which all of `path` but its last part leads, and that part.
-fn find<'a>(document: &'a mut Value, path: &str) -> Result<(Container<'a>, String), Inapplicable> {
-    let (_, parts) = path.split_once('/').ok_or(Inapplicable)?;
+fn find<'a>(
+    document: &'a mut Value,
+    path: &str,
+) -> Result<(Container<'a>, String), InapplicablePatch> {
+    let (_, parts) = path.split_once('/').ok_or(InapplicablePatch)?;
     let mut parts: Vec<String> = parts.split('/').map(decoded).collect();
-    let key = parts.pop().ok_or(Inapplicable)?;
+    let key = parts.pop().ok_or(InapplicablePatch)?;
     let mut within = document;
     for part in parts {
         within = match within {
-            Value::Object(members) => members.get_mut(&part).ok_or(Inapplicable)?,
+            Value::Object(members) => members.get_mut(&part).ok_or(InapplicablePatch)?,
             Value::Array(items) => {
                 let index = index_of(&part, items.len())?;
                 &mut items[index]
             }
-            _ => return Err(Inapplicable),
+            _ => return Err(InapplicablePatch),
         };
     }
     match within {
         Value::Object(members) => Ok((Container::Object(members), key)),
         Value::Array(items) => Ok((Container::List(items), key)),
-        _ => Err(Inapplicable),
+        _ => Err(InapplicablePatch),
     }
 }
 
 /// Returns the index that `key` names in a list of `len` items.
-pub(super) fn index_of(key: &str, len: usize) -> Result<usize, Inapplicable> {
-    let index: i64 = key.parse().map_err(|_| Inapplicable)?;
+pub(super) fn index_of(key: &str, len: usize) -> Result<usize, InapplicablePatch> {
+    let index: i64 = key.parse().map_err(|_| InapplicablePatch)?;
     let index = if index < 0 {
         usize::try_from(index.unsigned_abs())
             .ok()
@@ -271,7 +274,7 @@ pub(super) fn index_of(key: &str, len: usize) -> Result<usize, Inapplicable> {
     } else {
         usize::try_from(index).ok()
     };
-    index.filter(|index| *index < len).ok_or(Inapplicable)
+    index.filter(|index| *index < len).ok_or(InapplicablePatch)
 }
 
 pub(super) fn decoded(part: &str) -> String {
@@ -282,7 +285,7 @@ pub(super) fn decoded(part: &str) -> String {
 mod tests {
     use super::*;
 
-    fn patched(operations: &Value) -> Result<Value, Inapplicable> {
+    fn patched(operations: &Value) -> Result<Value, InapplicablePatch> {
         let mut document = json!({"a": {"b": 1}, "l": [1, 2, 3]});
         for operation in operations.as_array().expect("a list") {
             apply_operation(&mut document, operation)?;
@@ -325,7 +328,7 @@ mod tests {
             apply_operation(&mut json!({"a": [text]}), &operation)
         };
         assert_eq!(test("1 + 1"), Ok(()));
-        assert_eq!(test("1 < 2"), Err(Inapplicable));
+        assert_eq!(test("1 < 2"), Err(InapplicablePatch));
     }
 
     #[test]

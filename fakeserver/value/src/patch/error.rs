@@ -7,7 +7,7 @@ use crate::go_text::plain;
 
 /// A patch that cannot be applied; the messages are the API server's.
 ///
-/// None of these goes away by trying again.
+/// A retry does not help.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PatchError {
@@ -55,7 +55,7 @@ pub(super) fn bad_directive(directive: &Value, patch: &Map<String, Value>) -> Pa
     ))
 }
 
-/// A value is not what it should be.
+/// Creates the error for a value of a wrong type.
 pub(super) fn bad_type(expected: &str, found: &Value) -> PatchError {
     other(format!(
         "expected a {expected}, but received a {}",

@@ -94,7 +94,7 @@ fn apply_special_items(
     })
 }
 
-/// Merges each item into the one of its key, or appends it as it is.
+/// Merges each item into the one of its key, or appends it unchanged.
 fn merge_items(
     mut original: Vec<Value>,
     patch: Vec<Value>,
@@ -235,7 +235,7 @@ enum Kind {
     Map,
 }
 
-/// Returns the kind of all items of two lists; `None` if there are none.
+/// Returns the common kind of the items of two lists; `None` if both are empty.
 fn element_kind(left: &[Value], right: &[Value]) -> Result<Option<Kind>, PatchError> {
     let mut items = left.iter().chain(right);
     let Some(first) = items.next() else {

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::go_text::{plain, type_name};
 
-/// Prints a value as `%s` does, which remarks on what is no text: `%!s(int64=5)`.
+/// Prints a value as Go's `%s` does, which marks values that are no text: `%!s(int64=5)`.
 pub(super) fn print_as_text(value: &Value) -> String {
     match value {
         Value::Null => go_type(value).to_owned(),

@@ -37,7 +37,7 @@ pub fn merge_strategically(
 #[derive(Clone, Copy)]
 pub(super) enum Type<'a> {
     Known(Schema<'a>),
-    /// It lies in a field that the schema does not declare.
+    /// The type of a field that the schema does not declare.
     Unknown,
 }
 
@@ -159,7 +159,7 @@ fn merge_field(
     Ok(())
 }
 
-/// Clears what the patch does not retain.
+/// Clears the keys that the patch does not retain.
 fn retain_keys(original: &mut Fields, patch: &mut Fields) -> Result<(), PatchError> {
     let Some(keys) = patch.remove(RETAIN_KEYS) else {
         return Ok(());
@@ -229,7 +229,7 @@ fn without_directives(value: Value) -> Option<Value> {
     }
 }
 
-/// The list that a directive is about: what follows its name and a slash.
+/// Returns the list that a directive is about: the part after its name and a slash.
 fn directive_target<'k>(
     key: &'k str,
     directive: &str,

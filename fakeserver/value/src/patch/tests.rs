@@ -37,7 +37,7 @@ const KINDS: [(&str, &str, &str); 6] = [
 
 /// Recorded from `kubectl 1.33 patch --local --type strategic`, which applies patches by apimachinery's own code.
 #[test]
-fn patches_give_what_apimachinery_gives() {
+fn patches_agree_with_apimachinery() {
     let table: Value =
         serde_json::from_str(include_str!("../../tests/data/strategic.json")).unwrap();
     let cases = table["cases"].as_array().unwrap();
@@ -174,7 +174,7 @@ fn diff_lists(
     patch.insert(format!("$setElementOrder/{key}"), order.into());
 }
 
-/// Takes out what a patch cannot express: nulls, items without their key, items twice.
+/// Removes values that a patch cannot express: nulls, items without their key, repeated items.
 fn tidy(value: Value, schema: Option<Schema<'_>>) -> Value {
     match value {
         Value::Object(fields) => {

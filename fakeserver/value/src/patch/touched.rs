@@ -7,15 +7,15 @@ use super::{
     document::{decoded, index_of},
     kind,
 };
-use crate::schema::Touched;
+use crate::{read::text, schema::PatchedParts};
 
 /// Returns the parts of `original` that the operations of a JSON patch take apart: all above a path, and all that a test
 /// compares. New values are left as they are.
-pub fn touched_by(operations: &[Value], original: &Value) -> Touched {
-    let mut touched = Touched::default();
+pub fn touched_by(operations: &[Value], original: &Value) -> PatchedParts {
+    let mut touched = PatchedParts::default();
     let mut document = original.clone();
     for operation in operations {
-        let steps = |field: &str| steps(operation[field].as_str().unwrap_or_default());
+        let steps = |field: &str| steps(text(&operation[field]));
         let (path, from) = (steps("path"), steps("from"));
         match kind(operation) {
             Some("test") => touched.reach(names(&path)).touch_all(),
@@ -38,8 +38,8 @@ pub fn touched_by(operations: &[Value], original: &Value) -> Touched {
     touched
 }
 
-/// Notes that a value comes to a path.
-fn enter(touched: &mut Touched, document: &Value, path: &[String], operation: &Value) {
+/// Notes that a value is written at a path.
+fn enter(touched: &mut PatchedParts, document: &Value, path: &[String], operation: &Value) {
     let Some(name) = path.last() else {
         return;
     };
@@ -55,7 +55,7 @@ fn enter(touched: &mut Touched, document: &Value, path: &[String], operation: &V
 }
 
 /// Notes that the value at a path goes.
-fn leave(touched: &mut Touched, document: &Value, path: &[String]) {
+fn leave(touched: &mut PatchedParts, document: &Value, path: &[String]) {
     let Some(name) = path.last() else {
         return;
     };
@@ -105,7 +105,7 @@ mod tests {
             {"op": "replace", "path": "/l/1/y", "value": 1},
         ]);
         let touched = touched_by(operations.as_array().unwrap(), &object);
-        let mut wanted = Touched::default();
+        let mut wanted = PatchedParts::default();
         wanted.reach(["a"]);
         wanted.reach(["l", "1"]);
         assert_eq!(touched, wanted);
@@ -120,7 +120,7 @@ mod tests {
             {"op": "remove", "path": "/l/1"},
         ]);
         let touched = touched_by(operations.as_array().unwrap(), &object);
-        let mut wanted = Touched::default();
+        let mut wanted = PatchedParts::default();
         wanted.reach(["l", "1"]);
         assert_eq!(touched, wanted);
     }
@@ -129,7 +129,7 @@ mod tests {
     fn all_that_a_test_compares_is_touched() {
         let operations = json!([{"op": "test", "path": "/a", "value": {"b": 1}}]);
         let touched = touched_by(operations.as_array().unwrap(), &json!({"a": {"b": 1}}));
-        let mut wanted = Touched::default();
+        let mut wanted = PatchedParts::default();
         wanted.reach(["a"]).touch_all();
         assert_eq!(touched, wanted);
     }

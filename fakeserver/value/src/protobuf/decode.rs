@@ -6,7 +6,7 @@ use super::{
     envelope,
     error::ProtobufError,
     forms,
-    reader::{Place, Reader, Tag, VALUES_MAX},
+    reader::{FieldContext, Reader, Tag, VALUES_MAX},
 };
 use crate::{
     json::OBJECT_DEPTH_MAX,
@@ -40,7 +40,7 @@ struct Decoder {
 // === impl Decoder ===
 
 impl Decoder {
-    /// Reads a message into what was read of it before: protobuf merges messages that come twice.
+    /// Reads a message into the value that was read before: protobuf merges repeated occurrences of a message.
     fn message(
         &mut self,
         id: TypeId,
@@ -54,7 +54,7 @@ impl Decoder {
             _ => {
                 let mut fields = Map::new();
                 self.fields(id, &mut fields, reader)?;
-                let place = Place {
+                let place = FieldContext {
                     message: &self.table.get(id).name,
                     field: "",
                 };
@@ -88,7 +88,7 @@ impl Decoder {
                 reader.skip(tag, &ty.name)?;
                 continue;
             };
-            let place = Place {
+            let place = FieldContext {
                 message: &ty.name,
                 field: &field.name,
             };
@@ -115,7 +115,7 @@ impl Decoder {
         tag: Tag,
         before: Option<Value>,
         reader: &mut Reader<'_>,
-        place: Place<'_>,
+        place: FieldContext<'_>,
     ) -> Result<Value, ProtobufError> {
         match field.value {
             FieldValue::Message(id) => {
@@ -144,7 +144,7 @@ impl Decoder {
         tag: Tag,
         out: &mut Map<String, Value>,
         reader: &mut Reader<'_>,
-        place: Place<'_>,
+        place: FieldContext<'_>,
     ) -> Result<(), ProtobufError> {
         let is_number = matches!(
             field.value,
@@ -177,7 +177,7 @@ impl Decoder {
         tag: Tag,
         out: &mut Map<String, Value>,
         reader: &mut Reader<'_>,
-        place: Place<'_>,
+        place: FieldContext<'_>,
     ) -> Result<(), ProtobufError> {
         let mut block = reader.block(tag, place)?;
         let mut key = String::new();
@@ -221,7 +221,7 @@ impl Decoder {
                 reader.skip(tag, &ty.name)?;
                 continue;
             }
-            let place = Place {
+            let place = FieldContext {
                 message: &ty.name,
                 field: "raw",
             };
@@ -242,7 +242,7 @@ impl Decoder {
 
     fn nested<T>(
         &mut self,
-        place: Place<'_>,
+        place: FieldContext<'_>,
         block: Reader<'_>,
         read: impl FnOnce(&mut Self) -> Result<T, ProtobufError>,
     ) -> Result<T, ProtobufError> {
@@ -260,7 +260,7 @@ impl Decoder {
     }
 }
 
-/// A varint as the number it stands for; what is too long is cut, as in Go.
+/// Returns the number of a varint, truncated to its size as in Go.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_possible_wrap,

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::{
     decode, encode,
     error::ProtobufError,
-    reader::{Place, Reader},
+    reader::{FieldContext, Reader},
     wire,
 };
 use crate::schema::{TypeId, TypeMeta, canonical, type_of_kind, types};
@@ -106,7 +106,7 @@ pub fn decode_watch_frame(bytes: &[u8]) -> Result<Option<(WatchFrame, usize)>, P
     };
     let length = usize::try_from(u32::from_be_bytes(*length)).unwrap_or(usize::MAX);
     if length > FRAME_BYTES_MAX {
-        let place = Place {
+        let place = FieldContext {
             message: MESSAGE,
             field: "",
         };
@@ -122,7 +122,7 @@ pub fn decode_watch_frame(bytes: &[u8]) -> Result<Option<(WatchFrame, usize)>, P
     };
     while !reader.is_empty() {
         let tag = reader.tag(MESSAGE)?;
-        let place = |field| Place {
+        let place = |field| FieldContext {
             message: MESSAGE,
             field,
         };
@@ -167,7 +167,7 @@ pub(super) fn decode(
 
 fn open(reader: Reader<'_>) -> Result<(TypeMeta, Reader<'_>), ProtobufError> {
     const MESSAGE: &str = "io.k8s.apimachinery.pkg.runtime.Unknown";
-    let place = |field| Place {
+    let place = |field| FieldContext {
         message: MESSAGE,
         field,
     };

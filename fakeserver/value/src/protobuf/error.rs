@@ -2,7 +2,7 @@
 
 /// Bytes that are no object, or an object that has no bytes.
 ///
-/// None of these goes away by trying again.
+/// A retry does not help.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ProtobufError {

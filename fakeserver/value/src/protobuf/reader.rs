@@ -5,7 +5,7 @@ use prost::encoding::{DecodeContext, WireType, decode_key, decode_varint, skip_f
 
 use super::error::ProtobufError;
 
-/// The number of values that a message may hold altogether. It bounds what a few bytes can grow to.
+/// The maximum number of values in a message, nested ones included. The limit bounds the memory that a few bytes can take.
 pub(super) const VALUES_MAX: usize = 1_000_000;
 
 /// The rest of a message.
@@ -25,7 +25,7 @@ pub(super) struct Tag {
 
 /// The message and field being read, for errors.
 #[derive(Clone, Copy)]
-pub(super) struct Place<'a> {
+pub(super) struct FieldContext<'a> {
     pub(super) message: &'a str,
     pub(super) field: &'a str,
 }
@@ -50,7 +50,7 @@ impl<'a> Reader<'a> {
     }
 
     pub(super) fn tag(&mut self, message: &str) -> Result<Tag, ProtobufError> {
-        let place = Place {
+        let place = FieldContext {
             message,
             field: "?",
         };
@@ -59,25 +59,33 @@ impl<'a> Reader<'a> {
         Ok(Tag { number, wire_type })
     }
 
-    pub(super) fn varint(&mut self, tag: Tag, place: Place<'_>) -> Result<u64, ProtobufError> {
+    pub(super) fn varint(
+        &mut self,
+        tag: Tag,
+        place: FieldContext<'_>,
+    ) -> Result<u64, ProtobufError> {
         self.expect(tag, WireType::Varint, place)?;
         self.bare_varint(place)
     }
 
     /// A varint without a tag, as in packed lists.
-    pub(super) fn bare_varint(&mut self, place: Place<'_>) -> Result<u64, ProtobufError> {
+    pub(super) fn bare_varint(&mut self, place: FieldContext<'_>) -> Result<u64, ProtobufError> {
         self.take(place, |bytes| {
             decode_varint(bytes).map_err(|_| "invalid varint")
         })
     }
 
-    pub(super) fn double(&mut self, tag: Tag, place: Place<'_>) -> Result<f64, ProtobufError> {
+    pub(super) fn double(
+        &mut self,
+        tag: Tag,
+        place: FieldContext<'_>,
+    ) -> Result<f64, ProtobufError> {
         self.expect(tag, WireType::SixtyFourBit, place)?;
         self.bare_double(place)
     }
 
     /// A double without a tag, as in packed lists.
-    pub(super) fn bare_double(&mut self, place: Place<'_>) -> Result<f64, ProtobufError> {
+    pub(super) fn bare_double(&mut self, place: FieldContext<'_>) -> Result<f64, ProtobufError> {
         self.take(place, |bytes| {
             bytes.try_get_f64_le().map_err(|_| "unexpected end")
         })
@@ -87,7 +95,7 @@ impl<'a> Reader<'a> {
     pub(super) fn block(
         &mut self,
         tag: Tag,
-        place: Place<'_>,
+        place: FieldContext<'_>,
     ) -> Result<Reader<'a>, ProtobufError> {
         self.expect(tag, WireType::LengthDelimited, place)?;
         let length = self.bare_varint(place)?;
@@ -107,7 +115,7 @@ impl<'a> Reader<'a> {
     /// Passes over a field that is not known.
     pub(super) fn skip(&mut self, tag: Tag, message: &str) -> Result<(), ProtobufError> {
         let field = tag.number.to_string();
-        let place = Place {
+        let place = FieldContext {
             message,
             field: &field,
         };
@@ -117,7 +125,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    pub(super) fn malformed(&self, place: Place<'_>, what: &str) -> ProtobufError {
+    pub(super) fn malformed(&self, place: FieldContext<'_>, what: &str) -> ProtobufError {
         ProtobufError::Malformed {
             message: place.message.to_owned(),
             field: place.field.to_owned(),
@@ -126,7 +134,12 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn expect(&self, tag: Tag, wanted: WireType, place: Place<'_>) -> Result<(), ProtobufError> {
+    fn expect(
+        &self,
+        tag: Tag,
+        wanted: WireType,
+        place: FieldContext<'_>,
+    ) -> Result<(), ProtobufError> {
         if tag.wire_type == wanted {
             return Ok(());
         }
@@ -136,7 +149,7 @@ impl<'a> Reader<'a> {
 
     fn take<T>(
         &mut self,
-        place: Place<'_>,
+        place: FieldContext<'_>,
         read: impl FnOnce(&mut &'a [u8]) -> Result<T, &'static str>,
     ) -> Result<T, ProtobufError> {
         let mut rest = self.bytes;

@@ -25,20 +25,20 @@ fn recorded() -> Vec<(Vec<u8>, Value)> {
 }
 
 #[test]
-fn what_kubectl_sends_is_read_as_what_it_shows() {
-    let mut shown = 0;
+fn bodies_of_kubectl_decode_to_its_output() {
+    let mut count = 0;
     for (bytes, expected) in recorded() {
         let object = decode_object(&bytes, None).unwrap();
         if !expected.is_null() {
             assert_eq!(object, expected);
-            shown += 1;
+            count += 1;
         }
     }
-    assert!(shown > 10);
+    assert!(count > 10);
 }
 
 #[test]
-fn what_kubectl_sends_is_written_to_the_byte() {
+fn bodies_of_kubectl_are_encoded_to_the_byte() {
     for (bytes, _) in recorded() {
         let object = decode_object(&bytes, None).unwrap();
         assert_eq!(encode_object(&object).unwrap(), bytes, "{object}");
@@ -46,7 +46,7 @@ fn what_kubectl_sends_is_written_to_the_byte() {
 }
 
 #[test]
-fn what_kubectl_asks_about_itself_is_read() {
+fn self_reviews_of_kubectl_decode() {
     let found: Vec<_> = (recorded().iter())
         .filter(|(_, expected)| expected.is_null())
         .map(|(bytes, _)| decode_object(bytes, None).unwrap())

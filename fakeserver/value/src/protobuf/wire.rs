@@ -9,7 +9,7 @@ pub(super) fn block(number: u32, bytes: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(bytes);
 }
 
-/// Puts a key and the length before what was written since `start`.
+/// Inserts a key and a length before the bytes that were written since `start`.
 pub(super) fn put_length(number: u32, start: usize, out: &mut Vec<u8>) {
     let end = out.len();
     encode_key(number, WireType::LengthDelimited, out);

@@ -99,7 +99,7 @@ impl Source {
         }
     }
 
-    /// A JSON schema, or what else may stand in its place.
+    /// Generates a JSON schema, or one of the other types that may stand in its place.
     fn schema(&mut self, id: TypeId, depth: u32) -> Value {
         let schema = types().field(id, "schema").map(|field| field.value);
         let Some(FieldValue::Message(schema)) = schema else {

@@ -17,7 +17,7 @@ const OBJECT_META: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta";
 pub struct Schemas {
     pub(super) nodes: Vec<Node>,
     pub(super) by_name: BTreeMap<String, SchemaId>,
-    pub(super) by_kind: BTreeMap<String, Vec<Served>>,
+    pub(super) by_kind: BTreeMap<String, Vec<ServedSchema>>,
 }
 
 /// The place of a schema in its arena.
@@ -66,7 +66,7 @@ pub enum SchemaType {
     reason = "complete by definition: x-kubernetes-list-type"
 )]
 pub enum ListType {
-    /// As one value.
+    /// The list is one value.
     #[default]
     Atomic,
     /// By value.
@@ -90,15 +90,15 @@ pub struct PatchStrategy {
     pub retain_keys: bool,
 }
 
-/// In which group and version a kind has which schema.
+/// The schema of a kind in a group and version.
 #[derive(Debug)]
-pub(super) struct Served {
+pub(super) struct ServedSchema {
     pub(super) group: String,
     pub(super) version: String,
     pub(super) id: SchemaId,
 }
 
-/// One schema as it is held; a reference has only what stands beside it.
+/// One schema in the arena; a reference has only the keywords that stand beside it.
 #[derive(Debug, Default)]
 pub(super) struct Node {
     /// The name of the definition, if it is one.

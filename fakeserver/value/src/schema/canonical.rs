@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::types::{Field, FieldValue, Form, Omit, Shape, TypeId, TypeTable};
+use super::types::{Field, FieldValue, Form, OmitRule, Shape, TypeId, TypeTable};
 
 const MANAGERS: &str = "managedFields";
 
@@ -11,31 +11,31 @@ const MANAGERS: &str = "managedFields";
 /// Unknown fields are gone, absent ones without `omitempty` are zero or null, empty optional ones are gone, and structs
 /// held by value are there. Values are expected to be of their type; those that are not stay as they are.
 pub fn canonical(table: &TypeTable, id: TypeId, mut value: Value) -> Value {
-    print(table, id, &mut value, Empty::Null);
+    print(table, id, &mut value, EmptyForm::Null);
     value
 }
 
-/// The same, but lists and maps that the text has without items stay without items: only what is stored has forgotten the
+/// Does the same, but keeps lists and maps that are empty in the text: only stored objects have lost the
 /// difference.
 pub(super) fn as_read(table: &TypeTable, id: TypeId, mut value: Value) -> Value {
-    print(table, id, &mut value, Empty::AsRead);
+    print(table, id, &mut value, EmptyForm::AsRead);
     value
 }
 
 /// The same, but only those stay that JSON shows even if they are absent.
 pub fn as_printed(table: &TypeTable, id: TypeId, mut value: Value) -> Value {
-    print(table, id, &mut value, Empty::Shown);
+    print(table, id, &mut value, EmptyForm::Shown);
     value
 }
 
 /// The form of a list or a map without items.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Empty {
-    /// It is null, or gone.
+enum EmptyForm {
+    /// An empty list or map becomes null or absent.
     Null,
-    /// It stays where the field is always shown, and is gone elsewhere.
+    /// An empty list or map stays in fields that are always shown, and is removed elsewhere.
     Shown,
-    /// It stays.
+    /// An empty list or map stays.
     AsRead,
 }
 
@@ -45,7 +45,7 @@ pub fn canonical_field(table: &TypeTable, id: TypeId, name: &str, object: &mut V
         return;
     };
     let mut value = fields.remove(name).unwrap_or_default();
-    if print_field(table, field, &mut value, Empty::Null) {
+    if print_field(table, field, &mut value, EmptyForm::Null) {
         fields.insert(name.to_owned(), value);
     }
 }
@@ -81,7 +81,7 @@ fn has_empty_in(table: &TypeTable, field: &Field, value: &Value) -> bool {
 }
 
 /// The same, in place.
-fn print(table: &TypeTable, id: TypeId, value: &mut Value, empty: Empty) {
+fn print(table: &TypeTable, id: TypeId, value: &mut Value, empty: EmptyForm) {
     match (table.get(id).form, &mut *value) {
         (Form::Struct, Value::Object(fields)) => print_struct(table, id, fields, empty),
         (Form::Struct, Value::Null) => {
@@ -98,7 +98,7 @@ fn print(table: &TypeTable, id: TypeId, value: &mut Value, empty: Empty) {
     }
 }
 
-fn print_struct(table: &TypeTable, id: TypeId, fields: &mut Map<String, Value>, empty: Empty) {
+fn print_struct(table: &TypeTable, id: TypeId, fields: &mut Map<String, Value>, empty: EmptyForm) {
     let has_type_meta = table.get(id).has_type_meta;
     fields.retain(|name, value| match table.field(id, name) {
         _ if has_type_meta && matches!(name.as_str(), "kind" | "apiVersion") => {
@@ -118,7 +118,7 @@ fn print_struct(table: &TypeTable, id: TypeId, fields: &mut Map<String, Value>, 
 }
 
 /// Says whether the field is there at all.
-fn print_field(table: &TypeTable, field: &Field, value: &mut Value, empty: Empty) -> bool {
+fn print_field(table: &TypeTable, field: &Field, value: &mut Value, empty: EmptyForm) -> bool {
     match field.shape {
         Shape::Single => print_single(table, field, value, empty),
         Shape::Repeated => print_list(table, field, value, empty),
@@ -126,9 +126,9 @@ fn print_field(table: &TypeTable, field: &Field, value: &mut Value, empty: Empty
     }
 }
 
-fn print_single(table: &TypeTable, field: &Field, value: &mut Value, empty: Empty) -> bool {
+fn print_single(table: &TypeTable, field: &Field, value: &mut Value, empty: EmptyForm) -> bool {
     if field.pointer && value.is_null() {
-        return field.omit == Omit::Never;
+        return field.omit == OmitRule::Never;
     }
     print_element(table, field, value, empty);
     if field.pointer {
@@ -136,13 +136,13 @@ fn print_single(table: &TypeTable, field: &Field, value: &mut Value, empty: Empt
     }
     let is_struct = matches!(field.value, FieldValue::Message(_));
     match field.omit {
-        Omit::Zero => !value.is_null(),
-        Omit::Empty => is_struct || !is_zero(value),
-        Omit::Never => true,
+        OmitRule::Zero => !value.is_null(),
+        OmitRule::Empty => is_struct || !is_zero(value),
+        OmitRule::Never => true,
     }
 }
 
-fn print_list(table: &TypeTable, field: &Field, value: &mut Value, empty: Empty) -> bool {
+fn print_list(table: &TypeTable, field: &Field, value: &mut Value, empty: EmptyForm) -> bool {
     match value {
         Value::Array(items) if !items.is_empty() => {
             for item in items {
@@ -153,9 +153,9 @@ fn print_list(table: &TypeTable, field: &Field, value: &mut Value, empty: Empty)
         }
         Value::Array(_) | Value::Null => {
             // The API server ensures that the items of a list are never null.
-            let is_kept = empty != Empty::Null && value.is_array();
-            let is_shown = field.omit == Omit::Never;
-            let stays = empty == Empty::AsRead && value.is_array();
+            let is_kept = empty != EmptyForm::Null && value.is_array();
+            let is_shown = field.omit == OmitRule::Never;
+            let stays = empty == EmptyForm::AsRead && value.is_array();
             *value = match &*field.name {
                 "items" => json!([]),
                 _ if is_kept => json!([]),
@@ -167,7 +167,7 @@ fn print_list(table: &TypeTable, field: &Field, value: &mut Value, empty: Empty)
     }
 }
 
-fn print_map(table: &TypeTable, field: &Field, value: &mut Value, empty: Empty) -> bool {
+fn print_map(table: &TypeTable, field: &Field, value: &mut Value, empty: EmptyForm) -> bool {
     match value {
         Value::Object(entries) if !entries.is_empty() => {
             for entry in entries.values_mut() {
@@ -177,17 +177,17 @@ fn print_map(table: &TypeTable, field: &Field, value: &mut Value, empty: Empty) 
             true
         }
         Value::Object(_) | Value::Null => {
-            if empty == Empty::Null {
+            if empty == EmptyForm::Null {
                 *value = Value::Null;
             }
-            field.omit == Omit::Never || (empty == Empty::AsRead && value.is_object())
+            field.omit == OmitRule::Never || (empty == EmptyForm::AsRead && value.is_object())
         }
         _ => true,
     }
 }
 
 /// One value of a field; null is its zero.
-fn print_element(table: &TypeTable, field: &Field, value: &mut Value, empty: Empty) {
+fn print_element(table: &TypeTable, field: &Field, value: &mut Value, empty: EmptyForm) {
     match field.value {
         FieldValue::Message(id) => print(table, id, value, empty),
         _ if !value.is_null() => {}
@@ -206,7 +206,7 @@ fn show_bytes(field: &Field, value: &mut Value) {
 }
 
 /// A JSON schema in one of the places where something else may stand, too.
-fn print_schema(table: &TypeTable, id: TypeId, value: &mut Value, empty: Empty) {
+fn print_schema(table: &TypeTable, id: TypeId, value: &mut Value, empty: EmptyForm) {
     let schema = table.field(id, "schema").map(|field| field.value);
     let Some(FieldValue::Message(schema)) = schema else {
         return;

@@ -22,7 +22,7 @@ use crate::json::{self, Json, SyntaxError};
 /// An object as read, and what strict reading would refuse.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
-pub struct Decoded {
+pub struct DecodedObject {
     /// The object as the API server prints it.
     pub value: Value,
     /// Unknown and duplicate fields, in the order of the text, each once.
@@ -33,9 +33,9 @@ pub struct Decoded {
 #[derive(Debug)]
 pub struct Document<'a>(Json<'a>);
 
-// === impl Decoded ===
+// === impl DecodedObject ===
 
-impl Decoded {
+impl DecodedObject {
     /// Creates it from a value that was read by other means.
     pub fn new(value: Value, strict: Vec<StrictError>) -> Self {
         Self { value, strict }
@@ -68,14 +68,14 @@ impl<'a> Document<'a> {
     ///
     /// # Errors
     /// A value does not fit its field: of several, the first in the text.
-    pub fn decode(&self, id: TypeId) -> Result<Decoded, DecodeError> {
+    pub fn decode(&self, id: TypeId) -> Result<DecodedObject, DecodeError> {
         let table = types();
         let mut decoder = Decoder::new(table);
-        let go_type = Go::of(table, id);
+        let go_type = GoTypeName::of(table, id);
         let value = decoder.message(id, &self.0, &go_type);
         match decoder.stop.or(decoder.mismatch) {
             Some(message) => Err(DecodeError::Mismatch { message }),
-            None => Ok(Decoded {
+            None => Ok(DecodedObject {
                 value: as_read(table, id, value),
                 strict: decoder.strict,
             }),
@@ -87,7 +87,7 @@ impl<'a> Document<'a> {
 ///
 /// # Errors
 /// The body is no JSON, or a value does not fit its field: of several, the first in the text.
-pub fn decode(id: TypeId, body: &[u8]) -> Result<Decoded, DecodeError> {
+pub fn decode(id: TypeId, body: &[u8]) -> Result<DecodedObject, DecodeError> {
     Document::parse(body)?.decode(id)
 }
 
@@ -142,7 +142,7 @@ struct Decoder {
 }
 
 /// Go's name of the type of a value.
-struct Go<'a>(&'a str);
+struct GoTypeName<'a>(&'a str);
 
 // === impl Decoder ===
 
@@ -160,7 +160,7 @@ impl Decoder {
         }
     }
 
-    fn message(&mut self, id: TypeId, json: &Json, go: &Go) -> Value {
+    fn message(&mut self, id: TypeId, json: &Json, go: &GoTypeName) -> Value {
         match self.table.get(id).form {
             Form::Struct => match json {
                 Json::Object(pairs) => self.object(id, pairs).into(),
@@ -277,7 +277,7 @@ impl Decoder {
     fn element(&mut self, field: &'static Field, json: &Json) -> Value {
         let go = &field.go_element;
         match field.value {
-            FieldValue::Message(id) => self.message(id, json, &Go(go)),
+            FieldValue::Message(id) => self.message(id, json, &GoTypeName(go)),
             FieldValue::String => self.string(json, go),
             FieldValue::Bool => match json {
                 Json::Bool(value) => json!(value),
@@ -366,16 +366,16 @@ impl Decoder {
         }
     }
 
-    /// A JSON schema, or what else may stand in its place.
+    /// Decodes a JSON schema, or one of the other types that may stand in its place.
     fn schema_or(&mut self, id: TypeId, json: &Json) -> Value {
         let table = self.table;
         let schema = table.field(id, "schema").map(|field| field.value);
         let Some(FieldValue::Message(schema)) = schema else {
             return json.to_value();
         };
-        let go = Go::of(table, schema);
-        // These types read themselves in Go, and what they do not know is not told.
-        let told = self.strict.len();
+        let go = GoTypeName::of(table, schema);
+        // In Go these types have their own `UnmarshalJSON`, which ignores unknown fields even when reading is strict.
+        let reported = self.strict.len();
         let value = match (table.get(id).form, json) {
             (_, Json::Object(_)) => self.message(schema, json, &go),
             (Form::SchemaOrArray, Json::Array(_)) => {
@@ -392,7 +392,7 @@ impl Decoder {
             (Form::SchemaOrBool, _) => self.refuse("boolean or JSON schema expected"),
             _ => Value::Null,
         };
-        for error in self.strict.drain(told..) {
+        for error in self.strict.drain(reported..) {
             self.seen.remove(&error);
         }
         value
@@ -456,13 +456,13 @@ impl Decoder {
     }
 }
 
-// === impl Go ===
+// === impl GoTypeName ===
 
-impl Go<'static> {
-    fn of(table: &'static TypeTable, id: TypeId) -> Go<'static> {
+impl GoTypeName<'static> {
+    fn of(table: &'static TypeTable, id: TypeId) -> GoTypeName<'static> {
         let name = &table.get(id).name;
         let start = name.rmatch_indices('.').nth(1).map_or(0, |(at, _)| at + 1);
-        Go(&name[start..])
+        GoTypeName(&name[start..])
     }
 }
 

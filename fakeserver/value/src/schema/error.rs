@@ -21,7 +21,7 @@ pub enum StrictError {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DecodeError {
-    /// It is no JSON.
+    /// The body is no JSON.
     #[error(transparent)]
     Syntax(#[from] SyntaxError),
     /// A value does not fit its field.

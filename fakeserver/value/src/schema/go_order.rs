@@ -7,10 +7,10 @@ use serde_json::Value;
 use super::types::{Field, FieldValue, Form, Shape, TypeId, TypeTable};
 use crate::go_text::escape_html;
 
-/// Which parts of a printed object were taken apart by a patch: these are printed by key, as maps are.
+/// The parts of a printed object that a patch has decoded into maps: Go prints these sorted by key.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Touched {
-    inner: BTreeMap<String, Touched>,
+pub struct PatchedParts {
+    inner: BTreeMap<String, PatchedParts>,
     /// Everything below was taken apart, too.
     is_whole: bool,
 }
@@ -20,7 +20,7 @@ pub fn print_in_go_order(
     table: &TypeTable,
     id: Option<TypeId>,
     value: &Value,
-    touched: Option<&Touched>,
+    touched: Option<&PatchedParts>,
 ) -> String {
     let mut text = String::new();
     let printer = Printer { table };
@@ -32,9 +32,9 @@ struct Printer<'a> {
     table: &'a TypeTable,
 }
 
-// === impl Touched ===
+// === impl PatchedParts ===
 
-impl Touched {
+impl PatchedParts {
     /// Returns the touched parts of a merge patch: the objects that it reaches into, and its values.
     pub fn by_merge(patch: &Value) -> Self {
         let members = patch.as_object().into_iter().flatten();
@@ -42,7 +42,7 @@ impl Touched {
             inner: members
                 .map(|(name, value)| (name.clone(), Self::by_merge(value)))
                 .collect(),
-            // A list replaces what was there, and its items are looked through for nulls.
+            // A list replaces the present value, and Go walks its items to remove nulls.
             is_whole: patch.is_array(),
         }
     }
@@ -98,7 +98,7 @@ impl Printer<'_> {
         text: &mut String,
         id: Option<TypeId>,
         value: &Value,
-        touched: Option<&Touched>,
+        touched: Option<&PatchedParts>,
     ) {
         let id = id.filter(|id| self.table.get(*id).form == Form::Struct);
         match value {
@@ -136,7 +136,7 @@ impl Printer<'_> {
         text: &mut String,
         field: Option<&Field>,
         value: &Value,
-        touched: Option<&Touched>,
+        touched: Option<&PatchedParts>,
     ) {
         let element = field.and_then(|field| match field.value {
             FieldValue::Message(id) => Some((field.shape, id)),

@@ -12,13 +12,13 @@ use crate::go_text::escape_html;
 
 /// A value as `encoding/json` prints it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Printed {
+pub enum PrintedValue {
     /// A text, a number, or null, as JSON.
     Scalar(String),
     /// Items in their order.
-    List(Vec<Printed>),
+    List(Vec<PrintedValue>),
     /// Fields in the order of the struct, or entries by key.
-    Struct(Vec<(String, Printed)>),
+    Struct(Vec<(String, PrintedValue)>),
 }
 
 /// Fields of a pod's spec that the internal form has in the pod's security context.
@@ -93,7 +93,7 @@ const GO_NAMES: &[(&str, &str)] = &[
 ];
 
 /// The internal form of a value of a built-in type.
-pub fn internal_form(table: &TypeTable, id: TypeId, value: &Value) -> Printed {
+pub fn internal_form(table: &TypeTable, id: TypeId, value: &Value) -> PrintedValue {
     let ty = table.get(id);
     if ty.form != Form::Struct || ty.name.starts_with("io.k8s.apimachinery.") {
         return tagged_form(table, id, value);
@@ -113,11 +113,11 @@ pub fn internal_form(table: &TypeTable, id: TypeId, value: &Value) -> Printed {
             continue;
         }
         if json == "metadata" {
-            // It is embedded, and its own names for JSON hold.
+            // `ObjectMeta` is embedded in internal types with its own JSON names.
             let FieldValue::Message(metadata) = field.value else {
                 continue;
             };
-            if let Printed::Struct(fields) = tagged_form(table, metadata, &value[json]) {
+            if let PrintedValue::Struct(fields) = tagged_form(table, metadata, &value[json]) {
                 printed.extend(fields);
             }
             continue;
@@ -127,15 +127,15 @@ pub fn internal_form(table: &TypeTable, id: TypeId, value: &Value) -> Printed {
             internal_field(table, field, &value[json]),
         ));
     }
-    Printed::Struct(printed)
+    PrintedValue::Struct(printed)
 }
 
 /// The security context of a pod with what its spec says of namespaces of the host.
-fn pod_context(table: &TypeTable, context: &Field, spec: TypeId, value: &Value) -> Printed {
+fn pod_context(table: &TypeTable, context: &Field, spec: TypeId, value: &Value) -> PrintedValue {
     let FieldValue::Message(id) = context.value else {
         return scalar(&Value::Null);
     };
-    let mut printed: Vec<(String, Printed)> = HOST_FIELDS
+    let mut printed: Vec<(String, PrintedValue)> = HOST_FIELDS
         .iter()
         .filter_map(|name| table.field(spec, name))
         .map(|field| {
@@ -143,10 +143,10 @@ fn pod_context(table: &TypeTable, context: &Field, spec: TypeId, value: &Value) 
             (name, internal_field(table, field, &value[&field.name]))
         })
         .collect();
-    if let Printed::Struct(own) = internal_form(table, id, &value["securityContext"]) {
+    if let PrintedValue::Struct(own) = internal_form(table, id, &value["securityContext"]) {
         printed.extend(own);
     }
-    Printed::Struct(printed)
+    PrintedValue::Struct(printed)
 }
 
 /// The fields as the internal struct has them, those of embedded structs among them.
@@ -174,15 +174,15 @@ fn fields_of(table: &TypeTable, id: TypeId) -> Vec<&Field> {
     fields
 }
 
-fn internal_field(table: &TypeTable, field: &Field, value: &Value) -> Printed {
+fn internal_field(table: &TypeTable, field: &Field, value: &Value) -> PrintedValue {
     match (field.shape, value) {
-        (Shape::Repeated, Value::Array(items)) => Printed::List(
+        (Shape::Repeated, Value::Array(items)) => PrintedValue::List(
             items
                 .iter()
                 .map(|item| internal_element(table, field, item))
                 .collect(),
         ),
-        (Shape::Map, Value::Object(entries)) => Printed::Struct(
+        (Shape::Map, Value::Object(entries)) => PrintedValue::Struct(
             entries
                 .iter()
                 .map(|(key, value)| (key.clone(), internal_element(table, field, value)))
@@ -195,7 +195,7 @@ fn internal_field(table: &TypeTable, field: &Field, value: &Value) -> Printed {
     }
 }
 
-fn internal_element(table: &TypeTable, field: &Field, value: &Value) -> Printed {
+fn internal_element(table: &TypeTable, field: &Field, value: &Value) -> PrintedValue {
     match (field.value, value) {
         (FieldValue::Message(id), value) => internal_form(table, id, value),
         (FieldValue::String, Value::Null) => scalar(&"".into()),
@@ -207,17 +207,17 @@ fn internal_element(table: &TypeTable, field: &Field, value: &Value) -> Printed 
     }
 }
 
-/// A value whose type has names for JSON: what is empty is not there.
-fn tagged_form(table: &TypeTable, id: TypeId, value: &Value) -> Printed {
+/// Prints a value whose type has JSON names: empty fields are left out.
+fn tagged_form(table: &TypeTable, id: TypeId, value: &Value) -> PrintedValue {
     match (table.get(id).form, value) {
         (Form::Quantity, Value::Null) => scalar(&"0".into()),
         (Form::IntOrString, Value::Null) => scalar(&0.into()),
-        (Form::Struct, Value::Null) => Printed::Struct(Vec::new()),
+        (Form::Struct, Value::Null) => PrintedValue::Struct(Vec::new()),
         (Form::Struct, Value::Object(_)) => {
             let fields = fields_of(table, id).into_iter();
-            let shown = fields.filter(|field| !is_omitted(field, &value[&field.name]));
-            Printed::Struct(
-                shown
+            let present = fields.filter(|field| !is_omitted(field, &value[&field.name]));
+            PrintedValue::Struct(
+                present
                     .map(|field| {
                         let printed = internal_field(table, field, &value[&field.name]);
                         (field.name.clone(), printed)
@@ -239,10 +239,10 @@ fn is_omitted(field: &Field, value: &Value) -> bool {
     }
 }
 
-fn plain(value: &Value) -> Printed {
+fn plain(value: &Value) -> PrintedValue {
     match value {
-        Value::Array(items) => Printed::List(items.iter().map(plain).collect()),
-        Value::Object(entries) => Printed::Struct(
+        Value::Array(items) => PrintedValue::List(items.iter().map(plain).collect()),
+        Value::Object(entries) => PrintedValue::Struct(
             entries
                 .iter()
                 .map(|(key, value)| (key.clone(), plain(value)))
@@ -252,8 +252,8 @@ fn plain(value: &Value) -> Printed {
     }
 }
 
-fn scalar(value: &Value) -> Printed {
-    Printed::Scalar(escape_html(&value.to_string()))
+fn scalar(value: &Value) -> PrintedValue {
+    PrintedValue::Scalar(escape_html(&value.to_string()))
 }
 
 fn go_name(owner: &str, json: &str) -> String {
@@ -276,8 +276,8 @@ fn go_name(owner: &str, json: &str) -> String {
         ("DeviceSelector", "cel") => Some("CEL"),
         _ => None,
     };
-    let known = GO_NAMES.iter().find(|(name, _)| *name == json);
-    if let Some(name) = special.or(known.map(|(_, go)| *go)) {
+    let irregular = GO_NAMES.iter().find(|(name, _)| *name == json);
+    if let Some(name) = special.or(irregular.map(|(_, go)| *go)) {
         return name.to_owned();
     }
     let mut letters = json.chars();
@@ -285,9 +285,9 @@ fn go_name(owner: &str, json: &str) -> String {
     first.into_iter().chain(letters).collect()
 }
 
-// === impl Printed ===
+// === impl PrintedValue ===
 
-impl Printed {
+impl PrintedValue {
     /// The value over several lines, each level one space further in.
     pub fn indented(&self) -> String {
         let mut text = String::new();
@@ -330,7 +330,7 @@ impl Printed {
     }
 }
 
-impl fmt::Display for Printed {
+impl fmt::Display for PrintedValue {
     /// The value in one line.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

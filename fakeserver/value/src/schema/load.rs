@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use indexmap::IndexMap;
 use serde_json::{Map, Value};
 
-use super::arena::{ListType, Node, PatchStrategy, SchemaId, SchemaType, Schemas, Served};
+use super::arena::{ListType, Node, PatchStrategy, SchemaId, SchemaType, Schemas, ServedSchema};
 
 /// Reads the definitions of an OpenAPI document whose references are plain names.
 pub(super) fn definitions(text: &str) -> Schemas {
@@ -39,7 +39,7 @@ pub(super) fn definitions(text: &str) -> Schemas {
         {
             let part = |name: &str| kind[name].as_str().unwrap_or_default().to_owned();
             let served = loader.schemas.by_kind.entry(part("kind")).or_default();
-            served.push(Served {
+            served.push(ServedSchema {
                 group: part("group"),
                 version: part("version"),
                 id,
@@ -66,7 +66,7 @@ struct Loader {
 // === impl Loader ===
 
 impl Loader {
-    /// A schema without anything beside its reference is what it refers to; equal ones are one.
+    /// Interns a schema: a bare reference becomes its target, and equal schemas share an id.
     fn intern(&mut self, schema: &Value) -> SchemaId {
         if let (Some(target), Some(1)) = (self.reference(schema), schema.as_object().map(Map::len))
         {

@@ -9,7 +9,7 @@
 //!   that these structs print. So decoding ([`decode()`]) and printing ([`canonical()`]) follow them exactly, down to
 //!   the error messages.
 //!
-//! Nothing here depends on storage or HTTP.
+//! This module does not depend on storage or HTTP.
 
 mod error;
 mod type_meta;
@@ -38,7 +38,7 @@ pub use self::{
     arena::{ListType, PatchStrategy, Schema, SchemaId, SchemaType, Schemas, schemas},
     base64::{Base64Error, decode as decode_base64, encode as encode_base64},
     canonical::{as_printed, canonical, canonical_field, has_empty},
-    decode::{Decoded, decode, duplicate_fields, print_double},
+    decode::{DecodedObject, decode, duplicate_fields, print_double},
     error::{DecodeError, StrictError, cannot_be_handled_as, strict_decoding_error, unrecognized},
     quantity::{Quantity, QuantityError},
     restore::restore,
@@ -47,12 +47,12 @@ pub use self::{
         parse_civil as parse_civil_time, print as print_time,
     },
     type_meta::{TypeMeta, type_meta},
-    types::{Field, FieldValue, Form, Omit, Shape, Type, TypeId, TypeTable, types},
-    walk::{Descend, Step, print_path, prune, unknown_fields, walk},
+    types::{Field, FieldValue, Form, OmitRule, Shape, Type, TypeId, TypeTable, types},
+    walk::{Descent, Step, print_path, prune, unknown_fields, walk},
 };
 pub use self::{
     decode::Document,
-    go_order::{Touched, print_in_go_order},
+    go_order::{PatchedParts, print_in_go_order},
     internal::internal_form,
 };
 

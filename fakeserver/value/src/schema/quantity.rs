@@ -9,8 +9,8 @@ use std::{
 
 /// An amount of a resource, such as `500m` or `1Gi`; exact to a billionth.
 ///
-/// It prints as the API server prints it: without a fraction, with the largest suffix that leaves an integer, of the
-/// family it was written in; or as it was written, if that looks canonical to Go.
+/// A quantity prints as the API server prints it: without a fraction, with the largest suffix that leaves an integer, of the
+/// family of its text; or unchanged, if the text looks canonical to Go.
 #[derive(Debug, Clone)]
 #[doc(alias = "resource.Quantity")]
 pub struct Quantity {
@@ -18,7 +18,7 @@ pub struct Quantity {
     mantissa: i128,
     scale: i64,
     family: Family,
-    /// The text as written, if it is printed as it is.
+    /// The original text, if it is printed unchanged.
     text: Option<Box<str>>,
 }
 
@@ -26,7 +26,7 @@ pub struct Quantity {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum QuantityError {
-    /// It does not look like a number with a suffix.
+    /// The text is no number with a suffix.
     #[error(
         "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
     )]
@@ -155,7 +155,7 @@ impl Quantity {
         self.mantissa.saturating_mul(factor)
     }
 
-    fn new(parts: &Parts<'_>, magnitude: i128, scale: i64, family: Family) -> Quantity {
+    fn new(parts: &QuantityParts<'_>, magnitude: i128, scale: i64, family: Family) -> Quantity {
         Quantity {
             mantissa: if parts.negative {
                 -magnitude
@@ -169,7 +169,12 @@ impl Quantity {
     }
 
     /// Reads an amount of few digits, which Go keeps in 64 bits and prints as written if that looks canonical.
-    fn small(text: &str, parts: &Parts<'_>, base: Base, family: Family) -> Option<Quantity> {
+    fn small(
+        text: &str,
+        parts: &QuantityParts<'_>,
+        base: Base,
+        family: Family,
+    ) -> Option<Quantity> {
         let whole_digits = parts.whole.len().max(1);
         let digits = parts.digits()?;
         let (mut quantity, is_canonical) = match base {
@@ -198,7 +203,7 @@ impl Quantity {
     }
 
     /// Reads any other amount, which Go calculates with big numbers and rounds up to a billionth.
-    fn large(text: &str, parts: &Parts<'_>, base: Base, family: Family) -> Quantity {
+    fn large(text: &str, parts: &QuantityParts<'_>, base: Base, family: Family) -> Quantity {
         const BINARY_MAX: i128 = i64::MAX as i128;
         const ONE: i128 = 1_000_000_000;
         match (parts.billionths(base), family) {
@@ -234,7 +239,7 @@ impl Quantity {
         let suffix = DECIMAL.iter().find(|(_, power)| *power == exponent);
         match (suffix, self.family) {
             (_, Family::DecimalExponent) if exponent != 0 => write!(f, "{number}e{exponent}"),
-            // Beyond the largest suffix Go prints none, which is wrong by some thousands, but what it does.
+            // Beyond the largest suffix Go prints no suffix at all. The number is then too small by factors of 1000, as in Go.
             (suffix, _) => write!(f, "{number}{}", suffix.map_or("", |(suffix, _)| suffix)),
         }
     }
@@ -255,7 +260,7 @@ impl FromStr for Quantity {
     type Err = QuantityError;
 
     fn from_str(text: &str) -> Result<Quantity, QuantityError> {
-        let parts = Parts::split(text)?;
+        let parts = QuantityParts::split(text)?;
         let (base, family) = suffix(parts.suffix)?;
         let small = Self::small(text, &parts, base, family);
         Ok(small.unwrap_or_else(|| Self::large(text, &parts, base, family)))
@@ -310,7 +315,7 @@ impl Ord for Quantity {
             .and_then(|factor| high.mantissa.checked_mul(factor));
         let ordering = match scaled {
             Some(mantissa) => mantissa.cmp(&low.mantissa),
-            // So far apart that the sign of the larger decides.
+            // The exponents differ so much that the sign of the larger number decides.
             None => high.mantissa.cmp(&0),
         };
         if flip { ordering.reverse() } else { ordering }
@@ -376,7 +381,7 @@ fn suffix(text: &str) -> Result<(Base, Family), QuantityError> {
 }
 
 /// The pieces of a quantity as written.
-struct Parts<'a> {
+struct QuantityParts<'a> {
     negative: bool,
     /// Without leading zeros.
     whole: &'a str,
@@ -384,10 +389,10 @@ struct Parts<'a> {
     suffix: &'a str,
 }
 
-// === impl Parts ===
+// === impl QuantityParts ===
 
-impl<'a> Parts<'a> {
-    fn split(text: &'a str) -> Result<Parts<'a>, QuantityError> {
+impl<'a> QuantityParts<'a> {
+    fn split(text: &'a str) -> Result<QuantityParts<'a>, QuantityError> {
         if text.is_empty() {
             return Err(QuantityError::Format);
         }
@@ -402,7 +407,7 @@ impl<'a> Parts<'a> {
         if !split_digits(exponent).1.is_empty() {
             return Err(QuantityError::Format);
         }
-        Ok(Parts {
+        Ok(QuantityParts {
             negative: text.starts_with('-'),
             whole,
             fraction,
@@ -425,7 +430,7 @@ impl<'a> Parts<'a> {
         let kept = self.fraction.len().min(24);
         let (near, far) = self.fraction.split_at(kept);
         let sticky = i128::from(far.bytes().any(|digit| digit != b'0'));
-        let near = Parts {
+        let near = QuantityParts {
             fraction: near,
             ..*self
         };

@@ -1,6 +1,6 @@
 //! Conversion of a value, rather than a text, to a built-in type, as Go's converter of unstructured objects does it.
 //!
-//! It differs from reading a text: numbers are converted, and cut to their size, and errors have other words.
+//! Restoring differs from reading text: numbers are converted and truncated to their size, and errors have other words.
 
 use serde_json::{Value, json};
 

@@ -78,7 +78,7 @@ pub fn parse_civil(text: &str) -> Result<(DateTime, i32), TimeError> {
     .civil_time(Precision::Seconds)
 }
 
-/// Drops what is below the precision; Go does so towards the past.
+/// Truncates a time to the precision; Go rounds towards the past.
 fn cut(time: Timestamp, precision: Precision) -> Timestamp {
     let unit = match precision {
         Precision::Seconds => 1_000_000_000,
@@ -140,7 +140,7 @@ impl Reader<'_> {
         Ok((civil, offset_seconds))
     }
 
-    /// As many digits as there are, up to a number.
+    /// Reads between `least` and `most` digits.
     fn number(&mut self, element: &str, least: usize, most: usize) -> Result<i64, TimeError> {
         let digits = self.rest.bytes().take(most).take_while(u8::is_ascii_digit);
         let count = digits.count();
@@ -229,7 +229,7 @@ impl Reader<'_> {
     }
 }
 
-/// A text as the errors of Go's times show it: every byte of what is not printable ASCII as a number.
+/// Quotes a text as errors of Go's `time` package do: every byte beyond printable ASCII as a hexadecimal escape.
 fn quote(text: &str) -> String {
     let mut quoted = String::from('"');
     for byte in text.bytes() {

@@ -35,14 +35,14 @@ pub struct Type {
     /// The places of the fields, in the order of their numbers.
     wire_order: Vec<usize>,
     /// The fields as JSON has them, by name.
-    by_name: IndexMap<String, Place, FxBuildHasher>,
-    /// Those of them that JSON shows even if they are absent.
-    shown: Vec<Place>,
+    by_name: IndexMap<String, FieldPosition, FxBuildHasher>,
+    /// The fields that JSON shows even if they are absent.
+    json_fields: Vec<FieldPosition>,
 }
 
 /// The position of a field's declaration.
 #[derive(Debug, Clone, Copy)]
-struct Place {
+struct FieldPosition {
     ty: TypeId,
     field: usize,
 }
@@ -92,7 +92,7 @@ pub struct Field {
     /// True if nil and zero are different.
     pub pointer: bool,
     /// The condition under which JSON leaves it out.
-    pub omit: Omit,
+    pub omit: OmitRule,
     /// True if its own fields stand in its parent.
     pub inline: bool,
     /// The Go type of the whole field, as error texts name it.
@@ -145,7 +145,7 @@ pub enum Shape {
     clippy::exhaustive_enums,
     reason = "complete by definition: Go's options of encoding/json"
 )]
-pub enum Omit {
+pub enum OmitRule {
     /// Never: an empty one is zero or null.
     Never,
     /// If it is empty, which a struct never is.
@@ -245,7 +245,7 @@ impl TypeTable {
 
     /// The fields that JSON shows even if they are absent.
     pub fn shown_fields(&self, id: TypeId) -> impl Iterator<Item = &Field> {
-        self.get(id).shown.iter().map(|place| self.at(*place))
+        self.get(id).json_fields.iter().map(|place| self.at(*place))
     }
 
     /// Every type, with its name.
@@ -253,7 +253,7 @@ impl TypeTable {
         (0..).map(TypeId).zip(&self.types)
     }
 
-    fn at(&self, place: Place) -> &Field {
+    fn at(&self, place: FieldPosition) -> &Field {
         &self.get(place.ty).fields[place.field]
     }
 
@@ -271,27 +271,27 @@ impl TypeTable {
             let mut places = Vec::new();
             table.collect_places(id, &mut places);
             places.sort_by(|a, b| table.at(*a).name.cmp(&table.at(*b).name));
-            let shown = places
+            let json_fields = places
                 .iter()
                 .copied()
                 .filter(|place| table.at(*place).is_always_shown());
-            let shown = shown.collect();
+            let json_fields = json_fields.collect();
             let entries = places
                 .iter()
                 .map(|place| (table.at(*place).name.clone(), *place));
             let by_name = entries.collect();
             let ty = &mut table.types[id.0 as usize];
             ty.by_name = by_name;
-            ty.shown = shown;
+            ty.json_fields = json_fields;
         }
         table
     }
 
-    fn collect_places(&self, ty: TypeId, out: &mut Vec<Place>) {
+    fn collect_places(&self, ty: TypeId, out: &mut Vec<FieldPosition>) {
         for (field, row) in self.get(ty).fields.iter().enumerate() {
             match row.value {
                 FieldValue::Message(inner) if row.inline => self.collect_places(inner, out),
-                _ => out.push(Place { ty, field }),
+                _ => out.push(FieldPosition { ty, field }),
             }
         }
     }
@@ -313,7 +313,7 @@ impl Type {
             fields,
             wire_order,
             by_name: IndexMap::default(),
-            shown: Vec::new(),
+            json_fields: Vec::new(),
         }
     }
 
@@ -363,9 +363,9 @@ impl Field {
     pub fn is_always_shown(&self) -> bool {
         let is_struct = matches!(self.value, FieldValue::Message(_)) && self.shape == Shape::Single;
         match self.omit {
-            Omit::Never => true,
-            Omit::Empty => is_struct && !self.pointer,
-            Omit::Zero => false,
+            OmitRule::Never => true,
+            OmitRule::Empty => is_struct && !self.pointer,
+            OmitRule::Zero => false,
         }
     }
 
@@ -404,9 +404,9 @@ impl Field {
             shape,
             pointer: row.pointer,
             omit: match row.omit.as_deref() {
-                None => Omit::Never,
-                Some("zero") => Omit::Zero,
-                Some(_) => Omit::Empty,
+                None => OmitRule::Never,
+                Some("zero") => OmitRule::Zero,
+                Some(_) => OmitRule::Empty,
             },
             inline: row.inline,
             go,

@@ -22,19 +22,19 @@ pub enum Step<'a> {
 /// Decides whether a walk goes into a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "complete by definition: yes or no")]
-pub enum Descend {
+pub enum Descent {
     /// Into it.
     Into,
     /// Past it.
     Past,
 }
 
-/// Visits a value and what it holds, from the outside in, keys in order; each with its path and, if it is declared, its
+/// Visits a value and its parts, from the outside in and keys in order; each with its path and, if it is declared, its
 /// schema.
 pub fn walk<'v>(
     value: &'v Value,
     schema: Schema<'_>,
-    mut visit: impl FnMut(&[Step<'v>], &'v Value, Option<Schema<'_>>) -> Descend,
+    mut visit: impl FnMut(&[Step<'v>], &'v Value, Option<Schema<'_>>) -> Descent,
 ) {
     go(&mut Vec::new(), value, Some(schema), &mut visit);
 }
@@ -45,15 +45,15 @@ pub fn unknown_fields(value: &Value, schema: Schema<'_>) -> Vec<String> {
     walk(value, schema, |path, _, schema| match schema {
         None => {
             unknown.push(print_path(path));
-            Descend::Past
+            Descent::Past
         }
-        Some(schema) if is_open(schema) => Descend::Past,
-        Some(_) => Descend::Into,
+        Some(schema) if is_open(schema) => Descent::Past,
+        Some(_) => Descent::Into,
     });
     unknown
 }
 
-/// Removes what the schema does not declare, as custom resources are pruned; the paths are of what was removed.
+/// Removes undeclared fields, as custom resources are pruned, and returns the paths of the removed fields.
 ///
 /// `kind`, `apiVersion` and `metadata` of the root and of embedded objects stay.
 pub fn prune(value: &mut Value, schema: Schema<'_>, is_root: bool) -> Vec<String> {
@@ -102,9 +102,9 @@ fn go<'v>(
     path: &mut Vec<Step<'v>>,
     value: &'v Value,
     schema: Option<Schema<'_>>,
-    visit: &mut impl FnMut(&[Step<'v>], &'v Value, Option<Schema<'_>>) -> Descend,
+    visit: &mut impl FnMut(&[Step<'v>], &'v Value, Option<Schema<'_>>) -> Descent,
 ) {
-    if visit(path, value, schema) == Descend::Past {
+    if visit(path, value, schema) == Descent::Past {
         return;
     }
     match value {

@@ -6,7 +6,7 @@ use super::{Cause, Details, FieldError, Status};
 
 /// The resource that an answer names: its plural and group.
 #[derive(Clone, Copy, Debug)]
-pub struct Named<'a> {
+pub struct NamedObject<'a> {
     pub resource: &'a str,
     pub group: &'a str,
     pub name: &'a str,
@@ -26,7 +26,7 @@ impl Status {
         }
     }
 
-    /// The same, with what the client should know besides, first.
+    /// Returns the same status with warnings in front of its own.
     pub fn after(mut self, warnings: &[String]) -> Self {
         self.warnings.splice(0..0, warnings.iter().cloned());
         self
@@ -67,7 +67,7 @@ impl Status {
         .with_details(details)
     }
 
-    pub fn not_found(object: Named<'_>) -> Self {
+    pub fn not_found(object: NamedObject<'_>) -> Self {
         Self::new(
             StatusCode::NOT_FOUND,
             "NotFound",
@@ -96,8 +96,8 @@ impl Status {
     }
 
     /// The handler of a custom resource does not know `verb`, which is empty for methods without one.
-    pub fn verb_not_supported(verb: &str, collection: Named<'_>) -> Self {
-        let Named {
+    pub fn verb_not_supported(verb: &str, collection: NamedObject<'_>) -> Self {
+        let NamedObject {
             resource, group, ..
         } = collection;
         let message =
@@ -133,7 +133,7 @@ impl Status {
         })
     }
 
-    pub fn already_exists(object: Named<'_>, is_terminating: bool) -> Self {
+    pub fn already_exists(object: NamedObject<'_>, is_terminating: bool) -> Self {
         let prefix = if is_terminating {
             "object is being deleted: "
         } else {
@@ -148,7 +148,7 @@ impl Status {
     }
 
     /// Every generated name was taken.
-    pub fn name_not_generated(object: Named<'_>) -> Self {
+    pub fn name_not_generated(object: NamedObject<'_>) -> Self {
         let mut status = Self::already_exists(object, false);
         status
             .message
@@ -159,7 +159,7 @@ impl Status {
         status
     }
 
-    pub fn conflict(object: Named<'_>, why: &str) -> Self {
+    pub fn conflict(object: NamedObject<'_>, why: &str) -> Self {
         Self::new(
             StatusCode::CONFLICT,
             "Conflict",
@@ -169,14 +169,14 @@ impl Status {
     }
 
     /// The version that a write was based on is not the present one.
-    pub fn stale(object: Named<'_>) -> Self {
+    pub fn stale(object: NamedObject<'_>) -> Self {
         Self::conflict(
             object,
             "the object has been modified; please apply your changes to the latest version and try again",
         )
     }
 
-    /// Others own what a configuration would change.
+    /// Creates a conflict: other managers own fields that a configuration would change.
     pub fn apply_conflict(message: String, causes: Vec<Cause>) -> Self {
         let details = Details {
             causes,
@@ -185,7 +185,7 @@ impl Status {
         Self::new(StatusCode::CONFLICT, "Conflict", message).with_details(details)
     }
 
-    pub fn forbidden(object: Named<'_>, why: &str, causes: Vec<Cause>) -> Self {
+    pub fn forbidden(object: NamedObject<'_>, why: &str, causes: Vec<Cause>) -> Self {
         let details = Details {
             causes,
             ..object.into()
@@ -204,7 +204,7 @@ impl Status {
     }
 
     /// A user lacks a right. Without a resource it is one to a path, without a name one to a collection.
-    pub fn denied(object: Named<'_>, why: &str) -> Self {
+    pub fn denied(object: NamedObject<'_>, why: &str) -> Self {
         let subject = match (object.resource, object.name) {
             ("", _) => String::new(),
             (resource, "") => format!("{} is ", qualified(resource, object.group)),
@@ -216,8 +216,8 @@ impl Status {
 
     /// A validation failed. `kind` and `group` are those of the object, not of the resource.
     pub fn invalid(kind: &str, group: &str, name: &str, errors: &[FieldError]) -> Self {
-        let shown: Vec<String> = distinct(errors);
-        let shown = match shown.as_slice() {
+        let messages: Vec<String> = distinct(errors);
+        let messages = match messages.as_slice() {
             [one] => one.clone(),
             many => format!("[{}]", many.join(", ")),
         };
@@ -239,7 +239,7 @@ impl Status {
         Self::new(
             StatusCode::UNPROCESSABLE_ENTITY,
             "Invalid",
-            format!("{qualified} {name:?} is invalid: {shown}"),
+            format!("{qualified} {name:?} is invalid: {messages}"),
         )
         .with_details(details)
     }
@@ -259,7 +259,7 @@ impl Status {
         self.code == StatusCode::NOT_ACCEPTABLE && self.details.is_some()
     }
 
-    /// There is such a format, but nothing of the kind in it that was asked for.
+    /// Creates the status for a supported format in which the requested kind is not available.
     pub fn not_representable(message: impl Into<String>) -> Self {
         Self::new(StatusCode::NOT_ACCEPTABLE, "NotAcceptable", message)
     }
@@ -366,14 +366,14 @@ impl Status {
 
 /// The findings as messages, each once: metadata is validated twice on update, and a real server shows it once.
 fn distinct(errors: &[FieldError]) -> Vec<String> {
-    let mut shown: Vec<String> = Vec::with_capacity(errors.len());
+    let mut messages: Vec<String> = Vec::with_capacity(errors.len());
     for error in errors {
         let error = error.to_string();
-        if !shown.contains(&error) {
-            shown.push(error);
+        if !messages.contains(&error) {
+            messages.push(error);
         }
     }
-    shown
+    messages
 }
 
 fn qualified(name: &str, group: &str) -> String {
@@ -384,9 +384,9 @@ fn qualified(name: &str, group: &str) -> String {
     }
 }
 
-// === impl Named ===
+// === impl NamedObject ===
 
-impl std::fmt::Display for Named<'_> {
+impl std::fmt::Display for NamedObject<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(
             f,
@@ -397,8 +397,8 @@ impl std::fmt::Display for Named<'_> {
     }
 }
 
-impl From<Named<'_>> for Details {
-    fn from(object: Named<'_>) -> Self {
+impl From<NamedObject<'_>> for Details {
+    fn from(object: NamedObject<'_>) -> Self {
         Self {
             name: object.name.into(),
             group: object.group.into(),

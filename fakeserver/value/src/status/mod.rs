@@ -6,7 +6,7 @@ mod warning;
 #[cfg(test)]
 mod tests;
 
-pub use self::{answers::Named, success::Success, warning::warning_headers};
+pub use self::{answers::NamedObject, success::Success, warning::warning_headers};
 
 use std::borrow::Cow;
 
@@ -14,7 +14,7 @@ use axum::response::{IntoResponse, Response};
 use http::{HeaderValue, StatusCode, header};
 use serde::Serialize;
 
-use super::go_text::{quote, shown};
+use super::go_text::{printed_value, quote};
 
 /// A failure as the API tells it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,9 +25,9 @@ pub struct Status {
     pub message: String,
     /// `None` leaves `details` out; an empty one is `{}`.
     pub details: Option<Box<Details>>,
-    /// `metadata.continue`: where an expired list can go on, inconsistently.
+    /// `metadata.continue`: the token with which an expired list can continue, inconsistently.
     pub continue_token: Option<String>,
-    /// Warnings for the client besides the error.
+    /// Warnings for the client in addition to the error.
     pub warnings: Vec<String>,
 }
 
@@ -60,7 +60,7 @@ pub struct Cause {
     pub field: String,
 }
 
-/// One finding of a validation: a field, and what is wrong with it.
+/// One finding of a validation: a field and its error.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FieldError {
     pub reason: &'static str,
@@ -162,13 +162,13 @@ impl FieldError {
 
     /// `value` is shown as Go shows it.
     pub fn invalid(field: impl Into<String>, value: &serde_json::Value, detail: &str) -> Self {
-        Self::invalid_printed(field, &shown(value), detail)
+        Self::invalid_printed(field, &printed_value(value), detail)
     }
 
-    /// `value` is shown as it is.
+    /// Creates a finding that shows `value` unchanged.
     pub fn invalid_printed(field: impl Into<String>, value: &str, detail: &str) -> Self {
-        let shown = format!("Invalid value: {value}");
-        Self::new("FieldValueInvalid", field, with(&shown, detail))
+        let printed = format!("Invalid value: {value}");
+        Self::new("FieldValueInvalid", field, with(&printed, detail))
     }
 
     pub fn not_supported(
@@ -176,10 +176,10 @@ impl FieldError {
         value: &serde_json::Value,
         supported: &[&str],
     ) -> Self {
-        Self::not_supported_printed(field, &shown(value), supported)
+        Self::not_supported_printed(field, &printed_value(value), supported)
     }
 
-    /// Shows a value as it is printed elsewhere.
+    /// Creates a finding that shows a value printed by the caller.
     pub fn not_supported_printed(
         field: impl Into<String>,
         value: &str,
@@ -199,10 +199,10 @@ impl FieldError {
     }
 
     pub fn duplicate(field: impl Into<String>, value: &serde_json::Value) -> Self {
-        Self::duplicate_printed(field, &shown(value))
+        Self::duplicate_printed(field, &printed_value(value))
     }
 
-    /// `value` is shown as it is.
+    /// Creates a finding that shows `value` unchanged.
     pub fn duplicate_printed(field: impl Into<String>, value: &str) -> Self {
         let detail = format!("Duplicate value: {value}");
         Self::new("FieldValueDuplicate", field, detail)
@@ -215,7 +215,7 @@ impl FieldError {
 
     /// Creates the error of a reference to an object that does not exist.
     pub fn not_found(field: impl Into<String>, value: &serde_json::Value) -> Self {
-        let detail = format!("Not found: {}", shown(value));
+        let detail = format!("Not found: {}", printed_value(value));
         Self::new("FieldValueNotFound", field, detail)
     }
 

@@ -4,15 +4,15 @@ use bytes::Bytes;
 use http::StatusCode;
 use serde::Serialize;
 
-use super::{Details, Named};
+use super::{Details, NamedObject};
 
-/// It went well.
+/// The status of a successful request.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Success {
     kind: &'static str,
     api_version: &'static str,
-    metadata: Empty,
+    metadata: EmptyMetadata,
     status: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     details: Option<Details>,
@@ -21,13 +21,13 @@ pub struct Success {
 }
 
 #[derive(Clone, Debug, Serialize)]
-struct Empty {}
+struct EmptyMetadata {}
 
 // === impl Success ===
 
 impl Success {
-    /// The object is gone.
-    pub fn of(object: Named<'_>, uid: String) -> Self {
+    /// Creates the status for a deleted object.
+    pub fn of(object: NamedObject<'_>, uid: String) -> Self {
         let details = Details {
             uid,
             ..object.into()
@@ -47,7 +47,7 @@ impl Success {
         Self {
             kind: "Status",
             api_version: "v1",
-            metadata: Empty {},
+            metadata: EmptyMetadata {},
             status: "Success",
             details: None,
             code: code.map(|code| code.as_u16()),

@@ -3,13 +3,13 @@
 use serde_json::{Value, json};
 
 use super::{FieldError, Status};
-use crate::status::Named;
+use crate::status::NamedObject;
 
 fn body(status: &Status) -> Value {
     serde_json::from_slice(&status.to_json()).unwrap()
 }
 
-const CONFIG_MAP: Named<'_> = Named {
+const CONFIG_MAP: NamedObject<'_> = NamedObject {
     resource: "configmaps",
     group: "",
     name: "a",
@@ -57,7 +57,7 @@ fn answers_are_the_recorded_ones() {
 
 #[test]
 fn a_group_is_named_with_the_resource() {
-    let object = Named {
+    let object = NamedObject {
         resource: "deployments",
         group: "apps",
         name: "d",

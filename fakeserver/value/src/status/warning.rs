@@ -12,8 +12,8 @@ const CUT_MAX: usize = 256;
 /// Returns the headers that carry warnings, which are shorter if they are too many. A warning with control characters
 /// has none.
 pub fn warning_headers(warnings: &[String]) -> impl Iterator<Item = HeaderValue> {
-    let shown = shortened(warnings);
-    shown.into_iter().filter_map(|warning| {
+    let short = shortened(warnings);
+    short.into_iter().filter_map(|warning| {
         let quoted = warning.replace('\\', "\\\\").replace('"', "\\\"");
         HeaderValue::from_bytes(format!("299 - \"{quoted}\"").as_bytes()).ok()
     })
@@ -34,7 +34,7 @@ fn shortened(warnings: &[String]) -> Vec<Cow<'_, str>> {
     let mut total = 0;
     let mut cut = Vec::new();
     for (place, warning) in warnings.iter().enumerate() {
-        // Those that came before the limit was reached are all there.
+        // Warnings before the limit are complete.
         if place > fitting && total >= TOTAL_MAX {
             break;
         }
@@ -54,10 +54,10 @@ mod tests {
         let few = vec!["w".repeat(2_000), "x".repeat(2_096)];
         assert_eq!(shortened(&few), few);
         let long: Vec<String> = (0..30).map(|_| "ü".repeat(300)).collect();
-        let shown = shortened(&long);
-        assert_eq!(shown.len(), 16);
+        let short = shortened(&long);
+        assert_eq!(short.len(), 16);
         assert!(
-            shown
+            short
                 .iter()
                 .all(|warning| warning.chars().count() == CUT_MAX)
         );

@@ -153,7 +153,7 @@ fn several_servers_share_a_text() {
 fn entries_are_written_as_their_neighbours_are() {
     let (mut server, mark) = (server("ours"), dead("ours"));
     server.users.clear();
-    let shown = |text: &str| {
+    let edited = |text: &str| {
         let added = edit::add(text, &server, &mark, false).unwrap();
         let mut mark = serde_json::to_value(&mark).unwrap();
         let plain = mark.to_string();
@@ -169,7 +169,7 @@ fn entries_are_written_as_their_neighbours_are() {
         });
         lines.collect::<Vec<_>>().join("\n")
     };
-    insta::assert_snapshot!(shown("kind: Config\nclusters:\n  - name: a\nusers: []\ncontexts: # c\n- name: b\n"), @r#"
+    insta::assert_snapshot!(edited("kind: Config\nclusters:\n  - name: a\nusers: []\ncontexts: # c\n- name: b\n"), @r#"
     kind: Config
     clusters:
       - name: a
@@ -193,7 +193,7 @@ fn entries_are_written_as_their_neighbours_are() {
       name: ours
     current-context: ours
     "#);
-    insta::assert_snapshot!(shown("{\n  \"kind\": \"Config\",\n  \"users\": [\n    {\"name\": \"a\"}\n  ]\n}"), @r#"
+    insta::assert_snapshot!(edited("{\n  \"kind\": \"Config\",\n  \"users\": [\n    {\"name\": \"a\"}\n  ]\n}"), @r#"
     {
       "kind": "Config",
       "users": [
@@ -247,7 +247,7 @@ fn a_text_without_a_kubeconfig_gets_one() {
 }
 
 #[test]
-fn a_new_file_is_ours_until_somebody_adds_to_it() {
+fn a_new_file_is_ours_until_the_user_adds_to_it() {
     let (server, mark) = (server("ours"), dead("ours"));
     let text = edit::create(&server, &mark).unwrap();
     assert!(!edit::is_created_and_empty(&text));
@@ -264,10 +264,10 @@ fn a_new_file_is_ours_until_somebody_adds_to_it() {
             "{more}"
         );
     }
-    // As kubectl writes what it has not been given.
+    // kubectl writes absent fields like this.
     let rewritten = format!("{left}preferences: {{}}\nclusters: null\ncurrent-context: \"\"\n");
     assert!(edit::is_created_and_empty(&rewritten));
-    // It is theirs when our entries are gone.
+    // The file is the user's once our entries are removed.
     let shared = text.replace("users:\n", "users:\n- name: a\n");
     let left = remove(&shared, &dead("ours"));
     assert!(!left.contains("created"), "{left}");
@@ -278,7 +278,7 @@ fn a_new_file_is_ours_until_somebody_adds_to_it() {
 }
 
 #[test]
-fn the_current_context_is_what_it_was() {
+fn the_current_context_is_restored() {
     let mark = dead("ours");
     let mut server = server("ours");
     server.users.clear();
@@ -299,7 +299,7 @@ fn the_current_context_is_what_it_was() {
 }
 
 #[test]
-fn what_is_no_kubeconfig_is_refused() {
+fn invalid_kubeconfigs_are_rejected() {
     for (text, why) in [
         ("a: [", "it is not YAML"),
         ("a: b: c", "it is not YAML"),
@@ -333,7 +333,7 @@ fn what_is_no_kubeconfig_is_refused() {
 }
 
 #[test]
-fn what_cannot_be_changed_alone_is_refused() {
+fn entries_that_cannot_be_edited_alone_are_rejected() {
     for text in [
         // The list is used twice.
         "kind: Config\nusers: &u\n- name: a\nx: *u\n",

@@ -115,7 +115,7 @@ async fn entries_that_are_to_be_kept_stay_and_are_replaced_by_the_next() {
 }
 
 #[tokio::test]
-async fn what_others_have_changed_meanwhile_stays() {
+async fn concurrent_changes_stay() {
     let world = World::with(MINE);
     let added = world.target().add(&server("ours")).await.unwrap();
     let more = world.text().replace("# mine", "# mine and yours");
@@ -300,7 +300,7 @@ async fn entries_of_killed_servers_are_replaced() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_written_is_refused_before_anything_else() {
+async fn unwritable_files_are_rejected_first() {
     let server = server("ours");
     for (text, why) in [
         ("kind: Pod\n", "its kind is Pod"),
@@ -328,7 +328,7 @@ async fn what_cannot_be_written_is_refused_before_anything_else() {
     let world = World::new();
     symlink("config", &world.file).unwrap();
     assert!(world.refusal(&server).await.contains("symbolic links"));
-    // Not even root can create a file there.
+    // Not even root can create a file in `/sys`.
     let read_only = KubeconfigFile::new("/sys/config", "--context");
     let error = read_only.check(&server).await.unwrap_err().to_string();
     assert_eq!(error, "cannot write the kubeconfig /sys/config");

@@ -83,7 +83,7 @@ fn remove(text: &str, mark: &Mark) -> String {
 }
 
 #[test]
-fn a_mark_tells_a_running_process_from_all_others() {
+fn a_mark_identifies_a_running_process() {
     let own = Mark::of_this_process("x");
     assert_eq!(own.owner(), Owner::Alive);
     assert_eq!(Mark::read(&own.to_extensions()), Some(own.clone()));
@@ -114,7 +114,7 @@ fn a_mark_tells_a_running_process_from_all_others() {
 }
 
 #[test]
-fn clients_are_told_where_the_server_is_and_whom_to_trust() {
+fn clients_get_the_address_and_the_certificate_authority() {
     let mark = dead("x");
     let mut server = server("x");
     for (address, url) in [

@@ -109,7 +109,7 @@ fn text() -> impl Strategy<Value = (String, bool)> {
                     List::Null(text) => {
                         let is_json = matches!(style.form, Form::Json | Form::PrettyJson);
                         let text = if is_json { "null" } else { text };
-                        pairs.push((key, Written::Inline(text.to_owned())));
+                        pairs.push((key, RenderedValue::Inline(text.to_owned())));
                     }
                     List::Items(items) => pairs.push((key, written(&Value::from(items), style))),
                 }
@@ -128,12 +128,12 @@ fn text() -> impl Strategy<Value = (String, bool)> {
 }
 
 /// A value behind its key, or in the lines below.
-enum Written {
+enum RenderedValue {
     Inline(String),
     Below(String),
 }
 
-fn written(value: &Value, style: Style) -> Written {
+fn written(value: &Value, style: Style) -> RenderedValue {
     let is_collection = match value {
         Value::Array(items) => !items.is_empty(),
         Value::Object(fields) => !fields.is_empty(),
@@ -157,14 +157,14 @@ fn written(value: &Value, style: Style) -> Written {
                 }
                 writeln!(lines, "{indent}{line}").unwrap();
             }
-            Written::Below(lines)
+            RenderedValue::Below(lines)
         }
-        Form::PrettyJson => Written::Inline(format!("{value:#}").replace('\n', "\n  ")),
-        _ => Written::Inline(value.to_string()),
+        Form::PrettyJson => RenderedValue::Inline(format!("{value:#}").replace('\n', "\n  ")),
+        _ => RenderedValue::Inline(value.to_string()),
     }
 }
 
-fn whole(pairs: &[(&str, Written)], style: Style) -> String {
+fn whole(pairs: &[(&str, RenderedValue)], style: Style) -> String {
     let mut text = String::new();
     if style.has_start && matches!(style.form, Form::Block | Form::Flow) {
         text.push_str("---\n");
@@ -175,7 +175,9 @@ fn whole(pairs: &[(&str, Written)], style: Style) -> String {
         Form::Json | Form::PrettyJson => format!("\"{key}\""),
     };
     let inline = pairs.iter().map(|(name, value)| match value {
-        Written::Inline(value) | Written::Below(value) => format!("{}: {value}", key(name)),
+        RenderedValue::Inline(value) | RenderedValue::Below(value) => {
+            format!("{}: {value}", key(name))
+        }
     });
     let inline = inline.collect::<Vec<_>>();
     match style.form {
@@ -188,11 +190,11 @@ fn whole(pairs: &[(&str, Written)], style: Style) -> String {
                     text.push_str("\n# the next key\n");
                 }
                 match value {
-                    Written::Inline(value) if has_comments => {
+                    RenderedValue::Inline(value) if has_comments => {
                         writeln!(text, "{name}: {value} # why").unwrap();
                     }
-                    Written::Inline(value) => writeln!(text, "{name}: {value}").unwrap(),
-                    Written::Below(lines) => write!(text, "{name}:\n{lines}").unwrap(),
+                    RenderedValue::Inline(value) => writeln!(text, "{name}: {value}").unwrap(),
+                    RenderedValue::Below(lines) => write!(text, "{name}:\n{lines}").unwrap(),
                 }
             }
         }

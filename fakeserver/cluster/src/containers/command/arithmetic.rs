@@ -22,21 +22,21 @@ struct Evaluator<'a> {
 ///
 /// # Errors
 ///
-/// It is none, a variable is no number, or the value does not fit 64 bits.
+/// The expression is invalid, a variable is no number, or the value does not fit 64 bits.
 pub(super) fn evaluate(expression: &str, value_of: &dyn Fn(&str) -> String) -> Result<i64, String> {
     let mut evaluator = Evaluator {
         rest: expression,
         depth: 0,
         value_of,
     };
-    let value = evaluator.level(0).map_err(|why| told(expression, why))?;
+    let value = evaluator.level(0).map_err(|why| error(expression, why))?;
     match evaluator.rest.trim_start() {
         "" => Ok(value),
-        _ => Err(told(expression, "unexpected character")),
+        _ => Err(error(expression, "unexpected character")),
     }
 }
 
-fn told(expression: &str, why: &str) -> String {
+fn error(expression: &str, why: &str) -> String {
     format!("arithmetic expression: {why}: {expression:?}")
 }
 

@@ -57,7 +57,7 @@ pub(super) fn run(name: &str, arguments: &[String], setting: &Setting, now: Time
 }
 
 fn line(text: &str) -> Outcome {
-    Outcome::said(format!("{text}\n"))
+    Outcome::printing(format!("{text}\n"))
 }
 
 fn cat(arguments: &[String], setting: &Setting) -> Outcome {
@@ -119,7 +119,7 @@ fn echo(arguments: &[String]) -> Outcome {
     if !is_bare {
         text.push('\n');
     }
-    Outcome::said(text)
+    Outcome::printing(text)
 }
 
 fn env(arguments: &[String], setting: &Setting) -> Outcome {
@@ -130,7 +130,7 @@ fn env(arguments: &[String], setting: &Setting) -> Outcome {
         .variables
         .iter()
         .map(|(name, value)| format!("{name}={value}\n"));
-    Outcome::said(lines.collect::<String>())
+    Outcome::printing(lines.collect::<String>())
 }
 
 fn print_variables(arguments: &[String], setting: &Setting) -> Outcome {
@@ -177,7 +177,7 @@ fn print_formatted(arguments: &[String]) -> Outcome {
             }
         }
         if arguments.len() == 0 || arguments.len() == before {
-            return Outcome::said(text);
+            return Outcome::printing(text);
         }
     }
 }
@@ -237,7 +237,7 @@ fn sleep(arguments: &[String]) -> Outcome {
 ///
 /// # Errors
 ///
-/// An argument that is no time, as it is.
+/// An argument that is no time is the error, unchanged.
 pub(crate) fn slept(arguments: &[impl AsRef<str>]) -> Result<Duration, &str> {
     let mut seconds = 0.0;
     for argument in arguments.iter().map(AsRef::as_ref) {
@@ -293,7 +293,7 @@ fn sequence(arguments: &[String]) -> Outcome {
         };
         number = next;
     }
-    Outcome::said(text)
+    Outcome::printing(text)
 }
 
 /// A container has the load of no process, and the time since which its pod runs.

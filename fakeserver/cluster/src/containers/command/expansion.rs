@@ -3,13 +3,13 @@
 use super::{
     Setting, Variables, arithmetic,
     grammar::List,
-    lexer::{Piece, ValueOf, Word},
+    lexer::{ValueSource, Word, WordPart},
     machine::TEXT_MAX,
 };
 
 /// The words of a command with all their values.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Expanded {
+pub(super) struct ExpandedCommand {
     /// The variables that stand in front.
     pub(super) assignments: Variables,
     pub(super) words: Vec<String>,
@@ -19,8 +19,8 @@ pub(super) struct Expanded {
 pub(super) fn substitutions(words: &[Word]) -> impl Iterator<Item = &List> {
     let pieces = words.iter().flat_map(|word| &word.pieces);
     pieces.filter_map(|piece| match piece {
-        Piece::Value {
-            of: ValueOf::Commands(list),
+        WordPart::Value {
+            of: ValueSource::Commands(list),
             ..
         } => Some(list),
         _ => None,
@@ -29,7 +29,7 @@ pub(super) fn substitutions(words: &[Word]) -> impl Iterator<Item = &List> {
 
 /// Replaces values. One without quotes is as many words as it has fields, but for assignments.
 ///
-/// `printed` has what the substitutions print, `code` is the value of `$?`.
+/// `printed` has the outputs of the substitutions, `code` is the value of `$?`.
 ///
 /// # Errors
 ///
@@ -39,8 +39,8 @@ pub(super) fn expand(
     printed: &[String],
     setting: &Setting,
     code: u8,
-) -> Result<Expanded, String> {
-    let mut expanded = Expanded::default();
+) -> Result<ExpandedCommand, String> {
+    let mut expanded = ExpandedCommand::default();
     let mut printed = printed.iter();
     let mut size = 0;
     for word in words {
@@ -48,12 +48,12 @@ pub(super) fn expand(
         let is_assignment = word.is_assignment && expanded.words.is_empty();
         for piece in &word.pieces {
             let (value, is_split) = match piece {
-                Piece::Text(text) => (text.clone(), false),
-                Piece::Value { of, is_quoted } => {
+                WordPart::Text(text) => (text.clone(), false),
+                WordPart::Value { of, is_quoted } => {
                     let value = match of {
-                        ValueOf::Commands(_) => printed.next().cloned().unwrap_or_default(),
-                        ValueOf::Variable(name) => value(name, setting, code),
-                        ValueOf::Expression(expression) => {
+                        ValueSource::Commands(_) => printed.next().cloned().unwrap_or_default(),
+                        ValueSource::Variable(name) => value(name, setting, code),
+                        ValueSource::Expression(expression) => {
                             let value_of = |name: &str| value(name, setting, code);
                             arithmetic::evaluate(expression, &value_of)?.to_string()
                         }

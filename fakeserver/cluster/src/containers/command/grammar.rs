@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::lexer::{DEPTH_MAX, Lexer, Redirection, Token, Word, is_name, unexpected};
 
-/// The words that begin what is not run here.
+/// The words that begin unsupported commands.
 const REFUSED: [&str; 4] = ["case", "function", "select", "[["];
 /// The words that have a meaning only within a compound command.
 const RESERVED: [&str; 8] = ["then", "elif", "else", "fi", "do", "done", "in", "}"];
@@ -16,9 +16,9 @@ pub(super) const SUPPORTED: &str = "this server runs plain commands, `if`, `for`
 /// Commands one after the other.
 pub(super) type List = Arc<[Step]>;
 
-/// The condition on which a command runs: the outcome of the one before.
+/// The condition on which a command runs, depending on the previous command.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Joint {
+pub(super) enum RunCondition {
     #[default]
     Always,
     Success,
@@ -28,7 +28,7 @@ pub(super) enum Joint {
 /// One command of a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Step {
-    pub(super) joint: Joint,
+    pub(super) joint: RunCondition,
     /// True after `!`.
     pub(super) is_negated: bool,
     pub(super) command: Command,
@@ -47,7 +47,7 @@ pub(super) enum Command {
 /// The branches of a condition.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct If {
-    /// Conditions, each with what follows if it holds.
+    /// Conditions, each with the list that runs if it holds.
     pub(super) branches: Vec<(List, List)>,
     pub(super) otherwise: Option<List>,
 }
@@ -70,7 +70,7 @@ pub(super) struct For {
 /// The reason why a script is not run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum ParseError {
-    /// It ends within a command or within quotes; further lines may complete it.
+    /// The script ends within a command or within quotes; further lines may complete it.
     Incomplete,
     Refused(String),
 }
@@ -84,7 +84,7 @@ struct Parser<'a> {
 ///
 /// # Errors
 ///
-/// It has something that is not run here, or an end is missing.
+/// The script has an unsupported command, or an end is missing.
 pub(super) fn parse(script: &str) -> Result<List, ParseError> {
     let chars: Vec<char> = script.chars().collect();
     let lexer = Lexer {
@@ -112,7 +112,7 @@ pub(super) fn parse_substitution(lexer: &mut Lexer<'_>) -> Result<List, ParseErr
 // === impl ParseError ===
 
 impl ParseError {
-    /// Returns the message for a script that will not go on.
+    /// Returns the message of the error.
     pub(super) fn into_message(self) -> String {
         match self {
             Self::Incomplete => {
@@ -159,22 +159,22 @@ impl<'a> Parser<'a> {
 
     fn list(&mut self, ends: &[&'static str]) -> Result<(List, &'static str), ParseError> {
         let mut steps = Vec::new();
-        let mut joint = Joint::Always;
+        let mut joint = RunCondition::Always;
         loop {
             let token = self.take()?;
             let found = ends.iter().find(|end| token.is(end));
             match token {
                 _ if let Some(end) = found => {
                     return match joint {
-                        Joint::Always if !steps.is_empty() || *end == ")" => {
+                        RunCondition::Always if !steps.is_empty() || *end == ")" => {
                             Ok((steps.into(), end))
                         }
                         _ => Err(missing()),
                     };
                 }
                 Token::Newline => {}
-                Token::Semicolon if joint == Joint::Always => {}
-                Token::End if ends.is_empty() && joint == Joint::Always => {
+                Token::Semicolon if joint == RunCondition::Always => {}
+                Token::End if ends.is_empty() && joint == RunCondition::Always => {
                     return Ok((steps.into(), ""));
                 }
                 Token::End => return Err(ParseError::Incomplete),
@@ -189,24 +189,24 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Reads what stands behind a command.
-    fn joint(&mut self, ends: &[&'static str]) -> Result<Joint, ParseError> {
+    /// Reads the separator behind a command.
+    fn joint(&mut self, ends: &[&'static str]) -> Result<RunCondition, ParseError> {
         let joint = match self.take()? {
-            Token::And => Joint::Success,
-            Token::Or => Joint::Failure,
-            Token::Semicolon | Token::Newline => Joint::Always,
+            Token::And => RunCondition::Success,
+            Token::Or => RunCondition::Failure,
+            Token::Semicolon | Token::Newline => RunCondition::Always,
             Token::Word(word) if !ends.iter().any(|end| word.literal() == Some(end)) => {
                 return Err(unexpected_word(&word));
             }
             token => {
                 self.peeked = Some(token);
-                Joint::Always
+                RunCondition::Always
             }
         };
         Ok(joint)
     }
 
-    fn step(&mut self, joint: Joint) -> Result<Step, ParseError> {
+    fn step(&mut self, joint: RunCondition) -> Result<Step, ParseError> {
         let mut is_negated = false;
         while self.peek()?.is("!") {
             self.take()?;

@@ -8,18 +8,18 @@ pub(super) const DEPTH_MAX: usize = 32;
 
 /// A part of a word.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Piece {
+pub(super) enum WordPart {
     Text(String),
     /// A value that is known when the word is expanded. Without quotes it is split at blanks.
     Value {
-        of: ValueOf,
+        of: ValueSource,
         is_quoted: bool,
     },
 }
 
 /// The source of a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum ValueOf {
+pub(super) enum ValueSource {
     /// `$NAME`, `${NAME}` or `$?`.
     Variable(String),
     /// `$(…)`: what commands print.
@@ -31,7 +31,7 @@ pub(super) enum ValueOf {
 /// A word, before its values are known. One that is quoted is there even if it is empty.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Word {
-    pub(super) pieces: Vec<Piece>,
+    pub(super) pieces: Vec<WordPart>,
     pub(super) is_quoted: bool,
     /// True if it begins with a name and `=`, both without quotes.
     pub(super) is_assignment: bool,
@@ -67,7 +67,7 @@ pub(super) struct Lexer<'a> {
     pub(super) chars: &'a [char],
     /// The index of the next character.
     pub(super) next: usize,
-    /// The levels of what is being read.
+    /// The nesting depth of the construct that is being read.
     pub(super) depth: usize,
 }
 
@@ -77,20 +77,20 @@ impl Word {
     /// Returns the text of a word that has nothing but text, and no quotes.
     pub(super) fn literal(&self) -> Option<&str> {
         match &*self.pieces {
-            [Piece::Text(text)] if !self.is_quoted => Some(text),
+            [WordPart::Text(text)] if !self.is_quoted => Some(text),
             _ => None,
         }
     }
 
     fn push(&mut self, char: char) {
         match self.pieces.last_mut() {
-            Some(Piece::Text(text)) => text.push(char),
-            _ => self.pieces.push(Piece::Text(char.to_string())),
+            Some(WordPart::Text(text)) => text.push(char),
+            _ => self.pieces.push(WordPart::Text(char.to_string())),
         }
     }
 
-    fn push_value(&mut self, of: ValueOf, is_quoted: bool) {
-        self.pieces.push(Piece::Value { of, is_quoted });
+    fn push_value(&mut self, of: ValueSource, is_quoted: bool) {
+        self.pieces.push(WordPart::Value { of, is_quoted });
     }
 }
 
@@ -101,7 +101,7 @@ impl Lexer<'_> {
     ///
     /// # Errors
     ///
-    /// It is something that is not run here, or it has no end.
+    /// The token is unsupported, or has no end.
     pub(super) fn token(&mut self) -> Result<Token, ParseError> {
         self.skip_blanks();
         let Some(char) = self.peek() else {
@@ -220,7 +220,7 @@ impl Lexer<'_> {
         }
     }
 
-    /// Reads what follows a dollar sign.
+    /// Reads the expansion behind a dollar sign.
     fn value(&mut self, word: &mut Word, is_quoted: bool) -> Result<(), ParseError> {
         if self.takes('{') {
             let name = self.take_while(|char| char != '}');
@@ -231,21 +231,21 @@ impl Lexer<'_> {
                 let error = format!("${{{name}}}: bad substitution; {SUPPORTED}");
                 return Err(ParseError::Refused(error));
             }
-            word.push_value(ValueOf::Variable(name), is_quoted);
+            word.push_value(ValueSource::Variable(name), is_quoted);
         } else if self.takes('?') {
-            word.push_value(ValueOf::Variable("?".to_owned()), is_quoted);
+            word.push_value(ValueSource::Variable("?".to_owned()), is_quoted);
         } else if self.takes('(') {
             let of = if self.takes('(') {
-                ValueOf::Expression(self.expression()?)
+                ValueSource::Expression(self.expression()?)
             } else {
-                ValueOf::Commands(parse_substitution(self)?)
+                ValueSource::Commands(parse_substitution(self)?)
             };
             word.push_value(of, is_quoted);
         } else {
             let name = self.take_while(is_name_char);
             match name.as_str() {
                 "" => word.push('$'),
-                _ => word.push_value(ValueOf::Variable(name), is_quoted),
+                _ => word.push_value(ValueSource::Variable(name), is_quoted),
             }
         }
         Ok(())

@@ -1,4 +1,4 @@
-//! The evaluation of scripts: a stack of what is under way, of which each step does one thing.
+//! The evaluation of scripts: a stack of frames, of which each step advances one.
 
 use std::{collections::VecDeque, sync::Arc};
 
@@ -8,15 +8,15 @@ use jiff::Timestamp;
 use super::{
     Action, Flow, Outcome, Setting, Variables,
     expansion::{self, substitutions},
-    grammar::{Command, For, If, Joint, List, Loop},
+    grammar::{Command, For, If, List, Loop, RunCondition},
     lexer::{Redirection, Word},
     run_in_script,
 };
 use crate::containers::log::OutputStream;
 
-/// The code of a script that cannot go on.
+/// The exit code of an aborted script.
 const ABORTED: u8 = 2;
-/// The bytes of the words of a command, of what a substitution prints, and by which variables may grow.
+/// The maximum size in bytes of the words of a command, of the output of a substitution, and of the growth of variables.
 pub(super) const TEXT_MAX: usize = 64 * 1024;
 
 /// A script under way.
@@ -35,7 +35,7 @@ pub(super) struct Machine {
     variables_max: usize,
 }
 
-/// Something that is under way, above what it is a part of.
+/// A construct that is being evaluated. The frame below is the enclosing construct.
 enum Frame {
     List {
         list: List,
@@ -91,7 +91,7 @@ impl Machine {
         }
     }
 
-    /// Begins with a script, when what is under way has ended.
+    /// Begins a script when all frames have ended.
     pub(super) fn begin(&mut self, list: List) {
         self.push_list(list, false);
     }
@@ -141,7 +141,7 @@ impl Machine {
         true
     }
 
-    /// Performs what a command has come to.
+    /// Performs the outcome of a command.
     pub(super) fn take(&mut self, outcome: Outcome) {
         self.code = outcome.code;
         for action in outcome.actions {
@@ -158,7 +158,7 @@ impl Machine {
         }
     }
 
-    /// Ends as a shell does that cannot go on.
+    /// Ends the script as a shell does after a fatal error.
     pub(super) fn abort(&mut self, error: &str) {
         self.frames.clear();
         self.take(Outcome::failed(&format!("sh: {error}\n"), ABORTED));
@@ -193,9 +193,9 @@ impl Machine {
             is_condition,
         });
         let is_wanted = match step.joint {
-            Joint::Always => true,
-            Joint::Success => self.code == 0,
-            Joint::Failure => self.code != 0,
+            RunCondition::Always => true,
+            RunCondition::Success => self.code == 0,
+            RunCondition::Failure => self.code != 0,
         };
         if !is_wanted {
             return;
@@ -274,7 +274,7 @@ impl Machine {
         self.push_list(list, is_in_body);
     }
 
-    /// Runs the next substitution of words, or what they are for when all values are known.
+    /// Runs the next substitution of words, or uses the words when all values are known.
     fn step_words(
         &mut self,
         words: Arc<[Word]>,
@@ -392,7 +392,7 @@ impl Machine {
                 *is_condition
                     || list
                         .get(*next)
-                        .is_some_and(|step| step.joint != Joint::Always)
+                        .is_some_and(|step| step.joint != RunCondition::Always)
             }
             Frame::Negated => true,
             _ => false,
@@ -408,7 +408,7 @@ impl Machine {
         self.has_exited |= self.frames.is_empty();
     }
 
-    /// Leaves so many loops, the last of them only for its next turn if `is_continued`.
+    /// Leaves `levels` loops; if `is_continued`, the outermost of them continues with its next turn.
     fn leave(&mut self, levels: usize, is_continued: bool) {
         let within = self.frames.iter().rev();
         let within = within.take_while(|frame| !matches!(frame, Frame::Capture { .. }));
@@ -418,7 +418,7 @@ impl Machine {
             .filter(|(_, frame)| is_loop(frame))
             .map(|(above, _)| above)
             .collect();
-        // There are no more loops than that, or none at all.
+        // A shell ignores `break` outside of loops, and leaves all loops if the number is too high.
         let Some(above) = loops.get(levels.min(loops.len()).wrapping_sub(1)) else {
             return;
         };
@@ -439,7 +439,7 @@ fn size(variables: &[(String, String)]) -> usize {
     sizes.sum()
 }
 
-/// Returns where redirections, one after the other, send what goes to a stream.
+/// Returns the stream to which redirections, applied in order, send the output to a stream.
 fn redirected(redirections: &[Redirection], stream: OutputStream) -> Option<OutputStream> {
     let (mut stdout, mut stderr) = (Some(OutputStream::Stdout), Some(OutputStream::Stderr));
     for redirection in redirections {

@@ -86,16 +86,16 @@ struct Outcome {
     flow: Flow,
 }
 
-/// The place where a script goes on.
+/// The place where a script continues.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Flow {
     #[default]
     Next,
     /// At its end.
     Exit,
-    /// After so many loops.
+    /// Behind this number of enclosing loops.
     Break(usize),
-    /// At the next turn of the last of so many loops.
+    /// At the next turn of the outermost of this number of loops.
     Continue(usize),
 }
 
@@ -105,12 +105,12 @@ impl Setting {
     fn variable(&self, name: &str) -> Option<&str> {
         let mut values = self.variables.iter().rev();
         values
-            .find(|(known, _)| known == name)
+            .find(|(own, _)| own == name)
             .map(|(_, value)| value.as_str())
     }
 
     fn set(&mut self, name: &str, value: &str) {
-        self.variables.retain(|(known, _)| known != name);
+        self.variables.retain(|(own, _)| own != name);
         self.variables.push((name.to_owned(), value.to_owned()));
     }
 }
@@ -165,7 +165,7 @@ impl Program {
         }
     }
 
-    /// Returns the next action. After [`Action::Exit`] there is none.
+    /// Returns the next action. [`Action::Exit`] is the last one.
     pub(crate) fn next(&mut self, now: Timestamp) -> Action {
         for _ in 0..STEPS_MAX {
             if let Some(action) = self.machine.pop_action() {
@@ -285,8 +285,8 @@ fn run_in_script(machine: &mut Machine, name: &str, arguments: &[String], now: T
             }
             Outcome::default()
         }
-        (known, _) if COMMANDS.contains(&known) => {
-            builtin::run(known, arguments, &machine.setting, now)
+        (command, _) if COMMANDS.contains(&command) => {
+            builtin::run(command, arguments, &machine.setting, now)
         }
         _ => {
             let error = format!("sh: {name}: not found; {}\n", offer());
@@ -304,7 +304,7 @@ fn offer() -> String {
 // === impl Outcome ===
 
 impl Outcome {
-    fn said(text: impl Into<Bytes>) -> Self {
+    fn printing(text: impl Into<Bytes>) -> Self {
         Self {
             actions: vec![Action::Write(OutputStream::Stdout, text.into())],
             ..Self::default()

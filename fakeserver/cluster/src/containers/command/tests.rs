@@ -4,9 +4,9 @@ use super::*;
 
 const NOW: Timestamp = Timestamp::constant(1_767_225_600, 0);
 
-/// The outputs and the code of a command; what it sleeps, and where it reads its input.
+/// The outputs and the exit code of a command, the time that it slept, and the actions at which it read its input.
 #[derive(Debug, Default, PartialEq, Eq)]
-struct Performed {
+struct CommandResult {
     stdout: String,
     stderr: String,
     slept: Duration,
@@ -28,12 +28,12 @@ fn setting() -> Setting {
 }
 
 /// Performs a command with these lines of input.
-fn perform(words: &[&str], input: &str) -> Performed {
+fn perform(words: &[&str], input: &str) -> CommandResult {
     let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
     let mut program = Program::new(&words, setting(), NOW);
-    let mut performed = Performed::default();
+    let mut performed = CommandResult::default();
     let mut lines = input.lines();
-    let write = |stream, bytes: &[u8], performed: &mut Performed| {
+    let write = |stream, bytes: &[u8], performed: &mut CommandResult| {
         let text = str::from_utf8(bytes).unwrap();
         match stream {
             OutputStream::Stdout => performed.stdout.push_str(text),
@@ -61,7 +61,7 @@ fn perform(words: &[&str], input: &str) -> Performed {
 
 /// The standard output of a command that succeeds.
 #[track_caller]
-fn said(words: &[&str]) -> String {
+fn stdout_of(words: &[&str]) -> String {
     let performed = perform(words, "");
     assert_eq!((performed.code, &*performed.stderr), (0, ""), "{words:?}");
     performed.stdout
@@ -74,25 +74,25 @@ fn failed(words: &[&str]) -> (String, u8) {
 }
 
 #[test]
-fn commands_do_what_they_do_in_a_container() {
-    assert_eq!(said(&["echo", "-n", "a", "b"]), "a b");
-    assert_eq!(said(&["/bin/echo", "-e", "a\\nb"]), "a\nb\n");
-    assert_eq!(said(&["echo", "-x"]), "-x\n");
-    assert_eq!(said(&["cat", "/etc/config/key"]), "value\n");
-    assert_eq!(said(&["ls", "-l", "/etc"]), "config\n");
-    assert_eq!(said(&["env"]), "A=1\nB=two words\n");
-    assert_eq!(said(&["printenv", "B"]), "two words\n");
+fn commands_work_as_in_a_container() {
+    assert_eq!(stdout_of(&["echo", "-n", "a", "b"]), "a b");
+    assert_eq!(stdout_of(&["/bin/echo", "-e", "a\\nb"]), "a\nb\n");
+    assert_eq!(stdout_of(&["echo", "-x"]), "-x\n");
+    assert_eq!(stdout_of(&["cat", "/etc/config/key"]), "value\n");
+    assert_eq!(stdout_of(&["ls", "-l", "/etc"]), "config\n");
+    assert_eq!(stdout_of(&["env"]), "A=1\nB=two words\n");
+    assert_eq!(stdout_of(&["printenv", "B"]), "two words\n");
     assert_eq!(
-        said(&["printf", "%s=%d%%\\n", "a", "1", "b"]),
+        stdout_of(&["printf", "%s=%d%%\\n", "a", "1", "b"]),
         "a=1%\nb=0%\n"
     );
-    assert_eq!(said(&["printf", "a", "b"]), "a");
+    assert_eq!(stdout_of(&["printf", "a", "b"]), "a");
     assert_eq!(failed(&["printf", "%x", "1"]).1, 1);
-    assert_eq!(said(&["hostname"]), "p\n");
-    assert_eq!(said(&["pwd"]), "/\n");
-    assert_eq!(said(&["date"]), "Thu Jan  1 00:00:00 UTC 2026\n");
-    assert_eq!(said(&["date", "-u", "+%Y"]), "2026\n");
-    assert_eq!(said(&["true", "anything"]), "");
+    assert_eq!(stdout_of(&["hostname"]), "p\n");
+    assert_eq!(stdout_of(&["pwd"]), "/\n");
+    assert_eq!(stdout_of(&["date"]), "Thu Jan  1 00:00:00 UTC 2026\n");
+    assert_eq!(stdout_of(&["date", "-u", "+%Y"]), "2026\n");
+    assert_eq!(stdout_of(&["true", "anything"]), "");
     assert_eq!(failed(&["false"]), (String::new(), 1));
     assert_eq!(failed(&["printenv", "X"]), (String::new(), 1));
     assert_eq!(
@@ -139,7 +139,7 @@ fn commands_that_there_are_not_are_refused_in_a_runtimes_words() {
 
 #[test]
 fn a_script_runs_command_by_command() {
-    let sh = |script: &str| said(&["sh", "-c", script]);
+    let sh = |script: &str| stdout_of(&["sh", "-c", script]);
     assert_eq!(sh("echo $A; echo \"$B\"; echo '$A'"), "1\ntwo words\n$A\n");
     assert_eq!(sh("true && echo a || echo b"), "a\n");
     assert_eq!(sh("false && echo a || echo b"), "b\n");
@@ -154,7 +154,7 @@ fn a_script_runs_command_by_command() {
         ("a\n".to_owned(), 3)
     );
     assert_eq!(failed(&["bash", "-ec", "false; echo b"]).1, 1);
-    assert_eq!(said(&["sh", "-ec", "false || true; echo b"]), "b\n");
+    assert_eq!(stdout_of(&["sh", "-ec", "false || true; echo b"]), "b\n");
     assert_eq!(sh("'if'=1 2>/dev/null || echo \\; a\\\n b"), "; a b\n");
     assert_eq!(failed(&["sh", "-c", "echo a | cat"]).1, 2);
     assert_eq!(failed(&["sh", "-c"]).1, 2);
@@ -178,7 +178,7 @@ fn a_shell_without_a_script_reads_commands() {
 }
 
 #[test]
-fn a_program_of_the_user_writes_what_it_is_told() {
+fn a_finished_program_writes_its_output_and_exits() {
     let mut program = Program::finished(ExecOutput::new("out").with_exit_code(7));
     assert_eq!(
         program.next(NOW),
@@ -189,7 +189,7 @@ fn a_program_of_the_user_writes_what_it_is_told() {
 
 #[test]
 fn scripts_have_loops_and_conditions() {
-    let sh = |script: &str| said(&["sh", "-c", script]);
+    let sh = |script: &str| stdout_of(&["sh", "-c", script]);
     assert_eq!(
         sh("for i in $(seq 1 3); do echo $i; sleep 1; done"),
         "1\n2\n3\n"
@@ -209,8 +209,8 @@ fn scripts_have_loops_and_conditions() {
     );
     let branches =
         "if [ $X = 1 ]; then echo one; elif [ $X = 2 ]; then echo two; else echo more; fi";
-    for (value, told) in [("1", "one\n"), ("2", "two\n"), ("3", "more\n")] {
-        assert_eq!(sh(&format!("X={value}; {branches}")), told);
+    for (value, expected) in [("1", "one\n"), ("2", "two\n"), ("3", "more\n")] {
+        assert_eq!(sh(&format!("X={value}; {branches}")), expected);
     }
     assert_eq!(sh("if false; then echo a; fi && echo b"), "b\n");
     assert_eq!(
@@ -228,8 +228,8 @@ fn scripts_have_loops_and_conditions() {
 }
 
 #[test]
-fn substitutions_are_what_commands_print() {
-    let sh = |script: &str| said(&["sh", "-c", script]);
+fn substitutions_have_the_output_of_commands() {
+    let sh = |script: &str| stdout_of(&["sh", "-c", script]);
     assert_eq!(
         sh("A=2; echo \"$(A=3; echo $A; echo)\" $(echo $A)"),
         "3 2\n"
@@ -312,16 +312,16 @@ fn tests_compare_texts_numbers_and_files() {
 
 #[test]
 fn sequences_and_uptimes_are_printed() {
-    assert_eq!(said(&["seq", "3"]), "1\n2\n3\n");
-    assert_eq!(said(&["seq", "5", "-2", "1"]), "5\n3\n1\n");
-    assert_eq!(said(&["seq", "2", "1"]), "");
+    assert_eq!(stdout_of(&["seq", "3"]), "1\n2\n3\n");
+    assert_eq!(stdout_of(&["seq", "5", "-2", "1"]), "5\n3\n1\n");
+    assert_eq!(stdout_of(&["seq", "2", "1"]), "");
     assert_eq!(failed(&["seq", "1", "0", "2"]).1, 1);
     assert_eq!(failed(&["seq", "one"]).1, 1);
     assert_eq!(failed(&["seq"]).1, 1);
     let error = failed(&["seq", "1", "9223372036854775807"]).0;
     assert!(error.contains("ask for fewer"), "{error}");
     assert_eq!(
-        said(&["uptime"]),
+        stdout_of(&["uptime"]),
         " 00:00:00 up 1 day, 2:03,  0 users,  load average: 0.00, 0.00, 0.00\n"
     );
     assert_eq!(failed(&["uptime", "-p"]).1, 1);
@@ -367,7 +367,7 @@ fn a_script_without_end_pauses_and_is_bounded() {
 
 proptest::proptest! {
     #[test]
-    fn any_script_goes_on_or_ends(
+    fn any_script_makes_progress_or_ends(
         parts in proptest::collection::vec(proptest::sample::select(PARTS), 0..40),
         text in ".{0,60}",
     ) {

@@ -1,11 +1,11 @@
 //! Deployments are rolled out and scaled: replica sets grow and shrink, and endpoints follow.
 
 use super::{
-    Step,
+    Tick,
     queue::{Action, PodRef},
 };
 use crate::simulated::{
-    print::{About, Mode},
+    print::{EventSubject, Mode},
     prototypes::PodPhase,
     shape,
     world::{Owner, Pod, forget},
@@ -16,16 +16,16 @@ const BURST: usize = 20;
 /// The number of replica sets without pods that are kept.
 const SETS_KEPT: usize = 3;
 
-// === impl Step ===
+// === impl Tick ===
 
-impl Step<'_, '_, '_> {
+impl Tick<'_, '_, '_> {
     /// Begins the rollout of a deployment.
     pub(super) fn roll_out(&mut self) {
         let Some(number) = self.some_app() else {
             return;
         };
         let app = self.world.app(number);
-        // One at a time.
+        // A roll-out replaces one pod at a time.
         let older = app.sets.iter().rev().skip(1);
         if older.map(|set| set.pods.len()).sum::<usize>() > 0 {
             return;
@@ -82,7 +82,7 @@ impl Step<'_, '_, '_> {
         }
     }
 
-    /// Brings the pods of a deployment nearer to what is wanted, and tells how far they are.
+    /// Brings the pods of a deployment nearer to the desired state, and updates the status.
     pub(super) fn sync(&mut self, number: u32) {
         let second = self.second();
         let app = self.world.app_mut(number);
@@ -232,7 +232,7 @@ impl Step<'_, '_, '_> {
     fn tell_of_app(&mut self, number: u32, message: &str) {
         let second = self.second();
         let app = self.world.app(number);
-        let about = About {
+        let about = EventSubject {
             kind: "Deployment",
             api_version: "apps/v1",
             namespace: &self.world.namespaces[app.namespace as usize].name,

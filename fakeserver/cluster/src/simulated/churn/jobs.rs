@@ -1,6 +1,6 @@
 //! Cron jobs run: each run creates a job and its pod, and deletes older runs.
 
-use super::{Step, queue::PodRef};
+use super::{Tick, queue::PodRef};
 use crate::simulated::{
     print::Mode,
     prototypes::PodPhase,
@@ -8,9 +8,9 @@ use crate::simulated::{
     world::Owner,
 };
 
-// === impl Step ===
+// === impl Tick ===
 
-impl Step<'_, '_, '_> {
+impl Tick<'_, '_, '_> {
     /// Begins a run of a cron job.
     pub(super) fn begin_job(&mut self) {
         let count = self.world.crons.len();

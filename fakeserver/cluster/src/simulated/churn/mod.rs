@@ -29,8 +29,8 @@ pub(super) struct Machine {
     background: usize,
 }
 
-/// One tick at work.
-struct Step<'a, 'p, 't> {
+/// The execution of one tick.
+struct Tick<'a, 'p, 't> {
     world: &'a mut World,
     printer: &'a mut Printer<'p, 't>,
     queue: &'a mut Queue,
@@ -86,10 +86,10 @@ impl Machine {
         world: &mut World,
         printer: &mut Printer<'_, '_>,
         now: i64,
-        work: impl FnOnce(&mut Step<'_, '_, '_>, &Churn),
+        work: impl FnOnce(&mut Tick<'_, '_, '_>, &Churn),
     ) -> u32 {
         let before = printer.written;
-        let mut step = Step {
+        let mut step = Tick {
             world,
             printer,
             queue: &mut self.queue,
@@ -102,9 +102,9 @@ impl Machine {
     }
 }
 
-// === impl Step ===
+// === impl Tick ===
 
-impl Step<'_, '_, '_> {
+impl Tick<'_, '_, '_> {
     /// Begins something new.
     fn begin(&mut self, churn: &Churn) {
         let Churn {
@@ -148,7 +148,7 @@ impl Step<'_, '_, '_> {
         }
     }
 
-    /// As objects write times.
+    /// Returns the time as objects write it.
     fn second(&self) -> i64 {
         self.now.div_euclid(1_000)
     }

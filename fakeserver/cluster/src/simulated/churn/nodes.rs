@@ -3,13 +3,13 @@
 use std::time::Duration;
 
 use super::{
-    Step,
+    Tick,
     apps::is_on_a_node,
     queue::{Action, PodRef, Queue},
 };
 use crate::simulated::{
     options::Churn,
-    print::{About, Mode},
+    print::{EventSubject, Mode},
     prototypes::PodPhase,
     world::{Owner, World},
 };
@@ -44,9 +44,9 @@ fn milliseconds(interval: Duration) -> i64 {
         .max(1)
 }
 
-// === impl Step ===
+// === impl Tick ===
 
-impl Step<'_, '_, '_> {
+impl Tick<'_, '_, '_> {
     pub(super) fn renew(&mut self, number: u32, churn: &Churn) {
         let Some(interval) = churn.lease_interval else {
             return;
@@ -148,7 +148,7 @@ impl Step<'_, '_, '_> {
     fn tell_of_node(&mut self, number: u32, reason: &str, message: &str) {
         let second = self.second();
         let node = self.world.node(number);
-        let about = About {
+        let about = EventSubject {
             kind: "Node",
             api_version: "v1",
             namespace: "",

@@ -1,7 +1,7 @@
 //! Pods are bound, start, crash and stop.
 
 use super::{
-    Step,
+    Tick,
     queue::{Action, PodRef},
 };
 use crate::simulated::{
@@ -13,9 +13,9 @@ use crate::simulated::{
 /// The number of draws for a pod that may crash.
 const CRASHES_TRIED: usize = 8;
 
-// === impl Step ===
+// === impl Tick ===
 
-impl Step<'_, '_, '_> {
+impl Tick<'_, '_, '_> {
     /// Makes a pod, which the scheduler sees a moment later.
     pub(super) fn create_pod(&mut self, owner: Owner) {
         let second = self.second();
@@ -70,7 +70,7 @@ impl Step<'_, '_, '_> {
         }
         let second = self.second();
         if let Some(pod) = self.world.pods.get_mut(pod.number) {
-            // It is ready five seconds after it was started.
+            // A pod is ready five seconds after its start.
             pod.started = second - 5;
         }
         if !self.turn(pod, PodPhase::Running) {

@@ -10,8 +10,8 @@ use uuid::Uuid;
 
 use self::text::{addresses, derived, hex, time};
 use super::{
-    hole::{Hole, Values},
-    prototypes::Stencils,
+    hole::{Placeholder, Values},
+    prototypes::Prototypes,
     world::{Node, Pod, World},
 };
 
@@ -23,15 +23,15 @@ pub(super) use self::{
 /// The effect of a write on an existing object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Mode {
-    /// Nothing, if there is one of that name already.
+    /// Creates the object, unless one of the same name exists.
     Create,
-    /// Nothing, if it has gone.
+    /// Updates the object, unless it is gone.
     Update,
 }
 
-/// An event about something.
+/// The object that an event is about.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct About<'a> {
+pub(super) struct EventSubject<'a> {
     pub(super) kind: &'a str,
     pub(super) api_version: &'a str,
     pub(super) namespace: &'a str,
@@ -43,7 +43,7 @@ pub(super) struct About<'a> {
 /// Prints objects in a transaction.
 pub(super) struct Printer<'a, 't> {
     pub(super) tx: &'a mut Transaction<'t>,
-    pub(super) stencils: &'a Stencils,
+    pub(super) prototypes: &'a Prototypes,
     /// The number of its writes.
     pub(super) written: u32,
 }
@@ -56,31 +56,31 @@ impl Printer<'_, '_> {
         let namespace = &world.namespaces[number];
         let (uid, created) = (namespace.uid.to_string(), time(namespace.created));
         let values = Values::new().with_all([
-            (Hole::Name, &*namespace.name),
-            (Hole::Namespace, &namespace.name),
-            (Hole::Uid, &uid),
-            (Hole::Created, &created),
-            (Hole::App, namespace.team),
-            (Hole::Kind, namespace.environment),
+            (Placeholder::Name, &*namespace.name),
+            (Placeholder::Namespace, &namespace.name),
+            (Placeholder::Uid, &uid),
+            (Placeholder::Created, &created),
+            (Placeholder::App, namespace.team),
+            (Placeholder::Kind, namespace.environment),
         ]);
         let key = ObjectKey::cluster(core::namespace::KIND.storage().clone(), &namespace.name);
-        let stencils = self.stencils;
-        self.put(&key, &stencils.namespace, &values, Mode::Create);
+        let prototypes = self.prototypes;
+        self.put(&key, &prototypes.namespace, &values, Mode::Create);
         let others = [
             (
                 core::service_account::KIND.storage(),
                 "default",
-                &stencils.service_account,
+                &prototypes.service_account,
             ),
             (
                 core::config_map::KIND.storage(),
                 "kube-root-ca.crt",
-                &stencils.root_certificate,
+                &prototypes.root_certificate,
             ),
         ];
         for (index, (resource, name, stencil)) in others.into_iter().enumerate() {
             let uid = derived(namespace.uid, index).to_string();
-            let values = values.clone().with(Hole::Uid, &uid);
+            let values = values.clone().with(Placeholder::Uid, &uid);
             let key = ObjectKey::namespaced(resource.clone(), &namespace.name, name);
             self.put(&key, stencil, &values, Mode::Create);
         }
@@ -98,29 +98,29 @@ impl Printer<'_, '_> {
         let machine = world.machine.name();
         let [[cpu, memory], [for_pods, memory_for_pods]] = world.machine.resources();
         let values = Values::new().with_all([
-            (Hole::Name, &*node.name),
-            (Hole::Uid, &uids[0]),
-            (Hole::OwnerUid, &uids[1]),
-            (Hole::Created, &created),
-            (Hole::Ready, &ready),
-            (Hole::Ended, &lost),
-            (Hole::Renewed, &reported),
-            (Hole::Zone, node.zone),
-            (Hole::HostIp, &host),
-            (Hole::PodIp, &range),
-            (Hole::Number, &id),
-            (Hole::Digest, &digest),
-            (Hole::Pods, &pods),
-            (Hole::InstanceType, &machine),
-            (Hole::Cpu, &cpu),
-            (Hole::Memory, &memory),
-            (Hole::AllocatableCpu, &for_pods),
-            (Hole::AllocatableMemory, &memory_for_pods),
+            (Placeholder::Name, &*node.name),
+            (Placeholder::Uid, &uids[0]),
+            (Placeholder::OwnerUid, &uids[1]),
+            (Placeholder::Created, &created),
+            (Placeholder::Ready, &ready),
+            (Placeholder::Ended, &lost),
+            (Placeholder::Renewed, &reported),
+            (Placeholder::Zone, node.zone),
+            (Placeholder::HostIp, &host),
+            (Placeholder::PodIp, &range),
+            (Placeholder::Number, &id),
+            (Placeholder::Digest, &digest),
+            (Placeholder::Pods, &pods),
+            (Placeholder::InstanceType, &machine),
+            (Placeholder::Cpu, &cpu),
+            (Placeholder::Memory, &memory),
+            (Placeholder::AllocatableCpu, &for_pods),
+            (Placeholder::AllocatableMemory, &memory_for_pods),
         ]);
         let key = ObjectKey::cluster(core::node::KIND.storage().clone(), &node.name);
         let stencil = match node.lost {
-            None => &self.stencils.node,
-            Some(_) => &self.stencils.lost_node,
+            None => &self.prototypes.node,
+            Some(_) => &self.prototypes.lost_node,
         };
         self.put(&key, stencil, &values, mode)
     }
@@ -133,22 +133,22 @@ impl Printer<'_, '_> {
         let renewed = time(second);
         let precise = format!("{}.{millisecond:03}000Z", renewed.trim_end_matches('Z'));
         let values = Values::new().with_all([
-            (Hole::Name, &*node.name),
-            (Hole::Namespace, "kube-node-lease"),
-            (Hole::Uid, &uids[0]),
-            (Hole::OwnerUid, &uids[1]),
-            (Hole::Created, &created),
-            (Hole::Ready, &renewed),
-            (Hole::Renewed, &precise),
+            (Placeholder::Name, &*node.name),
+            (Placeholder::Namespace, "kube-node-lease"),
+            (Placeholder::Uid, &uids[0]),
+            (Placeholder::OwnerUid, &uids[1]),
+            (Placeholder::Created, &created),
+            (Placeholder::Ready, &renewed),
+            (Placeholder::Renewed, &precise),
         ]);
         let leases = coordination::lease::KIND.storage().clone();
         let key = ObjectKey::namespaced(leases, "kube-node-lease", &node.name);
-        self.put(&key, &self.stencils.lease, &values, mode)
+        self.put(&key, &self.prototypes.lease, &values, mode)
     }
 
     pub(super) fn pod(&mut self, world: &World, pod: &Pod, mode: Mode) -> bool {
         let strings = PodStrings::of(world, pod);
-        let stencil = self.stencils.pod(world.profile(pod), pod.phase);
+        let stencil = self.prototypes.pod(world.profile(pod), pod.phase);
         self.put(&strings.key(), stencil, &strings.values(), mode)
     }
 
@@ -159,7 +159,7 @@ impl Printer<'_, '_> {
     /// Prints an event.
     pub(super) fn event(
         &mut self,
-        about: About<'_>,
+        about: EventSubject<'_>,
         (component, reason, message): (&str, &str, &str),
         now: i64,
     ) {
@@ -173,23 +173,23 @@ impl Printer<'_, '_> {
         let uid = derived(about.uid, usize::try_from(self.tx.revision()).unwrap_or(0)).to_string();
         let (owner, created) = (about.uid.to_string(), time(now));
         let values = Values::new().with_all([
-            (Hole::Name, &*name),
-            (Hole::Namespace, namespace),
-            (Hole::Uid, &uid),
-            (Hole::Created, &created),
-            (Hole::ApiVersion, about.api_version),
-            (Hole::Kind, about.kind),
-            (Hole::App, about.namespace),
-            (Hole::Owner, about.name),
-            (Hole::OwnerUid, &owner),
-            (Hole::ObjectVersion, &revision),
-            (Hole::Reason, reason),
-            (Hole::Message, message),
-            (Hole::Component, component),
-            (Hole::Node, about.node),
+            (Placeholder::Name, &*name),
+            (Placeholder::Namespace, namespace),
+            (Placeholder::Uid, &uid),
+            (Placeholder::Created, &created),
+            (Placeholder::ApiVersion, about.api_version),
+            (Placeholder::Kind, about.kind),
+            (Placeholder::App, about.namespace),
+            (Placeholder::Owner, about.name),
+            (Placeholder::OwnerUid, &owner),
+            (Placeholder::ObjectVersion, &revision),
+            (Placeholder::Reason, reason),
+            (Placeholder::Message, message),
+            (Placeholder::Component, component),
+            (Placeholder::Node, about.node),
         ]);
         let key = ObjectKey::namespaced(core::event::KIND.storage().clone(), namespace, &name);
-        self.put(&key, &self.stencils.event, &values, Mode::Create);
+        self.put(&key, &self.prototypes.event, &values, Mode::Create);
     }
 
     fn put(&mut self, key: &ObjectKey, stencil: &Stencil, values: &Values<'_>, mode: Mode) -> bool {

@@ -5,11 +5,11 @@ use fakeserver_server::store::ObjectKey;
 use uuid::Uuid;
 
 use super::{
-    About,
+    EventSubject,
     text::{addresses, digest, hex, job_name, text, time, version},
 };
 use crate::simulated::{
-    hole::{Hole, Values},
+    hole::{Placeholder, Values},
     prototypes::PodPhase,
     world::{Owner, Pod, World},
 };
@@ -101,26 +101,26 @@ impl<'a> PodStrings<'a> {
 
     pub(in crate::simulated) fn values(&self) -> Values<'_> {
         Values::new().with_all([
-            (Hole::Name, &*self.name),
-            (Hole::Namespace, self.namespace),
-            (Hole::Uid, &self.uids[0]),
-            (Hole::OwnerUid, &self.uids[1]),
-            (Hole::Owner, &self.owner),
-            (Hole::App, self.app),
-            (Hole::Hash, self.hash),
-            (Hole::Node, self.node),
-            (Hole::Zone, self.zone),
-            (Hole::PodIp, &self.addresses[0]),
-            (Hole::HostIp, &self.addresses[1]),
-            (Hole::Created, &self.times[0]),
-            (Hole::Started, &self.times[1]),
-            (Hole::Ready, &self.times[2]),
-            (Hole::Ended, &self.times[3]),
-            (Hole::Version, &self.version),
-            (Hole::Digest, &self.digest),
-            (Hole::ContainerA, &self.containers[0]),
-            (Hole::ContainerB, &self.containers[1]),
-            (Hole::Restarts, &self.restarts),
+            (Placeholder::Name, &*self.name),
+            (Placeholder::Namespace, self.namespace),
+            (Placeholder::Uid, &self.uids[0]),
+            (Placeholder::OwnerUid, &self.uids[1]),
+            (Placeholder::Owner, &self.owner),
+            (Placeholder::App, self.app),
+            (Placeholder::Hash, self.hash),
+            (Placeholder::Node, self.node),
+            (Placeholder::Zone, self.zone),
+            (Placeholder::PodIp, &self.addresses[0]),
+            (Placeholder::HostIp, &self.addresses[1]),
+            (Placeholder::Created, &self.times[0]),
+            (Placeholder::Started, &self.times[1]),
+            (Placeholder::Ready, &self.times[2]),
+            (Placeholder::Ended, &self.times[3]),
+            (Placeholder::Version, &self.version),
+            (Placeholder::Digest, &self.digest),
+            (Placeholder::ContainerA, &self.containers[0]),
+            (Placeholder::ContainerB, &self.containers[1]),
+            (Placeholder::Restarts, &self.restarts),
         ])
     }
 
@@ -134,8 +134,8 @@ impl<'a> PodStrings<'a> {
 }
 
 /// Returns the subject of an event about a pod.
-pub(in crate::simulated) fn about<'a>(strings: &'a PodStrings<'a>, pod: &Pod) -> About<'a> {
-    About {
+pub(in crate::simulated) fn about<'a>(strings: &'a PodStrings<'a>, pod: &Pod) -> EventSubject<'a> {
+    EventSubject {
         kind: "Pod",
         api_version: "v1",
         namespace: strings.namespace,

@@ -11,12 +11,12 @@ use crate::{
     workloads::template_hash as hash_of,
 };
 
-/// The hash of what the pods of a revision are made of.
+/// Returns the hash of the pod template of a revision.
 pub(in crate::simulated) fn template_hash(app: &App, revision: u32) -> String {
     hash_of(&json!([&*app.name, app.uid.to_string(), revision]), 0)
 }
 
-/// As objects write times.
+/// Prints a time as objects write it.
 pub(in crate::simulated) fn time(second: i64) -> String {
     Timestamp::from_second(second)
         .unwrap_or(Timestamp::MAX)

@@ -10,7 +10,7 @@ use super::{
 };
 
 use crate::simulated::{
-    hole::{Hole, Values},
+    hole::{Placeholder, Values},
     prototypes::SliceStencil,
     world::{App, Cron, Job, Pod, World},
 };
@@ -24,37 +24,37 @@ impl Printer<'_, '_> {
         let created = time(app.created);
         let data = hex(app.uid, 7);
         let address = service_address(app.number);
-        let stencils = self.stencils;
+        let prototypes = self.prototypes;
         let parts = [
             (
                 core::config_map::KIND.storage(),
                 "-config",
-                &stencils.config_map,
+                &prototypes.config_map,
                 derived(app.uid, 1),
             ),
             (
                 core::secret::KIND.storage(),
                 "-credentials",
-                &stencils.secret,
+                &prototypes.secret,
                 derived(app.uid, 2),
             ),
             (
                 core::service::KIND.storage(),
                 "",
-                &stencils.service,
+                &prototypes.service,
                 app.service,
             ),
         ];
         for (resource, ending, stencil, uid) in parts {
             let (name, uid) = (format!("{}{ending}", app.name), uid.to_string());
             let values = Values::new().with_all([
-                (Hole::Name, &*name),
-                (Hole::Namespace, namespace),
-                (Hole::Uid, &uid),
-                (Hole::Created, &created),
-                (Hole::App, &app.name),
-                (Hole::Data, &data),
-                (Hole::ClusterIp, &address),
+                (Placeholder::Name, &*name),
+                (Placeholder::Namespace, namespace),
+                (Placeholder::Uid, &uid),
+                (Placeholder::Created, &created),
+                (Placeholder::App, &app.name),
+                (Placeholder::Data, &data),
+                (Placeholder::ClusterIp, &address),
             ]);
             let key = ObjectKey::namespaced(resource.clone(), namespace, &name);
             self.put(&key, stencil, &values, Mode::Create);
@@ -85,29 +85,29 @@ impl Printer<'_, '_> {
             [app.replicas, newest.revision, app.generation].map(|number| number.to_string());
         let set_name = format!("{}-{}", app.name, newest.hash);
         let values = Values::new().with_all([
-            (Hole::Name, &*app.name),
-            (Hole::Namespace, namespace),
-            (Hole::Uid, &uid),
-            (Hole::Created, &created),
-            (Hole::Ready, &changed),
-            (Hole::App, &app.name),
-            (Hole::Owner, &set_name),
-            (Hole::Version, &version),
-            (Hole::Digest, &digest),
-            (Hole::Replicas, &replicas),
-            (Hole::Revision, &revision),
-            (Hole::Generation, &generation),
-            (Hole::Number, &numbers[0]),
-            (Hole::UpdatedReplicas, &numbers[1]),
-            (Hole::ReadyReplicas, &numbers[2]),
-            (Hole::MissingReplicas, &numbers[3]),
+            (Placeholder::Name, &*app.name),
+            (Placeholder::Namespace, namespace),
+            (Placeholder::Uid, &uid),
+            (Placeholder::Created, &created),
+            (Placeholder::Ready, &changed),
+            (Placeholder::App, &app.name),
+            (Placeholder::Owner, &set_name),
+            (Placeholder::Version, &version),
+            (Placeholder::Digest, &digest),
+            (Placeholder::Replicas, &replicas),
+            (Placeholder::Revision, &revision),
+            (Placeholder::Generation, &generation),
+            (Placeholder::Number, &numbers[0]),
+            (Placeholder::UpdatedReplicas, &numbers[1]),
+            (Placeholder::ReadyReplicas, &numbers[2]),
+            (Placeholder::MissingReplicas, &numbers[3]),
         ]);
         let key = ObjectKey::namespaced(
             apps::deployment::KIND.storage().clone(),
             namespace,
             &app.name,
         );
-        let stencil = self.stencils.deployment(app.profile);
+        let stencil = self.prototypes.deployment(app.profile);
         self.put(&key, stencil, &values, mode)
     }
 
@@ -132,26 +132,26 @@ impl Printer<'_, '_> {
             [set.wanted, set.generation, revision, app.replicas].map(|number| number.to_string());
         let name = format!("{}-{}", app.name, set.hash);
         let values = Values::new().with_all([
-            (Hole::Name, &*name),
-            (Hole::Namespace, namespace),
-            (Hole::Uid, &uid),
-            (Hole::OwnerUid, &owner),
-            (Hole::Created, &created),
-            (Hole::Ready, &changed),
-            (Hole::App, &app.name),
-            (Hole::Hash, &set.hash),
-            (Hole::Version, &version),
-            (Hole::Digest, &digest),
-            (Hole::Replicas, &wanted),
-            (Hole::Revision, &revision),
-            (Hole::Generation, &generation),
-            (Hole::Number, &replicas),
-            (Hole::Pods, &pods),
-            (Hole::ReadyReplicas, &ready),
+            (Placeholder::Name, &*name),
+            (Placeholder::Namespace, namespace),
+            (Placeholder::Uid, &uid),
+            (Placeholder::OwnerUid, &owner),
+            (Placeholder::Created, &created),
+            (Placeholder::Ready, &changed),
+            (Placeholder::App, &app.name),
+            (Placeholder::Hash, &set.hash),
+            (Placeholder::Version, &version),
+            (Placeholder::Digest, &digest),
+            (Placeholder::Replicas, &wanted),
+            (Placeholder::Revision, &revision),
+            (Placeholder::Generation, &generation),
+            (Placeholder::Number, &replicas),
+            (Placeholder::Pods, &pods),
+            (Placeholder::ReadyReplicas, &ready),
         ]);
         let key =
             ObjectKey::namespaced(apps::replica_set::KIND.storage().clone(), namespace, &name);
-        let stencil = self.stencils.replica_set(app.profile);
+        let stencil = self.prototypes.replica_set(app.profile);
         self.put(&key, stencil, &values, mode)
     }
 
@@ -195,22 +195,22 @@ impl Printer<'_, '_> {
         }
         list.push_str(if list.is_empty() { "null" } else { "]" });
         let values = Values::new().with_all([
-            (Hole::Name, &*name),
-            (Hole::Namespace, namespace),
-            (Hole::Uid, &uid),
-            (Hole::OwnerUid, &owner),
-            (Hole::Created, &created),
-            (Hole::Ready, &changed),
-            (Hole::App, &app.name),
-            (Hole::Generation, &generation),
-            (Hole::List, &list),
+            (Placeholder::Name, &*name),
+            (Placeholder::Namespace, namespace),
+            (Placeholder::Uid, &uid),
+            (Placeholder::OwnerUid, &owner),
+            (Placeholder::Created, &created),
+            (Placeholder::Ready, &changed),
+            (Placeholder::App, &app.name),
+            (Placeholder::Generation, &generation),
+            (Placeholder::List, &list),
         ]);
         let key = ObjectKey::namespaced(
             discovery::endpoint_slice::KIND.storage().clone(),
             namespace,
             &name,
         );
-        self.put(&key, &self.stencils.slice.slice, &values, mode)
+        self.put(&key, &self.prototypes.slice.slice, &values, mode)
     }
 
     pub(in crate::simulated) fn delete_slice(&mut self, world: &World, app: &App, suffix: [u8; 5]) {
@@ -239,23 +239,23 @@ impl Printer<'_, '_> {
         let version = version(1);
         let digest = hex(daemon.uid, 1);
         let values = Values::new().with_all([
-            (Hole::Name, daemon.name),
-            (Hole::Namespace, namespace),
-            (Hole::Uid, &uid),
-            (Hole::Created, &created),
-            (Hole::Ready, &changed),
-            (Hole::App, daemon.name),
-            (Hole::Version, &version),
-            (Hole::Digest, &digest),
-            (Hole::Pods, &pods),
-            (Hole::ReadyReplicas, &ready),
+            (Placeholder::Name, daemon.name),
+            (Placeholder::Namespace, namespace),
+            (Placeholder::Uid, &uid),
+            (Placeholder::Created, &created),
+            (Placeholder::Ready, &changed),
+            (Placeholder::App, daemon.name),
+            (Placeholder::Version, &version),
+            (Placeholder::Digest, &digest),
+            (Placeholder::Pods, &pods),
+            (Placeholder::ReadyReplicas, &ready),
         ]);
         let key = ObjectKey::namespaced(
             apps::daemon_set::KIND.storage().clone(),
             namespace,
             daemon.name,
         );
-        self.put(&key, &self.stencils.daemon_set, &values, mode)
+        self.put(&key, &self.prototypes.daemon_set, &values, mode)
     }
 
     pub(in crate::simulated) fn cron_job(
@@ -269,21 +269,21 @@ impl Printer<'_, '_> {
         let digest = hex(cron.uid, 1);
         let version = version(1);
         let values = Values::new().with_all([
-            (Hole::Name, &*cron.name),
-            (Hole::Namespace, namespace),
-            (Hole::Uid, &uid),
-            (Hole::Created, &created),
-            (Hole::Started, &last),
-            (Hole::App, &cron.name),
-            (Hole::Version, &version),
-            (Hole::Digest, &digest),
+            (Placeholder::Name, &*cron.name),
+            (Placeholder::Namespace, namespace),
+            (Placeholder::Uid, &uid),
+            (Placeholder::Created, &created),
+            (Placeholder::Started, &last),
+            (Placeholder::App, &cron.name),
+            (Placeholder::Version, &version),
+            (Placeholder::Digest, &digest),
         ]);
         let key = ObjectKey::namespaced(
             batch::cron_job::KIND.storage().clone(),
             namespace,
             &cron.name,
         );
-        self.put(&key, &self.stencils.cron_job, &values, mode)
+        self.put(&key, &self.prototypes.cron_job, &values, mode)
     }
 
     pub(in crate::simulated) fn job(&mut self, world: &World, job: &Job, mode: Mode) -> bool {
@@ -296,21 +296,21 @@ impl Printer<'_, '_> {
         let digest = hex(cron.uid, 1);
         let version = version(1);
         let values = Values::new().with_all([
-            (Hole::Name, &*name),
-            (Hole::Namespace, namespace),
-            (Hole::Uid, &uid),
-            (Hole::OwnerUid, &owner),
-            (Hole::Created, &created),
-            (Hole::Ended, &ended),
-            (Hole::App, &cron.name),
-            (Hole::Version, &version),
-            (Hole::Digest, &digest),
-            (Hole::ReadyReplicas, if is_ready { "1" } else { "0" }),
+            (Placeholder::Name, &*name),
+            (Placeholder::Namespace, namespace),
+            (Placeholder::Uid, &uid),
+            (Placeholder::OwnerUid, &owner),
+            (Placeholder::Created, &created),
+            (Placeholder::Ended, &ended),
+            (Placeholder::App, &cron.name),
+            (Placeholder::Version, &version),
+            (Placeholder::Digest, &digest),
+            (Placeholder::ReadyReplicas, if is_ready { "1" } else { "0" }),
         ]);
         let key = ObjectKey::namespaced(batch::job::KIND.storage().clone(), namespace, &name);
         let stencil = match job.ended {
-            None => &self.stencils.running_job,
-            Some(_) => &self.stencils.finished_job,
+            None => &self.prototypes.running_job,
+            Some(_) => &self.prototypes.finished_job,
         };
         self.put(&key, stencil, &values, mode)
     }

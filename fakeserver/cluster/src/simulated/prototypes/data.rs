@@ -5,11 +5,11 @@ use fakeserver_server::controllers::written_object::Actor;
 use serde_json::json;
 
 use super::draft::{CONTROLLER_MANAGER, DEPLOYER, Draft};
-use crate::simulated::hole::Hole;
+use crate::simulated::hole::Placeholder;
 
 pub(super) fn namespace(registry: &Registry) -> Draft<'_> {
     let namespace = json!({
-        "metadata": {"labels": {"team": Hole::App.text(), "environment": Hole::Kind.text()}},
+        "metadata": {"labels": {"team": Placeholder::App.text(), "environment": Placeholder::Kind.text()}},
         "spec": {},
     });
     Draft::create(registry, &core::namespace::KIND, DEPLOYER, namespace)
@@ -46,11 +46,11 @@ pub(super) fn root_certificate(registry: &Registry) -> Draft<'_> {
 
 /// The configuration of an application.
 pub(super) fn config_map(registry: &Registry) -> Draft<'_> {
-    let app = Hole::App.text();
+    let app = Placeholder::App.text();
     let config = format!(
         "server:\n  address: 0.0.0.0:8080\n  name: {app}\nlogging:\n  level: info\n  format: json\n\
          features:\n  checkout: true\n  search: true\n  build: {}\n",
-        Hole::Data.text()
+        Placeholder::Data.text()
     );
     let map = json!({
         "metadata": {"labels": {"app.kubernetes.io/name": app}},
@@ -62,9 +62,9 @@ pub(super) fn config_map(registry: &Registry) -> Draft<'_> {
 /// Returns the secret with an application's password.
 pub(super) fn secret(registry: &Registry) -> Draft<'_> {
     let secret = json!({
-        "metadata": {"labels": {"app.kubernetes.io/name": Hole::App.text()}},
+        "metadata": {"labels": {"app.kubernetes.io/name": Placeholder::App.text()}},
         "type": "Opaque",
-        "data": {"username": "YXBw", "password": Hole::Data.text()},
+        "data": {"username": "YXBw", "password": Placeholder::Data.text()},
     });
     Draft::create(registry, &core::secret::KIND, DEPLOYER, secret)
 }
@@ -73,24 +73,24 @@ pub(super) fn secret(registry: &Registry) -> Draft<'_> {
 pub(super) fn event(registry: &Registry) -> Draft<'_> {
     let event = json!({
         "involvedObject": {
-            "apiVersion": Hole::ApiVersion.text(),
-            "kind": Hole::Kind.text(),
-            "name": Hole::Owner.text(),
-            "namespace": Hole::App.text(),
-            "resourceVersion": Hole::ObjectVersion.text(),
-            "uid": Hole::OwnerUid.text(),
+            "apiVersion": Placeholder::ApiVersion.text(),
+            "kind": Placeholder::Kind.text(),
+            "name": Placeholder::Owner.text(),
+            "namespace": Placeholder::App.text(),
+            "resourceVersion": Placeholder::ObjectVersion.text(),
+            "uid": Placeholder::OwnerUid.text(),
         },
-        "reason": Hole::Reason.text(),
-        "message": Hole::Message.text(),
-        "source": {"component": Hole::Component.text(), "host": Hole::Node.text()},
-        "reportingComponent": Hole::Component.text(),
-        "reportingInstance": Hole::Node.text(),
+        "reason": Placeholder::Reason.text(),
+        "message": Placeholder::Message.text(),
+        "source": {"component": Placeholder::Component.text(), "host": Placeholder::Node.text()},
+        "reportingComponent": Placeholder::Component.text(),
+        "reportingInstance": Placeholder::Node.text(),
         "type": "Normal",
         "count": 1,
-        "firstTimestamp": Hole::Created.text(),
-        "lastTimestamp": Hole::Created.text(),
+        "firstTimestamp": Placeholder::Created.text(),
+        "lastTimestamp": Placeholder::Created.text(),
     });
     Draft::create(registry, &core::event::KIND, Actor::new("kubelet"), event).set(|event| {
-        event["metadata"]["managedFields"][0]["manager"] = json!(Hole::Component.text());
+        event["metadata"]["managedFields"][0]["manager"] = json!(Placeholder::Component.text());
     })
 }

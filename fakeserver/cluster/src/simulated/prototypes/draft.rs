@@ -9,7 +9,7 @@ use fakeserver_server::{
 };
 use serde_json::{Value, json};
 
-use crate::simulated::hole::Hole;
+use crate::simulated::hole::Placeholder;
 
 pub(super) const KUBELET: Actor = Actor::new("kubelet");
 pub(super) const CONTROLLER_MANAGER: Actor = Actor::CONTROLLER_MANAGER;
@@ -37,12 +37,12 @@ impl<'a> Draft<'a> {
         let resource = resource.expect("it is one of the built-in types");
         let metadata = &mut object["metadata"];
         if metadata["name"].is_null() {
-            metadata["name"] = json!(Hole::Name.text());
+            metadata["name"] = json!(Placeholder::Name.text());
         }
         if resource.is_namespaced {
-            metadata["namespace"] = json!(Hole::Namespace.text());
+            metadata["namespace"] = json!(Placeholder::Namespace.text());
         }
-        let (uid, created) = (Hole::Uid.text(), Hole::Created.text());
+        let (uid, created) = (Placeholder::Uid.text(), Placeholder::Created.text());
         let object = written_object::created(&resource, actor, object, &uid, &created, |_| {});
         Self {
             registry,
@@ -51,11 +51,11 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// Changes it, as `actor` does at the time that is filled into `time`.
+    /// Changes the object as `actor`, at the time that is filled into `time`.
     pub(super) fn update(
         mut self,
         actor: Actor,
-        time: Hole,
+        time: Placeholder,
         change: impl FnOnce(&mut Value),
     ) -> Self {
         let mut new = self.object.clone();
@@ -65,7 +65,7 @@ impl<'a> Draft<'a> {
         self
     }
 
-    /// Changes what is no field of anybody.
+    /// Changes fields that no manager owns.
     pub(super) fn set(mut self, change: impl FnOnce(&mut Value)) -> Self {
         change(&mut self.object);
         self

@@ -19,23 +19,23 @@ pub(super) use self::{
 /// The phase of a pod's life, as far as it shows in the object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum PodPhase {
-    /// It has no node yet.
+    /// The pod has no node yet.
     Pending,
-    /// It has one, and does not run yet.
+    /// The pod has a node, and does not run yet.
     Scheduled,
     Running,
-    /// It has crashed, and runs again soon.
+    /// The container has crashed, and restarts soon.
     Crashed,
-    /// It was told to stop.
+    /// The pod is being deleted.
     Terminating,
     Succeeded,
     /// Its node is not heard of any more.
     Lost,
 }
 
-/// Every stencil of a cluster.
+/// The prototypes of all objects of a cluster.
 #[derive(Debug)]
-pub(super) struct Stencils {
+pub(super) struct Prototypes {
     pub(super) namespace: Stencil,
     pub(super) service_account: Stencil,
     pub(super) root_certificate: Stencil,
@@ -58,9 +58,9 @@ pub(super) struct Stencils {
     pods: Vec<Vec<Stencil>>,
 }
 
-// === impl Stencils ===
+// === impl Prototypes ===
 
-impl Stencils {
+impl Prototypes {
     pub(super) fn new(registry: &Registry) -> Self {
         let cut = |draft: draft::Draft<'_>| draft.stencil();
         let services = Profile::ALL.iter().filter(|profile| profile.is_service());

@@ -4,14 +4,14 @@ use fakeserver_kinds::{coordination, core, registry::Registry};
 use serde_json::{Value, json};
 
 use super::draft::{CONTROLLER_MANAGER, Draft, KUBELET};
-use crate::simulated::hole::Hole;
+use crate::simulated::hole::Placeholder;
 
 /// The number of images in a node's status.
 const IMAGES: u32 = 12;
 
 /// A node that runs pods.
 pub(super) fn ready(registry: &Registry) -> Draft<'_> {
-    let name = Hole::Name.text();
+    let name = Placeholder::Name.text();
     let node = json!({
         "metadata": {
             "labels": {
@@ -20,23 +20,23 @@ pub(super) fn ready(registry: &Registry) -> Draft<'_> {
                 "kubernetes.io/arch": "amd64",
                 "kubernetes.io/hostname": name,
                 "kubernetes.io/os": "linux",
-                "node.kubernetes.io/instance-type": Hole::InstanceType.text(),
+                "node.kubernetes.io/instance-type": Placeholder::InstanceType.text(),
                 "topology.kubernetes.io/region": "eu-central-1",
-                "topology.kubernetes.io/zone": Hole::Zone.text(),
+                "topology.kubernetes.io/zone": Placeholder::Zone.text(),
             },
             "annotations": {"volumes.kubernetes.io/controller-managed-attach-detach": "true"},
         },
-        "spec": {"providerID": format!("aws:///{}/i-{}", Hole::Zone.text(), Hole::Number.text())},
+        "spec": {"providerID": format!("aws:///{}/i-{}", Placeholder::Zone.text(), Placeholder::Number.text())},
     });
     Draft::create(registry, &core::node::KIND, KUBELET, node)
-        .update(CONTROLLER_MANAGER, Hole::Created, |node| {
-            let range = format!("{}.0/24", Hole::PodIp.text());
+        .update(CONTROLLER_MANAGER, Placeholder::Created, |node| {
+            let range = format!("{}.0/24", Placeholder::PodIp.text());
             node["metadata"]["annotations"]["node.alpha.kubernetes.io/ttl"] = json!("0");
             node["spec"]["podCIDR"] = json!(range);
             node["spec"]["podCIDRs"] = json!([range]);
         })
-        .update(KUBELET.of_status(), Hole::Ready, report)
-        .update(CONTROLLER_MANAGER, Hole::Ready, |node| {
+        .update(KUBELET.of_status(), Placeholder::Ready, report)
+        .update(CONTROLLER_MANAGER, Placeholder::Ready, |node| {
             // The taint of nodes that are not ready, which all have at first.
             if let Some(spec) = node["spec"].as_object_mut() {
                 spec.remove("taints");
@@ -50,44 +50,44 @@ pub(super) fn lost(registry: &Registry) -> Draft<'_> {
         json!({
             "key": "node.kubernetes.io/unreachable",
             "effect": effect,
-            "timeAdded": Hole::Ended.text(),
+            "timeAdded": Placeholder::Ended.text(),
         })
     };
     ready(registry)
-        .update(CONTROLLER_MANAGER.of_status(), Hole::Ended, |node| {
+        .update(CONTROLLER_MANAGER.of_status(), Placeholder::Ended, |node| {
             let conditions = node["status"]["conditions"].as_array_mut();
             for condition in conditions.into_iter().flatten() {
                 condition["status"] = json!("Unknown");
                 condition["reason"] = json!("NodeStatusUnknown");
                 condition["message"] = json!("Kubelet stopped posting node status.");
-                condition["lastTransitionTime"] = json!(Hole::Ended.text());
+                condition["lastTransitionTime"] = json!(Placeholder::Ended.text());
             }
         })
-        .update(CONTROLLER_MANAGER, Hole::Ended, |node| {
+        .update(CONTROLLER_MANAGER, Placeholder::Ended, |node| {
             node["spec"]["taints"] = json!([unreachable("NoSchedule"), unreachable("NoExecute")]);
         })
 }
 
 /// The lease that a kubelet renews.
 pub(super) fn lease(registry: &Registry) -> Draft<'_> {
-    let name = Hole::Name.text();
+    let name = Placeholder::Name.text();
     let lease = json!({
         "metadata": {
             "ownerReferences": [{
                 "apiVersion": "v1",
                 "kind": "Node",
                 "name": name,
-                "uid": Hole::OwnerUid.text(),
+                "uid": Placeholder::OwnerUid.text(),
             }],
         },
         "spec": {
             "holderIdentity": name,
             "leaseDurationSeconds": 40,
-            "renewTime": Hole::Renewed.text(),
+            "renewTime": Placeholder::Renewed.text(),
         },
     });
     let kind = &coordination::lease::KIND;
-    Draft::create(registry, kind, KUBELET, lease).update(KUBELET, Hole::Ready, |lease| {
+    Draft::create(registry, kind, KUBELET, lease).update(KUBELET, Placeholder::Ready, |lease| {
         // The creator of the lease renews it, so only the time of its managed fields entry changes.
         lease["spec"]["leaseTransitions"] = json!(0);
     })
@@ -96,8 +96,8 @@ pub(super) fn lease(registry: &Registry) -> Draft<'_> {
 /// Sets the status that the kubelet reports of its node.
 fn report(node: &mut Value) {
     let status = &mut node["status"];
-    status["capacity"] = sizes(Hole::Cpu, Hole::Memory);
-    status["allocatable"] = sizes(Hole::AllocatableCpu, Hole::AllocatableMemory);
+    status["capacity"] = sizes(Placeholder::Cpu, Placeholder::Memory);
+    status["allocatable"] = sizes(Placeholder::AllocatableCpu, Placeholder::AllocatableMemory);
     let pressures = [
         (
             "MemoryPressure",
@@ -123,21 +123,21 @@ fn report(node: &mut Value) {
     conditions.push(condition("Ready", "True", "KubeletReady", message));
     status["conditions"] = conditions.into();
     status["addresses"] = json!([
-        {"type": "InternalIP", "address": Hole::HostIp.text()},
-        {"type": "Hostname", "address": Hole::Name.text()},
+        {"type": "InternalIP", "address": Placeholder::HostIp.text()},
+        {"type": "Hostname", "address": Placeholder::Name.text()},
     ]);
     status["daemonEndpoints"] = json!({"kubeletEndpoint": {"Port": 10250}});
     status["nodeInfo"] = json!({
         "architecture": "amd64",
-        "bootID": Hole::OwnerUid.text(),
+        "bootID": Placeholder::OwnerUid.text(),
         "containerRuntimeVersion": "containerd://2.1.4",
         "kernelVersion": "6.12.35-cloud-amd64",
         "kubeProxyVersion": "",
         "kubeletVersion": "v1.36.2",
-        "machineID": Hole::Digest.text(),
+        "machineID": Placeholder::Digest.text(),
         "operatingSystem": "linux",
         "osImage": "Debian GNU/Linux 13 (trixie)",
-        "systemUUID": Hole::Uid.text(),
+        "systemUUID": Placeholder::Uid.text(),
     });
     let images = (0..IMAGES).map(|number| {
         let repository = format!("registry.example.com/apps/service-{number}");
@@ -151,14 +151,14 @@ fn report(node: &mut Value) {
     status["images"] = images.collect();
 }
 
-fn sizes(cpu: Hole, memory: Hole) -> Value {
+fn sizes(cpu: Placeholder, memory: Placeholder) -> Value {
     json!({
         "cpu": cpu.text(),
         "ephemeral-storage": "101430960Ki",
         "hugepages-1Gi": "0",
         "hugepages-2Mi": "0",
         "memory": memory.text(),
-        "pods": Hole::Pods.text(),
+        "pods": Placeholder::Pods.text(),
     })
 }
 
@@ -166,8 +166,8 @@ fn condition(kind: &str, truth: &str, reason: &str, message: &str) -> Value {
     json!({
         "type": kind,
         "status": truth,
-        "lastHeartbeatTime": Hole::Renewed.text(),
-        "lastTransitionTime": Hole::Ready.text(),
+        "lastHeartbeatTime": Placeholder::Renewed.text(),
+        "lastTransitionTime": Placeholder::Ready.text(),
         "reason": reason,
         "message": message,
     })

@@ -8,7 +8,7 @@ use super::{
     draft::{CONTROLLER_MANAGER, Draft, KUBELET},
     template::{Profile, image, sidecar_image, sidecar_name, template},
 };
-use crate::simulated::hole::Hole;
+use crate::simulated::hole::Placeholder;
 
 /// A pod of a profile in a phase.
 pub(super) fn pod(registry: &Registry, profile: Profile, phase: PodPhase) -> Draft<'_> {
@@ -22,27 +22,34 @@ pub(super) fn pod(registry: &Registry, profile: Profile, phase: PodPhase) -> Dra
     if phase == PodPhase::Pending {
         return draft;
     }
-    // As with a binding, the fields that are set have no owner.
+    // A binding sets these fields without an owner.
     let draft = draft.set(|pod| {
-        pod["spec"]["nodeName"] = json!(Hole::Node.text());
-        let conditions = json!([condition("PodScheduled", "True", Hole::Created, None)]);
+        pod["spec"]["nodeName"] = json!(Placeholder::Node.text());
+        let conditions = json!([condition(
+            "PodScheduled",
+            "True",
+            Placeholder::Created,
+            None
+        )]);
         pod["status"]["conditions"] = conditions;
     });
     if phase == PodPhase::Scheduled {
         return draft;
     }
-    let draft = draft.update(KUBELET.of_status(), Hole::Ready, |pod| run(pod, profile));
+    let draft = draft.update(KUBELET.of_status(), Placeholder::Ready, |pod| {
+        run(pod, profile)
+    });
     match phase {
-        PodPhase::Crashed => draft.update(KUBELET.of_status(), Hole::Ended, crash),
+        PodPhase::Crashed => draft.update(KUBELET.of_status(), Placeholder::Ended, crash),
         PodPhase::Terminating => draft.set(|pod| {
-            pod["metadata"]["deletionTimestamp"] = json!(Hole::Ended.text());
+            pod["metadata"]["deletionTimestamp"] = json!(Placeholder::Ended.text());
             pod["metadata"]["deletionGracePeriodSeconds"] = json!(30);
         }),
-        PodPhase::Succeeded => draft.update(KUBELET.of_status(), Hole::Ended, finish),
+        PodPhase::Succeeded => draft.update(KUBELET.of_status(), Placeholder::Ended, finish),
         PodPhase::Lost => {
             let actor = CONTROLLER_MANAGER.of_status();
-            draft.update(actor, Hole::Ended, |pod| {
-                set_ready(pod, "False", Hole::Ended, Some("NodeNotReady"));
+            draft.update(actor, Placeholder::Ended, |pod| {
+                set_ready(pod, "False", Placeholder::Ended, Some("NodeNotReady"));
             })
         }
         _ => draft,
@@ -57,27 +64,28 @@ fn pending(profile: Profile) -> Value {
         Profile::Batch => ("batch/v1", "Job"),
         _ => ("apps/v1", "ReplicaSet"),
     };
-    let owner = Hole::Owner.text();
+    let owner = Placeholder::Owner.text();
     let metadata = &mut pod["metadata"];
     metadata["generateName"] = json!(format!("{owner}-"));
     metadata["ownerReferences"] = json!([{
         "apiVersion": api_version,
         "kind": kind,
         "name": owner,
-        "uid": Hole::OwnerUid.text(),
+        "uid": Placeholder::OwnerUid.text(),
         "controller": true,
         "blockOwnerDeletion": true,
     }]);
     match profile {
         Profile::Agent => {
-            metadata["labels"]["controller-revision-hash"] = json!(Hole::Hash.text());
+            metadata["labels"]["controller-revision-hash"] = json!(Placeholder::Hash.text());
             metadata["labels"]["pod-template-generation"] = json!("1");
         }
         Profile::Batch => {
             metadata["labels"]["batch.kubernetes.io/job-name"] = json!(owner);
-            metadata["labels"]["batch.kubernetes.io/controller-uid"] = json!(Hole::OwnerUid.text());
+            metadata["labels"]["batch.kubernetes.io/controller-uid"] =
+                json!(Placeholder::OwnerUid.text());
         }
-        _ => metadata["labels"]["pod-template-hash"] = json!(Hole::Hash.text()),
+        _ => metadata["labels"]["pod-template-hash"] = json!(Placeholder::Hash.text()),
     }
     pod
 }
@@ -128,31 +136,46 @@ fn admit(spec: &mut Value, profile: Profile) {
 
 /// Sets the status that the kubelet reports of a running pod.
 fn run(pod: &mut Value, profile: Profile) {
-    let app = container_status("app", &image(), Hole::ContainerA, &Hole::Digest.text());
+    let app = container_status(
+        "app",
+        &image(),
+        Placeholder::ContainerA,
+        &Placeholder::Digest.text(),
+    );
     let digest = "4f8e1c3b9d2a7065e1f4c8b3a9d07e625b1c4f8a3d9e07621b5c8f4a3e9d0762";
     let name = sidecar_name(profile);
-    let sidecar = container_status(name, &sidecar_image(profile), Hole::ContainerB, digest);
+    let sidecar = container_status(
+        name,
+        &sidecar_image(profile),
+        Placeholder::ContainerB,
+        digest,
+    );
     let status = &mut pod["status"];
     status["phase"] = json!("Running");
     status["conditions"] = json!([
-        condition("PodReadyToStartContainers", "True", Hole::Started, None),
-        condition("Initialized", "True", Hole::Created, None),
-        condition("Ready", "True", Hole::Ready, None),
-        condition("ContainersReady", "True", Hole::Ready, None),
-        condition("PodScheduled", "True", Hole::Created, None),
+        condition(
+            "PodReadyToStartContainers",
+            "True",
+            Placeholder::Started,
+            None
+        ),
+        condition("Initialized", "True", Placeholder::Created, None),
+        condition("Ready", "True", Placeholder::Ready, None),
+        condition("ContainersReady", "True", Placeholder::Ready, None),
+        condition("PodScheduled", "True", Placeholder::Created, None),
     ]);
     status["containerStatuses"] = json!([app, sidecar]);
-    status["hostIP"] = json!(Hole::HostIp.text());
-    status["hostIPs"] = json!([{"ip": Hole::HostIp.text()}]);
-    status["podIP"] = json!(Hole::PodIp.text());
-    status["podIPs"] = json!([{"ip": Hole::PodIp.text()}]);
-    status["startTime"] = json!(Hole::Created.text());
+    status["hostIP"] = json!(Placeholder::HostIp.text());
+    status["hostIPs"] = json!([{"ip": Placeholder::HostIp.text()}]);
+    status["podIP"] = json!(Placeholder::PodIp.text());
+    status["podIPs"] = json!([{"ip": Placeholder::PodIp.text()}]);
+    status["startTime"] = json!(Placeholder::Created.text());
 }
 
-fn container_status(name: &str, image: &str, container: Hole, digest: &str) -> Value {
+fn container_status(name: &str, image: &str, container: Placeholder, digest: &str) -> Value {
     let (repository, _) = image.rsplit_once(':').unwrap_or((image, ""));
     let restarts = match container {
-        Hole::ContainerA => Hole::Restarts.number(),
+        Placeholder::ContainerA => Placeholder::Restarts.number(),
         _ => 0,
     };
     json!({
@@ -163,7 +186,7 @@ fn container_status(name: &str, image: &str, container: Hole, digest: &str) -> V
         "ready": true,
         "started": true,
         "restartCount": restarts,
-        "state": {"running": {"startedAt": Hole::Started.text()}},
+        "state": {"running": {"startedAt": Placeholder::Started.text()}},
         "lastState": {},
     })
 }
@@ -180,11 +203,11 @@ fn crash(pod: &mut Value) {
     status["lastState"] = json!({"terminated": {
         "exitCode": 1,
         "reason": "Error",
-        "startedAt": Hole::Started.text(),
-        "finishedAt": Hole::Ended.text(),
+        "startedAt": Placeholder::Started.text(),
+        "finishedAt": Placeholder::Ended.text(),
         "containerID": status["containerID"],
     }});
-    set_ready(pod, "False", Hole::Ended, Some("ContainersNotReady"));
+    set_ready(pod, "False", Placeholder::Ended, Some("ContainersNotReady"));
 }
 
 /// All containers have ended well.
@@ -198,26 +221,26 @@ fn finish(pod: &mut Value) {
         container["state"] = json!({"terminated": {
             "exitCode": 0,
             "reason": "Completed",
-            "startedAt": Hole::Started.text(),
-            "finishedAt": Hole::Ended.text(),
+            "startedAt": Placeholder::Started.text(),
+            "finishedAt": Placeholder::Ended.text(),
             "containerID": container["containerID"],
         }});
     }
-    set_ready(pod, "False", Hole::Ended, Some("PodCompleted"));
+    set_ready(pod, "False", Placeholder::Ended, Some("PodCompleted"));
 }
 
 /// Sets the two conditions that say whether a pod serves.
-fn set_ready(pod: &mut Value, truth: &str, since: Hole, reason: Option<&str>) {
+fn set_ready(pod: &mut Value, truth: &str, since: Placeholder, reason: Option<&str>) {
     let conditions = pod["status"]["conditions"].as_array_mut();
-    for known in conditions.into_iter().flatten() {
-        if let Some(kind @ ("Ready" | "ContainersReady")) = known["type"].as_str() {
+    for present in conditions.into_iter().flatten() {
+        if let Some(kind @ ("Ready" | "ContainersReady")) = present["type"].as_str() {
             let renewed = condition(kind, truth, since, reason);
-            *known = renewed;
+            *present = renewed;
         }
     }
 }
 
-fn condition(kind: &str, truth: &str, since: Hole, reason: Option<&str>) -> Value {
+fn condition(kind: &str, truth: &str, since: Placeholder, reason: Option<&str>) -> Value {
     let mut condition = json!({
         "type": kind,
         "status": truth,

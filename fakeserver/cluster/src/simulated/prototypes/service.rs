@@ -5,12 +5,12 @@ use fakeserver_server::store::Stencil;
 use serde_json::json;
 
 use super::draft::{CONTROLLER_MANAGER, DEPLOYER, Draft};
-use crate::simulated::hole::{Hole, Values};
+use crate::simulated::hole::{Placeholder, Values};
 
 /// The maximum number of endpoints in one slice, as in a real cluster.
 pub(in crate::simulated) const ENDPOINTS_PER_SLICE: usize = 100;
 
-/// The stencil of an endpoint slice, and what stands in it for each endpoint.
+/// The stencil of an endpoint slice, and the text of each endpoint in it.
 #[derive(Debug)]
 pub(in crate::simulated) struct SliceStencil {
     pub(in crate::simulated) slice: Stencil,
@@ -18,13 +18,13 @@ pub(in crate::simulated) struct SliceStencil {
 
 /// A service in front of a deployment.
 pub(super) fn service(registry: &Registry) -> Draft<'_> {
-    let app = Hole::App.text();
+    let app = Placeholder::App.text();
     let service = json!({
         "metadata": {"labels": {"app.kubernetes.io/name": app}},
         "spec": {
             "type": "ClusterIP",
-            "clusterIP": Hole::ClusterIp.text(),
-            "clusterIPs": [Hole::ClusterIp.text()],
+            "clusterIP": Placeholder::ClusterIp.text(),
+            "clusterIPs": [Placeholder::ClusterIp.text()],
             "ipFamilies": ["IPv4"],
             "ipFamilyPolicy": "SingleStack",
             "selector": {"app.kubernetes.io/name": app},
@@ -36,7 +36,7 @@ pub(super) fn service(registry: &Registry) -> Draft<'_> {
 
 /// A part of the endpoints of a service.
 pub(super) fn slice(registry: &Registry) -> SliceStencil {
-    let app = Hole::App.text();
+    let app = Placeholder::App.text();
     let slice = json!({
         "metadata": {
             "generateName": format!("{app}-"),
@@ -45,12 +45,12 @@ pub(super) fn slice(registry: &Registry) -> SliceStencil {
                 "endpointslice.kubernetes.io/managed-by": "endpointslice-controller.k8s.io",
                 "kubernetes.io/service-name": app,
             },
-            "annotations": {"endpoints.kubernetes.io/last-change-trigger-time": Hole::Ready.text()},
+            "annotations": {"endpoints.kubernetes.io/last-change-trigger-time": Placeholder::Ready.text()},
             "ownerReferences": [{
                 "apiVersion": "v1",
                 "kind": "Service",
                 "name": app,
-                "uid": Hole::OwnerUid.text(),
+                "uid": Placeholder::OwnerUid.text(),
                 "controller": true,
                 "blockOwnerDeletion": true,
             }],
@@ -61,8 +61,8 @@ pub(super) fn slice(registry: &Registry) -> SliceStencil {
     });
     let kind = &discovery::endpoint_slice::KIND;
     let draft = Draft::create(registry, kind, CONTROLLER_MANAGER, slice).set(|slice| {
-        slice["metadata"]["generation"] = json!(Hole::Generation.number());
-        slice["endpoints"] = json!(Hole::List.raw());
+        slice["metadata"]["generation"] = json!(Placeholder::Generation.number());
+        slice["endpoints"] = json!(Placeholder::List.raw());
     });
     SliceStencil {
         slice: draft.stencil(),
@@ -72,27 +72,27 @@ pub(super) fn slice(registry: &Registry) -> SliceStencil {
 // === impl SliceStencil ===
 
 impl SliceStencil {
-    /// Writes what a slice says of one pod, as JSON. The values are those of the pod.
+    /// Writes the endpoint of one pod as JSON, with the values of the pod.
     pub(in crate::simulated) fn put_endpoint(list: &mut String, pod: &Values<'_>, is_ready: bool) {
-        let value = |hole: Hole| pod.slice()[hole as usize];
+        let value = |hole: Placeholder| pod.slice()[hole as usize];
         list.push(if list.is_empty() { '[' } else { ',' });
         let parts = [
             r#"{"addresses":[""#,
-            value(Hole::PodIp),
+            value(Placeholder::PodIp),
             r#""],"conditions":{"ready":"#,
             if is_ready { "true" } else { "false" },
             r#","serving":"#,
             if is_ready { "true" } else { "false" },
             r#","terminating":false},"targetRef":{"kind":"Pod","namespace":""#,
-            value(Hole::Namespace),
+            value(Placeholder::Namespace),
             r#"","name":""#,
-            value(Hole::Name),
+            value(Placeholder::Name),
             r#"","uid":""#,
-            value(Hole::Uid),
+            value(Placeholder::Uid),
             r#""},"nodeName":""#,
-            value(Hole::Node),
+            value(Placeholder::Node),
             r#"","zone":""#,
-            value(Hole::Zone),
+            value(Placeholder::Zone),
             r#""}"#,
         ];
         list.extend(parts);

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::simulated::hole::Hole;
+use crate::simulated::hole::Placeholder;
 
 /// The kind of program that runs in a pod.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,7 +69,7 @@ impl Profile {
 
 /// The template of pods of a profile.
 pub(super) fn template(profile: Profile) -> Value {
-    let app = Hole::App.text();
+    let app = Placeholder::App.text();
     let restarts = if profile == Profile::Batch {
         "Never"
     } else {
@@ -79,9 +79,9 @@ pub(super) fn template(profile: Profile) -> Value {
         "metadata": {
             "labels": {
                 "app.kubernetes.io/name": app,
-                "app.kubernetes.io/version": Hole::Version.text(),
+                "app.kubernetes.io/version": Placeholder::Version.text(),
             },
-            "annotations": {"checksum/config": Hole::Digest.text()},
+            "annotations": {"checksum/config": Placeholder::Digest.text()},
         },
         "spec": {
             "restartPolicy": restarts,
@@ -106,12 +106,12 @@ pub(super) fn template(profile: Profile) -> Value {
 pub(super) fn image() -> String {
     format!(
         "registry.example.com/apps/{}:{}",
-        Hole::App.text(),
-        Hole::Version.text()
+        Placeholder::App.text(),
+        Placeholder::Version.text()
     )
 }
 
-/// The image of what stands beside it.
+/// Returns the image of the sidecar.
 pub(super) fn sidecar_image(profile: Profile) -> String {
     format!("{}:v1.31.2", profile.sidecar().1)
 }
@@ -121,7 +121,7 @@ pub(super) fn sidecar_name(profile: Profile) -> &'static str {
 }
 
 fn main_container(profile: Profile) -> Value {
-    let app = Hole::App.text();
+    let app = Placeholder::App.text();
     let mut env: Vec<Value> = profile
         .settings()
         .iter()

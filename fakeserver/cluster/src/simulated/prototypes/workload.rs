@@ -7,7 +7,7 @@ use super::{
     draft::{CONTROLLER_MANAGER, DEPLOYER, Draft},
     template::{Profile, template},
 };
-use crate::simulated::hole::Hole;
+use crate::simulated::hole::Placeholder;
 
 const HASH: &str = "pod-template-hash";
 const NAME: &str = "app.kubernetes.io/name";
@@ -17,11 +17,11 @@ pub(super) fn deployment(registry: &Registry, profile: Profile) -> Draft<'_> {
     let deployment = json!({
         "metadata": {
             "labels": labels(),
-            "annotations": {"meta.helm.sh/release-name": Hole::App.text()},
+            "annotations": {"meta.helm.sh/release-name": Placeholder::App.text()},
         },
         "spec": {
-            "replicas": Hole::Replicas.number(),
-            "selector": {"matchLabels": {NAME: Hole::App.text()}},
+            "replicas": Placeholder::Replicas.number(),
+            "selector": {"matchLabels": {NAME: Placeholder::App.text()}},
             "template": template(profile),
             "strategy": {
                 "type": "RollingUpdate",
@@ -30,24 +30,24 @@ pub(super) fn deployment(registry: &Registry, profile: Profile) -> Draft<'_> {
         },
     });
     Draft::create(registry, &apps::deployment::KIND, DEPLOYER, deployment)
-        .update(CONTROLLER_MANAGER, Hole::Ready, |deployment| {
-            let revision = json!(Hole::Revision.text());
+        .update(CONTROLLER_MANAGER, Placeholder::Ready, |deployment| {
+            let revision = json!(Placeholder::Revision.text());
             deployment["metadata"]["annotations"]["deployment.kubernetes.io/revision"] = revision;
         })
         .set(set_generation)
-        .update(CONTROLLER_MANAGER.of_status(), Hole::Ready, |deployment| {
+        .update(CONTROLLER_MANAGER.of_status(), Placeholder::Ready, |deployment| {
             deployment["status"] = json!({
-                "observedGeneration": Hole::Generation.number(),
-                "replicas": Hole::Number.number(),
-                "updatedReplicas": Hole::UpdatedReplicas.number(),
-                "readyReplicas": Hole::ReadyReplicas.number(),
-                "availableReplicas": Hole::ReadyReplicas.number(),
-                "unavailableReplicas": Hole::MissingReplicas.number(),
+                "observedGeneration": Placeholder::Generation.number(),
+                "replicas": Placeholder::Number.number(),
+                "updatedReplicas": Placeholder::UpdatedReplicas.number(),
+                "readyReplicas": Placeholder::ReadyReplicas.number(),
+                "availableReplicas": Placeholder::ReadyReplicas.number(),
+                "unavailableReplicas": Placeholder::MissingReplicas.number(),
                 "conditions": [
                     condition("Available", "MinimumReplicasAvailable", "Deployment has minimum availability."),
                     condition("Progressing", "NewReplicaSetAvailable", &format!(
                         "ReplicaSet \"{}\" has successfully progressed.",
-                        Hole::Owner.text(),
+                        Placeholder::Owner.text(),
                     )),
                 ],
             });
@@ -57,31 +57,31 @@ pub(super) fn deployment(registry: &Registry, profile: Profile) -> Draft<'_> {
 /// A replica set of a deployment.
 pub(super) fn replica_set(registry: &Registry, profile: Profile) -> Draft<'_> {
     let mut template = template(profile);
-    template["metadata"]["labels"][HASH] = json!(Hole::Hash.text());
+    template["metadata"]["labels"][HASH] = json!(Placeholder::Hash.text());
     let set = json!({
         "metadata": {
             "labels": template["metadata"]["labels"],
             "annotations": {
-                "deployment.kubernetes.io/desired-replicas": Hole::Number.text(),
-                "deployment.kubernetes.io/revision": Hole::Revision.text(),
+                "deployment.kubernetes.io/desired-replicas": Placeholder::Number.text(),
+                "deployment.kubernetes.io/revision": Placeholder::Revision.text(),
             },
             "ownerReferences": [owner("apps/v1", "Deployment")],
         },
         "spec": {
-            "replicas": Hole::Replicas.number(),
-            "selector": {"matchLabels": {NAME: Hole::App.text(), HASH: Hole::Hash.text()}},
+            "replicas": Placeholder::Replicas.number(),
+            "selector": {"matchLabels": {NAME: Placeholder::App.text(), HASH: Placeholder::Hash.text()}},
             "template": template,
         },
     });
     Draft::create(registry, &apps::replica_set::KIND, CONTROLLER_MANAGER, set)
         .set(set_generation)
-        .update(CONTROLLER_MANAGER.of_status(), Hole::Ready, |set| {
+        .update(CONTROLLER_MANAGER.of_status(), Placeholder::Ready, |set| {
             set["status"] = json!({
-                "replicas": Hole::Pods.number(),
-                "fullyLabeledReplicas": Hole::Pods.number(),
-                "readyReplicas": Hole::ReadyReplicas.number(),
-                "availableReplicas": Hole::ReadyReplicas.number(),
-                "observedGeneration": Hole::Generation.number(),
+                "replicas": Placeholder::Pods.number(),
+                "fullyLabeledReplicas": Placeholder::Pods.number(),
+                "readyReplicas": Placeholder::ReadyReplicas.number(),
+                "availableReplicas": Placeholder::ReadyReplicas.number(),
+                "observedGeneration": Placeholder::Generation.number(),
             });
         })
 }
@@ -94,21 +94,21 @@ pub(super) fn daemon_set(registry: &Registry) -> Draft<'_> {
             "annotations": {"deprecated.daemonset.template.generation": "1"},
         },
         "spec": {
-            "selector": {"matchLabels": {NAME: Hole::App.text()}},
+            "selector": {"matchLabels": {NAME: Placeholder::App.text()}},
             "template": template(Profile::Agent),
         },
     });
     Draft::create(registry, &apps::daemon_set::KIND, DEPLOYER, set).update(
         CONTROLLER_MANAGER.of_status(),
-        Hole::Ready,
+        Placeholder::Ready,
         |set| {
             set["status"] = json!({
-                "currentNumberScheduled": Hole::Pods.number(),
-                "desiredNumberScheduled": Hole::Pods.number(),
+                "currentNumberScheduled": Placeholder::Pods.number(),
+                "desiredNumberScheduled": Placeholder::Pods.number(),
                 "numberMisscheduled": 0,
-                "numberReady": Hole::ReadyReplicas.number(),
-                "numberAvailable": Hole::ReadyReplicas.number(),
-                "updatedNumberScheduled": Hole::Pods.number(),
+                "numberReady": Placeholder::ReadyReplicas.number(),
+                "numberAvailable": Placeholder::ReadyReplicas.number(),
+                "updatedNumberScheduled": Placeholder::Pods.number(),
                 "observedGeneration": 1,
             });
         },
@@ -127,17 +127,17 @@ pub(super) fn cron_job(registry: &Registry) -> Draft<'_> {
     });
     Draft::create(registry, &batch::cron_job::KIND, DEPLOYER, job).update(
         CONTROLLER_MANAGER.of_status(),
-        Hole::Started,
-        |job| job["status"]["lastScheduleTime"] = json!(Hole::Started.text()),
+        Placeholder::Started,
+        |job| job["status"]["lastScheduleTime"] = json!(Placeholder::Started.text()),
     )
 }
 
-/// One run, under way.
+/// A job that runs.
 pub(super) fn running_job(registry: &Registry) -> Draft<'_> {
     let mut template = template(Profile::Batch);
     let labels = &mut template["metadata"]["labels"];
-    labels["batch.kubernetes.io/job-name"] = json!(Hole::Name.text());
-    labels["batch.kubernetes.io/controller-uid"] = json!(Hole::Uid.text());
+    labels["batch.kubernetes.io/job-name"] = json!(Placeholder::Name.text());
+    labels["batch.kubernetes.io/controller-uid"] = json!(Placeholder::Uid.text());
     let job = json!({
         "metadata": {
             "labels": labels,
@@ -147,40 +147,40 @@ pub(super) fn running_job(registry: &Registry) -> Draft<'_> {
             "parallelism": 1,
             "completions": 1,
             "backoffLimit": 6,
-            "selector": {"matchLabels": {"batch.kubernetes.io/controller-uid": Hole::Uid.text()}},
+            "selector": {"matchLabels": {"batch.kubernetes.io/controller-uid": Placeholder::Uid.text()}},
             "template": template,
         },
     });
     Draft::create(registry, &batch::job::KIND, CONTROLLER_MANAGER, job).update(
         CONTROLLER_MANAGER.of_status(),
-        Hole::Created,
+        Placeholder::Created,
         |job| {
             job["status"] = json!({
-                "startTime": Hole::Created.text(),
+                "startTime": Placeholder::Created.text(),
                 "active": 1,
-                "ready": Hole::ReadyReplicas.number(),
+                "ready": Placeholder::ReadyReplicas.number(),
                 "uncountedTerminatedPods": {},
             });
         },
     )
 }
 
-/// One run that has ended well.
+/// A job that has succeeded.
 pub(super) fn finished_job(registry: &Registry) -> Draft<'_> {
-    running_job(registry).update(CONTROLLER_MANAGER.of_status(), Hole::Ended, |job| {
+    running_job(registry).update(CONTROLLER_MANAGER.of_status(), Placeholder::Ended, |job| {
         let complete = |kind: &str| {
             json!({
                 "type": kind,
                 "status": "True",
-                "lastProbeTime": Hole::Ended.text(),
-                "lastTransitionTime": Hole::Ended.text(),
+                "lastProbeTime": Placeholder::Ended.text(),
+                "lastTransitionTime": Placeholder::Ended.text(),
                 "reason": "CompletionsReached",
                 "message": "Reached expected number of succeeded pods",
             })
         };
         job["status"] = json!({
-            "startTime": Hole::Created.text(),
-            "completionTime": Hole::Ended.text(),
+            "startTime": Placeholder::Created.text(),
+            "completionTime": Placeholder::Ended.text(),
             "succeeded": 1,
             "ready": 0,
             "uncountedTerminatedPods": {},
@@ -190,7 +190,7 @@ pub(super) fn finished_job(registry: &Registry) -> Draft<'_> {
 }
 
 fn labels() -> Value {
-    let app = Hole::App.text();
+    let app = Placeholder::App.text();
     json!({
         NAME: app,
         "app.kubernetes.io/instance": app,
@@ -202,8 +202,8 @@ fn owner(api_version: &str, kind: &str) -> Value {
     json!({
         "apiVersion": api_version,
         "kind": kind,
-        "name": Hole::App.text(),
-        "uid": Hole::OwnerUid.text(),
+        "name": Placeholder::App.text(),
+        "uid": Placeholder::OwnerUid.text(),
         "controller": true,
         "blockOwnerDeletion": true,
     })
@@ -213,13 +213,13 @@ fn condition(kind: &str, reason: &str, message: &str) -> Value {
     json!({
         "type": kind,
         "status": "True",
-        "lastUpdateTime": Hole::Ready.text(),
-        "lastTransitionTime": Hole::Created.text(),
+        "lastUpdateTime": Placeholder::Ready.text(),
+        "lastTransitionTime": Placeholder::Created.text(),
         "reason": reason,
         "message": message,
     })
 }
 
 fn set_generation(object: &mut Value) {
-    object["metadata"]["generation"] = json!(Hole::Generation.number());
+    object["metadata"]["generation"] = json!(Placeholder::Generation.number());
 }

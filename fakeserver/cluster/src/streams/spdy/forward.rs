@@ -18,8 +18,8 @@ use crate::{
     containers::{ForwardTarget, LogFollower},
     streams::{
         IDLE_LIMIT, ended,
-        output::Gone,
-        pipe::{self, Part, StreamPair},
+        output::Disconnection,
+        pipe::{self, StreamChunk, StreamPair},
     },
 };
 
@@ -30,9 +30,9 @@ const CONNECTIONS_MAX: usize = 256;
 #[derive(Default)]
 struct Streams {
     /// By the name of their request: the stream of errors comes first, then that of data.
-    waiting: BTreeMap<String, Half>,
+    waiting: BTreeMap<String, StreamHalf>,
     /// By the stream of data.
-    open: BTreeMap<u32, Open>,
+    open: BTreeMap<u32, ForwardedConnection>,
     /// Bytes that are to be handed on, in order; `None` is the end of a stream.
     arrived: VecDeque<(u32, Option<Bytes>)>,
     has_replied: bool,
@@ -40,14 +40,14 @@ struct Streams {
 
 /// One of the two streams of a connection.
 #[derive(Clone, Copy)]
-struct Half {
+struct StreamHalf {
     stream: u32,
     is_data: bool,
 }
 
 /// A connection that is forwarded.
-struct Open {
-    /// None when the client sends no more.
+struct ForwardedConnection {
+    /// `None` when the client sends no more.
     input: Option<mpsc::Sender<Bytes>>,
     end: CancellationToken,
 }
@@ -78,7 +78,7 @@ pub(in super::super) async fn serve(
     tokio::select! {
         biased;
         _ = ended(life) => {}
-        Gone = forwarding => return,
+        Disconnection = forwarding => return,
     }
     let closing = async {
         sender.send(Message::Close(None)).await.ok()?;
@@ -94,7 +94,7 @@ async fn forward(
     sender: &mut SplitSink<Socket, Message>,
     receiver: &mut SplitStream<Socket>,
     target: &ForwardTarget,
-) -> Gone {
+) -> Disconnection {
     let mut reader = FrameReader::new();
     let mut streams = Streams::default();
     let mut connections = FuturesUnordered::new();
@@ -104,7 +104,7 @@ async fn forward(
         tokio::select! {
             biased;
             Some(part) = parts.recv() => {
-                let Part { stream, bytes, is_last } = part;
+                let StreamChunk { stream, bytes, is_last } = part;
                 frames.push(frame::data(stream, &bytes, is_last));
             }
             Some(stream) = connections.next() => {
@@ -113,16 +113,16 @@ async fn forward(
             handed = timeout(IDLE_LIMIT, hand_on(&mut streams)), if !streams.arrived.is_empty() => {
                 // A port that takes nothing for so long has gone.
                 if handed.is_err() {
-                    return Gone;
+                    return Disconnection;
                 }
             }
             // A client is heard when all that it has said is handed on.
             message = timeout(IDLE_LIMIT, receiver.next()), if streams.arrived.is_empty() => {
                 let Ok(Some(Ok(message))) = message else {
-                    return Gone;
+                    return Disconnection;
                 };
                 let Ok(effects) = hear(message, &mut reader, &mut streams) else {
-                    return Gone;
+                    return Disconnection;
                 };
                 for effect in effects {
                     frames.extend(effect.reply);
@@ -135,14 +135,18 @@ async fn forward(
         for frame in frames {
             let sent = timeout(PATIENCE, sender.send(Message::Binary(frame))).await;
             if !matches!(sent, Ok(Ok(()))) {
-                return Gone;
+                return Disconnection;
             }
         }
     }
 }
 
 /// Forwards a connection to its end, and returns its stream.
-async fn connect(target: &ForwardTarget, connection: Connection, parts: mpsc::Sender<Part>) -> u32 {
+async fn connect(
+    target: &ForwardTarget,
+    connection: Connection,
+    parts: mpsc::Sender<StreamChunk>,
+) -> u32 {
     let Connection {
         port,
         streams,
@@ -154,7 +158,7 @@ async fn connect(target: &ForwardTarget, connection: Connection, parts: mpsc::Se
     streams.data
 }
 
-/// Hands the first of what has arrived on.
+/// Forwards the first of the received bytes.
 ///
 /// # Cancel safety
 ///
@@ -240,7 +244,7 @@ impl Streams {
         let header = |name: &str| {
             let mut named = headers.iter();
             named
-                .find(|(known, _)| known.eq_ignore_ascii_case(name))
+                .find(|(header, _)| header.eq_ignore_ascii_case(name))
                 .map(|(_, value)| value.as_str())
         };
         let is_data = header("streamtype") == Some("data");
@@ -260,7 +264,7 @@ impl Streams {
             stream
         };
         let request = header("requestid").map_or_else(|| first.to_string(), str::to_owned);
-        let half = Half { stream, is_data };
+        let half = StreamHalf { stream, is_data };
         match self.waiting.remove(&request) {
             Some(other) if other.is_data != is_data => {
                 let (data, error) = if is_data {
@@ -270,7 +274,7 @@ impl Streams {
                 };
                 let (sender, input) = mpsc::channel(pipe::QUEUE);
                 let end = CancellationToken::new();
-                let open = Open {
+                let open = ForwardedConnection {
                     input: Some(sender),
                     end: end.clone(),
                 };
@@ -337,7 +341,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_arrives_is_handed_on_in_order_and_a_reset_ends_it() {
+    async fn data_is_forwarded_in_order_and_a_reset_ends_the_stream() {
         let mut streams = Streams::default();
         open(&mut streams, 1, "error", "0");
         let mut connection = open(&mut streams, 3, "data", "0").connection.unwrap();

@@ -135,7 +135,7 @@ impl FrameReader {
             }
             SYN_REPLY | HEADERS => {
                 number()?;
-                // Those that follow may refer to them.
+                // Headers are read even of ignored frames: later headers are compressed against them.
                 self.headers.read(&content)?;
                 None
             }
@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_frame_is_an_error() {
+    fn invalid_frames_are_errors() {
         assert!(read(&[0x80, 2, 0, 1, 0, 0, 0, 0]).is_err());
         assert!(read(&[0, 0, 0, 1, 0, 0xff, 0xff, 0xff]).is_err());
         assert!(read(&control(PING, b"x")).is_err());

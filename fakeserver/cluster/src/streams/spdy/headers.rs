@@ -38,7 +38,7 @@ const HEADERS_MAX_BYTES: usize = 16 << 10;
 /// The headers of a connection in one direction, which refer to those before.
 pub(super) struct HeaderReader {
     state: Box<DecompressorOxide>,
-    /// The dictionary, and what was read, as far back as it is referred to.
+    /// The dictionary and the bytes read so far, as far back as references reach.
     read: Vec<u8>,
     is_begun: bool,
 }

@@ -19,15 +19,15 @@ pub(super) struct Sample {
 /// The part that a pod has in a calculation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum State {
-    /// It is being deleted, or has failed.
+    /// The pod is being deleted, or has failed.
     Ignored,
-    /// It has not started yet: it uses nothing if there is too much to do, and else does not count.
+    /// The pod has not started yet: its usage counts as 0 when scaling up, and does not count otherwise.
     Unready,
-    /// It counts with its usage.
+    /// The pod counts with its usage.
     Counted,
 }
 
-/// The replicas that a metric proposes, and what was measured.
+/// The replicas that a metric proposes, and the measured value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Proposal {
     pub(super) replicas: i64,

@@ -1,6 +1,6 @@
 //! The limits of scaling: stabilization windows, policies, minimum and maximum. A pure core.
 
-use fakeserver_kinds::table::cell::{items, text};
+use fakeserver_value::read::{items, text};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
@@ -8,13 +8,13 @@ use super::calculator::Tolerance;
 
 /// The tolerance of a direction that says none.
 const TOLERANCE: f64 = 0.1;
-/// The window of scaling down where none is said, in seconds.
+/// The default stabilization window for scaling down, in seconds.
 const DOWN_WINDOW: i64 = 300;
 /// The number of replicas up to which an autoscaler without a behavior scales at once.
 const UP_AT_ONCE: i64 = 4;
 
 /// The words of a condition: its reason and its message.
-pub(super) type Words = (&'static str, &'static str);
+pub(super) type ConditionText = (&'static str, &'static str);
 
 /// The recent recommendations to an autoscaler, and its recent scalings.
 ///
@@ -40,13 +40,13 @@ pub(super) struct Rules {
 struct Direction {
     /// In seconds.
     window: i64,
-    select: Select,
+    select: PolicySelection,
     policies: Vec<Policy>,
     tolerance: f64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Select {
+enum PolicySelection {
     Most,
     Least,
     Nothing,
@@ -62,41 +62,41 @@ struct Policy {
 
 /// A number of replicas within the limits, and why it is that.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Limited {
+pub(super) struct LimitedReplicas {
     pub(super) replicas: i64,
     /// The words of `AbleToScale`.
-    pub(super) able: Words,
+    pub(super) able: ConditionText,
     pub(super) holds_back: bool,
     /// The words of `ScalingLimited`.
-    pub(super) limit: Words,
+    pub(super) limit: ConditionText,
 }
 
-const READY: Words = ("ReadyForNewScale", "recommended size matches current size");
-const DOWN_STABILIZED: Words = (
+const READY: ConditionText = ("ReadyForNewScale", "recommended size matches current size");
+const DOWN_STABILIZED: ConditionText = (
     "ScaleDownStabilized",
     "recent recommendations were higher than current one, applying the highest recent recommendation",
 );
-const UP_STABILIZED: Words = (
+const UP_STABILIZED: ConditionText = (
     "ScaleUpStabilized",
     "recent recommendations were lower than current one, applying the lowest recent recommendation",
 );
-const WITHIN: Words = (
+const WITHIN: ConditionText = (
     "DesiredWithinRange",
     "the desired count is within the acceptable range",
 );
-const UP_LIMIT: Words = (
+const UP_LIMIT: ConditionText = (
     "ScaleUpLimit",
     "the desired replica count is increasing faster than the maximum scale rate",
 );
-const TOO_MANY: Words = (
+const TOO_MANY: ConditionText = (
     "TooManyReplicas",
     "the desired replica count is more than the maximum replica count",
 );
-const DOWN_LIMIT: Words = (
+const DOWN_LIMIT: ConditionText = (
     "ScaleDownLimit",
     "the desired replica count is decreasing faster than the maximum scale rate",
 );
-const TOO_FEW: Words = (
+const TOO_FEW: ConditionText = (
     "TooFewReplicas",
     "the desired replica count is less than the minimum replica count",
 );
@@ -135,10 +135,10 @@ impl Rules {
         current: i64,
         desired: i64,
         now: Timestamp,
-    ) -> Limited {
+    ) -> LimitedReplicas {
         let (stable, words) = self.stabilize(history, current, desired, now);
         let (replicas, limit) = self.limited(history, current, stable, now);
-        Limited {
+        LimitedReplicas {
             replicas,
             able: if stable == desired { READY } else { words },
             holds_back: replicas != stable,
@@ -153,7 +153,7 @@ impl Rules {
         current: i64,
         desired: i64,
         now: Timestamp,
-    ) -> (i64, Words) {
+    ) -> (i64, ConditionText) {
         let (up, down) = match &self.behavior {
             None => (0, DOWN_WINDOW),
             Some([up, down]) => (up.window, down.window),
@@ -187,7 +187,7 @@ impl Rules {
         current: i64,
         desired: i64,
         now: Timestamp,
-    ) -> (i64, Words) {
+    ) -> (i64, ConditionText) {
         if desired > current {
             let fastest = match &self.behavior {
                 None => (2 * current).max(UP_AT_ONCE),
@@ -229,13 +229,13 @@ impl Direction {
             value: policy["value"].as_i64().unwrap_or_default(),
             period: policy["periodSeconds"].as_i64().unwrap_or_default(),
         });
-        let said = rules["stabilizationWindowSeconds"].as_i64();
+        let configured = rules["stabilizationWindowSeconds"].as_i64();
         Self {
-            window: said.unwrap_or(window),
+            window: configured.unwrap_or(window),
             select: match text(&rules["selectPolicy"]) {
-                "Min" => Select::Least,
-                "Disabled" => Select::Nothing,
-                _ => Select::Most,
+                "Min" => PolicySelection::Least,
+                "Disabled" => PolicySelection::Nothing,
+                _ => PolicySelection::Most,
             },
             policies: policies.collect(),
             tolerance: tolerance.map_or(TOLERANCE, |tolerance| tolerance.as_float()),
@@ -254,9 +254,9 @@ impl Direction {
             }
         });
         match self.select {
-            Select::Nothing => current,
-            Select::Least => limits.min().unwrap_or(current),
-            Select::Most => limits.max().unwrap_or(current),
+            PolicySelection::Nothing => current,
+            PolicySelection::Least => limits.min().unwrap_or(current),
+            PolicySelection::Most => limits.max().unwrap_or(current),
         }
     }
 
@@ -271,9 +271,9 @@ impl Direction {
             }
         });
         match self.select {
-            Select::Nothing => current,
-            Select::Least => limits.max().unwrap_or(current),
-            Select::Most => limits.min().unwrap_or(current),
+            PolicySelection::Nothing => current,
+            PolicySelection::Least => limits.max().unwrap_or(current),
+            PolicySelection::Most => limits.min().unwrap_or(current),
         }
     }
 }
@@ -314,7 +314,7 @@ impl History {
     }
 }
 
-/// Returns whether a time is less than so many seconds ago.
+/// Returns whether a time is less than `seconds` ago.
 fn is_within(at: Timestamp, seconds: i64, now: Timestamp) -> bool {
     now.duration_since(at) < SignedDuration::from_secs(seconds)
 }
@@ -363,7 +363,7 @@ mod tests {
     }
 
     #[test]
-    fn policies_limit_the_rate_by_what_was_done_in_their_periods() {
+    fn policies_limit_the_rate_by_recent_scalings() {
         let pods = json!({"type": "Pods", "value": 4, "periodSeconds": 60});
         let percent = json!({"type": "Percent", "value": 10, "periodSeconds": 60});
         for (select, expected) in [("Max", 14), ("Min", 11), ("Disabled", 10)] {

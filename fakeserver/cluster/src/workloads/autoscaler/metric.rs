@@ -1,11 +1,13 @@
-//! One metric of an autoscaler: what is measured, the replicas that it proposes, and its status.
+//! One metric of an autoscaler: its measurement, the replicas that it proposes, and its status.
 
 use fakeserver_kinds::{
     conditions,
     metrics::usage::{self, ScriptedContainers},
-    table::cell::{items, text},
 };
-use fakeserver_value::schema::Quantity;
+use fakeserver_value::{
+    read::{items, text},
+    schema::Quantity,
+};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
@@ -45,7 +47,7 @@ pub(super) struct Facts<'a> {
 
 /// The proposal of a metric, and its status.
 #[derive(Debug, PartialEq)]
-pub(super) struct Judged {
+pub(super) struct MetricProposal {
     pub(super) replicas: i64,
     pub(super) name: String,
     pub(super) status: Value,
@@ -53,10 +55,10 @@ pub(super) struct Judged {
 
 /// The reason why a metric proposes nothing.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Unavailable {
+pub(super) struct MetricError {
     pub(super) reason: &'static str,
     pub(super) message: String,
-    /// The words before the message where all metrics are told of.
+    /// The words before the message in the summary of all metrics.
     pub(super) prefix: String,
 }
 
@@ -64,7 +66,7 @@ pub(super) struct Unavailable {
 
 impl Facts<'_> {
     /// Judges one metric of the specification.
-    pub(super) fn judge(&self, metric: &Value) -> Result<Judged, Unavailable> {
+    pub(super) fn judge(&self, metric: &Value) -> Result<MetricProposal, MetricError> {
         match text(&metric["type"]) {
             "Resource" => self.resource(&metric["resource"], None),
             "ContainerResource" => {
@@ -74,7 +76,7 @@ impl Facts<'_> {
             "Pods" => self.pods(&metric["pods"]),
             "Object" => self.object(&metric["object"]),
             "External" => self.external(&metric["external"]),
-            other => Err(Unavailable {
+            other => Err(MetricError {
                 reason: "InvalidMetricSourceType",
                 message: format!("unknown metric source type {other:?}"),
                 prefix: String::new(),
@@ -82,7 +84,11 @@ impl Facts<'_> {
         }
     }
 
-    fn resource(&self, source: &Value, container: Option<&str>) -> Result<Judged, Unavailable> {
+    fn resource(
+        &self,
+        source: &Value,
+        container: Option<&str>,
+    ) -> Result<MetricProposal, MetricError> {
         let (name, target) = (text(&source["name"]), &source["target"]);
         let (reason, part) = match container {
             None => ("FailedGetResourceMetric", format!("{name} resource")),
@@ -99,7 +105,7 @@ impl Facts<'_> {
         } else {
             "usage"
         };
-        let unavailable = |why: String| Unavailable {
+        let unavailable = |why: String| MetricError {
             reason,
             message: format!("failed to get {name} {what}: {why}"),
             prefix: format!("failed to get {part} metric value: "),
@@ -118,11 +124,11 @@ impl Facts<'_> {
         if let Some(utilization) = proposal.utilization {
             value["averageUtilization"] = json!(utilization);
         }
-        let mut shown = json!({"name": name, "current": value});
+        let mut status = json!({"name": name, "current": value});
         let (kind, field) = match container {
             None => ("Resource", "resource"),
             Some(container) => {
-                shown["container"] = json!(container);
+                status["container"] = json!(container);
                 ("ContainerResource", "containerResource")
             }
         };
@@ -134,7 +140,7 @@ impl Facts<'_> {
             None => format!("{name} resource{suffix}"),
             Some(_) => format!("{name} container resource{suffix}"),
         };
-        Ok(judged(proposal, what, kind, field, &shown))
+        Ok(judged(proposal, what, kind, field, &status))
     }
 
     /// Returns the samples of a resource, of all containers or of one.
@@ -201,9 +207,9 @@ impl Facts<'_> {
         is_unready && since.duration_since(started) < FIRST_READINESS
     }
 
-    fn pods(&self, source: &Value) -> Result<Judged, Unavailable> {
+    fn pods(&self, source: &Value) -> Result<MetricProposal, MetricError> {
         let name = text(&source["metric"]["name"]);
-        let unavailable = |why: String| Unavailable {
+        let unavailable = |why: String| MetricError {
             reason: "FailedGetPodsMetric",
             message: why,
             prefix: "failed to get pods metric value: ".to_owned(),
@@ -225,12 +231,12 @@ impl Facts<'_> {
         let proposal = by_average(&samples, self.target.replicas, wanted, self.tolerance)
             .map_err(unavailable)?;
         let value = json!({"averageValue": quantity(proposal.value)});
-        let shown = json!({"metric": source["metric"], "current": value});
+        let status = json!({"metric": source["metric"], "current": value});
         let what = format!("pods metric {name}");
-        Ok(judged(proposal, what, "Pods", "pods", &shown))
+        Ok(judged(proposal, what, "Pods", "pods", &status))
     }
 
-    fn object(&self, source: &Value) -> Result<Judged, Unavailable> {
+    fn object(&self, source: &Value) -> Result<MetricProposal, MetricError> {
         let name = text(&source["metric"]["name"]);
         let described = &source["describedObject"];
         let (kind, object) = (text(&described["kind"]), text(&described["name"]));
@@ -242,7 +248,7 @@ impl Facts<'_> {
         };
         let value = self.value(name).map_err(|why| {
             let why = why.unwrap_or_else(|| NO_CUSTOM_METRICS.to_owned());
-            Unavailable {
+            MetricError {
                 reason: "FailedGetObjectMetric",
                 message: format!(
                     "unable to get metric {name}: {kind} on {namespace} {object}/{why}"
@@ -251,7 +257,7 @@ impl Facts<'_> {
             }
         })?;
         let (proposal, current) = self.of_value(value, &source["target"]);
-        let shown = json!({
+        let status = json!({
             "metric": source["metric"],
             "describedObject": described,
             "current": current,
@@ -261,10 +267,10 @@ impl Facts<'_> {
         } else {
             format!("external metric {name}({})", selector(source))
         };
-        Ok(judged(proposal, what, "Object", "object", &shown))
+        Ok(judged(proposal, what, "Object", "object", &status))
     }
 
-    fn external(&self, source: &Value) -> Result<Judged, Unavailable> {
+    fn external(&self, source: &Value) -> Result<MetricProposal, MetricError> {
         let name = text(&source["metric"]["name"]);
         let namespace = text(&self.autoscaler["metadata"]["namespace"]);
         let selector = selector(source);
@@ -280,7 +286,7 @@ impl Facts<'_> {
                      resource (get {name}.external.metrics.k8s.io)"
                 )
             });
-            Unavailable {
+            MetricError {
                 reason: "FailedGetExternalMetric",
                 message: format!(
                     "unable to get external metric {namespace}/{name}/{selector}: {why}"
@@ -291,9 +297,9 @@ impl Facts<'_> {
             }
         })?;
         let (proposal, current) = self.of_value(value, &source["target"]);
-        let shown = json!({"metric": source["metric"], "current": current});
+        let status = json!({"metric": source["metric"], "current": current});
         let what = format!("external metric {name}({selector})");
-        Ok(judged(proposal, what, "External", "external", &shown))
+        Ok(judged(proposal, what, "External", "external", &status))
     }
 
     /// Returns the proposal for a value that all replicas share, and how it is shown.
@@ -312,7 +318,7 @@ impl Facts<'_> {
         (proposal, json!({"value": quantity(proposal.value)}))
     }
 
-    /// Returns the value of a metric that the user sets, in thousandths; the error says what is wrong with it, or nothing if
+    /// Returns the value of a metric that the user sets, in thousandths; the error has the problem, or `None` if
     /// it is not set.
     fn value(&self, name: &str) -> Result<i64, Option<String>> {
         let annotation = format!("{VALUE}{name}");
@@ -328,15 +334,21 @@ impl Facts<'_> {
     }
 }
 
-fn judged(proposal: Proposal, name: String, kind: &str, field: &str, shown: &Value) -> Judged {
-    Judged {
+fn judged(
+    proposal: Proposal,
+    name: String,
+    kind: &str,
+    field: &str,
+    status: &Value,
+) -> MetricProposal {
+    MetricProposal {
         replicas: proposal.replicas,
         name,
-        status: json!({"type": kind, field: shown}),
+        status: json!({"type": kind, field: status}),
     }
 }
 
-/// Returns what a pod uses of a resource, in thousandths: all its containers, or one.
+/// Returns the usage of a resource by a pod, or by one of its containers, in thousandths.
 fn used(
     pod: &Value,
     scripted: &ScriptedContainers,
@@ -357,7 +369,7 @@ fn used(
     Some(of.fold(0, i64::saturating_add))
 }
 
-/// Returns what a pod requests of a resource, in thousandths.
+/// Returns the request of a pod for a resource, in thousandths.
 fn requested(pod: &Value, resource: &str, container: Option<&str>) -> Result<i64, String> {
     let spec = &pod["spec"];
     let init = items(&spec["initContainers"]).iter();

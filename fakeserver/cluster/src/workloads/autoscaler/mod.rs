@@ -1,7 +1,7 @@
-//! Horizontal pod autoscalers: every 15 seconds each looks at the usage of the pods of its target, and scales it.
+//! Horizontal pod autoscalers: every 15 seconds each reads the usage of its target's pods, and scales the target.
 //!
-//! `calculator` says what a metric proposes, `limits` what becomes of it; both are pure. What an autoscaler recommended and
-//! did of late is in memory alone, as in a cluster.
+//! `calculator` computes the proposal of a metric, `limits` applies the limits of the spec; both are pure. Recent
+//! recommendations and scalings are in memory alone, as in a cluster.
 
 mod calculator;
 mod limits;
@@ -11,7 +11,7 @@ mod metric;
 use std::{collections::BTreeMap, time::Duration};
 
 use fakeserver_kinds::{
-    autoscaling::horizontal_pod_autoscaler, metrics::usage::ScriptedContainers, table::cell::items,
+    autoscaling::horizontal_pod_autoscaler, metrics::usage::ScriptedContainers,
 };
 use fakeserver_server::{
     controllers::correlation::{Correlator, EventText},
@@ -23,7 +23,7 @@ use fakeserver_server::{
     },
     store::ObjectKey,
 };
-use fakeserver_value::object::selectors::LabelSelector;
+use fakeserver_value::{object::selectors::LabelSelector, read::items};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
@@ -61,8 +61,8 @@ struct Memory {
     selectors: BTreeMap<ObjectKey, LabelSelector>,
 }
 
-/// One look at an autoscaler.
-struct Look<'a, 'c, 't> {
+/// One reconciliation of an autoscaler.
+struct AutoscalerSync<'a, 'c, 't> {
     cluster: &'a mut Cluster<'c, 't>,
     memory: &'a mut Memory,
     key: &'a ObjectKey,
@@ -73,16 +73,16 @@ struct Look<'a, 'c, 't> {
     now_text: String,
 }
 
-/// The replicas that are wanted, and why.
-struct Wish {
+/// The desired number of replicas, and why.
+struct DesiredReplicas {
     replicas: i64,
     rescales: bool,
     reason: String,
     metrics: Vec<Value>,
 }
 
-/// The reason why no number of replicas is wanted.
-struct Failed {
+/// The reason why no number of replicas could be computed.
+struct MetricsFailure {
     message: String,
     /// The statuses of metrics, as far as they were measured.
     metrics: Vec<Value>,
@@ -117,7 +117,7 @@ impl Controller for Autoscalers {
         let autoscaler = stored.to_value();
         let (now, now_text) = (cluster.now(), cluster.now_text());
         let history = self.histories.entry(key.clone()).or_default();
-        let mut look = Look {
+        let mut look = AutoscalerSync {
             cluster,
             memory: &mut self.memory,
             key,
@@ -151,10 +151,10 @@ impl Autoscalers {
     }
 }
 
-// === impl Look ===
+// === impl AutoscalerSync ===
 
-impl Look<'_, '_, '_> {
-    /// Scales the target if it is due, and writes into the status what was found.
+impl AutoscalerSync<'_, '_, '_> {
+    /// Scales the target if it is due, and writes the findings into the status.
     fn scale(&mut self, history: &mut History) {
         let spec = &self.autoscaler["spec"];
         let namespace = self.autoscaler["metadata"]["namespace"].as_str();
@@ -172,7 +172,7 @@ impl Look<'_, '_, '_> {
             Err(failed) => {
                 self.warn("FailedComputeMetricsReplicas", &failed.message);
                 self.status["currentReplicas"] = json!(current);
-                self.status["currentMetrics"] = told(failed.metrics);
+                self.status["currentMetrics"] = stored_statuses(failed.metrics);
                 return;
             }
         };
@@ -190,7 +190,7 @@ impl Look<'_, '_, '_> {
         }
         self.status["currentReplicas"] = json!(current);
         self.status["desiredReplicas"] = json!(desired);
-        self.status["currentMetrics"] = told(wish.metrics);
+        self.status["currentMetrics"] = stored_statuses(wish.metrics);
     }
 
     fn has_no_target(&mut self, why: &str) {
@@ -206,9 +206,9 @@ impl Look<'_, '_, '_> {
         target: &Target,
         rules: &Rules,
         history: &mut History,
-    ) -> Result<Wish, Failed> {
+    ) -> Result<DesiredReplicas, MetricsFailure> {
         let current = target.replicas;
-        let mut wish = Wish {
+        let mut wish = DesiredReplicas {
             replicas: current,
             rescales: false,
             reason: String::new(),
@@ -252,8 +252,8 @@ impl Look<'_, '_, '_> {
         target: &Target,
         rules: &Rules,
         statuses: &mut Vec<Value>,
-    ) -> Result<(i64, String), Failed> {
-        let pods = self.selected(target).map_err(|message| Failed {
+    ) -> Result<(i64, String), MetricsFailure> {
+        let pods = self.selected(target).map_err(|message| MetricsFailure {
             message,
             metrics: Vec::new(),
         })?;
@@ -302,7 +302,7 @@ impl Look<'_, '_, '_> {
         let message = format!("the HPA was unable to compute the replica count: {why}");
         self.set("ScalingActive", false, (reason, &message));
         let (invalid, all) = (failures.len(), metrics.len());
-        Err(Failed {
+        Err(MetricsFailure {
             message: format!(
                 "invalid metrics ({invalid} invalid out of {all}), first error is: {prefix}{why}"
             ),
@@ -378,7 +378,7 @@ impl Look<'_, '_, '_> {
 }
 
 /// Returns the statuses of metrics as they are stored: null without any.
-fn told(metrics: Vec<Value>) -> Value {
+fn stored_statuses(metrics: Vec<Value>) -> Value {
     if metrics.is_empty() {
         return Value::Null;
     }

@@ -9,7 +9,7 @@ use fakeserver_server::{
 };
 use fakeserver_value::{
     object::selectors::LabelSelector,
-    status::{Named, Status},
+    status::{NamedObject, Status},
 };
 use serde_json::Value;
 
@@ -20,14 +20,14 @@ pub(super) struct Target {
     resource: Arc<ResourceType>,
     pub(super) replicas: i64,
     pub(super) present: i64,
-    /// As text; empty without one.
+    /// The selector as text; empty without one.
     pub(super) selector: String,
 }
 
 // === impl Target ===
 
 impl Target {
-    /// Returns what a reference in a namespace names, or why it cannot be scaled.
+    /// Returns the target of a reference in a namespace, or why it cannot be scaled.
     pub(super) fn find(
         cluster: &Cluster<'_, '_>,
         reference: &Value,
@@ -56,7 +56,7 @@ impl Target {
         let namespace = resource.is_namespaced.then_some(namespace);
         let key = ObjectKey::new(resource.rules.storage().clone(), namespace, name);
         let Some(stored) = cluster.get(&key) else {
-            let missing = Named {
+            let missing = NamedObject {
                 resource: &resource.plural,
                 group,
                 name,
@@ -75,7 +75,7 @@ impl Target {
         })
     }
 
-    /// Returns the selector of its pods, or what is wrong with it.
+    /// Returns the selector of the target's pods, or its error.
     pub(super) fn selects(&self) -> Result<LabelSelector, String> {
         if self.selector.is_empty() {
             return Err("selector is required".to_owned());

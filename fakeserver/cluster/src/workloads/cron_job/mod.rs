@@ -19,14 +19,15 @@ use fakeserver_server::{
         deletion::{DeletionParameters, is_deleted},
     },
 };
+use fakeserver_value::read::text;
 use jiff::{
     SignedDuration, Timestamp,
     tz::{TimeZone, TimeZoneDatabase},
 };
 use serde_json::{Value, json};
 
-use self::timing::{Met, Timing};
-use super::objects::{ReconciledKind, enqueue_owners, has_condition, text};
+use self::timing::{ScheduledTime, Timing};
+use super::objects::{ReconciledKind, enqueue_owners, has_condition};
 
 const KIND: ReconciledKind = ReconciledKind {
     kind: &batch::cron_job::KIND,
@@ -49,7 +50,7 @@ pub(super) struct CronJobs {
 }
 
 /// A cron job, and its jobs.
-struct Reconciled<'a, 'b, 't> {
+struct CronJobSync<'a, 'b, 't> {
     cluster: &'a mut Cluster<'b, 't>,
     events: &'a mut Correlator,
     cron_job: Value,
@@ -84,7 +85,7 @@ impl Controller for CronJobs {
         let owned = cluster.index.dependents(stored.uid());
         let jobs = owned.filter(|(key, _)| key.resource() == batch::job::KIND.storage());
         let jobs = jobs.filter_map(|(key, _)| Some(cluster.get(key)?.to_value()));
-        let mut reconciled = Reconciled {
+        let mut reconciled = CronJobSync {
             jobs: jobs.collect(),
             cron_job: stored.to_value(),
             events: &mut self.events,
@@ -105,9 +106,9 @@ impl Controller for CronJobs {
     }
 }
 
-// === impl Reconciled ===
+// === impl CronJobSync ===
 
-impl Reconciled<'_, '_, '_> {
+impl CronJobSync<'_, '_, '_> {
     /// Deletes the oldest ended jobs beyond the history limits.
     fn clean_up(&mut self) {
         for (limit, condition) in [
@@ -207,30 +208,30 @@ impl Reconciled<'_, '_, '_> {
             deadline: deadline.map(SignedDuration::from_secs),
         };
         let now = self.cluster.now();
-        let met = match timing.met(now) {
-            Ok(met) => met,
+        let scheduled = match timing.due(now) {
+            Ok(scheduled) => scheduled,
             Err(why) => {
                 let message = format!("invalid schedule: {schedule} : {why}");
                 self.warn("InvalidSchedule", &message);
                 return None;
             }
         };
-        if let Some(met) = met {
-            self.start(met, &zone);
+        if let Some(scheduled) = scheduled {
+            self.start(scheduled, &zone);
         }
         let wait = timing.wait(now)?;
         Some(wait)
     }
 
     /// Creates the job for a time, unless a running one forbids it.
-    fn start(&mut self, met: Met, zone: &TimeZone) {
-        if met.misses_many {
+    fn start(&mut self, scheduled: ScheduledTime, zone: &TimeZone) {
+        if scheduled.misses_many {
             let message = "too many missed start times. Set or decrease \
                            .spec.startingDeadlineSeconds or check clock skew";
             self.warn("TooManyMissedTimes", message);
         }
         let owner = text(&self.cron_job["metadata"]["name"]);
-        let name = format!("{owner}-{}", met.at.as_second() / 60);
+        let name = format!("{owner}-{}", scheduled.at.as_second() / 60);
         let active = self.active();
         if active.iter().any(|job| job["name"] == *name) {
             return;
@@ -251,7 +252,7 @@ impl Reconciled<'_, '_, '_> {
             }
             _ => {}
         }
-        let job = self.job(&name, met.at, zone);
+        let job = self.job(&name, scheduled.at, zone);
         let jobs = batch::job::KIND.storage();
         let Some(created) = self.cluster.create(jobs, ACTOR, job) else {
             if let Some(why) = self.cluster.refusal.clone() {
@@ -271,7 +272,7 @@ impl Reconciled<'_, '_, '_> {
         }));
         let status = &mut self.cron_job["status"];
         status["active"] = active.into();
-        status["lastScheduleTime"] = json!(met.at.to_string());
+        status["lastScheduleTime"] = json!(scheduled.at.to_string());
     }
 
     /// Returns the job for a time.
@@ -325,7 +326,7 @@ impl Reconciled<'_, '_, '_> {
         self.cluster.delete(&key, wanted);
         self.forget(&job["metadata"]["uid"]);
         self.jobs
-            .retain(|known| known["metadata"]["uid"] != job["metadata"]["uid"]);
+            .retain(|other| other["metadata"]["uid"] != job["metadata"]["uid"]);
         self.tell("SuccessfulDelete", &format!("Deleted job {name}"));
     }
 
@@ -337,8 +338,8 @@ impl Reconciled<'_, '_, '_> {
         self.record(&EventText::warning(reason, message));
     }
 
-    fn record(&mut self, told: &EventText<'_>) {
+    fn record(&mut self, event: &EventText<'_>) {
         self.cluster
-            .correlated_event(self.events, &KIND, &self.cron_job, told);
+            .correlated_event(self.events, &KIND, &self.cron_job, event);
     }
 }

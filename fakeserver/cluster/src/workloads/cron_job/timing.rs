@@ -10,7 +10,7 @@ const MISSED_MAX: i64 = 100;
 /// A pause after each time of a schedule, so that it is certainly over.
 const PADDING: Duration = Duration::from_millis(100);
 
-/// A schedule, and what has happened by it.
+/// A schedule, and the time of its last job.
 #[derive(Debug)]
 pub(super) struct Timing<'a> {
     pub(super) schedule: &'a Schedule,
@@ -21,11 +21,11 @@ pub(super) struct Timing<'a> {
     pub(super) deadline: Option<SignedDuration>,
 }
 
-/// The latest time of a schedule that is over.
+/// The latest time of a schedule that has passed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Met {
+pub(super) struct ScheduledTime {
     pub(super) at: Timestamp,
-    /// True if so many times before were missed that something is wrong.
+    /// True if so many earlier times were missed that an event warns about it.
     pub(super) misses_many: bool,
 }
 
@@ -37,7 +37,7 @@ impl Timing<'_> {
     /// # Errors
     ///
     /// The schedule has no times.
-    pub(super) fn met(&self, now: Timestamp) -> Result<Option<Met>, String> {
+    pub(super) fn due(&self, now: Timestamp) -> Result<Option<ScheduledTime>, String> {
         let since = self
             .deadline
             .and_then(|deadline| now.checked_sub(deadline).ok());
@@ -47,7 +47,7 @@ impl Timing<'_> {
     /// Returns the time until the next time of the schedule.
     pub(super) fn wait(&self, now: Timestamp) -> Option<Duration> {
         let from = match self.latest(self.last, now) {
-            Ok(Some(met)) => met.at,
+            Ok(Some(latest)) => latest.at,
             Ok(None) => self.last,
             Err(_) => now,
         };
@@ -56,7 +56,7 @@ impl Timing<'_> {
         Some(wait + PADDING)
     }
 
-    fn latest(&self, since: Timestamp, now: Timestamp) -> Result<Option<Met>, String> {
+    fn latest(&self, since: Timestamp, now: Timestamp) -> Result<Option<ScheduledTime>, String> {
         let next = |after| self.schedule.next(after, self.zone);
         let none = "time difference between two schedules is less than 1 second";
         let first = next(since).ok_or(none)?;
@@ -64,12 +64,12 @@ impl Timing<'_> {
             return Ok(None);
         }
         let second = next(first).ok_or(none)?;
-        let met = |at, missed: i64| Met {
+        let scheduled = |at, missed: i64| ScheduledTime {
             at,
             misses_many: missed > MISSED_MAX,
         };
         if now < second {
-            return Ok(Some(met(first, 0)));
+            return Ok(Some(scheduled(first, 0)));
         }
         // The schedule is taken as regular, so that not all the times of a long pause are counted.
         let step = second.duration_since(first);
@@ -81,7 +81,7 @@ impl Timing<'_> {
             .unwrap_or(first);
         let mut latest = None;
         while let Some(at) = next(from).filter(|at| *at <= now) {
-            latest = Some(met(at, missed));
+            latest = Some(scheduled(at, missed));
             from = at;
         }
         Ok(latest)
@@ -124,18 +124,18 @@ mod tests {
                 1_800,
             ),
         ];
-        for (now, deadline, met, wait) in table {
+        for (now, deadline, expected, wait) in table {
             let timing = Timing {
                 schedule: &schedule,
                 zone: &TimeZone::UTC,
                 last: at("2026-01-01T00:00:00Z"),
                 deadline: deadline.map(SignedDuration::from_secs),
             };
-            let met = met.map(|(time, misses_many)| Met {
+            let expected = expected.map(|(time, misses_many)| ScheduledTime {
                 at: at(time),
                 misses_many,
             });
-            assert_eq!(timing.met(at(now)), Ok(met), "{now}");
+            assert_eq!(timing.due(at(now)), Ok(expected), "{now}");
             let wait = Duration::from_secs(wait) + PADDING;
             assert_eq!(timing.wait(at(now)), Some(wait), "{now}");
         }
@@ -146,6 +146,6 @@ mod tests {
             last: Timestamp::UNIX_EPOCH,
             deadline: None,
         };
-        assert!(timing.met(at("2026-01-01T00:00:00Z")).is_err());
+        assert!(timing.due(at("2026-01-01T00:00:00Z")).is_err());
     }
 }

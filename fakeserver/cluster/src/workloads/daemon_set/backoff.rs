@@ -31,17 +31,16 @@ struct Pause {
 impl Pauses {
     /// Returns how long a failed pod has to stay on a node; zero if it may be replaced now, which begins the next pause.
     pub(super) fn left(&mut self, node: &str, generation: i64, now: Instant) -> Duration {
-        let known = self
-            .0
-            .get(node)
-            .filter(|known| known.generation == generation && now - known.since <= FORGOTTEN_AFTER);
-        let left = known.map(|known| known.length.saturating_sub(now - known.since));
+        let current = self.0.get(node).filter(|current| {
+            current.generation == generation && now - current.since <= FORGOTTEN_AFTER
+        });
+        let left = current.map(|current| current.length.saturating_sub(now - current.since));
         if let Some(left) = left.filter(|left| !left.is_zero()) {
             return left;
         }
         let pause = Pause {
             generation,
-            length: known.map_or(FIRST, |known| LONGEST.min(known.length * 2)),
+            length: current.map_or(FIRST, |current| LONGEST.min(current.length * 2)),
             since: now,
         };
         self.0.insert(node.to_owned(), pause);

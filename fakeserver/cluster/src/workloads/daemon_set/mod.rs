@@ -21,6 +21,7 @@ use fakeserver_server::{
     store::ObjectKey,
     write::deletion::{DeletionParameters, is_deleted},
 };
+use fakeserver_value::read::text;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 use tokio::time::Instant;
@@ -33,7 +34,7 @@ use super::{
     nodes::UNSCHEDULABLE,
     objects::{
         BURST, COALESCED, ReconciledKind, claim, count, count_available, enqueue_owners, hash,
-        look_again, number, selector, text,
+        look_again, number, selector,
     },
     revisions::record,
     scheduler::Node,

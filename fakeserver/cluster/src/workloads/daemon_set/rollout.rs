@@ -7,11 +7,12 @@ use std::{
 };
 
 use fakeserver_server::controllers::pods::Pod;
+use fakeserver_value::read::text;
 use jiff::Timestamp;
 use serde_json::Value;
 
 use super::HASH;
-use crate::workloads::objects::{available, number, part, text};
+use crate::workloads::objects::{available, number, part};
 
 /// The pods of a set, by the nodes that they are on or are to be on, the oldest of each node first.
 pub(super) type ByNode = BTreeMap<String, Vec<Arc<Pod>>>;
@@ -99,8 +100,8 @@ impl<'a> Rollout<'a> {
         available(pod, self.min_ready, self.now).is_ok()
     }
 
-    /// Returns what brings each of the `wanted` nodes to as many pods as it is to have, whatever their template, and takes those
-    /// away that are elsewhere than on nodes where they are `kept`.
+    /// Returns the changes after which each of the `wanted` nodes has its pods, regardless of their template, and nodes other
+    /// than the `kept` ones have none.
     #[doc(alias = "podsShouldBeOnNode")]
     pub(super) fn placed(
         &self,

@@ -16,14 +16,15 @@ use fakeserver_server::{
     store::ObjectKey,
     write::deletion::{DeletionParameters, is_deleted},
 };
+use fakeserver_value::read::text;
 use serde_json::{Value, json};
 
 use self::{
-    rollout::{Rollout, Set, revision_of},
+    rollout::{ReplicaSetState, Rollout, revision_of},
     status::{set_pause, set_status},
 };
 use super::{
-    objects::{COALESCED, ReconciledKind, adopt, enqueue_owners, hash, number, selector, text},
+    objects::{COALESCED, ReconciledKind, adopt, enqueue_owners, hash, number, selector},
     replica_set::KIND as REPLICA_SET,
 };
 
@@ -93,10 +94,10 @@ impl Controller for Deployments {
         let current = place_of_current(&sets, &deployment).map(|at| sets.remove(at));
         let rollout = Rollout::of(&deployment);
         let revision = next_revision(&sets, current.as_ref());
-        let olds: Vec<Set> = sets.iter().map(Set::of).collect();
-        let own = current.as_ref().map(Set::of);
+        let olds: Vec<ReplicaSetState> = sets.iter().map(ReplicaSetState::of).collect();
+        let own = current.as_ref().map(ReplicaSetState::of);
         if own.is_none() && !rollout.is_paused {
-            let (_, count) = rollout.plan(&olds, Some(&Set::default()));
+            let (_, count) = rollout.plan(&olds, Some(&ReplicaSetState::default()));
             create(cluster, key, &deployment, rollout, (revision, count));
             // What was made is looked at like everything else.
             due.add(key.clone(), COALESCED);
@@ -140,7 +141,7 @@ impl Deployments {
     }
 }
 
-/// Notes in the status of a deployment that it is paused, or goes on.
+/// Notes in the status that a deployment is paused or resumed.
 fn note_pause(cluster: &mut Cluster<'_, '_>, key: &ObjectKey) {
     let now = cluster.now();
     cluster.update(key, ACTOR.of_status(), |deployment| {
@@ -250,8 +251,8 @@ fn create(
 fn roll(
     cluster: &mut Cluster<'_, '_>,
     deployment: &Value,
-    olds: &[Set],
-    own: Option<&Set>,
+    olds: &[ReplicaSetState],
+    own: Option<&ReplicaSetState>,
     rollout: Rollout,
     revision: i64,
 ) {
@@ -283,7 +284,7 @@ fn roll(
 }
 
 /// Deletes the oldest sets beyond the revision history limit.
-fn clean_up(cluster: &mut Cluster<'_, '_>, deployment: &Value, old: &[Set]) {
+fn clean_up(cluster: &mut Cluster<'_, '_>, deployment: &Value, old: &[ReplicaSetState]) {
     let limit = number(&deployment["spec"]["revisionHistoryLimit"], 10);
     let limit = usize::try_from(limit).unwrap_or_default();
     let surplus = old.len().saturating_sub(limit);

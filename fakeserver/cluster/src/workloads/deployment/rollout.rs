@@ -1,10 +1,11 @@
 //! The roll-out of a deployment from one template to the next: the replicas that each of its sets gets.
 
+use fakeserver_value::read::text;
 use serde_json::Value;
 
 use super::{
     super::{
-        objects::{number, part, text},
+        objects::{number, part},
         replica_failure::failure_of,
     },
     REVISION,
@@ -12,7 +13,7 @@ use super::{
 
 /// A replica set of a deployment.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Set {
+pub(super) struct ReplicaSetState {
     pub(super) name: String,
     pub(super) wanted: i64,
     pub(super) ready: i64,
@@ -63,7 +64,11 @@ impl Rollout {
     }
 
     /// Returns the replicas that each set gets: the old ones, oldest first, and the current one.
-    pub(super) fn plan(self, old: &[Set], current: Option<&Set>) -> (Vec<i64>, i64) {
+    pub(super) fn plan(
+        self,
+        old: &[ReplicaSetState],
+        current: Option<&ReplicaSetState>,
+    ) -> (Vec<i64>, i64) {
         let mut olds: Vec<i64> = old.iter().map(|set| set.wanted).collect();
         let old_total: i64 = olds.iter().sum();
         let Some(current) = current else {
@@ -101,8 +106,8 @@ impl Rollout {
         (olds, own)
     }
 
-    /// Takes from the old sets what may go: first what is not available anyhow.
-    fn scale_down(self, old: &[Set], olds: &mut [i64], current: &Set) {
+    /// Scales the old sets down as far as permitted, unavailable replicas first.
+    fn scale_down(self, old: &[ReplicaSetState], olds: &mut [i64], current: &ReplicaSetState) {
         let minimum = self.wanted - self.unavailable;
         let total: i64 = olds.iter().sum::<i64>() + current.wanted;
         let missing = (current.wanted - current.available).max(0);
@@ -126,9 +131,9 @@ impl Rollout {
     }
 }
 
-// === impl Set ===
+// === impl ReplicaSetState ===
 
-impl Set {
+impl ReplicaSetState {
     pub(super) fn of(set: &Value) -> Self {
         let status = &set["status"];
         Self {
@@ -153,8 +158,8 @@ pub(super) fn revision_of(set: &Value) -> i64 {
 mod tests {
     use super::*;
 
-    fn set(wanted: i64, available: i64) -> Set {
-        Set {
+    fn set(wanted: i64, available: i64) -> ReplicaSetState {
+        ReplicaSetState {
             name: "s".to_owned(),
             wanted,
             ready: available,
@@ -167,7 +172,7 @@ mod tests {
 
     /// Returns the plan of `rollout` for old sets and a current one, each with wanted and available replicas.
     fn check(rollout: Rollout, old: &[(i64, i64)], own: (i64, i64)) -> (Vec<i64>, i64) {
-        let old: Vec<Set> = old.iter().map(|(wanted, up)| set(*wanted, *up)).collect();
+        let old: Vec<ReplicaSetState> = old.iter().map(|(wanted, up)| set(*wanted, *up)).collect();
         rollout.plan(&old, Some(&set(own.0, own.1)))
     }
 
@@ -203,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_recreated_goes_before_it_comes() {
+    fn recreate_deletes_old_pods_first() {
         let recreated = Rollout {
             recreates: true,
             ..ROLLING

@@ -2,15 +2,16 @@
 
 use std::time::Duration;
 
+use fakeserver_value::read::text;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
 use super::{
     REVISION,
-    rollout::{Rollout, Set},
+    rollout::{ReplicaSetState, Rollout},
 };
 use crate::workloads::{
-    objects::{Condition, has_condition, number, set_condition, text},
+    objects::{Condition, has_condition, number, set_condition},
     replica_failure::copy_failure,
 };
 
@@ -26,14 +27,14 @@ const NO_DEADLINE: i64 = i32::MAX as i64;
 /// Writes the status of a deployment, and its revision. Returns after which time it has to be looked at in any case.
 pub(super) fn set_status(
     deployment: &mut Value,
-    old: &[Set],
-    own: Option<&Set>,
+    old: &[ReplicaSetState],
+    own: Option<&ReplicaSetState>,
     rollout: Rollout,
     revision: i64,
     now: Timestamp,
 ) -> Option<Duration> {
     if own.is_some() {
-        // Through the status, where annotations are no change of what is wanted.
+        // The annotation is written through the status endpoint, where it does not increase the generation.
         deployment["metadata"]["annotations"][REVISION] = json!(revision.to_string());
     }
     let deadline = deployment["spec"]["progressDeadlineSeconds"].as_i64();
@@ -41,7 +42,7 @@ pub(super) fn set_status(
     let status = &mut deployment["status"];
     let before = progress(status);
     let all = || old.iter().chain(own);
-    let sum = |part: fn(&Set) -> i64| all().map(part).sum::<i64>();
+    let sum = |part: fn(&ReplicaSetState) -> i64| all().map(part).sum::<i64>();
     let replicas = sum(|set| set.replicas);
     let available = sum(|set| set.available);
     let updated = own.map_or(0, |set| set.replicas);
@@ -70,7 +71,7 @@ pub(super) fn set_status(
     expire(status, &own.name, deadline?, now)
 }
 
-/// Tells that a deployment is paused, or goes on, unless its roll-out has been given up or has no deadline.
+/// Sets the condition of a paused or resumed deployment, unless its roll-out has failed or has no deadline.
 #[doc(alias = "checkPausedConditions")]
 pub(super) fn set_pause(deployment: &mut Value, now: Timestamp) {
     let is_paused = deployment["spec"]["paused"] == true;
@@ -184,7 +185,7 @@ fn expire(status: &mut Value, set: &str, deadline: i64, now: Timestamp) -> Optio
     None
 }
 
-/// As objects write times.
+/// Prints a time as objects write it.
 fn in_seconds(time: Timestamp) -> String {
     let whole = Timestamp::from_second(time.as_second());
     whole.unwrap_or(time).to_string()

@@ -3,9 +3,8 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use fakeserver_server::controllers::pods::Pod;
+use fakeserver_value::read::{items, text};
 use serde_json::{Value, json};
-
-use super::super::objects::text;
 
 /// Endpoints that serve the same ports.
 #[derive(Clone, Debug, PartialEq)]
@@ -22,7 +21,7 @@ pub(super) struct Endpoint {
     pub(super) is_ready: bool,
     /// True if it serves, and true if it is going away; nothing of an address that a user has written.
     pub(super) condition: Option<(bool, bool)>,
-    /// Its target, node and host name, each null where there is none.
+    /// The target, node and host name of the endpoint, each null without one.
     pub(super) target: Value,
     pub(super) node: Value,
     pub(super) hostname: Value,
@@ -95,9 +94,11 @@ fn ports_of(service: &Value, pod: &Pod) -> Vec<Value> {
 
 fn named_port(pod: &Value, name: &str, protocol: &Value) -> Option<Value> {
     let spec = &pod["spec"];
-    let sidecars =
-        items(&spec["initContainers"]).filter(|container| container["restartPolicy"] == "Always");
+    let sidecars = items(&spec["initContainers"])
+        .iter()
+        .filter(|container| container["restartPolicy"] == "Always");
     let mut ports = items(&spec["containers"])
+        .iter()
         .chain(sidecars)
         .flat_map(|container| items(&container["ports"]));
     let port = ports.find(|port| port["name"] == name && port["protocol"] == *protocol)?;
@@ -106,8 +107,8 @@ fn named_port(pod: &Value, name: &str, protocol: &Value) -> Option<Value> {
 
 /// Returns the groups of endpoints that a user has written.
 pub(super) fn mirrored(endpoints: &Value) -> Vec<Group> {
-    let groups = items(&endpoints["subsets"]).map(|subset| {
-        let ports = items(&subset["ports"]).map(|port| {
+    let groups = items(&endpoints["subsets"]).iter().map(|subset| {
+        let ports = items(&subset["ports"]).iter().map(|port| {
             let mut port = port.clone();
             if port["name"].is_null() {
                 port["name"] = json!("");
@@ -115,7 +116,7 @@ pub(super) fn mirrored(endpoints: &Value) -> Vec<Group> {
             port
         });
         let side = |field: &str, is_ready: bool| -> Vec<Endpoint> {
-            let addresses = items(&subset[field]).map(|address| Endpoint {
+            let addresses = items(&subset[field]).iter().map(|address| Endpoint {
                 address: text(&address["ip"]).to_owned(),
                 is_ready,
                 condition: None,
@@ -133,7 +134,7 @@ pub(super) fn mirrored(endpoints: &Value) -> Vec<Group> {
     groups.collect()
 }
 
-/// Returns the subsets of endpoints: without those that are going away. Null if there are none.
+/// Returns the subsets of endpoints: without those that are going away. Null without any.
 pub(super) fn subsets(groups: &[Group]) -> Value {
     let subsets: Vec<Value> = groups
         .iter()
@@ -174,10 +175,6 @@ fn unnamed(port: &Value) -> Value {
         fields.remove("name");
     }
     port
-}
-
-fn items(value: &Value) -> impl Iterator<Item = &Value> {
-    value.as_array().into_iter().flatten()
 }
 
 // === impl Endpoint ===

@@ -17,7 +17,7 @@ use fakeserver_server::{
     store::ObjectKey,
     write::deletion::{DeletionParameters, is_deleted},
 };
-use fakeserver_value::object::selectors::LabelSelector;
+use fakeserver_value::{object::selectors::LabelSelector, read::text};
 use serde_json::{Value, json};
 
 use self::{
@@ -25,7 +25,7 @@ use self::{
     slices::{Owner, write_slices},
 };
 use super::{
-    objects::{COALESCED, ReconciledKind, text},
+    objects::{COALESCED, ReconciledKind},
     selectors::Selectors,
 };
 
@@ -43,7 +43,7 @@ const ENDPOINTS: ReconciledKind = ReconciledKind {
     component: "endpoint-slice-mirroring-controller",
 };
 const HEADLESS: &str = "service.kubernetes.io/headless";
-/// The label by which endpoints say who has written them.
+/// The label with the writer of endpoints.
 const MANAGED_BY: &str = "endpoints.kubernetes.io/managed-by";
 const MANAGER: &str = "endpoint-controller";
 const SKIP_MIRROR: &str = "endpointslice.kubernetes.io/skip-mirror";

@@ -8,10 +8,11 @@ use fakeserver_server::{
     store::ObjectKey,
     write::deletion::{DeletionParameters, is_deleted},
 };
+use fakeserver_value::read::text;
 use serde_json::{Map, Value, json};
 
 use super::{
-    super::objects::{ReconciledKind, text},
+    super::objects::ReconciledKind,
     ACTOR, CHANGED_AT, HEADLESS,
     addresses::{Endpoint, Group},
     is_headless,

@@ -9,7 +9,7 @@ pub(super) struct Indexes(BTreeSet<i64>);
 // === impl Indexes ===
 
 impl Indexes {
-    /// Reads a set. Indexes from `end` on, and what is no index, are left out.
+    /// Reads a set. Indexes from `end` on and invalid intervals are left out.
     pub(super) fn parse(text: &str, end: i64) -> Self {
         let ranges = text.split(',').filter_map(|range| {
             let (first, last) = range.split_once('-').unwrap_or((range, range));

@@ -26,16 +26,17 @@ use fakeserver_server::{
         deletion::{DeletionParameters, is_deleted, without},
     },
 };
+use fakeserver_value::read::text;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use self::{
     pauses::Pauses,
     tally::{Member, Tally},
-    verdict::{End, Verdict, verdict},
+    verdict::{JobEnd, Verdict, verdict},
 };
 use super::objects::{
-    BURST, Condition, ReconciledKind, enqueue_owners, has_condition, set_condition, text, truth,
+    BURST, Condition, ReconciledKind, enqueue_owners, has_condition, set_condition, truth,
 };
 use crate::workloads::Workloads;
 
@@ -132,7 +133,7 @@ impl Jobs {
         }
     }
 
-    /// Lets a job that has not ended go on.
+    /// Advances a job that has not ended.
     fn run(
         &mut self,
         cluster: &mut Cluster<'_, '_>,
@@ -241,8 +242,8 @@ fn verdict_of(job: &Value) -> Option<Verdict> {
     let conditions = job["status"]["conditions"].as_array()?;
     conditions.iter().find_map(|condition| {
         let message = text(&condition["message"]).to_owned();
-        let reason = End::reason_of(text(&condition["reason"]))?;
-        let end = End { reason, message };
+        let reason = JobEnd::reason_of(text(&condition["reason"]))?;
+        let end = JobEnd { reason, message };
         match text(&condition["type"]) {
             "SuccessCriteriaMet" => Some(Verdict::Complete(end)),
             "FailureTarget" => Some(Verdict::Failed(end)),
@@ -276,7 +277,7 @@ fn release_orphan(cluster: &mut Cluster<'_, '_>, key: &ObjectKey) {
     }
 }
 
-/// Creates the pods that are missing, but for indexes that wait, whose places nobody else takes.
+/// Creates missing pods. An index in its back-off gets no pod, and its place stays reserved.
 fn create(
     cluster: &mut Cluster<'_, '_>,
     job: &Value,
@@ -456,7 +457,7 @@ fn set(
     set_condition(status, condition, now, Some("lastProbeTime"));
 }
 
-/// Records what has become of a job: `job` is as it was before.
+/// Records events about the decision on a job; `job` is its state before the decision.
 fn tell(cluster: &mut Cluster<'_, '_>, job: &Value, decided: &Verdict) {
     let status = &job["status"];
     let was_suspended = has_condition(status, "Suspended");

@@ -24,7 +24,7 @@ pub(super) struct Pauses {
     by_index: BTreeMap<i64, Instant>,
 }
 
-/// Returns the pause after so many failures, of which the first is followed by `first`.
+/// Returns the pause after a number of failures: `first` after the first one.
 fn pause(first: Duration, failures: u32) -> Duration {
     backoff(first, failures, first * PAUSES_MAX)
 }

@@ -1,14 +1,15 @@
 //! The policies of a job: which failures of pods count, and which successes are enough.
 
+use fakeserver_value::read::text;
 use serde_json::Value;
 
 use super::indexes::Indexes;
-use crate::workloads::objects::{number, text};
+use crate::workloads::objects::number;
 
 /// The effect of a pod's failure.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Failure {
-    /// It counts, as without a policy.
+    /// The failure counts, as without a policy.
     Counts,
     Ignored,
     /// The index of the pod is not tried again.
@@ -17,7 +18,7 @@ pub(super) enum Failure {
     FailsJob(String),
 }
 
-/// Decides what the failure of a pod means, by the first rule that matches it.
+/// Decides the effect of a pod's failure by the first rule that matches it.
 pub(super) fn failure(policy: &Value, pod: &Value) -> Failure {
     let rules = policy["rules"].as_array().into_iter().flatten();
     for (at, rule) in rules.enumerate() {

@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 
 use fakeserver_server::controllers::pods::Phase;
+use fakeserver_value::read::text;
 use serde_json::Value;
 
 use super::{
     indexes::Indexes,
     policies::{Failure, failure},
 };
-use crate::workloads::objects::{number, text};
+use crate::workloads::objects::number;
 
 /// A pod of a job, as far as it matters.
 #[derive(Clone, Debug, Default)]
@@ -36,7 +37,7 @@ pub(super) struct Tally {
     /// All that have succeeded, also those that are gone; of an indexed job the number of indexes.
     pub(super) succeeded: i64,
     pub(super) failed: i64,
-    /// The restarts of containers in pods that go on.
+    /// The restarts of containers in running pods.
     pub(super) restarts: i64,
     pub(super) completed_indexes: Indexes,
     pub(super) failed_indexes: Indexes,
@@ -189,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_ended_is_counted_once() {
+    fn ended_pods_are_counted_once() {
         let job = json!({"spec": {}, "status": {"succeeded": 2, "failed": 1}});
         let going = Member {
             is_deleted: true,

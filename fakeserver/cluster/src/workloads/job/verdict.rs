@@ -1,4 +1,4 @@
-//! The decision about a job: whether it goes on, and with how many pods.
+//! The decision about a job: whether it continues, and with how many pods.
 
 use std::time::Duration;
 
@@ -13,24 +13,24 @@ use crate::workloads::objects::number;
 /// The next step for a job.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
-    Complete(End),
-    Failed(End),
-    /// It is suspended: nothing is to run.
+    Complete(JobEnd),
+    Failed(JobEnd),
+    /// The job is suspended: no pod is to run.
     Suspended,
-    /// It goes on, with so many active pods.
+    /// The job continues with this number of active pods.
     Runs(i64),
 }
 
 /// The reason why a job ends, as conditions have it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct End {
+pub(super) struct JobEnd {
     pub(super) reason: &'static str,
     pub(super) message: String,
 }
 
-// === impl End ===
+// === impl JobEnd ===
 
-impl End {
+impl JobEnd {
     fn new(reason: &'static str, message: impl Into<String>) -> Self {
         Self {
             reason,
@@ -67,12 +67,12 @@ pub(super) fn verdict(spec: &Value, tally: &Tally, age: Duration) -> Verdict {
         let rule = success(policy, &tally.completed_indexes, completions.unwrap_or(0));
         if let Some(at) = rule {
             let message = format!("Matched rules at index {at}");
-            return Verdict::Complete(End::new("SuccessPolicy", message));
+            return Verdict::Complete(JobEnd::new("SuccessPolicy", message));
         }
     }
     let complete = || {
         let message = "Reached expected number of succeeded pods";
-        Verdict::Complete(End::new("CompletionsReached", message))
+        Verdict::Complete(JobEnd::new("CompletionsReached", message))
     };
     let parallelism = number(&spec["parallelism"], 1);
     let left = match completions {
@@ -94,37 +94,37 @@ pub(super) fn verdict(spec: &Value, tally: &Tally, age: Duration) -> Verdict {
     Verdict::Runs((parallelism.min(left) - stopping).max(0))
 }
 
-fn failure(spec: &Value, tally: &Tally, age: Duration) -> Option<End> {
+fn failure(spec: &Value, tally: &Tally, age: Duration) -> Option<JobEnd> {
     if let Some(message) = &tally.fatal {
-        return Some(End::new("PodFailurePolicy", message.clone()));
+        return Some(JobEnd::new("PodFailurePolicy", message.clone()));
     }
     let backoff_limit = number(&spec["backoffLimit"], 6);
     let restarts_fail = spec["template"]["spec"]["restartPolicy"] == "OnFailure"
         && tally.restarts > 0
         && tally.restarts >= backoff_limit;
     let has_own_limit = !spec["backoffLimitPerIndex"].is_null();
-    // With a limit for each index there is none for all, unless it is given.
+    // With `backoffLimitPerIndex`, the default of `backoffLimit` is unlimited.
     let is_past =
         tally.failed > backoff_limit && !(has_own_limit && backoff_limit == i64::from(i32::MAX));
     if is_past || restarts_fail {
         let message = "Job has reached the specified backoff limit";
-        return Some(End::new("BackoffLimitExceeded", message));
+        return Some(JobEnd::new("BackoffLimitExceeded", message));
     }
     let deadline = spec["activeDeadlineSeconds"].as_u64();
     if deadline.is_some_and(|seconds| age >= Duration::from_secs(seconds)) {
         let message = "Job was active longer than specified deadline";
-        return Some(End::new("DeadlineExceeded", message));
+        return Some(JobEnd::new("DeadlineExceeded", message));
     }
     let most = spec["maxFailedIndexes"].as_i64();
     if most.is_some_and(|most| tally.failed_indexes.count() > most) {
         let message = "Job has exceeded the specified maximal number of failed indexes";
-        return Some(End::new("MaxFailedIndexesExceeded", message));
+        return Some(JobEnd::new("MaxFailedIndexesExceeded", message));
     }
-    // It counts before a policy of success that the last index met.
+    // Failed indexes take precedence over a success policy that the last index fulfils.
     let failed = tally.failed_indexes.count();
     let completions = number(&spec["completions"], 0);
     if failed > 0 && failed + tally.completed_indexes.count() >= completions {
-        return Some(End::new("FailedIndexes", "Job has failed indexes"));
+        return Some(JobEnd::new("FailedIndexes", "Job has failed indexes"));
     }
     None
 }

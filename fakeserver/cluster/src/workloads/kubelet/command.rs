@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
+use fakeserver_value::read::text;
 use serde_json::Value;
 
-use crate::{containers::slept, workloads::objects::text};
+use crate::containers::slept;
 
 /// The time of a command that never ends.
 pub(super) const FOREVER: Duration = Duration::from_secs(u32::MAX as u64);
@@ -13,13 +14,13 @@ const SYNTAX: [char; 10] = ['|', '&', '<', '>', '$', '`', '(', ')', '{', '}'];
 
 /// The time that a command takes, and the code with which it ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Course {
+pub(super) struct CommandRun {
     pub(super) time: Duration,
     pub(super) code: i64,
 }
 
 /// Returns the course of the words that a list of JSON holds, one list after the other; nothing if they do not tell it.
-pub(super) fn course<'a>(lists: impl IntoIterator<Item = &'a Value>) -> Option<Course> {
+pub(super) fn course<'a>(lists: impl IntoIterator<Item = &'a Value>) -> Option<CommandRun> {
     let lists = lists.into_iter().filter_map(Value::as_array);
     let words: Vec<&str> = lists.flatten().map(text).collect();
     match words[..] {
@@ -36,12 +37,12 @@ fn program(path: &str) -> &str {
 }
 
 /// Adds up the commands of a script, which are done one after the other.
-fn of_script(script: &str) -> Option<Course> {
+fn of_script(script: &str) -> Option<CommandRun> {
     let script = script.replace("&&", ";");
     if script.contains(SYNTAX) {
         return None;
     }
-    let mut whole = Course {
+    let mut whole = CommandRun {
         time: Duration::ZERO,
         code: 0,
     };
@@ -53,7 +54,7 @@ fn of_script(script: &str) -> Option<Course> {
             break;
         }
         if !words.is_empty() {
-            let Course { time, code } = of_command(&words)?;
+            let CommandRun { time, code } = of_command(&words)?;
             whole.time = whole.time.saturating_add(time).min(FOREVER);
             whole.code = code;
         }
@@ -61,7 +62,7 @@ fn of_script(script: &str) -> Option<Course> {
     Some(whole)
 }
 
-fn of_command(words: &[&str]) -> Option<Course> {
+fn of_command(words: &[&str]) -> Option<CommandRun> {
     let (name, arguments) = words.split_first()?;
     let (time, code) = match program(name) {
         "sleep" if !arguments.is_empty() => (slept(arguments).ok()?.min(FOREVER), 0),
@@ -71,7 +72,7 @@ fn of_command(words: &[&str]) -> Option<Course> {
         "false" => (Duration::ZERO, 1),
         _ => return None,
     };
-    Some(Course { time, code })
+    Some(CommandRun { time, code })
 }
 
 #[cfg(test)]
@@ -85,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn simple_commands_tell_their_course() {
+    fn simple_commands_have_a_time_and_an_exit_code() {
         for (words, expected) in [
             (json!(["sleep", "5"]), (5.0, 0)),
             (json!(["/bin/sleep", "1m", "0.5s"]), (60.5, 0)),

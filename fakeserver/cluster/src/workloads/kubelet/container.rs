@@ -2,13 +2,14 @@
 
 use std::{collections::VecDeque, time::Duration};
 
+use fakeserver_value::read::text;
 use serde_json::Value;
 use tokio::time::Instant;
 
 use super::fields::ContainerField;
 use crate::workloads::{
     backoff,
-    objects::{number, text},
+    objects::number,
     stages::{Exit, Failures, ProbeKind, Script},
 };
 
@@ -20,12 +21,12 @@ const BACKOFFS_MAX: u32 = 30;
 /// The part of a pod that a container is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Role {
-    /// It has to succeed before those after it start.
+    /// An init container: it has to succeed before later containers start.
     Init,
-    /// It has to have started before those after it start, and runs as long as they do.
+    /// A sidecar: it has to have started before later containers start, and runs as long as they do.
     Sidecar,
     Main,
-    /// It was added to a running pod, and nothing depends on it.
+    /// An ephemeral container: it was added to a running pod, and no other container depends on it.
     Ephemeral,
 }
 
@@ -47,7 +48,7 @@ struct RestartRule {
 
 /// A probe that fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Failing {
+pub(super) struct ProbeFailure {
     pub(super) kind: ProbeKind,
     pub(super) at: Instant,
     pub(super) period: Duration,
@@ -63,15 +64,15 @@ pub(super) enum State {
         message: String,
     },
     Running {
-        /// As statuses write times.
+        /// The time as statuses write it.
         since: String,
     },
-    Ended(Ended),
+    Terminated(Termination),
 }
 
 /// The end of a container.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Ended {
+pub(super) struct Termination {
     pub(super) code: i64,
     pub(super) reason: String,
     pub(super) started: String,
@@ -88,7 +89,7 @@ pub(super) struct Container {
     rules: Vec<RestartRule>,
     pub(super) state: State,
     /// Its end before the last start.
-    pub(super) last: Option<Ended>,
+    pub(super) last: Option<Termination>,
     pub(super) restart_count: u32,
     /// The number of runs and pulls that are over.
     pub(super) tries: u32,
@@ -110,9 +111,9 @@ pub(super) struct Container {
     pub(super) starts_up_at: Option<Instant>,
     pub(super) ready_at: Option<Instant>,
     /// The next failure of its readiness probe, while it is not ready.
-    pub(super) unready: Option<Failing>,
+    pub(super) unready: Option<ProbeFailure>,
     /// The next failure of a probe for which it is killed.
-    pub(super) failing: Option<Failing>,
+    pub(super) failing: Option<ProbeFailure>,
     pub(super) ends_at: Option<Instant>,
     /// The lines that it is to log, the next one first.
     pub(super) lines: VecDeque<(Instant, String)>,
@@ -164,9 +165,9 @@ impl RestartRule {
     }
 }
 
-// === impl Failing ===
+// === impl ProbeFailure ===
 
-impl Failing {
+impl ProbeFailure {
     /// Creates that of a container that starts now.
     fn from(failures: Failures, now: Instant) -> Self {
         let Failures {
@@ -201,22 +202,22 @@ impl State {
         }
     }
 
-    /// Reads the state in a status. One that waits begins anew.
+    /// Reads the state in a status. A waiting container begins again.
     fn of(state: &Value) -> Self {
         if let Some(running) = state.get("running") {
             let since = text(&running["startedAt"]).to_owned();
             return Self::Running { since };
         }
         match state.get("terminated") {
-            Some(ended) => Self::Ended(Ended::of(ended)),
+            Some(ended) => Self::Terminated(Termination::of(ended)),
             None => Self::waiting(CREATING, ""),
         }
     }
 }
 
-// === impl Ended ===
+// === impl Termination ===
 
-impl Ended {
+impl Termination {
     fn of(ended: &Value) -> Self {
         Self {
             code: number(&ended["exitCode"], 0),
@@ -243,11 +244,11 @@ impl Container {
             (Role::Sidecar, _) => Restart::Always,
             (Role::Ephemeral, _) => Restart::Never,
             (_, Some(own)) => Restart::of(own),
-            // One that has succeeded has done its work, whatever the policy of the pod.
+            // A container that has succeeded is done, whatever the restart policy of the pod.
             (Role::Init, None) if policy == Restart::Always => Restart::OnFailure,
             _ => policy,
         };
-        let last = own["lastState"].get("terminated").map(Ended::of);
+        let last = own["lastState"].get("terminated").map(Termination::of);
         let restart_count = u32::try_from(number(&own["restartCount"], 0)).unwrap_or_default();
         let mut container = Self {
             name: text(&container["name"]).to_owned(),
@@ -281,7 +282,7 @@ impl Container {
         container
     }
 
-    /// Does from now on what a script says.
+    /// Follows a script from now on.
     pub(super) fn follow(&mut self, now: Instant, script: Script) {
         self.ran_from = Some(now);
         self.ends_at = script.exit.as_ref().map(|exit| now + exit.after);
@@ -290,16 +291,20 @@ impl Container {
         self.lines = lines.map(|line| (now + line.after, line.text)).collect();
         self.lines.make_contiguous().sort_by_key(|(at, _)| *at);
         (self.has_started_up, self.starts_up_at) = script.startup.from(now);
-        // Nobody asks whether one that was added is ready.
+        // Ephemeral containers have no readiness.
         (self.is_ready, self.ready_at) = match self.role {
             Role::Ephemeral => (false, None),
             _ => script.readiness.from(now),
         };
-        self.unready = script.unready.map(|failures| Failing::from(failures, now));
-        self.failing = script.failures.map(|failures| Failing::from(failures, now));
+        self.unready = script
+            .unready
+            .map(|failures| ProbeFailure::from(failures, now));
+        self.failing = script
+            .failures
+            .map(|failures| ProbeFailure::from(failures, now));
     }
 
-    /// Returns whether it ends by itself where no stage says so.
+    /// Returns whether the container ends by itself without a stage.
     pub(super) fn ends(&self) -> bool {
         match self.role {
             Role::Init => true,
@@ -330,11 +335,11 @@ impl Container {
     }
 
     pub(super) fn has_ended_for_good(&self) -> bool {
-        matches!(self.state, State::Ended(_)) && self.starts_at.is_none()
+        matches!(self.state, State::Terminated(_)) && self.starts_at.is_none()
     }
 
     pub(super) fn has_failed(&self) -> bool {
-        matches!(&self.state, State::Ended(ended) if ended.code != 0)
+        matches!(&self.state, State::Terminated(ended) if ended.code != 0)
     }
 
     pub(super) fn has_failed_for_good(&self) -> bool {
@@ -357,13 +362,13 @@ impl Container {
             State::Running { since } => since.clone(),
             _ => now.to_owned(),
         };
-        let ended = Ended {
+        let ended = Termination {
             code,
             reason: reason.unwrap_or(own).to_owned(),
             started,
             finished: now.to_owned(),
         };
-        self.state = State::Ended(ended);
+        self.state = State::Terminated(ended);
         self.tries += 1;
         self.is_ready = false;
         self.has_started_up = false;

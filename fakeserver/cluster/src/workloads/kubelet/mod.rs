@@ -1,6 +1,6 @@
 //! The kubelets of all nodes: run the containers of the pods of their nodes as stages say, and stop deleted ones.
 //!
-//! A container starts when what it mounts and refers to is there, those before it have done their part, and its image can be
+//! A container starts when its volumes and references exist, the containers before it are ready or done, and its image can be
 //! pulled. It runs until its stage ends it, and is restarted by its pod's policy, with a back-off. Without a stage it runs for
 //! ever if the policy is `Always`, and otherwise succeeds after a while.
 //!
@@ -38,21 +38,22 @@ use fakeserver_server::{
     store::ObjectKey,
     write::deletion::DeletionParameters,
 };
+use fakeserver_value::read::text;
 use serde_json::Value;
 use tokio::time::Instant;
 
 pub(super) use self::life::KILLED;
 use self::{
     container::{CREATING, Container, Role},
-    life::{Blocked, INVALID_IMAGE, Life, Now},
-    needs::{Lack, NEEDED, unconfigured, unmounted},
+    life::{CurrentTime, INVALID_IMAGE, PodLifecycle, StartBlocker},
+    needs::{NEEDED, StartObstacle, unconfigured, unmounted},
     resize::Refusal,
     status::Addresses,
     tell::hook_time,
 };
 use super::{
     nodes::{host_address, ready_status},
-    objects::{ReconciledKind, text},
+    objects::ReconciledKind,
     stages::{Exit, Script, Selected, direct},
 };
 use crate::{containers::Containers, workloads::Workloads};
@@ -74,8 +75,8 @@ const REMOVED_AFTER: Duration = Duration::from_millis(100);
 ///
 /// # Memory
 ///
-/// Some hundred bytes for each pod that is starting, is to end by itself or to log something, waits for something, or is going,
-/// besides the lines, and the events of those. A pod that runs for ever has none. Up to 100 names of images for each node.
+/// Some hundred bytes, plus the lines and events, for each pod that is starting, waiting or terminating, or that is yet to end or
+/// to log. A pod that runs for ever takes none. Up to 100 names of images for each node.
 #[derive(Debug)]
 pub(super) struct Kubelet {
     options: Workloads,
@@ -86,14 +87,14 @@ pub(super) struct Kubelet {
     addressed: u32,
     /// The nodes that are there and ready, and their addresses.
     ready: BTreeMap<String, String>,
-    lives: BTreeMap<ObjectKey, Life>,
-    /// The pods that need something that is not there, and what that was last.
-    blocked: BTreeMap<ObjectKey, Lack>,
+    lives: BTreeMap<ObjectKey, PodLifecycle>,
+    /// The last obstacle of each pod that needs something that does not exist.
+    blocked: BTreeMap<ObjectKey, StartObstacle>,
     /// The pods whose nodes have no room for their resizes.
     resizes: BTreeMap<ObjectKey, Refusal>,
     /// The times at which deleted pods take their next step.
     going: BTreeMap<ObjectKey, Instant>,
-    /// The events of pods that go on.
+    /// The correlator of the events of running pods.
     events: Correlator,
     /// The images that were pulled to each node.
     images: BTreeMap<String, BTreeSet<String>>,
@@ -119,7 +120,7 @@ impl Kubelet {
         }
     }
 
-    /// Takes a change of a node in. Its pods go on when it becomes ready.
+    /// Observes a change of a node, whose pods continue when it becomes ready.
     fn observe_node(&mut self, change: &ObjectChange<'_>, index: &Index, due: &mut KeyQueue<'_>) {
         let name = change.key().name();
         if change.after.is_none() {
@@ -144,7 +145,7 @@ impl Kubelet {
     fn observe_pod(&mut self, change: &ObjectChange<'_>, index: &Index, due: &mut KeyQueue<'_>) {
         let key = change.key();
         let pod = index.pods.get(key);
-        // One that was loaded has an address that this kubelet has not given out.
+        // A pod from a loaded snapshot has an address that this kubelet did not assign, and must not assign again.
         if let Some(taken) = pod.and_then(|pod| address_number(&pod.address)) {
             self.addressed = self.addressed.max(taken);
         }
@@ -178,26 +179,26 @@ impl Kubelet {
         }
     }
 
-    /// Lets a pod go on, and writes what has changed.
+    /// Advances a pod, and writes its changed status.
     fn run(&mut self, cluster: &mut Cluster<'_, '_>, pod: &Pod, due: &mut KeyQueue<'_>) {
         let key = pod.key();
         let value = pod.stored.to_value();
         let text = cluster.now_text();
-        let now = Now {
+        let now = CurrentTime {
             at: Instant::now(),
             text: &text,
         };
         let mut life = match self.lives.remove(key) {
             Some(life) => life,
-            None => Life::of(&value, self.options.restart_backoff, now),
+            None => PodLifecycle::of(&value, self.options.restart_backoff, now),
         };
         life.take_in(&value, now);
         let unmounted = unmounted(cluster, &value);
         let resized = self.resize(cluster, pod, &value, &mut life, now);
         let is_resized = resized.is_some();
-        let mut happened = resized.unwrap_or_default();
-        happened.extend(life.advance(now, &mut |container| match &unmounted {
-            Some(_) => Err(Blocked {
+        let mut events = resized.unwrap_or_default();
+        events.extend(life.advance(now, &mut |container| match &unmounted {
+            Some(_) => Err(StartBlocker {
                 reason: CREATING,
                 message: String::new(),
             }),
@@ -214,15 +215,15 @@ impl Kubelet {
         if life.is_past_deadline {
             self.tell_of_deadline(cluster, &value);
         }
-        self.tell(cluster, key, &value, &happened);
+        self.tell(cluster, key, &value, &events);
         if is_resized {
             self.tell_of_resize(cluster, &value);
         }
-        self.note_images(pod, &happened);
+        self.note_images(pod, &events);
         if let Some(next) = life.next() {
             due.add(key.clone(), next - now.at);
         }
-        // One that runs for ever is known from its status.
+        // The lifecycle of a pod that runs for ever can be restored from its status, so that no memory is kept.
         let waits = self.blocked.contains_key(key) || self.resizes.contains_key(key);
         if life.next().is_some() || waits {
             self.lives.insert(key.clone(), life);
@@ -231,7 +232,7 @@ impl Kubelet {
         }
     }
 
-    /// Returns what a container does from its next start.
+    /// Returns the script of a container from its next start on.
     fn script(
         &self,
         cluster: &Cluster<'_, '_>,
@@ -271,7 +272,7 @@ impl Kubelet {
         script
     }
 
-    /// Tells of an annotation for the exit code of a pod that is none, or does nothing.
+    /// Records an event about an exit-code annotation that is invalid or has no effect.
     fn check_annotation(&mut self, cluster: &mut Cluster<'_, '_>, pod: &Pod, value: &Value) {
         let why = match exit_code(value) {
             Some(Err(why)) => why,
@@ -281,11 +282,11 @@ impl Kubelet {
             ),
             _ => return,
         };
-        let told = EventText::warning("InvalidAnnotation", &why);
-        cluster.correlated_event(&mut self.events, &POD, value, &told);
+        let event = EventText::warning("InvalidAnnotation", &why);
+        cluster.correlated_event(&mut self.events, &POD, value, &event);
     }
 
-    fn write(&mut self, cluster: &mut Cluster<'_, '_>, pod: &Pod, life: &Life, now: &str) {
+    fn write(&mut self, cluster: &mut Cluster<'_, '_>, pod: &Pod, life: &PodLifecycle, now: &str) {
         if pod.address.is_empty() && life.has_sandbox() {
             self.addressed = self.addressed.wrapping_add(1);
         }
@@ -319,20 +320,20 @@ impl Kubelet {
         if at > now {
             due.add(key.clone(), at - now);
         } else if is_running {
-            // One that was to end by itself has not done its work.
+            // A container that was to end by itself was killed before its work was done.
             let is_killed = pod.ends || takes > pod.grace;
             let code = if is_killed { KILLED } else { 0 };
             let text = cluster.now_text();
-            let now = Now {
+            let now = CurrentTime {
                 at: now,
                 text: &text,
             };
             let life = self.lives.remove(key);
             let mut life =
-                life.unwrap_or_else(|| Life::of(&value, self.options.restart_backoff, now));
-            let happened = life.stop(now, code);
+                life.unwrap_or_else(|| PodLifecycle::of(&value, self.options.restart_backoff, now));
+            let events = life.stop(now, code);
             self.write(cluster, pod, &life, &text);
-            self.tell(cluster, key, &value, &happened);
+            self.tell(cluster, key, &value, &events);
             self.going.insert(key.clone(), now.at + REMOVED_AFTER);
             due.add(key.clone(), REMOVED_AFTER);
         } else {
@@ -387,7 +388,7 @@ impl Controller for Kubelet {
     }
 }
 
-/// Returns the code that an annotation of a pod says, or why it is none; nothing without the annotation.
+/// Returns the exit code of a pod's annotation, or why it is invalid; `None` without the annotation.
 fn exit_code(pod: &Value) -> Option<Result<i64, String>> {
     let code = pod["metadata"]["annotations"].get(EXIT_CODE)?;
     let parsed = text(code).parse::<u8>().map(i64::from);
@@ -411,10 +412,10 @@ fn ephemeral_exit(spec: &Value) -> Option<Exit> {
 }
 
 /// Returns why a container cannot be created.
-fn blocked(cluster: &Cluster<'_, '_>, pod: &Value, container: &Container) -> Option<Blocked> {
+fn blocked(cluster: &Cluster<'_, '_>, pod: &Value, container: &Container) -> Option<StartBlocker> {
     let image = &container.image;
     if let Some(why) = image::problem(image) {
-        return Some(Blocked {
+        return Some(StartBlocker {
             reason: INVALID_IMAGE,
             message: format!(
                 "Failed to apply default image tag \"{image}\": couldn't parse image name \"{image}\": {why}"

@@ -1,14 +1,12 @@
-//! The objects that the containers of a pod need before they start: what they mount, and what their environment comes from.
+//! The objects that the containers of a pod need before they start: those that they mount, and the sources of their environment.
 
 use fakeserver_kinds::{Kind, core};
 use fakeserver_server::{controllers::cluster::Cluster, store::ObjectKey};
+use fakeserver_value::read::text;
 use serde_json::{Value, json};
 
-use super::life::{Blocked, CONFIG_ERROR};
-use crate::{
-    containers::{Holder, Reference},
-    workloads::objects::text,
-};
+use super::life::{CONFIG_ERROR, StartBlocker};
+use crate::containers::{Holder, Reference};
 
 /// The kinds that pods wait for.
 pub(super) const NEEDED: [&Kind; 3] = [
@@ -21,55 +19,59 @@ pub(super) const NEEDED: [&Kind; 3] = [
 const ROOT_CERTIFICATES: &str = "kube-root-ca.crt";
 const CERTIFICATES_KEY: &str = "ca.crt";
 
-/// The lack for which the containers of a pod cannot start yet.
+/// The reason why the containers of a pod cannot start yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Lack {
-    /// A mount takes its time, of which no event tells.
+pub(super) enum StartObstacle {
+    /// A mount takes some time, which no event reports.
     Time,
-    /// Something is not there, as an event says.
+    /// Something does not exist; the text is the message of the event.
     Missing(String),
 }
 
-/// The thing that is not there where a reference leads.
-enum Missing {
-    /// The object, as messages say it.
+/// The missing target of a reference.
+enum MissingReference {
+    /// The object, as messages name it.
     Object(String),
-    /// A key of it.
+    /// A key of the object.
     Key(String),
 }
 
 /// Returns why the volumes of a pod cannot be mounted.
-pub(super) fn unmounted(cluster: &Cluster<'_, '_>, pod: &Value) -> Option<Lack> {
+pub(super) fn unmounted(cluster: &Cluster<'_, '_>, pod: &Value) -> Option<StartObstacle> {
     let namespace = text(&pod["metadata"]["namespace"]);
     let volumes = pod["spec"]["volumes"].as_array()?;
     volumes.iter().find_map(|volume| {
         let lack = lack_of_entries(cluster, namespace, volume);
         let lack = lack.or_else(|| lack_of_claim(cluster, pod, volume))?;
         Some(match lack {
-            Lack::Time => Lack::Time,
-            Lack::Missing(why) => {
+            StartObstacle::Time => StartObstacle::Time,
+            StartObstacle::Missing(why) => {
                 let name = text(&volume["name"]);
                 let message = format!("MountVolume.SetUp failed for volume \"{name}\" : {why}");
-                Lack::Missing(message)
+                StartObstacle::Missing(message)
             }
         })
     })
 }
 
-/// Returns what a volume lacks of config maps and secrets.
-fn lack_of_entries(cluster: &Cluster<'_, '_>, namespace: &str, volume: &Value) -> Option<Lack> {
+/// Returns the missing config map or secret of a volume.
+fn lack_of_entries(
+    cluster: &Cluster<'_, '_>,
+    namespace: &str,
+    volume: &Value,
+) -> Option<StartObstacle> {
     let sources = volume["projected"]["sources"].as_array();
     let sources = sources.into_iter().flatten().chain([volume]);
     let mut references = sources.filter_map(Reference::of_volume);
     let lack = references.find_map(|reference| {
-        let missing = Missing::of(cluster, namespace, &reference)?;
+        let missing = MissingReference::of(cluster, namespace, &reference)?;
         Some(missing.into_mount_error(reference.holder))
     })?;
-    Some(Lack::Missing(lack))
+    Some(StartObstacle::Missing(lack))
 }
 
-/// Returns what a volume lacks of its claim, which has to be bound, also if it is made for the pod.
-fn lack_of_claim(cluster: &Cluster<'_, '_>, pod: &Value, volume: &Value) -> Option<Lack> {
+/// Returns the obstacle of a volume whose claim does not exist or is not bound. Ephemeral claims are checked as well.
+fn lack_of_claim(cluster: &Cluster<'_, '_>, pod: &Value, volume: &Value) -> Option<StartObstacle> {
     let metadata = &pod["metadata"];
     let own = || format!("{}-{}", text(&metadata["name"]), text(&volume["name"]));
     let claim = volume["persistentVolumeClaim"]["claimName"].as_str();
@@ -81,14 +83,14 @@ fn lack_of_claim(cluster: &Cluster<'_, '_>, pod: &Value, volume: &Value) -> Opti
     let key = ObjectKey::namespaced(kind.storage().clone(), text(&metadata["namespace"]), &name);
     let Some(claim) = cluster.get(&key).map(|stored| stored.to_value()) else {
         let why = format!("persistentvolumeclaim \"{name}\" not found");
-        // One that is made for the pod is not there yet.
+        // An ephemeral claim is created after its pod.
         return Some(if is_ephemeral {
-            Lack::Time
+            StartObstacle::Time
         } else {
-            Lack::Missing(why)
+            StartObstacle::Missing(why)
         });
     };
-    (claim["status"]["phase"] != "Bound").then_some(Lack::Time)
+    (claim["status"]["phase"] != "Bound").then_some(StartObstacle::Time)
 }
 
 /// Returns why a container cannot be created from what its environment refers to.
@@ -96,26 +98,26 @@ pub(super) fn unconfigured(
     cluster: &Cluster<'_, '_>,
     pod: &Value,
     container: &Value,
-) -> Option<Blocked> {
+) -> Option<StartBlocker> {
     let namespace = text(&pod["metadata"]["namespace"]);
     let items = |field: &str| container[field].as_array().into_iter().flatten();
     let whole = items("envFrom").filter_map(Reference::of_environment);
     let single = items("env").filter_map(|variable| Reference::of_variable(&variable["valueFrom"]));
     let mut references = whole.chain(single);
     let message = references.find_map(|reference| {
-        let missing = Missing::of(cluster, namespace, &reference)?;
+        let missing = MissingReference::of(cluster, namespace, &reference)?;
         Some(missing.into_config_error(namespace, &reference))
     })?;
-    Some(Blocked {
+    Some(StartBlocker {
         reason: CONFIG_ERROR,
         message,
     })
 }
 
-// === impl Missing ===
+// === impl MissingReference ===
 
-impl Missing {
-    /// Returns what is missing where a reference leads, unless the pod does without it. Certificates of the cluster are as if
+impl MissingReference {
+    /// Returns the missing target of a reference, unless it is optional. Certificates of the cluster are as if
     /// they were there.
     fn of(cluster: &Cluster<'_, '_>, namespace: &str, wanted: &Reference<'_>) -> Option<Self> {
         let name = wanted.name;

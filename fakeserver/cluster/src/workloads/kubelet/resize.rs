@@ -1,4 +1,4 @@
-//! Resizes in place: what the containers of a pod ask for while they run, whether their node has it, and which of them start
+//! In-place resizes: the resources that running containers request, whether their node has them, and which containers start
 //! again for it.
 //!
 //! Upstream: the package `kubelet/allocation`; KEP-1287. A resize that a node has no room for is tried again when another pod of
@@ -13,52 +13,53 @@ use fakeserver_server::{
     controllers::{cluster::Cluster, pods::Pod},
     store::ObjectKey,
 };
+use fakeserver_value::read::text;
 use serde_json::Value;
 
 use super::{
     Kubelet, POD,
     fields::{ContainerField, containers},
-    life::{Happened, Life, Now},
+    life::{ContainerEvent, CurrentTime, PodLifecycle},
 };
-use crate::workloads::objects::{generation, text};
+use crate::workloads::objects::generation;
 
-/// The resources that running containers are resized by, with the power of ten in which they are counted. Of several that are
-/// missing the first one is told.
+/// The resources that a resize can change, and the power of ten in which each is counted. If several are missing, messages
+/// name the first one.
 const RESIZED: [(&str, i64); 2] = [("memory", 0), ("cpu", -3)];
 const RESTART: &str = "RestartContainer";
 
 /// The reason for which a node has no room for a resize.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Refusal {
-    /// The reason of the condition: `Infeasible`, or `Deferred` if others have what is missing.
+    /// The reason of the condition: `Infeasible`, or `Deferred` if other pods have the missing resources.
     pub(super) reason: &'static str,
     pub(super) message: String,
     /// The resource that is missing.
     resource: &'static str,
 }
 
-/// A container that runs with other resources than it asks for.
-struct Changed<'a> {
+/// A container that runs with other resources than it requests.
+struct ResizedContainer<'a> {
     container: &'a Value,
-    /// True if it is to start again for them.
+    /// True if the container has to restart for the resize.
     restarts: bool,
 }
 
 // === impl Kubelet ===
 
 impl Kubelet {
-    /// Makes the resize that a pod asks for, if there is one and its node has room for it. Returns what has happened to its
-    /// containers then, before they start again.
+    /// Performs a requested resize if the node has room for it. Then returns the events of the containers that are stopped for
+    /// a restart.
     pub(super) fn resize(
         &mut self,
         cluster: &mut Cluster<'_, '_>,
         pod: &Pod,
         value: &Value,
-        life: &mut Life,
-        now: Now<'_>,
-    ) -> Option<Vec<Happened>> {
+        life: &mut PodLifecycle,
+        now: CurrentTime<'_>,
+    ) -> Option<Vec<ContainerEvent>> {
         let key = pod.key();
-        let changed: Vec<Changed<'_>> = changed(value, life).collect();
+        let changed: Vec<ResizedContainer<'_>> = changed(value, life).collect();
         let refusal = if changed.is_empty() {
             None
         } else {
@@ -72,8 +73,8 @@ impl Kubelet {
                 };
                 let reason = format!("Resize{}", refusal.reason);
                 let message = message(value, &word, Some(&refusal.message));
-                let told = EventText::warning(&reason, &message);
-                cluster.correlated_event(&mut self.events, &POD, value, &told);
+                let event = EventText::warning(&reason, &message);
+                cluster.correlated_event(&mut self.events, &POD, value, &event);
             }
             self.resizes.insert(key.clone(), refusal);
             return None;
@@ -82,43 +83,43 @@ impl Kubelet {
         if changed.is_empty() {
             return None;
         }
-        let told = message(value, "started", None);
-        let told = EventText::normal("ResizeStarted", &told);
-        cluster.correlated_event(&mut self.events, &POD, value, &told);
+        let event = message(value, "started", None);
+        let event = EventText::normal("ResizeStarted", &event);
+        cluster.correlated_event(&mut self.events, &POD, value, &event);
         let restarted = changed.iter().filter(|it| it.restarts);
-        let happened = restarted.flat_map(|it| life.restart(text(&it.container["name"]), now));
-        Some(happened.collect())
+        let events = restarted.flat_map(|it| life.restart(text(&it.container["name"]), now));
+        Some(events.collect())
     }
 
-    /// Records that the containers of a pod have what they ask for.
+    /// Records that the containers of a pod have the requested resources.
     pub(super) fn tell_of_resize(&mut self, cluster: &mut Cluster<'_, '_>, pod: &Value) {
-        let told = message(pod, "completed", None);
-        let told = EventText::normal("ResizeCompleted", &told);
-        cluster.correlated_event(&mut self.events, &POD, pod, &told);
+        let event = message(pod, "completed", None);
+        let event = EventText::normal("ResizeCompleted", &event);
+        cluster.correlated_event(&mut self.events, &POD, pod, &event);
     }
 }
 
 /// Returns the containers that run with other resources than they ask for.
-fn changed<'a>(pod: &'a Value, life: &Life) -> impl Iterator<Item = Changed<'a>> {
+fn changed<'a>(pod: &'a Value, life: &PodLifecycle) -> impl Iterator<Item = ResizedContainer<'a>> {
     containers(&pod["spec"]).filter_map(|(field, container)| {
         let given = &status_of(pod, field, container)?["resources"];
-        let asked = &container["resources"];
+        let requested = &container["resources"];
         let mut all = life.containers.iter();
         let is_running = all.any(|it| *it.name == container["name"] && it.is_running());
-        if given == asked || !is_running {
+        if given == requested || !is_running {
             return None;
         }
         let differs = |resource: &str| {
             [Side::Requests, Side::Limits].into_iter().any(|side| {
-                let [given, asked] = [given, asked].map(|it| side.of(it));
-                given.get(resource) != asked.get(resource)
+                let [given, requested] = [given, requested].map(|it| side.of(it));
+                given.get(resource) != requested.get(resource)
             })
         };
         let restarts = |(resource, policy)| policy == RESTART && differs(resource);
         RESIZED
             .iter()
             .any(|(name, _)| differs(name))
-            .then(|| Changed {
+            .then(|| ResizedContainer {
                 container,
                 restarts: policies(container).any(restarts),
             })
@@ -141,23 +142,23 @@ fn policies(container: &Value) -> impl Iterator<Item = (&str, &str)> {
     })
 }
 
-/// Returns why the node of a pod has no room for what it asks for.
+/// Returns why the node of a pod has no room for the requested resources.
 fn refusal(cluster: &Cluster<'_, '_>, pod: &Pod, value: &Value) -> Option<Refusal> {
     let node = ObjectKey::cluster(core::node::KIND.storage().clone(), &pod.node);
     let node = cluster.get(&node)?.to_value();
     let offered = Amounts::of(&node["status"]["allocatable"]);
-    let asked = declared(value, Side::Requests);
+    let requested = declared(value, Side::Requests);
     let mut used = Amounts::default();
     for other in cluster.index.pods.assigned_to(&pod.node) {
         if other.key() != pod.key() && !other.is_finished() {
             used.add(&effective(&other.stored.to_value(), Side::Requests));
         }
     }
-    room(&asked, &used, &offered)
+    room(&requested, &used, &offered)
 }
 
-/// Returns what a node that offers so much, of which others use a part, lacks for what is asked.
-fn room(asked: &Amounts, used: &Amounts, offered: &Amounts) -> Option<Refusal> {
+/// Compares a request with the free resources of a node: `offered` without those that other pods have `used`.
+fn room(requested: &Amounts, used: &Amounts, offered: &Amounts) -> Option<Refusal> {
     let count = |amounts: &Amounts, name: &str, scale: i64| {
         amounts
             .get(name)
@@ -165,36 +166,37 @@ fn room(asked: &Amounts, used: &Amounts, offered: &Amounts) -> Option<Refusal> {
     };
     let lacking = |others: Option<&Amounts>| {
         RESIZED.into_iter().find_map(|(name, scale)| {
-            let [asked, offered] = [asked, offered].map(|amounts| count(amounts, name, scale));
+            let [requested, offered] =
+                [requested, offered].map(|amounts| count(amounts, name, scale));
             let used = others.map_or(0, |others| count(others, name, scale));
-            (asked > offered.saturating_sub(used)).then_some((name, asked, used, offered))
+            (requested > offered.saturating_sub(used)).then_some((name, requested, used, offered))
         })
     };
-    if let Some((resource, asked, _, offered)) = lacking(None) {
+    if let Some((resource, requested, _, offered)) = lacking(None) {
         return Some(Refusal {
             reason: "Infeasible",
             message: format!(
-                "Node didn't have enough capacity: {resource}, requested: {asked}, capacity: {offered}"
+                "Node didn't have enough capacity: {resource}, requested: {requested}, capacity: {offered}"
             ),
             resource,
         });
     }
-    let (resource, asked, used, offered) = lacking(Some(used))?;
+    let (resource, requested, used, offered) = lacking(Some(used))?;
     Some(Refusal {
         reason: "Deferred",
         message: format!(
-            "Node didn't have enough resource: {resource}, requested: {asked}, used: {used}, capacity: {offered}"
+            "Node didn't have enough resource: {resource}, requested: {requested}, used: {used}, capacity: {offered}"
         ),
         resource,
     })
 }
 
-/// Returns the message of an event: what the containers ask for, in which generation of the pod, and what is wrong with it.
+/// Returns the message of an event: the requested resources, the generation of the pod, and the error, if any.
 fn message(pod: &Value, word: &str, error: Option<&str>) -> String {
     let mut parts = Vec::new();
     for field in [ContainerField::Init, ContainerField::Main] {
         let of_field = containers(&pod["spec"]).filter(|(of, _)| *of == field);
-        let told: Vec<String> = of_field
+        let entries: Vec<String> = of_field
             .filter(|(_, it)| field == ContainerField::Main || it["restartPolicy"] == "Always")
             .map(|(_, it)| {
                 format!(
@@ -203,8 +205,8 @@ fn message(pod: &Value, word: &str, error: Option<&str>) -> String {
                 )
             })
             .collect();
-        if !told.is_empty() {
-            parts.push(format!(r#""{}":[{}]"#, field.name(), told.join(",")));
+        if !entries.is_empty() {
+            parts.push(format!(r#""{}":[{}]"#, field.name(), entries.join(",")));
         }
     }
     parts.push(format!(
@@ -228,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn a_node_has_room_for_what_others_leave() {
+    fn a_node_has_room_for_unused_resources() {
         let offered = amounts("8", "4Gi");
         let used = amounts("3950m", "1Gi");
         assert_eq!(room(&amounts("4", "3Gi"), &used, &offered), None);
@@ -247,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn events_tell_what_is_asked_for() {
+    fn events_show_the_requested_resources() {
         let pod = json!({
             "metadata": {"generation": 2},
             "spec": {

@@ -2,20 +2,21 @@
 
 use fakeserver_kinds::conditions::{PodCondition, find};
 use fakeserver_server::controllers::pods::{Gate, Phase};
+use fakeserver_value::read::text;
 use serde_json::{Value, json};
 
 use super::{
-    container::{CREATING, Container, Ended, Role, State},
+    container::{CREATING, Container, Role, State, Termination},
     fields::{self, ContainerField},
-    life::Life,
+    life::PodLifecycle,
     resize::Refusal,
 };
-use crate::workloads::objects::{generation, text};
+use crate::workloads::objects::generation;
 
 /// The addresses of a pod.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Addresses<'a> {
-    /// That of its node; empty if that has none.
+    /// The address of the node; empty if the node has none.
     pub(super) host: &'a str,
     /// Its own, unless it has that of its node.
     pub(super) pod: &'a str,
@@ -30,7 +31,7 @@ const RESIZE_PENDING: &str = "PodResizePending";
 /// Writes the status of a pod.
 pub(super) fn write(
     pod: &mut Value,
-    life: &Life,
+    life: &PodLifecycle,
     gates: &[Gate],
     addresses: Addresses<'_>,
     refusal: Option<&Refusal>,
@@ -157,7 +158,7 @@ fn status_of(container: &Container, spec: &Value, uid: &str, has_inits: bool) ->
             json!({"waiting": {"reason": reason, "message": message}})
         }
         State::Running { since } => json!({"running": {"startedAt": since}}),
-        State::Ended(ended) => json!({"terminated": terminated(ended, &id)}),
+        State::Terminated(ended) => json!({"terminated": terminated(ended, &id)}),
     };
     let last = match &container.last {
         Some(ended) => json!({"terminated": terminated(ended, &id)}),
@@ -165,7 +166,7 @@ fn status_of(container: &Container, spec: &Value, uid: &str, has_inits: bool) ->
     };
     let is_running = container.is_running();
     let has_succeeded = container.role == Role::Init
-        && matches!(&container.state, State::Ended(ended) if ended.code == 0);
+        && matches!(&container.state, State::Terminated(ended) if ended.code == 0);
     let mut status = json!({
         "name": name,
         "image": image,
@@ -209,7 +210,7 @@ fn mounted(mount: &Value) -> Value {
     status
 }
 
-fn terminated(ended: &Ended, id: &str) -> Value {
+fn terminated(ended: &Termination, id: &str) -> Value {
     json!({
         "exitCode": ended.code,
         "reason": ended.reason,
@@ -227,7 +228,7 @@ struct Condition {
     message: String,
 }
 
-fn own_conditions(status: &Value, life: &Life, gates: &[Gate]) -> [Condition; 5] {
+fn own_conditions(status: &Value, life: &PodLifecycle, gates: &[Gate]) -> [Condition; 5] {
     let phase = life.phase();
     let ended = match phase {
         Phase::Succeeded => "PodCompleted",
@@ -242,7 +243,7 @@ fn own_conditions(status: &Value, life: &Life, gates: &[Gate]) -> [Condition; 5]
     let uninitialized = names(&|it| !it.lets_others_start());
     let unready = names(&|it| !it.is_ready && matches!(it.role, Role::Main | Role::Sidecar));
     let initialized = if uninitialized.is_empty() || phase == Phase::Succeeded {
-        Condition::met(
+        Condition::holding(
             "Initialized",
             if phase == Phase::Succeeded { ended } else { "" },
         )
@@ -251,7 +252,7 @@ fn own_conditions(status: &Value, life: &Life, gates: &[Gate]) -> [Condition; 5]
         Condition::unmet("Initialized", "ContainersNotInitialized", message)
     };
     let readiness = |kind| match (ended, &*unready) {
-        ("", "") => Condition::met(kind, ""),
+        ("", "") => Condition::holding(kind, ""),
         ("", names) => {
             let message = format!("containers with unready status: [{names}]");
             Condition::unmet(kind, "ContainersNotReady", message)
@@ -265,18 +266,18 @@ fn own_conditions(status: &Value, life: &Life, gates: &[Gate]) -> [Condition; 5]
     };
     let has_sandbox = Condition {
         is_true: ended.is_empty(),
-        ..Condition::met("PodReadyToStartContainers", "")
+        ..Condition::holding("PodReadyToStartContainers", "")
     };
     [
         has_sandbox,
         initialized,
         ready,
         readiness("ContainersReady"),
-        Condition::met("PodScheduled", ""),
+        Condition::holding("PodScheduled", ""),
     ]
 }
 
-/// Returns what is said of the first readiness gate whose condition is not true.
+/// Returns the message about the first readiness gate whose condition is not true.
 fn closed_gate(status: &Value, gates: &[Gate]) -> Option<String> {
     gates.iter().find_map(|Gate { condition_type }| {
         match find(status, condition_type).map(|condition| text(&condition["status"])) {
@@ -294,7 +295,7 @@ fn closed_gate(status: &Value, gates: &[Gate]) -> Option<String> {
 // === impl Condition ===
 
 impl Condition {
-    fn met(kind: &'static str, reason: &'static str) -> Self {
+    fn holding(kind: &'static str, reason: &'static str) -> Self {
         Self {
             kind,
             is_true: true,
@@ -312,7 +313,7 @@ impl Condition {
         }
     }
 
-    /// Sets it in a status, as what the kubelet has seen of that generation of the pod.
+    /// Sets the condition in a status as observed at a generation of the pod.
     fn set(&self, status: &mut Value, generation: Option<i64>, now: &str) {
         let condition = PodCondition {
             kind: self.kind,

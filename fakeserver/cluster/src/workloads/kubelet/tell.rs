@@ -1,4 +1,4 @@
-//! Words for the course of containers: their events, their logs and what they use.
+//! Events, log lines and usage of containers.
 
 use std::time::Duration;
 
@@ -7,6 +7,7 @@ use fakeserver_server::{
     controllers::{cluster::Cluster, pods::Pod},
     store::ObjectKey,
 };
+use fakeserver_value::read::text;
 use jiff::Timestamp;
 use serde_json::Value;
 
@@ -15,12 +16,12 @@ use super::{
     command::FOREVER,
     container::Role,
     fields::{self, ContainerField},
-    life::{Happened, Life, What, go_duration},
-    needs::Lack,
+    life::{ContainerEvent, ContainerEventKind, PodLifecycle, go_duration},
+    needs::StartObstacle,
 };
 use crate::{
     containers::{Containers, OutputStream},
-    workloads::{objects::text, stages::Pull},
+    workloads::stages::Pull,
 };
 
 /// The sizes of images, of which the name decides: from 5 to 205 MB.
@@ -38,104 +39,108 @@ impl Kubelet {
         cluster: &mut Cluster<'_, '_>,
         key: &ObjectKey,
         pod: &Value,
-        happened: &[Happened],
+        events: &[ContainerEvent],
     ) {
-        for it in happened {
+        for it in events {
             log(&self.containers, cluster.now(), key, pod, it);
             self.tell_events(cluster, pod, it);
         }
     }
 
-    fn tell_events(&mut self, cluster: &mut Cluster<'_, '_>, pod: &Value, it: &Happened) {
+    fn tell_events(&mut self, cluster: &mut Cluster<'_, '_>, pod: &Value, it: &ContainerEvent) {
         let path = field_path(it.role, &it.container);
-        let mut tell = |told: EventText<'_>| {
-            cluster.correlated_event(&mut self.events, &POD, pod, &told.at(&path));
+        let mut tell = |event: EventText<'_>| {
+            cluster.correlated_event(&mut self.events, &POD, pod, &event.at(&path));
         };
         let normal = |reason, message| EventText::normal(reason, message);
         match &it.what {
-            What::Pulling(image) => tell(normal("Pulling", &format!("Pulling image \"{image}\""))),
-            What::Pulled(image, time) => {
+            ContainerEventKind::Pulling(image) => {
+                tell(normal("Pulling", &format!("Pulling image \"{image}\"")))
+            }
+            ContainerEventKind::Pulled(image, time) => {
                 let (time, bytes) = (go_duration(*time), size(image));
                 let message = format!(
                     "Successfully pulled image \"{image}\" in {time} ({time} including waiting). Image size: {bytes} bytes."
                 );
                 tell(normal("Pulled", &message));
             }
-            What::Present(image) => {
+            ContainerEventKind::Present(image) => {
                 let message = format!(
                     "Container image \"{image}\" already present on machine and can be accessed by the pod"
                 );
                 tell(normal("Pulled", &message));
             }
-            What::Started => {
+            ContainerEventKind::Started => {
                 tell(normal("Created", "Container created"));
                 tell(normal("Started", "Container started"));
             }
-            What::Uses(_) | What::Logged(_) | What::Ended(_) => {}
-            What::BackedOff(pod) => {
+            ContainerEventKind::Uses(_)
+            | ContainerEventKind::Logged(_)
+            | ContainerEventKind::Exited(_) => {}
+            ContainerEventKind::BackedOff(pod) => {
                 let name = &it.container;
                 let message = format!("Back-off restarting failed container {name} in pod {pod}");
                 tell(EventText::warning("BackOff", &message));
             }
-            What::NotPulled(why) => {
+            ContainerEventKind::NotPulled(why) => {
                 tell(EventText::warning("Failed", why));
                 tell(EventText::warning("Failed", "Error: ErrImagePull"));
             }
-            What::NeverPulled(why) => {
+            ContainerEventKind::NeverPulled(why) => {
                 tell(EventText::warning("ErrImageNeverPull", why));
                 tell(EventText::warning("Failed", "Error: ErrImageNeverPull"));
             }
-            What::PullBackedOff(why) => {
+            ContainerEventKind::PullBackedOff(why) => {
                 tell(normal("BackOff", why));
                 tell(EventText::warning("Failed", "Error: ImagePullBackOff"));
             }
-            What::Unhealthy(kind) => {
+            ContainerEventKind::Unhealthy(kind) => {
                 let message = format!("{} probe failed: a stage says so", kind.name());
                 tell(EventText::warning("Unhealthy", &message));
             }
-            What::Killed(kind) => {
+            ContainerEventKind::Killed(kind) => {
                 let (name, probe) = (&it.container, kind.name().to_lowercase());
                 let message = format!("Container {name} failed {probe} probe, will be restarted");
                 tell(normal("Killing", &message));
             }
-            What::Resized => {
+            ContainerEventKind::Resized => {
                 let message = format!("Container {} resize requires restart", it.container);
                 tell(normal("Killing", &message));
             }
         }
     }
 
-    /// Records that the containers of a pod that run are told to end.
+    /// Records that the running containers of a pod are being stopped.
     pub(super) fn tell_of_stop(&mut self, cluster: &mut Cluster<'_, '_>, pod: &Value) {
         let containers = pod["spec"]["containers"].as_array();
         for container in containers.into_iter().flatten() {
             let name = text(&container["name"]);
             let path = field_path(Role::Main, name);
             let message = format!("Stopping container {name}");
-            let told = EventText::normal("Killing", &message).at(&path);
-            cluster.correlated_event(&mut self.events, &POD, pod, &told);
+            let event = EventText::normal("Killing", &message).at(&path);
+            cluster.correlated_event(&mut self.events, &POD, pod, &event);
         }
     }
 
     /// Records that a pod has run for as long as it may.
     pub(super) fn tell_of_deadline(&mut self, cluster: &mut Cluster<'_, '_>, pod: &Value) {
-        let told = EventText::normal("DeadlineExceeded", super::status::PAST_DEADLINE);
-        cluster.correlated_event(&mut self.events, &POD, pod, &told);
+        let event = EventText::normal("DeadlineExceeded", super::status::PAST_DEADLINE);
+        cluster.correlated_event(&mut self.events, &POD, pod, &event);
         self.tell_of_stop(cluster, pod);
     }
 
-    /// Notes whether a pod needs something that is not there, or is not as it should be, and tells of it once.
+    /// Notes the obstacle of a pod that needs something missing or invalid, and records an event for a new obstacle.
     pub(super) fn note_needs(
         &mut self,
         cluster: &mut Cluster<'_, '_>,
         key: &ObjectKey,
         pod: &Value,
-        life: &Life,
-        unmounted: Option<&Lack>,
+        life: &PodLifecycle,
+        unmounted: Option<&StartObstacle>,
     ) {
         let lack = unmounted.cloned().or_else(|| {
             life.lacks()
-                .map(|lacking| Lack::Missing(lacking.message.to_owned()))
+                .map(|lacking| StartObstacle::Missing(lacking.message.to_owned()))
         });
         let Some(lack) = lack else {
             self.blocked.remove(key);
@@ -145,11 +150,11 @@ impl Kubelet {
             return;
         }
         let mut tell = |reason: &str, message: &str, path: &str| {
-            let told = EventText::warning(reason, message).at(path);
-            cluster.correlated_event(&mut self.events, &POD, pod, &told);
+            let event = EventText::warning(reason, message).at(path);
+            cluster.correlated_event(&mut self.events, &POD, pod, &event);
         };
         match (unmounted, life.lacks()) {
-            (Some(Lack::Missing(why)), _) => tell("FailedMount", why, ""),
+            (Some(StartObstacle::Missing(why)), _) => tell("FailedMount", why, ""),
             (None, Some(lacking)) => {
                 let path = field_path(lacking.role, lacking.container);
                 if lacking.is_invalid_image() {
@@ -180,9 +185,9 @@ impl Kubelet {
     }
 
     /// Notes that the node of a pod has the images of the containers that have started.
-    pub(super) fn note_images(&mut self, pod: &Pod, happened: &[Happened]) {
-        for Happened { what, .. } in happened {
-            let What::Pulled(image, _) = what else {
+    pub(super) fn note_images(&mut self, pod: &Pod, events: &[ContainerEvent]) {
+        for ContainerEvent { what, .. } in events {
+            let ContainerEventKind::Pulled(image, _) = what else {
                 continue;
             };
             let images = self.images.entry(pod.node.clone()).or_default();
@@ -208,27 +213,27 @@ fn size(image: &str) -> u64 {
     IMAGE_BYTES + hash % IMAGE_MORE_BYTES
 }
 
-/// Writes a line for a start or an end to the log of a container, and notes what it uses.
-fn log(containers: &Containers, now: Timestamp, key: &ObjectKey, pod: &Value, it: &Happened) {
+/// Writes a line about a start or an end to the log of a container, and notes its usage.
+fn log(containers: &Containers, now: Timestamp, key: &ObjectKey, pod: &Value, it: &ContainerEvent) {
     let container = &*it.container;
     let out = OutputStream::Stdout;
     match &it.what {
-        What::Started => {
+        ContainerEventKind::Started => {
             let spec = fields::container(&pod["spec"], container);
             let image = spec.map_or("", |spec| text(&spec["image"]));
             containers.start(key, container);
             let line = format!("container {container} of image {image} started");
             containers.write(key, container, out, now, &line);
         }
-        What::Uses(steps) => {
+        ContainerEventKind::Uses(steps) => {
             let steps = steps.iter().map(|step| {
                 let from = now.checked_add(step.after).unwrap_or(Timestamp::MAX);
                 (from, step.amount)
             });
             containers.set_usage(key, container, steps.collect());
         }
-        What::Logged(text) => containers.write(key, container, out, now, text),
-        What::Ended(code) => {
+        ContainerEventKind::Logged(text) => containers.write(key, container, out, now, text),
+        ContainerEventKind::Exited(code) => {
             let stream = if *code == 0 {
                 out
             } else {
@@ -242,8 +247,8 @@ fn log(containers: &Containers, now: Timestamp, key: &ObjectKey, pod: &Value, it
     }
 }
 
-/// Returns the time that the hooks of a pod's containers take before these are told to end. Those whose command does not tell
-/// it take none.
+/// Returns the time that the `preStop` hooks of a pod take before its containers are stopped. A hook whose command has no known
+/// time takes none.
 pub(super) fn hook_time(pod: &Value) -> Duration {
     let containers = pod["spec"]["containers"].as_array();
     let times = containers.into_iter().flatten().map(|container| {

@@ -1,13 +1,13 @@
-//! The user that a container runs as, as far as its specification says so. Those of images are not known.
+//! The user that a container runs as, according to its spec. The users of images are unknown.
 
+use fakeserver_value::read::text;
 use serde_json::Value;
 
-use super::life::{Blocked, CONFIG_ERROR, called};
-use crate::workloads::objects::text;
+use super::life::{CONFIG_ERROR, StartBlocker, called};
 
 /// Returns why a container may not run as its user. Each field of its own security context counts before that of its pod.
 #[doc(alias = "verifyRunAsNonRoot")]
-pub(super) fn forbidden(pod: &Value, container: &Value) -> Option<Blocked> {
+pub(super) fn forbidden(pod: &Value, container: &Value) -> Option<StartBlocker> {
     let field = |name: &str| {
         let own = &container["securityContext"][name];
         if own.is_null() {
@@ -21,7 +21,7 @@ pub(super) fn forbidden(pod: &Value, container: &Value) -> Option<Blocked> {
     }
     let (pod, name) = (called(pod), text(&container["name"]));
     let why = "container's runAsUser breaks non-root policy";
-    Some(Blocked {
+    Some(StartBlocker {
         reason: CONFIG_ERROR,
         message: format!("{why} (pod: {pod:?}, container: {name})"),
     })
@@ -34,7 +34,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn root_is_forbidden_where_the_container_or_its_pod_say_so() {
+    fn root_is_forbidden_by_the_container_or_its_pod() {
         let non_root = json!({"runAsNonRoot": true});
         let root = json!({"runAsUser": 0});
         let both = json!({"runAsNonRoot": true, "runAsUser": 0});

@@ -6,6 +6,7 @@
 use std::{collections::BTreeSet, sync::Arc};
 
 use fakeserver_kinds::core::namespace;
+use fakeserver_value::read::text;
 
 use super::{
     devices::{Devices, NoDevices},
@@ -22,8 +23,6 @@ use super::{
     taints::{CORDONED, UNTOLERATED, repel},
     volumes::Volumes,
 };
-
-use crate::workloads::objects::text;
 
 /// A pod, and everything that its placing depends on.
 pub(super) struct Cycle<'a> {
@@ -75,9 +74,9 @@ impl<'a> Cycle<'a> {
             },
         })?;
         let namespaces = namespaces(snapshot, pod, objects);
-        let nodes = |name: &str| snapshot.node(name).map(|known| Arc::clone(&known.node));
+        let nodes = |name: &str| snapshot.node(name).map(|info| Arc::clone(&info.node));
         let (anti, groups) = (&snapshot.anti_affinities, &snapshot.groups);
-        let all = snapshot.nodes().map(|known| &known.node);
+        let all = snapshot.nodes().map(|info| &info.node);
         let state = State {
             affinity: AffinityState::of(pod, anti, groups, &nodes, &namespaces),
             spread: SpreadState::of(pod, all, groups),

@@ -54,6 +54,7 @@ use fakeserver_server::{
     },
     store::ObjectKey,
 };
+use fakeserver_value::read::text;
 use serde_json::Value;
 use tokio::time::Instant;
 
@@ -72,7 +73,6 @@ pub(super) use self::{
     node::Node,
     taints::{Taint, Toleration},
 };
-use super::objects::text;
 
 /// Places pods.
 #[derive(Debug)]
@@ -83,7 +83,7 @@ pub(super) struct Scheduler {
     assumed: BTreeMap<ObjectKey, Arc<PodInfo>>,
 }
 
-/// A node for a pod, and what has to be written for its claims.
+/// A node for a pod, and the writes for its claims.
 struct Placement {
     node: Arc<str>,
     claims: Claims,
@@ -151,20 +151,20 @@ impl Scheduler {
     /// Notes a pod on a node.
     fn observe_placed(&mut self, pod: &Pod, due: &mut KeyQueue<'_>) {
         let key = pod.key();
-        let known = self.snapshot.pod(key);
-        let is_known = known.is_some_and(|(node, known)| {
+        let cached = self.snapshot.pod(key);
+        let is_unchanged = cached.is_some_and(|(node, cached)| {
             **node == *pod.node
-                && known.uid == pod.stored.uid()
-                && known.generation == pod.generation
-                && known.is_deleted == pod.is_deleted
-                && known.held == pod.held
-                && known.labels == *pod.stored.labels()
+                && cached.uid == pod.stored.uid()
+                && cached.generation == pod.generation
+                && cached.is_deleted == pod.is_deleted
+                && cached.held == pod.held
+                && cached.labels == *pod.stored.labels()
         });
-        if is_known {
+        if is_unchanged {
             self.snapshot.set_started(key, &pod.started);
             return;
         }
-        let before = known.map(|(node, known)| (Arc::clone(node), Arc::clone(known)));
+        let before = cached.map(|(node, cached)| (Arc::clone(node), Arc::clone(cached)));
         let is_same = |assumed: &Arc<PodInfo>| {
             assumed.uid == pod.stored.uid()
                 && assumed.generation == pod.generation
@@ -299,11 +299,11 @@ impl Scheduler {
         }
         let pod = Arc::new(UnscheduledPod::of(&value));
         // To write the class takes longer than most attempts.
-        let known = (self.queue.has_classes() && pod.nominated.is_empty()).then(|| {
+        let cached = (self.queue.has_classes() && pod.nominated.is_empty()).then(|| {
             let class = pod::class(&value, &pod.info);
-            self.queue.known(&class, self.snapshot.version())
+            self.queue.cached_outcome(&class, self.snapshot.version())
         });
-        let result = match known.flatten() {
+        let result = match cached.flatten() {
             Some((error, outcome)) => Err(Box::new(Failure {
                 error,
                 outcome,
@@ -340,15 +340,15 @@ impl Scheduler {
             None => outcome.is_hopeless.then_some(""),
         };
         if error != FitError::Unready {
-            let told = status::fail(
+            let reported = status::fail(
                 cluster,
                 key,
                 value,
                 &outcome,
                 nominated,
-                self.queue.told(key),
+                self.queue.reported(key),
             );
-            self.queue.set_told(key, told);
+            self.queue.set_reported(key, reported);
         }
         if let Some(victims) = &victims {
             let lower = status::outranked(self.snapshot.nominated(&victims.node), &pod.info);

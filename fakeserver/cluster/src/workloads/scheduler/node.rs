@@ -1,9 +1,9 @@
-//! Nodes, and what the pods on them take.
+//! Nodes, and the resources that the pods on them take.
 
 use std::{collections::BTreeMap, sync::Arc};
 
 use fakeserver_server::store::ObjectKey;
-use fakeserver_value::object::Pairs;
+use fakeserver_value::{object::Pairs, read::text};
 use serde_json::Value;
 
 use super::{
@@ -13,7 +13,7 @@ use super::{
     resources::Resources,
     taints::{Taint, Toleration, repel},
 };
-use crate::workloads::objects::{number, text};
+use crate::workloads::objects::number;
 
 /// A node, as far as it matters to who places pods.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,7 +24,7 @@ pub(in crate::workloads) struct Node {
     pub(super) is_unschedulable: bool,
     /// The resources that it offers; `None` if its status says none, so that only the number of pods is limited.
     pub(super) allocatable: Option<Resources>,
-    /// The number of pods that fit on it, if its status says so.
+    /// The number of pods that fit on the node, if its status has one.
     pub(super) pods: Option<usize>,
 }
 

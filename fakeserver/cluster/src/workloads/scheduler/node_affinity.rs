@@ -4,16 +4,15 @@
 
 use std::collections::BTreeSet;
 
-use fakeserver_value::object::Pairs;
+use fakeserver_value::{object::Pairs, read::text};
 use serde_json::Value;
 
 use super::node::Node;
-use crate::workloads::objects::text;
 
 pub(super) const UNMATCHED: &str = "node(s) didn't match Pod's node affinity/selector";
 /// The terms of a pod each name several nodes at once.
 pub(super) const CONFLICT: &str = "pod affinity terms conflict";
-/// A pod names its nodes, and this is none of them.
+/// The message for a node that the pod does not name.
 pub(super) const UNNAMED: &str = "node(s) didn't satisfy plugin(s) [NodeAffinity]";
 
 /// Alternative terms. One without requirements matches no node.
@@ -139,7 +138,7 @@ impl Requirement {
     }
 
     fn is_met(&self, value: Option<&str>) -> bool {
-        let is_listed = value.is_some_and(|value| self.values.iter().any(|known| known == value));
+        let is_listed = value.is_some_and(|value| self.values.iter().any(|listed| listed == value));
         match &*self.operator {
             "In" => is_listed,
             "NotIn" => !is_listed,

@@ -1,10 +1,13 @@
-//! Pods as the scheduler reads them: what a pod on a node means to others, and what a pod without a node requires.
+//! Pods as the scheduler reads them: the effects of a pod on a node, and the requirements of a pod without a node.
 
 use std::sync::Arc;
 
 use fakeserver_kinds::{conditions, core};
 use fakeserver_server::{controllers::pod_claims::PodClaim, store::ObjectKey};
-use fakeserver_value::object::Pairs;
+use fakeserver_value::{
+    object::Pairs,
+    read::{items, text},
+};
 use serde_json::Value;
 
 use super::{
@@ -17,7 +20,7 @@ use super::{
     taints::Toleration,
     volumes::ClaimUse,
 };
-use crate::workloads::objects::{number, text};
+use crate::workloads::objects::number;
 
 const REQUIRED: &str = "requiredDuringSchedulingIgnoredDuringExecution";
 const PREFERRED: &str = "preferredDuringSchedulingIgnoredDuringExecution";
@@ -46,7 +49,7 @@ pub(super) struct PodInfo {
     pub(super) device_claims: Vec<PodClaim>,
 }
 
-/// A pod without a node, and what it requires and prefers.
+/// A pod without a node, its requirements and preferences.
 #[derive(Clone, Debug)]
 pub(super) struct UnscheduledPod {
     pub(super) info: Arc<PodInfo>,
@@ -77,7 +80,7 @@ impl PodInfo {
         let namespace = text(&metadata["namespace"]);
         let labels = pairs(&metadata["labels"]);
         let is_deleted = !metadata["deletionTimestamp"].is_null();
-        let anti = items(&spec["affinity"]["podAntiAffinity"][REQUIRED]);
+        let anti = items(&spec["affinity"]["podAntiAffinity"][REQUIRED]).iter();
         let anti = anti.map(|term| Arc::new(AffinityTerm::of(term, namespace, &labels)));
         let statuses = ["containerStatuses", "initContainerStatuses"];
         let statuses = statuses.iter().flat_map(|list| items(&status[*list]));
@@ -128,7 +131,7 @@ impl UnscheduledPod {
         let (spec, status) = (&pod["spec"], &pod["status"]);
         let terms = |terms: &Value| {
             let read = |term: &Value| AffinityTerm::of(term, info.namespace(), &info.labels);
-            items(terms).map(read).collect()
+            items(terms).iter().map(read).collect()
         };
         let affinity = terms(&spec["affinity"]["podAffinity"][REQUIRED]);
         let (spread, loose) = Constraint::all(spec, &info.labels);
@@ -145,7 +148,7 @@ impl UnscheduledPod {
         }
     }
 
-    /// Returns whether other pods decide where it may be, beyond what they take of a node.
+    /// Returns whether the placement depends on other pods in more than the resources that they take.
     pub(super) fn depends_on_others(&self) -> bool {
         !(self.affinity.is_empty() && self.info.anti_affinity.is_empty() && self.spread.is_empty())
     }
@@ -156,15 +159,17 @@ impl UnscheduledPod {
 impl Preferences {
     fn of(affinity: &Value, spread: Vec<Constraint>, pod: &PodInfo) -> Self {
         let weight = |weighted: &Value| number(&weighted["weight"], 0);
-        let nodes = items(&affinity["nodeAffinity"][PREFERRED]);
+        let nodes = items(&affinity["nodeAffinity"][PREFERRED]).iter();
         let nodes = nodes.map(|term| (weight(term), Term::of(&term["preference"])));
         let pods = [("podAffinity", 1), ("podAntiAffinity", -1)];
         let pods = pods.iter().flat_map(|(kind, sign)| {
-            items(&affinity[*kind][PREFERRED]).map(move |weighted| {
-                let term = &weighted["podAffinityTerm"];
-                let term = AffinityTerm::of(term, pod.namespace(), &pod.labels);
-                (sign * weight(weighted), term)
-            })
+            items(&affinity[*kind][PREFERRED])
+                .iter()
+                .map(move |weighted| {
+                    let term = &weighted["podAffinityTerm"];
+                    let term = AffinityTerm::of(term, pod.namespace(), &pod.labels);
+                    (sign * weight(weighted), term)
+                })
         });
         Self {
             nodes: nodes.collect(),
@@ -176,10 +181,6 @@ impl Preferences {
     pub(super) fn is_empty(&self) -> bool {
         self.nodes.is_empty() && self.pods.is_empty() && self.spread.is_empty()
     }
-}
-
-pub(super) fn items(list: &Value) -> impl Iterator<Item = &Value> {
-    list.as_array().into_iter().flatten()
 }
 
 /// Returns whether a status says that the scheduler has deleted the pod.

@@ -7,17 +7,19 @@ use std::{
     sync::Arc,
 };
 
-use fakeserver_value::object::Pairs;
+use fakeserver_value::{
+    object::Pairs,
+    read::{items, text},
+};
 use serde_json::Value;
 
 use super::{
     groups::Groups,
     node::Node,
-    pod::{PodInfo, UnscheduledPod, items},
+    pod::{PodInfo, UnscheduledPod},
     rejection::Rejection,
     selection::Selection,
 };
-use crate::workloads::objects::text;
 
 const AFFINITY: &str = "node(s) didn't match pod affinity rules";
 const ANTI_AFFINITY: &str = "node(s) didn't match pod anti-affinity rules";
@@ -61,6 +63,7 @@ impl AffinityTerm {
     /// Reads a term of a pod in that namespace with these labels.
     pub(super) fn of(term: &Value, namespace: &str, labels: &Pairs) -> Self {
         let mut namespaces: BTreeSet<String> = items(&term["namespaces"])
+            .iter()
             .map(|name| text(name).to_owned())
             .collect();
         let selector = &term["namespaceSelector"];

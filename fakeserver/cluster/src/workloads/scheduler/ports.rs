@@ -2,9 +2,10 @@
 //!
 //! Upstream: the plugin `NodePorts`.
 
+use fakeserver_value::read::text;
 use serde_json::Value;
 
-use crate::workloads::objects::{number, text};
+use crate::workloads::objects::number;
 
 pub(super) const TAKEN: &str = "node(s) didn't have free ports for the requested pod ports";
 /// All addresses of a node.

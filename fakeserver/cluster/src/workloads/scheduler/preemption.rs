@@ -4,6 +4,7 @@
 
 use std::{cmp::Reverse, collections::BTreeSet, sync::Arc};
 
+use fakeserver_value::read::text;
 use serde_json::Value;
 
 use super::{
@@ -13,7 +14,7 @@ use super::{
     rejection::{Diagnosis, Rejection},
     selection::Selection,
 };
-use crate::workloads::objects::{number, text};
+use crate::workloads::objects::number;
 
 const NEVER: &str = "not eligible due to preemptionPolicy=Never.";
 const PENDING: &str = "not eligible due to a terminating pod on the nominated node.";
@@ -28,16 +29,16 @@ pub(super) struct Victims {
     pub(super) node: Arc<str>,
     /// The most important first.
     pub(super) pods: Vec<Arc<PodInfo>>,
-    /// The number of those that budgets do not let go.
+    /// The number of victims whose eviction violates a disruption budget.
     violations: usize,
 }
 
 /// The reason why a pod preempts no others.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum NoPreemption {
-    /// It may not, or waits for those that it has preempted.
+    /// The pod may not preempt, or waits for its earlier victims.
     NotEligible(&'static str),
-    /// It would not help.
+    /// A preemption would not help.
     Useless(String),
 }
 

@@ -33,40 +33,40 @@ pub(super) struct Queue {
     next: u64,
 }
 
-/// Pods that wait for the same.
+/// Pods with equal requirements that wait.
 #[derive(Debug)]
 pub(super) struct Class {
-    /// One of them.
+    /// A representative of the class.
     pub(super) pod: Arc<UnscheduledPod>,
-    /// The reasons why it had no node.
+    /// The reasons why the representative had no node.
     pub(super) error: FitError,
     /// True if pods of other nodes may be a reason.
     pub(super) waits_for_others: bool,
-    /// The outcome of the last look at one of them.
+    /// The outcome of the last attempt for a pod of the class.
     outcome: Outcome,
     members: BTreeMap<u64, ObjectKey>,
 }
 
-/// The outcome of a look at a pod that fits nowhere.
+/// The outcome of an attempt for a pod that fits nowhere.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Outcome {
     /// The version of the snapshot.
     pub(super) version: u64,
     pub(super) message: String,
-    /// True if no node can be cleared for it, so that none stays cleared.
+    /// True if no node can be cleared for the pod, so that its nomination is removed.
     pub(super) is_hopeless: bool,
 }
 
-/// The last event that told why a pod waits.
+/// The last event about the reason for which a pod waits.
 #[derive(Clone, Debug)]
-pub(super) struct Told {
+pub(super) struct ReportedFailure {
     pub(super) message: String,
     pub(super) event: Option<ObjectKey>,
     pub(super) count: u64,
     pub(super) at: Instant,
 }
 
-/// The generation and the labels of a pod: if one of them changes, it is looked at again.
+/// The generation and the labels of a pod: a change of either makes the pod active again.
 type Version = (i64, Pairs);
 
 #[derive(Debug)]
@@ -77,12 +77,12 @@ struct Entry {
     phase: Phase,
     attempts: u32,
     class: Option<Arc<str>>,
-    told: Option<Told>,
+    reported: Option<ReportedFailure>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
-    /// It is not to be placed here, or is being looked at.
+    /// The pod is not ours to schedule, or is being scheduled.
     Idle,
     Active,
     Waiting {
@@ -186,8 +186,8 @@ impl Queue {
         Some(key)
     }
 
-    /// Returns the outcome for a pod of a class, if one was looked at and nothing has changed since.
-    pub(super) fn known(&self, class: &str, version: u64) -> Option<(FitError, Outcome)> {
+    /// Returns the outcome of the last attempt for a pod of a class, if the snapshot has not changed since.
+    pub(super) fn cached_outcome(&self, class: &str, version: u64) -> Option<(FitError, Outcome)> {
         let class = self.classes.get(class)?;
         let is_new = class.outcome.version == version;
         is_new.then(|| (class.error.clone(), class.outcome.clone()))
@@ -278,13 +278,13 @@ impl Queue {
         !self.classes.is_empty()
     }
 
-    pub(super) fn told(&self, key: &ObjectKey) -> Option<&Told> {
-        self.pods.get(key)?.told.as_ref()
+    pub(super) fn reported(&self, key: &ObjectKey) -> Option<&ReportedFailure> {
+        self.pods.get(key)?.reported.as_ref()
     }
 
-    pub(super) fn set_told(&mut self, key: &ObjectKey, told: Told) {
+    pub(super) fn set_reported(&mut self, key: &ObjectKey, reported: ReportedFailure) {
         if let Some(entry) = self.pods.get_mut(key) {
-            entry.told = Some(told);
+            entry.reported = Some(reported);
         }
     }
 }
@@ -300,12 +300,12 @@ impl Entry {
             phase: Phase::Idle,
             attempts: 0,
             class: None,
-            told: None,
+            reported: None,
         }
     }
 }
 
-/// Returns the time until a pod that waits for others is looked at again, after so many looks.
+/// Returns the back-off of a pod that waits for other pods, after a number of attempts.
 fn pause(attempts: u32) -> Duration {
     let (first, longest) = BACKOFF;
     backoff(first, attempts, longest)

@@ -20,7 +20,7 @@ pub(super) struct Rejection {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum FitError {
     NoNodes,
-    /// A claim of devices is not there. Nobody is told.
+    /// A device claim does not exist. No event reports this.
     Unready,
     /// Something about the claims of devices keeps the pod from all nodes.
     Claims {
@@ -99,7 +99,7 @@ impl FitError {
         match self {
             Self::Nodes(diagnosis) => {
                 let mut rejections = diagnosis.rejections.values();
-                rejections.any(|rejection| rejection.reasons.iter().any(|known| known == reason))
+                rejections.any(|rejection| rejection.reasons.iter().any(|other| other == reason))
             }
             _ => false,
         }

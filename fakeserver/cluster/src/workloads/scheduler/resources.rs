@@ -21,12 +21,12 @@ pub(super) struct Resources(BTreeMap<Box<str>, i64>);
 // === impl Resources ===
 
 impl Resources {
-    /// Returns what a pod requests.
+    /// Returns the requests of a pod.
     pub(super) fn requested(pod: &Value) -> Self {
         Self::of(&effective(pod, Side::Requests))
     }
 
-    /// Reads what a node offers to pods.
+    /// Reads the allocatable resources of a node.
     pub(super) fn allocatable(status: &Value) -> Self {
         Self::of(&Amounts::of(&status["allocatable"]))
     }

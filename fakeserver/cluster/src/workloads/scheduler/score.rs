@@ -29,13 +29,13 @@ impl<'a, 'c> Scores<'a, 'c> {
         if preferences.is_empty() && !snapshot.discourages() {
             return None;
         }
-        let node = |name: &str| snapshot.node(name).map(|known| known.node.clone());
+        let node = |name: &str| snapshot.node(name).map(|info| info.node.clone());
         let pods = preferences.pods.iter().map(|(weight, term)| {
             let near = term.count(&snapshot.groups, &node, &cycle.namespaces);
             (*weight, term.topology_key.as_str(), near)
         });
         let spread = preferences.spread.iter().map(|constraint| {
-            let nodes = snapshot.nodes().map(|known| &*known.node);
+            let nodes = snapshot.nodes().map(|info| &*info.node);
             let counted = constraint.count(cycle.pod, nodes, &snapshot.groups);
             (constraint, counted)
         });

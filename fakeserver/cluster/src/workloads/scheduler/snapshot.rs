@@ -162,11 +162,11 @@ impl Snapshot {
         self.touch();
     }
 
-    /// Puts a pod on a node, in the place of what was known of it.
+    /// Puts a pod on a node, and replaces former facts about the pod.
     pub(super) fn place(&mut self, pod: &Arc<PodInfo>, node: &str) {
         self.remove(&pod.key);
         let name = match self.nodes.get(node) {
-            Some(known) => Arc::clone(&known.node.name),
+            Some(info) => Arc::clone(&info.node.name),
             None => node.into(),
         };
         self.places.insert(pod.key.clone(), Arc::clone(&name));

@@ -5,18 +5,21 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use fakeserver_value::object::Pairs;
+use fakeserver_value::{
+    object::Pairs,
+    read::{items, text},
+};
 use serde_json::Value;
 
 use super::{
     groups::Groups,
     node::Node,
-    pod::{PodInfo, UnscheduledPod, items},
+    pod::{PodInfo, UnscheduledPod},
     rejection::Rejection,
     selection::Selection,
     taints::repel,
 };
-use crate::workloads::objects::{number, text};
+use crate::workloads::objects::number;
 
 const SKEWED: &str = "node(s) didn't match pod topology spread constraints";
 const UNLABELLED: &str =
@@ -37,10 +40,10 @@ pub(super) struct Constraint {
 
 /// The numbers of selected pods in the domains of each constraint of a pod.
 #[derive(Clone, Debug, Default)]
-pub(super) struct SpreadState(Vec<Counted>);
+pub(super) struct SpreadState(Vec<DomainCounts>);
 
 #[derive(Clone, Debug, Default)]
-struct Counted {
+struct DomainCounts {
     domains: BTreeMap<String, i64>,
     least: i64,
 }
@@ -100,7 +103,7 @@ impl Constraint {
                 included.insert(&node.name, value);
             }
         }
-        // As upstream, one that selects everything counts nothing.
+        // As upstream, an empty selector counts no pod.
         if self.selection.is_everything() {
             return domains;
         }
@@ -139,7 +142,7 @@ impl SpreadState {
         let nodes: Vec<&Node> = nodes.map(|node| &**node).filter(has_all).collect();
         let counted = pod.spread.iter().map(|constraint| {
             let domains = constraint.count(pod, nodes.iter().copied(), groups);
-            let mut counted = Counted { domains, least: 0 };
+            let mut counted = DomainCounts { domains, least: 0 };
             counted.find_least(constraint);
             counted
         });
@@ -177,10 +180,10 @@ impl SpreadState {
     }
 }
 
-// === impl Counted ===
+// === impl DomainCounts ===
 
-impl Counted {
-    /// Finds the least number of pods in a domain; with too few domains it is none.
+impl DomainCounts {
+    /// Finds the least number of pods in a domain; 0 if there are fewer domains than `minDomains`.
     fn find_least(&mut self, constraint: &Constraint) {
         let least = self.domains.values().min().copied();
         let has_enough = self.domains.len() >= constraint.min_domains;

@@ -6,6 +6,7 @@ use fakeserver_server::{
     store::ObjectKey,
     write::deletion::DeletionParameters,
 };
+use fakeserver_value::read::text;
 use serde_json::{Value, json};
 
 use super::{
@@ -13,11 +14,11 @@ use super::{
     devices::Reservation,
     pod::PodInfo,
     preemption::Victims,
-    queue::{FLUSHED_AFTER, Outcome, Told},
+    queue::{FLUSHED_AFTER, Outcome, ReportedFailure},
     volumes::Binding,
 };
 use crate::workloads::{
-    objects::{generation, text},
+    objects::generation,
     resource_claims::{FINALIZER, claim_key, is_reserved_for, reserve},
     volume_rules::{BY_CONTROLLER, SELECTED_NODE},
 };
@@ -135,17 +136,17 @@ fn reserve_claim(cluster: &mut Cluster<'_, '_>, pod: &Value, reservation: &Reser
 }
 
 /// Tells that a pod fits nowhere: as a condition, and as an event. `nominated` is the node that is cleared for it now.
-/// Returns what was told.
+/// Returns the reported failure.
 pub(super) fn fail(
     cluster: &mut Cluster<'_, '_>,
     key: &ObjectKey,
     pod: &Value,
     outcome: &Outcome,
     nominated: Option<&str>,
-    told: Option<&Told>,
-) -> Told {
+    reported: Option<&ReportedFailure>,
+) -> ReportedFailure {
     let now = cluster.now_text();
-    let event = told_event(cluster, pod, &outcome.message, told);
+    let event = reported_event(cluster, pod, &outcome.message, reported);
     cluster.update(key, ACTOR.of_status(), |pod| {
         let condition = PodCondition {
             kind: SCHEDULED,
@@ -169,26 +170,28 @@ pub(super) fn fail(
 }
 
 /// Records that a pod fits nowhere, or counts that once more.
-fn told_event(
+fn reported_event(
     cluster: &mut Cluster<'_, '_>,
     pod: &Value,
     message: &str,
-    told: Option<&Told>,
-) -> Told {
+    reported: Option<&ReportedFailure>,
+) -> ReportedFailure {
     let at = Instant::now();
-    let mut same = told.filter(|told| told.message == message).cloned();
-    if let Some(told) = &mut same {
-        if told.at + FLUSHED_AFTER > at {
-            return told.clone();
+    let mut same = reported
+        .filter(|reported| reported.message == message)
+        .cloned();
+    if let Some(reported) = &mut same {
+        if reported.at + FLUSHED_AFTER > at {
+            return reported.clone();
         }
-        (told.count, told.at) = (told.count + 1, at);
-        let series = json!({"count": told.count, "lastObservedTime": micros(cluster)});
-        let counted = told
+        (reported.count, reported.at) = (reported.count + 1, at);
+        let series = json!({"count": reported.count, "lastObservedTime": micros(cluster)});
+        let counted = reported
             .event
             .as_ref()
             .and_then(|event| cluster.update(event, ACTOR, |event| event["series"] = series));
         if counted.is_some() {
-            return told.clone();
+            return reported.clone();
         }
     }
     let event = Event {
@@ -199,7 +202,7 @@ fn told_event(
         action: "Scheduling",
         message,
     };
-    Told {
+    ReportedFailure {
         message: message.to_owned(),
         event: event.record(cluster),
         count: 1,

@@ -3,9 +3,8 @@
 //! Upstream: the plugins `NodeUnschedulable` and `TaintToleration`. The operators `Gt` and `Lt` of tolerations, which are
 //! off by default, tolerate nothing.
 
+use fakeserver_value::read::text;
 use serde_json::Value;
-
-use crate::workloads::objects::text;
 
 pub(super) const UNTOLERATED: &str = "node(s) had untolerated taint(s)";
 pub(super) const CORDONED: &str = "node(s) were unschedulable";

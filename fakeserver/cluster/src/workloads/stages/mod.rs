@@ -1,7 +1,7 @@
-//! Stages: rules of a user that say what becomes of pods and other objects, and when.
+//! Stages: rules of a user that change pods and other objects after a delay.
 //!
-//! They are kwok's in spirit: one selects objects, waits, and says what comes next. Of a pod that is not a status but what
-//! its containers do, since the kubelet knows what follows from that.
+//! Stages follow kwok's: a stage selects objects, waits, and has effects. For pods the effects are not a status but the
+//! behaviour of containers, from which the kubelet derives the status.
 
 mod script;
 mod select;
@@ -20,11 +20,11 @@ pub(super) use self::{
     select::Selected,
 };
 
-/// A rule: what becomes of the pods, or of the objects of another kind, that it selects.
+/// A rule about the behaviour of pods, or the status of objects of another kind.
 ///
-/// A stage of pods says what their containers do: how long they take to start, whether their images can be pulled, whether
+/// A stage of pods sets the behaviour of their containers: how long they take to start, whether their images can be pulled, whether
 /// they become ready, what they log and use, and how they end. The first stage that selects a container, and has not been [used up](Self::with_times)
-/// by it, holds for its next start. What a stage does not say is as without it.
+/// by it, holds for its next start. Properties that the stage does not set have their defaults.
 ///
 /// A stage of another kind happens to each object that it selects, once: after a delay it changes the object's status, or
 /// deletes it. It happens again when the object was not selected for a while.
@@ -56,12 +56,12 @@ pub struct Stage {
     selector: Selector,
     delay: Option<Duration>,
     jitter: Duration,
-    next: Next,
+    next: StageOutcome,
 }
 
 /// The effects of a stage.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct Next {
+struct StageOutcome {
     /// The number of starts of each container that it holds for.
     times: Option<u32>,
     pull_error: Option<String>,
@@ -98,7 +98,7 @@ impl Stage {
             selector: Selector::of(api_version, kind.into()),
             delay: None,
             jitter: Duration::ZERO,
-            next: Next::default(),
+            next: StageOutcome::default(),
         }
     }
 
@@ -246,7 +246,7 @@ impl Stage {
 
     /// Sets the processor time that a container uses so long after its start, until a later time that is set: a quantity
     /// such as `250m` of cores. Metrics have it unless annotations of the pod say otherwise; a container that ran before the
-    /// server began uses what it does without a stage.
+    /// server began has its usage without a stage.
     ///
     /// # Errors
     ///
@@ -267,7 +267,7 @@ impl Stage {
         self.with_usage(after, amount)
     }
 
-    /// Sets what the status of an object of another kind becomes: a JSON merge patch of it.
+    /// Sets the status of an object of another kind by a JSON merge patch.
     pub fn with_status(mut self, status: Value) -> Self {
         self.next.status = Some(status);
         self
@@ -303,7 +303,7 @@ impl Stage {
         self.jitter.mul_f64(draw())
     }
 
-    /// Changes what a container does from its start number `attempt`, from 0, if it says so for that start.
+    /// Applies the effects of the stage to the script of start number `attempt`, from 0, if the stage holds for that start.
     fn apply(&self, attempt: u32, draw: &mut impl FnMut() -> f64, script: &mut Script) -> bool {
         if self.next.times.is_some_and(|times| attempt >= times) {
             return false;
@@ -339,7 +339,7 @@ impl StageError {
     }
 }
 
-/// Changes what a container does from its start number `attempt`: by the first stage that selects it and holds for that
+/// Changes the script of a container's start number `attempt` by the first stage that selects the container and holds for that
 /// start.
 pub(super) fn direct(
     stages: &[Selected],

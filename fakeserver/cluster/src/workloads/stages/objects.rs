@@ -12,11 +12,10 @@ use fakeserver_server::{
     store::ObjectKey,
     write::deletion::{DeletionParameters, is_deleted},
 };
-use fakeserver_value::patch::merge_document;
+use fakeserver_value::{patch::merge_document, read::text};
 use serde_json::{Value, json};
 
 use super::{Selected, Stage};
-use crate::workloads::objects::text;
 
 const ACTOR: Actor = Actor::new("stages");
 
@@ -29,13 +28,13 @@ const ACTOR: Actor = Actor::new("stages");
 pub(in crate::workloads) struct ObjectStages {
     stages: Vec<Selected>,
     /// The courses of each object, by the number of the stage.
-    courses: BTreeMap<ObjectKey, BTreeMap<usize, Course>>,
+    courses: BTreeMap<ObjectKey, BTreeMap<usize, StageProgress>>,
 }
 
-/// The course of a stage for an object that it selects.
+/// The progress of a stage for an object that it selects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Course {
-    /// It happens then.
+enum StageProgress {
+    /// The stage is due at this time.
     At(tokio::time::Instant),
     Done,
 }
@@ -71,16 +70,16 @@ impl ObjectStages {
                 continue;
             }
             let course = courses.entry(number).or_insert_with(|| {
-                Course::At(now + stage.delay.unwrap_or_default() + stage.jitter(&mut draw))
+                StageProgress::At(now + stage.delay.unwrap_or_default() + stage.jitter(&mut draw))
             });
-            if matches!(course, Course::At(at) if *at <= now) {
-                *course = Course::Done;
+            if matches!(course, StageProgress::At(at) if *at <= now) {
+                *course = StageProgress::Done;
                 due.push(number);
             }
         }
         let waits = courses.values().filter_map(|course| match course {
-            Course::At(at) => Some(*at - now),
-            Course::Done => None,
+            StageProgress::At(at) => Some(*at - now),
+            StageProgress::Done => None,
         });
         (due, waits.min())
     }

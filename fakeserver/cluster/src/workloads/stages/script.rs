@@ -35,11 +35,11 @@ pub(in crate::workloads) struct Script {
 /// The way in which a container gets its image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::workloads) enum Pull {
-    /// It is not there, and is pulled.
+    /// The image is absent, and is pulled.
     Needed,
-    /// It is there.
+    /// The image is present.
     Unneeded,
-    /// It is not pulled, whether it is there or not.
+    /// The image is never pulled, whether it is present or not.
     Forbidden,
 }
 
@@ -87,7 +87,7 @@ pub(in crate::workloads) struct Line {
     pub(in crate::workloads) text: String,
 }
 
-/// A change of what a container uses.
+/// A change of the usage of a container.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::workloads) struct UsageStep {
     /// The time from the start of the container.

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use fakeserver_cel::{CelExpression, CelInput};
+use fakeserver_value::read::text;
 use serde_json::Value;
 
 use super::Stage;
-use crate::workloads::objects::text;
 
 /// The objects that a stage is about.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,7 +45,7 @@ fn group_of(api_version: &str) -> &str {
     api_version.split_once('/').map_or("", |(group, _)| group)
 }
 
-/// Returns whether a text is what a pattern says, in which `*` stands for any text.
+/// Returns whether a text matches a pattern, in which `*` stands for any text.
 fn matches(pattern: &str, text: &str) -> bool {
     let mut parts = pattern.split('*');
     let first = parts.next().unwrap_or_default();

@@ -2,14 +2,12 @@
 
 use fakeserver_kinds::core::persistent_volume_claim::request::class_of;
 use fakeserver_server::controllers::correlation;
+use fakeserver_value::read::text;
 use serde_json::Value;
 
-use crate::workloads::{
-    objects::text,
-    volume_rules::{
-        NO_PROVISIONER, VolumeOwner, capacity, delays_binding, has_access_modes, is_bound,
-        is_large_enough, is_of_attributes, is_of_mode, mismatch, owner_of, selected_node,
-    },
+use crate::workloads::volume_rules::{
+    NO_PROVISIONER, VolumeOwner, capacity, delays_binding, has_access_modes, is_bound,
+    is_large_enough, is_of_attributes, is_of_mode, mismatch, owner_of, selected_node,
 };
 
 /// The annotation of a volume that a provisioner has made.
@@ -24,16 +22,16 @@ pub(super) struct Candidate<'a> {
 
 /// The objects that a claim depends on.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Around<'a> {
+pub(super) struct BindingContext<'a> {
     /// The volume that the claim names.
     pub(super) named: Option<&'a Value>,
     pub(super) free: &'a [Candidate<'a>],
     pub(super) class: Option<&'a Value>,
 }
 
-/// The reason and the message of an event.
+/// The reason and the message of an event about a claim or a volume.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Told {
+pub(super) struct ClaimEvent {
     pub(super) reason: &'static str,
     pub(super) message: String,
     pub(super) is_warning: bool,
@@ -43,37 +41,37 @@ pub(super) struct Told {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum ClaimStep {
     Nothing,
-    /// It has to wait.
-    Wait(Told),
-    /// It is bound to this volume.
+    /// The claim has to wait.
+    Wait(ClaimEvent),
+    /// The claim is bound to this volume.
     Bind(String),
     /// A volume of its class is made.
     Provision,
-    /// Its volume is gone, or somebody else's.
-    Lose(Told),
+    /// The volume of the claim is gone, or bound to another claim.
+    Lose(ClaimEvent),
 }
 
 /// The next step for a volume.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum VolumeStep {
     Nothing,
-    /// It is there for any claim, or for the one that it names.
+    /// The volume is available to any claim, or to the one that it names.
     Offer,
-    /// Its claim is bound to it.
+    /// The claim of the volume is bound to it.
     Confirm,
-    /// Its claim has another volume: it is free again.
+    /// The claim of the volume has another volume: this one is free again.
     Unbind,
-    /// Its claim is gone.
+    /// The claim of the volume is gone.
     Release,
-    /// Its storage is freed, and it goes.
+    /// The storage of the volume is freed, and the volume deleted.
     Delete,
-    /// Its storage cannot be freed.
-    Fail(Told),
+    /// The storage of the volume cannot be freed.
+    Fail(ClaimEvent),
 }
 
-// === impl Told ===
+// === impl ClaimEvent ===
 
-impl Told {
+impl ClaimEvent {
     fn new(reason: &'static str, message: impl Into<String>) -> Self {
         Self {
             reason,
@@ -103,7 +101,7 @@ impl Told {
 }
 
 /// Decides the next step for a claim.
-pub(super) fn claim_step(claim: &Value, around: Around<'_>) -> ClaimStep {
+pub(super) fn claim_step(claim: &Value, around: BindingContext<'_>) -> ClaimStep {
     let name = text(&claim["spec"]["volumeName"]);
     if is_bound(claim) {
         return bound_step(claim, name, around.named);
@@ -118,21 +116,21 @@ pub(super) fn claim_step(claim: &Value, around: Around<'_>) -> ClaimStep {
         VolumeOwner::Nobody => match mismatch(volume, claim) {
             Some(why) => {
                 let message = format!("Cannot bind to requested volume \"{name}\": {why}");
-                ClaimStep::Wait(Told::warning("VolumeMismatch", message))
+                ClaimStep::Wait(ClaimEvent::warning("VolumeMismatch", message))
             }
             None => ClaimStep::Bind(name.to_owned()),
         },
         VolumeOwner::Claim => ClaimStep::Bind(name.to_owned()),
         VolumeOwner::Another => {
             let message = format!("volume \"{name}\" already bound to a different claim.");
-            ClaimStep::Wait(Told::warning("FailedBinding", message))
+            ClaimStep::Wait(ClaimEvent::warning("FailedBinding", message))
         }
     }
 }
 
 /// Decides the next step for a claim that was bound.
 fn bound_step(claim: &Value, name: &str, volume: Option<&Value>) -> ClaimStep {
-    let lost = |reason, message| ClaimStep::Lose(Told::warning(reason, message));
+    let lost = |reason, message| ClaimStep::Lose(ClaimEvent::warning(reason, message));
     if name.is_empty() {
         let message =
             "Bound claim has lost reference to PersistentVolume. Data on the volume is lost!";
@@ -152,28 +150,28 @@ fn bound_step(claim: &Value, name: &str, volume: Option<&Value>) -> ClaimStep {
 }
 
 /// Decides the next step for a claim without a volume.
-fn free_step(claim: &Value, around: Around<'_>) -> ClaimStep {
+fn free_step(claim: &Value, around: BindingContext<'_>) -> ClaimStep {
     let is_delayed = is_delayed(claim, around.class);
     if let Some(volume) = choose(claim, around.free, is_delayed) {
         return ClaimStep::Bind(text(&volume["metadata"]["name"]).to_owned());
     }
     if is_delayed {
         let message = "waiting for first consumer to be created before binding";
-        return ClaimStep::Wait(Told::new("WaitForFirstConsumer", message));
+        return ClaimStep::Wait(ClaimEvent::new("WaitForFirstConsumer", message));
     }
     let wanted = class_of(claim);
     if wanted.is_empty() {
         let message = "no persistent volumes available for this claim and no storage class is set";
-        return ClaimStep::Wait(Told::new("FailedBinding", message));
+        return ClaimStep::Wait(ClaimEvent::new("FailedBinding", message));
     }
     match around.class {
         None => {
             let message = format!("storageclass.storage.k8s.io \"{wanted}\" not found");
-            ClaimStep::Wait(Told::warning("ProvisioningFailed", message))
+            ClaimStep::Wait(ClaimEvent::warning("ProvisioningFailed", message))
         }
         Some(class) if class["provisioner"] == NO_PROVISIONER => {
             let message = format!("no volume plugin matched name: {NO_PROVISIONER}");
-            ClaimStep::Wait(Told::warning("ProvisioningFailed", message))
+            ClaimStep::Wait(ClaimEvent::warning("ProvisioningFailed", message))
         }
         Some(_) => ClaimStep::Provision,
     }
@@ -259,11 +257,11 @@ fn reclaim_step(volume: &Value) -> VolumeStep {
             let message = format!(
                 "error getting deleter volume plugin for volume \"{name}\": no deletable volume plugin matched"
             );
-            VolumeStep::Fail(Told::warning("VolumeFailedDelete", message))
+            VolumeStep::Fail(ClaimEvent::warning("VolumeFailedDelete", message))
         }
         "Recycle" => {
             let message = "No recycler plugin found for the volume!";
-            VolumeStep::Fail(Told::warning("VolumeFailedRecycle", message))
+            VolumeStep::Fail(ClaimEvent::warning("VolumeFailedRecycle", message))
         }
         _ => VolumeStep::Nothing,
     }
@@ -304,7 +302,7 @@ mod tests {
         let named = volumes
             .iter()
             .find(|volume| volume["metadata"]["name"] == claim["spec"]["volumeName"]);
-        let around = Around {
+        let around = BindingContext {
             named: named.copied(),
             free: &free,
             class,
@@ -314,7 +312,7 @@ mod tests {
 
     fn reason(step: ClaimStep) -> &'static str {
         match step {
-            ClaimStep::Wait(told) | ClaimStep::Lose(told) => told.reason,
+            ClaimStep::Wait(event) | ClaimStep::Lose(event) => event.reason,
             other => panic!("{other:?}"),
         }
     }

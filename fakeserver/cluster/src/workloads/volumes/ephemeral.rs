@@ -13,10 +13,11 @@ use fakeserver_server::{
     store::ObjectKey,
     write::deletion::is_deleted,
 };
+use fakeserver_value::read::text;
 use serde_json::{Value, json};
 
 use super::CLAIM;
-use crate::workloads::objects::{ReconciledKind, text};
+use crate::workloads::objects::ReconciledKind;
 
 const POD: ReconciledKind = ReconciledKind {
     kind: &core::pod::KIND,

@@ -31,17 +31,20 @@ use fakeserver_server::{
         deletion::{DeletionParameters, is_deleted},
     },
 };
+use fakeserver_value::read::text;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
 pub(super) use self::ephemeral::EphemeralVolumes;
 
 use self::{
-    binding::{Around, Candidate, ClaimStep, Told, VolumeStep, claim_step, volume_step},
+    binding::{
+        BindingContext, Candidate, ClaimEvent, ClaimStep, VolumeStep, claim_step, volume_step,
+    },
     provisioning::{STANDARD_PROVISIONER, ask, name_of, provisioned, reference, wanted_size},
 };
 use super::{
-    objects::{ReconciledKind, selector, text},
+    objects::{ReconciledKind, selector},
     volume_rules::{BOUND, BY_CONTROLLER, is_bound},
 };
 use crate::workloads::Workloads;
@@ -72,7 +75,7 @@ const RESYNC: Duration = Duration::from_secs(15);
 
 /// The key under which the classes of an empty cluster are looked after. No class can have that name.
 const ALL: &str = "";
-/// The class that is made where there is none.
+/// The class that is created if the cluster has none.
 const STANDARD: &str = "standard";
 const IS_DEFAULT: &str = "storageclass.kubernetes.io/is-default-class";
 
@@ -90,8 +93,8 @@ pub(super) struct Volumes {
     free: BTreeSet<ObjectKey>,
     /// The volumes that name a claim.
     by_claim: BTreeMap<ObjectKey, BTreeSet<ObjectKey>>,
-    /// The event that a waiting claim has got last, and when, so that it is not told again before the next resync.
-    told: BTreeMap<ObjectKey, (Told, Instant)>,
+    /// The last event of each waiting claim and its time, so that the event is not repeated before the next resync.
+    reported: BTreeMap<ObjectKey, (ClaimEvent, Instant)>,
     /// The events about claims.
     events: Correlator,
 }
@@ -113,7 +116,7 @@ impl Volumes {
             waiting: BTreeSet::new(),
             free: BTreeSet::new(),
             by_claim: BTreeMap::new(),
-            told: BTreeMap::new(),
+            reported: BTreeMap::new(),
             events: Correlator::default(),
         }
     }
@@ -153,7 +156,7 @@ impl Volumes {
             due.add(claim.clone(), Duration::ZERO);
             self.by_claim.entry(claim).or_default().insert(key.clone());
         } else if !meta.is_deleted() {
-            // It may serve any of those that wait.
+            // The new volume may fit any waiting claim.
             for claim in &self.waiting {
                 due.add(claim.clone(), Duration::ZERO);
             }
@@ -177,7 +180,7 @@ impl Volumes {
             self.waiting.insert(key.clone());
         } else {
             self.waiting.remove(key);
-            self.told.remove(key);
+            self.reported.remove(key);
         }
         if change.after.is_none() {
             self.events.forget(change.subject().uid());
@@ -196,8 +199,8 @@ impl Volumes {
         }
         match self.step(cluster, key, claim) {
             ClaimStep::Nothing => {}
-            ClaimStep::Wait(told) => {
-                self.tell(cluster, key, claim, told);
+            ClaimStep::Wait(event) => {
+                self.tell(cluster, key, claim, event);
                 due.add(key.clone(), RESYNC);
             }
             ClaimStep::Bind(volume) => {
@@ -206,9 +209,9 @@ impl Volumes {
                 self.expand(cluster, key, &volume);
             }
             ClaimStep::Provision => self.provision(cluster, key, claim),
-            ClaimStep::Lose(told) => {
+            ClaimStep::Lose(event) => {
                 if claim["status"]["phase"] != "Lost" {
-                    cluster.correlated_event(&mut self.events, &CLAIM, claim, &told.as_event());
+                    cluster.correlated_event(&mut self.events, &CLAIM, claim, &event.as_event());
                     cluster.update(key, ACTOR.of_status(), |claim| {
                         claim["status"] = json!({"phase": "Lost"});
                     });
@@ -246,7 +249,7 @@ impl Volumes {
             })
             .collect();
         let class = class(cluster, class_of(claim));
-        let around = Around {
+        let around = BindingContext {
             named: named.as_ref(),
             free: &free,
             class: class.as_ref(),
@@ -255,17 +258,23 @@ impl Volumes {
     }
 
     /// Records why a claim waits, unless that was the last event about it and is recent.
-    fn tell(&mut self, cluster: &mut Cluster<'_, '_>, key: &ObjectKey, claim: &Value, told: Told) {
+    fn tell(
+        &mut self,
+        cluster: &mut Cluster<'_, '_>,
+        key: &ObjectKey,
+        claim: &Value,
+        event: ClaimEvent,
+    ) {
         let now = Instant::now();
-        let last = self.told.get(key);
-        if last.is_some_and(|(last, at)| *last == told && now - *at < RESYNC) {
+        let last = self.reported.get(key);
+        if last.is_some_and(|(last, at)| *last == event && now - *at < RESYNC) {
             return;
         }
-        cluster.correlated_event(&mut self.events, &CLAIM, claim, &told.as_event());
-        self.told.insert(key.clone(), (told, now));
+        cluster.correlated_event(&mut self.events, &CLAIM, claim, &event.as_event());
+        self.reported.insert(key.clone(), (event, now));
     }
 
-    /// Lets the volume of a claim grow to what the claim asks for.
+    /// Expands the volume of a claim to the requested size.
     fn expand(&mut self, cluster: &mut Cluster<'_, '_>, key: &ObjectKey, volume_key: &ObjectKey) {
         let value = |key| cluster.get(key).map(|stored| stored.to_value());
         let (Some(claim), Some(volume)) = (value(key), value(volume_key)) else {
@@ -296,8 +305,8 @@ impl Volumes {
             (&GROWN, "Resizing", &grows),
             (&GROWN, "VolumeResizeSuccessful", "Resize volume succeeded"),
         ] {
-            let told = correlation::EventText::normal(reason, message);
-            cluster.correlated_event(&mut self.events, kind, &claim, &told);
+            let event = correlation::EventText::normal(reason, message);
+            cluster.correlated_event(&mut self.events, kind, &claim, &event);
         }
     }
 
@@ -308,8 +317,8 @@ impl Volumes {
         };
         cluster.update(key, ACTOR, |claim| ask(claim, &class));
         let mut tell = |cluster: &mut Cluster<'_, '_>, reason: &str, message: &str| {
-            let told = correlation::EventText::normal(reason, message);
-            cluster.correlated_event(&mut self.events, &CLAIM, claim, &told);
+            let event = correlation::EventText::normal(reason, message);
+            cluster.correlated_event(&mut self.events, &CLAIM, claim, &event);
         };
         let message = format!(
             "Waiting for a volume to be created either by the external provisioner '{}' or manually by the system \
@@ -407,7 +416,7 @@ fn make_class(cluster: &mut Cluster<'_, '_>) {
     cluster.create(storage::storage_class::KIND.storage(), ACTOR, class);
 }
 
-/// Binds a claim and a volume to each other, or what is missing of that.
+/// Binds a claim and a volume to each other, or completes a partial binding.
 fn bind(cluster: &mut Cluster<'_, '_>, key: &ObjectKey, volume_key: &ObjectKey, claim: &Value) {
     cluster.update(volume_key, ACTOR, |volume| {
         let owner = &mut volume["spec"]["claimRef"];
@@ -454,9 +463,9 @@ fn reconcile_volume(cluster: &mut Cluster<'_, '_>, key: &ObjectKey, volume: &Val
         VolumeStep::Delete => {
             cluster.delete(key, DeletionParameters::default());
         }
-        VolumeStep::Fail(told) => {
-            set_phase(cluster, key, "Failed", &told.message);
-            cluster.warning(&VOLUME, volume, told.reason, &told.message);
+        VolumeStep::Fail(event) => {
+            set_phase(cluster, key, "Failed", &event.message);
+            cluster.warning(&VOLUME, volume, event.reason, &event.message);
         }
         VolumeStep::Unbind => {
             cluster.update(key, ACTOR, |volume| {

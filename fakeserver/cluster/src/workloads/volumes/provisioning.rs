@@ -1,12 +1,13 @@
 //! Volumes as a provisioner makes them, and as a resizer lets them grow.
 
 use fakeserver_kinds::formats::is_driver_name;
+use fakeserver_value::read::text;
 use serde_json::{Value, json};
 
 use super::binding::PROVISIONED_BY;
-use crate::workloads::{objects::text, volume_rules::is_large_enough};
+use crate::workloads::volume_rules::is_large_enough;
 
-/// The provisioner of the class that is made where there is none, a name that CSI drivers can have.
+/// The provisioner of the default class. CSI drivers may have this name.
 pub(super) const STANDARD_PROVISIONER: &str = "volumes.fakeserver";
 /// The folder of volumes whose provisioner is no CSI driver.
 const FOLDER: &str = "/var/lib/fakeserver/volumes";
@@ -83,7 +84,7 @@ pub(super) fn ask(claim: &mut Value, class: &Value) {
 pub(super) fn wanted_size<'a>(claim: &'a Value, volume: &Value) -> Option<&'a Value> {
     let wanted = &claim["spec"]["resources"]["requests"]["storage"];
     let given = &claim["status"]["capacity"]["storage"];
-    // A volume may be larger than what was asked for; a claim that asks for more than it was given wants it to grow.
+    // A volume may be larger than the request; a claim with a request above its capacity wants an expansion.
     let grows = !is_large_enough(volume, claim) && !given.is_null();
     grows.then_some(wanted)
 }
@@ -93,7 +94,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_volume_is_what_the_claim_and_the_class_say() {
+    fn a_volume_follows_its_claim_and_class() {
         let claim = json!({
             "metadata": {"namespace": "n", "name": "c", "uid": "1-2"},
             "spec": {"accessModes": ["ReadWriteOnce"], "volumeMode": "Block",

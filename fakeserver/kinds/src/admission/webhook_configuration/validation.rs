@@ -6,6 +6,7 @@ use fakeserver_value::{
     field::Field,
     findings::Findings,
     names::{service_name_problems, subdomain_problems},
+    read::{items, text},
     status::FieldError,
 };
 use serde_json::{Value, json};
@@ -20,16 +21,16 @@ use crate::{
 /// The versions of reviews that this server speaks.
 const REVIEW_VERSIONS: [&str; 2] = ["v1", "v1beta1"];
 /// The checks of both kinds of webhook configurations.
-pub(crate) const VALIDATION: Validation = Validation::new(
+pub(super) const VALIDATION: Validation = Validation::new(
     |configuration, found| found.extend(configuration_errors(configuration.value())),
     |_, configuration, found| found.extend(configuration_errors(configuration.value())),
 );
 
-/// Lists what is wrong with the webhooks of a configuration that has its defaults.
+/// Lists the errors of the webhooks of a configuration that has its defaults.
 fn configuration_errors(configuration: &Value) -> Vec<FieldError> {
     let mut errors = Vec::new();
     let mut names = BTreeSet::new();
-    for (index, webhook) in items(&configuration["webhooks"]).enumerate() {
+    for (index, webhook) in items(&configuration["webhooks"]).iter().enumerate() {
         let path = format!("webhooks[{index}]");
         errors.extend(webhook_errors(&path, webhook));
         errors.extend(version_errors(
@@ -47,7 +48,7 @@ fn configuration_errors(configuration: &Value) -> Vec<FieldError> {
 fn webhook_errors(path: &str, webhook: &Value) -> Vec<FieldError> {
     let mut errors = Vec::new();
     errors.extend(name_error(&format!("{path}.name"), text(&webhook["name"])));
-    for (index, rule) in items(&webhook["rules"]).enumerate() {
+    for (index, rule) in items(&webhook["rules"]).iter().enumerate() {
         errors.extend(rule_errors(&format!("{path}.rules[{index}]"), rule));
     }
     let choices: [(&str, &[&str]); 3] = [
@@ -56,13 +57,13 @@ fn webhook_errors(path: &str, webhook: &Value) -> Vec<FieldError> {
         ("sideEffects", &["None", "NoneOnDryRun"]),
     ];
     for (field, choices) in choices {
-        let said = &webhook[field];
+        let choice = &webhook[field];
         let path = format!("{path}.{field}");
-        if said.is_null() && field == "sideEffects" {
+        if choice.is_null() && field == "sideEffects" {
             let detail = format!("must specify one of {}", choices.join(", "));
             errors.push(FieldError::required(path, &detail));
-        } else if !said.is_null() && !choices.contains(&text(said)) {
-            errors.push(FieldError::not_supported(path, said, choices));
+        } else if !choice.is_null() && !choices.contains(&text(choice)) {
+            errors.push(FieldError::not_supported(path, choice, choices));
         }
     }
     if let Some(seconds) = webhook["timeoutSeconds"].as_i64()
@@ -120,14 +121,14 @@ fn name_error(path: &str, name: &str) -> Option<FieldError> {
 }
 
 fn version_errors(path: &str, versions: &Value) -> Vec<FieldError> {
-    let known = REVIEW_VERSIONS.join(", ");
-    if items(versions).next().is_none() {
-        let detail = format!("must specify one of {known}");
+    let supported = REVIEW_VERSIONS.join(", ");
+    if items(versions).is_empty() {
+        let detail = format!("must specify one of {supported}");
         return vec![FieldError::required(path, &detail)];
     }
     let mut errors = Vec::new();
     let mut seen = BTreeSet::new();
-    for (index, version) in items(versions).enumerate() {
+    for (index, version) in items(versions).iter().enumerate() {
         if !seen.insert(text(version)) {
             let path = format!("{path}[{index}]");
             errors.push(FieldError::invalid(path, version, "duplicate version"));
@@ -138,17 +139,12 @@ fn version_errors(path: &str, versions: &Value) -> Vec<FieldError> {
             errors.push(FieldError::invalid(path, &json!(text(version)), &problem));
         }
     }
-    if !items(versions).any(|version| REVIEW_VERSIONS.contains(&text(version))) {
-        let why = format!("must include at least one of {known}");
+    if !items(versions)
+        .iter()
+        .any(|version| REVIEW_VERSIONS.contains(&text(version)))
+    {
+        let why = format!("must include at least one of {supported}");
         errors.push(FieldError::invalid(path, versions, &why));
     }
     errors
-}
-
-fn items(list: &Value) -> impl Iterator<Item = &Value> {
-    list.as_array().into_iter().flatten()
-}
-
-fn text(value: &Value) -> &str {
-    value.as_str().unwrap_or_default()
 }

@@ -1,9 +1,10 @@
 //! Printed cells of stateful sets.
 
+use fakeserver_value::read::number;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use crate::table::cell::{Cells, age, containers, name, number};
+use crate::table::cell::{Cells, age, containers, name};
 
 pub(super) fn cells(object: &Value, now: Timestamp) -> Cells {
     let (spec, status) = (&object["spec"], &object["status"]);

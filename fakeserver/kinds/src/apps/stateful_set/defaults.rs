@@ -30,7 +30,7 @@ pub(super) fn set_defaults(stateful_set: &mut Value) {
     set(policy, "whenDeleted", json!("Retain"));
     set(policy, "whenScaled", json!("Retain"));
     for claim in each(spec, "volumeClaimTemplates") {
-        // Each says what it is, though it can be nothing else.
+        // Go's defaulting sets `kind` and `apiVersion` in each template, though no other kind is possible.
         claim["kind"] = json!("PersistentVolumeClaim");
         claim["apiVersion"] = json!("v1");
         if let Some(spec) = within(claim, "spec") {

@@ -4,6 +4,7 @@ use fakeserver_value::{
     edit::{each, remove, within},
     field::Field,
     findings::Findings,
+    read::text,
 };
 use serde_json::{Value, json};
 
@@ -139,7 +140,7 @@ fn template_as_made(spec: &Field<'_>) -> Value {
     volumes.extend(
         each(pod, "volumes")
             .map(Value::take)
-            .filter(|volume| !names.contains(&volume["name"].as_str().unwrap_or_default())),
+            .filter(|volume| !names.contains(&text(&volume["name"]))),
     );
     pod["volumes"] = volumes.into();
     template

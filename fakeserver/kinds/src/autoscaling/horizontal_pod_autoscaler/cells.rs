@@ -1,9 +1,10 @@
 //! Printed cells of autoscalers.
 
+use fakeserver_value::read::{items, number, text};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use crate::table::cell::{self, Cells, age, items, name, number, or_none, text};
+use crate::table::cell::{self, Cells, age, name, or_none};
 
 pub(super) fn cells(object: &Value, now: Timestamp) -> Cells {
     let (spec, status) = (&object["spec"], &object["status"]);
@@ -24,7 +25,7 @@ pub(super) fn cells(object: &Value, now: Timestamp) -> Cells {
     ]
 }
 
-/// `cpu: 10%/80%`: each metric as it is and as it should be, the first two of them.
+/// Prints the current and the target value of the first two metrics: `cpu: 10%/80%`.
 fn targets(object: &Value) -> String {
     const SHOWN_MAX: usize = 2;
     const UNKNOWN: &str = "<unknown>";
@@ -35,7 +36,7 @@ fn targets(object: &Value) -> String {
         return format!("cpu: {current}/{target}%");
     }
     let metrics = items(&spec["metrics"]);
-    let shown = metrics
+    let cells = metrics
         .iter()
         .take(SHOWN_MAX)
         .enumerate()
@@ -63,9 +64,9 @@ fn targets(object: &Value) -> String {
             };
             format!("{prefix}{}/{}", value(current), value(target))
         });
-    let mut shown: Vec<String> = shown.collect();
+    let mut cells: Vec<String> = cells.collect();
     if metrics.len() > SHOWN_MAX {
-        shown.push(format!("+ {} more...", metrics.len() - SHOWN_MAX));
+        cells.push(format!("+ {} more...", metrics.len() - SHOWN_MAX));
     }
-    or_none(shown.join(", ").replace(", + ", " + "))
+    or_none(cells.join(", ").replace(", + ", " + "))
 }

@@ -47,7 +47,7 @@ pub(super) fn check_reference(reference: &Field<'_>, allowed: References, found:
     }
 }
 
-/// Returns what is wrong with the API version of a reference.
+/// Returns the error of the API version of a reference.
 pub(super) fn reference_problem(version: &str, allowed: References) -> Option<String> {
     let slashes = version.matches('/').count();
     if allowed == References::AnyVersion {

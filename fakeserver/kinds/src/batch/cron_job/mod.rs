@@ -5,17 +5,20 @@ mod validation;
 #[cfg(test)]
 mod tests;
 
-use fakeserver_value::edit::{set, within};
+use fakeserver_value::{
+    edit::{set, within},
+    read::{items, text},
+};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use crate::{
-    Accepted, Habits, Kind, MetadataRechecks, Validation,
+    AcceptedObject, Habits, Kind, MetadataRechecks, Validation,
     batch::job::set_failure_policy,
     pod_spec,
     table::{
         age::since,
-        cell::{Cells, NONE, age, containers, items, name, selector, text, text_or},
+        cell::{Cells, NONE, age, containers, name, selector, text_or},
     },
     workload::warnings::{warn_of_pod_names, warn_of_template},
 };
@@ -55,10 +58,10 @@ pub fn set_defaults(cron_job: &mut Value) {
 
 // === Warnings ===
 
-pub fn warn(accepted: &Accepted<'_>, told: &mut Vec<String>) {
-    warn_of_pod_names(accepted, told);
+pub fn warn(accepted: &AcceptedObject<'_>, warnings: &mut Vec<String>) {
+    warn_of_pod_names(accepted, warnings);
     let job = accepted.object.at("spec").at("jobTemplate");
-    warn_of_template(accepted, &job, told);
+    warn_of_template(accepted, &job, warnings);
 }
 
 // === Cells ===

@@ -6,7 +6,7 @@ use jiff::SignedDuration;
 use jiff::{Span, Timestamp, ToSpan, Zoned, tz::TimeZone};
 
 /// A part of a schedule: its least and greatest number, and the names that stand for numbers.
-struct Part {
+struct ScheduleField {
     least: u32,
     greatest: u32,
     names: &'static [&'static str],
@@ -36,17 +36,17 @@ const MONTHS: [&str; 12] = [
 
 const DAYS: [&str; 7] = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"];
 
-const PARTS: [Part; 5] = [
-    Part::numbers(0, 59),
-    Part::numbers(0, 23),
-    Part::numbers(1, 31),
-    Part {
+const PARTS: [ScheduleField; 5] = [
+    ScheduleField::numbers(0, 59),
+    ScheduleField::numbers(0, 23),
+    ScheduleField::numbers(1, 31),
+    ScheduleField {
         least: 1,
         greatest: 12,
         names: &MONTHS,
         first_name: 1,
     },
-    Part {
+    ScheduleField {
         least: 0,
         greatest: 6,
         names: &DAYS,
@@ -77,7 +77,7 @@ impl Schedule {
     ///
     /// # Errors
     ///
-    /// It is none. The error is in the words of a real server.
+    /// The schedule is invalid. The error is in the words of a real server.
     pub fn parse(schedule: &str) -> Result<Self, String> {
         if let Some(text) = schedule.strip_prefix(EVERY) {
             return every(text).ok_or_else(|| {
@@ -175,9 +175,9 @@ fn every(text: &str) -> Option<Schedule> {
     Some(Schedule::Every(Duration::from_secs(seconds.max(1))))
 }
 
-// === impl Part ===
+// === impl ScheduleField ===
 
-impl Part {
+impl ScheduleField {
     const fn numbers(least: u32, greatest: u32) -> Self {
         Self {
             least,

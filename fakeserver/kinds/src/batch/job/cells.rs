@@ -1,11 +1,12 @@
 //! Printed cells of jobs.
 
+use fakeserver_value::read::{items, number};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use crate::table::{
     age::{human, parse},
-    cell::{Cells, age, containers, items, name, number, selector},
+    cell::{Cells, age, containers, name, selector},
 };
 
 pub(super) fn cells(object: &Value, now: Timestamp) -> Cells {

@@ -4,7 +4,7 @@
 ///
 /// # Errors
 ///
-/// Returns what is wrong with the text: intervals that cannot be read, are out of order, or beyond `completions`.
+/// Intervals cannot be read, are out of order, or exceed `completions`.
 pub(super) fn indexes(text: &str, completions: i64) -> Result<i64, String> {
     let (mut last, mut total) = (None, 0);
     for interval in text.split(',').filter(|_| !text.is_empty()) {

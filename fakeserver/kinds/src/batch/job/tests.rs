@@ -29,7 +29,7 @@ fn a_job_counts_its_pods_by_its_uid() {
 }
 
 #[test]
-fn jobs_keep_what_they_do() {
+fn immutable_fields_of_jobs_stay() {
     let template = json!({
         "metadata": {"labels": {"a": "b"}},
         "spec": {"containers": [{"name": "c", "image": "i"}], "restartPolicy": "Never"},
@@ -81,7 +81,7 @@ fn indexes_are_read_and_compared() {
 }
 
 #[test]
-fn a_status_says_nothing_that_contradicts_itself() {
+fn a_status_is_consistent() {
     let job =
         json!({"metadata": {"name": "j"}, "spec": {"completions": 3, "template": {"spec": {}}}});
     let found = update_findings(&KIND, "status", &job, |job| {

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::indexes::indexes;
 use crate::{
-    formats::{LABEL_SELECTOR, Selected, check_domain_path, check_label_selector, selects},
+    formats::{LABEL_SELECTOR, SelectionResult, check_domain_path, check_label_selector, selects},
     pod_spec::validation::{check_selected, check_template},
     workload::validation::fix_selector,
 };
@@ -90,7 +90,7 @@ fn check_generated(job: &Field<'_>, with_prefix: bool, found: &mut Findings) {
         }
         expected[*label] = wanted.text().into();
     }
-    if selects(selector.value(), &expected) == Selected::Differs {
+    if selects(selector.value(), &expected) == SelectionResult::Differs {
         found.invalid_struct(&selector, LABEL_SELECTOR, "`selector` not auto-generated");
     }
 }

@@ -1,11 +1,12 @@
 //! Printed cells of events of both groups.
 
+use fakeserver_value::read::{number, text};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use crate::table::{
     age::since,
-    cell::{Cells, name, number, text},
+    cell::{Cells, name},
 };
 
 /// An event of either group: they name the same things differently.

@@ -42,7 +42,7 @@ fn newer_events_have_none_of_the_older_fields() {
 }
 
 #[test]
-fn newer_events_stay_what_they_are() {
+fn newer_events_are_immutable() {
     check_update(
         &event::KIND,
         &timed(&json!({})),

@@ -97,11 +97,11 @@ fn check_fixed(name: &'static str, old: &Field<'_>, new: &Field<'_>, found: &mut
         "involvedObject" | "source" | "related" => {
             let definition = if name == "source" { SOURCE } else { REFERENCE };
             // Related objects may be absent.
-            let came_or_went = name == "related" && was.is_set() != is.shown().is_object();
+            let came_or_went = name == "related" && was.is_set() != is.original().is_object();
             if same(was.value(), is.value()) && !came_or_went {
                 return;
             }
-            if name == "related" && !is.shown().is_object() {
+            if name == "related" && !is.original().is_object() {
                 found.invalid(&is, why);
             } else {
                 found.invalid_struct(&is, definition, why);
@@ -126,14 +126,14 @@ fn check_fixed(name: &'static str, old: &Field<'_>, new: &Field<'_>, found: &mut
 
 /// Returns whether two structs say the same: an absent one says nothing.
 fn same(one: &Value, other: &Value) -> bool {
-    let said = |value: &Value| -> Vec<(String, Value)> {
+    let without_series = |value: &Value| -> Vec<(String, Value)> {
         let fields = value.as_object().into_iter().flatten();
         fields
             .filter(|(_, value)| **value != json!(""))
             .map(|(name, value)| (name.clone(), value.clone()))
             .collect()
     };
-    said(one) == said(other)
+    without_series(one) == without_series(other)
 }
 
 fn check_series(event: &Field<'_>, found: &mut Findings) {
@@ -156,7 +156,7 @@ fn check_event(event: &Field<'_>, controller_name: &'static str, found: &mut Fin
     let is_elsewhere = match (place.text(), is_timed) {
         ("", false) => !matches!(own, "" | "default"),
         ("", true) => !matches!(own, "default" | "kube-system"),
-        (said, false) => said != own,
+        (version, false) => version != own,
         (_, true) => false,
     };
     if is_elsewhere {

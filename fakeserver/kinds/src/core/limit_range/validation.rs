@@ -21,40 +21,40 @@ pub(super) const AMOUNTS: [&str; 5] = [
 ];
 
 /// Which amount may not be below which, the finding at the first or the second of them, and the words for both.
-const ORDER: [(&str, &str, At, &str, &str); 6] = [
-    ("max", "min", At::Low, "min value", "max value"),
+const ORDER: [(&str, &str, FindingTarget, &str, &str); 6] = [
+    ("max", "min", FindingTarget::Low, "min value", "max value"),
     (
         "defaultRequest",
         "min",
-        At::High,
+        FindingTarget::High,
         "min value",
         "default request value",
     ),
     (
         "max",
         "defaultRequest",
-        At::Low,
+        FindingTarget::Low,
         "default request value",
         "max value",
     ),
     (
         "default",
         "defaultRequest",
-        At::Low,
+        FindingTarget::Low,
         "default request value",
         "default limit value",
     ),
     (
         "default",
         "min",
-        At::HighShowingLow,
+        FindingTarget::HighShowingLow,
         "min value",
         "default value",
     ),
     (
         "max",
         "default",
-        At::LowShowingHigh,
+        FindingTarget::LowShowingHigh,
         "default value",
         "max value",
     ),
@@ -62,7 +62,7 @@ const ORDER: [(&str, &str, At, &str, &str); 6] = [
 
 /// The place of a finding about an amount that is above another, and the amount that it shows.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-enum At {
+enum FindingTarget {
     Low,
     High,
     HighShowingLow,
@@ -158,10 +158,14 @@ fn check_order(limit: &Field<'_>, resource: &str, found: &mut Findings) {
         }
         let why = format!("{low_words} {least} is greater than {high_words} {most}");
         match at {
-            At::Low => found.invalid(&amount(low), &why),
-            At::High => found.invalid(&amount(high), &why),
-            At::HighShowingLow => found.invalid_as(&amount(high), amount(low).value(), &why),
-            At::LowShowingHigh => found.invalid_as(&amount(low), amount(high).value(), &why),
+            FindingTarget::Low => found.invalid(&amount(low), &why),
+            FindingTarget::High => found.invalid(&amount(high), &why),
+            FindingTarget::HighShowingLow => {
+                found.invalid_as(&amount(high), amount(low).value(), &why)
+            }
+            FindingTarget::LowShowingHigh => {
+                found.invalid_as(&amount(low), amount(high).value(), &why)
+            }
         }
     }
     let (ratio, place) = (

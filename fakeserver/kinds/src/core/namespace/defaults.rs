@@ -1,13 +1,13 @@
 //! Defaults and preparation of namespaces.
 
-use fakeserver_value::edit::copy;
+use fakeserver_value::{edit::copy, read::text};
 use serde_json::{Value, json};
 
 const NAME_LABEL: &str = "kubernetes.io/metadata.name";
 
 /// Labels a namespace with its name, if that is known.
 pub(super) fn set_defaults(namespace: &mut Value) {
-    let name = namespace["metadata"]["name"].as_str().unwrap_or_default();
+    let name = text(&namespace["metadata"]["name"]);
     if !name.is_empty() {
         namespace["metadata"]["labels"][NAME_LABEL] = json!(name);
     }

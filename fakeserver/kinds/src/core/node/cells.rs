@@ -1,9 +1,10 @@
 //! Printed cells of nodes.
 
+use fakeserver_value::read::{items, text};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use crate::table::cell::{Cells, NONE, age, items, name, or_none, text, text_or};
+use crate::table::cell::{Cells, NONE, age, name, or_none, text_or};
 
 const ROLE: &str = "node-role.kubernetes.io/";
 

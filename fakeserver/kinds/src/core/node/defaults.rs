@@ -36,7 +36,7 @@ fn set_ranges(spec: &mut Value) {
     }
 }
 
-/// Removes from a new node what a removed feature configured.
+/// Removes the fields of a removed feature from a new node.
 pub(super) fn prepare(node: &mut Value) {
     if let Some(spec) = within(node, "spec") {
         remove(spec, "configSource");
@@ -46,7 +46,7 @@ pub(super) fn prepare(node: &mut Value) {
     }
 }
 
-/// Removes from the next version of a node what a removed feature configures, unless it had that before.
+/// Removes the fields of a removed feature from the next version of a node, unless the node had them before.
 pub(super) fn prepare_update(old: &Value, node: &mut Value) {
     if old["spec"]["configSource"].is_null()
         && let Some(spec) = within(node, "spec")

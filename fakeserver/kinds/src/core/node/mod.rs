@@ -7,7 +7,7 @@ mod validation;
 use serde_json::Value;
 
 use crate::{
-    Accepted, Habits, Kind, MetadataRechecks, SelectableField, SelectableFields, Validation,
+    AcceptedObject, Habits, Kind, MetadataRechecks, SelectableField, SelectableFields, Validation,
     addresses::warn_of_cidr,
 };
 
@@ -37,17 +37,17 @@ pub fn address<'a>(node: &'a Value, kind: &str) -> Option<&'a str> {
 }
 
 /// Warns of fields that do nothing.
-fn warn(accepted: &Accepted<'_>, told: &mut Vec<String>) {
+fn warn(accepted: &AcceptedObject<'_>, warnings: &mut Vec<String>) {
     let spec = accepted.object.at("spec");
     if spec.at("configSource").is_set() {
-        told.push("spec.configSource: the feature is removed".to_owned());
+        warnings.push("spec.configSource: the feature is removed".to_owned());
     }
     if spec.at("externalID").has_text() {
         let why = "spec.externalID: this field is deprecated, and is unused by Kubernetes";
-        told.push(why.to_owned());
+        warnings.push(why.to_owned());
     }
     for range in spec.at("podCIDRs").items() {
-        warn_of_cidr(&range, told);
+        warn_of_cidr(&range, warnings);
     }
 }
 

@@ -1,11 +1,12 @@
 //! Printed cells of persistent volumes, and those that claims share with them.
 
+use fakeserver_value::read::{items, text};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use crate::{
     core::persistent_volume_claim::request::class_of,
-    table::cell::{Cells, UNSET, age, items, name, plain, text, text_or},
+    table::cell::{Cells, UNSET, age, name, plain, text_or},
 };
 
 pub fn cells(object: &Value, now: Timestamp) -> Cells {
@@ -48,7 +49,7 @@ pub fn quantity(value: &Value) -> String {
 }
 
 pub fn access_modes(modes: &Value) -> String {
-    let has = |mode: &str| items(modes).iter().any(|known| known == mode);
+    let has = |mode: &str| items(modes).iter().any(|other| other == mode);
     [
         ("ReadWriteOnce", "RWO"),
         ("ReadOnlyMany", "ROX"),

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 use crate::{
     claim_spec::VOLUME_SOURCES,
-    pod_spec::validation::persistent::{Use, check_volume_spec},
+    pod_spec::validation::persistent::{SpecHolder, check_volume_spec},
 };
 
 const AFFINITY: &str = "io.k8s.api.core.v1.VolumeNodeAffinity";
@@ -32,7 +32,7 @@ const SOURCE: &str = "io.k8s.api.core.v1.PersistentVolumeSource";
 
 pub(super) fn check(volume: &Field<'_>, found: &mut Findings) {
     let name = volume.at("metadata").at("name");
-    check_volume_spec(&volume.at("spec"), Use::Volume(name.text()), found);
+    check_volume_spec(&volume.at("spec"), SpecHolder::Volume(name.text()), found);
 }
 
 pub(super) fn check_update(old: &Field<'_>, new: &Field<'_>, found: &mut Findings) {
@@ -60,8 +60,8 @@ pub(super) fn check_update(old: &Field<'_>, new: &Field<'_>, found: &mut Finding
     };
     if before != settled(source(new, |source| source.value().clone())) {
         let place = new.at("spec").at("persistentvolumesource");
-        let shown = settled(source(new, |source| source.shown().clone()));
-        let diff = difference(SOURCE, &before, &shown);
+        let after = settled(source(new, |source| source.original().clone()));
+        let diff = difference(SOURCE, &before, &after);
         found.forbidden(
             &place,
             &format!("spec.persistentvolumesource is immutable after creation\n{diff}"),

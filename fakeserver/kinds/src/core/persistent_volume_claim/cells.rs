@@ -1,5 +1,6 @@
 //! Printed cells of claims.
 
+use fakeserver_value::read::text;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
@@ -8,7 +9,7 @@ use crate::{
         persistent_volume::cells::{access_modes, phase, quantity},
         persistent_volume_claim::request::class_of,
     },
-    table::cell::{Cells, UNSET, age, name, text, text_or},
+    table::cell::{Cells, UNSET, age, name, text_or},
 };
 
 pub(super) fn cells(object: &Value, now: Timestamp) -> Cells {

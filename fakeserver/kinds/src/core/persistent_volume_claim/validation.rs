@@ -51,14 +51,14 @@ pub fn check_update(old: &Field<'_>, new: &Field<'_>, found: &mut Findings) {
     };
     take_back(&mut is);
     if was != is {
-        let mut shown = new.at("spec").shown().clone();
-        take_back(&mut shown);
+        let mut after = new.at("spec").original().clone();
+        take_back(&mut after);
         found.forbidden(
             &new.at("spec"),
             &format!(
                 "spec is immutable after creation except resources.requests and volumeAttributesClassName for \
                  bound claims\n{}",
-                difference(DEFINITION, &was, &shown)
+                difference(DEFINITION, &was, &after)
             ),
         );
     }

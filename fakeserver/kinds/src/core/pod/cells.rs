@@ -1,11 +1,12 @@
 //! Printed cells of pods.
 
+use fakeserver_value::read::{items, number, text};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use crate::table::{
     age::{parse, since},
-    cell::{Cells, NONE, age, items, name, number, text, text_or},
+    cell::{Cells, NONE, age, name, text_or},
 };
 
 /// The sums over the containers.
@@ -86,7 +87,7 @@ impl Tally {
         tally
     }
 
-    /// Looks at the init containers. If they are through, returns what those of them count that go on running.
+    /// Evaluates the init containers. If all are done, returns the tally of the sidecars, which keep running.
     fn initialize(&mut self, pod: &Value) -> Option<Self> {
         let declared = items(&pod["spec"]["initContainers"]);
         let mut sidecars = Self::default();

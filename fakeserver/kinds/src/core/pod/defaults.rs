@@ -2,7 +2,10 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use fakeserver_value::edit::{each, is_unset, set, set_or_remove, within};
+use fakeserver_value::{
+    edit::{each, is_unset, set, set_or_remove, within},
+    read::text,
+};
 use serde_json::{Value, json};
 
 use crate::{
@@ -127,15 +130,15 @@ pub fn prepare_update(old: &Value, pod: &mut Value) {
             set_or_remove(status, field, old.get(field).cloned());
         }
     }
-    let mut known: BTreeMap<&str, VecDeque<&Value>> = BTreeMap::new();
+    let mut by_kind: BTreeMap<&str, VecDeque<&Value>> = BTreeMap::new();
     for condition in old["conditions"].as_array().into_iter().flatten() {
-        let kind = condition["type"].as_str().unwrap_or_default();
-        let generations = known.entry(kind).or_default();
+        let kind = text(&condition["type"]);
+        let generations = by_kind.entry(kind).or_default();
         generations.push_back(&condition["observedGeneration"]);
     }
     for condition in each(status, "conditions") {
-        let kind = condition["type"].as_str().unwrap_or_default();
-        let generation = known.get_mut(kind).and_then(VecDeque::pop_front);
+        let kind = text(&condition["type"]);
+        let generation = by_kind.get_mut(kind).and_then(VecDeque::pop_front);
         let is_absent = condition["observedGeneration"].as_i64().unwrap_or_default() == 0;
         if let Some(generation) = generation.filter(|generation| is_absent && !generation.is_null())
         {

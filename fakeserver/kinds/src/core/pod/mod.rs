@@ -13,7 +13,7 @@ mod tests;
 
 pub use self::qos::qos_class;
 use crate::{
-    Habits, KeptByStatus, Kind, MetadataRechecks, Removal, SelectableField, SelectableFields,
+    Habits, Kind, MetadataRechecks, PreservedMetadata, Removal, SelectableField, SelectableFields,
     Validation,
 };
 
@@ -23,9 +23,9 @@ pub static KIND: Kind = Kind::new("", "pods")
     .habits(Habits {
         has_generation: true,
         returns_deleted: true,
-        kept_by_status: KeptByStatus {
+        kept_by_status: PreservedMetadata {
             owners: true,
-            ..KeptByStatus::NONE
+            ..PreservedMetadata::NONE
         },
         metadata_rechecks: MetadataRechecks::ALL,
         removal: Removal::Graceful,

@@ -82,13 +82,13 @@ fn check_addresses(addresses: &Field<'_>, found: &mut Findings) {
         );
         found.internal(addresses, &problem);
     }
-    let shown: Vec<String> = addresses
+    let printed: Vec<String> = addresses
         .items()
         .map(|address| format!("{{\"IP\":{}}}", json!(address.at("ip").text())))
         .collect();
     found.invalid_printed(
         addresses,
-        &format!("[{}]", shown.join(",")),
+        &format!("[{}]", printed.join(",")),
         "may specify no more than one IP for each IP family",
     );
 }
@@ -98,8 +98,8 @@ fn check_claims(claims: &Field<'_>, spec: &Field<'_>, found: &mut Findings) {
     let mut names = BTreeSet::new();
     for claim in claims.items() {
         let (name, made) = (claim.at("name"), claim.at("resourceClaimName"));
-        let mut known = spec.at("resourceClaims").items();
-        if !known.any(|known| known.at("name").text() == name.text()) {
+        let mut declared = spec.at("resourceClaims").items();
+        if !declared.any(|declared| declared.at("name").text() == name.text()) {
             found.invalid_text(
                 &name,
                 "must match the name of an entry in `spec.resourceClaims`",
@@ -129,13 +129,13 @@ fn check_extended(status: &Field<'_>, spec: &Field<'_>, found: &mut Findings) {
         let [container, resource, request] = &parts;
         let containers = ["containers", "initContainers"].into_iter();
         let mut containers = containers.flat_map(|list| spec.at(list).items());
-        match containers.find(|known| known.at("name").text() == container.text()) {
+        match containers.find(|declared| declared.at("name").text() == container.text()) {
             None => found.invalid_text(
                 container,
                 "must match the name of an entry in spec.initContainers.name or spec.containers.name",
             ),
-            Some(known) => {
-                let requests = known.at("resources").at("requests");
+            Some(declared) => {
+                let requests = declared.at("resources").at("requests");
                 if !requests.key(resource.text()).is_set() {
                     found.invalid_text(resource, RESOURCE);
                 }

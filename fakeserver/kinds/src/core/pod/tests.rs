@@ -39,7 +39,7 @@ fn gated() -> Value {
 }
 
 #[test]
-fn containers_say_what_they_run_and_under_which_name() {
+fn containers_have_an_image_and_a_unique_name() {
     check(&KIND, &pod(&json!({})), &[]);
     check(
         &KIND,
@@ -338,7 +338,7 @@ fn a_container_that_has_ended_stays_so() {
 }
 
 #[test]
-fn a_pod_is_what_kubelets_and_schedulers_need() {
+fn pods_are_validated_for_kubelets_and_schedulers() {
     let pod = defaulted(
         &KIND,
         json!({"spec": {"containers": [{"name": "c", "image": "i"}]}}),
@@ -361,11 +361,11 @@ fn a_pod_is_what_kubelets_and_schedulers_need() {
             "terminationGracePeriodSeconds": 30,
         })
     );
-    let said = json!({"spec": {
+    let pod = json!({"spec": {
         "containers": [], "dnsPolicy": "None", "enableServiceLinks": false, "restartPolicy": "Never",
         "schedulerName": "own", "securityContext": {"runAsUser": 1}, "terminationGracePeriodSeconds": 0,
     }});
-    assert_eq!(defaulted(&KIND, said.clone()), said);
+    assert_eq!(defaulted(&KIND, pod.clone()), pod);
 }
 
 #[test]
@@ -388,7 +388,7 @@ fn images_that_may_change_are_always_pulled() {
 }
 
 #[test]
-fn what_containers_and_volumes_leave_out_is_set() {
+fn containers_and_volumes_get_defaults() {
     let pod = defaulted(
         &KIND,
         json!({"spec": {
@@ -464,7 +464,7 @@ fn pods_are_of_the_quality_that_they_ask_for() {
 }
 
 #[test]
-fn pods_are_told_what_hides_or_overlaps() {
+fn pods_get_warnings_about_hidden_and_overlapping_parts() {
     let fine = named(&json!({"containers": [{
         "name": "c",
         "env": [{"name": "A", "value": "1"}, {"name": "A", "value": "$(A)2"}],

@@ -53,7 +53,7 @@ pub(super) fn check_update(old: &Field<'_>, new: &Field<'_>, found: &mut Finding
     }
     if munged != *was.value() {
         if was.at("schedulingGates").is_empty() {
-            munged = is.shown().clone();
+            munged = is.original().clone();
             munge(was.value(), &mut munged);
         }
         found.forbidden(
@@ -126,7 +126,7 @@ fn check_removed_gates(was: &Field<'_>, is: &Field<'_>, found: &mut Findings) {
     }
 }
 
-/// Takes back what may change, so that what is left of the changes may not.
+/// Reverts the permitted changes, so that all remaining changes are forbidden ones.
 fn munge(was: &Value, munged: &mut Value) {
     for list in ["containers", "initContainers"] {
         let before = was[list].as_array().map(Vec::as_slice).unwrap_or_default();

@@ -24,7 +24,7 @@ const FIRST_NODE_PORT: u64 = 30_000;
 
 const NODE_PORTS: u64 = 2_768;
 
-/// The reason why a service does not get what it needs.
+/// The reason why an allocation fails.
 pub enum Problem {
     Refused(FieldError),
     /// All ports are taken.
@@ -39,23 +39,23 @@ struct AddressRange {
     bits: u32,
 }
 
-/// Gives a service what it needs and does not have.
+/// Allocates the addresses and ports that a service needs and does not have.
 pub struct Allocator {
     /// At least one.
     ranges: Vec<AddressRange>,
-    taken: Taken,
+    taken: TakenAddresses,
     seed: u64,
     is_strict: bool,
 }
 
 /// The addresses and ports of other services.
 #[derive(Debug, Default)]
-struct Taken {
+struct TakenAddresses {
     addresses: BTreeSet<IpAddr>,
     ports: BTreeSet<u64>,
 }
 
-impl Taken {
+impl TakenAddresses {
     fn by(services: impl Iterator<Item = Value>) -> Self {
         let mut taken = Self::default();
         for service in services {
@@ -72,7 +72,7 @@ impl Allocator {
     /// `cidrs` are the objects that have ranges, `others` all other services. Which address and port are tried first follows
     /// from `seed`.
     ///
-    /// With `is_strict`, what is asked for has to be free.
+    /// With `is_strict`, requested addresses and ports have to be free.
     pub fn new(
         cidrs: impl Iterator<Item = Value>,
         others: impl Iterator<Item = Value>,
@@ -85,7 +85,7 @@ impl Allocator {
         }
         Self {
             ranges,
-            taken: Taken::by(others),
+            taken: TakenAddresses::by(others),
             seed,
             is_strict,
         }
@@ -100,7 +100,7 @@ impl Allocator {
             || !numbers(&service["spec"]).is_subset(&had.map(numbers).unwrap_or_default())
     }
 
-    /// `old` is what an update replaces, of which everything that it still needs is in `service` already.
+    /// `old` is the service that an update replaces; `service` has all addresses and ports of `old` that it still needs.
     ///
     /// # Errors
     ///
@@ -137,8 +137,8 @@ impl Allocator {
         if spec["ipFamilyPolicy"].is_null() {
             spec["ipFamilyPolicy"] = json!("SingleStack");
         }
-        let asked = addresses(spec).find_map(|address| Some((address, self.problem(address)?)));
-        match asked {
+        let requested = addresses(spec).find_map(|address| Some((address, self.problem(address)?)));
+        match requested {
             Some((address, problem)) if self.is_strict => {
                 Err(Problem::Refused(FieldError::invalid(
                     "spec.clusterIPs",
@@ -174,8 +174,8 @@ impl Allocator {
     /// Ports of one number, one for each protocol, have one port on the nodes.
     fn set_node_ports(&self, old: Option<&Value>, spec: &mut Value) -> Result<(), Problem> {
         let had = old.map(|old| numbers(&old["spec"])).unwrap_or_default();
-        let asked = ports(spec).filter(|(_, number)| self.is_strict && !had.contains(number));
-        for (at, number) in asked {
+        let requested = ports(spec).filter(|(_, number)| self.is_strict && !had.contains(number));
+        for (at, number) in requested {
             if let Some(problem) = self.port_problem(number) {
                 let field = format!("spec.ports[{at}].nodePort");
                 let error = FieldError::invalid(field, &json!(number), &problem);

@@ -1,9 +1,10 @@
 //! Printed cells of services.
 
+use fakeserver_value::read::{items, number, text};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use crate::table::cell::{Cells, NONE, age, items, labels, name, number, or_none, text, text_or};
+use crate::table::cell::{Cells, NONE, age, labels, name, or_none, text_or};
 
 pub(super) fn cells(object: &Value, now: Timestamp) -> Cells {
     let spec = &object["spec"];

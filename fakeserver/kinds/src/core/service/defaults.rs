@@ -1,6 +1,9 @@
 //! Defaults of services, and the fields that an update keeps.
 
-use fakeserver_value::edit::{each, is_unset, remove, set, set_absent, within};
+use fakeserver_value::{
+    edit::{each, is_unset, remove, set, set_absent, within},
+    read::text,
+};
 use serde_json::{Value, json};
 
 use crate::core::service::needs::Needs;
@@ -28,7 +31,7 @@ pub(super) fn set_defaults(service: &mut Value) {
             port["targetPort"] = number;
         }
     }
-    let kind = spec["type"].as_str().unwrap_or_default().to_owned();
+    let kind = text(&spec["type"]).to_owned();
     if is_external(spec) {
         set(spec, "externalTrafficPolicy", json!("Cluster"));
     }

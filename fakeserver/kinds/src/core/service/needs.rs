@@ -1,6 +1,6 @@
 //! Needs of services: addresses and ports.
 
-use fakeserver_value::edit::is_unset;
+use fakeserver_value::{edit::is_unset, read::text};
 use serde_json::Value;
 
 /// The addresses and ports that a service is given.
@@ -13,7 +13,7 @@ pub(super) struct Needs {
 
 impl Needs {
     pub(super) fn of(spec: &Value) -> Self {
-        let kind = spec["type"].as_str().unwrap_or_default();
+        let kind = text(&spec["type"]);
         let is_balancer = kind == "LoadBalancer";
         Self {
             address: matches!(kind, "ClusterIP" | "NodePort" | "LoadBalancer"),

@@ -29,7 +29,7 @@ impl ServiceRange {
         Ipv4Addr::from_bits(self.net.to_bits() + 1)
     }
 
-    /// Returns the address that clusters give their name service, the tenth, if the range has so many.
+    /// Returns the address that clusters give their name service, the tenth, if the range has ten addresses.
     pub fn of_dns(self) -> Option<Ipv4Addr> {
         let has_room = 1_u64 << (32 - self.bits) > 10;
         has_room.then(|| Ipv4Addr::from_bits(self.net.to_bits() + 10))
@@ -49,7 +49,7 @@ impl FromStr for ServiceRange {
         let parse = || {
             let (net, bits) = text.split_once('/')?;
             let (net, bits) = (net.parse::<Ipv4Addr>().ok()?, bits.parse::<u32>().ok()?);
-            // Fewer than eight addresses are none for services.
+            // A range needs at least eight addresses.
             (8..=29).contains(&bits).then_some((net, bits))
         };
         let (net, bits) = parse().ok_or_else(|| ServiceRangeError(text.to_owned()))?;

@@ -86,7 +86,7 @@ fn services_keep_their_address() {
 }
 
 #[test]
-fn a_service_keeps_what_it_was_given() {
+fn a_service_keeps_its_addresses_and_ports() {
     let mut service = defaulted(
         &KIND,
         json!({

@@ -158,7 +158,7 @@ fn check_session_affinity(spec: &Field<'_>, found: &mut Findings) {
     }
 }
 
-/// Returns what is wrong with the addresses of a service.
+/// Lists the errors of the addresses of a service.
 pub fn address_errors(service: &Value) -> Vec<FieldError> {
     let mut found = Findings::default();
     let mut spec = service["spec"].clone();
@@ -240,8 +240,8 @@ fn check_addresses(spec: &Field<'_>, found: &mut Findings) {
 /// Checks that addresses are of different families, and of those that a service names.
 fn check_families(all: &Field<'_>, families: &Field<'_>, found: &mut Findings) {
     let is_v6 = |address: &Field<'_>| address.text().contains(':');
-    let shown: BTreeSet<bool> = all.items().map(|address| is_v6(&address)).collect();
-    if all.len() > 1 && shown.len() < 2 {
+    let distinct: BTreeSet<bool> = all.items().map(|address| is_v6(&address)).collect();
+    if all.len() > 1 && distinct.len() < 2 {
         found.invalid(all, "may specify no more than one IP for each IP family");
     }
     for (index, (address, family)) in all.items().zip(families.items()).enumerate() {
@@ -275,11 +275,11 @@ fn check_port_pairs(spec: &Field<'_>, found: &mut Findings) {
     for port in ports.items() {
         let (protocol, number) = (port.at("protocol").text(), port.at("port").number());
         if !inside.insert((protocol, number)) {
-            let shown = format!(
+            let printed = format!(
                 "{{\"Name\":\"\",\"Protocol\":{},\"AppProtocol\":null,\"Port\":{number},\"TargetPort\":0,\"NodePort\":0}}",
                 json!(protocol)
             );
-            found.duplicate_printed(&port, &shown);
+            found.duplicate_printed(&port, &printed);
         }
     }
 }
@@ -363,7 +363,7 @@ pub fn check_update(old: &Field<'_>, new: &Field<'_>, found: &mut Findings) {
     check(new, found);
 }
 
-/// The first of a list stays what it is.
+/// Checks that the first item of a list is unchanged.
 fn check_fixed(
     was: &Field<'_>,
     is: &Field<'_>,

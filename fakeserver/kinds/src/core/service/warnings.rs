@@ -3,20 +3,20 @@
 use fakeserver_value::field::Field;
 
 use crate::{
-    Accepted,
+    AcceptedObject,
     addresses::{warn_of_cidr, warn_of_ip},
 };
 
-pub(super) fn warn(accepted: &Accepted<'_>, told: &mut Vec<String>) {
-    service(&accepted.object, told);
-    addresses(&accepted.object.at("spec"), told);
+pub(super) fn warn(accepted: &AcceptedObject<'_>, warnings: &mut Vec<String>) {
+    service(&accepted.object, warnings);
+    addresses(&accepted.object.at("spec"), warnings);
 }
 
-fn service(service: &Field<'_>, told: &mut Vec<String>) {
+fn service(service: &Field<'_>, warnings: &mut Vec<String>) {
     let spec = service.at("spec");
     let hints = "service.kubernetes.io/topology-aware-hints";
     if service.at("metadata").at("annotations").key(hints).is_set() {
-        told.push(format!(
+        warnings.push(format!(
             "annotation {hints} is deprecated, please use service.kubernetes.io/topology-mode instead"
         ));
     }
@@ -24,7 +24,7 @@ fn service(service: &Field<'_>, told: &mut Vec<String>) {
     let is_external = kind == "ExternalName";
     let is_headless = kind == "ClusterIP" && spec.at("clusterIP").text() == "None";
     let has_addresses = !spec.at("externalIPs").is_empty();
-    let mut tell = |text: &str| told.push(text.to_owned());
+    let mut tell = |text: &str| warnings.push(text.to_owned());
     if is_headless {
         if spec.at("loadBalancerIP").has_text() {
             tell("spec.loadBalancerIP is ignored for headless services");
@@ -50,17 +50,17 @@ fn service(service: &Field<'_>, told: &mut Vec<String>) {
 }
 
 /// Warns of addresses and ranges that are not canonical.
-fn addresses(spec: &Field<'_>, told: &mut Vec<String>) {
+fn addresses(spec: &Field<'_>, warnings: &mut Vec<String>) {
     if !matches!(spec.at("clusterIP").text(), "" | "None") {
         for address in spec.at("clusterIPs").items() {
-            warn_of_ip(&address, told);
+            warn_of_ip(&address, warnings);
         }
     }
     for address in spec.at("externalIPs").items() {
-        warn_of_ip(&address, told);
+        warn_of_ip(&address, warnings);
     }
-    warn_of_ip(&spec.at("loadBalancerIP"), told);
+    warn_of_ip(&spec.at("loadBalancerIP"), warnings);
     for range in spec.at("loadBalancerSourceRanges").items() {
-        warn_of_cidr(&range, told);
+        warn_of_cidr(&range, warnings);
     }
 }

@@ -1,9 +1,9 @@
 //! Approval of definitions whose group belongs to the community.
 
-use fakeserver_value::{go_url::GoUrl, status::FieldError};
+use fakeserver_value::{go_url::GoUrl, read::text, status::FieldError};
 use serde_json::{Value, json};
 
-use super::{invalid, text};
+use super::invalid;
 
 const ANNOTATION: &str = "api-approved.kubernetes.io";
 const SEE: &str = "see https://github.com/kubernetes/enhancements/pull/1111";

@@ -1,4 +1,4 @@
-//! Completeness of structural schemas: what an alternative restricts is declared beside it.
+//! Completeness of structural schemas: every field that an alternative restricts is declared beside it.
 
 use fakeserver_value::status::FieldError;
 use serde_json::Value;

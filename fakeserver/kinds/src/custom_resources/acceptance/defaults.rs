@@ -14,23 +14,23 @@ use crate::custom_resources::{
 /// Returns the errors of the defaults of a whole schema.
 pub(super) fn default_errors(schema: &Value, path: &str) -> Vec<FieldError> {
     let mut errors = Vec::new();
-    check(schema, path, Place::Root, &mut errors);
+    check(schema, path, SchemaPosition::Root, &mut errors);
     errors
 }
 
 /// The place of a schema within the objects that it describes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Place {
+enum SchemaPosition {
     Root,
     Inside,
     /// Within the metadata, the kind or the version of an object.
     Metadata,
 }
 
-fn check(schema: &Value, path: &str, place: Place, errors: &mut Vec<FieldError>) {
+fn check(schema: &Value, path: &str, place: SchemaPosition, errors: &mut Vec<FieldError>) {
     let is_embedded = schema["x-kubernetes-embedded-resource"] == true;
-    let place = if is_embedded && place == Place::Metadata {
-        Place::Inside
+    let place = if is_embedded && place == SchemaPosition::Metadata {
+        SchemaPosition::Inside
     } else {
         place
     };
@@ -38,19 +38,19 @@ fn check(schema: &Value, path: &str, place: Place, errors: &mut Vec<FieldError>)
         check_default(default, schema, &format!("{path}.default"), place, errors);
     }
     if schema["items"].is_object() {
-        let inner = if place == Place::Root {
-            Place::Inside
+        let inner = if place == SchemaPosition::Root {
+            SchemaPosition::Inside
         } else {
             place
         };
         check(&schema["items"], &format!("{path}.items"), inner, errors);
     }
     for (name, property) in schema["properties"].as_object().into_iter().flatten() {
-        let is_object = is_embedded || place == Place::Root;
+        let is_object = is_embedded || place == SchemaPosition::Root;
         let is_meta = is_object && matches!(name.as_str(), "metadata" | "apiVersion" | "kind");
         let inner = match place {
-            _ if is_meta => Place::Metadata,
-            Place::Root => Place::Inside,
+            _ if is_meta => SchemaPosition::Metadata,
+            SchemaPosition::Root => SchemaPosition::Inside,
             place => place,
         };
         check(
@@ -67,10 +67,10 @@ fn check_default(
     default: &Value,
     schema: &Value,
     path: &str,
-    place: Place,
+    place: SchemaPosition,
     errors: &mut Vec<FieldError>,
 ) {
-    if place != Place::Metadata {
+    if place != SchemaPosition::Metadata {
         let (schemas, root) = Schemas::of_custom_resource(schema);
         let mut pruned = default.clone();
         let is_object = schema["x-kubernetes-embedded-resource"] == true;
@@ -91,7 +91,7 @@ fn check_default(
     if !found.is_empty() {
         return errors.extend(found);
     }
-    let rules = Rules::compile(schema, place == Place::Root);
+    let rules = Rules::compile(schema, place == SchemaPosition::Root);
     let found = rules.errors_at(default, Some(default), path);
     if found.is_empty() {
         errors.extend(rules.errors_at(default, None, path));

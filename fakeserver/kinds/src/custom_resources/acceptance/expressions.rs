@@ -1,9 +1,9 @@
 //! The rules of a schema: their forms, their compilation, and their estimated costs.
 
-use fakeserver_value::status::FieldError;
+use fakeserver_value::{read::text, status::FieldError};
 use serde_json::Value;
 
-use super::{invalid, printed, text};
+use super::{invalid, printed};
 use crate::custom_resources::{
     field_path::{FieldPath, Notation},
     rules::{self, CheckedRule},

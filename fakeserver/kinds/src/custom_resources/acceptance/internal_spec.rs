@@ -4,7 +4,7 @@ use serde_json::Value;
 
 /// A part in which versions may differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Part {
+pub(super) enum VersionedPart {
     Schema,
     Subresources,
     Columns,
@@ -20,9 +20,9 @@ pub(super) struct InternalSpec<'a> {
 
 static NOTHING: Value = Value::Null;
 
-// === impl Part ===
+// === impl VersionedPart ===
 
-impl Part {
+impl VersionedPart {
     /// The name of the part in a version.
     pub(super) fn name(self) -> &'static str {
         match self {
@@ -55,22 +55,22 @@ impl<'a> InternalSpec<'a> {
     }
 
     /// Tells whether all versions have the same, which then is that of the whole definition.
-    fn is_common(&self, part: Part) -> bool {
+    fn is_common(&self, part: VersionedPart) -> bool {
         let of = |version: &'a Value| without_empty(&version[part.name()]);
         let first = self.versions.first().map(of);
         self.versions.iter().map(of).all(|own| Some(own) == first)
     }
 
-    /// Returns what the whole definition has of a part.
-    pub(super) fn common(&self, part: Part) -> &'a Value {
+    /// Returns a part of the whole definition.
+    pub(super) fn common(&self, part: VersionedPart) -> &'a Value {
         match self.versions.first() {
             Some(first) if self.is_common(part) => &first[part.name()],
             _ => &NOTHING,
         }
     }
 
-    /// Returns what a version has of a part.
-    pub(super) fn own(&self, index: usize, part: Part) -> &'a Value {
+    /// Returns a part of one version.
+    pub(super) fn own(&self, index: usize, part: VersionedPart) -> &'a Value {
         if self.is_common(part) {
             return &NOTHING;
         }
@@ -84,8 +84,8 @@ impl<'a> InternalSpec<'a> {
 
     /// Returns the schemas, each once.
     pub(super) fn schemas(&self) -> Vec<&'a Value> {
-        let own = (0..self.versions.len()).map(|index| self.own(index, Part::Schema));
-        let all = std::iter::once(self.common(Part::Schema)).chain(own);
+        let own = (0..self.versions.len()).map(|index| self.own(index, VersionedPart::Schema));
+        let all = std::iter::once(self.common(VersionedPart::Schema)).chain(own);
         all.map(|validation| &validation["openAPIV3Schema"])
             .filter(|schema| schema.is_object())
             .collect()

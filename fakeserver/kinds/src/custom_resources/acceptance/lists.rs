@@ -2,12 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use fakeserver_value::status::FieldError;
+use fakeserver_value::{read::text, status::FieldError};
 use serde_json::Value;
 
-use super::{invalid, text};
+use super::invalid;
 
-/// Checks what a schema says of lists.
+/// Checks the list keywords of a schema.
 pub(super) fn check_list(schema: &Value, path: &str, errors: &mut Vec<FieldError>) {
     let list_type = schema["x-kubernetes-list-type"].as_str();
     check_type(schema, list_type, path, errors);

@@ -18,8 +18,9 @@ mod structural;
 mod versions;
 
 use fakeserver_value::{
-    go_text::shown,
+    go_text::printed_value,
     names::{service_name_problems, subdomain_problems},
+    read::text,
     status::FieldError,
 };
 use serde_json::{Value, json};
@@ -40,7 +41,7 @@ pub fn set_definition_defaults(crd: &mut Value) {
     }
     set_conversion_defaults(&mut spec["conversion"]);
     let names = &mut spec["names"];
-    let kind = names["kind"].as_str().unwrap_or_default().to_owned();
+    let kind = text(&names["kind"]).to_owned();
     if kind.is_empty() {
         return;
     }
@@ -84,10 +85,10 @@ pub fn status_errors(crd: &Value) -> Vec<FieldError> {
 
 /// Returns the warnings about formats in `crd` that no text is checked for, if `old` did not have them.
 pub fn definition_warnings(crd: &Value, old: Option<&Value>) -> Vec<String> {
-    let known = old.map(unrecognized_formats).unwrap_or_default();
+    let old_formats = old.map(unrecognized_formats).unwrap_or_default();
     let formats = unrecognized_formats(crd).into_iter();
     formats
-        .filter(|format| !known.contains(format))
+        .filter(|format| !old_formats.contains(format))
         .map(|format| format!("unrecognized format {format:?}"))
         .collect()
 }
@@ -97,7 +98,7 @@ fn unrecognized_formats(crd: &Value) -> Vec<String> {
     let mut formats = Vec::new();
     for schema in spec.schemas() {
         schema::walk(schema, &mut |schema| {
-            let text = |field: &str| schema[field].as_str().unwrap_or_default();
+            let text = |field: &str| text(&schema[field]);
             let format = text("format");
             if !format.is_empty() && !super::validation::is_recognized(text("type"), format) {
                 formats.push(format.to_owned());
@@ -199,9 +200,5 @@ fn label_problem(name: &str) -> Option<String> {
 
 /// Creates an error that shows a value as Go prints it.
 fn invalid(field: &str, value: &Value, detail: &str) -> FieldError {
-    FieldError::invalid_printed(field, &shown(value), detail)
-}
-
-fn text(value: &Value) -> &str {
-    value.as_str().unwrap_or_default()
+    FieldError::invalid_printed(field, &printed_value(value), detail)
 }

@@ -1,9 +1,9 @@
 //! The names of a definition: those that it wants, and those that it was given.
 
-use fakeserver_value::status::FieldError;
+use fakeserver_value::{read::text, status::FieldError};
 use serde_json::Value;
 
-use super::{invalid, label_problem, text};
+use super::{invalid, label_problem};
 
 /// Returns the errors of the names at `path`.
 pub(super) fn names_errors(names: &Value, path: &str) -> Vec<FieldError> {

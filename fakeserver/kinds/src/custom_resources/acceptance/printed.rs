@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use fakeserver_value::go_text::escape_html;
 use serde_json::Value;
 
-use super::internal_spec::{InternalSpec, Part};
+use super::internal_spec::{InternalSpec, VersionedPart};
 
 /// The keywords of a schema with the names of the internal struct, in its order.
 pub(super) const FIELDS: [(&str, &str); 43] = [
@@ -70,7 +70,7 @@ pub(super) fn is_zero(value: &Value) -> bool {
     }
 }
 
-/// Returns a schema as it is printed.
+/// Prints a schema.
 pub(super) fn schema(schema: &Value) -> String {
     let fields = FIELDS.into_iter().chain([RULES]);
     print_struct(fields.map(|(keyword, name)| (name, member(keyword, &schema[keyword]))))
@@ -85,7 +85,7 @@ pub(super) fn versions(spec: &InternalSpec<'_>) -> String {
     print_list(versions)
 }
 
-/// Returns a rule as it is printed.
+/// Prints a rule.
 pub(super) fn rule(rule: &Value) -> String {
     let text = |field: &str| text_or_empty(&rule[field]);
     print_struct([
@@ -99,7 +99,7 @@ pub(super) fn rule(rule: &Value) -> String {
 }
 
 fn version(spec: &InternalSpec<'_>, index: usize) -> String {
-    let own = |part: Part| spec.own(index, part);
+    let own = |part: VersionedPart| spec.own(index, part);
     let version = &spec.versions[index];
     let flag = |field: &str| flag(&version[field]);
     let or_null = |value: &Value, print: &dyn Fn(&Value) -> String| {
@@ -109,11 +109,11 @@ fn version(spec: &InternalSpec<'_>, index: usize) -> String {
             print(value)
         }
     };
-    let validation = or_null(own(Part::Schema), &|value| {
+    let validation = or_null(own(VersionedPart::Schema), &|value| {
         let inner = or_null(&value["openAPIV3Schema"], &schema);
         print_struct([("OpenAPIV3Schema", inner)])
     });
-    let subresources = or_null(own(Part::Subresources), &|value| {
+    let subresources = or_null(own(VersionedPart::Subresources), &|value| {
         let scale = or_null(&value["scale"], &|scale| {
             print_struct([
                 (
@@ -130,8 +130,10 @@ fn version(spec: &InternalSpec<'_>, index: usize) -> String {
         let status = or_null(&value["status"], &|_| "{}".to_owned());
         print_struct([("Status", status), ("Scale", scale)])
     });
-    let columns = or_null(own(Part::Columns), &|columns| list(columns, column));
-    let selectable = or_null(own(Part::SelectableFields), &|fields| {
+    let columns = or_null(own(VersionedPart::Columns), &|columns| {
+        list(columns, column)
+    });
+    let selectable = or_null(own(VersionedPart::SelectableFields), &|fields| {
         list(fields, |field| {
             print_struct([("JSONPath", text_or_empty(&field["jsonPath"]))])
         })

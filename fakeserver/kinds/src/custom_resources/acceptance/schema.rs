@@ -1,6 +1,6 @@
 //! Validation of a version's schema: its keywords, its structure, its defaults and its rules.
 
-use fakeserver_value::status::FieldError;
+use fakeserver_value::{read::text, status::FieldError};
 use serde_json::{Map, Value};
 
 use super::{
@@ -10,7 +10,6 @@ use super::{
     lists::check_list,
     printed,
     structural::{structural_errors, unsupported},
-    text,
 };
 
 /// The types of values.
@@ -52,18 +51,18 @@ pub(super) struct SchemaCheck {
 
 /// The place of a schema within the whole one, as far as checks depend on it.
 #[derive(Clone, Debug, Default)]
-struct Surroundings {
+struct SchemaContext {
     /// The reason for which defaults are forbidden.
     forbids_defaults: Option<String>,
     is_inside_metadata: bool,
-    /// The path of the outermost part that is not correlated with what it replaces.
+    /// The path of the outermost part that is not correlated with its old value.
     uncorrelated: Option<String>,
     is_root: bool,
 }
 
-// === impl Surroundings ===
+// === impl SchemaContext ===
 
-impl Surroundings {
+impl SchemaContext {
     /// Returns the surroundings of a property of `schema`, which is at `path`.
     fn of_property(&self, schema: &Value, name: &str, path: &str) -> Self {
         let mut inner = Self {
@@ -85,9 +84,9 @@ impl Surroundings {
     }
 }
 
-/// The errors of keywords and those of rules, which are told later.
+/// The errors of keywords and those of rules, which are reported later.
 #[derive(Debug, Default)]
-struct Found {
+struct SchemaErrors {
     schema: Vec<FieldError>,
     rules: Vec<FieldError>,
 }
@@ -157,9 +156,9 @@ pub(super) fn check_validation(
         }
         found.extend(structural);
     }
-    let around = Surroundings {
+    let around = SchemaContext {
         is_root: true,
-        ..Surroundings::default()
+        ..SchemaContext::default()
     };
     let scope = total
         .is_some()
@@ -209,11 +208,11 @@ fn check_root(schema: &Value, path: &str, errors: &mut Vec<FieldError>) {
 fn check_schema(
     schema: &Value,
     path: &str,
-    around: &Surroundings,
+    around: &SchemaContext,
     scope: Option<RuleScope<'_>>,
     total: &mut CostTotal,
-) -> Found {
-    let mut found = Found::default();
+) -> SchemaErrors {
+    let mut found = SchemaErrors::default();
     let Some(members) = schema.as_object() else {
         return found;
     };
@@ -255,23 +254,23 @@ fn check_schema(
     found
 }
 
-/// Checks the schemas of what a schema consists of.
+/// Checks the subschemas of a schema.
 fn check_children(
     schema: &Value,
     members: &Map<String, Value>,
     path: &str,
-    around: &Surroundings,
+    around: &SchemaContext,
     scope: Option<&RuleScope<'_>>,
     total: &mut CostTotal,
-    found: &mut Found,
+    found: &mut SchemaErrors,
 ) {
-    let mut add = |child: &Value, path: String, around: &Surroundings, is_part: bool| {
+    let mut add = |child: &Value, path: String, around: &SchemaContext, is_part: bool| {
         let scope = scope.filter(|_| is_part).map(RuleScope::child);
         let inner = check_schema(child, &path, around, scope, total);
         found.schema.extend(inner.schema);
         found.rules.extend(inner.rules);
     };
-    let inner = Surroundings {
+    let inner = SchemaContext {
         is_root: false,
         ..around.clone()
     };
@@ -324,7 +323,12 @@ fn check_children(
 }
 
 /// Checks the keywords that schemas of custom resources may not have, and those that exclude each other.
-fn check_keywords(schema: &Value, path: &str, around: &Surroundings, errors: &mut Vec<FieldError>) {
+fn check_keywords(
+    schema: &Value,
+    path: &str,
+    around: &SchemaContext,
+    errors: &mut Vec<FieldError>,
+) {
     let ty = text(&schema["type"]);
     if !ty.is_empty() && !TYPES.contains(&ty) {
         let path = format!("{path}.type");

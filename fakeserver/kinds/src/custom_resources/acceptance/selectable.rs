@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use fakeserver_value::status::FieldError;
+use fakeserver_value::{read::text, status::FieldError};
 use serde_json::Value;
 
-use super::{invalid, text};
+use super::invalid;
 use crate::custom_resources::field_path::{FieldPath, Notation};
 
 /// The maximum number of a version's selectable fields.

@@ -1,11 +1,11 @@
-//! Structural schemas: every value has a type, and alternatives only restrict what is declared beside them.
+//! Structural schemas: every value has a type, and alternatives only restrict fields that are declared beside them.
 
-use fakeserver_value::{pattern::compile, status::FieldError};
+use fakeserver_value::{pattern::compile, read::text, status::FieldError};
 use serde_json::{Value, json};
 
-use super::{completeness::completeness_errors, invalid, printed::is_zero, text};
+use super::{completeness::completeness_errors, invalid, printed::is_zero};
 
-/// The place of a schema, which decides what is said of a missing type.
+/// The position of a schema, which decides the error of a missing type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Level {
     Root,

@@ -2,15 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use fakeserver_value::status::FieldError;
+use fakeserver_value::{read::text, status::FieldError};
 use serde_json::{Value, json};
 
 use super::{
-    internal_spec::{InternalSpec, Part},
+    internal_spec::{InternalSpec, VersionedPart},
     invalid, label_problem, printed,
     schema::{self, SchemaCheck},
     selectable::selectable_errors,
-    text,
 };
 use crate::custom_resources::{deprecation::warning_errors, printer_column::column_errors};
 
@@ -59,7 +58,7 @@ impl<'a> CheckedSpec<'a> {
         let spec = self.spec;
         let versions = 0..spec.versions.len();
         let has_status = |index: usize| !spec.subresources(index)["status"].is_null();
-        let validation = spec.common(Part::Schema);
+        let validation = spec.common(VersionedPart::Schema);
         let first = spec
             .versions
             .first()
@@ -69,12 +68,16 @@ impl<'a> CheckedSpec<'a> {
             suppresses_cost: self.has_same_schema(first),
         };
         schema::check_validation(validation, "spec.validation", check, errors);
-        check_subresources(spec.common(Part::Subresources), "spec.subresources", errors);
+        check_subresources(
+            spec.common(VersionedPart::Subresources),
+            "spec.subresources",
+            errors,
+        );
         errors.extend(column_errors(
-            spec.common(Part::Columns),
+            spec.common(VersionedPart::Columns),
             "spec.additionalPrinterColumns",
         ));
-        let selectable = spec.common(Part::SelectableFields);
+        let selectable = spec.common(VersionedPart::SelectableFields);
         if !is_empty_list(selectable) {
             if validation.is_null() {
                 errors.push(FieldError::invalid(
@@ -96,19 +99,19 @@ impl<'a> CheckedSpec<'a> {
     fn check_version(&self, index: usize, path: &str, errors: &mut Vec<FieldError>) {
         let (spec, version) = (self.spec, &self.spec.versions[index]);
         errors.extend(warning_errors(version, path));
-        let validation = spec.own(index, Part::Schema);
+        let validation = spec.own(index, VersionedPart::Schema);
         let check = SchemaCheck {
             has_status: !spec.subresources(index)["status"].is_null(),
             suppresses_cost: self.has_same_schema(&version["name"]),
         };
         schema::check_validation(validation, &format!("{path}.schema"), check, errors);
-        let subresources = spec.own(index, Part::Subresources);
+        let subresources = spec.own(index, VersionedPart::Subresources);
         check_subresources(subresources, &format!("{path}.subresources"), errors);
         errors.extend(column_errors(
-            spec.own(index, Part::Columns),
+            spec.own(index, VersionedPart::Columns),
             &format!("{path}.additionalPrinterColumns"),
         ));
-        let selectable = spec.own(index, Part::SelectableFields);
+        let selectable = spec.own(index, VersionedPart::SelectableFields);
         if is_empty_list(selectable) {
             return;
         }
@@ -132,11 +135,11 @@ impl<'a> CheckedSpec<'a> {
     }
 
     fn check_schemas_exist(&self, errors: &mut Vec<FieldError>) {
-        if !self.spec.common(Part::Schema)["openAPIV3Schema"].is_null() {
+        if !self.spec.common(VersionedPart::Schema)["openAPIV3Schema"].is_null() {
             return;
         }
         for index in 0..self.spec.versions.len() {
-            if self.spec.own(index, Part::Schema)["openAPIV3Schema"].is_null() {
+            if self.spec.own(index, VersionedPart::Schema)["openAPIV3Schema"].is_null() {
                 let path = format!("spec.versions[{index}].schema.openAPIV3Schema");
                 errors.push(FieldError::required(path, ""));
             }
@@ -228,7 +231,7 @@ pub(super) fn stored_version_errors(crd: &Value) -> Vec<FieldError> {
     let versions = crd["spec"]["versions"].as_array();
     let versions = versions.map(Vec::as_slice).unwrap_or_default();
     let mut errors = Vec::new();
-    // Each name serves one version, and what is left belongs to none.
+    // Each name serves one version; remaining names belong to no version.
     let mut left: Vec<(usize, &Value)> = names.iter().enumerate().collect();
     for version in versions {
         let found = left.iter().position(|(_, name)| **name == version["name"]);

@@ -2,7 +2,10 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use fakeserver_cel::{CompileError, Failure, Known, Program, Type, Value as CelValue, optional};
+use fakeserver_cel::{
+    CompileError, Failure, KnownVariables, Program, Type, Value as CelValue, optional,
+};
+use fakeserver_value::read::text;
 use serde_json::Value;
 
 use super::{schema_type::SchemaType, values::from_json};
@@ -116,7 +119,7 @@ impl Node {
         text(&self.schema["type"])
     }
 
-    /// Evaluates an expression of a rule for a value, and returns the cost besides.
+    /// Evaluates an expression of a rule for a value. Also returns the cost.
     pub(super) fn evaluate(
         &self,
         program: &Program,
@@ -124,15 +127,15 @@ impl Node {
         (value, old): (&Value, Option<&Value>),
     ) -> (Result<CelValue, Failure>, u64) {
         let of = |json: &Value| from_json(json, self.of.as_deref());
-        let mut known = Known::default();
-        known.0.insert("self", of(value));
+        let mut variables = KnownVariables::default();
+        variables.0.insert("self", of(value));
         let old = old.map(of);
         if rule.has_optional_old {
-            known.0.insert("oldSelf", optional(old));
+            variables.0.insert("oldSelf", optional(old));
         } else if let Some(old) = old {
-            known.0.insert("oldSelf", old);
+            variables.0.insert("oldSelf", old);
         }
-        program.evaluate(&known)
+        program.evaluate(&variables)
     }
 }
 
@@ -162,8 +165,4 @@ impl Rule {
             &self.message
         }
     }
-}
-
-pub(super) fn text(value: &Value) -> &str {
-    value.as_str().unwrap_or_default()
 }

@@ -12,13 +12,14 @@ use std::sync::Arc;
 
 use fakeserver_cel::{Failure, Value as CelValue};
 use fakeserver_value::{
-    go_text::{quote, shown},
+    go_text::{printed_value, quote},
+    read::text,
     status::FieldError,
 };
 use serde_json::Value;
 
 use self::{
-    compiled::{Node, Rule, compile_message, compile_rule, has_rules, text},
+    compiled::{Node, Rule, compile_message, compile_rule, has_rules},
     schema_type::SchemaType,
 };
 use super::validation::correlation::{Correlation, find_item};
@@ -63,12 +64,12 @@ struct Subject<'v> {
 #[derive(Clone, Copy, Default)]
 struct Ratchet<'v> {
     current: Option<Correlation<'v>>,
-    /// That of the nearest part around it that has one.
+    /// The correlation of the nearest enclosing part that has one.
     around: Option<Correlation<'v>>,
 }
 
 /// The validation of one object.
-struct Run {
+struct ValidationRun {
     budget: u64,
     is_over: bool,
     verdict: Verdict,
@@ -122,7 +123,7 @@ impl Rules {
         self.root.is_none()
     }
 
-    /// Returns what the rules say of an object, given what it replaces.
+    /// Evaluates the rules for an object and the object that it replaces.
     pub(super) fn verdict(
         &self,
         object: &Value,
@@ -161,7 +162,7 @@ impl Rules {
         let Some(root) = &self.root else {
             return Verdict::default();
         };
-        let mut run = Run {
+        let mut run = ValidationRun {
             budget: BUDGET,
             is_over: false,
             verdict: Verdict::default(),
@@ -203,9 +204,9 @@ impl Ratchet<'_> {
     }
 }
 
-// === impl Run ===
+// === impl ValidationRun ===
 
-impl Run {
+impl ValidationRun {
     fn check(&mut self, node: &Node, path: &str, subject: Subject<'_>) {
         if subject.value.is_null() || self.is_over {
             return;
@@ -371,10 +372,10 @@ fn broken(node: &Node, rule: &Rule, path: &str, value: &Value, detail: &str) -> 
         Some("FieldValueForbidden") => FieldError::forbidden(path, detail),
         Some("FieldValueRequired") => FieldError::required(path, detail),
         Some("FieldValueDuplicate") if is_shown => {
-            FieldError::duplicate_printed(path, &shown(value))
+            FieldError::duplicate_printed(path, &printed_value(value))
         }
         Some("FieldValueDuplicate") => FieldError::duplicate_omitted(path),
-        _ if is_shown => FieldError::invalid_printed(path, &shown(value), detail),
+        _ if is_shown => FieldError::invalid_printed(path, &printed_value(value), detail),
         _ => FieldError::invalid_omitted(path, detail),
     }
 }

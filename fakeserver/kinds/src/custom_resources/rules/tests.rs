@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use fakeserver_cel::{Failure, Known, Program, Value as CelValue};
+use fakeserver_cel::{Failure, KnownVariables, Program, Value as CelValue};
 use serde_json::{Value, json};
 
 use super::{schema_type::SchemaType, values::from_json};
@@ -49,12 +49,12 @@ fn error(text: &str) -> String {
     error.lines().next().unwrap_or_default().to_owned()
 }
 
-/// Evaluates an expression about an object, and returns the cost besides.
+/// Evaluates an expression about an object. Also returns the cost.
 fn run(text: &str, object: &Value) -> (Result<CelValue, Failure>, u64) {
     let (program, of) = compile(text).unwrap();
-    let mut known = Known::default();
-    known.0.insert("self", from_json(object, Some(&of)));
-    program.evaluate(&known)
+    let mut variables = KnownVariables::default();
+    variables.0.insert("self", from_json(object, Some(&of)));
+    program.evaluate(&variables)
 }
 
 #[test]

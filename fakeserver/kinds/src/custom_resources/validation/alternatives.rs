@@ -6,14 +6,14 @@ use serde_json::Value;
 use super::{
     check,
     correlation::Correlation,
-    outcome::{Outcome, Place},
+    outcome::{Outcome, ValueLocation},
 };
 
-/// Checks a value by the alternatives of its schema. Where none fits, the errors of the nearest one are told as well.
+/// Checks a value by the alternatives of its schema. If none fits, the errors of the nearest alternative are reported as well.
 pub(super) fn check_alternatives(
     value: &Value,
     schema: &Value,
-    place: Place<'_>,
+    place: ValueLocation<'_>,
     correlation: Option<Correlation<'_>>,
 ) -> Outcome {
     let mut outcome = Outcome::default();
@@ -36,7 +36,7 @@ pub(super) fn check_alternatives(
 fn check_any(
     branches: &[Value],
     check: impl Fn(&Value) -> Outcome,
-    place: Place<'_>,
+    place: ValueLocation<'_>,
     outcome: &mut Outcome,
 ) {
     let mut nearest: Option<Outcome> = None;
@@ -65,7 +65,7 @@ fn check_any(
 fn check_one(
     branches: &[Value],
     check: impl Fn(&Value) -> Outcome,
-    place: Place<'_>,
+    place: ValueLocation<'_>,
     outcome: &mut Outcome,
 ) {
     if branches.is_empty() {
@@ -104,7 +104,7 @@ fn check_one(
 fn check_all(
     branches: &[Value],
     check: impl Fn(&Value) -> Outcome,
-    place: Place<'_>,
+    place: ValueLocation<'_>,
     outcome: &mut Outcome,
 ) {
     let mut valid = 0;

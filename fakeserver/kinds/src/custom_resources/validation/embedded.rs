@@ -2,7 +2,7 @@
 
 use fakeserver_value::{
     names::{dns_label_problems, path_segment_problems, service_name_problems},
-    schema::{Decoded, StrictError, as_printed, decode, type_of_kind, types},
+    schema::{DecodedObject, StrictError, as_printed, decode, type_of_kind, types},
     status::FieldError,
 };
 use serde_json::{Value, json};
@@ -11,18 +11,18 @@ use crate::metadata::common_metadata_errors;
 
 use super::below;
 
-/// Reads metadata as the API holds it: without optional lists and maps that have no items. What it does not know is told,
+/// Reads metadata as the API holds it: without optional lists and maps that have no items. Unknown fields are reported,
 /// with paths below `metadata`.
 ///
 /// # Errors
 ///
-/// It is not what metadata is; the error is in Go's words.
-pub fn read_metadata(metadata: &Value) -> Result<Decoded, String> {
+/// The value is no valid metadata; the error is in Go's words.
+pub fn read_metadata(metadata: &Value) -> Result<DecodedObject, String> {
     let id =
         type_of_kind("", "", "PartialObjectMetadata").expect("every server knows what metadata is");
     let alone = json!({"metadata": metadata}).to_string();
     let mut decoded = decode(id, alone.as_bytes()).map_err(|error| {
-        // A real server reads it without what is around it.
+        // A real server decodes the metadata alone, so that error paths begin there.
         let error = error.to_string();
         let error = error.replacen("field ObjectMeta.metadata.", "field ObjectMeta.", 1);
         error.replacen(
@@ -135,7 +135,7 @@ fn check(value: &Value, schema: &Value, path: &str, errors: &mut Vec<FieldError>
     }
 }
 
-/// Checks that an object within an object says what it is.
+/// Checks that an embedded object has `apiVersion` and `kind`.
 fn check_embedded(value: &Value, path: &str, errors: &mut Vec<FieldError>) {
     for field in ["apiVersion", "kind"] {
         if value.get(field).is_none() {

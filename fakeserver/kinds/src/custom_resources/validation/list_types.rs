@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use fakeserver_value::{go_text::shown, status::FieldError};
+use fakeserver_value::{go_text::printed_value, status::FieldError};
 use serde_json::Value;
 
 use super::correlation::map_key;
@@ -54,7 +54,7 @@ fn check_set(values: impl Iterator<Item = Value>, path: &str, errors: &mut Vec<F
         *times += 1;
         if *times == 2 {
             let path = format!("{path}[{index}]");
-            errors.push(FieldError::duplicate_printed(path, &shown(&value)));
+            errors.push(FieldError::duplicate_printed(path, &printed_value(&value)));
         }
     }
 }
@@ -64,7 +64,7 @@ fn check_map(items: &[Value], schema: &Value, path: &str, errors: &mut Vec<Field
     if let Some((index, item)) = all.find(|(_, item)| !item.is_object() && !item.is_null()) {
         errors.push(FieldError::invalid_printed(
             format!("{path}[{index}]"),
-            &shown(item),
+            &printed_value(item),
             "must be an object for an array of list-type map",
         ));
         return;

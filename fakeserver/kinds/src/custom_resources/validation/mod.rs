@@ -23,7 +23,7 @@ use self::{
     alternatives::check_alternatives,
     correlation::Correlation,
     numbers::check_number,
-    outcome::{Outcome, Place},
+    outcome::{Outcome, ValueLocation},
 };
 pub(super) use self::{formats::is_recognized, list_types::list_type_errors};
 
@@ -34,7 +34,7 @@ pub(super) fn validate(
     schema: &Value,
     correlation: Option<Correlation<'_>>,
 ) -> Vec<FieldError> {
-    let place = Place { base: "", name: "" };
+    let place = ValueLocation { base: "", name: "" };
     check_child(object, schema, place, correlation, None).into_errors()
 }
 
@@ -45,19 +45,19 @@ pub(super) fn validate_at(
     path: &str,
     correlation: Option<Correlation<'_>>,
 ) -> Vec<FieldError> {
-    let place = Place {
+    let place = ValueLocation {
         base: path,
         name: "",
     };
     check_child(value, schema, place, correlation, None).into_errors()
 }
 
-/// Checks a part by its own correlation, or without one by that of what is around it, whose fields of the same names a
-/// real server takes for those of the part.
+/// Checks a part with its own correlation. A part without one is checked with the correlation of the enclosing part: a real
+/// server mistakes fields of that part for equally named fields of this one.
 fn check_child(
     value: &Value,
     schema: &Value,
-    place: Place<'_>,
+    place: ValueLocation<'_>,
     own: Option<Correlation<'_>>,
     around: Option<Correlation<'_>>,
 ) -> Outcome {
@@ -74,7 +74,7 @@ fn check_child(
 fn check(
     value: &Value,
     schema: &Value,
-    place: Place<'_>,
+    place: ValueLocation<'_>,
     correlation: Option<Correlation<'_>>,
 ) -> Outcome {
     let mut outcome = Outcome::default();
@@ -130,7 +130,7 @@ fn types(schema: &Value) -> Vec<&str> {
     schema["type"].as_str().into_iter().collect()
 }
 
-/// Returns the format of a schema; empty if it is none that custom resources may have.
+/// Returns the format of a schema; empty if custom resources do not support the format.
 fn format(schema: &Value) -> &str {
     let format = schema["format"].as_str().unwrap_or_default();
     let types = types(schema);
@@ -145,7 +145,7 @@ fn format(schema: &Value) -> &str {
     }
 }
 
-fn check_type(value: &Value, schema: &Value, place: Place<'_>, outcome: &mut Outcome) {
+fn check_type(value: &Value, schema: &Value, place: ValueLocation<'_>, outcome: &mut Outcome) {
     let (types, format) = (types(schema), format(schema));
     if value.is_null() {
         if !types.is_empty() && schema["nullable"] != true {
@@ -177,7 +177,7 @@ fn check_type(value: &Value, schema: &Value, place: Place<'_>, outcome: &mut Out
     }
 }
 
-fn check_string(text: &str, schema: &Value, place: Place<'_>, outcome: &mut Outcome) {
+fn check_string(text: &str, schema: &Value, place: ValueLocation<'_>, outcome: &mut Outcome) {
     let length = text.chars().count() as u64;
     if let Some(max) = schema["maxLength"].as_i64()
         && i64::try_from(length).is_ok_and(|length| length > max)
@@ -197,7 +197,7 @@ fn check_string(text: &str, schema: &Value, place: Place<'_>, outcome: &mut Outc
     }
 }
 
-fn check_enum(value: &Value, schema: &Value, place: Place<'_>, outcome: &mut Outcome) {
+fn check_enum(value: &Value, schema: &Value, place: ValueLocation<'_>, outcome: &mut Outcome) {
     let Some(allowed) = schema["enum"].as_array().filter(|all| !all.is_empty()) else {
         return;
     };
@@ -213,7 +213,7 @@ fn check_enum(value: &Value, schema: &Value, place: Place<'_>, outcome: &mut Out
 fn check_array(
     items: &[Value],
     schema: &Value,
-    place: Place<'_>,
+    place: ValueLocation<'_>,
     correlation: Option<Correlation<'_>>,
     outcome: &mut Outcome,
 ) {
@@ -221,7 +221,7 @@ fn check_array(
         for (index, item) in items.iter().enumerate() {
             let name = format!("{}[{index}]", place.name);
             let own = correlation.and_then(|correlation| correlation.index(index));
-            let place = Place {
+            let place = ValueLocation {
                 name: &name,
                 ..place
             };
@@ -246,7 +246,7 @@ fn check_array(
 fn check_object(
     fields: &Map<String, Value>,
     schema: &Value,
-    place: Place<'_>,
+    place: ValueLocation<'_>,
     correlation: Option<Correlation<'_>>,
     outcome: &mut Outcome,
 ) {
@@ -284,7 +284,7 @@ fn check_object(
             outcome.add(message, error);
         } else if additional.is_object() {
             let path = format!("{}.{name}", place.name);
-            let place = Place {
+            let place = ValueLocation {
                 name: &path,
                 ..place
             };
@@ -300,7 +300,7 @@ fn check_object(
     for (name, property) in schema["properties"].as_object().into_iter().flatten() {
         if let Some(value) = fields.get(name) {
             let path = below(place.name, name);
-            let place = Place {
+            let place = ValueLocation {
                 name: &path,
                 ..place
             };
@@ -313,14 +313,14 @@ fn check_object(
 fn check_required(
     fields: &Map<String, Value>,
     schema: &Value,
-    place: Place<'_>,
+    place: ValueLocation<'_>,
     outcome: &mut Outcome,
 ) {
     for name in schema["required"].as_array().into_iter().flatten() {
         let name = name.as_str().unwrap_or_default();
         if !fields.contains_key(name) {
             let path = format!("{}.{name}", place.name);
-            let place = Place {
+            let place = ValueLocation {
                 name: &path,
                 ..place
             };

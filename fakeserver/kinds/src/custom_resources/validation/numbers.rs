@@ -1,10 +1,10 @@
 //! Limits of numbers.
 
-use fakeserver_value::{go_text::float, status::FieldError};
+use fakeserver_value::{go_text::float, read::text, status::FieldError};
 use serde_json::{Number, Value};
 
 use super::{
-    outcome::{Outcome, Place},
+    outcome::{Outcome, ValueLocation},
     types,
 };
 
@@ -27,7 +27,7 @@ pub(super) fn is_integral(number: f64) -> bool {
 pub(super) fn check_number(
     number: &Number,
     schema: &Value,
-    place: Place<'_>,
+    place: ValueLocation<'_>,
     outcome: &mut Outcome,
 ) {
     outcome.matches += 1;
@@ -59,7 +59,7 @@ fn check_limit(
     native: Option<i64>,
     limit: f64,
     (keyword, schema): (&str, &Value),
-    place: Place<'_>,
+    place: ValueLocation<'_>,
     outcome: &mut Outcome,
 ) {
     let is_maximum = keyword == "maximum";
@@ -69,7 +69,7 @@ fn check_limit(
         "exclusiveMinimum"
     };
     let is_exclusive = schema[exclusive] == true;
-    let (order, shown) = if let Some(native) = native {
+    let (order, printed) = if let Some(native) = native {
         let limit = to_integer(limit);
         (Some(native.cmp(&limit)), limit.to_string())
     } else {
@@ -87,7 +87,7 @@ fn check_limit(
         let or_equal = if is_exclusive { "" } else { " or equal to" };
         place.refuse(
             &print(number, native),
-            &format!("should be {which} than{or_equal} {shown}"),
+            &format!("should be {which} than{or_equal} {printed}"),
             outcome,
         );
     }
@@ -97,17 +97,17 @@ fn check_factor(
     number: &Number,
     native: Option<i64>,
     factor: f64,
-    place: Place<'_>,
+    place: ValueLocation<'_>,
     outcome: &mut Outcome,
 ) {
-    let shown = native.map_or_else(|| float(factor), |_| to_integer(factor).to_string());
+    let printed = native.map_or_else(|| float(factor), |_| to_integer(factor).to_string());
     let is_positive = native.map_or(factor > 0.0, |_| to_integer(factor) > 0);
     if !is_positive {
         let message = format!(
-            "factor MultipleOf declared for {} must be positive: {shown}",
+            "factor MultipleOf declared for {} must be positive: {printed}",
             place.name
         );
-        let error = FieldError::invalid_printed(place.field(), &shown, &message);
+        let error = FieldError::invalid_printed(place.field(), &printed, &message);
         return outcome.add(message, error);
     }
     let is_multiple = if let Some(native) = native {
@@ -121,7 +121,7 @@ fn check_factor(
         })
     };
     if !is_multiple {
-        let what = format!("should be a multiple of {shown}");
+        let what = format!("should be a multiple of {printed}");
         place.refuse(&print(number, native), &what, outcome);
     }
 }
@@ -131,11 +131,11 @@ fn check_range(
     number: &Number,
     prefix: &str,
     schema: &Value,
-    place: Place<'_>,
+    place: ValueLocation<'_>,
     outcome: &mut Outcome,
 ) {
     let types = types(schema);
-    let format = schema["format"].as_str().unwrap_or_default();
+    let format = text(&schema["format"]);
     let (ty, format) = match types.as_slice() {
         ["integer"] if matches!(format, "int32" | "int64") => ("integer", format),
         ["integer"] => ("integer", ""),
@@ -182,6 +182,6 @@ fn to_integer(number: f64) -> i64 {
 
 fn print(number: &Number, native: Option<i64>) -> String {
     // An integer that is compared with a limit beyond integers is shown as a double.
-    let shown = native.map(|native| native.to_string());
-    shown.unwrap_or_else(|| float(number.as_f64().unwrap_or_default()))
+    let printed = native.map(|native| native.to_string());
+    printed.unwrap_or_else(|| float(number.as_f64().unwrap_or_default()))
 }

@@ -1,7 +1,7 @@
 //! The outcome of a validation of a value by a schema.
 
 use fakeserver_value::{
-    go_text::{quote, shown},
+    go_text::{printed_value, quote},
     status::FieldError,
 };
 
@@ -47,31 +47,31 @@ impl Outcome {
             .collect()
     }
 
-    /// Adds an error with the text by which it is told from others.
+    /// Adds an error unless one with the same `text` is there already.
     pub(super) fn add(&mut self, text: String, error: FieldError) {
         self.push(Failure { text, error });
     }
 
     fn push(&mut self, failure: Failure) {
-        let mut known = self.errors.iter();
-        if !known.any(|known| known.text == failure.text) {
+        let mut earlier = self.errors.iter();
+        if !earlier.any(|earlier| earlier.text == failure.text) {
             self.errors.push(failure);
         }
     }
 }
 
-/// The place of a value: the name that messages have, and the path at which the validation began.
+/// The location of a value: the name that messages have, and the path at which the validation began.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Place<'p> {
+pub(super) struct ValueLocation<'p> {
     /// The path of the whole value; empty for an object, as a finding at the whole object then has no field.
     pub(super) base: &'p str,
     /// The path within the whole value.
     pub(super) name: &'p str,
 }
 
-// === impl Place ===
+// === impl ValueLocation ===
 
-impl Place<'_> {
+impl ValueLocation<'_> {
     /// Returns the path that a finding names.
     pub(super) fn field(&self) -> String {
         let name = self.name.strip_prefix('.').unwrap_or(self.name);
@@ -110,7 +110,7 @@ impl Place<'_> {
         outcome.add(message, error);
     }
 
-    /// Adds that a value is none of those that are allowed.
+    /// Adds that a value is not among the allowed ones.
     pub(super) fn refuse_choice(
         &self,
         value: &serde_json::Value,
@@ -126,7 +126,8 @@ impl Place<'_> {
             .collect();
         let supported: Vec<&str> = texts.iter().map(String::as_str).collect();
         let text = format!("{} in body should be one of {texts:?}", self.name);
-        let error = FieldError::not_supported_printed(self.field(), &shown(value), &supported);
+        let error =
+            FieldError::not_supported_printed(self.field(), &printed_value(value), &supported);
         outcome.add(text, error);
     }
 }

@@ -30,7 +30,7 @@ pub(in crate::custom_resources) fn status_errors(object: &Value, scale: &Value) 
 fn replicas_error(object: &Value, path: &Value) -> Option<FieldError> {
     let path = path.as_str()?;
     let invalid =
-        |shown: i64, why: &str| Some(FieldError::invalid_printed(path, &shown.to_string(), why));
+        |count: i64, why: &str| Some(FieldError::invalid_printed(path, &count.to_string(), why));
     let value = match nested(object, path) {
         Ok(None) => return None,
         Ok(Some(value)) => value,

@@ -5,14 +5,15 @@ mod validation;
 use fakeserver_value::{
     edit::{each, remove, set_absent},
     names::subdomain_problems,
+    read::{items, text},
 };
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use crate::{
-    Accepted, Habits, Kind, MetadataRechecks, Validation,
+    AcceptedObject, Habits, Kind, MetadataRechecks, Validation,
     addresses::warn_of_ip,
-    table::cell::{Cells, UNSET, age, items, name, plain, some_of, text},
+    table::cell::{Cells, UNSET, age, name, plain, some_of},
 };
 
 const HOSTNAME: &str = "kubernetes.io/hostname";
@@ -37,14 +38,14 @@ pub static KIND: Kind = Kind::new("discovery.k8s.io", "endpointslices")
     .cells(cells);
 
 /// Warns of names instead of addresses in a new slice, and of addresses that are not canonical.
-fn warn(accepted: &Accepted<'_>, told: &mut Vec<String>) {
+fn warn(accepted: &AcceptedObject<'_>, warnings: &mut Vec<String>) {
     let slice = &accepted.object;
     if accepted.is_new && slice.at("addressType").text() == "FQDN" {
-        told.push("spec.addressType: FQDN endpoints are deprecated".to_owned());
+        warnings.push("spec.addressType: FQDN endpoints are deprecated".to_owned());
     }
     for endpoint in slice.at("endpoints").items() {
         for address in endpoint.at("addresses").items() {
-            warn_of_ip(&address, told);
+            warn_of_ip(&address, warnings);
         }
     }
 }
@@ -64,11 +65,15 @@ fn prepare_update(old: &Value, slice: &mut Value) {
         return;
     }
     let node = |endpoint: &Value| endpoint["deprecatedTopology"][HOSTNAME].clone();
-    let known: Vec<Value> = items(&old["endpoints"]).iter().map(node).collect();
+    let old_nodes: Vec<Value> = items(&old["endpoints"]).iter().map(node).collect();
     for endpoint in each(slice, "endpoints") {
         let name = node(endpoint);
         let is_valid = subdomain_problems(text(&name)).is_empty();
-        if endpoint["nodeName"].is_null() && !name.is_null() && known.contains(&name) && is_valid {
+        if endpoint["nodeName"].is_null()
+            && !name.is_null()
+            && old_nodes.contains(&name)
+            && is_valid
+        {
             endpoint["nodeName"] = name;
         }
         remove(endpoint, "deprecatedTopology");

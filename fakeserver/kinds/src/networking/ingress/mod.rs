@@ -2,13 +2,16 @@
 
 pub mod validation;
 
-use fakeserver_value::field::Field;
+use fakeserver_value::{
+    field::Field,
+    read::{items, text},
+};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use crate::{
-    Accepted, Habits, Kind, MetadataRechecks, Validation,
-    table::cell::{Cells, NONE, age, items, name, some_of, text, text_or},
+    AcceptedObject, Habits, Kind, MetadataRechecks, Validation,
+    table::cell::{Cells, NONE, age, name, some_of, text_or},
 };
 
 const INGRESS_CLASS: &str = "kubernetes.io/ingress.class";
@@ -29,16 +32,16 @@ pub static KIND: Kind = Kind::new("networking.k8s.io", "ingresses")
 
 // === Warnings ===
 
-pub fn warn(accepted: &Accepted<'_>, told: &mut Vec<String>) {
+pub fn warn(accepted: &AcceptedObject<'_>, warnings: &mut Vec<String>) {
     if accepted.is_new {
-        ingress(&accepted.object, told);
+        ingress(&accepted.object, warnings);
     }
 }
 
-fn ingress(ingress: &Field<'_>, told: &mut Vec<String>) {
+fn ingress(ingress: &Field<'_>, warnings: &mut Vec<String>) {
     let annotation = ingress.at("metadata").at("annotations").key(INGRESS_CLASS);
     if annotation.is_set() && !ingress.at("spec").at("ingressClassName").is_set() {
-        told.push(format!(
+        warnings.push(format!(
             "annotation {INGRESS_CLASS:?} is deprecated, please use 'spec.ingressClassName' instead"
         ));
     }

@@ -56,7 +56,7 @@ fn check_spec(spec: &Field<'_>, found: &mut Findings) {
     if rules.is_empty() && !backend.is_set() {
         found.invalid_as(
             spec,
-            rules.shown(),
+            rules.original(),
             "either `defaultBackend` or `rules` must be specified",
         );
     }

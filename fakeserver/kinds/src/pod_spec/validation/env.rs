@@ -8,7 +8,7 @@ use crate::{
     pod_spec::validation::volumes::check_no_backsteps,
 };
 
-/// Fields of a pod that a container may be told.
+/// Fields of a pod that environment variables may refer to.
 const POD_FIELDS: [&str; 9] = [
     "metadata.name",
     "metadata.namespace",
@@ -30,7 +30,7 @@ const KNOWN_FIELDS: [&str; 5] = [
     "status.nominatedNodeName",
 ];
 
-/// Resources of a container that it may be told.
+/// Resources of a container that environment variables may refer to.
 const RESOURCE_FIELDS: [&str; 6] = [
     "limits.cpu",
     "limits.ephemeral-storage",
@@ -189,7 +189,7 @@ pub(super) fn check_env_from(sources: &Field<'_>, found: &mut Findings) {
 }
 
 /// A field of a pod, by its path.
-pub(super) fn check_pod_field(reference: &Field<'_>, known: &[&str], found: &mut Findings) {
+pub(super) fn check_pod_field(reference: &Field<'_>, supported: &[&str], found: &mut Findings) {
     for name in ["apiVersion", "fieldPath"] {
         if !reference.at(name).has_text() {
             found.required(&reference.at(name), "");
@@ -217,8 +217,8 @@ pub(super) fn check_pod_field(reference: &Field<'_>, known: &[&str], found: &mut
             &field,
             &format!("error converting fieldPath: field label does not support subscript: {path}"),
         ),
-        None if known.contains(&path) => {}
-        None if is_field(path) => found.not_supported(&field, known),
+        None if supported.contains(&path) => {}
+        None if is_field(path) => found.not_supported(&field, supported),
         None => found.invalid(
             &field,
             &format!("error converting fieldPath: field label not supported: {path}"),
@@ -249,19 +249,19 @@ pub(super) fn check_resource_field(reference: &Field<'_>, is_file: bool, found: 
     if divisor.is_zero() {
         return;
     }
-    let shown = divisor.to_string();
+    let printed = divisor.to_string();
     let all = DIVISORS.join(", ");
     let (is_good, allowed, what) = match resource.text() {
-        "limits.cpu" | "requests.cpu" => (matches!(&*shown, "1m" | "1"), "1m and 1", "cpu"),
+        "limits.cpu" | "requests.cpu" => (matches!(&*printed, "1m" | "1"), "1m and 1", "cpu"),
         "limits.memory" | "requests.memory" => {
-            (DIVISORS.contains(&&*shown), all.as_str(), "memory")
+            (DIVISORS.contains(&&*printed), all.as_str(), "memory")
         }
         "limits.ephemeral-storage" | "requests.ephemeral-storage" => (
-            DIVISORS.contains(&&*shown),
+            DIVISORS.contains(&&*printed),
             all.as_str(),
             "local ephemeral storage",
         ),
-        text if of_pages(text) => (DIVISORS.contains(&&*shown), all.as_str(), "hugepages"),
+        text if of_pages(text) => (DIVISORS.contains(&&*printed), all.as_str(), "hugepages"),
         _ => return,
     };
     if !is_good {

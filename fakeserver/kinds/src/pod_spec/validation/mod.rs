@@ -18,8 +18,8 @@ use serde_json::Value;
 
 use crate::{
     formats::{
-        Selected, check_annotations, check_label, check_labels, check_qualified, check_subdomain,
-        selects,
+        SelectionResult, check_annotations, check_label, check_labels, check_qualified,
+        check_subdomain, selects,
     },
     pod_spec::validation::{
         containers::{Pod, check_all_containers},
@@ -67,7 +67,7 @@ pub fn check_described(template: &Field<'_>, found: &mut Findings) {
 /// The pods that a template makes must be among those that are counted.
 pub fn check_selected(selector: &Value, template: &Field<'_>, found: &mut Findings) {
     let labels = template.at("metadata").at("labels");
-    if selects(selector, labels.value()) == Selected::Differs {
+    if selects(selector, labels.value()) == SelectionResult::Differs {
         found.invalid(&labels, "`selector` does not match template `labels`");
     }
 }

@@ -17,7 +17,7 @@ const NOT_INLINE: &str = "may not be specified in the context of inline volumes"
 
 /// The object that has the spec of a volume.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Use<'a> {
+pub enum SpecHolder<'a> {
     /// A persistent volume of this name.
     Volume(&'a str),
     /// An attachment, which contains the volume.
@@ -25,8 +25,8 @@ pub enum Use<'a> {
 }
 
 /// Checks the spec of a volume.
-pub fn check_volume_spec(spec: &Field<'_>, of: Use<'_>, found: &mut Findings) {
-    let is_inline = of == Use::Attachment;
+pub fn check_volume_spec(spec: &Field<'_>, of: SpecHolder<'_>, found: &mut Findings) {
+    let is_inline = of == SpecHolder::Attachment;
     if is_inline {
         check_inline(spec, found);
     }
@@ -83,7 +83,7 @@ fn check_capacity(spec: &Field<'_>, found: &mut Findings) {
         found.required(&capacity, "");
     }
     if !capacity.key("storage").is_set() || capacity.len() > 1 {
-        found.not_supported_as(&capacity, capacity.shown(), &["storage"]);
+        found.not_supported_as(&capacity, capacity.original(), &["storage"]);
     }
     for (_, amount) in capacity.entries() {
         let value = quantity(amount.value());
@@ -98,10 +98,10 @@ fn check_capacity(spec: &Field<'_>, found: &mut Findings) {
 }
 
 /// Checks that there is one source, and not more.
-fn check_source(spec: &Field<'_>, of: Use<'_>, found: &mut Findings) {
+fn check_source(spec: &Field<'_>, of: SpecHolder<'_>, found: &mut Findings) {
     let name = match of {
-        Use::Volume(name) => name,
-        Use::Attachment => "",
+        SpecHolder::Volume(name) => name,
+        SpecHolder::Attachment => "",
     };
     let mut is_first = true;
     for kind in VOLUME_SOURCES {
@@ -118,7 +118,7 @@ fn check_source(spec: &Field<'_>, of: Use<'_>, found: &mut Findings) {
             continue;
         }
         is_first = false;
-        let has_nodes = spec.at("nodeAffinity").is_set() && of != Use::Attachment;
+        let has_nodes = spec.at("nodeAffinity").is_set() && of != SpecHolder::Attachment;
         if kind == "local" && !has_nodes {
             found.required(
                 &spec.at("nodeAffinity"),

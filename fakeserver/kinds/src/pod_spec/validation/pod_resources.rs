@@ -24,7 +24,7 @@ pub fn check_pod_resources(pod: &Pod<'_>, found: &mut Findings) {
         found.forbidden(&resources, "may not be set for a windows pod");
         return;
     }
-    if resources.at("claims").shown().is_array() {
+    if resources.at("claims").original().is_array() {
         found.forbidden(
             &resources.at("claims"),
             "claims may not be set for Resources at pod-level",

@@ -33,7 +33,7 @@ pub fn check_requirements(
     for (resource, amount) in requests.entries() {
         check_name(resource, &amount, found);
         check_resource_amount(resource, &amount, found);
-        let asked = quantity(amount.value());
+        let request = quantity(amount.value());
         let limit = limits.key(resource);
         let allowed = quantity(limit.value());
         if !limit.is_set() && !can_overcommit(resource) {
@@ -45,13 +45,13 @@ pub fn check_requirements(
         if !limit.is_set() {
             continue;
         }
-        let shown = json!(asked.to_string());
-        if asked != allowed && !can_overcommit(resource) {
+        let printed = json!(request.to_string());
+        if request != allowed && !can_overcommit(resource) {
             let why = format!("must be equal to {resource} limit of {allowed}");
-            found.invalid_as(&requests, &shown, &why);
-        } else if asked > allowed {
+            found.invalid_as(&requests, &printed, &why);
+        } else if request > allowed {
             let why = format!("must be less than or equal to {resource} limit of {allowed}");
-            found.invalid_as(&requests, &shown, &why);
+            found.invalid_as(&requests, &printed, &why);
         }
     }
     let has = |is_one: fn(&str) -> bool| {
@@ -82,20 +82,20 @@ fn check_claims(claim_names: &BTreeSet<&str>, claims: &Field<'_>, found: &mut Fi
                 found.duplicate_as(&claim, &json!(key));
             }
         } else {
-            let known = seen.iter().filter(|(claim, _)| *claim == name.text());
-            for _ in known {
+            let same = seen.iter().filter(|(claim, _)| *claim == name.text());
+            for _ in same {
                 found.duplicate_as(&claim, name.value());
             }
             seen.insert((name.text(), ""));
         }
         if !claim_names.contains(name.text()) {
-            let mut known = claim_names.iter().copied().collect::<Vec<_>>().join(", ");
-            if known.is_empty() {
-                " which is empty".clone_into(&mut known);
+            let mut names = claim_names.iter().copied().collect::<Vec<_>>().join(", ");
+            if names.is_empty() {
+                " which is empty".clone_into(&mut names);
             } else {
-                known.insert_str(0, ": ");
+                names.insert_str(0, ": ");
             }
-            let why = format!("must be one of the names in pod.spec.resourceClaims{known}");
+            let why = format!("must be one of the names in pod.spec.resourceClaims{names}");
             found.not_found_with(&claim, name.text(), &why);
         }
     }

@@ -387,7 +387,7 @@ mod tests {
     }
 
     #[test]
-    fn sources_of_volumes_say_more_than_those_of_pods() {
+    fn sources_of_persistent_volumes_have_more_fields() {
         let secret = json!({"volumeID": "v", "secretRef": {"name": "s"}});
         assert_eq!(findings("cinder", &secret, Holder::Pod), [""; 0]);
         assert_eq!(

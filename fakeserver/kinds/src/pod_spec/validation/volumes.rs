@@ -85,7 +85,7 @@ pub struct Volume<'a> {
 
 /// Checks all volumes, and returns those without findings.
 pub fn check_volumes<'a>(volumes: &Field<'a>, found: &mut Findings) -> Vec<Volume<'a>> {
-    let mut known: Vec<Volume<'a>> = Vec::new();
+    let mut valid: Vec<Volume<'a>> = Vec::new();
     for volume in volumes.items() {
         let name = volume.at("name");
         let before = found.count();
@@ -95,18 +95,18 @@ pub fn check_volumes<'a>(volumes: &Field<'a>, found: &mut Findings) -> Vec<Volum
         } else {
             found.required(&name, "");
         }
-        if known.iter().any(|known| known.name == name.text()) {
+        if valid.iter().any(|other| other.name == name.text()) {
             found.duplicate(&name);
         }
         if found.count() == before {
-            known.push(Volume {
+            valid.push(Volume {
                 name: name.text(),
                 is_claim: volume.at("persistentVolumeClaim").is_set()
                     || volume.at("ephemeral").is_set(),
             });
         }
     }
-    known
+    valid
 }
 
 fn check_source(volume: &Field<'_>, found: &mut Findings) {

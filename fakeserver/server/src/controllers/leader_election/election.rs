@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use fakeserver_kinds::{
     coordination::{self, OLDEST_EMULATION_VERSION},
-    table::{age, cell::text},
+    table::age,
 };
+use fakeserver_value::read::text;
 use jiff::Timestamp;
 use semver::Version;
 use serde_json::Value;

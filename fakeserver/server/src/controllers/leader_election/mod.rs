@@ -14,8 +14,8 @@ use std::{
 use fakeserver_kinds::{
     coordination::{lease, lease_candidate},
     core::namespace,
-    table::cell::text,
 };
+use fakeserver_value::read::text;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 

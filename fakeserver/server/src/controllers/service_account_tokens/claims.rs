@@ -1,6 +1,7 @@
 //! The claims of tokens in secrets.
 
-use fakeserver_kinds::{core::secret::LEGACY_ISSUER, table::cell::text};
+use fakeserver_kinds::core::secret::LEGACY_ISSUER;
+use fakeserver_value::read::text;
 use serde_json::{Value, json};
 
 /// Returns the claims of the token of a secret. It has no end.

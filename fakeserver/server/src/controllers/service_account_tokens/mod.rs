@@ -11,14 +11,11 @@ use std::{
     time::Duration,
 };
 
-use fakeserver_kinds::{
-    core::{
-        secret::{self, ACCOUNT_NAME, ACCOUNT_TOKEN, ACCOUNT_UID},
-        service_account,
-    },
-    table::cell::text,
+use fakeserver_kinds::core::{
+    secret::{self, ACCOUNT_NAME, ACCOUNT_TOKEN, ACCOUNT_UID},
+    service_account,
 };
-use fakeserver_value::schema::encode_base64;
+use fakeserver_value::{read::text, schema::encode_base64};
 use serde_json::{Value, json};
 
 use self::claims::claims;

@@ -1,6 +1,6 @@
 //! A create that an intermediary sends twice.
 
-use fakeserver_value::status::{Named, Status};
+use fakeserver_value::status::{NamedObject, Status};
 
 use crate::faults::{
     Answer, CatalogueEntry, Definition, Recovery, Replacement, RequestFacts, RequestVerdict, Target,
@@ -25,7 +25,7 @@ impl Definition for AlreadyExists {
 
     fn on_request(&self, request: &RequestFacts) -> Option<RequestVerdict> {
         let is_create = request.verb == "create" && request.subresource.is_none();
-        let object = Named {
+        let object = NamedObject {
             name: "",
             ..request.named()
         };

@@ -4,7 +4,7 @@ use axum::Router;
 use fakeserver_kinds::{
     Kind,
     apiregistration::{
-        availability::{self, Availability, Place},
+        availability::{self, Availability, ServiceAddress},
         remote::{RemoteApi, ServiceReference},
     },
     core::{endpoints, pod, service},
@@ -102,16 +102,16 @@ impl ServiceEndpoints {
 }
 
 /// Returns the address of a place, if a connection can reach it.
-fn locate(backend: &Backend, namespace: &str, place: Place) -> Result<Address, String> {
+fn locate(backend: &Backend, namespace: &str, place: ServiceAddress) -> Result<Address, String> {
     let name = match place {
-        Place::Host { host, port } => {
+        ServiceAddress::Host { host, port } => {
             return Ok(Address::Socket {
                 host,
                 port,
                 is_tls: true,
             });
         }
-        Place::Pod(name) => name,
+        ServiceAddress::Pod(name) => name,
     };
     let key = ObjectKey::new(pod::KIND.storage().clone(), Some(namespace), &name);
     let pod = backend.storage.view(|view| view.get(&key).cloned());

@@ -184,7 +184,7 @@ impl AuditedRequest {
         }
         drop(request);
         // At the end: admission annotates while the request is served.
-        let annotations = self.annotations.told(level >= Level::Request);
+        let annotations = self.annotations.logged(level >= Level::Request);
         self.event.annotate_all(annotations);
         let status = self.status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         self.event.take_status(status, response.as_ref());

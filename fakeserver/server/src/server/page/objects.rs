@@ -136,7 +136,7 @@ impl Table {
 /// Returns the object for table cells: the stored form for built-in kinds.
 fn printed(resource: &ResourceType, object: &StoredObject) -> Value {
     if resource.rules.as_custom().is_some() {
-        return resource.shown(object.to_value());
+        return resource.to_served(object.to_value());
     }
     let mut value = without_managed_fields(&object.json());
     value["kind"] = json!(&*resource.kind);
@@ -162,7 +162,7 @@ impl OpenObject {
         );
         let mut value = object
             .zip(resource)
-            .map(|(object, resource)| resource.shown(object.to_value()));
+            .map(|(object, resource)| resource.to_served(object.to_value()));
         let managers = value.as_mut().and_then(|value| {
             let metadata = value["metadata"].as_object_mut()?;
             metadata.remove("managedFields")

@@ -4,7 +4,7 @@ use axum::response::Response;
 use fakeserver_kinds::core::pod;
 use fakeserver_value::{
     resource::GroupVersionKind,
-    status::{FieldError, Named, Status, Success},
+    status::{FieldError, NamedObject, Status, Success},
 };
 use http::StatusCode;
 use serde_json::{Value, json};
@@ -52,7 +52,7 @@ pub(super) async fn create(
         let binding = admit(attempt, &request.target, author, &kind, binding.clone())?;
         let node = check_target(&binding)?;
         let stored = attempt.get(&key).ok_or_else(|| {
-            Status::not_found(Named {
+            Status::not_found(NamedObject {
                 resource: "pods",
                 group: "",
                 name,
@@ -117,7 +117,7 @@ fn check_assignable(pod: &Value, name: &str) -> Result<(), Status> {
     } else {
         return Ok(());
     };
-    let named = Named {
+    let named = NamedObject {
         resource: "pods/binding",
         group: "",
         name,

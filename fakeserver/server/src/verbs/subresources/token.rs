@@ -10,7 +10,7 @@ use fakeserver_kinds::{
 use fakeserver_value::{
     edit::set,
     resource::GroupVersionKind,
-    status::{FieldError, Named, Status},
+    status::{FieldError, NamedObject, Status},
 };
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
@@ -101,7 +101,7 @@ fn complete(api: &Api, target: &Target, token_request: &mut Value) -> Result<(),
         .ok_or_else(|| Status::not_found(target.named(target.name())))?;
     set(metadata, "uid", json!(account.uid()));
     if metadata["uid"] != account.uid() {
-        let named = Named {
+        let named = NamedObject {
             resource: KIND,
             group: GROUP,
             name: target.name(),
@@ -220,7 +220,7 @@ fn bind(
     let name = text("name");
     let key = ObjectKey::new(kind.storage().clone(), namespace, name);
     let found = stored(api, &key).ok_or_else(|| {
-        Status::not_found(Named {
+        Status::not_found(NamedObject {
             resource: kind.storage().resource(),
             group,
             name,
@@ -239,7 +239,7 @@ fn bind(
     }
     let uid = text("uid");
     if !uid.is_empty() && uid != found.uid() {
-        let named = Named {
+        let named = NamedObject {
             resource: text("kind"),
             group,
             name,

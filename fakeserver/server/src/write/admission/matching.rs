@@ -3,7 +3,7 @@
 use fakeserver_value::{
     object::selectors::{LabelSelector, print_label_selector},
     resource::GroupVersionKind,
-    status::{Named, Status},
+    status::{NamedObject, Status},
 };
 use serde_json::{Value, json};
 
@@ -135,7 +135,7 @@ impl Criteria {
         let labels = match own {
             Some(namespace) => labels_of(namespace),
             None => attributes.namespace_labels.clone().ok_or_else(|| {
-                Status::not_found(Named {
+                Status::not_found(NamedObject {
                     resource: "namespaces",
                     group: "",
                     name: &attributes.namespace,

@@ -6,7 +6,7 @@ use fakeserver_kinds::{
     admission::match_conditions::{Conditions, Match},
     client_config::ClientConfig,
 };
-use fakeserver_value::status::{Named, Status};
+use fakeserver_value::status::{NamedObject, Status};
 use serde_json::Value;
 
 use super::{Attributes, Criteria, Invocation, review::cel_request};
@@ -101,7 +101,7 @@ impl Webhook {
             Match::No => Ok(false),
             Match::Unknown(_) if self.ignores_failure => Ok(false),
             Match::Unknown(why) => {
-                let named = Named {
+                let named = NamedObject {
                     resource: &attributes.resource.plural,
                     group: &attributes.resource.group,
                     name: &attributes.name,

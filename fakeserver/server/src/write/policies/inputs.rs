@@ -7,7 +7,7 @@ use std::{
 };
 
 use fakeserver_cel::{
-    Authorize, Check, Failure, Known as KnownValues, Value as CelValue, Variables, authorizer,
+    Authorize, Check, Failure, KnownVariables as KnownValues, Value as CelValue, Variables, authorizer,
     from_json, request_resource,
 };
 use fakeserver_kinds::{

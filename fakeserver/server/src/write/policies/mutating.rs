@@ -6,7 +6,7 @@ use fakeserver_kinds::admission::match_conditions::Match;
 use fakeserver_value::{
     managed_fields::described,
     resource::GroupVersionKind,
-    status::{Cause, Named, Status},
+    status::{Cause, NamedObject, Status},
 };
 use serde_json::Value;
 
@@ -135,7 +135,7 @@ fn request_variables(
 }
 
 /// Returns the answer to a write that policies fail on.
-fn rejection(named: Named<'_>, problems: Vec<(String, &'static str)>) -> Option<Status> {
+fn rejection(named: NamedObject<'_>, problems: Vec<(String, &'static str)>) -> Option<Status> {
     let causes = problems
         .iter()
         .map(|(message, _)| Cause::new("", message))

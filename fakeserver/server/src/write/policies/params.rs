@@ -68,7 +68,7 @@ pub(super) fn params(
     }
     Ok(found
         .iter()
-        .map(|object| Some(resource.shown(object.to_value())))
+        .map(|object| Some(resource.to_served(object.to_value())))
         .collect())
 }
 

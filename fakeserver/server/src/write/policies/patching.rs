@@ -1,9 +1,9 @@
 //! Patches that expressions make: apply configurations and lists of JSON patch operations.
 
-use fakeserver_cel::{Constructed, Value as CelValue, as_constructed, to_json};
+use fakeserver_cel::{ConstructedObject, Value as CelValue, as_constructed, to_json};
 use fakeserver_value::{
     apply::merge,
-    managed_fields::{Described, check_typed},
+    managed_fields::{KindDescription, check_typed},
     patch::{apply_operation, failure},
     schema::{ListType, Schema},
 };
@@ -15,7 +15,7 @@ use super::typed_names::type_name_problems;
 pub(super) fn apply_configuration(
     object: &Value,
     made: &CelValue,
-    described: Described<'_>,
+    described: KindDescription<'_>,
 ) -> Result<Value, String> {
     let made =
         as_constructed(made).ok_or("unsupported return type from ApplyConfiguration expression")?;
@@ -98,7 +98,7 @@ pub(super) fn apply_operations(object: &Value, made: &CelValue) -> Result<Value,
     Ok(patched)
 }
 
-fn as_json(operation: &Constructed) -> Result<Value, String> {
+fn as_json(operation: &ConstructedObject) -> Result<Value, String> {
     let mut made = json!({});
     for (name, value) in &operation.fields {
         if let Some(why) = as_constructed(value).and_then(type_name_problems) {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use fakeserver_cel::Program;
-use fakeserver_kinds::{admission::match_conditions::Conditions, expression::Declared};
+use fakeserver_kinds::{admission::match_conditions::Conditions, expression::DeclaredVariables};
 use fakeserver_value::object::selectors::{LabelSelector, print_label_selector};
 use serde_json::Value;
 
@@ -103,7 +103,7 @@ impl Policy {
         let param_kind = kind
             .is_object()
             .then(|| (text(&kind["apiVersion"]), text(&kind["kind"])));
-        let mut declared = Declared::new(param_kind.is_some()).with_variables();
+        let mut declared = DeclaredVariables::new(param_kind.is_some()).with_variables();
         let variables = items(&spec["variables"]).map(|variable| {
             let name = text(&variable["name"]);
             let compiled = declared.add_variable(&name, &text(&variable["expression"]));
@@ -135,7 +135,7 @@ impl Policy {
 // === impl Validation ===
 
 impl Validation {
-    fn compile(validation: &Value, declared: &Declared) -> Self {
+    fn compile(validation: &Value, declared: &DeclaredVariables) -> Self {
         let expression = text(&validation["expression"]);
         let message = text(&validation["messageExpression"]);
         let of_message = declared.clone().without_authorizer();
@@ -153,7 +153,7 @@ impl Validation {
 // === impl Annotation ===
 
 impl Annotation {
-    fn compile(annotation: &Value, declared: &Declared) -> Self {
+    fn compile(annotation: &Value, declared: &DeclaredVariables) -> Self {
         let expression = text(&annotation["valueExpression"]);
         Self {
             key: text(&annotation["key"]),
@@ -166,7 +166,7 @@ impl Annotation {
 // === impl Mutation ===
 
 impl Mutation {
-    fn compile(mutation: &Value, declared: &Declared) -> Self {
+    fn compile(mutation: &Value, declared: &DeclaredVariables) -> Self {
         let is_json_patch = mutation["patchType"] == "JSONPatch";
         let (field, result) = if is_json_patch {
             ("jsonPatch", "list(JSONPatch)")

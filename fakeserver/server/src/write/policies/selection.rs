@@ -1,6 +1,6 @@
 //! The policies and bindings that a write concerns.
 
-use fakeserver_value::status::{Named, Status};
+use fakeserver_value::status::{NamedObject, Status};
 use serde_json::Value;
 
 use super::{
@@ -120,7 +120,7 @@ pub(super) fn check_namespace(
     if is_of_cluster || attempt.get(&namespace_key(name)).is_some() {
         return Ok(());
     }
-    Err(Status::not_found(Named {
+    Err(Status::not_found(NamedObject {
         resource: "namespaces",
         group: "",
         name,

@@ -1,15 +1,15 @@
 //! The check that constructed objects have the types of the fields in which they stand.
 
-use fakeserver_cel::{Constructed, Value as CelValue, as_constructed};
+use fakeserver_cel::{ConstructedObject, Value as CelValue, as_constructed};
 
 /// Returns what is wrong with the names of the types in a constructed object, one problem a line.
-pub(super) fn type_name_problems(object: &Constructed) -> Option<String> {
+pub(super) fn type_name_problems(object: &ConstructedObject) -> Option<String> {
     let mut problems = Vec::new();
     visit_object(object, &object.type_name, &mut problems);
     (!problems.is_empty()).then(|| problems.join("\n"))
 }
 
-fn visit_object(object: &Constructed, expected: &str, problems: &mut Vec<String>) {
+fn visit_object(object: &ConstructedObject, expected: &str, problems: &mut Vec<String>) {
     if object.type_name != expected {
         problems.push(format!(
             "unexpected type name {:?}, expected {expected:?}, which matches field name path from root Object type",

@@ -26,7 +26,7 @@ use fakeserver_kinds::{
     Kind, ResourceType,
     core::{node, pod},
 };
-use fakeserver_value::status::{Named, Status};
+use fakeserver_value::status::{NamedObject, Status};
 use serde_json::Value;
 
 use self::resource_quota::TransactionView;
@@ -80,7 +80,7 @@ pub fn complete_priority(
     if !backend.steps.has(&priority::STEP) {
         return Ok(());
     }
-    let named = Named {
+    let named = NamedObject {
         resource: "pods",
         group: "",
         name,
@@ -103,7 +103,7 @@ pub fn admit_created(
 ) -> Result<(), Status> {
     let namespace = key.namespace();
     let refused = |why: String| {
-        let named = Named {
+        let named = NamedObject {
             resource: &resource.plural,
             group: &resource.group,
             name: key.name(),

@@ -1,7 +1,7 @@
 //! `NamespaceLifecycle`: nothing is created in a namespace that is missing or terminating, and some namespaces stay.
 
 use fakeserver_kinds::{authorization::local_subject_access_review, core::namespace};
-use fakeserver_value::status::{Cause, Named, Status};
+use fakeserver_value::status::{Cause, NamedObject, Status};
 use serde::{Deserialize, de::IgnoredAny};
 
 use crate::{
@@ -39,10 +39,10 @@ pub fn key(name: &str) -> ObjectKey {
 fn check_accepts(
     attempt: &Attempt<'_, '_>,
     namespace: &str,
-    object: Named<'_>,
+    object: NamedObject<'_>,
 ) -> Result<(), Status> {
     let Some(found) = attempt.get(&key(namespace)) else {
-        return Err(Status::not_found(Named {
+        return Err(Status::not_found(NamedObject {
             resource: "namespaces",
             group: "",
             name: namespace,
@@ -77,7 +77,7 @@ fn is_deleted(namespace: &StoredObject) -> bool {
     metadata.deletion_timestamp.is_some()
 }
 
-fn check_mortal(namespace: Named<'_>) -> Result<(), Status> {
+fn check_mortal(namespace: NamedObject<'_>) -> Result<(), Status> {
     if IMMORTAL.contains(&namespace.name) {
         return Err(Status::forbidden(
             namespace,

@@ -1,7 +1,7 @@
 //! `Priority`: a pod has the priority and the preemption policy of its class.
 
 use fakeserver_kinds::{core::pod, scheduling::priority_class};
-use fakeserver_value::status::{Named, Status};
+use fakeserver_value::status::{NamedObject, Status};
 use memchr::memmem;
 use serde_json::{Value, json};
 
@@ -87,7 +87,7 @@ pub(super) fn set_default(spec: &mut Value) {
 /// Sets the priority of the pod's class, or of the class for pods without one.
 pub(super) fn set_from_class(
     tx: &Transaction<'_>,
-    pod: Named<'_>,
+    pod: NamedObject<'_>,
     spec: &mut Value,
 ) -> Result<(), Status> {
     let name = spec["priorityClassName"].as_str().unwrap_or_default();
@@ -122,7 +122,7 @@ pub(super) fn set_from_class(
 
 /// Sets a field that only this plugin sets. A client may give no other value.
 fn set_computed(
-    pod: Named<'_>,
+    pod: NamedObject<'_>,
     spec: &mut Value,
     field: &str,
     computed: &Value,

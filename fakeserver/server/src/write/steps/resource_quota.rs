@@ -8,7 +8,7 @@ use fakeserver_kinds::{
     Kind, ResourceType,
     core::{persistent_volume_claim, pod, resource_quota, service},
     resource::resource_claim,
-    usage::{Amounts, Change, Evaluator, Quota, Surroundings, charge, is_terminating},
+    usage::{Amounts, Change, Evaluator, Quota, UsageContext, charge, is_terminating},
 };
 use fakeserver_value::{
     managed_fields::{self, Manager, described},
@@ -136,7 +136,7 @@ fn with_usage(quota: &Value, used: &Amounts, now: &str) -> Value {
 
 // === impl TransactionView ===
 
-impl Surroundings for TransactionView<'_, '_> {
+impl UsageContext for TransactionView<'_, '_> {
     fn now(&self) -> Timestamp {
         self.now
     }

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::{Applied, How, LATER, by, by_force, deployment};
+use super::{AppliedObject, ApplyOptions, LATER, by, by_force, deployment};
 use crate::{
     apply::owned::owned,
     managed_fields::{FieldSet, cut_unowned, described},
@@ -80,8 +80,8 @@ fn any_history() -> impl Strategy<Value = Vec<(&'static str, Value)>> {
 }
 
 /// Plays a history, by force.
-fn played(history: &[(&str, Value)]) -> Applied {
-    let mut applied = Applied::default();
+fn played(history: &[(&str, Value)]) -> AppliedObject {
+    let mut applied = AppliedObject::default();
     for (manager, config) in history {
         applied.apply(by_force(manager), config).unwrap();
     }
@@ -132,13 +132,13 @@ proptest! {
         let mut applied = played(&history);
         let (manager, config) = history.last().unwrap();
         let before = applied.object.clone();
-        let again = How { now: LATER, ..by(manager) };
+        let again = ApplyOptions { now: LATER, ..by(manager) };
         applied.apply(again, config).unwrap();
         prop_assert_eq!(applied.object, before);
     }
 
     #[test]
-    fn every_field_is_somebodys(history in any_history()) {
+    fn every_field_has_an_owner(history in any_history()) {
         let applied = played(&history);
         let object = applied.object.as_ref().unwrap();
         let zero = fields(described("apps/v1", "Deployment").zero);
@@ -154,7 +154,7 @@ proptest! {
     }
 
     #[test]
-    fn nothing_is_somebodys_that_is_not_there(history in any_history()) {
+    fn owned_fields_exist(history in any_history()) {
         let applied = played(&history);
         let present = fields(applied.object.as_ref().unwrap());
         let owners = applied.owners();
@@ -171,13 +171,13 @@ proptest! {
         for manager in MANAGERS {
             applied.apply(by(manager), &nothing()).unwrap();
         }
-        let mut never = Applied::default();
+        let mut never = AppliedObject::default();
         never.apply(by("nobody"), &nothing()).unwrap();
         prop_assert_eq!(applied.object, never.object);
     }
 
     #[test]
-    fn force_takes_what_changes(history in any_history(), config in any_config()) {
+    fn force_takes_changed_fields(history in any_history(), config in any_config()) {
         let mut applied = played(&history);
         let before = applied.clone();
         applied.apply(by_force("taker"), &config).unwrap();
@@ -209,7 +209,7 @@ proptest! {
         two["metadata"] = json!({"name": "d", "annotations": two["metadata"]["labels"]});
         two.pointer_mut("/spec").and_then(|spec| spec.as_object_mut()?.remove("selector"));
         let play = |configs: [(&str, &Value); 2]| {
-            let mut applied = Applied::default();
+            let mut applied = AppliedObject::default();
             for (manager, config) in configs {
                 applied.apply(by(manager), config).unwrap();
             }
@@ -218,7 +218,7 @@ proptest! {
         let there = play([("one", &one), ("two", &two)]);
         let back = play([("two", &two), ("one", &one)]);
         prop_assert_eq!(there.owners(), back.owners());
-        let spec = |applied: &Applied| sorted(&applied.object.as_ref().unwrap()["spec"]);
+        let spec = |applied: &AppliedObject| sorted(&applied.object.as_ref().unwrap()["spec"]);
         prop_assert_eq!(spec(&there), spec(&back));
     }
 }

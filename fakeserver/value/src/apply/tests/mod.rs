@@ -16,23 +16,23 @@ use crate::{
 pub(super) const NOW: &str = "2026-01-01T00:00:00Z";
 pub(super) const LATER: &str = "2026-01-01T00:01:00Z";
 
-/// An object, and what has been applied to it.
+/// An object to which configurations are applied.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Applied {
+pub(super) struct AppliedObject {
     pub(super) object: Option<Value>,
 }
 
 /// The options of an apply.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct How<'a> {
+pub(super) struct ApplyOptions<'a> {
     pub(super) manager: &'a str,
     pub(super) subresource: &'a str,
     pub(super) is_forced: bool,
     pub(super) now: &'a str,
 }
 
-pub(super) fn by(manager: &str) -> How<'_> {
-    How {
+pub(super) fn by(manager: &str) -> ApplyOptions<'_> {
+    ApplyOptions {
         manager,
         subresource: "",
         is_forced: false,
@@ -40,17 +40,21 @@ pub(super) fn by(manager: &str) -> How<'_> {
     }
 }
 
-pub(super) fn by_force(manager: &str) -> How<'_> {
-    How {
+pub(super) fn by_force(manager: &str) -> ApplyOptions<'_> {
+    ApplyOptions {
         is_forced: true,
         ..by(manager)
     }
 }
 
-// === impl Applied ===
+// === impl AppliedObject ===
 
-impl Applied {
-    pub(super) fn apply(&mut self, how: How<'_>, config: &Value) -> Result<&Value, ApplyError> {
+impl AppliedObject {
+    pub(super) fn apply(
+        &mut self,
+        how: ApplyOptions<'_>,
+        config: &Value,
+    ) -> Result<&Value, ApplyError> {
         let text = |field: &str| config[field].as_str().unwrap_or_default();
         let described = described(text("apiVersion"), text("kind"));
         let applier = Applier {

@@ -48,6 +48,6 @@ fn an_item_that_is_there_twice_is_placed_once() {
     check("aa", "a", "a");
     check("aac", "ax", "axc");
     check("aba", "a", "ab");
-    // What the configuration does not name stays as it is.
+    // Items that the configuration does not name stay unchanged.
     check("aab", "b", "aab");
 }

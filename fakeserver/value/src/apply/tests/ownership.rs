@@ -2,12 +2,12 @@
 
 use serde_json::json;
 
-use super::{Applied, How, LATER, by, by_force, config_map, containers, deployment};
+use super::{AppliedObject, ApplyOptions, LATER, by, by_force, config_map, containers, deployment};
 use crate::managed_fields::{Manager, described, record_update};
 
 #[test]
-fn who_applies_owns_leaves_and_items() {
-    let mut applied = Applied::default();
+fn an_applier_owns_leaves_and_items() {
+    let mut applied = AppliedObject::default();
     let config = json!({
         "apiVersion": "apps/v1", "kind": "Deployment",
         "metadata": {"name": "d", "labels": {"a": "b"}, "finalizers": ["example.com/f"]},
@@ -48,8 +48,8 @@ fn who_applies_owns_leaves_and_items() {
 }
 
 #[test]
-fn what_others_own_is_a_conflict_unless_it_stays_as_it_is() {
-    let mut applied = Applied::default();
+fn changing_fields_of_others_conflicts_unless_the_value_is_equal() {
+    let mut applied = AppliedObject::default();
     applied
         .apply(by("one"), &config_map(&json!({"k": "1", "l": "1"})))
         .unwrap();
@@ -89,7 +89,7 @@ fn a_conflict_names_version_and_subresource() {
     };
     object["metadata"]["uid"] = json!("u");
     record_update(None, &mut object, schema, &manager, LATER);
-    let mut applied = Applied {
+    let mut applied = AppliedObject {
         object: Some(object),
     };
     let error = applied
@@ -102,8 +102,8 @@ fn a_conflict_names_version_and_subresource() {
 }
 
 #[test]
-fn what_is_given_up_goes_unless_somebody_owns_it() {
-    let mut applied = Applied::default();
+fn fields_given_up_are_removed_unless_another_manager_owns_them() {
+    let mut applied = AppliedObject::default();
     applied
         .apply(
             by("one"),
@@ -123,11 +123,11 @@ fn what_is_given_up_goes_unless_somebody_owns_it() {
 }
 
 #[test]
-fn an_item_goes_with_what_nobody_owns_in_it() {
-    let mut applied = Applied::default();
+fn a_removed_item_takes_its_unowned_fields_along() {
+    let mut applied = AppliedObject::default();
     let both = json!([{"name": "a", "image": "1"}, {"name": "b", "image": "1"}]);
     applied.apply(by("one"), &deployment(&both)).unwrap();
-    // As defaults are: in the object, without an owner.
+    // Like a default, this field is in the object without an owner.
     let object = applied.object.as_mut().unwrap();
     for at in [0, 1] {
         object["spec"]["template"]["spec"]["containers"][at]["imagePullPolicy"] = json!("Always");
@@ -142,8 +142,8 @@ fn an_item_goes_with_what_nobody_owns_in_it() {
 }
 
 #[test]
-fn an_item_that_somebody_owns_keeps_what_nobody_owns() {
-    let mut applied = Applied::default();
+fn an_owned_item_keeps_its_unowned_fields() {
+    let mut applied = AppliedObject::default();
     let both = json!([{"name": "a", "image": "1"}, {"name": "b", "image": "1"}]);
     applied.apply(by("one"), &deployment(&both)).unwrap();
     let env = json!([{"name": "b", "env": [{"name": "X", "value": "1"}]}]);
@@ -163,7 +163,7 @@ fn an_item_that_somebody_owns_keeps_what_nobody_owns() {
 
 #[test]
 fn an_atomic_list_has_one_owner() {
-    let mut applied = Applied::default();
+    let mut applied = AppliedObject::default();
     let args = |args: &[&str]| deployment(&json!([{"name": "c", "args": args}]));
     applied.apply(by("one"), &args(&["a", "b"])).unwrap();
     let error = applied.clone().apply(by("two"), &args(&["a"])).unwrap_err();
@@ -183,7 +183,7 @@ fn a_set_has_an_owner_for_each_item() {
             "metadata": {"name": "a", "finalizers": finalizers},
         })
     };
-    let mut applied = Applied::default();
+    let mut applied = AppliedObject::default();
     applied
         .apply(by("one"), &finalizers(&["x.io/1", "x.io/2"]))
         .unwrap();
@@ -203,20 +203,20 @@ fn a_set_has_an_owner_for_each_item() {
 
 #[test]
 fn the_time_changes_with_the_object() {
-    let mut applied = Applied::default();
+    let mut applied = AppliedObject::default();
     let config = config_map(&json!({"k": "1"}));
-    let later = |manager| How {
+    let later = |manager| ApplyOptions {
         now: LATER,
         ..by(manager)
     };
-    let time = |applied: &Applied, at: usize| {
+    let time = |applied: &AppliedObject, at: usize| {
         applied.object.as_ref().unwrap()["metadata"]["managedFields"][at]["time"].clone()
     };
     applied.apply(by("one"), &config).unwrap();
     let before = applied.object.clone();
     applied.apply(later("one"), &config).unwrap();
     assert_eq!(applied.object, before);
-    // Who comes to own what is there already changes nothing, and has no time.
+    // A manager that becomes the owner of an unchanged field changes nothing, and its entry has no time.
     applied.apply(later("two"), &config).unwrap();
     assert_eq!(time(&applied, 0), json!(null));
     let changed = config_map(&json!({"k": "1", "l": "1"}));
@@ -230,11 +230,11 @@ fn each_subresource_is_applied_by_itself() {
         "apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "d"},
         "status": {"replicas": 3},
     });
-    let mut applied = Applied::default();
+    let mut applied = AppliedObject::default();
     applied
         .apply(by("one"), &deployment(&json!([{"name": "c"}])))
         .unwrap();
-    let how = How {
+    let how = ApplyOptions {
         subresource: "status",
         ..by("one")
     };
@@ -250,10 +250,10 @@ fn each_subresource_is_applied_by_itself() {
 }
 
 #[test]
-fn what_was_there_before_the_first_apply_has_an_owner_then() {
+fn fields_before_the_first_apply_get_an_owner() {
     let mut object = config_map(&json!({"k": "1"}));
     object["metadata"]["uid"] = json!("u");
-    let mut applied = Applied {
+    let mut applied = AppliedObject {
         object: Some(object),
     };
     applied
@@ -275,7 +275,7 @@ fn a_kind_without_a_schema_merges_by_the_shape_of_values() {
             "apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": "w"}, "spec": spec,
         })
     };
-    let mut applied = Applied::default();
+    let mut applied = AppliedObject::default();
     applied
         .apply(
             by("one"),
@@ -306,7 +306,7 @@ fn a_kind_without_a_schema_merges_by_the_shape_of_values() {
 }
 
 #[test]
-fn kubectl_goes_on_where_it_applied_by_itself() {
+fn kubectl_takes_over_its_client_side_apply() {
     let applied_by_client = config_map(&json!({"k": "1"}));
     let mut object = config_map(&json!({"k": "1", "other": "1"}));
     object["metadata"]["uid"] = json!("u");
@@ -325,7 +325,7 @@ fn kubectl_goes_on_where_it_applied_by_itself() {
         &manager,
         LATER,
     );
-    let live = Applied {
+    let live = AppliedObject {
         object: Some(object),
     };
     let wanted = config_map(&json!({"k": "2"}));

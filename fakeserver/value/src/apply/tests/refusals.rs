@@ -2,18 +2,18 @@
 
 use serde_json::{Value, json};
 
-use super::{Applied, by, deployment};
-use crate::{managed_fields::check_typed, schema::Schemas};
+use super::{AppliedObject, by, deployment};
+use crate::{managed_fields::check_typed, read::text, schema::Schemas};
 
 #[track_caller]
 fn check(config: &Value, error: &str) {
-    let found = Applied::default().apply(by("m"), config).unwrap_err();
+    let found = AppliedObject::default().apply(by("m"), config).unwrap_err();
     assert_eq!(found.to_string(), error);
 }
 
 #[track_caller]
 fn check_untyped(config: &Value, why: &str) {
-    let name = config["metadata"]["name"].as_str().unwrap_or_default();
+    let name = text(&config["metadata"]["name"]);
     let (version, kind) = (&config["apiVersion"], &config["kind"]);
     let slash = if version == "v1" { "/" } else { "" };
     check(
@@ -33,11 +33,11 @@ fn managers_are_the_servers() {
         "metadata.managedFields must be nil",
     );
     let silent = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a", "managedFields": null}});
-    assert!(Applied::default().apply(by("m"), &silent).is_ok());
+    assert!(AppliedObject::default().apply(by("m"), &silent).is_ok());
 }
 
 #[test]
-fn what_does_not_fit_its_schema() {
+fn configurations_that_do_not_fit_the_schema() {
     let config_map = |rest: Value| {
         let mut config =
             json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}});
@@ -73,7 +73,7 @@ fn what_does_not_fit_its_schema() {
 }
 
 #[test]
-fn items_that_cannot_be_told_apart() {
+fn items_with_equal_keys() {
     let at = ".spec.template.spec.containers";
     for (containers, why) in [
         (json!({}), format!("{at}: expected list, got &{{map[]}}")),
@@ -108,14 +108,14 @@ fn items_that_cannot_be_told_apart() {
 }
 
 #[test]
-fn what_may_be_of_several_types() {
+fn fields_of_several_types() {
     let config = deployment(&json!([{
         "name": "c",
         "resources": {"limits": {"cpu": 1, "memory": "1Gi"}},
         "readinessProbe": {"httpGet": {"port": "http"}},
         "livenessProbe": {"httpGet": {"port": 80}},
     }]));
-    assert!(Applied::default().apply(by("m"), &config).is_ok());
+    assert!(AppliedObject::default().apply(by("m"), &config).is_ok());
 }
 
 #[test]

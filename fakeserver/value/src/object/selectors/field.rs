@@ -20,7 +20,7 @@ struct Requirement {
 // === impl FieldSelector ===
 
 impl FieldSelector {
-    /// Parses the text of a `fieldSelector` parameter. `supported` tells which fields the type has; its error says so
+    /// Parses the text of a `fieldSelector` parameter. `supported` decides which fields the type has; its error is returned
     /// in the type's own words.
     pub fn parse(
         text: &str,

@@ -141,7 +141,7 @@ fn bad_field_selectors_are_refused_in_the_words_of_the_api() {
 
 proptest! {
     #[test]
-    fn a_label_selector_is_what_it_prints(text in "[a-c!=<>(), ]{0,24}") {
+    fn label_selectors_survive_a_round_trip(text in "[a-c!=<>(), ]{0,24}") {
         if let Ok(selector) = LabelSelector::parse(&text) {
             let printed = selector.to_string();
             prop_assert_eq!(LabelSelector::parse(&printed), Ok(selector), "{}", printed);
@@ -149,7 +149,7 @@ proptest! {
     }
 
     #[test]
-    fn a_field_selector_is_what_it_prints(text in "[a-c!=\\\\,]{0,24}") {
+    fn field_selectors_survive_a_round_trip(text in "[a-c!=\\\\,]{0,24}") {
         let parse = |text: &str| FieldSelector::parse(text, |_| Ok(()));
         if let Ok(selector) = parse(&text) {
             let printed = selector.to_string();

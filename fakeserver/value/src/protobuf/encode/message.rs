@@ -7,7 +7,7 @@ use serde::{
 use serde_json::value::RawValue;
 
 use super::{
-    Encoder, Name, Part,
+    Encoder, FieldSpan, Name,
     field::{FieldPart, FieldSeed},
     form::FormSeed,
 };
@@ -95,13 +95,13 @@ impl<'de> Visitor<'de> for MessageSeed<'_> {
             }
             let bytes = from..encoder.out.len();
             // The last one of a name counts.
-            let known = &mut encoder.parts[began.part..];
-            match known
+            let spans = &mut encoder.parts[began.part..];
+            match spans
                 .iter_mut()
                 .find(|part| std::ptr::eq(part.field, field))
             {
                 Some(part) => part.bytes = bytes,
-                None => encoder.parts.push(Part { field, bytes }),
+                None => encoder.parts.push(FieldSpan { field, bytes }),
             }
         }
         encoder.order(id, began, number);

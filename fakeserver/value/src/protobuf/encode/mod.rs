@@ -39,21 +39,21 @@ pub(super) struct Encoder {
     /// The message that is being written, behind those in which it stands.
     out: Vec<u8>,
     /// The fields of these messages, in the order in which they came.
-    parts: Vec<Part>,
+    parts: Vec<FieldSpan>,
     /// The message that is being put in order.
     ordered: Vec<u8>,
     refusal: Option<Refusal>,
 }
 
 /// A field that was written.
-struct Part {
+struct FieldSpan {
     field: &'static Field,
     bytes: Range<usize>,
 }
 
-/// The place at which a message begins.
+/// The position at which a message begins.
 #[derive(Clone, Copy)]
-struct Began {
+struct MessageStart {
     byte: usize,
     part: usize,
 }
@@ -115,7 +115,7 @@ impl Encoder {
         })
     }
 
-    /// Notes what was expected, and returns an error that says nothing.
+    /// Notes the expected type, and returns an error without a message.
     fn refuse<E: Error>(&mut self, expected: &'static str) -> E {
         self.refusal = Some(Refusal::Expected(expected));
         E::custom("")
@@ -133,7 +133,7 @@ impl Encoder {
     }
 
     /// Puts the fields of a message in the order of their numbers, with those that did not come, behind its number and length.
-    fn order(&mut self, id: TypeId, began: Began, number: Option<u32>) {
+    fn order(&mut self, id: TypeId, began: MessageStart, number: Option<u32>) {
         self.ordered.clear();
         let (table, out) = (self.table, &self.out);
         append_fields(table, id, out, &self.parts[began.part..], &mut self.ordered);
@@ -145,8 +145,8 @@ impl Encoder {
         }
     }
 
-    fn begin(&self) -> Began {
-        Began {
+    fn begin(&self) -> MessageStart {
+        MessageStart {
             byte: self.out.len(),
             part: self.parts.len(),
         }
@@ -158,7 +158,7 @@ fn append_fields(
     table: &'static TypeTable,
     id: TypeId,
     from: &[u8],
-    parts: &[Part],
+    parts: &[FieldSpan],
     out: &mut Vec<u8>,
 ) {
     for field in table.get(id).wire_fields() {

@@ -15,7 +15,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
     #[test]
-    fn what_is_printed_is_read_and_printed_the_same(seed: u64) {
+    fn printed_objects_survive_a_round_trip(seed: u64) {
         for (group, version, kind) in schemas().kinds() {
             let id = type_of_kind(group, version, kind).unwrap();
             let object = arbitrary(id, seed);
@@ -48,7 +48,7 @@ proptest! {
     }
 
     #[test]
-    fn quantities_print_what_they_read(whole in 0..1_000_000_000_000_i64, nanos in 0..1_000_000_000_i64, suffix in "(|n|u|m|k|M|G|Ki|Mi|Gi|e3|e-2)") {
+    fn quantities_survive_a_round_trip(whole in 0..1_000_000_000_000_i64, nanos in 0..1_000_000_000_i64, suffix in "(|n|u|m|k|M|G|Ki|Mi|Gi|e3|e-2)") {
         let quantity: Quantity = format!("{whole}.{nanos:09}{suffix}").parse().unwrap();
         let printed: Quantity = quantity.to_string().parse().unwrap();
         prop_assert_eq!(&printed, &quantity);

@@ -176,7 +176,7 @@ fn a_body_without_a_readable_kind_is_refused_as_recorded() {
 }
 
 #[test]
-fn unknown_and_duplicate_fields_are_told_in_the_order_of_the_text() {
+fn unknown_and_duplicate_fields_are_reported_in_text_order() {
     check_strict(
         r#"{"kind":"ConfigMap","apiVersion":"v1","metadata":{"lables":{}},"bogus":{"x":1},"bogus":2}"#,
         &[

@@ -14,7 +14,7 @@ fn the_kinds_that_all_groups_share_are_found_in_each() {
 }
 
 #[test]
-fn the_schemas_say_how_lists_and_maps_merge() {
+fn schemas_have_the_merge_types_of_lists_and_maps() {
     let pod = schemas().of_kind("", "v1", "Pod").unwrap();
     let containers = pod
         .property("spec")

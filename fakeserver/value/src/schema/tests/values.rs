@@ -172,7 +172,7 @@ fn times_are_read_and_printed_as_go_does() {
 }
 
 #[test]
-fn what_is_no_time_is_refused_in_the_words_of_go() {
+fn invalid_times_are_rejected_in_go_s_words() {
     for (text, rest) in [
         ("2026-01-02", r#": cannot parse "" as "T""#),
         (

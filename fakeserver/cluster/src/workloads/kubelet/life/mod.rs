@@ -1,10 +1,11 @@
-//! The life of a pod's containers: a state machine that is told the time and a script, and says what happened.
+//! The lifecycle of a pod's containers: a state machine without a clock. Its inputs are the time and scripts, its outputs events.
 
 mod steps;
 
 use std::time::Duration;
 
 use fakeserver_server::controllers::pods::Phase;
+use fakeserver_value::read::text;
 use serde_json::Value;
 use tokio::time::Instant;
 
@@ -13,34 +14,31 @@ use super::{
     container::{CREATING, Container, Restart, Role, State},
     fields::containers,
 };
-use crate::workloads::{
-    objects::text,
-    stages::{ProbeKind, Script, UsageStep},
-};
+use crate::workloads::stages::{ProbeKind, Script, UsageStep};
 
-/// The code of a container that did not end when it was told to.
+/// The exit code of a container that was killed after its grace period.
 pub(in crate::workloads) const KILLED: i64 = 137;
-/// The reason of a container that refers to something that is not there.
+/// The reason of a container that refers to a missing object.
 pub(super) const CONFIG_ERROR: &str = "CreateContainerConfigError";
-/// The reason of a container whose image has a name that is none.
+/// The reason of a container whose image name is invalid.
 pub(super) const INVALID_IMAGE: &str = "InvalidImageName";
 
 /// The containers of a pod, as their kubelet knows them.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Life {
+pub(super) struct PodLifecycle {
     /// Init containers and sidecars in their order, then the others, then ephemeral ones.
     pub(super) containers: Vec<Container>,
-    /// The time at which it has been active for as long as it may.
+    /// The time at which `activeDeadlineSeconds` ends.
     deadline: Option<Instant>,
     pub(super) is_past_deadline: bool,
-    /// True if its containers were told to end.
+    /// True if the containers were stopped.
     is_stopped: bool,
-    pausing: Pausing,
+    backoff: RestartBackoff,
 }
 
 /// The pauses before containers start again.
 #[derive(Clone, Debug, PartialEq)]
-struct Pausing {
+struct RestartBackoff {
     /// The time of the first back-off, which each restart doubles.
     first: Duration,
     /// The pod, as messages call it.
@@ -49,75 +47,75 @@ struct Pausing {
 
 /// A container that cannot be created.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Lacking<'a> {
+pub(super) struct BlockedContainer<'a> {
     pub(super) container: &'a str,
     pub(super) role: Role,
     pub(super) reason: &'static str,
     pub(super) message: &'a str,
 }
 
-/// Something that happened to a container, of which events tell.
+/// A change of a container, which events and logs report.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Happened {
+pub(super) struct ContainerEvent {
     pub(super) container: String,
     pub(super) role: Role,
-    pub(super) what: What,
+    pub(super) what: ContainerEventKind,
 }
 
-/// The kind of thing that happened.
+/// The kind of a change, with its details.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum What {
+pub(super) enum ContainerEventKind {
     /// The pull of this image has begun.
     Pulling(String),
-    /// This image was pulled, which took so long.
+    /// This image was pulled in this time.
     Pulled(String, Duration),
-    /// This image was there.
+    /// This image was present on the node.
     Present(String),
     Started,
-    /// It uses this from its start on.
+    /// The usage of the container from its start on.
     Uses(Vec<UsageStep>),
-    /// It logged this.
+    /// The container logged this text.
     Logged(String),
-    /// It ended with this code.
-    Ended(i64),
-    /// It is restarted after a pause, in the pod that is called so.
+    /// The container ended with this exit code.
+    Exited(i64),
+    /// The container is restarted after a pause. The text names its pod.
     BackedOff(String),
-    /// Its image could not be pulled, for this reason.
+    /// The image could not be pulled, for this reason.
     NotPulled(String),
-    /// Its image is not there and is never pulled, as this message says.
+    /// The image is absent, and its policy forbids a pull, as this message says.
     NeverPulled(String),
     /// The pull waits for its next try, as this message says.
     PullBackedOff(String),
-    /// A probe of it has failed.
+    /// A probe of the container has failed.
     Unhealthy(ProbeKind),
-    /// It is killed for this probe.
+    /// The container is killed because of this probe.
     Killed(ProbeKind),
-    /// It is killed for its new resources.
+    /// The container is killed for a resize.
     Resized,
 }
 
-/// Says what a container does from its next start, or why it cannot start.
-pub(super) type Director<'a> = dyn FnMut(&Container) -> Result<Script, Blocked> + 'a;
+/// Returns the script of a container's next start, or why the container cannot start.
+pub(super) type ScriptProvider<'a> = dyn FnMut(&Container) -> Result<Script, StartBlocker> + 'a;
 
 /// The reason for which a container cannot start yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Blocked {
+pub(super) struct StartBlocker {
     pub(super) reason: &'static str,
     pub(super) message: String,
 }
 
-/// The time at which a life goes on: as a deadline, and as statuses write it.
+/// The current time: as an instant, and as statuses write it.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Now<'a> {
+pub(super) struct CurrentTime<'a> {
     pub(super) at: Instant,
     pub(super) text: &'a str,
 }
 
-// === impl Life ===
+// === impl PodLifecycle ===
 
-impl Life {
-    /// Creates the life of a pod that is as its status says.
-    pub(super) fn of(pod: &Value, first_backoff: Duration, now: Now<'_>) -> Self {
+impl PodLifecycle {
+    /// Restores the lifecycle of a pod from its status.
+    pub(super) fn of(pod: &Value, first_backoff: Duration, now: CurrentTime<'_>) -> Self {
         let spec = &pod["spec"];
         let limit = spec["activeDeadlineSeconds"].as_u64();
         let mut life = Self {
@@ -125,7 +123,7 @@ impl Life {
             deadline: limit.map(|seconds| now.at + Duration::from_secs(seconds)),
             is_past_deadline: false,
             is_stopped: false,
-            pausing: Pausing {
+            backoff: RestartBackoff {
                 first: first_backoff,
                 pod: called(pod),
             },
@@ -136,7 +134,7 @@ impl Life {
 
     /// Adds the containers of the specification that it does not know, which are ephemeral ones after the beginning. Those that
     /// wait take over an image that has changed.
-    pub(super) fn take_in(&mut self, pod: &Value, now: Now<'_>) {
+    pub(super) fn take_in(&mut self, pod: &Value, now: CurrentTime<'_>) {
         let spec = &pod["spec"];
         let policy = Restart::of(text(&spec["restartPolicy"]));
         for (container, (_, wanted)) in self.containers.iter_mut().zip(containers(spec)) {
@@ -144,11 +142,11 @@ impl Life {
                 text(&wanted["image"]).clone_into(&mut container.image);
             }
         }
-        let known = self.containers.len();
-        for (field, container) in containers(spec).skip(known) {
+        let count = self.containers.len();
+        for (field, container) in containers(spec).skip(count) {
             let role = field.role_of(container);
             let mut container = Container::of(container, role, policy, &pod["status"]);
-            if matches!(&container.state, State::Ended(ended) if container.restarts_after(ended.code))
+            if matches!(&container.state, State::Terminated(ended) if container.restarts_after(ended.code))
             {
                 container.starts_at = Some(now.at);
             }
@@ -156,62 +154,72 @@ impl Life {
         }
     }
 
-    /// Goes on until nothing more happens now, and returns what has happened.
-    pub(super) fn advance(&mut self, now: Now<'_>, director: &mut Director<'_>) -> Vec<Happened> {
-        let mut happened = Vec::new();
+    /// Takes all steps that are due, and returns their events.
+    pub(super) fn advance(
+        &mut self,
+        now: CurrentTime<'_>,
+        director: &mut ScriptProvider<'_>,
+    ) -> Vec<ContainerEvent> {
+        let mut events = Vec::new();
         if self.deadline.is_some_and(|deadline| deadline <= now.at) && !self.is_over() {
             self.is_past_deadline = true;
-            happened.extend(self.stop(now, KILLED));
+            events.extend(self.stop(now, KILLED));
         }
         while !self.is_over()
             && (0..self.containers.len())
-                .any(|number| self.step(number, now, director, &mut happened))
+                .any(|number| self.step(number, now, director, &mut events))
         {}
         if self.is_over() {
             for container in self.containers.iter_mut().filter(|it| it.is_running()) {
                 container.end(0, None, now.text);
-                happened.push(Happened::to(container, What::Ended(0)));
+                events.push(ContainerEvent::to(container, ContainerEventKind::Exited(0)));
             }
         }
-        happened
+        events
     }
 
-    /// Ends all containers that run with this code, and returns what has happened. None starts any more.
-    pub(super) fn stop(&mut self, now: Now<'_>, code: i64) -> Vec<Happened> {
-        let mut happened = Vec::new();
+    /// Ends all running containers with this exit code, and returns the events. No container starts any more.
+    pub(super) fn stop(&mut self, now: CurrentTime<'_>, code: i64) -> Vec<ContainerEvent> {
+        let mut events = Vec::new();
         self.is_stopped = true;
         for container in &mut self.containers {
             container.starts_at = None;
             if container.is_running() {
                 container.end(code, None, now.text);
-                happened.push(Happened::to(container, What::Ended(code)));
+                events.push(ContainerEvent::to(
+                    container,
+                    ContainerEventKind::Exited(code),
+                ));
             }
         }
-        happened
+        events
     }
 
-    /// Ends a container that runs, to start it again at once, and returns what has happened.
-    pub(super) fn restart(&mut self, name: &str, now: Now<'_>) -> Vec<Happened> {
+    /// Ends a running container for an immediate restart, and returns the events.
+    pub(super) fn restart(&mut self, name: &str, now: CurrentTime<'_>) -> Vec<ContainerEvent> {
         let mut all = self.containers.iter_mut();
         let Some(container) = all.find(|it| it.name == name && it.is_running()) else {
             return Vec::new();
         };
         container.end(KILLED, None, now.text);
         container.starts_at = Some(now.at);
-        [What::Resized, What::Ended(KILLED)]
-            .map(|what| Happened::to(container, what))
-            .into()
+        [
+            ContainerEventKind::Resized,
+            ContainerEventKind::Exited(KILLED),
+        ]
+        .map(|what| ContainerEvent::to(container, what))
+        .into()
     }
 
     /// Returns a container that cannot be created.
-    pub(super) fn lacks(&self) -> Option<Lacking<'_>> {
+    pub(super) fn lacks(&self) -> Option<BlockedContainer<'_>> {
         self.containers
             .iter()
             .find_map(|container| match &container.state {
                 State::Waiting {
                     reason: reason @ (CONFIG_ERROR | INVALID_IMAGE),
                     message,
-                } => Some(Lacking {
+                } => Some(BlockedContainer {
                     container: &container.name,
                     role: container.role,
                     reason,
@@ -231,19 +239,22 @@ impl Life {
         own.chain(self.deadline).min()
     }
 
-    /// Takes the next step of a container. False if there is none now.
+    /// Takes the next step of a container, and returns whether a step was due.
     fn step(
         &mut self,
         number: usize,
-        now: Now<'_>,
-        director: &mut Director<'_>,
-        happened: &mut Vec<Happened>,
+        now: CurrentTime<'_>,
+        director: &mut ScriptProvider<'_>,
+        events: &mut Vec<ContainerEvent>,
     ) -> bool {
         let may_start = self.may_start(number);
-        let pausing = &self.pausing;
+        let backoff = &self.backoff;
         let container = &mut self.containers[number];
         if let Some(text) = container.next_line(now.at) {
-            happened.push(Happened::to(container, What::Logged(text)));
+            events.push(ContainerEvent::to(
+                container,
+                ContainerEventKind::Logged(text),
+            ));
             return true;
         }
         match &container.state {
@@ -251,17 +262,20 @@ impl Life {
                 resume(container, now, director);
                 true
             }
-            State::Running { .. } => run_on(container, now, pausing, happened),
+            State::Running { .. } => run_on(container, now, backoff, events),
             State::Waiting { .. } if is_due(container.turns_at, now) => {
                 container.turns_at = None;
                 let message = format!("Back-off pulling image \"{}\"", container.image);
                 container.state = State::waiting("ImagePullBackOff", message.clone());
-                happened.push(Happened::to(container, What::PullBackedOff(message)));
+                events.push(ContainerEvent::to(
+                    container,
+                    ContainerEventKind::PullBackedOff(message),
+                ));
                 true
             }
-            State::Ended(_) if container.starts_at.is_none() => false,
+            State::Terminated(_) if container.starts_at.is_none() => false,
             _ if !may_start => false,
-            _ => start(container, now, pausing.first, director, happened),
+            _ => start(container, now, backoff.first, director, events),
         }
     }
 
@@ -350,18 +364,18 @@ pub(super) fn go_duration(duration: Duration) -> String {
     }
 }
 
-// === impl Lacking ===
+// === impl BlockedContainer ===
 
-impl Lacking<'_> {
+impl BlockedContainer<'_> {
     pub(super) fn is_invalid_image(self) -> bool {
         self.reason == INVALID_IMAGE
     }
 }
 
-// === impl Happened ===
+// === impl ContainerEvent ===
 
-impl Happened {
-    fn to(container: &Container, what: What) -> Self {
+impl ContainerEvent {
+    fn to(container: &Container, what: ContainerEventKind) -> Self {
         Self {
             container: container.name.clone(),
             role: container.role,

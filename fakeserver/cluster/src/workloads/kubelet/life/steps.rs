@@ -1,12 +1,15 @@
-//! The steps of one container: it starts, goes on, ends, and starts again.
+//! The steps of one container: its start, its run, its end and its restart.
 
 use std::{mem, time::Duration};
 
 use tokio::time::Instant;
 
-use super::{Director, Happened, KILLED, Now, Pausing, What, go_duration};
+use super::{
+    ContainerEvent, ContainerEventKind, CurrentTime, KILLED, RestartBackoff, ScriptProvider,
+    go_duration,
+};
 use crate::workloads::{
-    kubelet::container::{CREATING, Container, Failing, State, backoff},
+    kubelet::container::{CREATING, Container, ProbeFailure, State, backoff},
     stages::{Exit, Pull, Script},
 };
 
@@ -17,21 +20,21 @@ const CALMED_AFTER: Duration = Duration::from_secs(1);
 /// The time between two looks for an image that is never pulled.
 const LOOKED_FOR_AFTER: Duration = Duration::from_secs(10);
 
-pub(super) fn is_due(at: Option<Instant>, now: Now<'_>) -> bool {
+pub(super) fn is_due(at: Option<Instant>, now: CurrentTime<'_>) -> bool {
     at.is_some_and(|at| at <= now.at)
 }
 
-/// Takes the next step of a container that runs. False if there is none now.
+/// Takes the next step of a running container, and returns whether a step was due.
 pub(super) fn run_on(
     container: &mut Container,
-    now: Now<'_>,
-    pausing: &Pausing,
-    happened: &mut Vec<Happened>,
+    now: CurrentTime<'_>,
+    backoff: &RestartBackoff,
+    events: &mut Vec<ContainerEvent>,
 ) -> bool {
-    let fails = |probe: &Failing| probe.at <= now.at;
+    let fails = |probe: &ProbeFailure| probe.at <= now.at;
     if is_due(container.ends_at, now) {
         let exit = container.exit.clone().unwrap_or_default();
-        end(container, &exit, now, pausing, happened);
+        end(container, &exit, now, backoff, events);
     } else if is_due(container.starts_up_at, now) {
         container.starts_up_at = None;
         container.has_started_up = true;
@@ -43,18 +46,27 @@ pub(super) fn run_on(
     } else if let Some(mut failing) = container.unready.filter(fails) {
         failing.pass(now.at);
         container.unready = Some(failing);
-        happened.push(Happened::to(container, What::Unhealthy(failing.kind)));
+        events.push(ContainerEvent::to(
+            container,
+            ContainerEventKind::Unhealthy(failing.kind),
+        ));
     } else if let Some(mut failing) = container.failing.filter(fails) {
         let goes_on = failing.pass(now.at);
         container.failing = Some(failing);
-        happened.push(Happened::to(container, What::Unhealthy(failing.kind)));
+        events.push(ContainerEvent::to(
+            container,
+            ContainerEventKind::Unhealthy(failing.kind),
+        ));
         if !goes_on {
-            happened.push(Happened::to(container, What::Killed(failing.kind)));
+            events.push(ContainerEvent::to(
+                container,
+                ContainerEventKind::Killed(failing.kind),
+            ));
             let exit = Exit {
                 code: KILLED,
                 ..Exit::default()
             };
-            end(container, &exit, now, pausing, happened);
+            end(container, &exit, now, backoff, events);
         }
     } else {
         return false;
@@ -66,25 +78,28 @@ pub(super) fn run_on(
 fn end(
     container: &mut Container,
     exit: &Exit,
-    now: Now<'_>,
-    pausing: &Pausing,
-    happened: &mut Vec<Happened>,
+    now: CurrentTime<'_>,
+    backoff: &RestartBackoff,
+    events: &mut Vec<ContainerEvent>,
 ) {
     container.end(exit.code, exit.reason.as_deref(), now.text);
-    happened.push(Happened::to(container, What::Ended(exit.code)));
-    if container.restarts_after(exit.code) && restart(container, now, pausing) {
-        let what = What::BackedOff(pausing.pod.clone());
-        happened.push(Happened::to(container, what));
+    events.push(ContainerEvent::to(
+        container,
+        ContainerEventKind::Exited(exit.code),
+    ));
+    if container.restarts_after(exit.code) && restart(container, now, backoff) {
+        let what = ContainerEventKind::BackedOff(backoff.pod.clone());
+        events.push(ContainerEvent::to(container, what));
     }
 }
 
 /// Starts a container whose time has come, or tries to; or sets that time. False if it has to wait.
 pub(super) fn start(
     container: &mut Container,
-    now: Now<'_>,
+    now: CurrentTime<'_>,
     first_backoff: Duration,
-    director: &mut Director<'_>,
-    happened: &mut Vec<Happened>,
+    director: &mut ScriptProvider<'_>,
+    events: &mut Vec<ContainerEvent>,
 ) -> bool {
     let script = match director(container) {
         Ok(script) => script,
@@ -97,30 +112,33 @@ pub(super) fn start(
     let Some(at) = container.starts_at else {
         container.starts_at = Some(now.at + script.start_after);
         container.state = State::waiting(CREATING, "");
-        pull(container, script.pulls(), happened);
+        pull(container, script.pulls(), events);
         return true;
     };
     if at > now.at {
         return false;
     }
-    pull(container, script.pulls(), happened);
+    pull(container, script.pulls(), events);
     let was_pulled = mem::take(&mut container.is_pulling);
     match script.pull_error {
-        Some(_) if script.pull == Pull::Forbidden => lack_image(container, now, happened),
-        Some(error) => fail_pull(container, error, now, first_backoff, happened),
+        Some(_) if script.pull == Pull::Forbidden => lack_image(container, now, events),
+        Some(error) => fail_pull(container, error, now, first_backoff, events),
         None => {
             let image = container.image.clone();
             let what = if was_pulled {
-                What::Pulled(image, script.start_after)
+                ContainerEventKind::Pulled(image, script.start_after)
             } else {
-                What::Present(image)
+                ContainerEventKind::Present(image)
             };
-            happened.push(Happened::to(container, what));
+            events.push(ContainerEvent::to(container, what));
             let usage = script.usage.clone();
             run(container, now, script);
-            happened.push(Happened::to(container, What::Started));
+            events.push(ContainerEvent::to(container, ContainerEventKind::Started));
             if !usage.is_empty() {
-                happened.push(Happened::to(container, What::Uses(usage)));
+                events.push(ContainerEvent::to(
+                    container,
+                    ContainerEventKind::Uses(usage),
+                ));
             }
         }
     }
@@ -128,11 +146,14 @@ pub(super) fn start(
 }
 
 /// Begins to pull the image of a container for its next start, unless it is there or being pulled.
-fn pull(container: &mut Container, pulls: bool, happened: &mut Vec<Happened>) {
+fn pull(container: &mut Container, pulls: bool, events: &mut Vec<ContainerEvent>) {
     if pulls && !container.is_pulling {
         container.is_pulling = true;
         let image = container.image.clone();
-        happened.push(Happened::to(container, What::Pulling(image)));
+        events.push(ContainerEvent::to(
+            container,
+            ContainerEventKind::Pulling(image),
+        ));
     }
 }
 
@@ -140,9 +161,9 @@ fn pull(container: &mut Container, pulls: bool, happened: &mut Vec<Happened>) {
 fn fail_pull(
     container: &mut Container,
     error: String,
-    now: Now<'_>,
+    now: CurrentTime<'_>,
     first_backoff: Duration,
-    happened: &mut Vec<Happened>,
+    events: &mut Vec<ContainerEvent>,
 ) {
     let message = format!("Failed to pull image \"{}\": {error}", container.image);
     container.state = State::waiting("ErrImagePull", error);
@@ -151,25 +172,31 @@ fn fail_pull(
     container.tries += 1;
     let pause = backoff(first_backoff, container.pulls);
     container.starts_at = Some(now.at + CALMED_AFTER + pause);
-    happened.push(Happened::to(container, What::NotPulled(message)));
+    events.push(ContainerEvent::to(
+        container,
+        ContainerEventKind::NotPulled(message),
+    ));
 }
 
 /// Lets a container whose image is not there, and is never pulled, wait for the next look.
-fn lack_image(container: &mut Container, now: Now<'_>, happened: &mut Vec<Happened>) {
+fn lack_image(container: &mut Container, now: CurrentTime<'_>, events: &mut Vec<ContainerEvent>) {
     let image = &container.image;
     let message = format!("Container image \"{image}\" is not present with pull policy of Never");
     container.state = State::waiting("ErrImageNeverPull", message.clone());
     container.tries += 1;
     container.starts_at = Some(now.at + LOOKED_FOR_AFTER);
-    happened.push(Happened::to(container, What::NeverPulled(message)));
+    events.push(ContainerEvent::to(
+        container,
+        ContainerEventKind::NeverPulled(message),
+    ));
 }
 
 /// Lets a container run.
-fn run(container: &mut Container, now: Now<'_>, script: Script) {
+fn run(container: &mut Container, now: CurrentTime<'_>, script: Script) {
     if container.has_started() {
         container.restart_count += 1;
     }
-    if let State::Ended(ended) = &container.state {
+    if let State::Terminated(ended) = &container.state {
         container.last = Some(ended.clone());
     }
     container.state = State::Running {
@@ -182,12 +209,16 @@ fn run(container: &mut Container, now: Now<'_>, script: Script) {
 }
 
 /// Continues with a container of which the status says that it runs.
-pub(super) fn resume(container: &mut Container, now: Now<'_>, director: &mut Director<'_>) {
+pub(super) fn resume(
+    container: &mut Container,
+    now: CurrentTime<'_>,
+    director: &mut ScriptProvider<'_>,
+) {
     let [was_ready, had_started_up] = [container.is_ready, container.has_started_up];
     match director(container) {
         Ok(script) => {
             container.follow(now.at, script);
-            // It has logged them when it started.
+            // The lines were logged at the start.
             container.lines.clear();
         }
         Err(_) => container.ran_from = Some(now.at),
@@ -198,24 +229,24 @@ pub(super) fn resume(container: &mut Container, now: Now<'_>, director: &mut Dir
 
 /// Has a container that ended start again, at once for the first time, and after a growing pause for the others. True if
 /// there is a pause.
-fn restart(container: &mut Container, now: Now<'_>, pausing: &Pausing) -> bool {
+fn restart(container: &mut Container, now: CurrentTime<'_>, own: &RestartBackoff) -> bool {
     let ran = container.ran_from.map(|from| now.at - from);
     if ran.is_some_and(|ran| ran >= STABLE_AFTER) {
         container.crashes = 0;
     }
     let pause = match container.crashes {
         0 => Duration::ZERO,
-        crashes => backoff(pausing.first, crashes),
+        crashes => backoff(own.first, crashes),
     };
     container.crashes += 1;
     container.starts_at = Some(now.at + pause);
     if pause.is_zero() {
         return false;
     }
-    if let State::Ended(ended) = &container.state {
+    if let State::Terminated(ended) = &container.state {
         container.last = Some(ended.clone());
     }
-    let (pause, name, pod) = (go_duration(pause), &container.name, &pausing.pod);
+    let (pause, name, pod) = (go_duration(pause), &container.name, &own.pod);
     let message = format!("back-off {pause} restarting failed container={name} pod={pod}");
     container.state = State::waiting("CrashLoopBackOff", message);
     true

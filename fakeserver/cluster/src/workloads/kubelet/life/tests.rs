@@ -1,4 +1,4 @@
-//! Lives that are told the time by hand.
+//! Lifecycles under a clock that tests move.
 
 use std::{cell::RefCell, collections::BTreeSet};
 
@@ -11,21 +11,21 @@ const SECOND: Duration = Duration::from_secs(1);
 /// More steps than any life here takes: one that takes them all does not come to rest.
 const STEPS_MAX: usize = 50;
 
-/// A life, and the time that it was told.
-struct Told {
-    life: Life,
+/// A lifecycle and its present time.
+struct SimulatedLife {
+    life: PodLifecycle,
     begin: Instant,
     at: Instant,
     /// The starts: seconds from the beginning, and the container.
     starts: Vec<(u64, String)>,
 }
 
-// === impl Told ===
+// === impl SimulatedLife ===
 
-impl Told {
+impl SimulatedLife {
     fn of(pod: &Value) -> Self {
         let at = Instant::now();
-        let life = Life::of(pod, 10 * SECOND, Now { at, text: "" });
+        let life = PodLifecycle::of(pod, 10 * SECOND, CurrentTime { at, text: "" });
         Self {
             life,
             begin: at,
@@ -37,17 +37,17 @@ impl Told {
     /// Goes on until nothing is due within that time from the beginning, by the scripts that `direct` returns.
     fn until(&mut self, seconds: u64, direct: impl Fn(&Container) -> Script) {
         for _ in 0..STEPS_MAX {
-            let now = Now {
+            let now = CurrentTime {
                 at: self.at,
                 text: "",
             };
-            let happened = self.life.advance(now, &mut |it| Ok(direct(it)));
+            let events = self.life.advance(now, &mut |it| Ok(direct(it)));
             let seconds_in = (self.at - self.begin).as_secs();
-            for Happened {
+            for ContainerEvent {
                 container, what, ..
-            } in happened
+            } in events
             {
-                if what == What::Started {
+                if what == ContainerEventKind::Started {
                     self.starts.push((seconds_in, container));
                 }
             }
@@ -84,15 +84,15 @@ fn script(exit: Option<(u64, i64)>) -> Script {
 }
 
 #[test]
-fn a_sidecar_that_crashes_holds_up_nobody() {
-    let mut told = Told::of(&pod());
-    told.until(20, |container| match &*container.name {
+fn a_crashing_sidecar_delays_no_container() {
+    let mut run = SimulatedLife::of(&pod());
+    run.until(20, |container| match &*container.name {
         "proxy" => script(Some((1, 1))),
         "migrate" => script(Some((4, 0))),
         _ => script(None),
     });
     let starts = |name| {
-        let all = told.starts.iter().filter(move |it| it.1 == name);
+        let all = run.starts.iter().filter(move |it| it.1 == name);
         all.map(|it| it.0).collect::<Vec<_>>()
     };
     assert_eq!(starts("proxy"), [0, 1, 12]);
@@ -103,8 +103,8 @@ fn a_sidecar_that_crashes_holds_up_nobody() {
 #[test]
 fn each_try_is_counted_once() {
     let tries = RefCell::new(BTreeSet::new());
-    let mut told = Told::of(&json!({"spec": {"containers": [{"name": "web"}]}}));
-    told.until(100, |container| {
+    let mut run = SimulatedLife::of(&json!({"spec": {"containers": [{"name": "web"}]}}));
+    run.until(100, |container| {
         tries.borrow_mut().insert(container.tries);
         match container.tries {
             0 | 1 => Script {
@@ -116,17 +116,17 @@ fn each_try_is_counted_once() {
         }
     });
     assert_eq!(Vec::from_iter(tries.into_inner()), [0, 1, 2, 3]);
-    assert_eq!(told.starts.len(), 2);
+    assert_eq!(run.starts.len(), 2);
 }
 
 #[test]
-fn a_container_goes_on_with_the_try_that_its_status_tells_of() {
+fn a_restored_container_continues_its_restart_count() {
     let tries_of = |status: Value| {
         let pod = json!({
             "spec": {"containers": [{"name": "web"}]},
             "status": {"containerStatuses": [status]},
         });
-        Told::of(&pod).life.containers[0].tries
+        SimulatedLife::of(&pod).life.containers[0].tries
     };
     let ended = json!({"terminated": {"exitCode": 1}});
     let status =
@@ -137,20 +137,20 @@ fn a_container_goes_on_with_the_try_that_its_status_tells_of() {
 }
 
 #[test]
-fn a_status_that_no_kubelet_writes_comes_to_rest() {
+fn a_foreign_status_reaches_a_steady_state() {
     let mut pod = pod();
     pod["status"] = json!({
         "initContainerStatuses": [{"name": "proxy", "state": {"waiting": {}}}],
         "containerStatuses": [{"name": "web", "state": {"terminated": {"exitCode": 1}}}],
     });
-    let mut told = Told::of(&pod);
-    told.until(60, |container| match &*container.name {
+    let mut run = SimulatedLife::of(&pod);
+    run.until(60, |container| match &*container.name {
         "migrate" => script(Some((30, 0))),
         _ => script(None),
     });
     assert!(
-        told.starts.contains(&(30, "web".to_owned())),
+        run.starts.contains(&(30, "web".to_owned())),
         "{:?}",
-        told.starts
+        run.starts
     );
 }

@@ -18,7 +18,7 @@ pub(super) const RESULTS_MAX: usize = 32;
 const STEPS_MAX: usize = 100_000;
 
 /// The places of a pool and of a device in it.
-type Place = (usize, usize);
+type DevicePosition = (usize, usize);
 
 /// A device for a request.
 #[derive(Clone, Copy, Debug)]
@@ -26,14 +26,14 @@ pub(super) struct Choice<'a> {
     claim: usize,
     pub(super) request: &'a Request,
     pub(super) device: &'a Device,
-    place: Place,
+    place: DevicePosition,
 }
 
 /// A search in progress.
 struct Search<'a> {
     claims: &'a [Claim],
     /// The devices that the node can use, of pools that are complete.
-    usable: Vec<(Place, &'a Device)>,
+    usable: Vec<(DevicePosition, &'a Device)>,
     in_use: &'a BTreeSet<DeviceId>,
     chosen: Vec<Choice<'a>>,
     /// The chosen alternative of each request, by claim.
@@ -43,7 +43,7 @@ struct Search<'a> {
 
 /// The devices of a claim, and the alternatives that were chosen.
 #[derive(Debug)]
-pub(super) struct Allocated<'a> {
+pub(super) struct ClaimAllocation<'a> {
     pub(super) requests: Vec<&'a Request>,
     pub(super) choices: Vec<Choice<'a>>,
 }
@@ -58,7 +58,7 @@ pub(super) fn allocate<'a>(
     pools: &'a [Pool],
     in_use: &'a BTreeSet<DeviceId>,
     node: &Node,
-) -> Result<Option<Vec<Allocated<'a>>>, String> {
+) -> Result<Option<Vec<ClaimAllocation<'a>>>, String> {
     check_pools(claims, pools, node)?;
     let complete = pools.iter().enumerate();
     let complete = complete.filter(|(_, pool)| pool.state == PoolState::Complete);
@@ -83,7 +83,7 @@ pub(super) fn allocate<'a>(
     }
     let (chosen, alternatives) = (search.chosen, search.alternatives);
     let allocated = alternatives.into_iter().enumerate();
-    let allocated = allocated.map(|(claim, requests)| Allocated {
+    let allocated = allocated.map(|(claim, requests)| ClaimAllocation {
         requests,
         choices: chosen
             .iter()
@@ -208,15 +208,15 @@ impl<'a> Search<'a> {
         of_claim.count()
     }
 
-    /// Returns whether a device can be chosen: nobody else has it, and no taint is against it. For administrators it is enough
+    /// Returns whether a device can be chosen: no other claim has it, and no taint forbids it. For administrators it is enough
     /// that the claim has it only once.
     fn is_free(&self, choice: &Choice<'a>) -> bool {
         let mut same = self
             .chosen
             .iter()
-            .filter(|known| known.place == choice.place);
+            .filter(|other| other.place == choice.place);
         let is_free = if choice.request.has_admin_access {
-            !same.any(|known| known.claim == choice.claim)
+            !same.any(|other| other.claim == choice.claim)
         } else {
             same.next().is_none() && !self.in_use.contains(&choice.device.id)
         };
@@ -232,8 +232,8 @@ impl<'a> Search<'a> {
             let others = self
                 .chosen
                 .iter()
-                .filter(|known| known.claim == choice.claim && constraint.concerns(known.request));
-            let mut others = others.map(|known| known.device.attribute(&constraint.attribute));
+                .filter(|other| other.claim == choice.claim && constraint.concerns(other.request));
+            let mut others = others.map(|other| other.device.attribute(&constraint.attribute));
             value.is_some() && others.all(|other| other == value)
         })
     }

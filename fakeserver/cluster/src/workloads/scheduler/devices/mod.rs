@@ -1,4 +1,4 @@
-//! Claims of devices: which nodes can meet those of a pod, and what is written when one is chosen.
+//! Device claims: the nodes that satisfy those of a pod, and the writes after one is chosen.
 //!
 //! Upstream: the plugin `DynamicResources` of 1.36. Devices that share counters or capacities, and such as have to be bound, are
 //! taken for others.
@@ -13,6 +13,7 @@ use std::{collections::BTreeSet, sync::Arc};
 
 use fakeserver_kinds::resource::{resource_claim, resource_slice};
 use fakeserver_server::controllers::pod_claims::ClaimName;
+use fakeserver_value::read::{items, text};
 use serde_json::{Value, json};
 
 use self::{
@@ -24,13 +25,10 @@ use super::{
     node::Node,
     node_affinity::NodeSelector,
     objects::Objects,
-    pod::{PodInfo, items},
+    pod::PodInfo,
     rejection::{Reason, Rejection},
 };
-use crate::workloads::{
-    objects::text,
-    resource_claims::{can_be_reserved, is_for_pod, is_reserved_for},
-};
+use crate::workloads::resource_claims::{can_be_reserved, is_for_pod, is_reserved_for};
 
 const NOT_ENOUGH: &str = "cannot allocate all claims";
 const ELSEWHERE: &str = "resourceclaim not available on the node";
@@ -50,7 +48,7 @@ pub(super) struct Devices {
 /// The reason why a pod with claims is on no node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum NoDevices {
-    /// A claim is not there. Nobody is told; upstream keeps such a pod out of its queue.
+    /// A claim does not exist. No event reports this; upstream keeps such a pod out of its queue.
     Unmade,
     /// Something is wrong on all nodes.
     Refused(String),
@@ -142,7 +140,7 @@ impl Devices {
         })
     }
 
-    /// Returns what has to be written before the pod goes to a node that was not rejected.
+    /// Returns the writes that precede the binding of the pod to a node that was not rejected.
     pub(super) fn reservations(&self, node: &Node) -> Vec<Reservation> {
         let allocated = self.allocated.iter().map(|(claim, _)| Reservation {
             claim: claim.clone(),

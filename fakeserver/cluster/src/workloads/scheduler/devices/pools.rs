@@ -6,14 +6,14 @@ use std::{
     sync::Arc,
 };
 
+use fakeserver_value::read::{items, text};
 use serde_json::{Value, json};
 
 use crate::workloads::{
-    objects::{number, text},
+    objects::number,
     scheduler::{
         node::Node,
         node_affinity::NodeSelector,
-        pod::items,
         taints::{Taint, Toleration, repel},
     },
 };
@@ -62,7 +62,7 @@ enum Nodes {
     All,
     Named(String),
     Selected(NodeSelector, Value),
-    /// None that is known here.
+    /// A node selection that this server does not support.
     None,
 }
 
@@ -105,7 +105,9 @@ impl Pool {
             .iter()
             .flat_map(|slice| {
                 let spec = &slice["spec"];
-                items(&spec["devices"]).map(|device| Device::of(&id, spec, device))
+                items(&spec["devices"])
+                    .iter()
+                    .map(|device| Device::of(&id, spec, device))
             })
             .collect();
         let wanted = slices.first().map_or(0, |slice| {
@@ -140,7 +142,7 @@ impl Device {
                 text(&device["name"]).into(),
             ],
             value: device.clone(),
-            taints: items(&device["taints"]).map(Taint::of).collect(),
+            taints: items(&device["taints"]).iter().map(Taint::of).collect(),
             nodes: Nodes::of(if is_by_device { device } else { slice }),
         }
     }

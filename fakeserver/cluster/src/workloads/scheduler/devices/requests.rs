@@ -3,13 +3,11 @@
 use std::collections::BTreeMap;
 
 use fakeserver_kinds::resource::{DeviceSelector, device_class};
+use fakeserver_value::read::{items, text};
 use serde_json::{Value, json};
 
 use super::pools::{Device, Pool};
-use crate::workloads::{
-    objects::text,
-    scheduler::{objects::Objects, pod::items, taints::Toleration},
-};
+use crate::workloads::scheduler::{objects::Objects, taints::Toleration};
 
 /// A claim that needs devices.
 #[derive(Debug)]
@@ -72,7 +70,7 @@ impl Claim {
         let mut requests = Vec::new();
         for request in items(&devices["requests"]) {
             let own = text(&request["name"]);
-            let alternatives = items(&request["firstAvailable"]).map(|alternative| {
+            let alternatives = items(&request["firstAvailable"]).iter().map(|alternative| {
                 let name = format!("{own}/{}", text(&alternative["name"]));
                 (name, alternative)
             });
@@ -85,17 +83,19 @@ impl Claim {
                 .collect();
             requests.push(all?);
         }
-        let constraints = items(&devices["constraints"]).filter_map(|constraint| {
-            let attribute = constraint["matchAttribute"].as_str()?;
-            let requests = items(&constraint["requests"]);
-            Some(Constraint {
-                requests: requests.map(|name| text(name).to_owned()).collect(),
-                attribute: attribute.to_owned(),
-            })
-        });
+        let constraints = items(&devices["constraints"])
+            .iter()
+            .filter_map(|constraint| {
+                let attribute = constraint["matchAttribute"].as_str()?;
+                let requests = items(&constraint["requests"]).iter();
+                Some(Constraint {
+                    requests: requests.map(|name| text(name).to_owned()).collect(),
+                    attribute: attribute.to_owned(),
+                })
+            });
         Ok(Self {
             constraints: constraints.collect(),
-            config: items(&devices["config"]).cloned().collect(),
+            config: items(&devices["config"]).iter().cloned().collect(),
             path,
             name,
             requests,
@@ -119,7 +119,7 @@ impl Claim {
             }
         }
         for config in &self.config {
-            let names: Vec<&str> = items(&config["requests"]).map(text).collect();
+            let names: Vec<&str> = items(&config["requests"]).iter().map(text).collect();
             let is_chosen = |request: &&Request| {
                 let parent = request.name.split('/').next().unwrap_or_default();
                 names.contains(&&*request.name) || names.contains(&parent)
@@ -179,7 +179,7 @@ impl Request {
         let count = spec["count"].as_u64().unwrap_or(1);
         Ok(Self {
             class: class_name.to_owned(),
-            class_config: items(&class["spec"]["config"]).cloned().collect(),
+            class_config: items(&class["spec"]["config"]).iter().cloned().collect(),
             count: (!is_all).then(|| usize::try_from(count).unwrap_or(usize::MAX)),
             has_admin_access: spec["adminAccess"] == true,
             tolerations: Toleration::all(spec),
@@ -227,7 +227,9 @@ impl Constraint {
 
 impl Selectors {
     fn of(of: String, selectors: &Value) -> Self {
-        let expressions = items(selectors).map(|selector| text(&selector["cel"]["expression"]));
+        let expressions = items(selectors)
+            .iter()
+            .map(|selector| text(&selector["cel"]["expression"]));
         Self {
             of,
             all: expressions.map(DeviceSelector::compile).collect(),

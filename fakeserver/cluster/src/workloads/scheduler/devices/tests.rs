@@ -83,7 +83,7 @@ fn given(cluster: &Fixture) -> String {
         Ok(node) => node,
         Err(failure) => return failure.outcome.message,
     };
-    let told = reserved(cluster, &node).into_iter().map(|reservation| {
+    let reservations = reserved(cluster, &node).into_iter().map(|reservation| {
         let allocation = reservation.allocation.unwrap_or_default();
         let results = allocation["devices"]["results"].as_array().cloned();
         let results = results.unwrap_or_default().into_iter().map(|result| {
@@ -93,7 +93,7 @@ fn given(cluster: &Fixture) -> String {
         });
         results.collect::<Vec<_>>().join(" ")
     });
-    format!("{node}: {}", told.collect::<Vec<_>>().join(" "))
+    format!("{node}: {}", reservations.collect::<Vec<_>>().join(" "))
 }
 
 fn reserved(cluster: &Fixture, node: &str) -> Vec<Reservation> {
@@ -190,7 +190,7 @@ fn alternatives_and_constraints_are_looked_at_in_order() {
 }
 
 #[test]
-fn an_allocation_says_everything_about_its_devices() {
+fn an_allocation_describes_its_devices() {
     let mut own = claim(json!([request("r", json!({})), request("s", json!({}))]));
     let opaque = json!({"driver": "gpu.example.com", "parameters": {"x": 1}});
     own["spec"]["devices"]["config"] = json!([{"requests": ["s"], "opaque": opaque}]);
@@ -271,7 +271,7 @@ fn pools_that_change_and_tainted_devices_are_left_alone() {
 }
 
 #[test]
-fn a_pod_waits_for_what_is_not_there() {
+fn a_pod_waits_for_missing_claims() {
     let nothing = Devices::of(&PodInfo::of(&user()), &cluster().objects);
     assert_eq!(nothing.unwrap_err(), NoDevices::Unmade);
     let mut classless = request("r", json!({}));
@@ -285,7 +285,7 @@ fn a_pod_waits_for_what_is_not_there() {
 }
 
 #[test]
-fn expressions_that_fail_are_told() {
+fn failing_expressions_are_reported() {
     let wrong = json!([{"cel": {"expression": "device.attributes['gpu.example.com'].speed > 1"}}]);
     let requests = json!([request("r", json!({"selectors": wrong}))]);
     let cluster = cluster().with(&resource_claim::KIND, claim(requests));

@@ -111,7 +111,7 @@ fn resources_are_counted_by_name() {
 }
 
 #[test]
-fn a_node_takes_as_many_pods_as_it_says() {
+fn a_node_takes_the_allocatable_number_of_pods() {
     let cluster = Fixture::new(&[node("n", json!({}), json!({"cpu": "1", "pods": "1"}))]);
     let plain = pod("p", json!({}), json!({}));
     assert_eq!(cluster.place(&plain).unwrap(), "n");

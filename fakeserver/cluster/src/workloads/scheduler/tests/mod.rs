@@ -1,4 +1,4 @@
-//! Tests of the pure core: what is on the nodes, a pod, and the node or the message that it gets.
+//! Tests of the pure core: nodes with pods, a pod to schedule, and its node or message.
 
 #![expect(
     clippy::needless_pass_by_value,
@@ -23,14 +23,14 @@ const NOW: &str = "2026-01-01T01:00:00Z";
 /// A cluster as the scheduler sees it.
 pub(super) struct Fixture {
     scheduler: Scheduler,
-    pub(super) objects: Stored,
+    pub(super) objects: ObjectStore,
 }
 
 /// Objects by plural, namespace and name.
 #[derive(Default)]
-pub(super) struct Stored(BTreeMap<(String, String, String), Value>);
+pub(super) struct ObjectStore(BTreeMap<(String, String, String), Value>);
 
-impl Objects for Stored {
+impl Objects for ObjectStore {
     fn get(&self, kind: &'static Kind, namespace: Option<&str>, name: &str) -> Option<Value> {
         let plural = kind.storage().resource().to_owned();
         let key = (plural, namespace.unwrap_or("").to_owned(), name.to_owned());
@@ -50,7 +50,7 @@ impl Fixture {
     fn new(nodes: &[Value]) -> Self {
         let mut fixture = Self {
             scheduler: Scheduler::new(110),
-            objects: Stored::default(),
+            objects: ObjectStore::default(),
         };
         for node in nodes {
             fixture.scheduler.snapshot.set_node(Node::of(node));

@@ -94,7 +94,7 @@ fn terms_are_about_namespaces() {
         let mut about = term("db", "zone");
         about[field] = value.clone();
         let away = related("p", "web", "podAntiAffinity", about.clone());
-        // Of nodes that take it, `a` has more pods, so that a pod that may be there is made to want it.
+        // Node `a` has more pods than `b`, so that only the preference can attract the pod to `a`.
         let mut away = away;
         away["spec"]["nodeSelector"] = json!({"zone": "z0"});
         let result = cluster.place(&away);

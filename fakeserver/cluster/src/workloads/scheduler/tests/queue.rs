@@ -96,8 +96,8 @@ async fn an_outcome_is_known_while_nothing_changes() {
     queue.pop();
     wait(&mut queue, &waiting, Instant::now());
     let class = |pod: &Value| class(pod, &PodInfo::of(pod));
-    assert!(queue.known(&class(&plain("other")), 7).is_some());
-    assert!(queue.known(&class(&plain("other")), 8).is_none());
+    assert!(queue.cached_outcome(&class(&plain("other")), 7).is_some());
+    assert!(queue.cached_outcome(&class(&plain("other")), 8).is_none());
     let different = pod("other", json!({"app": "db"}), json!({}));
-    assert!(queue.known(&class(&different), 7).is_none());
+    assert!(queue.cached_outcome(&class(&different), 7).is_none());
 }

@@ -79,7 +79,7 @@ fn a_pod_waits_for_its_claims() {
 }
 
 #[test]
-fn a_bound_volume_says_where_its_pod_may_be() {
+fn a_bound_volume_restricts_the_nodes_of_its_pod() {
     let of_volume = |volume: Value| {
         Fixture::of_nodes(2)
             .with(&persistent_volume_claim::KIND, bound("v"))

@@ -14,28 +14,28 @@ use fakeserver_kinds::{
     },
     storage::storage_class,
 };
-use fakeserver_value::object::Pairs;
+use fakeserver_value::{
+    object::Pairs,
+    read::{items, text},
+};
 use serde_json::Value;
 
 pub(super) use self::unbound::Binding;
-use self::unbound::Unbound;
+use self::unbound::UnboundClaim;
 use super::{
     node::{Node, pairs},
     node_affinity::NodeSelector,
     objects::Objects,
-    pod::{PodInfo, items},
+    pod::PodInfo,
     rejection::Rejection,
 };
-use crate::workloads::{
-    objects::text,
-    volume_rules::{access_modes, delays_binding, is_bound},
-};
+use crate::workloads::volume_rules::{access_modes, delays_binding, is_bound};
 
 const WRONG_NODE: &str = "node(s) didn't match PersistentVolume's node affinity";
 const WRONG_ZONE: &str = "node(s) had no available volume zone";
 const IN_USE: &str = "node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode already in-use by another pod";
 const UNBOUND: &str = "pod has unbound immediate PersistentVolumeClaims";
-/// The labels of nodes and volumes that say where they are, with what the older of them are called now.
+/// The topology labels of nodes and volumes: deprecated names and their present ones.
 const ZONES: [(&str, &str); 4] = [
     (
         "failure-domain.beta.kubernetes.io/region",
@@ -67,7 +67,7 @@ pub(super) struct Volumes {
     affinities: Vec<NodeSelector>,
     /// The zones of bound volumes: a label, and its possible values.
     zones: Vec<(usize, BTreeSet<String>)>,
-    unbound: Vec<Unbound>,
+    unbound: Vec<UnboundClaim>,
     /// Claims that another pod on a node has for itself.
     is_in_use: bool,
 }
@@ -89,7 +89,10 @@ impl ClaimUse {
                 is_ephemeral: true,
             })
         };
-        items(&pod["spec"]["volumes"]).filter_map(read).collect()
+        items(&pod["spec"]["volumes"])
+            .iter()
+            .filter_map(read)
+            .collect()
     }
 }
 
@@ -119,7 +122,7 @@ impl Volumes {
                 let stored =
                     stored.ok_or_else(|| format!("persistentvolume \"{volume}\" not found"))?;
                 volumes.bind(&stored);
-            } else if let Some(unbound) = Unbound::of(&found, objects)
+            } else if let Some(unbound) = UnboundClaim::of(&found, objects)
                 && volume.is_empty()
             {
                 volumes.unbound.push(unbound);
@@ -130,7 +133,7 @@ impl Volumes {
         if is_waiting {
             return Err(UNBOUND.to_owned());
         }
-        Unbound::find_volumes(&mut volumes.unbound, objects);
+        UnboundClaim::find_volumes(&mut volumes.unbound, objects);
         Ok(volumes)
     }
 
@@ -156,7 +159,7 @@ impl Volumes {
         if !affinities.all(|affinity| affinity.matches(&node.name, labels)) {
             reasons.push(WRONG_NODE.into());
         }
-        if Unbound::choose(&self.unbound, node).is_none() {
+        if UnboundClaim::choose(&self.unbound, node).is_none() {
             reasons.push(unbound::NO_VOLUME.into());
         }
         if !reasons.is_empty() {
@@ -180,9 +183,9 @@ impl Volumes {
         })
     }
 
-    /// Returns what has to be written before the pod goes to a node that was not rejected.
+    /// Returns the writes that precede the binding of the pod to a node that was not rejected.
     pub(super) fn bindings(&self, node: &Node) -> Vec<Binding> {
-        Unbound::choose(&self.unbound, node).unwrap_or_default()
+        UnboundClaim::choose(&self.unbound, node).unwrap_or_default()
     }
 }
 
@@ -208,7 +211,9 @@ fn find(pod: &PodInfo, claim: &ClaimUse, objects: &dyn Objects) -> Result<Value,
     if !found["metadata"]["deletionTimestamp"].is_null() {
         return Err(format!("persistentvolumeclaim \"{name}\" is being deleted"));
     }
-    let is_own = items(&found["metadata"]["ownerReferences"]).any(|owner| owner["uid"] == pod.uid);
+    let is_own = items(&found["metadata"]["ownerReferences"])
+        .iter()
+        .any(|owner| owner["uid"] == pod.uid);
     if claim.is_ephemeral && !is_own {
         let pod = pod.key.path();
         return Err(format!(

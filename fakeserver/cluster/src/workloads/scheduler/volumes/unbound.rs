@@ -1,15 +1,15 @@
 //! Claims that are bound once a pod that uses them has a node: to volumes that can be used there, or to new ones.
 
 use fakeserver_kinds::core::{persistent_volume, persistent_volume_claim::request::size_of};
-use fakeserver_value::object::Pairs;
+use fakeserver_value::{
+    object::Pairs,
+    read::{items, text},
+};
 use serde_json::Value;
 
 use super::{affinity_of, delaying_class, labels_of};
 use crate::workloads::{
-    objects::text,
-    scheduler::{
-        node::Node, node_affinity::NodeSelector, objects::Objects, pod::items, selection::Selection,
-    },
+    scheduler::{node::Node, node_affinity::NodeSelector, objects::Objects, selection::Selection},
     volume_rules::{NO_PROVISIONER, VolumeOwner, capacity, mismatch, owner_of, selected_node},
 };
 
@@ -17,7 +17,7 @@ pub(super) const NO_VOLUME: &str = "node(s) didn't find available persistent vol
 
 /// A claim that waits for a pod.
 #[derive(Clone, Debug)]
-pub(super) struct Unbound {
+pub(super) struct UnboundClaim {
     claim: Value,
     /// The node that was selected for it; empty if none was.
     selected: String,
@@ -47,14 +47,14 @@ pub(in crate::workloads::scheduler) enum Binding {
     New { claim: String },
 }
 
-// === impl Unbound ===
+// === impl UnboundClaim ===
 
-impl Unbound {
+impl UnboundClaim {
     /// Returns the claim, if it waits for a pod.
     pub(super) fn of(claim: &Value, objects: &dyn Objects) -> Option<Self> {
         let class = delaying_class(claim, objects)?;
         let is_made = !matches!(text(&class["provisioner"]), "" | NO_PROVISIONER);
-        let topologies = items(&class["allowedTopologies"]).map(Topology::of);
+        let topologies = items(&class["allowedTopologies"]).iter().map(Topology::of);
         Some(Self {
             claim: claim.clone(),
             selected: selected_node(claim).to_owned(),
@@ -137,10 +137,14 @@ impl Unbound {
 
 impl Topology {
     fn of(term: &Value) -> Self {
-        let labels = items(&term["matchLabelExpressions"]).map(|expression| {
-            let values = items(&expression["values"]).map(|value| text(value).to_owned());
-            (text(&expression["key"]).to_owned(), values.collect())
-        });
+        let labels = items(&term["matchLabelExpressions"])
+            .iter()
+            .map(|expression| {
+                let values = items(&expression["values"])
+                    .iter()
+                    .map(|value| text(value).to_owned());
+                (text(&expression["key"]).to_owned(), values.collect())
+            });
         Self(labels.collect())
     }
 

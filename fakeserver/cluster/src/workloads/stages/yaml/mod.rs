@@ -9,7 +9,7 @@ use serde::{Deserialize, Deserializer, de::Error as _};
 use serde_json::Value;
 
 use super::{
-    Exit, FailingProbe, Line, Next, ProbeKind, Readiness, Stage, StageError, UsageStep,
+    Exit, FailingProbe, Line, ProbeKind, Readiness, Stage, StageError, StageOutcome, UsageStep,
     select::Selector,
 };
 
@@ -50,14 +50,14 @@ struct Spec {
     #[serde(default)]
     resource_ref: ResourceRef,
     #[serde(default)]
-    selector: Selects,
+    selector: SelectorFields,
     #[serde(default, deserialize_with = "duration")]
     delay: Option<Duration>,
     #[serde(default, deserialize_with = "duration")]
     jitter: Option<Duration>,
     #[serde(default, deserialize_with = "times")]
     times: Option<u32>,
-    next: Then,
+    next: EffectFields,
 }
 
 #[derive(Debug, Deserialize)]
@@ -69,7 +69,7 @@ struct ResourceRef {
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
-struct Selects {
+struct SelectorFields {
     namespace: Option<String>,
     match_labels: BTreeMap<String, String>,
     owner: Option<Owner>,
@@ -88,21 +88,21 @@ struct Owner {
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
-struct Then {
+struct EffectFields {
     pull_error: Option<String>,
     #[serde(deserialize_with = "readiness")]
     ready: Option<Readiness>,
-    failing_probe: Option<Fails>,
-    exit: Option<Exits>,
-    logs: Vec<Logs>,
-    usage: Vec<Uses>,
+    failing_probe: Option<ProbeFields>,
+    exit: Option<ExitFields>,
+    logs: Vec<LogFields>,
+    usage: Vec<UsageFields>,
     status: Option<Value>,
     delete: bool,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Fails {
+struct ProbeFields {
     kind: ProbeKind,
     #[serde(default, deserialize_with = "duration")]
     after: Option<Duration>,
@@ -110,7 +110,7 @@ struct Fails {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Exits {
+struct ExitFields {
     #[serde(default, deserialize_with = "duration")]
     after: Option<Duration>,
     #[serde(default, deserialize_with = "code")]
@@ -120,7 +120,7 @@ struct Exits {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Logs {
+struct LogFields {
     #[serde(default, deserialize_with = "duration")]
     after: Option<Duration>,
     text: String,
@@ -128,7 +128,7 @@ struct Logs {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Uses {
+struct UsageFields {
     #[serde(default, deserialize_with = "duration")]
     after: Option<Duration>,
     #[serde(default, deserialize_with = "cpu")]
@@ -155,7 +155,7 @@ pub(super) fn parse(text: &str) -> Result<Vec<Stage>, StageError> {
     let mut stages: Vec<Stage> = Vec::with_capacity(documents.len());
     for (number, document) in documents.into_iter().enumerate() {
         let stage = document.stage(number)?;
-        if let Some(other) = stages.iter().position(|known| known.name == stage.name) {
+        if let Some(other) = stages.iter().position(|other| other.name == stage.name) {
             let why = format!("document {} has this name already: give another", other + 1);
             return Err(StageError::new(place(number, &stage.name), why));
         }
@@ -293,9 +293,9 @@ impl Document {
     }
 }
 
-/// Returns what is wrong with a stage that says of pods what only others have, or the other way round.
+/// Returns the error of a stage of pods with properties of other kinds, or the other way round.
 fn misplaced(stage: &Stage) -> Option<String> {
-    let Next {
+    let StageOutcome {
         times,
         pull_error,
         readiness,
@@ -336,10 +336,10 @@ fn check(expression: &str) -> Result<(), String> {
     super::select::compile(expression).map(drop)
 }
 
-// === impl Selects ===
+// === impl SelectorFields ===
 
-impl Selects {
-    /// Checks that there can be what it selects.
+impl SelectorFields {
+    /// Checks that the selector can select an object.
     fn check(&self) -> Result<(), String> {
         for (key, value) in &self.match_labels {
             if let Some(why) = qualified_name_problems(key).first() {
@@ -373,13 +373,17 @@ impl Selects {
     }
 }
 
-// === impl Then ===
+// === impl EffectFields ===
 
-impl Then {
-    fn next(self, times: Option<u32>) -> Next {
-        let mut usage: Vec<UsageStep> = self.usage.into_iter().flat_map(Uses::steps).collect();
+impl EffectFields {
+    fn next(self, times: Option<u32>) -> StageOutcome {
+        let mut usage: Vec<UsageStep> = self
+            .usage
+            .into_iter()
+            .flat_map(UsageFields::steps)
+            .collect();
         usage.sort_by_key(|step| step.after);
-        Next {
+        StageOutcome {
             times,
             pull_error: self.pull_error,
             readiness: self.ready,
@@ -392,7 +396,7 @@ impl Then {
                 code: exit.code.into(),
                 reason: exit.reason,
             }),
-            lines: self.logs.into_iter().map(Logs::line).collect(),
+            lines: self.logs.into_iter().map(LogFields::line).collect(),
             usage,
             status: self.status,
             is_deleted: self.delete,
@@ -400,9 +404,9 @@ impl Then {
     }
 }
 
-// === impl Logs ===
+// === impl LogFields ===
 
-impl Logs {
+impl LogFields {
     fn line(self) -> Line {
         Line {
             after: self.after.unwrap_or_default(),
@@ -411,9 +415,9 @@ impl Logs {
     }
 }
 
-// === impl Uses ===
+// === impl UsageFields ===
 
-impl Uses {
+impl UsageFields {
     fn steps(self) -> impl Iterator<Item = UsageStep> {
         let after = self.after.unwrap_or_default();
         let amounts = [self.cpu, self.memory].into_iter().flatten();

@@ -1,4 +1,4 @@
-//! Files of stages, and what is said of wrong ones.
+//! Files of stages, and the errors of wrong ones.
 
 use serde_json::json;
 
@@ -33,7 +33,7 @@ spec:
 ";
 
 #[test]
-fn a_file_says_what_the_builder_says() {
+fn a_file_equals_its_builder() {
     let crash_loop = Stage::of_pods("crash-loop")
         .with_label("app", "web")
         .with_image("*/web:*")
@@ -68,19 +68,19 @@ fn the_recipes_of_the_page_are_stages() {
     }
 }
 
-/// Checks that what comes of a replacement in the file is refused with these words.
+/// Checks that a file after a replacement is refused with these words.
 fn check_wrong(cases: &[[&str; 3]]) {
-    for [from, to, told] in cases {
+    for [from, to, expected] in cases {
         assert!(CRASH_LOOP.contains(from), "{from}");
-        let told_here = parse(&CRASH_LOOP.replacen(from, to, 1))
+        let error = parse(&CRASH_LOOP.replacen(from, to, 1))
             .unwrap_err()
             .to_string();
-        assert!(told_here.contains(told), "{told_here}");
+        assert!(error.contains(expected), "{error}");
     }
 }
 
 #[test]
-fn a_file_that_is_wrong_is_told_so() {
+fn a_wrong_file_is_rejected() {
     check_wrong(&[
         [
             "kind: Stage\nmetadata: {name: ready}",
@@ -111,7 +111,7 @@ fn a_file_that_is_wrong_is_told_so() {
 }
 
 #[test]
-fn values_that_cannot_be_are_told() {
+fn invalid_values_are_rejected() {
     check_wrong(&[
         [
             "app: web",
@@ -155,22 +155,22 @@ fn an_expression_is_a_condition() {
             1,
         ))
     };
-    let told = with("1 + 1").unwrap_err().to_string();
-    assert!(told.contains("neither true nor false"), "{told}");
+    let error = with("1 + 1").unwrap_err().to_string();
+    assert!(error.contains("neither true nor false"), "{error}");
     assert!(with("object.spec.isFirst").is_ok(), "its type is not known");
 }
 
 #[test]
-fn a_file_without_stages_of_this_server_is_told_so() {
+fn a_file_without_stages_is_rejected() {
     for nothing in ["", "# stages\n", "---\n"] {
-        let told = parse(nothing).unwrap_err().to_string();
-        assert!(told.starts_with("stages: "), "{told}");
+        let error = parse(nothing).unwrap_err().to_string();
+        assert!(error.starts_with("stages: "), "{error}");
     }
     let kwok = "apiVersion: kwok.x-k8s.io/v1alpha1\nkind: Stage\nmetadata: {name: a}\n\
                     spec: {resourceRef: {apiGroup: v1, kind: Pod}}";
-    let told = parse(kwok).unwrap_err().to_string();
+    let error = parse(kwok).unwrap_err().to_string();
     assert!(
-        told.contains("a stage of kwok has to be rewritten"),
-        "{told}"
+        error.contains("a stage of kwok has to be rewritten"),
+        "{error}"
     );
 }

@@ -8,7 +8,7 @@ use fakeserver_kinds::{
     conditions::find,
     core::{node, pod},
 };
-use fakeserver_value::status::{Named, Status};
+use fakeserver_value::status::{NamedObject, Status};
 use http::StatusCode;
 use serde_json::Value;
 
@@ -40,7 +40,7 @@ pub(super) fn serve(api: &Api, request: &Request<'_>) -> Result<Response, Status
         }
         let node_key = ObjectKey::new(node::KIND.storage().clone(), None, node);
         let Some(stored) = storage.view(|view| view.get(&node_key).cloned()) else {
-            return Err(Status::not_found(Named {
+            return Err(Status::not_found(NamedObject {
                 resource: "nodes",
                 group: "",
                 name: node,

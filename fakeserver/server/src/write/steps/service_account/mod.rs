@@ -7,7 +7,7 @@ use fakeserver_kinds::core::{
     pod,
     service_account::{self, DEFAULT, ENFORCES_SECRETS},
 };
-use fakeserver_value::status::{Named, Status};
+use fakeserver_value::status::{NamedObject, Status};
 use serde_json::{Value, json};
 
 use super::items;
@@ -123,7 +123,7 @@ fn account_of(write: &Write<'_>, attempt: &Attempt<'_, '_>) -> Result<Value, Att
         // A writer behind the API does not wait for the controller.
         return Ok(Value::Null);
     }
-    let missing = Status::not_found(Named {
+    let missing = Status::not_found(NamedObject {
         resource: "serviceaccount",
         group: "",
         name,
