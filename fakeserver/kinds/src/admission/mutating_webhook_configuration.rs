@@ -1,24 +1,9 @@
 //! Configurations of mutating webhooks.
 
 use crate::{
-    Habits, Kind, MetadataRechecks,
-    admission::{cells, webhook_configuration},
+    Kind,
+    admission::webhook_configuration::{kind, set_mutating_defaults},
 };
 
 /// Configurations of mutating webhooks.
-pub static KIND: Kind = Kind::new(
-    "admissionregistration.k8s.io",
-    "mutatingwebhookconfigurations",
-)
-.habits(Habits {
-    has_generation: true,
-    counts_empty: true,
-    requires_version: true,
-    is_exempt_from_webhooks: true,
-    metadata_rechecks: MetadataRechecks::WHOLE,
-    checks_finalizers: false,
-    ..Habits::COMMON
-})
-.validation(webhook_configuration::VALIDATION)
-.cells(cells::webhooks)
-.defaults(webhook_configuration::set_mutating_defaults);
+pub static KIND: Kind = kind("mutatingwebhookconfigurations", set_mutating_defaults);

@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 use fakeserver_value::{field::Field, findings::Findings};
 use serde_json::json;
 
-/// Checks the conditions of a status: each has a type, once.
-pub(super) fn check_conditions(status: &Field<'_>, found: &mut Findings) {
+/// Checks the conditions of an object's status: each has a type, once.
+pub(super) fn check_conditions(object: &Field<'_>, found: &mut Findings) {
     let mut seen = BTreeSet::new();
-    for condition in status.at("conditions").items() {
+    for condition in object.at("status").at("conditions").items() {
         let kind = condition.at("type");
         if !seen.insert(kind.text()) {
             found.duplicate_as(&kind, &json!(kind.text()));

@@ -11,8 +11,8 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use crate::{
-    Habits, Kind, MetadataRechecks, PreservedMetadata, Validation,
-    flowcontrol::conditions::check_conditions,
+    Kind, Validation,
+    flowcontrol::{conditions::check_conditions, kind},
     formats::check_subdomain,
     table::cell::{Cells, NONE, age, name, text_or},
 };
@@ -39,23 +39,12 @@ const SUBJECTS: [(&str, &str); 3] = [
 ];
 
 /// Flow schemas.
-pub static KIND: Kind = Kind::new("flowcontrol.apiserver.k8s.io", "flowschemas")
-    .habits(Habits {
-        has_generation: true,
-        metadata_rechecks: MetadataRechecks::WHOLE,
-        kept_by_status: PreservedMetadata::ALL,
-        ..Habits::COMMON
-    })
-    .defaults(set_defaults)
-    .cells(cells)
-    .validation(
-        Validation::new(check, |_, new, found| check(new, found)).with(&[(
-            "status",
-            |_, new, found| {
-                check_conditions(&new.at("status"), found);
-            },
-        )]),
-    );
+pub static KIND: Kind = kind(
+    "flowschemas",
+    Validation::new(check, |_, new, found| check(new, found)),
+)
+.defaults(set_defaults)
+.cells(cells);
 
 pub fn set_defaults(schema: &mut Value) {
     if let Some(spec) = within(schema, "spec")
@@ -71,12 +60,12 @@ fn check(schema: &Field<'_>, found: &mut Findings) {
     let method = spec.at("distinguisherMethod");
     let kind = method.at("type");
     if method.is_set() && !["ByNamespace", "ByUser"].contains(&kind.text()) {
-        let shown = Value::Object(
+        let printed = Value::Object(
             [("Type".to_owned(), json!(kind.text()))]
                 .into_iter()
                 .collect(),
         );
-        found.not_supported_as(&kind, &shown, &["ByNamespace", "ByUser"]);
+        found.not_supported_as(&kind, &printed, &["ByNamespace", "ByUser"]);
     }
     let level = spec.at("priorityLevelConfiguration").at("name");
     if level.has_text() {
@@ -87,22 +76,22 @@ fn check(schema: &Field<'_>, found: &mut Findings) {
     for rule in spec.at("rules").items() {
         check_rule(&rule, found);
     }
-    check_conditions(&schema.at("status"), found);
+    check_conditions(schema, found);
 }
 
 fn check_precedence(schema: &Field<'_>, precedence: &Field<'_>, found: &mut Findings) {
     let number = precedence.number();
-    let shown = json!(number);
+    let number_value = json!(number);
     if number <= 0 {
-        found.invalid_as(precedence, &shown, "must be a positive value");
+        found.invalid_as(precedence, &number_value, "must be a positive value");
     }
     if number > PRECEDENCE_MAX {
         let why = format!("must not be greater than {PRECEDENCE_MAX}");
-        found.invalid_as(precedence, &shown, &why);
+        found.invalid_as(precedence, &number_value, &why);
     }
     if number == 1 && schema.at("metadata").at("name").text() != "exempt" {
         let why = "only the schema named 'exempt' may have matchingPrecedence 1";
-        found.invalid_as(precedence, &shown, why);
+        found.invalid_as(precedence, &number_value, why);
     }
 }
 

@@ -10,8 +10,8 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use crate::{
-    Habits, Kind, MetadataRechecks, PreservedMetadata, Validation,
-    flowcontrol::conditions::check_conditions,
+    Kind, Validation,
+    flowcontrol::{conditions::check_conditions, kind},
     table::cell::{Cells, NONE, age, name},
 };
 
@@ -25,26 +25,12 @@ const NOT_NEGATIVE: &str = "must be a non-negative integer";
 const ZERO_SHARES: &str = "flowcontrol.k8s.io/v1beta3-preserve-zero-concurrency-shares";
 
 /// Priority levels.
-pub static KIND: Kind = Kind::new(
-    "flowcontrol.apiserver.k8s.io",
+pub static KIND: Kind = kind(
     "prioritylevelconfigurations",
+    Validation::new(check, |_, new, found| check(new, found)),
 )
-.habits(Habits {
-    has_generation: true,
-    metadata_rechecks: MetadataRechecks::WHOLE,
-    kept_by_status: PreservedMetadata::ALL,
-    ..Habits::COMMON
-})
 .defaults(set_defaults)
-.cells(cells)
-.validation(
-    Validation::new(check, |_, new, found| check(new, found)).with(&[(
-        "status",
-        |_, new, found| {
-            check_conditions(&new.at("status"), found);
-        },
-    )]),
-);
+.cells(cells);
 
 pub fn set_defaults(level: &mut Value) {
     let Some(spec) = within(level, "spec") else {
@@ -103,7 +89,7 @@ fn check(level: &Field<'_>, found: &mut Findings) {
         }
         _ => found.not_supported(&kind, &["Exempt", "Limited"]),
     }
-    check_conditions(&level.at("status"), found);
+    check_conditions(level, found);
 }
 
 fn check_limited(limited: &Field<'_>, found: &mut Findings) {

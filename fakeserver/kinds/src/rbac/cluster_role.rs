@@ -1,23 +1,19 @@
 //! Cluster roles.
 
-use fakeserver_value::{field::Field, findings::Findings, names::path_segment_problems};
+use fakeserver_value::{field::Field, findings::Findings};
 use serde_json::Value;
 
 use crate::{
-    Habits, Kind, MetadataRechecks, Validation,
+    Kind, Validation,
     formats::{check_label_selector, is_readable_selector},
-    rbac::rule::check_rule,
+    rbac::{kind, rule::check_rule},
 };
 
 /// Cluster roles.
-pub static KIND: Kind = Kind::new("rbac.authorization.k8s.io", "clusterroles")
-    .habits(Habits {
-        creates_on_update: true,
-        metadata_rechecks: MetadataRechecks::ALL,
-        ..Habits::COMMON
-    })
-    .names(path_segment_problems)
-    .validation(Validation::new(check, check_update));
+pub static KIND: Kind = kind(
+    "clusterroles",
+    Validation::new(check, |_, new, found| check(new, found)),
+);
 
 pub fn check(role: &Field<'_>, found: &mut Findings) {
     for rule in role.at("rules").items() {
@@ -36,8 +32,4 @@ pub fn check(role: &Field<'_>, found: &mut Findings) {
             found.invalid_as(&selector, &Value::Null, "invalid label selector.");
         }
     }
-}
-
-pub fn check_update(_old: &Field<'_>, new: &Field<'_>, found: &mut Findings) {
-    check(new, found);
 }

@@ -1,25 +1,20 @@
 //! Roles.
 
-use fakeserver_value::{field::Field, findings::Findings, names::path_segment_problems};
+use fakeserver_value::{field::Field, findings::Findings};
 
-use crate::{Habits, Kind, MetadataRechecks, Validation, rbac::rule::check_rule};
+use crate::{
+    Kind, Validation,
+    rbac::{kind, rule::check_rule},
+};
 
 /// Roles.
-pub static KIND: Kind = Kind::new("rbac.authorization.k8s.io", "roles")
-    .habits(Habits {
-        creates_on_update: true,
-        metadata_rechecks: MetadataRechecks::ALL,
-        ..Habits::COMMON
-    })
-    .names(path_segment_problems)
-    .validation(Validation::new(check, check_update));
+pub static KIND: Kind = kind(
+    "roles",
+    Validation::new(check, |_, new, found| check(new, found)),
+);
 
 pub fn check(role: &Field<'_>, found: &mut Findings) {
     for rule in role.at("rules").items() {
         check_rule(&rule, true, found);
     }
-}
-
-pub fn check_update(_old: &Field<'_>, new: &Field<'_>, found: &mut Findings) {
-    check(new, found);
 }

@@ -1,22 +1,18 @@
 //! Bindings of roles.
 
-use fakeserver_value::{field::Field, findings::Findings, names::path_segment_problems};
+use fakeserver_value::{field::Field, findings::Findings};
 
 use crate::{
-    Habits, Kind, MetadataRechecks, Validation,
-    rbac::binding::{self, check_bound, check_same_role, check_subject},
+    Kind, Validation,
+    rbac::{
+        binding::{self, check_bound, check_same_role, check_subject},
+        kind,
+    },
 };
 
 /// Bindings of roles.
-pub static KIND: Kind = Kind::new("rbac.authorization.k8s.io", "rolebindings")
-    .habits(Habits {
-        creates_on_update: true,
-        metadata_rechecks: MetadataRechecks::ALL,
-        ..Habits::COMMON
-    })
-    .names(path_segment_problems)
+pub static KIND: Kind = kind("rolebindings", Validation::new(check, check_update))
     .defaults(binding::set_defaults)
-    .validation(Validation::new(check, check_update))
     .cells(binding::cells);
 
 pub fn check(binding: &Field<'_>, found: &mut Findings) {

@@ -2,7 +2,7 @@
 
 use fakeserver_value::user::UserInfo;
 
-/// A verb and what it is done to.
+/// A verb and its target.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Attributes {
     pub verb: String,
@@ -17,7 +17,7 @@ pub enum Target {
     Resource(ResourceAttributes),
 }
 
-/// A resource, in whole or in part. What is empty is not said.
+/// A resource, in whole or in part. Empty fields are unspecified.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ResourceAttributes {
     pub group: String,
@@ -54,7 +54,7 @@ impl Attributes {
         }
     }
 
-    /// That `user` may not do this, as the API words it.
+    /// Returns the API's message that `user` may not do this.
     pub fn denial(&self, user: &UserInfo) -> String {
         let (user, verb) = (user.name(), &self.verb);
         let message = match &self.target {
@@ -78,7 +78,7 @@ impl Attributes {
 // === impl ResourceAttributes ===
 
 impl ResourceAttributes {
-    /// As rules name it: `pods/log`.
+    /// Returns the resource as rules name it: `pods/log`.
     pub fn combined(&self) -> String {
         if self.subresource.is_empty() {
             self.resource.clone()

@@ -6,7 +6,7 @@ use fakeserver_value::user::UserInfo;
 
 use super::{PolicyRule, rule::quoted};
 
-/// Returns the rules of `granted` that `user`, who has the rules `held`, does not have, as the API words them.
+/// Returns the rules of `granted` that are not covered by `held`, the rules of `user`, as the API words them.
 #[doc(alias = "ConfirmNoEscalation")]
 pub fn missing_rights(
     user: &UserInfo,

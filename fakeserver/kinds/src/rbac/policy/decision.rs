@@ -245,7 +245,7 @@ impl Subject {
 // === impl Grant ===
 
 impl Grant<'_> {
-    /// As reviews tell it. Names stand before namespaces in it, as in a real server.
+    /// Prints the binding, its role and its subject as reviews do. A name stands before its namespace, as in a real server.
     fn source(&self) -> String {
         let Metadata {
             name, namespace, ..

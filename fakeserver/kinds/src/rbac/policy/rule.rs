@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Attributes, Target};
 
-/// Verbs that are allowed on resources, or on paths that are none.
+/// Verbs that are allowed on resources, or on non-resource paths.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct PolicyRule {
@@ -91,11 +91,11 @@ impl fmt::Display for PolicyRule {
             ("ResourceNames", &self.resource_names),
             ("Verbs", &self.verbs),
         ];
-        let said = fields.iter().filter(|(_, values)| !values.is_empty());
-        let said: Vec<String> = said
+        let stated = fields.iter().filter(|(_, values)| !values.is_empty());
+        let stated: Vec<String> = stated
             .map(|(field, values)| format!("{field}:{}", quoted(values)))
             .collect();
-        write!(f, "{{{}}}", said.join(", "))
+        write!(f, "{{{}}}", stated.join(", "))
     }
 }
 
