@@ -96,6 +96,7 @@ struct StopEvents {
 /// Serves until a signal. A second signal ends the process at once.
 pub(super) async fn serve(options: &Options) -> Result<ExitCode, String> {
     let parent = options.end_with_parent.then(Parent::current);
+    // Before anything is created: a signal during the start must still remove the folder and the entries.
     let signals = Signals::listen()?;
     let security = &options.server.security;
     let wanted = resolve(&options.listen).await?;
@@ -104,6 +105,7 @@ pub(super) async fn serve(options: &Options) -> Result<ExitCode, String> {
     // Dropped, and with it removed, after all that uses it.
     let _folder = options.entries.make_folder()?;
     if let Some(file) = &file {
+        // A kubeconfig that cannot take the entries is an error before the address is taken.
         let checked = file.check(&secured.kubeconfig).await;
         checked.map_err(|error| with_sources(&error))?;
     }
@@ -113,9 +115,11 @@ pub(super) async fn serve(options: &Options) -> Result<ExitCode, String> {
     let address = listener
         .local_addr()
         .map_err(|error| format!("the listener has no address: {error}"))?;
+    // Port 0 becomes the real port only when the listener is bound.
     secured.kubeconfig.address = address;
     let server = options.server.build(&secured)?;
     security.warn(address);
+    // The entries are added last: a client that finds them can connect.
     let added = match file {
         Some(file) => {
             let added = file.add(&secured.kubeconfig).await;
@@ -131,6 +135,7 @@ pub(super) async fn serve(options: &Options) -> Result<ExitCode, String> {
         }
         Err(error) => Err(format!("cannot write to stdout: {error}")),
     };
+    // The entries are removed on errors, too: nothing above returns early after they were added.
     if let Some(added) = added
         && let Err(error) = added.remove().await
     {
@@ -151,6 +156,7 @@ async fn until_stopped(
     let stopping = async {
         stopping.first().await;
         stop.cancel();
+        // The first signal has begun a graceful end. A second one skips it, and the objects are not saved.
         let second = stopping.signals.recv().await;
         Ok(second.exit_code())
     };
@@ -158,6 +164,7 @@ async fn until_stopped(
         biased;
         code = stopping => code,
         () = options.server.data.while_saving(server, serving) => {
+            // Controllers stop before the objects are saved, so that the file has their last writes.
             server.shutdown().await;
             data::save(server)?;
             Ok(ExitCode::SUCCESS)

@@ -41,6 +41,7 @@ pub(super) fn call_cost(call: &Call<'_>, overload: &str) -> Estimate {
     let estimate = list_cost(call, overload)
         .or_else(|| library_cost(call, overload))
         .or_else(|| standard_cost(call, overload));
+    // These do not evaluate all operands, so that the costs of the arguments must not be added up.
     if let "logical_and" | "logical_or" | "conditional" = overload {
         return lazy_cost(call, overload);
     }
@@ -84,6 +85,7 @@ fn standard_cost(call: &Call<'_>, overload: &str) -> Option<Estimate> {
         "string_format" => (target?.by(TEXT), None),
         "string_to_bytes" => {
             let size = argument(0)?;
+            // A character takes up to four bytes in UTF-8.
             let max = size.max.saturating_mul(4);
             (size.by(TEXT), Some(Range { max, ..size }))
         }
@@ -103,6 +105,7 @@ fn standard_cost(call: &Call<'_>, overload: &str) -> Option<Estimate> {
         "affix_string" => (argument(0)?.by(TEXT), None),
         "in_list" => (argument(1)?, None),
         "matches_string" => {
+            // One more than the text, so that a match of an empty text is not free.
             let text = target?.plus(Range::ONE).by(TEXT);
             (text.times(argument(0)?.by(PATTERN)), None)
         }

@@ -131,6 +131,7 @@ impl Estimator<'_> {
 
     fn select(&mut self, expr: &Expr, operand: &Expr, field: &str, is_test: bool) -> Range {
         let cost = self.cost(operand);
+        // `has()` reads no value, so that cel-go charges its operand alone.
         if is_test {
             return cost;
         }
@@ -229,6 +230,7 @@ impl Estimator<'_> {
     fn operand(&mut self, expr: &Expr) -> Operand {
         let path = self
             .path(expr)
+            // An accumulator is no part of a schema, which would be asked for a size otherwise.
             .filter(|path| path.first().is_none_or(|first| first != ACCUMULATOR));
         let of = self.notes.type_of(expr).clone();
         let item = match &of {
@@ -275,6 +277,7 @@ impl Estimator<'_> {
         self.push_variables(fold);
         let condition = self.cost(&fold.condition);
         let step = self.cost(&fold.step);
+        // The result sees the accumulator, but no longer the loop variables.
         self.locals.truncate(depth + 1);
         cost = cost.plus(self.cost(&fold.result));
         self.locals.truncate(depth);
@@ -287,6 +290,7 @@ impl Estimator<'_> {
                 }
             }
             ExprKind::List(_) | ExprKind::Map(_) => {
+                // A loop that builds a list or a map can add one entry in each step.
                 self.sizes.insert(expr.id, count);
                 if let Some(entries) = self.entry_sizes(&fold.step) {
                     self.entries.insert(expr.id, entries);
@@ -373,6 +377,7 @@ impl Estimator<'_> {
     }
 
     fn size(&mut self, expr: &Expr) -> Option<Range> {
+        // Sizes that a call has computed take precedence over the schema.
         if let Some(size) = self.sizes.get(&expr.id) {
             return Some(*size);
         }

@@ -110,6 +110,7 @@ impl KubeconfigFile {
         let (before, after) = match &state.present {
             None => (None, edit::create(server, &mark)),
             Some((text, _)) => {
+                // Stale entries are removed first: their names are those that the new ones need.
                 let rest = self.without_stale(text, server)?;
                 let after = edit::add(&rest, server, &mark, self.use_context);
                 (Some(rest), after)
@@ -144,6 +145,7 @@ impl KubeconfigFile {
             let file = self.path.clone();
             return Err(KubeconfigError::NotChanged { file, why });
         }
+        // The lock is taken before the file is read, and held with the state, so that no other server writes in between.
         let lock = Lock::take(&self.path, &target).await?;
         let present = match fs::read(&target) {
             Ok(bytes) => {

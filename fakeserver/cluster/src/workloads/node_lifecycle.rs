@@ -109,6 +109,7 @@ impl Controller for NodeLifecycle {
         cluster.update(key, ACTOR, |node| set_taints(node, wanted));
         let is_ready = !matches!(ready_status(&node), "False" | "Unknown");
         let was_ready = self.was_ready.insert(key.clone(), is_ready);
+        // `None` after a start of the server counts as a transition, so that pods of an unready node are marked once more.
         if !is_ready && was_ready != Some(false) {
             lose(cluster, &node, &now);
         } else if is_ready && was_ready == Some(false) {
@@ -134,6 +135,7 @@ fn taints(node: &Value, now: &str) -> Vec<Value> {
         if is(kind, status) {
             wanted.push((taint, "NoSchedule"));
             if kind == "Ready" {
+                // Only an unready node evicts its pods; pressure merely keeps new pods away.
                 wanted.push((taint, "NoExecute"));
             }
         }
@@ -151,6 +153,7 @@ fn taints(node: &Value, now: &str) -> Vec<Value> {
     let mut all: Vec<Value> = present.cloned().unwrap_or_default();
     all.retain(|taint| {
         let names = (text(&taint["key"]), text(&taint["effect"]));
+        // A taint that stays keeps its `timeAdded`, and taints of users are never touched.
         !is_own(taint) || wanted.contains(&names)
     });
     for (key, effect) in wanted {

@@ -104,10 +104,12 @@ impl CustomType {
         object["metadata"] = metadata.value;
         strict.extend(metadata.strict);
         let own = &self.version["schema"]["openAPIV3Schema"];
+        // Embedded metadata is read before pruning: its fields are not declared by the schema.
         embedded::coerce(&mut object, own, "", &mut strict)?;
         let schema = self.schema.root();
         let pruned = prune(&mut object, schema, true);
         strict.extend(pruned.into_iter().map(StrictError::UnknownField));
+        // Nulls are dropped before defaulting, so that a field that is null and has a default gets the default.
         if drops_nulls {
             drop_nulls(&mut object, schema);
         }
@@ -201,9 +203,11 @@ impl CustomType {
             errors
         };
         errors.extend(scale::status_errors(object, self.scale()));
+        // The status endpoint does not check what it does not write.
         if subresource != "status" {
             errors.extend(embedded_errors(object, schema, ""));
         }
+        // An object whose lists were invalid before stays writable.
         let was_unique = old.is_none_or(|old| list_type_errors(old, schema, "").is_empty());
         if was_unique {
             errors.extend(list_type_errors(object, schema, ""));
@@ -211,6 +215,8 @@ impl CustomType {
         if self.rules.is_empty() {
             return Verdict::refused(errors);
         }
+        // Rules in CEL are compiled against the types of the schema. A value of another type would fail with an error that
+        // names no field.
         if errors.iter().any(blocks_rules) || of_metadata().iter().any(blocks_rules) {
             errors.push(FieldError::invalid(
                 "<nil>",

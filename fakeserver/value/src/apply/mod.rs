@@ -92,6 +92,8 @@ impl Applier<'_> {
     ) -> Result<Value, ApplyError> {
         let config = &without_managers(config);
         let mut result = match self.apply_once(live, config, whole) {
+            // kubectl migrates from client-side to server-side apply: conflicts about fields in its last-applied annotation are forced,
+            // since that annotation proves that kubectl itself has written them.
             Err(ApplyError::Conflicts(conflicts)) if self.manager.name == last_applied::KUBECTL => {
                 let allowed =
                     last_applied::fields(live, self.manager.api_version, self.described.schema);
@@ -121,11 +123,14 @@ impl Applier<'_> {
         let mut before = live.unwrap_or(self.described.zero).clone();
         let mut entries =
             managed_fields::decode(&managed_fields::take(&mut before)).unwrap_or_default();
+        // An object from before field management gets one owner of all its fields. Otherwise the first apply would meet no
+        // conflicts, and take over fields of other managers unnoticed.
         if entries.is_empty() && live.is_some() {
             entries.extend(self.first(&before));
         }
         let merged = merge(Some(&before), Some(config), self.described.schema);
         let wanted = owned(config, self.described.schema);
+        // The new fields replace the old ones in the entries before pruning, which has to know what this manager still owns.
         let previous = self.own(&mut entries, &wanted);
         let merged = match previous {
             Some(previous) => prune(&merged, &previous, &entries, self.described.schema),
@@ -135,7 +140,10 @@ impl Applier<'_> {
         let changes = Differences::new(&before, &merged, self.described, &entries);
         self.give_way(&mut entries, &changes)?;
         let is_changed = !changes.own.set.is_empty() || !changes.own.removed.is_empty();
+        // An apply without effect keeps the time of its entry, so that the object stays equal and nothing is written. Parts of
+        // the configuration that another endpoint writes count as an effect.
         let is_dated = is_changed || self.would_change(&before, whole);
+        // An unchanged object keeps its representation: merging may have reordered lists.
         let mut result = if is_changed { merged } else { before };
         for entry in &mut entries {
             if self.is_own(entry) {
@@ -186,12 +194,14 @@ impl Applier<'_> {
             }
         }
         if !self.is_forced && !conflicts.is_empty() {
+            // The message lists managers in alphabetical order, whatever the order of the entries.
             conflicts.sort_by(|a, b| a.manager.cmp(&b.manager));
             return Err(ApplyError::Conflicts(conflicts));
         }
         for entry in entries.iter_mut().filter(|entry| !self.is_own(entry)) {
             let change = changes.of(entry);
             entry.fields.subtract(&change.set);
+            // A removed field cannot have an owner, so that this is no conflict.
             entry.fields.subtract(&change.removed);
         }
         Ok(())

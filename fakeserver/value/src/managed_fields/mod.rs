@@ -140,6 +140,7 @@ pub fn record_update(
         given = Value::Null;
     }
     let mut entries = match decode(&given) {
+        // An explicit reset differs from a client that merely sends no managers, which keeps those of the stored object.
         _ if is_reset(&given) => Vec::new(),
         Some(entries) if !entries.is_empty() => entries,
         _ => before
@@ -152,6 +153,7 @@ pub fn record_update(
     }
     let before = before.unwrap_or(described.zero);
     let mut differences = Differences::new(before, after, described, &entries);
+    // Before entries lose fields: a change of `resourceVersion` alone must not create an entry.
     cut_unowned(&mut differences.own.set);
     // A write of a scale records a manager only if the replicas had an owner.
     let is_managed = manager.subresource != SCALE
@@ -167,6 +169,7 @@ pub fn record_update(
     if is_managed && !found.set.is_empty() {
         grant(&mut entries, found.set, manager, now);
     }
+    // Emptied entries must not count towards the limit of `squash`.
     entries.retain(|entry| !entry.fields.is_empty());
     squash(&mut entries);
     put(after, entries);
@@ -220,11 +223,13 @@ fn grant(entries: &mut Vec<Entry>, fields: FieldSet, manager: &Manager<'_>, now:
 fn squash(entries: &mut Vec<Entry>) {
     let is_update = |entry: &Entry| entry.operation == UPDATE && entry.subresource.is_empty();
     while entries.iter().filter(|entry| is_update(entry)).count() > UPDATE_MANAGERS_MAX {
+        // Sorted in each round: the merged entry has the time of its newer part.
         entries.sort_by(|a, b| a.order().cmp(&b.order()));
         let oldest_pair = (0..entries.len()).find_map(|first| {
             let second = (first + 1..entries.len()).find(|second| {
                 is_update(&entries[first])
                     && is_update(&entries[*second])
+                    // Fields of different versions have different paths, so that their entries cannot be merged.
                     && entries[first].api_version == entries[*second].api_version
             })?;
             Some((first, second))

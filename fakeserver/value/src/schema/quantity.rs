@@ -151,6 +151,7 @@ impl Quantity {
 
     /// Returns the mantissa at a scale that is not larger than its own; the largest or the least one if it does not fit.
     fn mantissa_at(&self, scale: i64) -> i128 {
+        // A factor beyond 128 bits saturates the product, which is what an overflow has to do anyway.
         let factor = power_of_ten(self.scale - scale).unwrap_or(i128::MAX);
         self.mantissa.saturating_mul(factor)
     }
@@ -180,9 +181,11 @@ impl Quantity {
         let (mut quantity, is_canonical) = match base {
             Base::Ten(exponent) => {
                 let scale = exponent - i64::try_from(parts.fraction.len()).ok()?;
+                // Such an amount may overflow 64 bits or is finer than a billionth: Go leaves its fast path here.
                 if whole_digits + parts.fraction.len() > PRECISION_MAX || scale < NANO {
                     return None;
                 }
+                // The text looks canonical to Go if its exponent has a suffix and no factor of 1000 is left. Go then prints it unchanged.
                 let is_canonical = scale % 3 == 0 && digits % 1000 != 0 && !parts.whole.is_empty();
                 (Self::new(parts, digits, scale, family), is_canonical)
             }
@@ -275,6 +278,7 @@ impl fmt::Display for Quantity {
         if self.is_zero() {
             return f.write_str("0");
         }
+        // Less than 1024 has no binary suffix, and a fraction cannot have one: both print in the decimal family.
         let integer = self.as_integer().filter(|value| value.abs() >= 1024);
         let (Some(mut number), Family::BinarySi) = (integer, self.family) else {
             return self.print_decimal(f);
@@ -326,6 +330,7 @@ impl AddAssign<&Quantity> for Quantity {
     /// Adds an amount, in the family of the left side, or in that of the right side if the left one is zero. Beyond 128
     /// bits the result is the largest or the least amount there is.
     fn add_assign(&mut self, other: &Quantity) {
+        // A sum begins at zero. Go gives it the family of its first term.
         if self.is_zero() {
             self.family = other.family;
         }

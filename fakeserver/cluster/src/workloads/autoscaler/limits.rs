@@ -168,9 +168,11 @@ impl Rules {
         let highest = recent(down).fold(desired, i64::max);
         let stable = match &self.behavior {
             None => highest,
+            // Scaling up is held back to the lowest recent recommendation, scaling down to the highest.
             Some(_) => current.max(lowest).min(highest),
         };
         let all = &mut history.recommendations;
+        // The longer window of both directions has to be kept. The raw recommendation is remembered, not the stabilized one.
         all.retain(|(at, _)| is_within(*at, up.max(down), now));
         all.push((now, desired));
         let words = if self.behavior.is_some() && desired >= current {
@@ -191,6 +193,7 @@ impl Rules {
         if desired > current {
             let fastest = match &self.behavior {
                 None => (2 * current).max(UP_AT_ONCE),
+                // A spent rate must not turn a scaling up into a scaling down.
                 Some([up, _]) => up.highest(history, current, now).max(current),
             };
             let (most, words) = if self.max > fastest {

@@ -103,6 +103,7 @@ impl Controller for Jobs {
             return;
         };
         let job = stored.to_value();
+        // Another controller manages such a job.
         if !matches!(text(&job["spec"]["managedBy"]), "" | MANAGER) {
             return;
         }
@@ -146,6 +147,7 @@ impl Jobs {
         let members: Vec<Member> = pods.iter().map(|pod| member(pod, spec)).collect();
         let mut tally = Tally::of(job, &members);
         let age = age(cluster, job);
+        // A verdict in the status is final: it must not change while the last pods end.
         let decided = verdict_of(job).unwrap_or_else(|| verdict(spec, &tally, age));
         let waits = tally::waits_for_ends(spec);
         let counted = pods
@@ -156,6 +158,7 @@ impl Jobs {
             release(cluster, pod);
         }
         let now = Instant::now();
+        // Before the pauses are read: a failure that was counted just now delays its own replacement.
         self.note_failures(key, spec, &tally, now);
         let pauses = self.pauses.get(key);
         let wanted = match &decided {
@@ -303,12 +306,14 @@ fn create(
             .as_array()
             .cloned()
             .unwrap_or_default();
+        // Without the finalizer a pod that is deleted at once would never be counted.
         finalizers.push(json!(TRACKING));
         pod["metadata"]["finalizers"] = finalizers.into();
         let name = text(&job["metadata"]["name"]);
         pod["metadata"]["generateName"] = json!(format!("{name}-"));
         if is_indexed {
             let Some(index) = indexes.next() else { return };
+            // `continue` uses up one of the missing pods, so that no later index takes the place.
             if waiting.contains_key(&index) {
                 continue;
             }

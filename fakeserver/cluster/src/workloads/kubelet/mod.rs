@@ -188,12 +188,15 @@ impl Kubelet {
             at: Instant::now(),
             text: &text,
         };
+        // The lifecycle is taken out of the map and put back at the end: `self` has to stay free for the closures below.
         let mut life = match self.lives.remove(key) {
             Some(life) => life,
             None => PodLifecycle::of(&value, self.options.restart_backoff, now),
         };
+        // Ephemeral containers may have been added since the last run.
         life.take_in(&value, now);
         let unmounted = unmounted(cluster, &value);
+        // Before the containers advance: a container that a resize stops starts again in this run.
         let resized = self.resize(cluster, pod, &value, &mut life, now);
         let is_resized = resized.is_some();
         let mut events = resized.unwrap_or_default();
@@ -215,6 +218,7 @@ impl Kubelet {
         if life.is_past_deadline {
             self.tell_of_deadline(cluster, &value);
         }
+        // Events follow the status: a client that sees `Started` finds a running container.
         self.tell(cluster, key, &value, &events);
         if is_resized {
             self.tell_of_resize(cluster, &value);
@@ -290,6 +294,7 @@ impl Kubelet {
         if pod.address.is_empty() && life.has_sandbox() {
             self.addressed = self.addressed.wrapping_add(1);
         }
+        // `status::write` ignores this address for a pod that has one already.
         let addresses = Addresses {
             host: self.ready.get(&pod.node).map_or("", String::as_str),
             pod: &address(self.addressed),
@@ -316,6 +321,7 @@ impl Kubelet {
         if is_running && !self.going.contains_key(key) {
             self.tell_of_stop(cluster, &value);
         }
+        // Only the first look sets the time: further changes of the pod must not extend its grace period.
         let at = *self.going.entry(key.clone()).or_insert(now + first);
         if at > now {
             due.add(key.clone(), at - now);
@@ -334,6 +340,7 @@ impl Kubelet {
             let events = life.stop(now, code);
             self.write(cluster, pod, &life, &text);
             self.tell(cluster, key, &value, &events);
+            // The object is removed a moment later, so that watchers see the ended containers first.
             self.going.insert(key.clone(), now.at + REMOVED_AFTER);
             due.add(key.clone(), REMOVED_AFTER);
         } else {

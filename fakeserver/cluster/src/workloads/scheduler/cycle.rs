@@ -102,6 +102,7 @@ impl<'a> Cycle<'a> {
             has_claims: self.devices.is_some(),
             ..Diagnosis::default()
         };
+        // The nominated node comes first: its victims were evicted for this pod.
         let nominated = self.snapshot.node(&self.pod.nominated);
         if let Some(node) = nominated.filter(|node| self.reject(node).is_none()) {
             return Ok(node);
@@ -119,9 +120,11 @@ impl<'a> Cycle<'a> {
                 continue;
             }
             let Some(scores) = &mut scores else {
+                // Without scores all nodes are equal, and the candidates are in order of their load: the first that fits is the best.
                 return Ok(node);
             };
             let score = scores.of_node(&node.node);
+            // `>` and not `>=`: of equal scores the node with fewer pods wins, which comes first.
             if best.is_none_or(|(highest, _)| score > highest) {
                 best = Some((score, node));
             }
@@ -168,6 +171,8 @@ impl<'a> Cycle<'a> {
             fuller.add(other);
             self.change(&mut state_then, other, &node.node, 1);
         }
+        // Upstream filters twice: with the nominated pods, which may take the place, and without them, on which an affinity must
+        // not rely since they may never arrive.
         self.filter(&fuller, &state_then)
             .or_else(|| self.filter(node, state))
     }

@@ -161,6 +161,7 @@ impl Scheduler {
                 && cached.labels == *pod.stored.labels()
         });
         if is_unchanged {
+            // The start time decides which victim is younger, but makes room for no other pod: no class is woken.
             self.snapshot.set_started(key, &pod.started);
             return;
         }
@@ -171,6 +172,7 @@ impl Scheduler {
                 && assumed.labels == *pod.stored.labels()
                 && !pod.is_deleted
         };
+        // The info of the attempt is reused if the bound pod is the one that was scheduled: parsing it again would cost more.
         let assumed = self.assumed.remove(key).filter(is_same);
         let info = assumed.unwrap_or_else(|| Arc::new(PodInfo::of(&pod.stored.to_value())));
         self.snapshot.place(&info, &pod.node);
@@ -280,6 +282,7 @@ impl Scheduler {
                 },
             }),
             Err(diagnosis) => {
+                // Budgets are read only for pods that fit nowhere: most attempts need none.
                 let budgets = objects.list(&policy::pod_disruption_budget::KIND);
                 let budgets: Vec<Budget> = budgets.iter().map(Budget::of).collect();
                 let outcome = preempt(&cycle, &diagnosis, &budgets, now);
@@ -339,6 +342,7 @@ impl Scheduler {
             Some(victims) => Some(&*victims.node),
             None => outcome.is_hopeless.then_some(""),
         };
+        // Upstream keeps such a pod out of its queue, so that it gets neither a condition nor an event.
         if error != FitError::Unready {
             let reported = status::fail(
                 cluster,
@@ -352,6 +356,8 @@ impl Scheduler {
         }
         if let Some(victims) = &victims {
             let lower = status::outranked(self.snapshot.nominated(&victims.node), &pod.info);
+            // Pods of lower priority lose their nomination first: the node is no longer cleared for them, and they have to be
+            // scheduled again.
             status::clear_nominations(cluster, &lower);
             status::evict(cluster, value, victims);
             // Another pod of the class may clear another node.

@@ -100,6 +100,7 @@ pub(super) fn preempt(
     let possible = diagnosis
         .rejections
         .iter()
+        // A final rejection, such as a wrong node name, stays even if all pods of the node are gone.
         .filter(|(_, rejection)| !rejection.is_final);
     let possible: Vec<&NodeInfo> = possible
         .filter_map(|(name, _)| cycle.snapshot.node(name))
@@ -120,6 +121,7 @@ pub(super) fn preempt(
                 outcome.rejections.insert(name, rejection);
             }
         }
+        // Upstream stops early, too, but not before one candidate violates no budget.
         if found.len() >= enough && found.iter().any(|victims| victims.violations == 0) {
             break;
         }
@@ -140,6 +142,7 @@ fn check_eligible(cycle: &Cycle<'_>, diagnosis: &Diagnosis) -> Result<(), NoPree
     let Some(node) = cycle.snapshot.node(&pod.nominated) else {
         return Ok(());
     };
+    // If the nominated node can no longer take the pod, the pod may preempt elsewhere although its victims are still terminating.
     let is_hopeless = rejection.is_some_and(|rejection| rejection.is_final);
     let mut going = node.pods.values().filter(|other| other.is_preempted);
     if !is_hopeless && going.any(|other| other.priority < pod.info.priority) {
@@ -163,6 +166,7 @@ fn victims_on(
     if possible.is_empty() {
         return Err(Rejection::for_good(NO_VICTIMS));
     }
+    // First all lower pods are removed: if the pod does not fit even then, no subset helps.
     for pod in &possible {
         left.remove(&pod.key);
         cycle.change(&mut state, pod, &node.node, -1);
@@ -174,6 +178,8 @@ fn victims_on(
     let (protected, others) = split(&possible, budgets);
     let mut victims = Vec::new();
     let mut violations = 0;
+    // Pods are put back as long as the pod still fits, protected ones first, so that budgets are violated only if there is no
+    // other way.
     for (pods, is_violation) in [(protected, true), (others, false)] {
         for pod in pods {
             left.add(pod);
@@ -187,6 +193,7 @@ fn victims_on(
             violations += usize::from(is_violation);
         }
     }
+    // The two passes above leave victims out of order; the ranking of nodes compares the most important victim.
     victims.sort_by(|a, b| importance(a, now).cmp(&importance(b, now)));
     if victims.is_empty() {
         return Err(Rejection::for_good(NO_VICTIMS));

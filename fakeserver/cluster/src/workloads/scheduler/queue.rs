@@ -107,9 +107,11 @@ impl Queue {
             *next += 1;
             Entry::new(*next)
         });
+        // The key in `active` contains the priority, so that it has to be removed before the priority changes.
         let before = (Reverse(entry.priority), entry.number);
         self.active.remove(&before);
         (entry.priority, entry.version) = (priority, version);
+        // A changed pod has no back-off: the change may have been made to help it.
         entry.attempts = 0;
         self.activate(key);
         true
@@ -130,6 +132,7 @@ impl Queue {
         self.active.remove(&(Reverse(entry.priority), entry.number));
         let was_woken = match entry.phase {
             Phase::Idle | Phase::Active => true,
+            // A pod that leaves has not used the room for which it was woken; the next of its class may.
             Phase::Waiting { woken, .. } => woken.is_some(),
         };
         let class = self.classes.get(&class.filter(|_| was_woken)?)?;
@@ -258,6 +261,8 @@ impl Queue {
         let Phase::Waiting { since, woken } = &mut entry.phase else {
             return None;
         };
+        // A pod that waits for room on a node skips its back-off. One that depends on other pods would be tried at each of their
+        // changes.
         let at = if is_urgent {
             now
         } else {

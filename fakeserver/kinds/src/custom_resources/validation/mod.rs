@@ -79,6 +79,7 @@ fn check(
 ) -> Outcome {
     let mut outcome = Outcome::default();
     let has_type = !types(schema).is_empty() || !format(schema).is_empty();
+    // For null only the type and the enum count.
     if value.is_null() {
         check_type(value, schema, place, &mut outcome);
         check_enum(value, schema, place, &mut outcome);
@@ -88,6 +89,7 @@ fn check(
         check_type(value, schema, place, &mut outcome);
         outcome.matches += 1;
     }
+    // The order of these checks is that of a real server, and so is the order of the errors.
     outcome.merge(check_alternatives(value, schema, place, correlation));
     outcome.matches += 1;
     match value {
@@ -202,6 +204,7 @@ fn check_enum(value: &Value, schema: &Value, place: ValueLocation<'_>, outcome: 
         return;
     };
     let equals = |other: &Value| match (value, other) {
+        // `1` and `1.0` are equal here, though JSON keeps them apart.
         (Value::Number(one), Value::Number(other)) => one.as_f64() == other.as_f64(),
         (one, other) => !other.is_null() && one == other,
     };
@@ -267,6 +270,7 @@ fn check_object(
         outcome.add(key, FieldError::too_many(place.field(), count, max));
     }
     let own = |name: &str| {
+        // `kind` and `apiVersion` change with the version of the request, so that those of the whole object are not correlated.
         let is_type_meta = place.name.is_empty() && matches!(name, "kind" | "apiVersion");
         correlation
             .filter(|_| !is_type_meta)

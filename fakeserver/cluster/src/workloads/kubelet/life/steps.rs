@@ -104,6 +104,7 @@ pub(super) fn start(
     let script = match director(container) {
         Ok(script) => script,
         Err(blocked) => {
+            // The time of the start is computed again once the obstacle is gone, so that the container then takes its full start time.
             container.starts_at = None;
             container.state = State::waiting(blocked.reason, blocked.message);
             return false;
@@ -171,6 +172,7 @@ fn fail_pull(
     container.pulls += 1;
     container.tries += 1;
     let pause = backoff(first_backoff, container.pulls);
+    // The state first shows `ErrImagePull` for a moment, and `ImagePullBackOff` for the rest of the pause.
     container.starts_at = Some(now.at + CALMED_AFTER + pause);
     events.push(ContainerEvent::to(
         container,
