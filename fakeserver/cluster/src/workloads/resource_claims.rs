@@ -77,7 +77,7 @@ impl ResourceClaims {
             return;
         };
         let namespace = key.namespace().unwrap_or_default();
-        let names = pod.device_claims.iter().filter_map(PodClaim::known);
+        let names = pod.device_claims.iter().filter_map(PodClaim::name);
         let claims = names.map(|name| claim_key(namespace, name)).collect();
         self.claims.insert(key.clone(), claims);
         if !ends {

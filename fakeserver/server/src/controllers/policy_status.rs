@@ -122,8 +122,8 @@ fn issue(
     let of_params = spec["paramKind"]
         .is_object()
         .then(|| params.map_or(Type::Dyn, name));
-    let mut declared =
-        DeclaredVariables::typed(&name(kind), of_params, Arc::new(BySchema(types))).with_variables();
+    let mut declared = DeclaredVariables::typed(&name(kind), of_params, Arc::new(BySchema(types)))
+        .with_variables();
     for variable in items(&spec["variables"]) {
         // Errors of a variable are reported for the expressions that read it. An invalid variable has the dynamic type.
         let _ = declared.add_variable(text(&variable["name"]), text(&variable["expression"]));

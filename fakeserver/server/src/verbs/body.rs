@@ -15,7 +15,7 @@ use super::Request;
 
 use crate::{
     edge::request::{BodyFormat, repeated_keys, strict_warnings, yaml_to_json},
-    write::{DecodedObject, FieldValidation},
+    write::{FieldValidation, ReceivedObject},
 };
 
 /// Reads the body of a request as an object of its type.
@@ -23,7 +23,7 @@ pub(super) fn receive(
     request: &Request<'_>,
     bytes: &[u8],
     validation: FieldValidation,
-) -> Result<DecodedObject, Status> {
+) -> Result<ReceivedObject, Status> {
     let kind = request.target.resource.group_version_kind();
     receive_as(request, &kind, bytes, validation)
 }
@@ -34,11 +34,11 @@ pub(super) fn receive_as(
     wanted: &GroupVersionKind,
     bytes: &[u8],
     validation: FieldValidation,
-) -> Result<DecodedObject, Status> {
+) -> Result<ReceivedObject, Status> {
     let format = BodyFormat::of(request.headers, request.media_types)?;
     if format == BodyFormat::Protobuf {
         // The encoding has no unknown and no duplicate fields, so there is nothing to warn of.
-        return Ok(DecodedObject {
+        return Ok(ReceivedObject {
             object: parse_protobuf(bytes, wanted)?,
             warnings: Vec::new(),
         });
@@ -77,7 +77,7 @@ fn receive_custom(
     reading: FieldValidation,
     found: Option<&str>,
     validation: FieldValidation,
-) -> Result<DecodedObject, Status> {
+) -> Result<ReceivedObject, Status> {
     let is_silent = validation == FieldValidation::Ignore;
     let (parsed, type_meta) = parse_custom(json, sent, wanted, is_silent)?;
     let cannot = |why: &str| {
@@ -111,7 +111,7 @@ fn receive_custom(
 ///
 /// Something was found, and validation is strict.
 fn add_found(
-    received: &mut DecodedObject,
+    received: &mut ReceivedObject,
     found: Option<&str>,
     validation: FieldValidation,
 ) -> Result<(), String> {
@@ -158,7 +158,7 @@ fn read_json(
     wanted: &GroupVersionKind,
     (bytes, sent): (&[u8], &[u8]),
     validation: FieldValidation,
-) -> Result<Result<DecodedObject, String>, Status> {
+) -> Result<Result<ReceivedObject, String>, Status> {
     let target = &request.target;
     if let Some(read) = target.read_expected(wanted, bytes, validation) {
         return Ok(read);

@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     edge::{request::write_options, response::Shape},
-    write::{Attempt, DecodedObject, Draft, Outcome, Source, WriteOptions, data_text, run},
+    write::{Attempt, Draft, Outcome, ReceivedObject, Source, WriteOptions, data_text, run},
 };
 
 /// Creates the object in `body`.
@@ -22,7 +22,7 @@ pub(super) async fn create(
     // Before anything is written: 406 must leave no object behind.
     let encoding = answer::encoding(api, request, Shape::Object)?;
     let options = write_options(&request.query, "CreateOptions")?;
-    let DecodedObject {
+    let ReceivedObject {
         object,
         mut warnings,
     } = read(request, body, &options)?;
@@ -44,7 +44,7 @@ fn read(
     request: &Request<'_>,
     body: &[u8],
     options: &WriteOptions,
-) -> Result<DecodedObject, Status> {
+) -> Result<ReceivedObject, Status> {
     let mut received = receive(request, body, options.validation())?;
     let placed = request.target.set_namespace(&mut received.object);
     let checked = placed.and_then(|()| request.target.check_kind(&received.object));

@@ -2,13 +2,13 @@
 
 use serde_json::Value;
 
-use crate::write::DecodedObject;
+use crate::write::ReceivedObject;
 
 /// The words of the warning about an object that a patch made: it is looked at after mutating admission.
 pub(super) const AFTER_ADMISSION: &str = " after mutating admission happens";
 
 /// Removes duplicate owners of an object that was sent, and warns of them.
-pub(super) fn remove_duplicates(received: &mut DecodedObject) {
+pub(super) fn remove_duplicates(received: &mut ReceivedObject) {
     let warning = drop_duplicate_owners(&mut received.object, "");
     received.warnings.extend(warning);
 }

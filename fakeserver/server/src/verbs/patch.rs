@@ -30,7 +30,7 @@ use crate::{
         request::{BODY_MAX_BYTES, PatchType, parse_patch, patch_type, write_options},
         response::Shape,
     },
-    write::{Attempt, DecodedObject, Draft, FieldValidation, Source, Target, data_text, run},
+    write::{Attempt, Draft, FieldValidation, ReceivedObject, Source, Target, data_text, run},
 };
 
 /// The maximum number of operations in a JSON patch.
@@ -108,7 +108,7 @@ pub(super) fn receive_patched(
     object: &Value,
     body: &[u8],
     validation: FieldValidation,
-) -> Result<DecodedObject, Status> {
+) -> Result<ReceivedObject, Status> {
     let change = match validation {
         FieldValidation::Ignore => Change::parse_unvalidated(patch_type, body),
         FieldValidation::Warn | FieldValidation::Strict => Change::parse(patch_type, body),
@@ -210,7 +210,7 @@ impl Change {
         object: &Value,
         body: &[u8],
         validation: FieldValidation,
-    ) -> Result<DecodedObject, Status> {
+    ) -> Result<ReceivedObject, Status> {
         let patched = self.apply(kind, object.clone())?;
         if target.rules().is_custom() {
             self.check_type_meta(target, kind, object, &patched)?;
@@ -404,7 +404,7 @@ fn unversioned(
     kind: &GroupVersionKind,
     object: &Value,
     validation: FieldValidation,
-) -> Option<DecodedObject> {
+) -> Option<ReceivedObject> {
     let is_absent =
         |name: &str| object[name].is_null() || object[name].as_str().is_some_and(str::is_empty);
     let is_of_kind = is_absent("kind") || object["kind"] == *kind.kind;
@@ -419,7 +419,7 @@ fn unversioned(
             .map(|name| format!("unknown field {name:?}"))
             .collect(),
     };
-    Some(DecodedObject {
+    Some(ReceivedObject {
         object: json!({"kind": &*kind.kind, "apiVersion": kind.api_version(), "metadata": {}}),
         warnings,
     })

@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     edge::{request::write_options, response::Shape},
-    write::{Attempt, AttemptError, DecodedObject, Draft, Source, WriteOptions, data_text, run},
+    write::{Attempt, AttemptError, Draft, ReceivedObject, Source, WriteOptions, data_text, run},
 };
 
 /// Replaces the object by the one in `body`.
@@ -28,7 +28,7 @@ pub(super) async fn update(
         .and_then(|()| request.target.check_name(&received.object))
         .map_err(|status| status.after(&received.warnings))?;
     duplicate_owners::remove_duplicates(&mut received);
-    let DecodedObject {
+    let ReceivedObject {
         mut object,
         mut warnings,
     } = received;

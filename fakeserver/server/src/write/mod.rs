@@ -42,7 +42,7 @@ pub use self::{
     chain::EnabledSteps,
     conversion::Converter,
     options::{DeleteOptions, FieldValidation, Preconditions, Propagation, WriteOptions},
-    reading::DecodedObject,
+    reading::ReceivedObject,
     recovery::{restore, roll_back},
     run::{Draft, Outcome, Source, Write, admit, run},
     steps::{

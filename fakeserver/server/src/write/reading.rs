@@ -12,14 +12,14 @@ use super::{FieldValidation, Target};
 
 /// A decoded object, with the warnings about its text.
 #[derive(Debug)]
-pub struct DecodedObject {
+pub struct ReceivedObject {
     pub object: Value,
     pub warnings: Vec<String>,
 }
 
-// === impl DecodedObject ===
+// === impl ReceivedObject ===
 
-impl DecodedObject {
+impl ReceivedObject {
     /// Makes `decoded` an object of the kind `wanted`.
     ///
     /// # Errors
@@ -54,7 +54,7 @@ impl Target {
         wanted: &GroupVersionKind,
         bytes: &[u8],
         validation: FieldValidation,
-    ) -> Result<DecodedObject, String> {
+    ) -> Result<ReceivedObject, String> {
         let parsed = parse_object(bytes, bytes, wanted).map_err(|status| status.message)?;
         self.read_parsed(wanted, parsed, bytes, validation)
     }
@@ -66,7 +66,7 @@ impl Target {
         patched: Value,
         text: &str,
         validation: FieldValidation,
-    ) -> Result<DecodedObject, String> {
+    ) -> Result<ReceivedObject, String> {
         let parsed = parse_patched(patched, wanted)?;
         self.read_parsed(wanted, parsed, text.as_bytes(), validation)
     }
@@ -76,11 +76,11 @@ impl Target {
         &self,
         wanted: &GroupVersionKind,
         object: Value,
-    ) -> Result<DecodedObject, String> {
+    ) -> Result<ReceivedObject, String> {
         match self.custom_of(wanted) {
             Some(custom) => {
                 let decoded = custom.read_applied(object)?;
-                DecodedObject::of(wanted, decoded, FieldValidation::Ignore)
+                ReceivedObject::of(wanted, decoded, FieldValidation::Ignore)
             }
             None => self.read_value(wanted, object, FieldValidation::Ignore),
         }
@@ -93,7 +93,7 @@ impl Target {
         wanted: &GroupVersionKind,
         mut object: Value,
         validation: FieldValidation,
-    ) -> Result<DecodedObject, String> {
+    ) -> Result<ReceivedObject, String> {
         let id = schema::type_of_kind(&wanted.group, &wanted.version, &wanted.kind);
         let Some(id) = id.filter(|_| self.custom_of(wanted).is_none()) else {
             return self.read_as(wanted, object.to_string().as_bytes(), validation);
@@ -101,7 +101,7 @@ impl Target {
         schema::restore(schema::types(), id, &mut object)?;
         let decoded = schema::decode(id, object.to_string().as_bytes());
         let decoded = decoded.map_err(|error| error.to_string())?;
-        DecodedObject::of(wanted, decoded, validation)
+        ReceivedObject::of(wanted, decoded, validation)
     }
 
     /// Decodes `bytes` in one pass, if they are of a built-in kind and do not name another one.
@@ -110,10 +110,10 @@ impl Target {
         wanted: &GroupVersionKind,
         bytes: &[u8],
         validation: FieldValidation,
-    ) -> Option<Result<DecodedObject, String>> {
+    ) -> Option<Result<ReceivedObject, String>> {
         let (id, document) = self.expected(wanted, bytes)?;
         let decoded = document.decode(id).map_err(|error| error.to_string());
-        Some(decoded.and_then(|decoded| DecodedObject::of(wanted, decoded, validation)))
+        Some(decoded.and_then(|decoded| ReceivedObject::of(wanted, decoded, validation)))
     }
 
     /// Reads `parsed`, the value of `bytes`.
@@ -123,20 +123,20 @@ impl Target {
         parsed: Value,
         bytes: &[u8],
         validation: FieldValidation,
-    ) -> Result<DecodedObject, String> {
+    ) -> Result<ReceivedObject, String> {
         let decoded = if let Some(custom) = self.custom_of(wanted) {
             custom.read(parsed, bytes)?
         } else {
             let id = schema::type_of_kind(&wanted.group, &wanted.version, &wanted.kind);
             let Some(id) = id else {
-                return Ok(DecodedObject {
+                return Ok(ReceivedObject {
                     object: parsed,
                     warnings: Vec::new(),
                 });
             };
             schema::decode(id, bytes).map_err(|error| error.to_string())?
         };
-        DecodedObject::of(wanted, decoded, validation)
+        ReceivedObject::of(wanted, decoded, validation)
     }
 
     fn expected<'b>(

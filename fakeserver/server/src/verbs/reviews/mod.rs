@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use super::{Api, Request, admit::admit, answer, body::receive};
 use crate::{
     edge::{request::write_options, response::Shape},
-    write::{DecodedObject, Target, WriteOptions},
+    write::{ReceivedObject, Target, WriteOptions},
 };
 
 /// A kind of review.
@@ -80,7 +80,7 @@ impl Review {
     ) -> Result<Response, Status> {
         let encoding = answer::encoding(api, request, Shape::Object)?;
         let options = write_options(&request.query, "CreateOptions")?;
-        let DecodedObject { object, warnings } = receive(request, body, options.validation())?;
+        let ReceivedObject { object, warnings } = receive(request, body, options.validation())?;
         let answered = self.answer(api, request, &options, object).await;
         answer::answered(request, &encoding, warnings, answered)
     }

@@ -29,7 +29,7 @@ use crate::{
         delete::check_preconditions,
     },
     write::{
-        Attempt, AttemptError, DecodedObject, ExistingObject, Target, admit,
+        Attempt, AttemptError, ExistingObject, ReceivedObject, Target, admit,
         deletion::{self, DeletionParameters},
     },
 };
@@ -60,7 +60,7 @@ pub(super) async fn create(
     )?;
     let create_options = write_options(&request.query, "CreateOptions")?;
     let kind = GroupVersionKind::new("policy", "v1", "Eviction");
-    let DecodedObject {
+    let ReceivedObject {
         object: mut eviction,
         mut warnings,
     } = receive_as(request, &kind, body, create_options.validation())?;

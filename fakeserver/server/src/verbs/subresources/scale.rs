@@ -24,7 +24,7 @@ use crate::{
         patch::receive_patched, present::present,
     },
     write::{
-        Attempt, DecodedObject, Draft, FieldValidation, Part, Source, Target, WriteOptions, run,
+        Attempt, Draft, FieldValidation, Part, ReceivedObject, Source, Target, WriteOptions, run,
     },
 };
 
@@ -61,7 +61,7 @@ pub(super) async fn update(
     let options = write_options(&request.query, "UpdateOptions")?;
     let target = &request.target;
     let received = receive_as(request, &kind(), body, options.validation());
-    let DecodedObject {
+    let ReceivedObject {
         mut object,
         mut warnings,
     } = received.map_err(|status| undecoded(target, status))?;

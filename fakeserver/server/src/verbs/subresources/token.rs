@@ -19,7 +19,7 @@ use crate::{
     edge::{request::write_options, response::Shape},
     store::{ObjectKey, StoredObject},
     verbs::{Api, Request, admit::admit, answer, body::receive_as},
-    write::{DecodedObject, Target, WriteOptions},
+    write::{ReceivedObject, Target, WriteOptions},
 };
 
 const GROUP: &str = "authentication.k8s.io";
@@ -48,7 +48,7 @@ pub(super) async fn create(
     let kind = GroupVersionKind::new(GROUP, "v1", KIND);
     let encoding = answer::encoding_of(api, request, &kind, Shape::Object)?;
     let options = write_options(&request.query, "CreateOptions")?;
-    let DecodedObject { object, warnings } =
+    let ReceivedObject { object, warnings } =
         receive_as(request, &kind, body, options.validation())?;
     let issued = issue(api, request, &options, object).await;
     answer::answered(request, &encoding, warnings, issued)

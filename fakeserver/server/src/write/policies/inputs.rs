@@ -7,8 +7,8 @@ use std::{
 };
 
 use fakeserver_cel::{
-    Authorize, Check, Failure, KnownVariables as KnownValues, Value as CelValue, Variables, authorizer,
-    from_json, request_resource,
+    Authorize, Check, Failure, KnownVariables as KnownValues, Value as CelValue, Variables,
+    authorizer, from_json, request_resource,
 };
 use fakeserver_kinds::{
     admission::match_conditions::OUT_OF_BUDGET,
