@@ -62,7 +62,7 @@ pub(crate) async fn run(pods: u32, records: bool) -> Result<(), Box<dyn Error>> 
     println!("{}", serde_json::to_string(&contents)?);
     let stop = CancellationToken::new();
     let mut lines = BufReader::new(tokio::io::stdin()).lines();
-    let served = async {
+    let readiness = async {
         while let Ok(Some(_)) = lines.next_line().await {
             // A client that has received every change could resume its watch. One more write rules that out.
             server.apply(&json!({
@@ -85,7 +85,7 @@ pub(crate) async fn run(pods: u32, records: bool) -> Result<(), Box<dyn Error>> 
     };
     tokio::select! {
         biased;
-        served = served => served?,
+        ready = readiness => ready?,
         () = serving => return Err("the server ended early".into()),
     }
     stop.cancel();

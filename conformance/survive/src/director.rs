@@ -121,7 +121,7 @@ impl Director {
                     self.kills_next |= twice;
                 }
                 Perturbation::LoseAnswer { applied: true, .. } => {
-                    orders.fate = WriteVerdict::LostAnswer
+                    orders.fate = WriteVerdict::LostAnswer;
                 }
                 Perturbation::LoseAnswer { .. } => orders.fate = WriteVerdict::LostRequest,
                 Perturbation::Refuse { with, times, .. } => {

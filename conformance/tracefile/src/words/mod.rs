@@ -81,7 +81,7 @@ fn written(file: &TraceFile, fields: &Value, pieces: &[Piece]) -> String {
             Text(words) => text.push_str(words),
             Field(name) => text.push_str(&value(name).unwrap_or_default()),
             If(name, pieces) if value(name).is_some() => {
-                text.push_str(&written(file, fields, pieces))
+                text.push_str(&written(file, fields, pieces));
             }
             If(..) => {}
             Or(name, pieces) => match value(name) {
