@@ -22,7 +22,7 @@ use tokio::time::Instant;
 
 /// Defines the custom kind of a subject: its name, its plural if that is another than by the rule, and its spec.
 macro_rules! subject {
-    ($(#[$doc:meta])* $spec:ident { $($field:ident: $type:ty),* } = $kind:tt $(, plural = $plural:tt)?) => {
+    ($(#[$doc:meta])* kind $kind:tt $(($plural:tt))? $spec:ident { $($field:ident: $type:ty),* }) => {
         $(#[$doc])*
         #[derive(kube::CustomResource, Clone, Debug, serde::Deserialize, serde::Serialize)]
         #[kube(group = "subjects.example", version = "v1", kind = $kind, $(plural = $plural,)? namespaced)]

@@ -1,6 +1,6 @@
 //! Writes the table of words as TypeScript.
 
-use std::{fs, path::Path};
+use std::{fmt::Write as _, fs, path::Path};
 
 use super::{Choice, Field, If, Joined, NAMED_MAX, Or, Piece, TABLE, Text};
 
@@ -68,10 +68,12 @@ fn typescript() -> String {
     text.push_str("  const name = event.o === undefined ? \"\" : objectName(run, event.o);\n");
     text.push_str("  const say = event.say ?? \"\";\n  switch (event.k) {\n");
     for (kind, pieces) in TABLE {
-        text.push_str(&format!(
+        write!(
+            text,
             "    case \"{kind}\":\n      return `{}`;\n",
             template(pieces)
-        ));
+        )
+        .unwrap();
     }
     text.push_str("    default:\n      return say;\n  }\n}\n");
     text

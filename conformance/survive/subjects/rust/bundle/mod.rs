@@ -20,7 +20,7 @@ const AGAIN: Duration = Duration::from_millis(500);
 
 kit::subject! {
     /// The desired state: that there is one.
-    BundleSpec {} = "Bundle"
+    kind "Bundle" BundleSpec {}
 }
 
 /// The reconciled bundle, and the client.

@@ -21,7 +21,7 @@ const NAMESPACE: &str = "kube-public";
 
 kit::subject! {
     /// The desired state: a text in the directory.
-    EntrySpec { text: String } = "Entry", plural = "entries"
+    kind "Entry" ("entries") EntrySpec { text: String }
 }
 
 pub(crate) fn controller(is_buggy: bool) -> Runnable {

@@ -22,7 +22,7 @@ const AGAIN: Duration = Duration::from_millis(500);
 
 kit::subject! {
     /// The desired state: a number of pods.
-    FleetSpec { replicas: usize } = "Fleet"
+    kind "Fleet" FleetSpec { replicas: usize }
 }
 
 pub(crate) fn controller(is_buggy: bool) -> Runnable {

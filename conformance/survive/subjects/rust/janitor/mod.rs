@@ -20,7 +20,7 @@ const GONE: Duration = Duration::from_millis(400);
 
 kit::subject! {
     /// The desired state: the number of pods.
-    SiteSpec { replicas: usize } = "Site"
+    kind "Site" SiteSpec { replicas: usize }
 }
 
 pub(crate) fn controller(is_buggy: bool) -> Runnable {

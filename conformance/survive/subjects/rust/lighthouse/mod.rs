@@ -27,7 +27,7 @@ const AGAIN: Duration = Duration::from_millis(200);
 
 kit::subject! {
     /// The desired state: a text.
-    LighthouseSpec { text: String } = "Lighthouse"
+    kind "Lighthouse" LighthouseSpec { text: String }
 }
 
 /// Works while it leads, until it is dropped.

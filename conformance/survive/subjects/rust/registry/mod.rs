@@ -25,7 +25,7 @@ type StartedSessions = Arc<Mutex<BTreeSet<String>>>;
 
 kit::subject! {
     /// The desired state: that there is one.
-    SessionSpec {} = "Session"
+    kind "Session" SessionSpec {}
 }
 
 pub(crate) fn controller(is_buggy: bool) -> Runnable {

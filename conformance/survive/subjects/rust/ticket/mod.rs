@@ -20,7 +20,7 @@ use crate::kit::{self, AnyError};
 
 kit::subject! {
     /// The desired state: that there is one.
-    TicketSpec {} = "Ticket"
+    kind "Ticket" TicketSpec {}
 }
 
 pub(crate) fn controller(is_buggy: bool) -> Runnable {

@@ -20,7 +20,7 @@ const WORK: Duration = Duration::from_secs(2);
 
 kit::subject! {
     /// The desired state: that it is done.
-    UpdateSpec {} = "Update"
+    kind "Update" UpdateSpec {}
 }
 
 pub(crate) fn controller(is_buggy: bool) -> Runnable {

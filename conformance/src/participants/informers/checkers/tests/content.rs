@@ -149,7 +149,7 @@ fn resynced(story: &mut TraceBuilder) {
 #[test]
 fn a_resync_repeats_what_is_known_to_handlers_that_want_it() {
     let resync = |story: &mut TraceBuilder| {
-        told_by(story, NotifiedCause::Resync, state("a", 5), state("a", 5))
+        told_by(story, NotifiedCause::Resync, state("a", 5), state("a", 5));
     };
     check(
         |story| {
