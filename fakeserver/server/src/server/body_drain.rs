@@ -28,7 +28,7 @@ const UNREAD_LIMIT: Duration = Duration::from_millis(500);
 /// The slot to which an unfinished body returns.
 type Slot = Arc<Mutex<Option<Body>>>;
 
-/// An observer that returns a body to its slot, to be drained, if the body is dropped before its end.
+/// An observer that returns a body which is dropped before its end to its slot, to be drained.
 struct DrainObserver(Slot);
 
 /// Answers `request` after the rest of its body was drained.

@@ -412,7 +412,7 @@ mod tests {
         schema
     }
 
-    /// Brings a schema into the form that generators of clients know: choices of texts as an `enum`, no alternatives to null, and no
+    /// Converts a schema to the form that client generators support: choices of texts as an `enum`, no alternatives to null, and no
     /// links of Rust's documentation.
     fn simplify(schema: &mut Value) {
         match schema {

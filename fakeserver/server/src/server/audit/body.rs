@@ -35,7 +35,7 @@ enum Syntax {
     Cbor,
 }
 
-/// An observer of a body that keeps what passes.
+/// An observer of a body that records its bytes.
 #[derive(Debug)]
 pub(super) enum Observer {
     Request(Arc<Mutex<RecordedBody>>),
