@@ -6,6 +6,7 @@
 
 mod binding;
 mod provisioning;
+mod class;
 mod ephemeral;
 
 use std::{
@@ -18,18 +19,15 @@ use fakeserver_kinds::{
     storage,
 };
 use fakeserver_server::{
-    controllers::correlation::{self, Correlator},
     controllers::{
         cluster::{Actor, Cluster},
         controller::Controller,
+        correlation::{self, Correlator},
         index::{Index, ObjectChange},
         queue::KeyQueue,
     },
     store::ObjectKey,
-    write::{
-        complete_class,
-        deletion::{DeletionParameters, is_deleted},
-    },
+    write::deletion::{DeletionParameters, is_deleted},
 };
 use fakeserver_value::read::text;
 use serde_json::{Value, json};
@@ -41,7 +39,7 @@ use self::{
     binding::{
         BindingContext, Candidate, ClaimEvent, ClaimStep, VolumeStep, claim_step, volume_step,
     },
-    provisioning::{STANDARD_PROVISIONER, ask, name_of, provisioned, reference, wanted_size},
+    provisioning::{ask, name_of, provisioned, reference, wanted_size},
 };
 use super::{
     objects::{ReconciledKind, selector},
@@ -75,9 +73,6 @@ const RESYNC: Duration = Duration::from_secs(15);
 
 /// The key under which the classes of an empty cluster are looked after. No class can have that name.
 const ALL: &str = "";
-/// The class that is created if the cluster has none.
-const STANDARD: &str = "standard";
-const IS_DEFAULT: &str = "storageclass.kubernetes.io/is-default-class";
 
 /// Binds claims and volumes.
 ///
@@ -194,7 +189,7 @@ impl Volumes {
         claim: &Value,
         due: &mut KeyQueue<'_>,
     ) {
-        if self.waiting.contains(key) && set_class(cluster, key, claim) {
+        if self.waiting.contains(key) && class::set_default(cluster, key, claim) {
             return;
         }
         match self.step(cluster, key, claim) {
@@ -248,7 +243,7 @@ impl Volumes {
                 is_selected: *is_selected,
             })
             .collect();
-        let class = class(cluster, class_of(claim));
+        let class = class::find(cluster, class_of(claim));
         let around = BindingContext {
             named: named.as_ref(),
             free: &free,
@@ -283,7 +278,7 @@ impl Volumes {
         let Some(size) = wanted_size(&claim, &volume) else {
             return;
         };
-        let allows = class(cluster, class_of(&claim));
+        let allows = class::find(cluster, class_of(&claim));
         if allows.is_none_or(|class| class["allowVolumeExpansion"] != true) {
             return;
         }
@@ -312,7 +307,7 @@ impl Volumes {
 
     /// Makes the volume of a claim, which then binds the claim.
     fn provision(&mut self, cluster: &mut Cluster<'_, '_>, key: &ObjectKey, claim: &Value) {
-        let Some(class) = class(cluster, class_of(claim)) else {
+        let Some(class) = class::find(cluster, class_of(claim)) else {
             return;
         };
         cluster.update(key, ACTOR, |claim| ask(claim, &class));
@@ -356,7 +351,7 @@ impl Controller for Volumes {
 
     fn started(&mut self, due: &mut KeyQueue<'_>) {
         if self.makes_class && self.class_count == 0 {
-            due.add(class_key(ALL), Duration::ZERO);
+            due.add(class::key(ALL), Duration::ZERO);
         }
     }
 
@@ -366,8 +361,8 @@ impl Controller for Volumes {
         key: &ObjectKey,
         due: &mut KeyQueue<'_>,
     ) {
-        if *key == class_key(ALL) && self.class_count == 0 {
-            make_class(cluster);
+        if *key == class::key(ALL) && self.class_count == 0 {
+            class::create_default(cluster);
         }
         let Some(object) = cluster.get(key).map(|stored| stored.to_value()) else {
             return;
@@ -381,39 +376,6 @@ impl Controller for Volumes {
             reconcile_volume(cluster, key, &object);
         }
     }
-}
-
-fn class_key(name: &str) -> ObjectKey {
-    ObjectKey::cluster(storage::storage_class::KIND.storage().clone(), name)
-}
-
-fn class(cluster: &Cluster<'_, '_>, name: &str) -> Option<Value> {
-    let stored = cluster.get(&class_key(name))?;
-    Some(stored.to_value())
-}
-
-/// Gives a claim that was created without a class the default one that there is now. True if it got one.
-fn set_class(cluster: &mut Cluster<'_, '_>, key: &ObjectKey, claim: &Value) -> bool {
-    let mut completed = claim.clone();
-    complete_class(cluster.tx, &mut completed);
-    let class = completed["spec"]["storageClassName"].take();
-    if class == claim["spec"]["storageClassName"] {
-        return false;
-    }
-    cluster.update(key, ACTOR, |claim| {
-        claim["spec"]["storageClassName"] = class;
-    });
-    true
-}
-
-/// Creates the default class.
-fn make_class(cluster: &mut Cluster<'_, '_>) {
-    let class = json!({
-        "metadata": {"name": STANDARD, "annotations": {IS_DEFAULT: "true"}},
-        "provisioner": STANDARD_PROVISIONER,
-        "allowVolumeExpansion": true,
-    });
-    cluster.create(storage::storage_class::KIND.storage(), ACTOR, class);
 }
 
 /// Binds a claim and a volume to each other, or completes a partial binding.
