@@ -486,8 +486,8 @@ fn every_limiter_delays_counts_forgets_and_remembers_as_a_model_does() {
         let (mut limiter, model) = draw_exponential(random);
         follow(seed, random, &mut limiter, model, |limiter, model| {
             let count = model.failures().map(|own| own.1.len()).sum();
-            let told = (limiter.len(), limiter.is_empty());
-            assert_eq!(told, (count, count == 0), "seed {seed}");
+            let size = (limiter.len(), limiter.is_empty());
+            assert_eq!(size, (count, count == 0), "seed {seed}");
         });
     }
 }
@@ -537,9 +537,9 @@ async fn a_queue_delays_orders_and_reports_as_a_model_does() {
                 _ => {
                     let (now, time) = (Instant::now(), MS(random.u64(0..9)));
                     let held = take_all(&queue);
-                    let told = held.iter().map(|own| (***own, own.priority().get()));
-                    let told: Vec<_> = told.collect();
-                    assert_eq!(told, model.work_off(now, time), "{context}");
+                    let items = held.iter().map(|own| (***own, own.priority().get()));
+                    let items: Vec<_> = items.collect();
+                    assert_eq!(items, model.work_off(now, time), "{context}");
                     // None of them becomes due meanwhile.
                     for own in &held {
                         assert_eq!(queue.cancel_delayed(own), model.cancel(***own));
@@ -653,9 +653,9 @@ async fn metrics_report_twice_a_second_of_work_in_flight_and_of_what_is_due() {
                     f64::from(u32::try_from(depth).unwrap()),
                 ),
             ]);
-            let mut told = report.values();
-            told.retain(|name, _| expected.contains_key(name));
-            assert_eq!(told, rounded(&expected), "seed {seed}, {step}");
+            let mut values = report.values();
+            values.retain(|name, _| expected.contains_key(name));
+            assert_eq!(values, rounded(&expected), "seed {seed}, {step}");
         }
         if random.bool() {
             queue.shut_down_now();
@@ -698,16 +698,16 @@ async fn the_delay_after_a_failure_grows_within_its_limits_and_restarts_after_a_
         let mut call = script.expect_list().await;
         let mut curve = initial.max(0.001);
         for failure in 0..30 {
-            let (asked, failed_at) = (
+            let (retry_after, failed_at) = (
                 random.choice([0.0, 0.0, 1.0, 20.0]).unwrap(),
                 Instant::now(),
             );
             let mut status = Status::new(500, "InternalError", "");
-            status.retry_after = (asked > 0.0).then(|| Duration::from_secs_f64(asked));
+            status.retry_after = (retry_after > 0.0).then(|| Duration::from_secs_f64(retry_after));
             call.fail(status);
             call = timeout(LIMIT, script.expect_list()).await.unwrap();
             let base = curve.min(max.max(initial)).max(0.001);
-            let added = failed_at.elapsed().as_secs_f64() - base.max(asked.min(asked_max));
+            let added = failed_at.elapsed().as_secs_f64() - base.max(retry_after.min(asked_max));
             // Timers are as exact as a millisecond.
             let is_within = added > -1e-6 && added < base * jitter + 0.001_01;
             assert!(

@@ -581,12 +581,12 @@ async fn a_watch_is_given_up_when_it_is_silent_or_outlasts_its_time() {
         let (mut server, _informer, observer, call) = asked(seed, options).await;
         call.give(10, &[]);
         let call = server.expect("watch at 10").await;
-        let asked = call.ends_after.expect("the request names its timeout");
+        let timeout = call.ends_after.expect("the request names its timeout");
         assert!(
-            limit <= asked && asked <= 2 * limit,
-            "seed {seed}: {asked:?}"
+            limit <= timeout && timeout <= 2 * limit,
+            "seed {seed}: {timeout:?}"
         );
-        let at = call.at + asked + slack;
+        let at = call.at + timeout + slack;
         let watch = call.open();
         for version in (11..).take_while(|_| Instant::now() + Duration::from_mins(1) < at) {
             sleep(Duration::from_mins(1)).await;

@@ -103,7 +103,7 @@ pub(super) async fn while_saving(
 fn refusal(error: &BuildError) -> String {
     let advice = match error {
         BuildError::Data(SnapshotError::Damaged { .. } | SnapshotError::TooNew { .. }) => {
-            "; it is left as it is, and another `--data` begins anew"
+            "; it is left as it is, and another `--data` starts with an empty store"
         }
         BuildError::Data(SnapshotError::InUse { .. }) => "; each server needs a file of its own",
         _ => "",

@@ -16,6 +16,10 @@ const DECLARATIONS: [&str; 5] = ["enum", "struct", "trait", "type", "union"];
 pub(crate) fn findings(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (path, text) in tree.of_type("rs") {
+        // Its violations are texts.
+        if path.ends_with("tests/tidy/seeded.rs") {
+            continue;
+        }
         for (index, line) in text.lines().enumerate() {
             if let Some(what) = declared(line) {
                 let remedy = "call it what it is, by a noun of the field";

@@ -33,7 +33,7 @@ impl Definition for Unobserved {
         fault: "unobserved",
         parameters: &["lastingMs"],
         effect: "Silences a watch for `lastingMs` from a frame on, and ends it with 410: changes meanwhile are seen through a list \
-                 only. An object that was deleted and made anew looks like a changed one with another uid.",
+                 only. An object that was deleted and created again looks like a changed one with another uid.",
         models: "changes are seen through a list only: an object deleted and created again has another uid",
         suffered: "client-go: a deletion and a creation fold into an update (kubernetes#83810)",
         target: Target::Reads,
