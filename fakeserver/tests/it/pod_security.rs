@@ -167,6 +167,19 @@ async fn pods_have_the_account_that_a_controller_makes() {
     assert_eq!(made["spec"].get("volumes"), None);
 }
 
+/// An update that waits for the account is attempted again with the object that the client sent.
+#[tokio::test(start_paused = true)]
+async fn an_update_of_a_pod_waits_for_its_account() {
+    let api = Api::with(Controllers::default().with_service_accounts(true));
+    let account = "/api/v1/namespaces/default/serviceaccounts/default";
+    let mut created = api.post(PODS, &pod("p", &json!({}))).await.created();
+    api.delete(account).await.ok();
+    created["spec"]["ephemeralContainers"] = json!([{"name": "d", "image": "i"}]);
+    let path = format!("{PODS}/p/ephemeralcontainers");
+    let updated = api.put(&path, &created).await.ok();
+    assert_eq!(updated["spec"]["ephemeralContainers"][0]["name"], "d");
+}
+
 #[tokio::test(start_paused = true)]
 async fn pods_of_workloads_have_accounts_too() {
     let controllers = Controllers::default()

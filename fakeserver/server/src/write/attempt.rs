@@ -18,7 +18,7 @@ use std::{
     sync::Arc,
 };
 
-use fakeserver_kinds::pod_spec::validation::security::is_about_privileges;
+use fakeserver_kinds::{core::pod, pod_spec::validation::security::is_about_privileges};
 use fakeserver_value::{
     audit_annotations::AuditAnnotations,
     json::{OBJECT_DEPTH_MAX, is_deeper_than},
@@ -171,8 +171,9 @@ impl Attempt<'_, '_> {
     /// Returns `input`, or a copy of it if this may not be the last attempt.
     pub fn input<T: Clone + Default>(&self, target: &Target, input: &mut T) -> T {
         // A copy of a large object can cost more than the write: it is only made if a webhook may require another
-        // attempt.
-        if self.hooks.is_empty() && target.conversion().is_none() {
+        // attempt, or a pod may have to wait for its account.
+        let waits = self.backend.steps.awaits_accounts && target.rules().is(&pod::KIND);
+        if self.hooks.is_empty() && target.conversion().is_none() && !waits {
             mem::take(input)
         } else {
             input.clone()
