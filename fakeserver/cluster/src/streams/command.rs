@@ -88,14 +88,14 @@ async fn hear(
     is_terminal: bool,
 ) -> InputEnd {
     loop {
-        let received = async {
+        let next = async {
             tokio::select! {
                 biased;
                 () = input.hand_on() => None,
                 message = receiver.next(), if input.hears() => Some(message),
             }
         };
-        let message = match timeout(IDLE_LIMIT, received).await {
+        let message = match timeout(IDLE_LIMIT, next).await {
             Ok(None) => continue,
             Ok(Some(Some(Ok(message)))) => message,
             Ok(Some(_)) | Err(_) => return InputEnd::Left,

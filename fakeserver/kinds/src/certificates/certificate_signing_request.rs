@@ -103,19 +103,19 @@ fn state(status: &Value) -> String {
         let mut conditions = items(&status["conditions"]).iter();
         conditions.any(|condition| condition["type"] == kind)
     };
-    let mut states = Vec::new();
+    let mut words = Vec::new();
     if has("Denied") {
-        states.push("Denied");
+        words.push("Denied");
     } else if has("Approved") {
-        states.push("Approved");
+        words.push("Approved");
     } else {
-        states.push("Pending");
+        words.push("Pending");
     }
     if has("Failed") {
-        states.push("Failed");
+        words.push("Failed");
     }
     if !text(&status["certificate"]).is_empty() {
-        states.push("Issued");
+        words.push("Issued");
     }
-    states.join(",")
+    words.join(",")
 }

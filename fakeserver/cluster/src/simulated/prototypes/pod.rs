@@ -37,7 +37,7 @@ pub(super) fn pod(registry: &Registry, profile: Profile, phase: PodPhase) -> Dra
         return draft;
     }
     let draft = draft.update(KUBELET.of_status(), Placeholder::Ready, |pod| {
-        run(pod, profile)
+        run(pod, profile);
     });
     match phase {
         PodPhase::Crashed => draft.update(KUBELET.of_status(), Placeholder::Ended, crash),

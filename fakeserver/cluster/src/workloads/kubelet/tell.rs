@@ -55,7 +55,7 @@ impl Kubelet {
         let normal = |reason, message| EventText::normal(reason, message);
         match &it.what {
             ContainerEventKind::Pulling(image) => {
-                tell(normal("Pulling", &format!("Pulling image \"{image}\"")))
+                tell(normal("Pulling", &format!("Pulling image \"{image}\"")));
             }
             ContainerEventKind::Pulled(image, time) => {
                 let (time, bytes) = (go_duration(*time), size(image));

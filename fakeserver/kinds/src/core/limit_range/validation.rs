@@ -161,10 +161,10 @@ fn check_order(limit: &Field<'_>, resource: &str, found: &mut Findings) {
             FindingTarget::Low => found.invalid(&amount(low), &why),
             FindingTarget::High => found.invalid(&amount(high), &why),
             FindingTarget::HighShowingLow => {
-                found.invalid_as(&amount(high), amount(low).value(), &why)
+                found.invalid_as(&amount(high), amount(low).value(), &why);
             }
             FindingTarget::LowShowingHigh => {
-                found.invalid_as(&amount(low), amount(high).value(), &why)
+                found.invalid_as(&amount(low), amount(high).value(), &why);
             }
         }
     }

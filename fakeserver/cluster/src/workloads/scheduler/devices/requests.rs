@@ -95,7 +95,7 @@ impl Claim {
             });
         Ok(Self {
             constraints: constraints.collect(),
-            config: items(&devices["config"]).iter().cloned().collect(),
+            config: items(&devices["config"]).to_vec(),
             path,
             name,
             requests,
@@ -179,7 +179,7 @@ impl Request {
         let count = spec["count"].as_u64().unwrap_or(1);
         Ok(Self {
             class: class_name.to_owned(),
-            class_config: items(&class["spec"]["config"]).iter().cloned().collect(),
+            class_config: items(&class["spec"]["config"]).to_vec(),
             count: (!is_all).then(|| usize::try_from(count).unwrap_or(usize::MAX)),
             has_admin_access: spec["adminAccess"] == true,
             tolerations: Toleration::all(spec),
