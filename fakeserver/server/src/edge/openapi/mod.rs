@@ -1,7 +1,7 @@
 //! OpenAPI documents of types and paths: version 3 for each group and version, version 2 as a whole.
 //!
 //! Documents are built from what the server itself uses: the structural schemas of the built-in kinds, the schemas of
-//! custom resources, and the registry with its verbs. [`maker`] lists the paths, [`definitions`] the types that they refer
+//! custom resources, and the registry with its verbs. [`operation_builder`] lists the paths, [`definitions`] the types that they refer
 //! to; [`items`], [`v2`] and [`v3`] write both down. `kubectl explain` reads the types. `kubectl apply` reads how lists
 //! merge. `kubectl create` reads whether an operation has the parameter `fieldValidation`.
 //!
