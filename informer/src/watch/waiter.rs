@@ -95,7 +95,7 @@ where
     ///
     /// # Errors
     ///
-    /// [`UntilError::Condition`] with the condition's error, [`UntilError::Timeout`] and [`UntilError::RejectedRequest`].
+    /// [`UntilError::Condition`] with the condition's error, [`UntilError::Timeout`] and [`UntilError::Refused`].
     /// Transient failures are retried until the limit. After each of them the waiter can be used again.
     ///
     /// # Panics
