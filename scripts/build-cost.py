@@ -11,8 +11,8 @@ Dependencies are downloaded before. The machine is to be quiet. Rows are appende
 """
 
 import argparse
+import os
 import re
-import resource
 import subprocess
 import sys
 import tempfile
@@ -39,15 +39,16 @@ FUNCTION = re.compile(r"\n( *)(pub(\([a-z ]+\))? )?fn [a-z_]+(<[^>]*>)?\([^{;]*\
 
 def run(command, folder):
     """Returns the wall time, the processor time and the most memory of a process of a command, in seconds and MB."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
     began = time.monotonic()
-    done = subprocess.run(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    process = subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    printed = process.stdout.read()
+    # Of this command and its descendants alone: the children of this process would add up.
+    _, status, usage = os.wait4(process.pid, 0)
     wall = time.monotonic() - began
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    if done.returncode != 0:
-        sys.exit(f"{' '.join(command)} failed:\n{done.stdout[-4000:]}")
-    cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    return wall, cpu, after.ru_maxrss / 1024, done.stdout
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode != 0:
+        sys.exit(f"{' '.join(command)} failed:\n{printed[-4000:]}")
+    return wall, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024, printed
 
 
 def main():
@@ -68,7 +69,10 @@ def main():
             with arguments.output.open("a") as output:
                 output.write(row + "\n")
 
-    with tempfile.TemporaryDirectory(dir=ROOT.parent) as folder:
+    # Not where temporary files are: a build takes some 15 GB.
+    target = ROOT / "target"
+    target.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=target) as folder:
         clone = Path(folder) / "clone"
         subprocess.run(["git", "clone", "-q", str(ROOT), str(clone)], check=True)
         subprocess.run(["git", "checkout", "-q", commit], cwd=clone, check=True)
