@@ -18,7 +18,7 @@ use std::{
     sync::Arc,
 };
 
-use fakeserver_kinds::{core::pod, pod_spec::validation::security::is_about_privileges};
+use fakeserver_kinds::pod_spec::validation::security::is_about_privileges;
 use fakeserver_value::{
     audit_annotations::AuditAnnotations,
     json::{OBJECT_DEPTH_MAX, is_deeper_than},
@@ -34,6 +34,7 @@ use super::{
     chain::EnabledSteps,
     data_text,
     options::AdmissionOptions,
+    policies::PolicyCache,
     question::Question,
 };
 use crate::{
@@ -171,9 +172,9 @@ impl Attempt<'_, '_> {
     /// Returns `input`, or a copy of it if this may not be the last attempt.
     pub fn input<T: Clone + Default>(&self, target: &Target, input: &mut T) -> T {
         // A copy of a large object can cost more than the write: it is only made if a webhook may require another
-        // attempt, or a pod may have to wait for its account.
-        let waits = self.backend.steps.awaits_accounts && target.rules().is(&pod::KIND);
-        if self.hooks.is_empty() && target.conversion().is_none() && !waits {
+        // attempt, or if a plugin may wait for a controller.
+        if self.hooks.is_empty() && target.conversion().is_none() && !self.steps().may_wait(target)
+        {
             mem::take(input)
         } else {
             input.clone()
@@ -336,9 +337,9 @@ impl Attempt<'_, '_> {
         &self.hooks
     }
 
-    /// Returns the backend that is written to. Its storage is locked.
-    pub(super) fn backend(&self) -> &Backend {
-        self.backend
+    /// Returns the compiled admission policies. Not the backend: its storage must stay out of a plugin's reach.
+    pub(super) fn policy_cache(&self) -> &PolicyCache {
+        &self.backend.policies
     }
 
     /// Returns the resources that exist now.

@@ -6,7 +6,7 @@
 use tracing::debug;
 
 use super::{
-    AdmissionPlugins, Attempt, AttemptError, Write,
+    AdmissionPlugins, Attempt, AttemptError, Target, Write,
     steps::{
         certificate_approval, certificate_signing, certificate_subject_restriction,
         default_ingress_class, default_storage_class, default_toleration_seconds, limit_ranger,
@@ -121,6 +121,11 @@ impl EnabledSteps {
     /// Returns whether a plugin is on.
     pub(super) fn has(self, step: &Step) -> bool {
         self.iter().any(|enabled| enabled.name == step.name)
+    }
+
+    /// Returns whether a plugin may wait for a controller before it admits a write to `target`.
+    pub(super) fn may_wait(self, target: &Target) -> bool {
+        self.awaits_accounts && service_account::concerns(target)
     }
 
     fn iter(self) -> impl Iterator<Item = &'static Step> {

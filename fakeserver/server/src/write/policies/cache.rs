@@ -48,7 +48,7 @@ pub(super) fn current_policies(attempt: &mut Attempt<'_, '_>) -> Arc<Policies> {
     if let Some(policies) = attempt.state::<Option<Arc<Policies>>>() {
         return Arc::clone(policies);
     }
-    let policies = attempt.backend().policies.current(attempt);
+    let policies = attempt.policy_cache().current(attempt);
     *attempt.state() = Some(Arc::clone(&policies));
     policies
 }

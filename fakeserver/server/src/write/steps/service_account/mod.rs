@@ -15,7 +15,7 @@ use crate::{
     store::ObjectKey,
     store::Transaction,
     write::Backend,
-    write::{Attempt, AttemptError, Write, admission::Operation, chain::Step},
+    write::{Attempt, AttemptError, Target, Write, admission::Operation, chain::Step},
 };
 
 pub(in crate::write) const STEP: Step = Step::both(NAME, mutate, validate);
@@ -81,9 +81,14 @@ fn add_credentials(spec: &mut Value, account: &Value, suffix: impl FnOnce() -> S
     }
 }
 
+/// Returns whether the plugin looks for the account of an object of `target`.
+pub(in crate::write) fn concerns(target: &Target) -> bool {
+    target.rules().is(&pod::KIND)
+}
+
 /// Checks the account of a new pod, and the secrets that its containers use.
 fn validate(write: &Write<'_>, attempt: &mut Attempt<'_, '_>) -> Result<(), AttemptError> {
-    if write.is_import() || !write.target.rules().is(&pod::KIND) {
+    if write.is_import() || !concerns(write.target) {
         return Ok(());
     }
     let target = write.target;
