@@ -14,7 +14,10 @@ use fakeserver_kinds::{
     ResourceType, admission::validating_admission_policy, expression::DeclaredVariables,
     registry::Registry,
 };
-use fakeserver_value::schema::{Schema, SchemaType};
+use fakeserver_value::{
+    read::{items, text},
+    schema::{Schema, SchemaType},
+};
 use serde_json::{Value, json};
 
 use super::{
@@ -85,7 +88,7 @@ fn warnings(registry: &Registry, policy: &Value) -> Vec<Value> {
     let kinds = kinds(registry, spec);
     let params = param_kind(registry, &spec["paramKind"]);
     let mut warnings = Vec::new();
-    for (index, validation) in items(&spec["validations"]).enumerate() {
+    for (index, validation) in items(&spec["validations"]).iter().enumerate() {
         for field in ["expression", "messageExpression"] {
             let expression = text(&validation[field]);
             if expression.is_empty() {
@@ -160,7 +163,7 @@ fn kinds(registry: &Registry, spec: &Value) -> Vec<Arc<ResourceType>> {
 
 /// Returns the first kinds that a rule names, in the order of the names.
 fn kinds_of_rule(registry: &Registry, rule: &Value) -> Vec<Arc<ResourceType>> {
-    let names = |field: &str| -> BTreeSet<&str> { items(&rule[field]).map(text).collect() };
+    let names = |field: &str| -> BTreeSet<&str> { items(&rule[field]).iter().map(text).collect() };
     let (groups, versions) = (names("apiGroups"), names("apiVersions"));
     let mut all = groups.iter().chain(&versions);
     if all.any(|name| name.contains('*')) {
@@ -235,12 +238,4 @@ fn type_of(name: &str, schema: Schema<'_>) -> Type {
             None => Type::object(name),
         },
     }
-}
-
-fn items(list: &Value) -> impl Iterator<Item = &Value> {
-    list.as_array().into_iter().flatten()
-}
-
-fn text(value: &Value) -> &str {
-    value.as_str().unwrap_or_default()
 }

@@ -346,10 +346,12 @@ impl FakeServerBuilder {
         let file = self.data_file.as_deref();
         let (data, kept) = file.map(DataFile::open).transpose()?.unzip();
         let kept = kept.flatten();
+        let controllers = self.gates.allowed(mem::take(&mut self.controllers));
+        let has_metrics = controllers.serves_metrics();
         let Controllers {
             mut enabled,
             workloads,
-        } = self.gates.allowed(mem::take(&mut self.controllers));
+        } = controllers;
         enabled.authority = self.authority.take();
         enabled.has_rules = self.security.authorization == Authorization::Rbac;
         enabled.bootstrapped = self.bootstraps.then_some(self.services);
@@ -357,7 +359,6 @@ impl FakeServerBuilder {
         // them.
         self.admission = self.admission.with_accounts(enabled.service_accounts);
         let tasks = TaskSet::new();
-        let has_metrics = (workloads.as_ref()).is_some_and(|workloads| workloads.serves_metrics());
         let nodes =
             workloads.map(|options| options.nodes(self.containers.clone(), tasks.stop_token()));
         let controllers = ControllerManager::new(enabled, nodes.clone().map(|nodes| nodes as _));

@@ -370,14 +370,11 @@ mod tests {
             ),
             "parameters": fault_parameters(),
         });
-        if env::var_os("UPDATE_DATA").is_some() {
+        if env::var_os("REWRITE").is_some() {
             let file = concat!(env!("CARGO_MANIFEST_DIR"), "/data/control-schemas.json");
             fs::write(file, format!("{derived:#}\n")).unwrap();
         } else {
-            assert_eq!(
-                *SCHEMAS, derived,
-                "set UPDATE_DATA=1 to write the file anew"
-            );
+            assert_eq!(*SCHEMAS, derived, "set REWRITE=1 to write the file");
         }
     }
 

@@ -7,6 +7,7 @@ use fakeserver_kinds::certificates::{
     authority::{Terms, expiry},
     request::CertificateRequest,
 };
+use fakeserver_value::read::text;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
@@ -283,8 +284,4 @@ fn conditions(object: &Value) -> impl Iterator<Item = &Value> {
 fn usages(spec: &Value) -> impl Iterator<Item = &str> {
     let usages = spec["usages"].as_array().into_iter().flatten();
     usages.filter_map(Value::as_str)
-}
-
-fn text(value: &Value) -> &str {
-    value.as_str().unwrap_or_default()
 }

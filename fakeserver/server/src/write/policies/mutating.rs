@@ -5,6 +5,7 @@ use std::{collections::BTreeSet, mem};
 use fakeserver_kinds::admission::match_conditions::Match;
 use fakeserver_value::{
     managed_fields::described,
+    read::text,
     resource::GroupVersionKind,
     status::{Cause, NamedObject, Status},
 };
@@ -302,8 +303,4 @@ fn key_of(applied: &PolicyApplication<'_>, params: Option<&Value>) -> Key {
         applied.binding.name.clone(),
         params,
     )
-}
-
-fn text(value: &Value) -> &str {
-    value.as_str().unwrap_or_default()
 }

@@ -4,7 +4,10 @@ use std::sync::Arc;
 
 use fakeserver_cel::Program;
 use fakeserver_kinds::{admission::match_conditions::Conditions, expression::DeclaredVariables};
-use fakeserver_value::object::selectors::{LabelSelector, print_label_selector};
+use fakeserver_value::{
+    object::selectors::{LabelSelector, print_label_selector},
+    read::items,
+};
 use serde_json::Value;
 
 use crate::write::admission::Criteria;
@@ -104,7 +107,7 @@ impl Policy {
             .is_object()
             .then(|| (text(&kind["apiVersion"]), text(&kind["kind"])));
         let mut declared = DeclaredVariables::new(param_kind.is_some()).with_variables();
-        let variables = items(&spec["variables"]).map(|variable| {
+        let variables = items(&spec["variables"]).iter().map(|variable| {
             let name = text(&variable["name"]);
             let compiled = declared.add_variable(&name, &text(&variable["expression"]));
             (name, compiled)
@@ -117,12 +120,15 @@ impl Policy {
             criteria: Criteria::of_policy(&spec["matchConstraints"]),
             conditions: Conditions::compile_with(&spec["matchConditions"], &declared),
             validations: items(&spec["validations"])
+                .iter()
                 .map(|validation| Validation::compile(validation, &declared))
                 .collect(),
             annotations: items(&spec["auditAnnotations"])
+                .iter()
                 .map(|annotation| Annotation::compile(annotation, &declared))
                 .collect(),
             mutations: items(&spec["mutations"])
+                .iter()
                 .map(|mutation| Mutation::compile(mutation, &patches))
                 .collect(),
             is_reinvoked: spec["reinvocationPolicy"] == "IfNeeded",
@@ -201,7 +207,7 @@ impl Binding {
             params: spec["paramRef"]
                 .is_object()
                 .then(|| ParamRef::parse(&spec["paramRef"])),
-            actions: items(&spec["validationActions"]).map(text).collect(),
+            actions: items(&spec["validationActions"]).iter().map(text).collect(),
         }
     }
 }
@@ -223,8 +229,4 @@ impl ParamRef {
 
 fn text(value: &Value) -> String {
     value.as_str().unwrap_or_default().to_owned()
-}
-
-fn items(list: &Value) -> impl Iterator<Item = &Value> {
-    list.as_array().into_iter().flatten()
 }

@@ -1,5 +1,6 @@
 //! The secrets that a pod uses, and those that its service account lets it use.
 
+use fakeserver_value::read::text;
 use serde_json::Value;
 
 use super::items;
@@ -111,10 +112,6 @@ fn lists(account: &Value, field: &str, secret: &str) -> bool {
 
 fn account_name(account: &Value) -> &str {
     text(&account["metadata"]["name"])
-}
-
-fn text(value: &Value) -> &str {
-    value.as_str().unwrap_or_default()
 }
 
 #[cfg(test)]
