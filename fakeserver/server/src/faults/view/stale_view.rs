@@ -37,10 +37,10 @@ impl Definition for StaleView {
         number: "F16",
         fault: "stale_view",
         parameters: &["behindRevisions", "quorum"],
-        effect: "From the first occasion on, shows reads the state of that moment, or of `behindRevisions` before, and holds back \
-                 newer frames of watches, which are sent when the time of the rule ends. A list or a get that names no version \
-                 gets the most recent state, unless `quorum` is set; one that names a version which the view has not reached is \
-                 answered with 504 after three seconds. With `times` only that many reads are stale, and no frame is held back.",
+        effect: "Shows reads the state of the first occasion, or of `behindRevisions` before, and holds back newer frames of \
+                 watches until the rule ends. A list or a get without a version gets the most recent state, unless `quorum` \
+                 is set. One with a later version gets 504 after three seconds. With `times` that many reads are stale, and \
+                 no frame is held back.",
         models: "a replica stands still while others go on, and then jumps",
         suffered: "Sieve: 19 of its 46 bugs are stale states; client-go (kubernetes#59848)",
         target: Target::Reads,
