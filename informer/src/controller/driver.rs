@@ -36,6 +36,7 @@ impl<F> Reconciler<F> {
         R: Future<Output = Result<Action, E>>,
         E: Into<BoxError>,
     {
+        // Before the object is read: the cache has to show what the last reconcile of the key wrote.
         self.parts.gate.wait(&key, self.gate_limit).await?;
         let object = self.cached::<K>(&key);
         if let Some(OwnedShard { shard, fence }) = &self.shard {
@@ -59,6 +60,7 @@ impl<F> Reconciler<F> {
             }
             _ => {}
         }
+        // Kept for the finalizer: the object goes to the function, and another one may have its name afterwards.
         let uid = object.as_ref().map(|object| object.uid().to_owned());
         let is_cleanup = step == FinalizerStep::Cleanup;
         let context = Context {

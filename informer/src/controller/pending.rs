@@ -58,6 +58,7 @@ impl Pending {
 
     /// Forgets what was seen, unless something was written meanwhile.
     pub(super) fn seen(&mut self, key: &ObjectKey, seen: &UnseenWrites) {
+        // Compared as a whole: a write that was noted during the wait has still to be waited for.
         if self.0.get(key) == Some(seen) {
             self.0.remove(key);
         }

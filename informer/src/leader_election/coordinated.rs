@@ -55,6 +55,7 @@ impl Coordinated {
         now: Instant,
         found: Option<&Record>,
     ) -> Claim {
+        // From the beginning of the read: the answer may be older than its arrival.
         let since = self.asking.unwrap_or(now);
         let Some(record) = found.filter(|found| found.holder() == Some(identity)) else {
             self.not_granted = Some(since);

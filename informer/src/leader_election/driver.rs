@@ -223,6 +223,7 @@ impl Candidate {
     /// Takes or renews the lease if that is allowed.
     async fn attempt(&mut self) -> Result<Attempt, AttemptError> {
         let begun = Instant::now();
+        // Without a read first: a renewal in time costs one request.
         if let Some(record) = self.machine.renewal(begun, self.options.clock.now()) {
             match self.write(begun, record).await {
                 // The lease was written to, perhaps by an earlier attempt of this candidate whose answer was lost.

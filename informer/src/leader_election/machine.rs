@@ -105,6 +105,7 @@ impl Machine {
         let record = &observed.record;
         let left = observed.left(now);
         match record.holder() {
+            // A lease of this candidate's own name is taken at once, as after its restart.
             Some(holder) if holder != self.identity && !left.is_zero() => {
                 self.leads = false;
                 Decision::Leave {
@@ -150,6 +151,8 @@ impl Machine {
         self.leads = record.holder() == Some(&self.identity);
         self.observed = Some(Observation {
             record,
+            // The earliest moment at which the write took effect: the lease must not count as valid for longer than
+            // others count it.
             since: begun,
         });
         self.attempted.clear();
@@ -178,6 +181,7 @@ impl Machine {
     /// The record has to be what this leadership has written, whatever the holder's name: the same candidate may lead again.
     pub(super) fn release_of(&self, found: &Record, wall: Timestamp) -> Option<Record> {
         let observed = self.observed.iter().map(|observed| &observed.record);
+        // With the attempts, since a write without an answer may have taken effect.
         let mut known = observed.chain(&self.attempted);
         let is_known = known.any(|own| own.is_same_term(found));
         let is_own = is_known && found.holder() == Some(&self.identity);

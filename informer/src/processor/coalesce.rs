@@ -58,6 +58,7 @@ impl<K> CoalescedChanges<K> {
                 *cause = latest;
             }
             (last @ Update { .. }, deletion @ Delete { .. }) => *last = deletion,
+            // A deletion and an addition stay two: the object that comes may be another one.
             (Delete { .. }, notification) => self.append(notification, Some(slot.at)),
             // A cache never sends this; delivery in order is correct in any case.
             (Add { .. } | Update { .. }, add @ Add { .. }) => self.append(add, slot.deletion),
@@ -92,6 +93,7 @@ impl<K> CoalescedChanges<K> {
     /// Takes back an add that was never delivered; a deletion before it still holds.
     fn cancel(&mut self, key: &ObjectKey, slot: Slot) {
         self.entries.remove(&slot.at);
+        // The deletion before the cancelled addition is the key's last notification again.
         match slot.deletion {
             Some(at) => {
                 let deletion = None;

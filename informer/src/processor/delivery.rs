@@ -66,6 +66,7 @@ where
             let is_live = item.is_live();
             while let Some(notification) = item.next() {
                 let control = &self.shared.control;
+                // Asked before each call, so that a removal takes effect in the middle of an item.
                 if control.is_removed() {
                     return;
                 }

@@ -87,6 +87,7 @@ impl<K: Send + Sync + 'static> Processor<K> {
         if present.len() > 0 {
             shared.push(Item::Replay(present));
         }
+        // After the present objects, which are its initial state.
         if self.has_synced {
             tell_end_of_initial_state(&shared);
         }
@@ -130,6 +131,7 @@ impl<K: Send + Sync + 'static> Processor<K> {
         }
         let mut rest = notifications.into_iter();
         while rest.len() > 0 {
+            // One allocation for all listeners, each of which keeps its own place in it.
             let chunk: Arc<[_]> = rest.by_ref().take(CHUNK_MAX).collect();
             for attached in &self.listeners {
                 let item = Item::changes(Arc::clone(&chunk), is_live);

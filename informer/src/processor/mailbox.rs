@@ -58,6 +58,7 @@ impl<K> Mailbox<K> {
         if self.is_closed || (item.is_resync() && self.has_resync) {
             return PushResult::Refused;
         }
+        // Until it is delivered, and not only until it is popped: a slow handler has one resync at most.
         self.has_resync |= item.is_resync();
         let count = item.len();
         let is_live = item.is_live();
@@ -108,6 +109,7 @@ impl<K> Mailbox<K> {
     pub(super) fn clear(&mut self) -> VecDeque<Item<K>> {
         self.is_closed = true;
         self.backlog = 0;
+        // Given to the caller: what handlers own may be dropped with it, which has to happen outside the lock.
         std::mem::take(&mut self.items)
     }
 

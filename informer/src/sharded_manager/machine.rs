@@ -73,6 +73,7 @@ impl Machine {
         now: Instant,
         found: Vec<ListedLease>,
     ) -> Plan {
+        // Leases that were not listed are forgotten with the old map.
         let mut before = std::mem::take(&mut self.seen);
         self.seen = found
             .into_iter()
@@ -127,6 +128,7 @@ impl Machine {
 
     /// Returns the leases that the first member removes.
     fn forgotten(&self, now: Instant, members: &BTreeSet<Arc<str>>) -> Vec<String> {
+        // One member removes them, so that the copies do not race for the same deletions.
         if members.first() != Some(&self.identity) {
             return Vec::new();
         }

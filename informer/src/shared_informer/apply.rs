@@ -53,6 +53,7 @@ pub(super) fn apply<K>(
         applied,
     };
     for delta in batch.deltas {
+        // The first state is initial even if it comes as a replacement.
         change.cause = match &delta {
             _ if batch.is_initial => NotificationCause::Initial,
             Delta::ReplacedAll(_) => NotificationCause::Relist,
@@ -78,6 +79,7 @@ impl<K> Change<'_, K> {
         let version = object.resource_version().clone();
         let is_stale = match &old {
             Some(old) => version.is_before(old.resource_version()),
+            // A late event of an object that is gone must not bring it back.
             None => self.is_before_deletion(object.key(), &version),
         };
         if is_stale {
@@ -160,6 +162,7 @@ impl<K> Change<'_, K> {
                 let deleted = self.tombstone(old, TombstoneReason::UidChanged);
                 (self.add(object.clone()), Some(deleted))
             }
+            // After the uids are compared: an equal version of another object is a change.
             Some(old) if is_same_version(&old, &object) => return None,
             Some(old) => {
                 let update = Notification::Update {

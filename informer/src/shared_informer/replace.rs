@@ -25,6 +25,7 @@ impl<K> Change<'_, K> {
             is_authoritative,
         } = replacement;
         let arrived = objects.into_iter().map(Ok);
+        // Decoded and refused objects together: a key that cannot be decoded is listed, and not gone.
         let state = by_key(arrived.chain(undecodable.into_iter().map(Err)));
         // Notifications from before stay in front, although a replacement comes alone.
         let mut notifications = mem::take(&mut self.applied.notifications);
@@ -109,6 +110,7 @@ impl<K> Change<'_, K> {
             self.applied.stale_count += 1;
             return None;
         }
+        // A key that is not held has no version to go back from.
         if goes_back && old.is_some() {
             self.applied.gone_back_count += 1;
         }

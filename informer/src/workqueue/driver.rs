@@ -126,6 +126,7 @@ impl<T: Ord + Clone> Shared<T> {
         // Under the lock, so that time does not run backwards from one step to the next.
         let now = Instant::now();
         state.queue.promote(now);
+        // Before the step: getters that have waited take what is due ahead of one that comes now.
         state.serve(now, &mut wakers);
         let result = step(&mut state, now, &mut polled);
         state.settle(now, polled, &mut wakers);
@@ -156,6 +157,7 @@ impl<T: Ord + Clone> State<T> {
     /// Passes on what a step brought about.
     fn settle(&mut self, now: Instant, polled: Option<GetterId>, wakers: &mut Vec<Waker>) {
         self.serve(now, wakers);
+        // After the items are served: a getter is dismissed only if none is left for it.
         if self.queue.is_finished() {
             self.getters.dismiss(wakers);
         }

@@ -147,6 +147,7 @@ impl<T: Ord + Clone> Queue<T> {
     /// that are added later.
     pub(super) fn promote(&mut self, now: Instant) {
         while let Some((item, entry)) = self.waiting.pop_due(now) {
+            // Dirty since it was due, not since now: the wait for this call counts as latency of the queue.
             self.mark_dirty(item, entry.priority, entry.due);
         }
     }
@@ -200,6 +201,7 @@ impl<T: Ord + Clone> Queue<T> {
             .insert(item.clone(), ticket.priority, ticket.position);
         self.queued.insert(item.clone(), ticket);
         self.effects.push(Effect::Queued(ticket.priority));
+        // What was added meanwhile is the same item: only a higher priority is left of it.
         if let Some(again) = processing.again {
             self.raise(&item, again.priority);
         }
@@ -217,6 +219,7 @@ impl<T: Ord + Clone> Queue<T> {
         });
         if let Some(again) = processing.again {
             self.dirty_count -= 1;
+            // At the end of the queue, but dirty since it was added: its place is new, its latency is not.
             self.enqueue(item, again.priority, again.since);
         }
         true
@@ -236,6 +239,7 @@ impl<T: Ord + Clone> Queue<T> {
         for ticket in std::mem::take(&mut self.queued).into_values() {
             self.effects.push(Effect::Unqueued(ticket.priority));
         }
+        // Items in flight are finished, but not handed out again.
         for processing in self.processing.values_mut() {
             processing.again = None;
         }

@@ -49,6 +49,7 @@ impl<T> ReadyItems<T> {
     /// Takes out the item that is next.
     pub(super) fn pop(&mut self) -> Option<T> {
         let (highest, oldest) = (self.highest()?, self.oldest()?);
+        // An item that is both overtakes no other: the count of overtaking begins anew.
         let next = if highest == oldest {
             self.overtaken_count = 0;
             highest

@@ -45,6 +45,7 @@ impl<T: Ord + Clone> WaitingItems<T> {
     pub(super) fn insert(&mut self, item: T, due: Instant, priority: Priority) {
         if let Some(entry) = self.items.get_mut(&item) {
             entry.priority = entry.priority.max(priority);
+            // An earlier time holds, as in client-go: a longer delay must not put off what is due before.
             if due >= entry.due {
                 return;
             }

@@ -220,6 +220,7 @@ where
     }
 
     fn on_success(&self, item: &WorkItem<T>, action: Action) {
+        // Before the item is added again: a delay that was asked for is no retry.
         self.queue.forget(item);
         match action {
             Action::AwaitChange => {}
@@ -234,6 +235,7 @@ where
 
     fn on_failure(&self, item: &WorkItem<T>, failure: Failure<E>) {
         let queue = self.queue.name().unwrap_or_default();
+        // Before the item is added again, by which the limiter counts this failure.
         let attempt = self.queue.num_requeues(item).saturating_add(1);
         match failure {
             Failure::Error(error) => {

@@ -35,6 +35,7 @@ pub(super) fn own_claims(
     let set_uid = text(&set["metadata"]["uid"]);
     let policy = &set["spec"]["persistentVolumeClaimRetentionPolicy"];
     let claims = core::persistent_volume_claim::KIND.storage();
+    // A set whose policy has changed back gives up the claims that it owned.
     let mut owned = cluster.index.dependents(set_uid);
     let has_owned = owned.any(|(key, _)| key.resource() == claims);
     if !["whenDeleted", "whenScaled"]

@@ -169,6 +169,7 @@ fn expected_pods(cluster: &Cluster<'_, '_>, pods: &[Arc<Pod>]) -> Result<i64, St
         if !scales.contains_key(&controller.uid) {
             let (uid, scale) = scale_of(cluster, controller, pod)?;
             scales.insert(uid, scale);
+            // A replica set whose scale is its deployment's is noted as seen, and adds nothing.
             scales.entry(controller.uid.clone()).or_insert(0);
         }
     }

@@ -107,6 +107,7 @@ impl Controller for NodeLifecycle {
         let now = cluster.now_text();
         let wanted = taints(&node, &now);
         cluster.update(key, ACTOR, |node| set_taints(node, wanted));
+        // A node without the condition has not reported yet, and is not lost.
         let is_ready = !matches!(ready_status(&node), "False" | "Unknown");
         let was_ready = self.was_ready.insert(key.clone(), is_ready);
         // `None` after a start of the server counts as a transition, so that pods of an unready node are marked once more.

@@ -153,6 +153,7 @@ impl Controller for NodeRegistrar {
         _due: &mut KeyQueue<'_>,
     ) {
         if key.name() == ALL {
+            // Asked again: nodes may have come since the start.
             if self.nodes.is_empty() {
                 self.make(cluster);
             }

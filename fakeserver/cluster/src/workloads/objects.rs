@@ -32,6 +32,7 @@ pub(super) fn enqueue_owners(
     due: &mut KeyQueue<'_>,
 ) {
     let namespace = change.key().namespace();
+    // Both sides: an owner that has lost a dependent looks as well as one that has got it.
     for (_, meta) in [&change.before, &change.after].into_iter().flatten() {
         if let Some(owner) = meta.controller().filter(|owner| owner.kind == kind.name) {
             due.add(kind.key(namespace, &owner.name), COALESCED);
@@ -211,6 +212,7 @@ pub(super) fn set_condition(
     let is_same = before["status"] == truth
         && before["reason"] == condition.reason
         && before["message"] == condition.message;
+    // Not even a time is written: an equal status ends the round of writes and observations.
     if is_same {
         return;
     }

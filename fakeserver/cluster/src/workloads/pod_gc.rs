@@ -60,6 +60,7 @@ impl Controller for PodGarbageCollector {
         key: &ObjectKey,
         _due: &mut KeyQueue<'_>,
     ) {
+        // The node has come back meanwhile.
         if cluster.get(key).is_some() {
             return;
         }
@@ -80,6 +81,7 @@ impl Controller for PodGarbageCollector {
                     condition.set(status, &now);
                 });
             }
+            // Without a grace period: the kubelet that would confirm the end is gone with its node.
             let wanted = DeletionParameters {
                 grace_period_seconds: Some(0),
                 ..DeletionParameters::default()

@@ -97,6 +97,7 @@ impl ReplicaSets {
             let mut pod = self.kind.pod(set, &set["spec"]["template"]);
             let name = text(&set["metadata"]["name"]);
             pod["metadata"]["generateName"] = json!(format!("{name}-"));
+            // What refused this pod would refuse the others as well.
             if cluster.create_pod(&self.kind, set, pod).is_none() {
                 return;
             }
@@ -173,6 +174,7 @@ impl Controller for ReplicaSets {
         };
         let set = stored.to_value();
         let is_deleted = !set["metadata"]["deletionTimestamp"].is_null();
+        // A set that is being deleted neither adopts nor releases: the garbage collector decides about its pods.
         let pods = if is_deleted {
             cluster.index.pods.of_controller(stored.uid())
         } else {
@@ -189,6 +191,7 @@ impl Controller for ReplicaSets {
         let now = cluster.now();
         let counts = counts(&set, &pods, now);
         look_again(key, counts.next, now, due);
+        // After the pods are created: the status tells of the last refusal.
         let (refusal, now) = (cluster.refusal.clone(), cluster.now_text());
         let failure = refusal.as_deref().map_or(Failure::None, Failure::Create);
         cluster.update(key, ACTOR.of_status(), |set| {

@@ -104,6 +104,7 @@ impl ResourceClaims {
                 }
                 Ok(None) => made.push(json!({"name": claim.name})),
                 Err(why) => {
+                    // Once for each obstacle: any template of the namespace has the pod looked at again.
                     if self.waiting.insert(key.clone()) {
                         let message = format!("PodResourceClaim {}: {why}", claim.name);
                         cluster.warning(&POD, &pod, "FailedResourceClaimCreation", &message);
@@ -220,6 +221,7 @@ fn made_claim(
         }
         ClaimName::NotCreated => {}
     }
+    // A claim that was made before its name was in the pod's status is found by its annotation.
     let is_own = |found: &Value| {
         is_for_pod(found, uid) && found["metadata"]["annotations"][POD_CLAIM] == *claim.name
     };

@@ -30,6 +30,7 @@ pub(super) fn record(
     let own = all.iter().position(|(_, other)| *other == key);
     match own {
         Some(at) if at + 1 == all.len() => {}
+        // A template that comes back is the newest again: its revision moves to the end, and no second one is made.
         Some(at) => {
             cluster.update(&key, ACTOR, |object| object["revision"] = json!(last + 1));
             all.remove(at);

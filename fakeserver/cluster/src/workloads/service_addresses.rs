@@ -100,6 +100,7 @@ impl Controller for ServiceAddresses {
         }
         for name in wanted_names.difference(&allocated) {
             if cluster.get(&address_key(name)).is_some() {
+                // Another service has the address; the object is made when that one is gone.
                 self.waiting.insert(name.clone(), key.clone());
             } else {
                 let object = object(key, name, wanted[name]);

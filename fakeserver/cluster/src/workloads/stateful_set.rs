@@ -122,8 +122,10 @@ impl Controller for StatefulSets {
             })
             .collect();
         let mut used: Vec<&str> = by_number.values().map(|pod| pod.label(HASH)).collect();
+        // Pods below the partition are made of it, even if there is none now.
         used.push(text(&set["status"]["currentRevision"]));
         record(cluster, &KIND, &set, &revision, &used);
+        // Before any pod goes: by then its claims have to name the owner that they go with.
         own_claims(cluster, &set, &by_number, &ordinals(&set["spec"]));
         let newest = Version {
             revision,
@@ -204,6 +206,7 @@ fn plan(spec: &Value, members: &[Member]) -> Vec<Step> {
             return steps;
         }
     }
+    // From the last one down, in the reverse order of their creation.
     let surplus = |member: &&Member| member.number < first || member.number >= end;
     for member in members.iter().rev().filter(surplus) {
         if !member.is_going {
@@ -213,6 +216,7 @@ fn plan(spec: &Value, members: &[Member]) -> Vec<Step> {
             return steps;
         }
     }
+    // A roll-out replaces pods only while none is missing or surplus.
     if !steps.is_empty() || spec["updateStrategy"]["type"] == "OnDelete" {
         return steps;
     }
@@ -223,6 +227,7 @@ fn plan(spec: &Value, members: &[Member]) -> Vec<Step> {
         if !member.is_current && !member.is_going {
             return vec![Step::Delete(member.number)];
         }
+        // One pod at a time: the next is replaced when this one is up again.
         if !member.is_up {
             break;
         }
@@ -274,6 +279,7 @@ fn create(cluster: &mut Cluster<'_, '_>, set: &Value, number: i64, version: &Ver
             .as_array()
             .cloned()
             .unwrap_or_default();
+        // A claim takes the place of the template's volume of that name.
         volumes.retain(|other| other["name"] != volume);
         volumes.push(mounted);
         pod["spec"]["volumes"] = volumes.into();

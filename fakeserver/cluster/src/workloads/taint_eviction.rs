@@ -59,6 +59,7 @@ impl Controller for TaintEviction {
     fn observe(&mut self, change: &ObjectChange<'_>, index: &Index, due: &mut KeyQueue<'_>) {
         let key = change.key();
         if change.is_of(&core::node::KIND) {
+            // Both sides: evictions are cancelled when a taint is removed.
             let sides = [&change.before, &change.after].into_iter().flatten();
             if sides
                 .into_iter()
@@ -104,6 +105,7 @@ impl Controller for TaintEviction {
             }
             TolerationPeriod::For(time) => {
                 let now = Instant::now();
+                // The first look sets the time: later changes of the pod or the node do not put it off.
                 let at = *self.scheduled.entry(key.clone()).or_insert(now + time);
                 if at > now {
                     due.add(key.clone(), at - now);
@@ -160,6 +162,7 @@ fn evict(cluster: &mut Cluster<'_, '_>, key: &ObjectKey, pod: &Value) {
     let message = format!("Marking for deletion Pod {}", key.path());
     cluster.event(&POD, pod, "TaintManagerEviction", &message);
     let now = cluster.now_text();
+    // Before the deletion: a controller that sees the pod end finds the reason there.
     cluster.update(key, ACTOR.of_status(), |pod| {
         let condition = PodCondition {
             kind: "DisruptionTarget",

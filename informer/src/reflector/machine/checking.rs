@@ -15,6 +15,7 @@ impl Machine {
         if !self.resume.last().is_resumable() {
             return self.rewatch(now);
         }
+        // Noted before the answer: a check that fails is not repeated at each bookmark either.
         self.health.note_checked(now);
         State::Checking
     }
@@ -32,6 +33,7 @@ impl Machine {
                 self.acquire(now)
             }
             Input::Page { .. } => {
+                // The answer proves that the server has the version: silence is counted from here on.
                 self.health.note_heard(now);
                 self.rewatch(now)
             }

@@ -124,6 +124,7 @@ impl Machine {
             let failing = FailureCause::Protocol.into();
             return self.back_off(now, Plan::Acquire, failing, effects);
         }
+        // A server with a watch cache answers such a list from memory, and ignores the limit.
         if listing.requested.as_str() == "0" {
             self.resume.note_paged();
         }
@@ -143,11 +144,13 @@ impl Machine {
             FailureCause::Expired | FailureCause::TooLargeVersion
         );
         if listing.is_later_page() {
+            // In one page: reading the pages took longer than the server keeps a version, and would again.
             if failing.cause == FailureCause::Expired && !listing.is_full {
                 effects.push(Effect::Discard);
                 self.report(failing.cause, std::time::Duration::ZERO, effects);
                 return State::Listing(listing.full());
             }
+            // Nothing is discarded: the pages before this one stay staged.
             if failing.cause.is_transient() && listing.failure_count < PAGE_RETRIES_MAX {
                 listing.failure_count += 1;
                 return self.back_off(now, Plan::Page(listing), failing, effects);

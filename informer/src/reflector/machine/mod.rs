@@ -194,6 +194,7 @@ impl Machine {
         last: &ResourceVersion,
     ) -> Self {
         let mut resume = Resume::new(options.page_size, mode == Mode::Wait);
+        // The state that the store holds counts as acquired: no answer may take it back unnoticed.
         resume.commit(last);
         let mut machine = Self {
             mode,
@@ -284,6 +285,7 @@ impl Machine {
         let placeholder = State::Opening(WatchRequest::default());
         let state = std::mem::replace(&mut self.state, placeholder);
         self.state = match (state, input) {
+            // First: no input that arrives late revives a stopped machine.
             (State::Stopped, _) => State::Stopped,
             (
                 state,
@@ -310,6 +312,7 @@ impl Machine {
                     self.on_watch_failed(now, None, failing, effects)
                 }
             }
+            // Before the other streams: the items of an initial state are staged, not delivered.
             (State::Reading(watch), input) if watch.is_initial => {
                 self.on_initial_item(now, watch, input, effects)
             }
@@ -388,6 +391,7 @@ impl Machine {
     fn watch_request(&mut self) -> WatchRequest {
         let min_seconds = self.options.watch_timeout_min.as_secs();
         let min_seconds = min_seconds.clamp(1, WATCH_TIMEOUT_MAX_SECONDS);
+        // Drawn for each watch, so that those of many clients do not end at the same time.
         let seconds = self.jitter.up_to_double(min_seconds);
         WatchRequest {
             allow_bookmarks: true,
@@ -404,6 +408,7 @@ impl Machine {
         failing: Failing,
         effects: &mut Vec<Effect>,
     ) -> State {
+        // Drawn before a pause is decided on: a probe comes no sooner than the backoff and the server allow.
         let delay = self.backoff.next_delay(failing.retry_after);
         if self.is_to_pause(failing.cause) {
             let after = self.probe_after(delay);

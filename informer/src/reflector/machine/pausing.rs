@@ -66,6 +66,7 @@ impl Machine {
     /// Paused by itself or by the policy, until a probe.
     pub(super) fn paused(&self, now: Moment, cause: FailureCause, after: Duration) -> State {
         let pause = self.options.pause.as_ref();
+        // Only for a removed resource: without the permission the objects may exist all the same.
         let is_emptying = cause == FailureCause::NotFound
             && pause.is_some_and(|pause| pause.when_removed == WhenRemoved::EmptyStore)
             && !self.denials.is_emptied
@@ -128,6 +129,7 @@ impl Machine {
             },
             Decision::Relist => self.decided(now, state, Plan::Acquire, failing, effects),
             Decision::BackOff(delay) => {
+                // The owner may wait for longer than the server asks, but not for less.
                 let retry_after = failing.retry_after.unwrap_or_default();
                 let retry_after = retry_after.min(self.options.backoff.retry_after_max);
                 let delay = delay.max(retry_after).max(DECIDED_DELAY_MIN);
@@ -151,6 +153,7 @@ impl Machine {
         effects: &mut Vec<Effect>,
     ) -> State {
         let cause = failing.cause;
+        // The delay that was drawn for this failure is kept: another draw would count the failure twice.
         let (until, delay) = if let State::BackingOff { until, delay, .. } = state {
             (until, delay)
         } else {

@@ -114,6 +114,7 @@ impl Machine {
             self.report(FailureCause::EndedEarly, Duration::ZERO, effects);
             return self.distrust_streaming(now);
         }
+        // At once only if something came or time passed: otherwise this could become a hot loop.
         if watch.received > ReceivedEvents::Nothing || watch.lived(now) >= SHORT {
             self.report(FailureCause::EndedEarly, Duration::ZERO, effects);
             return self.open_streaming();
@@ -130,6 +131,7 @@ impl Machine {
         failing: Failing,
         effects: &mut Vec<Effect>,
     ) -> State {
+        // In all cases: the initial events of another stream begin anew.
         effects.push(Effect::Discard);
         match failing.cause {
             FailureCause::Expired | FailureCause::TooLargeVersion

@@ -100,7 +100,9 @@ impl Machine {
             );
         }
         self.health.note_heard(now);
+        // A watch without a version begins with additions in any order; anything else ends them.
         watch.is_unordered &= kind == EventKind::Added;
+        // The object at hand is delivered before `advance` reports anything about its version.
         let first = effects.len();
         let is_new = !watch.is_unordered && self.advance(version, effects);
         // The store of a mirror judges each version by the one that it holds of the key.
@@ -122,6 +124,7 @@ impl Machine {
         self.health.note_heard(now);
         let went_back = version.is_before(self.resume.last());
         let is_new = self.advance(version, effects);
+        // A check is a list, which a watch without a list never sends.
         let can_check = self.mode != Mode::Follow;
         if went_back && can_check && !self.health.was_checked(now, self.options.watch_silence) {
             return self.check(now);
@@ -172,6 +175,7 @@ impl Machine {
             ) => Some(4),
             (Mode::Mirror, _) => Some(1),
         };
+        // After the streams that are reopened at once: those are no failures.
         self.health.failure_count += 1;
         let is_relist = retries_max.is_some_and(|max| self.health.failure_count > max);
         let then = if is_relist {

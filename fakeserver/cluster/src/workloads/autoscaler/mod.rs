@@ -113,6 +113,7 @@ impl Controller for Autoscalers {
         let Some(stored) = cluster.get(key) else {
             return;
         };
+        // Before the look, which may end early.
         due.add(key.clone(), PERIOD);
         let autoscaler = stored.to_value();
         let (now, now_text) = (cluster.now(), cluster.now_text());

@@ -141,6 +141,7 @@ impl Controller for DaemonSets {
             let fitting = self.nodes.values().filter(|node| fits(node));
             fitting.map(|node| node.name.to_string()).collect()
         };
+        // Two sets of nodes: a taint can keep a new pod away without ending the one that is there.
         let wanted = nodes(&|node| node.accepts(spec));
         let kept = nodes(&|node| node.keeps(spec));
         let now = cluster.now();

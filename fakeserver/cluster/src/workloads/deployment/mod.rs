@@ -97,6 +97,7 @@ impl Controller for Deployments {
         let olds: Vec<ReplicaSetState> = sets.iter().map(ReplicaSetState::of).collect();
         let own = current.as_ref().map(ReplicaSetState::of);
         if own.is_none() && !rollout.is_paused {
+            // Planned for an empty set: a new one begins with the pods for which the surge has room.
             let (_, count) = rollout.plan(&olds, Some(&ReplicaSetState::default()));
             create(cluster, key, &deployment, rollout, (revision, count));
             // What was made is looked at like everything else.
@@ -112,6 +113,7 @@ impl Controller for Deployments {
         if let Some(deadline) = deadline {
             due.add(key.clone(), deadline);
         }
+        // A paused deployment may have no set of its template: then the old ones are what it runs.
         if own.is_some() {
             clean_up(cluster, &deployment, &olds);
         }
@@ -216,6 +218,7 @@ fn create(
     let mut template = deployment["spec"]["template"].clone();
     template["metadata"]["labels"][HASH] = json!(hash);
     let mut selects = deployment["spec"]["selector"].clone();
+    // By the hash the sets of one deployment do not select each other's pods.
     selects["matchLabels"][HASH] = json!(hash);
     let name = format!("{}-{hash}", key.name());
     let set = json!({
@@ -268,6 +271,7 @@ fn roll(
         let annotations = annotations(deployment, rollout, revision);
         cluster.update(&key, ACTOR, |set| {
             set["spec"]["replicas"] = json!(wanted);
+            // Old sets keep their revisions: the newest one is that of the current template.
             if is_current {
                 set["metadata"]["annotations"] = annotations;
             }
@@ -290,6 +294,7 @@ fn clean_up(cluster: &mut Cluster<'_, '_>, deployment: &Value, old: &[ReplicaSet
     let surplus = old.len().saturating_sub(limit);
     let namespace = deployment["metadata"]["namespace"].as_str();
     for set in old.iter().take(surplus) {
+        // A surplus set that still has pods is being scaled down, and goes at a later look.
         if set.wanted == 0 && set.replicas == 0 {
             let key = REPLICA_SET.key(namespace, &set.name);
             cluster.delete(&key, DeletionParameters::default());

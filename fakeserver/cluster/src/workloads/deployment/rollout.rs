@@ -45,6 +45,7 @@ impl Rollout {
         let rolling = &strategy["rollingUpdate"];
         let surge = part(&rolling["maxSurge"], wanted, true);
         let unavailable = part(&rolling["maxUnavailable"], wanted, false).min(wanted);
+        // Percentages may both be rounded to 0, with which no pod could ever be replaced.
         let is_stuck = surge == 0 && unavailable == 0;
         Self {
             wanted,
@@ -78,6 +79,7 @@ impl Rollout {
             }
             return (olds, 0);
         };
+        // A pause stops the roll-out, but not scaling: the difference goes to the current set, the old ones stay.
         if self.is_paused {
             let own = if old_total == 0 {
                 self.wanted
@@ -87,6 +89,7 @@ impl Rollout {
             return (olds, own);
         }
         if self.recreates {
+            // By the status as well: a set that is scaled to 0 has pods until they are gone.
             let has_old_pods = old.iter().any(|set| set.replicas > 0);
             olds.fill(0);
             let own = if has_old_pods || old_total > 0 {
@@ -102,6 +105,7 @@ impl Rollout {
         } else {
             current.wanted + room.clamp(0, self.wanted - current.wanted)
         };
+        // With the current set as it is: the pods that are created now are not available yet.
         self.scale_down(old, &mut olds, current);
         (olds, own)
     }
@@ -110,8 +114,10 @@ impl Rollout {
     fn scale_down(self, old: &[ReplicaSetState], olds: &mut [i64], current: &ReplicaSetState) {
         let minimum = self.wanted - self.unavailable;
         let total: i64 = olds.iter().sum::<i64>() + current.wanted;
+        // A template whose pods do not become available takes no more old pods down.
         let missing = (current.wanted - current.available).max(0);
         let mut may_go = total - minimum - missing;
+        // They serve no request, so that removing them costs no availability.
         for (set, wanted) in old.iter().zip(olds.iter_mut()) {
             let broken = (*wanted - set.available).clamp(0, may_go.max(0));
             *wanted -= broken;

@@ -40,6 +40,7 @@ pub(super) fn set_status(
     let deadline = deployment["spec"]["progressDeadlineSeconds"].as_i64();
     let generation = deployment["metadata"]["generation"].clone();
     let status = &mut deployment["status"];
+    // Before the counts are written: progress is their difference.
     let before = progress(status);
     let all = || old.iter().chain(own);
     let sum = |part: fn(&ReplicaSetState) -> i64| all().map(part).sum::<i64>();
@@ -62,6 +63,7 @@ pub(super) fn set_status(
     copy_failure(status, failures.find_map(|set| set.failure.as_ref()));
     let is_complete =
         updated == rollout.wanted && replicas == rollout.wanted && available >= rollout.wanted;
+    // While it is paused the condition is that of `set_pause`, and no deadline runs.
     let own = own.filter(|_| !rollout.is_paused)?;
     let is_further = progress(status) != before;
     set_progress(status, &own.name, is_complete, is_further, &now_text);
@@ -156,6 +158,7 @@ fn set_progress(status: &mut Value, set: &str, is_complete: bool, is_further: bo
         message,
     };
     set_condition(status, condition, now, Some(UPDATED));
+    // Even if the condition says the same: the deadline counts from the last progress.
     if let Some(condition) = progressing(status).filter(|_| is_further) {
         condition[UPDATED] = json!(now);
     }
@@ -164,6 +167,7 @@ fn set_progress(status: &mut Value, set: &str, is_complete: bool, is_further: bo
 /// Fails a roll-out that made no progress within `deadline` seconds, or returns the time until then.
 fn expire(status: &mut Value, set: &str, deadline: i64, now: Timestamp) -> Option<Duration> {
     let condition = progressing(status)?;
+    // Only a roll-out under way can time out: one that has completed or failed keeps its reason.
     if !matches!(text(&condition["reason"]), "ReplicaSetUpdated" | RESUMED) {
         return None;
     }

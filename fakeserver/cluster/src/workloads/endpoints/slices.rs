@@ -65,6 +65,7 @@ pub(super) fn write_slices(cluster: &mut Cluster<'_, '_>, owner: &Owner<'_>, gro
     let now = cluster.now_text();
     for (key, (ports, endpoints)) in kept {
         cluster.update(&key, ACTOR, |slice| {
+            // Compared here, since the time in the annotation would make a change of each write.
             let is_same = slice.get("endpoints").unwrap_or(&Value::Null) == &endpoints
                 && slice.get("ports").unwrap_or(&Value::Null) == &ports
                 && slice["metadata"]["labels"] == json!(labels);

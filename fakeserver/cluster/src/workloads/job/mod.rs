@@ -80,6 +80,7 @@ impl Controller for Jobs {
         } else if change.is_of(&core::pod::KIND) {
             enqueue_owners(&KIND, change, due);
             let pod = index.pods.get(key);
+            // The finalizer of a pod without a job has to go, too, and no other controller removes it.
             if pod
                 .is_some_and(|pod| is_tracked(pod) && (pod.is_deleted || pod.controller.is_none()))
             {
@@ -111,6 +112,7 @@ impl Controller for Jobs {
             .iter()
             .any(|kind| has_condition(&job["status"], kind));
         if is_deleted(&job) || is_over {
+            // A pod that ends after the verdict is not counted, but the finalizer must not hold it back.
             for pod in &pods {
                 release(cluster, pod);
             }
@@ -164,6 +166,7 @@ impl Jobs {
             Verdict::Runs(wanted) => *wanted,
             Verdict::Suspended | Verdict::Complete(_) | Verdict::Failed(_) => 0,
         };
+        // Before pauses: surplus pods go during a pause, too, which only delays creations.
         if tally.active > wanted {
             let is_failed = matches!(decided, Verdict::Failed(_));
             remove(cluster, job, pods, &mut tally, (wanted, is_failed));
@@ -177,6 +180,7 @@ impl Jobs {
                 due.add(key.clone(), *pause);
             }
         }
+        // No change wakes a job at its deadline.
         if let Some(deadline) = spec["activeDeadlineSeconds"].as_u64() {
             let left = Duration::from_secs(deadline).saturating_sub(age);
             if !left.is_zero() {
@@ -212,6 +216,7 @@ fn is_tracked(pod: &Pod) -> bool {
 
 fn member(pod: &Pod, spec: &Value) -> Member {
     let restarts_count = spec["template"]["spec"]["restartPolicy"] == "OnFailure";
+    // Parsing is what costs: a pod that was counted is read only if its restarts or its index matter.
     let is_read = is_tracked(pod) || restarts_count || !spec["backoffLimitPerIndex"].is_null();
     let object = if is_read {
         pod.stored.to_value()
@@ -350,6 +355,7 @@ fn set_index(pod: &mut Value, job: &str, index: i64) {
     for field in ["initContainers", "containers"] {
         for container in spec[field].as_array_mut().into_iter().flatten() {
             match container["env"].as_array_mut() {
+                // A variable of the template takes precedence.
                 Some(all) if all.iter().any(|it| it["name"] == variable["name"]) => {}
                 Some(all) => all.push(variable.clone()),
                 None => container["env"] = json!([variable]),
@@ -371,6 +377,7 @@ fn remove(
     let mut active: Vec<&Arc<Pod>> = pods.iter().filter(|pod| pod.is_active()).collect();
     active.sort_by_key(|pod| pod.usefulness());
     for pod in active.into_iter().take(surplus) {
+        // Released uncounted: a pod that the job itself takes away is no failure, unless the job has failed.
         release(cluster, pod);
         cluster.delete(pod.key(), DeletionParameters::default());
         let message = format!("Deleted pod: {}", pod.name());

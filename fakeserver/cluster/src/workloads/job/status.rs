@@ -36,6 +36,7 @@ pub(super) fn write(job: &mut Value, tally: &Tally, decided: &Verdict, now: &str
             ("JobSuspended", "Job suspended"),
             now,
         );
+        // The active deadline begins anew when the job is resumed.
         if let Some(status) = status.as_object_mut() {
             status.remove("startTime");
         }
@@ -60,6 +61,7 @@ pub(super) fn write(job: &mut Value, tally: &Tally, decided: &Verdict, now: &str
     if !has_condition(status, target) {
         set(status, target, true, why, now);
     }
+    // The target's condition tells the verdict at once; the final one waits for the last pod.
     if tally.active == 0 && tally.terminating == 0 {
         set(status, last, true, why, now);
         if last == "Complete" {

@@ -138,6 +138,7 @@ impl Tally {
             }
             let own = member.index_failures + i64::from(member.has_failed(waits));
             let failures = self.index_failures.entry(index).or_default();
+            // The highest: of several pods of an index the latest knows of the failures of the others.
             *failures = (*failures).max(own);
         }
     }
@@ -153,6 +154,7 @@ impl Tally {
             return;
         }
         if let Some(index) = member.index {
+            // Before the policy is asked: an ignored failure delays the next pod of its index as well.
             let failures = self.new_index_failures.entry(index).or_default();
             *failures = (*failures).max(member.index_failures + 1);
         }

@@ -57,6 +57,7 @@ const REASONS: [&str; 7] = [
 
 /// Decides what becomes of a job that has been active for `age`.
 pub(super) fn verdict(spec: &Value, tally: &Tally, age: Duration) -> Verdict {
+    // Failures before successes, as upstream: a failure that ends the job outweighs enough successes.
     if let Some(end) = failure(spec, tally, age) {
         return Verdict::Failed(end);
     }
@@ -83,6 +84,7 @@ pub(super) fn verdict(spec: &Value, tally: &Tally, age: Duration) -> Verdict {
         None if tally.succeeded > 0 => tally.active,
         None => parallelism,
     };
+    // After completions: a suspended job with enough successes is complete.
     if spec["suspend"] == true {
         return Verdict::Suspended;
     }

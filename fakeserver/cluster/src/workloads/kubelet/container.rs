@@ -276,6 +276,7 @@ impl Container {
             ends_at: None,
             lines: VecDeque::new(),
         };
+        // `restartCount` counts the runs before the last one, which is over as well.
         if container.has_started() && !container.is_running() {
             container.tries += 1;
         }
@@ -324,6 +325,7 @@ impl Container {
 
     /// Returns whether it starts again after that end.
     pub(super) fn restarts_after(&self, code: i64) -> bool {
+        // Rules come before the policy: by them a container restarts that otherwise never does.
         if self.rules.iter().any(|rule| rule.is_about(code)) {
             return true;
         }
@@ -350,6 +352,7 @@ impl Container {
     pub(super) fn lets_others_start(&self) -> bool {
         match self.role {
             Role::Init => self.has_ended_for_good() && !self.has_failed(),
+            // One that crashed after its first start holds up no other container.
             Role::Sidecar => self.has_started() && (self.has_started_up || !self.is_running()),
             Role::Main | Role::Ephemeral => true,
         }

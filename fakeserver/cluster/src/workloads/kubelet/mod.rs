@@ -123,6 +123,7 @@ impl Kubelet {
     /// Observes a change of a node, whose pods continue when it becomes ready.
     fn observe_node(&mut self, change: &ObjectChange<'_>, index: &Index, due: &mut KeyQueue<'_>) {
         let name = change.key().name();
+        // A node that is made again under this name has pulled nothing.
         if change.after.is_none() {
             self.images.remove(name);
         }
@@ -133,8 +134,10 @@ impl Kubelet {
             return;
         };
         let address = host_address(&node).to_owned();
+        // Only when it becomes ready: other changes of a node do not concern its pods.
         if self.ready.insert(name.to_owned(), address).is_none() {
             for pod in index.pods.assigned_to(name) {
+                // A finished pod is at rest, unless it is deleted: then its object is still to be removed.
                 if !pod.is_finished() || pod.is_deleted {
                     due.add(pod.key().clone(), Duration::ZERO);
                 }
@@ -155,6 +158,7 @@ impl Kubelet {
             self.resizes.remove(key);
             self.retry_resizes(due);
         }
+        // A later pod of the same name must not end at the time that was set for the one before it.
         if pod.is_none_or(|pod| !pod.is_deleted) {
             self.going.remove(key);
         }
@@ -166,6 +170,7 @@ impl Kubelet {
             return;
         };
         let is_new = change.before.is_none() || pod.phase == Phase::Pending;
+        // The conditions of readiness gates are written by others, at any time.
         let is_gated = !pod.gates.is_empty();
         if is_new || is_gated || pod.is_unobserved() || pod.is_deleted {
             due.add(key.clone(), Duration::ZERO);
@@ -212,6 +217,7 @@ impl Kubelet {
         }));
         self.note_needs(cluster, key, &value, &life, unmounted.as_ref());
         self.write(cluster, pod, &life, &text);
+        // `pod` is as it was before this run: the event is recorded by the first run alone.
         if pod.started.is_empty() {
             self.check_annotation(cluster, pod, &value);
         }
@@ -261,6 +267,7 @@ impl Kubelet {
             exit,
             ..Script::starting(options.pod_start)
         };
+        // Probes, then stages, then failures: a stage overrides the times of probes, and failures depend on both.
         probes::set_times(spec, &mut script);
         let names = [&*container.name, &*container.image];
         let entropy = &cluster.backend.entropy;
@@ -313,11 +320,13 @@ impl Kubelet {
         let value = pod.stored.to_value();
         let is_running = pod.phase == Phase::Running;
         let takes = self.options.pod_stop + hook_time(&value);
+        // A finished pod has no container to stop, so that its grace period is not waited for.
         let first = if pod.is_finished() {
             REMOVED_AFTER
         } else {
             takes.min(pod.grace)
         };
+        // Before the entry is made below: it says that the event was recorded.
         if is_running && !self.going.contains_key(key) {
             self.tell_of_stop(cluster, &value);
         }
@@ -344,6 +353,7 @@ impl Kubelet {
             self.going.insert(key.clone(), now.at + REMOVED_AFTER);
             due.add(key.clone(), REMOVED_AFTER);
         } else {
+            // As a kubelet confirms the end of a pod: without a grace period the object is removed at once.
             let wanted = DeletionParameters {
                 grace_period_seconds: Some(0),
                 ..DeletionParameters::default()
@@ -364,6 +374,7 @@ impl Controller for Kubelet {
         } else if change.is_of(POD.kind) {
             self.observe_pod(change, index, due);
         } else if NEEDED.iter().any(|kind| change.is_of(kind)) {
+            // What each of them lacks is found out when it is looked at.
             let namespace = change.key().namespace();
             for pod in self
                 .blocked
@@ -384,6 +395,7 @@ impl Controller for Kubelet {
         let Some(pod) = cluster.index.pods.get(key).cloned() else {
             return;
         };
+        // The pod is enqueued again when its node becomes ready.
         if !self.ready.contains_key(&pod.node) {
             return;
         }

@@ -22,6 +22,7 @@ pub(super) fn set_times(container: &Value, script: &mut Script) {
     let startup = Probe::of(container, "startupProbe");
     let startup = startup.map_or(Duration::ZERO, |probe| probe.succeeds(Duration::ZERO));
     let readiness = Probe::of(container, "readinessProbe");
+    // A readiness probe is not asked before the startup probe has succeeded.
     let ready = readiness.map_or(startup, |probe| probe.succeeds(startup));
     script.startup = Readiness::After(startup);
     script.readiness = Readiness::After(ready);
@@ -40,6 +41,7 @@ pub(super) fn set_failures(container: &Value, script: &mut Script) {
     }
     if let Some(FailingProbe { kind, after }) = script.failing {
         let probe = Probe::of(container, kind.field()).unwrap_or_default();
+        // Before its startup probe succeeds a container has no other probe.
         if kind == ProbeKind::Startup {
             script.startup = Readiness::Never;
             script.readiness = Readiness::Never;

@@ -66,6 +66,7 @@ impl Kubelet {
             refusal(cluster, pod, value)
         };
         if let Some(refusal) = refusal {
+            // The status shows a refusal for as long as it lasts; an event is recorded when it is another one.
             if self.resizes.get(key) != Some(&refusal) {
                 let word = match refusal.reason {
                     "Deferred" => format!("OutOf{}", refusal.resource),
@@ -172,6 +173,7 @@ fn room(requested: &Amounts, used: &Amounts, offered: &Amounts) -> Option<Refusa
             (requested > offered.saturating_sub(used)).then_some((name, requested, used, offered))
         })
     };
+    // First without other pods: what the whole node does not have is not there when they end, either.
     if let Some((resource, requested, _, offered)) = lacking(None) {
         return Some(Refusal {
             reason: "Infeasible",

@@ -59,6 +59,7 @@ pub(super) fn write(
                 let spec = fields::container(&specs, &container.name);
                 let mut written =
                     status_of(container, spec.unwrap_or(&Value::Null), &uid, has_inits);
+                // A refused resize is in the specification alone: containers keep the resources that they run with.
                 if refusal.is_some() {
                     keep_resources(&status[field.status_name()], &mut written);
                 }
@@ -259,6 +260,7 @@ fn own_conditions(status: &Value, life: &PodLifecycle, gates: &[Gate]) -> [Condi
         }
         (ended, _) => Condition::unmet(kind, ended, String::new()),
     };
+    // Gates count once all containers are ready: until then the containers are the reason.
     let gate = closed_gate(status, gates).filter(|_| ended.is_empty() && unready.is_empty());
     let ready = match gate {
         Some(message) => Condition::unmet("Ready", "ReadinessGatesNotReady", message),

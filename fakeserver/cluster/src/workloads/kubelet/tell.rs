@@ -191,6 +191,7 @@ impl Kubelet {
                 continue;
             };
             let images = self.images.entry(pod.node.clone()).or_default();
+            // All at once: which of them was used last is not known.
             if images.len() >= IMAGES_MAX {
                 images.clear();
             }

@@ -179,6 +179,7 @@ impl<'a> Cycle<'a> {
 
     fn filter(&self, node: &NodeInfo, state: &State) -> Option<Rejection> {
         let pod = self.pod;
+        // In the order of upstream's plugins, and only up to the first rejection: messages count the nodes by it.
         reject_locally(self.snapshot, pod, node)
             .or_else(|| self.volumes.reject(&node.node))
             .or_else(|| state.spread.reject(pod, &node.node))

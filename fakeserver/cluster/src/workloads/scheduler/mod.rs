@@ -141,6 +141,7 @@ impl Scheduler {
                 due.add(key.clone(), Duration::ZERO);
             }
         } else {
+            // A pod that is placed or gone frees the place that was kept for it.
             if let Some(node) = self.snapshot.nominate(key, None) {
                 self.room_on(&node, due);
             }
@@ -364,6 +365,7 @@ impl Scheduler {
             outcome.version = u64::MAX;
         }
         let class = pod::class(value, &pod.info);
+        // In any case after this time, as upstream flushes its queue: no change may ever wake the pod.
         due.add(key.clone(), FLUSHED_AFTER);
         self.queue
             .wait(&class, Arc::clone(pod), error, outcome, Instant::now());
@@ -411,6 +413,7 @@ impl Controller for Scheduler {
         due: &mut KeyQueue<'_>,
     ) {
         let now = Instant::now();
+        // The key only says that there is work: the queue decides by priority which pod is looked at.
         self.queue.ripen(key, now);
         if let Some(next) = self.queue.pop() {
             self.attempt(cluster, &next, due);

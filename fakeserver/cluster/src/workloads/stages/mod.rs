@@ -315,10 +315,12 @@ impl Stage {
         script.pull_error.clone_from(&self.next.pull_error);
         if let Some(readiness) = self.next.readiness {
             script.readiness = readiness;
+            // The stage's time alone counts: a startup probe must not delay readiness beyond it.
             script.startup = Readiness::After(Duration::ZERO);
             script.is_told_ready = true;
         }
         script.failing = self.next.failing;
+        // A stage without an end leaves the one that the pod's annotation or policy sets.
         if let Some(exit) = &self.next.exit {
             script.exit = Some(exit.clone());
         }
@@ -353,6 +355,7 @@ pub(super) fn direct(
         .iter()
         .filter(|selected| selected.stage.is_of_pods())
         .filter(|selected| selected.selects_container(container, image) && selected.selects(pod));
+    // `any` ends with the first stage that holds; those after it have no effect.
     selecting.any(|selected| selected.stage.apply(attempt, &mut draw, script));
 }
 

@@ -73,6 +73,7 @@ impl ObjectStages {
                 StageProgress::At(now + stage.delay.unwrap_or_default() + stage.jitter(&mut draw))
             });
             if matches!(course, StageProgress::At(at) if *at <= now) {
+                // Done before it happens: its own change of the object is observed next.
                 *course = StageProgress::Done;
                 due.push(number);
             }
@@ -112,6 +113,7 @@ impl Controller for ObjectStages {
             return;
         };
         let mut object = stored.to_value();
+        // Stored objects have neither field, and stages select by them.
         object["apiVersion"] = json!(kind.api_version());
         object["kind"] = json!(&*kind.kind);
         if is_deleted(&object) {

@@ -57,6 +57,7 @@ fn matches(pattern: &str, text: &str) -> bool {
         return rest.is_empty();
     };
     for part in parts {
+        // The earliest place is enough: it leaves the longest rest for the parts that follow.
         let Some(at) = rest.find(part) else {
             return false;
         };

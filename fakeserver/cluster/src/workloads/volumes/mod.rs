@@ -189,6 +189,7 @@ impl Volumes {
         claim: &Value,
         due: &mut KeyQueue<'_>,
     ) {
+        // The default class is written first: the change brings the claim back, and the class decides then.
         if self.waiting.contains(key) && class::set_default(cluster, key, claim) {
             return;
         }
@@ -222,6 +223,7 @@ impl Volumes {
             name => value(&VOLUME.key(None, name)),
         };
         let own = self.by_claim.get(key);
+        // A claim that names its volume takes no other one.
         let others = self.free.iter().filter(|_| named.is_none());
         let free: BTreeSet<&ObjectKey> = own.into_iter().flatten().chain(others).collect();
         let selects = selector(claim);
@@ -282,6 +284,7 @@ impl Volumes {
         if allows.is_none_or(|class| class["allowVolumeExpansion"] != true) {
             return;
         }
+        // The volume grows before its claim says so.
         cluster.update(volume_key, RESIZER, |volume| {
             volume["spec"]["capacity"]["storage"] = size.clone();
         });
@@ -389,6 +392,7 @@ fn bind(cluster: &mut Cluster<'_, '_>, key: &ObjectKey, volume_key: &ObjectKey, 
             *owner = reference(claim);
         }
     });
+    // The volume before the claim: a client that sees a bound claim finds its volume bound.
     set_phase(cluster, volume_key, "Bound", "");
     let Some(volume) = cluster.get(volume_key).map(|stored| stored.to_value()) else {
         return;

@@ -83,6 +83,7 @@ impl Resume {
         } else {
             self.last.clone()
         };
+        // Lists that the server answers from memory are asked for whole; pages may cost it reads of the storage.
         let is_from_memory = resource_version.is_resumable();
         let limit = match self.page_size {
             None if is_from_memory && !self.is_paged => None,

@@ -137,6 +137,7 @@ impl PodLifecycle {
     pub(super) fn take_in(&mut self, pod: &Value, now: CurrentTime<'_>) {
         let spec = &pod["spec"];
         let policy = Restart::of(text(&spec["restartPolicy"]));
+        // Both are in the order of the specification: containers are only ever added, and at its end.
         for (container, (_, wanted)) in self.containers.iter_mut().zip(containers(spec)) {
             if matches!(container.state, State::Waiting { .. }) {
                 text(&wanted["image"]).clone_into(&mut container.image);
@@ -146,6 +147,7 @@ impl PodLifecycle {
         for (field, container) in containers(spec).skip(count) {
             let role = field.role_of(container);
             let mut container = Container::of(container, role, policy, &pod["status"]);
+            // A status does not say when a back-off ends: a container that is to start again does so at once.
             if matches!(&container.state, State::Terminated(ended) if container.restarts_after(ended.code))
             {
                 container.starts_at = Some(now.at);
@@ -161,14 +163,17 @@ impl PodLifecycle {
         director: &mut ScriptProvider<'_>,
     ) -> Vec<ContainerEvent> {
         let mut events = Vec::new();
+        // Before any step: at its deadline a pod starts no container any more.
         if self.deadline.is_some_and(|deadline| deadline <= now.at) && !self.is_over() {
             self.is_past_deadline = true;
             events.extend(self.stop(now, KILLED));
         }
+        // A step can make another one due, as the end of an init container does: all are tried until none is.
         while !self.is_over()
             && (0..self.containers.len())
                 .any(|number| self.step(number, now, director, &mut events))
         {}
+        // What still runs are sidecars and ephemeral containers, for which a pod does not wait.
         if self.is_over() {
             for container in self.containers.iter_mut().filter(|it| it.is_running()) {
                 container.end(0, None, now.text);
@@ -250,6 +255,7 @@ impl PodLifecycle {
         let may_start = self.may_start(number);
         let backoff = &self.backoff;
         let container = &mut self.containers[number];
+        // Before the end: a line of the same moment was logged before the container ended.
         if let Some(text) = container.next_line(now.at) {
             events.push(ContainerEvent::to(
                 container,
@@ -258,6 +264,7 @@ impl PodLifecycle {
             return true;
         }
         match &container.state {
+            // Restored from a status: the container runs, but follows no script yet.
             State::Running { .. } if container.ran_from.is_none() => {
                 resume(container, now, director);
                 true
@@ -284,6 +291,7 @@ impl PodLifecycle {
         let role = self.containers[number].role;
         let before = match role {
             Role::Init | Role::Sidecar => &self.containers[..number],
+            // All of them, since main containers hold up no other: init containers and sidecars remain.
             Role::Main | Role::Ephemeral => &self.containers[..],
         };
         before.iter().all(Container::lets_others_start)
@@ -324,6 +332,7 @@ impl PodLifecycle {
     pub(super) fn phase(&self) -> Phase {
         if self.is_over() {
             let mut all = self.containers.iter();
+            // Sidecars and ephemeral containers do not count: they end because the pod is over.
             let has_failed = self.is_past_deadline
                 || all.any(|it| {
                     it.role != Role::Ephemeral && it.role != Role::Sidecar && it.has_failed()

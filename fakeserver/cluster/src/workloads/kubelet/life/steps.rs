@@ -32,6 +32,7 @@ pub(super) fn run_on(
     events: &mut Vec<ContainerEvent>,
 ) -> bool {
     let fails = |probe: &ProbeFailure| probe.at <= now.at;
+    // The end comes first: a container that has ended becomes neither ready nor unhealthy at that moment.
     if is_due(container.ends_at, now) {
         let exit = container.exit.clone().unwrap_or_default();
         end(container, &exit, now, backoff, events);
@@ -195,6 +196,7 @@ fn lack_image(container: &mut Container, now: CurrentTime<'_>, events: &mut Vec<
 
 /// Lets a container run.
 fn run(container: &mut Container, now: CurrentTime<'_>, script: Script) {
+    // Asked before the state changes: a container that runs has started.
     if container.has_started() {
         container.restart_count += 1;
     }
@@ -223,8 +225,10 @@ pub(super) fn resume(
             // The lines were logged at the start.
             container.lines.clear();
         }
+        // It runs, although it could not be started now: it is only marked as resumed.
         Err(_) => container.ran_from = Some(now.at),
     }
+    // `follow` begins the script anew; what the container had reached before stays.
     container.is_ready |= was_ready;
     container.has_started_up |= had_started_up;
 }
@@ -245,6 +249,7 @@ fn restart(container: &mut Container, now: CurrentTime<'_>, own: &RestartBackoff
     if pause.is_zero() {
         return false;
     }
+    // The state tells of the back-off from now on, and `lastState` alone of the end.
     if let State::Terminated(ended) = &container.state {
         container.last = Some(ended.clone());
     }
