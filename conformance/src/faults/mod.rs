@@ -136,6 +136,7 @@ impl FaultInjector {
                 return;
             }
         }
+        // An action has happened by now: it has no rule that counts, and ends in its moment.
         *self.done.entry(planned.kind.name()).or_default() += 1;
         self.record_end(place);
     }

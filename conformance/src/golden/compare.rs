@@ -73,6 +73,7 @@ fn compare(want: &Value, got: &Value, path: String, found: &mut Vec<Difference>)
             }
         }
         (Value::Array(want), Value::Array(got)) => {
+            // One finding for the length; the items that both have are compared all the same.
             if want.len() != got.len() {
                 found.push(Difference {
                     path: format!("{path}.len"),

@@ -245,6 +245,7 @@ impl Player {
             )
         };
         open.collected_count += events.len();
+        // All events are there for variables, those included that are not compared.
         self.variables
             .save(&collect.save, &Value::Array(events.clone()));
         if !collect.bookmarks {

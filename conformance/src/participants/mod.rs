@@ -290,6 +290,7 @@ fn erased<P: Participant>(
             if let Some(plan) = own {
                 (part.take)(plan, range);
             }
+            // A participant with nothing left to do goes as a whole.
             own.take_if(|plan| plan.is_void());
         }),
     })

@@ -133,6 +133,7 @@ impl Judgement {
 impl Case<'_> {
     /// Returns the worst failure; the plainest come first.
     fn judgement(&self) -> Judgement {
+        // The worst first: a contestant that panicked or hung breaks many promises that say less.
         let found = self
             .panicked()
             .or_else(|| self.hot_loop())
@@ -241,6 +242,7 @@ impl Case<'_> {
                 return Some(Judgement::new(Verdict::Hung, self.ended(), text));
             }
             let differs = difference(&history.last(), members, self.asks.undecodable)?;
+            // One that still receives changes is wrong; one that receives none has stopped.
             let verdict = if self.listens(informer) {
                 Verdict::Stale
             } else {

@@ -117,6 +117,7 @@ impl PendingCells {
         let (scenario, contestant) = pairs[pair];
         let judgements = &mut self.judgements[pair];
         judgements.insert(place, (plan.clone(), judgement.clone()));
+        // Plans end in any order: they are joined in that of the scenario, by their places.
         if judgements.len() < scenario.plans.len() {
             return None;
         }

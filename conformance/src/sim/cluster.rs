@@ -57,6 +57,7 @@ impl Cluster {
         let (seed, fault_count) = (plan.seed.get(), plan.faults.len());
         let participants = plan.participants.clone();
         let mut leader = empty(seed, &participants).build();
+        // The server becomes one at the plan's revision by a snapshot, with which replicas begin as well.
         let snapshot = plan.revision.map(|revision| {
             let snapshot = leader.snapshot().at_revision(revision);
             let builder = empty(seed, &participants);
@@ -213,6 +214,7 @@ impl Cluster {
     /// Replaces the leader by one that begins with its objects, at the revision that `restart` determines.
     async fn restart(&mut self, restart: Restart) {
         let old = self.leader();
+        // Before the shutdown: a client that reconnects meanwhile must not reach the old server.
         for route in self.routes.iter().chain(&self.writer_routes) {
             route.refuse();
         }
@@ -237,6 +239,7 @@ impl Cluster {
     /// Starts a server at the revision that the leader had before the lag.
     fn replica(&self, lag: Duration) -> FakeServer {
         let leader = self.leader();
+        // It has no controllers: those of the leader have written what it follows.
         let server = self
             .builder()
             .with_controllers(Controllers::none())

@@ -35,6 +35,7 @@ impl MinimalPlan {
             };
             let outcome = run(proposed, &RunOptions::default());
             let first = outcome.broken().next();
+            // By the same checker: a plan that fails for another reason would explain nothing.
             let still_fails = first.is_some_and(|violation| violation.checker == checker);
             if still_fails {
                 smallest = outcome;

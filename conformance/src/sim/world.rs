@@ -106,6 +106,7 @@ impl<S: Servers> World<S> {
             taps.extend(tap);
         }
         let participants = participants(plan, &mut servers, options, &recorder);
+        // After the informers: a fault names an informer by its place in this list.
         names.extend(participants.clients());
         Self {
             workload: Workload::new(servers.router(), recorder.clone())
@@ -147,6 +148,7 @@ impl<S: Servers> World<S> {
         self.servers.end_incidents();
         self.informers.recover().await;
         self.participants.recover().await;
+        // Recorded when all that recovers is running: checkers count the time for convergence from here.
         self.recorder.record(Observation::Phase(Phase::Recovery));
         // A write that no fault can hide: a cache that has not shown it is not current.
         let last = self.workload.write_last().await;
@@ -170,6 +172,7 @@ impl<S: Servers> World<S> {
             Act::Operate(place) => {
                 self.yields.pass(Seam::Operation).await;
                 let operation = &plan.workload[place];
+                // An operation that is refused or changes nothing writes no version that could be waited for.
                 let before = self.workload.last_revision();
                 self.workload.perform(operation).await;
                 self.servers.note_write();
@@ -257,6 +260,7 @@ impl<S: Servers> World<S> {
         self.recorder.record(Observation::Phase(Phase::Shutdown));
         self.faults.end_all();
         self.variant.clear();
+        // After all rules have ended: from here on none fires.
         self.faults.record_fired();
         self.servers.record_counts();
         self.participants.end_faults();
@@ -268,6 +272,7 @@ impl<S: Servers> World<S> {
         self.record_open_watches(0);
         // The log is recorded after all clients have stopped: no read of it can change a run.
         self.record_log()?;
+        // A watch that a client leaks may hold a server for ever; it is on record above.
         let _ = timeout(SHUTDOWN_LIMIT, self.servers.shutdown()).await;
         Ok(())
     }

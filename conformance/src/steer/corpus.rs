@@ -57,6 +57,7 @@ impl Corpus {
             let is_better = match &example {
                 None => record.run_count <= RARE_MAX,
                 Some(example) => {
+                    // By an eighth at least, so that examples do not replace each other for little.
                     record.run_count <= RARE_MAX && reached.cost < example.cost - example.cost / 8
                 }
             };

@@ -237,6 +237,7 @@ impl Campaign {
         plan: Plan,
         folder: &Path,
     ) -> Result<Verdict, CampaignError> {
+        // Changed fields take several runs, which are compared with each other.
         if plan.family == Family::Generated {
             return Box::pin(self.changed(reference, plan, folder)).await;
         }
@@ -279,6 +280,7 @@ impl Campaign {
         while verdict.plan.perturbations.len() > 1 && place < verdict.plan.perturbations.len() {
             let mut plan = verdict.plan.clone();
             plan.perturbations.remove(place);
+            // A folder of its own: the output of the verdict so far is still to be shown.
             let folder = verdict.folder.with_extension(format!("without-{place}"));
             let smaller = self.verdict(reference, plan, &folder).await?;
             let is_same = |finding: &Finding| {

@@ -96,6 +96,7 @@ impl Director {
             occurrence: *count,
         };
         let mut orders = WriteOrders::default();
+        // First, so that later orders overrule it: a write has one fate.
         if std::mem::take(&mut self.kills_next) {
             orders.fate = WriteVerdict::CrashBefore;
         }
@@ -128,6 +129,7 @@ impl Director {
                     orders.fate = WriteVerdict::Refused(*with);
                     let refusing = RefusedKey {
                         with: *with,
+                        // This write is the first that is refused.
                         left: times.saturating_sub(1),
                         until: now + REFUSING_MAX,
                     };

@@ -208,6 +208,7 @@ fn deleted(reference: &Reference, workload: &Workload) -> Vec<Perturbation> {
         let Some(object) = &write.object else {
             continue;
         };
+        // Before its creation and after its deletion there is no object to delete.
         let is_later = write.point.key.verb != "create" && write.point.key.verb != "delete";
         if is_later && !owners.iter().any(|it| it.is_same(object)) && seen.insert(object.clone()) {
             found.push(Perturbation::Delete {

@@ -159,6 +159,7 @@ impl Recorder {
         state.started_at = Instant::now();
         state.is_running = true;
         state.is_ready = false;
+        // A process begins without what the one before it has read.
         state.seen.clear();
         inner.active_at = Instant::now();
         let event = Event::Started {
@@ -217,6 +218,7 @@ impl Recorder {
         let mut inner = self.lock();
         let (is_watch, from_cache) = (query.verb == "watch", query.resource_version == "0");
         let resource = query.resource.clone();
+        // The subject learns only now what it was cut off: it may have something to write.
         if inner.unread.remove(&resource) {
             inner.active_at = Instant::now();
         }
@@ -254,11 +256,13 @@ impl Recorder {
         } else {
             inner.director.on_write(&arrival.key, at)
         };
+        // Events and leases are written all the time: they neither delay quiet nor are points of a plan.
         if !arrival.is_background {
             inner.in_flight += 1;
             inner.active_at = Instant::now();
         }
         inner.set_ready(replica);
+        // The state of the cache is taken now: the answer to this write will change it.
         let state = &inner.replicas[replica];
         let number = inner.trace.writes.len();
         inner.trace.writes.push(Write {
@@ -300,6 +304,7 @@ impl Recorder {
         if write.is_background {
             return;
         }
+        // A write that changes nothing again and again is no work: a subject may do so for ever.
         let is_activity = write.effect != Effect::Nothing;
         let key = write.point.key.clone();
         let is_settled = match write.effect {

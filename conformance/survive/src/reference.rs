@@ -64,6 +64,7 @@ impl Reference {
     /// Joins two runs and the promises that they broke.
     pub fn of(runs: [&Outcome; 2], mut findings: Vec<Finding>) -> Self {
         let [first, second] = runs;
+        // A plan can name only a write that comes each time.
         let again: BTreeSet<&WritePoint> = points(second).map(|write| &write.point).collect();
         let ends = runs.map(|run| EndState::of(&run.history, None));
         let differences = ends[0].differences(&ends[1], &Mask::default());
@@ -84,6 +85,7 @@ impl Reference {
         let mut counts = first.history.counts();
         for (resource, more) in second.history.counts() {
             let counts = counts.entry(resource).or_default();
+            // The larger ones, so that a plan is not blamed for what one run did without it.
             counts.created = counts.created.max(more.created);
             counts.deleted = counts.deleted.max(more.deleted);
         }

@@ -56,6 +56,7 @@ impl StepRunner<'_> {
             if is_cut && !step.action.is_change() {
                 continue;
             }
+            // A user's change must not meet an object that the plan has deleted and is about to create again.
             if step.action.is_change() {
                 run.until(QUIET_WITHIN, || !run.is_remaking()).await;
             }
@@ -118,6 +119,7 @@ impl StepRunner<'_> {
             });
             return;
         }
+        // Before the orders: writes from here on are those of the restarted subject.
         run.recorder.restart_begins();
         run.recorder
             .note(Event::Perturbed("restart in the end".to_owned()));
@@ -157,6 +159,7 @@ impl StepRunner<'_> {
                     // As with an apply: the object may be deleted before the answer is here.
                     run.merge_applied(object, body);
                 }
+                // Read before the request: a server does not tell which operation of a patch failed.
                 let before = run.world.object(object);
                 let answer = self.request("PATCH", &path, media_type.media_type(), text);
                 let answer = answer.await;

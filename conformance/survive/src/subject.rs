@@ -109,6 +109,7 @@ async fn until_ended(
             }
             SubjectEvent::Order(Order::Crash(done)) => {
                 running.kill().await;
+                // Recorded before the sender fires, at which the tap continues.
                 recorder.ended(replica, "killed".to_owned(), true);
                 let _ = done.send(());
                 return Some(true);
@@ -133,6 +134,7 @@ async fn next(
 ) -> SubjectEvent {
     tokio::select! {
         biased;
+        // Orders first: a process that ends in the moment of its kill was killed.
         order = orders.recv() => order.map_or(SubjectEvent::Dropped, SubjectEvent::Order),
         how = running.ended() => SubjectEvent::Exit(how),
     }

@@ -115,6 +115,7 @@ impl TraceFile {
     }
 
     fn take(&mut self, number: usize, line: &str) -> Result<(), ReadError> {
+        // By the field that a line has, so that kinds of lines of later versions can be left out.
         let probe: Probe = parse(number, line)?;
         if probe.t.is_some() {
             let event: Event = parse(number, line)?;

@@ -80,6 +80,7 @@ impl Truth {
             changes.extend(history.into_iter().map(|change| (place, change)));
         }
         self.revision = now;
+        // Each resource has a history of its own; the file has one order of revisions.
         changes.sort_by_key(|(_, change)| change.revision());
         let mut written = Vec::new();
         for (place, change) in changes {
@@ -104,6 +105,7 @@ impl Truth {
         actor: usize,
         writer: &mut Writer<W>,
     ) -> Vec<WrittenChange> {
+        // First the rest of the old server's changes: afterwards it is not asked any more.
         let mut written = self.look(at, actor, writer);
         let mut lost = std::mem::take(&mut self.alive);
         let mut others = Vec::new();
@@ -121,6 +123,7 @@ impl Truth {
         self.revision = server.revision();
         self.server = Some(server);
         let revision = self.revision;
+        // Lost objects first: another object may have come under the name of one.
         for name in lost.into_keys() {
             written.push(self.write(writer, (at, actor), name, revision, None));
         }

@@ -114,6 +114,7 @@ impl<W: Write> Writer<W> {
         revision: u64,
         after: Option<Value>,
     ) -> usize {
+        // Before the object is declared: its declaration names the owner.
         let owner = after.as_ref().and_then(|after| self.owner(after));
         let object = self.owned_object(name, owner);
         let state = match (self.contents.get(&object), &after) {
@@ -168,6 +169,7 @@ impl<W: Write> Writer<W> {
     }
 
     fn line(&mut self, line: &impl Serialize) {
+        // After a failure nothing is written: a line in the middle of another one would make the file unreadable.
         if self.failure.is_some() {
             return;
         }

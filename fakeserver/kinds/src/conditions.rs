@@ -47,6 +47,7 @@ impl PodCondition<'_> {
         let Some(all) = conditions.as_array_mut() else {
             return;
         };
+        // Replaced in its place: the order of conditions is the order in which they first came.
         match all
             .iter_mut()
             .find(|existing| existing["type"] == self.kind)

@@ -35,10 +35,12 @@ pub(super) fn check(trace: &Trace) -> Vec<Finding> {
     let mut leaders = Leaders::default();
     let mut leaps = ClockLeaps::default();
     for (number, (at, observation)) in trace.timed().enumerate() {
+        // Before anything is judged: what was due while the machine was asleep is not late.
         if leaps.observe(at, observation) {
             leaders.wake(at);
         }
         let is_waking = leaps.is_waking(at);
+        // First what had to happen before this moment, since the observation may end it.
         let mut texts = leaders.overdue(at, is_waking);
         if let Some(event) = observation.event() {
             texts.extend(leaders.observe(at, event, is_waking));

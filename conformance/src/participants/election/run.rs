@@ -267,6 +267,7 @@ impl Election {
 
     /// Lets all candidates release their leaderships, one after the other, and waits for that.
     async fn release_all(&mut self) {
+        // One at a time: what one releases another may take, and has to release as well.
         while let Some((_, standing)) = self.standing.pop_first() {
             standing.stop(StopKind::Release).wait().await;
         }
@@ -280,6 +281,7 @@ impl Election {
 
     async fn delete(&self) -> Option<u64> {
         self.log.note();
+        // The answer to a deletion does not say its revision: the log before and after it does.
         let before = self.log.last_deletion();
         self.ask("DELETE", None).await;
         self.log.note();

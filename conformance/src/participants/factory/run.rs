@@ -210,12 +210,14 @@ impl Factory {
             }
             self.begin();
         };
+        // `biased`, so that the shutdown begins first in each run of the plan.
         tokio::join!(biased; factory.shutdown(), begin);
     }
 
     async fn renew(&mut self) {
         let was_running = self.is_running;
         self.stop().await;
+        // Before the views are dropped: the new factory is asked for the same.
         let before: Vec<Option<usize>> =
             self.views.iter().map(|view| view.handler_count()).collect();
         self.views.clear();

@@ -27,6 +27,7 @@ pub(super) fn check(trace: &Trace) -> Vec<Finding> {
     let mut log = BTreeMap::new();
     for observation in trace.observations() {
         if let Observation::Changed(change) = observation {
+            // By revision: the log of a replaced leader is on record besides that of the last one.
             log.insert((change.resource, change.revision), change);
         }
     }
@@ -118,6 +119,7 @@ impl Watch {
             let position = self.position;
             return Some(format!("{kind} {member} comes after {position}"));
         }
+        // Before the position moves on: the changes between the two were left out.
         let left_out = self.left_out(revision - 1);
         self.position = revision;
         let is_logged = self.changes.get(&revision) == Some(&(kind, member.clone()));

@@ -102,6 +102,7 @@ impl Run<WatcherPlan> for Watcher {
         while self.running.iter().any(is_behind) && Instant::now() < until {
             sleep(POLL_INTERVAL).await;
         }
+        // Recorded after the time limit as well: the checker reports what a watch has not brought by then.
         let revision = self.leader.get().revision();
         for watch in self.running.keys() {
             let watch = *watch;
@@ -213,6 +214,7 @@ impl Task {
             None => Scope::All,
         };
         let present = self.leader.get().revision();
+        // 0 is no revision to resume from: it asks for any state.
         let mut from = present.saturating_sub(self.plan.behind).max(1);
         loop {
             let list_watch = list_watch(self.client.clone(), scope.clone());
@@ -221,6 +223,7 @@ impl Task {
                 None => list_watch,
             };
             let list_watch = BuggyListWatch::new(list_watch, self.bug);
+            // Before the watch begins: `settle` waits for all changes after this revision.
             self.reached.store(from, Ordering::Relaxed);
             self.recorder.record(WatcherEvent::Begins {
                 watch: self.watch,

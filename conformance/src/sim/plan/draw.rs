@@ -94,6 +94,7 @@ fn workload(rng: &mut ChaCha8Rng, swarm: &Swarm, size: &Size) -> Vec<Operation> 
         .collect();
     let count = rng.random_range(size.operations.clone());
     let mut moments = Moments::new(rng, swarm);
+    // All objects that are there at the beginning count, even if they are more than the size says.
     for _ in operations.len()..count.max(operations.len()) {
         let at_ms = moments.next(rng);
         let (resource, slot) = pick(rng, &swarm.objects);

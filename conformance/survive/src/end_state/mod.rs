@@ -98,6 +98,7 @@ impl EndState {
             }
             end.objects.entry(name).or_default().push(value);
         }
+        // Objects of one name are compared in pairs, whose order must not depend on the run.
         for same in end.objects.values_mut().filter(|same| same.len() > 1) {
             same.sort_by_cached_key(ToString::to_string);
         }

@@ -116,6 +116,7 @@ async fn handle(State(state): State<TapState>, request: Request) -> Response {
         return state.read(parts, body, &facts).await;
     }
     let query = parts.uri.query().unwrap_or_default();
+    // A dry run changes nothing and a stream is no write: no plan is about either.
     if query.contains("dryRun=") || is_streamed(&facts) {
         return state.forward(parts, body).await;
     }
@@ -279,6 +280,7 @@ impl TapState {
         let (number, orders) = run.recorder.begin_write(self.replica, arrival);
         // The client may disconnect before there is an answer: dropping this ends the write in the record.
         let open = OpenWrite::new(Arc::clone(&run.recorder), number);
+        // Before the fate of the write: what others do at this point happens whether it is served or not.
         run.obey_before(&orders).await;
         match orders.fate {
             WriteVerdict::CrashBefore => {

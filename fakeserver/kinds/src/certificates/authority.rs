@@ -88,6 +88,7 @@ impl Authority {
     ) -> Result<String, Failure> {
         let key = request.checked_key()?;
         let mut params = CertificateParams::default();
+        // A placeholder, in whose place the subject of the request is written below.
         params.distinguished_name = if request.subject.is_empty() {
             DistinguishedName::new()
         } else {

@@ -72,6 +72,8 @@ pub fn accept_names(crd: &mut Value, taken: &TakenNames, now: &str) -> bool {
         };
         match names.iter().find(|name| is_taken(taken, crd, name)) {
             Some(name) => conflict = Some((reason, format!("{name} is already in use"))),
+            // A name without a conflict is accepted even if another one has one; a refused name keeps the accepted
+            // one.
             None => accepted[field] = wanted[field].clone(),
         }
     }
@@ -94,6 +96,7 @@ pub fn accept_names(crd: &mut Value, taken: &TakenNames, now: &str) -> bool {
         Some((reason, message)) => set(crd, now, "NamesAccepted", "False", reason, message),
     };
     let changed = changed | is_new;
+    // Once established a definition stays so: its objects are served by the names that were accepted.
     if is_true(crd, "Established") {
         return changed;
     }

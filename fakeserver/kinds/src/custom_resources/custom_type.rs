@@ -60,6 +60,7 @@ impl CustomType {
             columns: PrinterColumn::all_of(version),
             deprecation_warning: deprecation::warning(crd, version),
             schema: VersionSchema::new(version),
+            // A webhook converts the object itself: what it returns is completed, and not shown otherwise.
             stored: StoredForm::of(crd, version).filter(|_| !has_webhook),
             has_webhook,
             conversion,
@@ -212,6 +213,7 @@ impl CustomType {
         if was_unique {
             errors.extend(list_type_errors(object, schema, ""));
         }
+        // Metadata is looked at for the sake of the rules alone: its own errors are reported elsewhere.
         if self.rules.is_empty() {
             return Verdict::refused(errors);
         }

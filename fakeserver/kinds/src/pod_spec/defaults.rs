@@ -146,6 +146,7 @@ fn set_probe_defaults(probe: &mut Value) {
         ("successThreshold", 1),
         ("failureThreshold", 3),
     ] {
+        // These are plain numbers in Go, in which 0 and absence are the same.
         if probe[field].as_i64().unwrap_or_default() == 0 {
             probe[field] = json!(default);
         }

@@ -89,6 +89,7 @@ impl Registry {
     /// Returns the built-in resources and the custom ones of `definitions`, whose groups come last, in alphabetical order.
     pub fn with_definitions(&self, definitions: Vec<Arc<Definition>>) -> Self {
         let mut groups = self.groups.clone();
+        // Built-in groups keep the recorded order, which is not alphabetical.
         let builtin_count = groups.len();
         for resource in definitions.iter().flat_map(|own| own.served()) {
             add(&mut groups, resource);

@@ -26,6 +26,7 @@ pub fn charge(
     around: &dyn UsageContext,
 ) -> Result<Vec<Option<Amounts>>, String> {
     let Change { evaluator, new, .. } = change;
+    // All quotas are checked before one is charged: an object that does not say enough is refused first.
     let mut concerned = Vec::with_capacity(quotas.len());
     for quota in quotas {
         let is_concerned = quota.matches(evaluator, new, around);
@@ -51,6 +52,7 @@ pub fn charge(
         if !is_concerned {
             return Ok(None);
         }
+        // An object that comes into a quota's scope by the update is charged as a whole, not by the difference.
         let held = change
             .old
             .is_some_and(|old| quota.matches(evaluator, old, around));

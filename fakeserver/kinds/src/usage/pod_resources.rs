@@ -59,6 +59,7 @@ fn total_of(spec: &Value, amounts: impl Fn(&Value, bool) -> Amounts) -> Amounts 
     for container in items(&spec["containers"]) {
         total.add(&amounts(container, true));
     }
+    // In their order: an init container runs beside the sidecars before it, and those after it have not started.
     let (mut sidecars, mut peak) = (Amounts::default(), Amounts::default());
     for container in items(&spec["initContainers"]) {
         let runs_on = container["restartPolicy"] == "Always";
@@ -110,6 +111,7 @@ impl Side {
         if self == Self::Requests {
             held.raise(&Amounts::of(&status["allocatedResources"]));
         }
+        // A resize that cannot happen will never take what it declares.
         if !is_resize_infeasible(pod) {
             held.raise(declared);
         }

@@ -76,6 +76,7 @@ fn findings(trace: &Trace, about: Promise) -> Vec<Finding> {
         if let Some(queue) = followed
             && let Err(deviation) = queue.follow(at, woke_at, &controlled.event)
         {
+            // After a deviation the model no longer follows the queue: all later ones would come from it.
             *followed = None;
             if deviation.about == about {
                 findings.push(Finding::at(number, deviation_text(controlled, &deviation)));

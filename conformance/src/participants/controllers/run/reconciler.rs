@@ -63,6 +63,7 @@ impl<K: Send + Sync + 'static> Reconciler<K> {
         let number = self.count.fetch_add(1, Ordering::Relaxed) + 1;
         let key = Key::from(item.to_string());
         let mut is_present = false;
+        // The cache is read while no other task records, so that the trace has the state at this place.
         self.queue.record_with(|| {
             let shown = self.indexer.get(&item).as_ref().map(state);
             is_present = shown.is_some();

@@ -44,6 +44,7 @@ impl<K: 'static> RecordingEnqueue<K> {
 impl<K: Send + Sync + 'static> EventHandler<K> for RecordingEnqueue<K> {
     fn on_notification(&mut self, notification: &Notification<K>) {
         self.is_resync = notification.cause() == NotificationCause::Resync;
+        // Recorded before it is queued: a worker on another thread may begin at once.
         notification.dispatch(self);
         self.inner.on_notification(notification);
     }

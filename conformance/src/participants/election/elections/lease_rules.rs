@@ -156,6 +156,7 @@ impl LeaseRules {
         let last = before.or(self.last.as_ref());
         let text = self.against_rules(last, after);
         self.lease = after.cloned();
+        // The last content outlives a deletion: transitions are counted on from it.
         self.last = after.cloned().or(self.last.take());
         text
     }
@@ -273,6 +274,7 @@ impl CandidateState {
             }
         } else if let Some(sent) = self.writes.remove(&request) {
             if is_success {
+                // Since it was sent: the renew deadline is counted from there, and not from the answer.
                 self.renewed = Some(sent);
             } else {
                 self.returns_since = None;

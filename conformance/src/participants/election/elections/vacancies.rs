@@ -54,6 +54,7 @@ impl Vacancies {
         if self.is_over {
             return None;
         }
+        // Before the observation is taken: it may end the vacancy, but too late.
         let late = self.due.take_if(|due| !has_leapt && *due + TICK < at);
         let late =
             late.map(|due| format!("nobody leads, and somebody should by {} s", seconds(due)));

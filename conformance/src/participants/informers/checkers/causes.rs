@@ -81,6 +81,8 @@ impl<'a> Evidence<'a> {
                 if let Some(informer) = self.requests.get(request) {
                     let own = (*informer, &member.key, &member.state);
                     self.framed.insert(own);
+                    // The events of a streaming list are both: those at its beginning are a list, later ones are
+                    // changes.
                     if self.streams.contains(request) {
                         self.listed.insert(own);
                     }

@@ -59,6 +59,7 @@ impl Lists {
                         is_streaming_list, ..
                     } => (*is_streaming_list, true),
                 };
+                // An informer has one list at a time: another one ends it.
                 if begins {
                     self.end(*informer);
                 }

@@ -44,6 +44,7 @@ pub(super) fn check(trace: &Trace) -> Vec<Finding> {
             _ => {}
         }
     }
+    // Only if the caches converged: otherwise `convergence` reports the run.
     let never = syncs
         .iter()
         .filter(|(place, has_synced)| !**has_synced && !left.contains(*place) && has_converged);

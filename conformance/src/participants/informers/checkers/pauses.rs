@@ -20,6 +20,7 @@ pub(super) fn check(trace: &Trace) -> Vec<Finding> {
                 pausing.wake(at);
             }
         }
+        // Before the observation: a request at a later moment does not make up for the one that was due.
         for (informer, pausing) in &mut informers {
             if let Some(resumed) = pausing.missed(at).filter(|_| !has_gate) {
                 let text = format!(
@@ -42,6 +43,7 @@ pub(super) fn check(trace: &Trace) -> Vec<Finding> {
             }
             Observation::InformerResumes { informer } => {
                 let pausing = informers.entry(*informer).or_default();
+                // A pause that ends in the moment of its beginning interrupts nothing.
                 let was_paused = pausing.paused.take().is_some_and(|since| since < at);
                 pausing.resumed = (was_paused && pausing.is_running).then_some(at);
             }

@@ -91,6 +91,7 @@ impl Links {
                 if let Some(watch) = self.watches.get_mut(request) {
                     watch.ended = Some(at);
                 }
+                // A watch that has ended just now may still be in a status of this moment.
                 self.watches
                     .retain(|_, watch| watch.ended.is_none_or(|ended| ended == at));
             }

@@ -51,6 +51,7 @@ pub(super) fn check(trace: &Trace) -> Vec<Finding> {
                 if of != informer || wait.revision > *shown {
                     return true;
                 }
+                // From the first look on: the task of a wait is woken only after the cache shows the version.
                 let shown_at = *wait.shown_at.get_or_insert(at);
                 let is_late = shown_at + trace.lateness() < at;
                 if is_late {

@@ -59,6 +59,7 @@ impl Machine {
         let earned = rate * i64::from(TICK_MILLISECONDS);
         // What was not used for a second is lost.
         self.budget = (self.budget + earned).min(rate * 1_000);
+        // What is due comes before new activities: otherwise those that have begun would never end at a low rate.
         while self.budget > 0 {
             let Some(action) = self.queue.pop(now) else {
                 break;

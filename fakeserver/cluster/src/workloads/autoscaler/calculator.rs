@@ -151,6 +151,7 @@ fn proposed(
     if measured.is_empty() {
         return Err(NOT_MEASURED.to_owned());
     }
+    // Of what was measured: the status shows these sums, whatever is assumed of other pods below.
     let sums = Sums::of(&measured);
     let seen = ratio(sums);
     let rebalances = !unready.is_empty() && seen > 1.0;
@@ -170,6 +171,7 @@ fn proposed(
     let all = Sums::of(&measured);
     let then = ratio(all);
     let wanted = ceil(then * float(all.pods));
+    // What is assumed of unmeasured pods may damp a change, but not turn it round.
     let turns = (seen < 1.0 && then > 1.0) || (seen > 1.0 && then < 1.0);
     let contradicts = (then < 1.0 && wanted > current) || (then > 1.0 && wanted < current);
     let stays = tolerance.allows(then) || turns || contradicts;

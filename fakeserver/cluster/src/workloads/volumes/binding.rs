@@ -103,6 +103,7 @@ impl ClaimEvent {
 /// Decides the next step for a claim.
 pub(super) fn claim_step(claim: &Value, around: BindingContext<'_>) -> ClaimStep {
     let name = text(&claim["spec"]["volumeName"]);
+    // Before the search: a claim that was bound gets no other volume, even if its own is gone.
     if is_bound(claim) {
         return bound_step(claim, name, around.named);
     }
@@ -192,6 +193,7 @@ fn choose<'a>(claim: &Value, free: &[Candidate<'a>], is_delayed: bool) -> Option
             && is_of_attributes(volume, claim)
     });
     let fitting: Vec<&Candidate<'_>> = fitting.collect();
+    // Before the wait for a consumer: a volume that names the claim is kept for it.
     let own = fitting
         .iter()
         .find(|candidate| owner_of(candidate.volume, claim) == VolumeOwner::Claim);
@@ -219,6 +221,7 @@ pub(super) fn volume_step(volume: &Value, claim: Option<&Value>) -> VolumeStep {
     if text(&owner["uid"]).is_empty() {
         return VolumeStep::Offer;
     }
+    // By the uid: a claim that was made again under the name must not get the data of the one before it.
     let Some(claim) = claim.filter(|claim| claim["metadata"]["uid"] == owner["uid"]) else {
         return match text(&volume["status"]["phase"]) {
             "Released" => reclaim_step(volume),

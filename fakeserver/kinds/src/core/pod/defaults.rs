@@ -30,6 +30,7 @@ pub fn set_defaults(pod: &mut Value) {
             }
         }
     }
+    // After the containers: the requests of a pod are the sums of theirs.
     request_of_pod(spec);
     align_addresses(pod);
 }
@@ -105,6 +106,7 @@ fn round_status(status: &mut Value) {
 
 /// Gives a new pod its status.
 pub fn prepare(pod: &mut Value) {
+    // A status that a client has sent is replaced: a new pod begins with none of it.
     pod["status"] = json!({"phase": "Pending", "qosClass": qos_class(pod)});
     let gates = pod["spec"]["schedulingGates"].as_array();
     if gates.is_some_and(|gates| !gates.is_empty()) {
@@ -130,6 +132,7 @@ pub fn prepare_update(old: &Value, pod: &mut Value) {
             set_or_remove(status, field, old.get(field).cloned());
         }
     }
+    // By type and order: a status may have several conditions of one type.
     let mut by_kind: BTreeMap<&str, VecDeque<&Value>> = BTreeMap::new();
     for condition in old["conditions"].as_array().into_iter().flatten() {
         let kind = text(&condition["type"]);

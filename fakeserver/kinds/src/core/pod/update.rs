@@ -53,6 +53,7 @@ pub(super) fn check_update(old: &Field<'_>, new: &Field<'_>, found: &mut Finding
     }
     if munged != *was.value() {
         if was.at("schedulingGates").is_empty() {
+            // The message shows values as they were sent, the comparison needs them as they are read.
             munged = is.original().clone();
             munge(was.value(), &mut munged);
         }

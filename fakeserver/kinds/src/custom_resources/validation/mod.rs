@@ -65,6 +65,7 @@ fn check_child(
         return check(value, schema, place, around);
     };
     let mut outcome = check(value, schema, place, Some(own));
+    // Checked first and forgiven after: alternatives are compared by how much of a part matched.
     if !outcome.is_valid() && own.is_unchanged() {
         outcome.forgive();
     }

@@ -20,6 +20,7 @@ pub fn missing_rights(
     if missing.is_empty() {
         return None;
     }
+    // Sorted as texts, as a real server prints them.
     let missing: BTreeSet<String> = compacted(missing).iter().map(ToString::to_string).collect();
     let missing: Vec<String> = missing.into_iter().collect();
     Some(format!(

@@ -130,12 +130,14 @@ impl Policy {
 
     /// Decides whether `user` may do what `attributes` describe.
     pub fn decide(&self, user: &UserInfo, attributes: &Attributes) -> Decision {
+        // As the authorizer of privileged groups does, which a real server asks first.
         if user.is_master() {
             return Decision::allow();
         }
         let mut errors: Vec<String> = Vec::new();
         for grant in self.grants(user, attributes.namespace()) {
             match &grant.rules {
+                // One rule is enough: errors of other bindings matter only if none allows the request.
                 Ok(rules) if rules.iter().any(|rule| rule.allows(attributes)) => {
                     return Decision {
                         is_allowed: true,
@@ -196,6 +198,7 @@ impl Policy {
         bindings.filter_map(move |binding| {
             let own = binding.metadata.namespace.as_str();
             let mut subjects = binding.subjects.iter().flatten();
+            // The first subject that is the user names the binding's reason; others give the same rules.
             let subject = subjects.find(|subject| subject.is(user, own))?;
             Some(Grant {
                 binding,
@@ -301,6 +304,7 @@ impl ClusterRoles {
         seen: &mut BTreeSet<&'a str>,
         rules: &mut Vec<PolicyRule>,
     ) {
+        // Aggregated roles may select each other: each is collected once.
         let Some(role) = self.0.get(name).filter(|_| seen.insert(name)) else {
             return;
         };
