@@ -82,8 +82,8 @@ impl Recorder {
 
     async fn answer(&self, request: Request<Incoming>) -> Answer {
         let key = key_of(&request);
-        let known = self.lock().get(&key).cloned();
-        if let Some(recorded) = known {
+        let recorded = self.lock().get(&key).cloned();
+        if let Some(recorded) = recorded {
             return recorded.answer();
         }
         let query = request.uri().query().unwrap_or_default();

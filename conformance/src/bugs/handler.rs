@@ -256,7 +256,7 @@ where
         }
     }
 
-    fn tell(&mut self, notification: &Notification<K>) {
+    fn notify(&mut self, notification: &Notification<K>) {
         if self.kind != Some(HandlerBug::PanicIsTheEnd) {
             return self.inner.on_notification(notification);
         }
@@ -283,7 +283,7 @@ where
         let changed = self.changed(kind, notification.clone());
         self.note(notification);
         for notification in &changed {
-            self.tell(notification);
+            self.notify(notification);
         }
     }
 }

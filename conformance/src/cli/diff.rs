@@ -148,7 +148,7 @@ impl Args {
         if let Some(path) = self.json.as_deref().filter(|_| !is_quiet) {
             self.output.check([path])?;
         }
-        let tell = |text: &str| {
+        let print = |text: &str| {
             if !is_quiet {
                 say(text);
             }
@@ -159,10 +159,10 @@ impl Args {
         let mut sessions = Vec::new();
         for (side, server) in [("left", &left), ("right", &right)] {
             let (endpoint, version) = reach(server, patience).await?;
-            tell(&format!("{side:5} {} ({version})\n", server.name()));
+            print(&format!("{side:5} {} ({version})\n", server.name()));
             sessions.push(Session::new(endpoint));
         }
-        tell(&format!("seed  {seed}\n"));
+        print(&format!("seed  {seed}\n"));
         let generator = self.generate.generator(seed, &sessions[0]).await?;
         let [left, right] = &sessions[..] else {
             return Err("there are two servers".to_owned());
@@ -171,14 +171,14 @@ impl Args {
         let outcome = self.compare(&mut pair, &generator).await?;
         let replays = self.replays(&pair, &generator, &outcome, seed).await?;
         for line in &outcome.differing_set_up {
-            tell(&format!("\nset-up: {line}\n"));
+            print(&format!("\nset-up: {line}\n"));
         }
         for (mismatch, replay) in &replays {
             let text = report::mismatch(mismatch, ["left", "right"]);
-            tell(&format!("{text}  replay: {replay}\n"));
+            print(&format!("{text}  replay: {replay}\n"));
         }
-        tell(&report::causes(&outcome.causes));
-        tell(&self.total(&outcome));
+        print(&report::causes(&outcome.causes));
+        print(&self.total(&outcome));
         if let Some(path) = &self.json {
             let text = self.as_json(&outcome, &replays, seed);
             if is_quiet {

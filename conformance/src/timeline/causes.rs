@@ -153,16 +153,15 @@ impl Causes {
         if let Some(concern) = Participants::concern(finding) {
             return self.of_participant(end, concern);
         }
-        let shown = self.events.iter().rev().find(|events| events.number == end);
+        let last = self.events.iter().rev().find(|events| events.number == end);
         let mut objects = self.named(finding);
         if objects.is_empty() {
             objects.extend(
-                shown
-                    .iter()
+                last.iter()
                     .filter_map(|events| events.objects.first().copied()),
             );
         }
-        let informer = informer_of(finding, asker).or(shown.and_then(|events| events.informer));
+        let informer = informer_of(finding, asker).or(last.and_then(|events| events.informer));
         if objects.is_empty() && informer.is_none() {
             // Whatever came last has nothing to do with it.
             return Vec::new();

@@ -178,7 +178,7 @@ impl<W: Write> EventWriter<W> {
         }
     }
 
-    fn tell(&mut self, at: Duration, observation: &Observation) {
+    fn write_observation(&mut self, at: Duration, observation: &Observation) {
         match observation {
             Observation::InformerStarts {
                 informer,
@@ -259,7 +259,7 @@ impl<W: Write> Objects for EventWriter<W> {
 impl<W: Write + Send> Sink for EventWriter<W> {
     fn observed(&mut self, at: Duration, observation: &Observation) {
         self.look(at);
-        self.tell(at, observation);
+        self.write_observation(at, observation);
         self.event_counts.push(self.writer.event_count());
         self.last = at;
     }

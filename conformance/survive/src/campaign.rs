@@ -284,8 +284,8 @@ impl Campaign {
             let folder = verdict.folder.with_extension(format!("without-{place}"));
             let smaller = self.verdict(reference, plan, &folder).await?;
             let is_same = |finding: &Finding| {
-                let mut known = verdict.findings.iter();
-                known.any(|known| known.promise == finding.promise)
+                let mut findings = verdict.findings.iter();
+                findings.any(|other| other.promise == finding.promise)
             };
             if smaller.findings.iter().any(is_same) {
                 *verdict = smaller;

@@ -500,9 +500,9 @@ async fn an_event_is_tried_again_unless_it_is_refused_and_is_written_once() {
         let recorder = EventRecorder::new(server.client(), "it");
         let space: Namespace = server.get(None, "default").unwrap().unwrap();
         let start = Instant::now();
-        let tell = || recorder.event(&space, EventType::Normal, "Told", "so");
+        let record = || recorder.event(&space, EventType::Normal, "Told", "so");
         let lost = || (recorder.dropped_count(), recorder.pending_count());
-        tell();
+        record();
         recorder.flush(HOUR).await.unwrap();
         let took = start.elapsed();
         let [least, most] = seconds.map(|count| SECOND * count);
@@ -512,7 +512,7 @@ async fn an_event_is_tried_again_unless_it_is_refused_and_is_written_once() {
         );
         assert_eq!(lost(), (dropped, 0), "{number}");
         assert_eq!(events(&server).await.len() as u64, 1 - dropped, "{number}");
-        tell();
+        record();
         recorder.shutdown().await;
         // One that is not on the server is created with its count.
         let written = events(&server).await.into_values();
@@ -521,7 +521,7 @@ async fn an_event_is_tried_again_unless_it_is_refused_and_is_written_once() {
             [2],
             "{number}"
         );
-        tell();
+        record();
         assert_eq!(lost(), (dropped + 1, 0), "{number}");
     }
 }

@@ -61,7 +61,7 @@ fn logged(builder: FakeServerBuilder, rules: &str) -> (Api, Lines) {
 
 /// The stages of events with their levels and codes.
 pub(crate) fn stages(events: &[Value]) -> Vec<String> {
-    let tell = |event: &Value| {
+    let summary = |event: &Value| {
         let code = &event["responseStatus"]["code"];
         let text = |field: &str| event[field].as_str().unwrap().to_owned();
         format!(
@@ -71,7 +71,7 @@ pub(crate) fn stages(events: &[Value]) -> Vec<String> {
             text("stage")
         )
     };
-    events.iter().map(tell).collect()
+    events.iter().map(summary).collect()
 }
 
 #[tokio::test(start_paused = true)]

@@ -75,14 +75,16 @@ impl ServerResources {
         let mut groups: Vec<ServerGroup> = Vec::new();
         for resource in resources {
             let GroupVersion { group, version } = resource.resource.group_version();
-            let at = groups.iter().position(|known| known.name == group);
+            let at = groups.iter().position(|existing| existing.name == group);
             let at = at.unwrap_or_else(|| {
                 groups.push(ServerGroup::new(&group, []));
                 groups.len() - 1
             });
             let versions = &mut groups[at].versions;
-            let known = versions.iter_mut().find(|known| known.version == version);
-            match known.map(|known| &mut known.resources) {
+            let existing = versions
+                .iter_mut()
+                .find(|existing| existing.version == version);
+            match existing.map(|existing| &mut existing.resources) {
                 Some(Ok(resources)) => resources.push(resource),
                 _ => versions.push(ServerVersion::served(&version, vec![resource])),
             }
@@ -161,7 +163,7 @@ impl ServerResources {
     /// A new group's true place is known only after all groups are read again.
     pub(super) fn with_group(&self, name: &str, group: Option<ServerGroup>) -> Self {
         let mut groups = self.groups.clone();
-        let at = groups.iter().position(|known| known.name == name);
+        let at = groups.iter().position(|existing| existing.name == name);
         match (at, group.map(Arc::new)) {
             (Some(at), Some(group)) => groups[at] = group,
             (Some(at), None) => drop(groups.remove(at)),
@@ -193,7 +195,9 @@ impl ServerGroup {
 
     /// One of the versions.
     pub fn version(&self, version: &str) -> Option<&ServerVersion> {
-        self.versions.iter().find(|known| known.version == version)
+        self.versions
+            .iter()
+            .find(|existing| existing.version == version)
     }
 
     /// The versions with the preferred one first, then in the server's order.

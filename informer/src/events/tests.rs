@@ -268,17 +268,18 @@ fn the_memory_of_objects_has_a_limit() {
         ..EventRecorderOptions::default()
     };
     let mut play = CorrelatorTest::with_options(&options);
-    let tell = |play: &mut CorrelatorTest, name: &str| play.event(pod(name), "Failed", "no image");
+    let record =
+        |play: &mut CorrelatorTest, name: &str| play.event(pod(name), "Failed", "no image");
     for name in ["a", "b", "c"] {
-        created(tell(&mut play, name));
+        created(record(&mut play, name));
     }
-    assert_eq!(patched(tell(&mut play, "a")).count, 2);
+    assert_eq!(patched(record(&mut play, "a")).count, 2);
     // The one that was not used for longest is forgotten.
-    created(tell(&mut play, "d"));
-    assert_eq!(patched(tell(&mut play, "a")).count, 3);
-    created(tell(&mut play, "b"));
+    created(record(&mut play, "d"));
+    assert_eq!(patched(record(&mut play, "a")).count, 3);
+    created(record(&mut play, "b"));
     for number in 0..100 {
-        tell(&mut play, &format!("more-{number}"));
+        record(&mut play, &format!("more-{number}"));
         assert_eq!(play.correlator.remembered(), [3, 3, 3]);
     }
     assert_eq!(EventRecorderOptions::default().remembered_max, 4096);
@@ -356,7 +357,7 @@ impl World {
         }
     }
 
-    fn tell(&self, reason: &str, message: &str) {
+    fn record(&self, reason: &str, message: &str) {
         self.recorder
             .event(&self.object, EventType::Normal, reason, message);
     }
@@ -399,7 +400,7 @@ fn from_json<K: serde::de::DeserializeOwned>(object: serde_json::Value) -> K {
 async fn three_equal_events_are_one_object_of_count_three() {
     let world = World::new().await;
     for _ in 0..3 {
-        world.tell("Started", "it runs");
+        world.record("Started", "it runs");
         sleep(S(2)).await;
     }
     world.flush().await;
@@ -437,7 +438,7 @@ async fn three_equal_events_are_one_object_of_count_three() {
 async fn fifteen_similar_events_are_nine_and_a_combined_one() {
     let world = World::new().await;
     for number in 1..=15 {
-        world.tell("Failed", &format!("attempt {number}"));
+        world.record("Failed", &format!("attempt {number}"));
     }
     world.flush().await;
     let mut events = world.events().await;
@@ -510,7 +511,7 @@ async fn a_server_that_fails_twice_gets_the_event_at_the_third_attempt() {
         let is_hanging = matches!(fault, Fault::Hang);
         let world = World::new().await;
         let _guard = world.install(Fault::rule(fault).times(2));
-        world.tell("Started", "it runs");
+        world.record("Started", "it runs");
         world.flush().await;
         assert_eq!(world.events().await.len(), 1);
         assert_eq!(world.recorder.dropped_count(), 0);
@@ -525,8 +526,8 @@ async fn a_server_that_fails_twice_gets_the_event_at_the_third_attempt() {
 async fn an_event_whose_answer_was_lost_is_written_once() {
     let world = World::new().await;
     let _guard = world.install(LostAnswer::default().rule().times(1));
-    world.tell("Started", "it runs");
-    world.tell("Started", "it runs");
+    world.record("Started", "it runs");
+    world.record("Started", "it runs");
     world.flush().await;
     let events = world.events().await;
     assert_eq!((events.len(), events[0].count), (1, Some(2)));
@@ -537,9 +538,9 @@ async fn an_event_whose_answer_was_lost_is_written_once() {
 async fn an_event_is_given_up_after_twelve_attempts_and_the_next_ones_are_written() {
     let world = World::new().await;
     let _guard = world.install(ServerError::new(503u16).rule().times(12));
-    world.tell("Started", "it runs");
-    world.tell("Failed", "it fails");
-    world.tell("Started", "it runs");
+    world.record("Started", "it runs");
+    world.record("Failed", "it fails");
+    world.record("Started", "it runs");
     world.flush().await;
     let took = world.began.elapsed();
     assert!((S(100)..S(110)).contains(&took), "{took:?}");
@@ -561,14 +562,14 @@ async fn an_event_is_given_up_after_twelve_attempts_and_the_next_ones_are_writte
 #[tokio::test(start_paused = true)]
 async fn an_event_that_has_expired_is_created_again_with_its_count() {
     let world = World::new().await;
-    world.tell("Started", "it runs");
+    world.record("Started", "it runs");
     world.flush().await;
     let api: Api<Event> = Api::namespaced(world.server.client(), "apps");
     let first = world.events().await.remove(0);
     let name = first.metadata.name.clone().unwrap();
     api.delete(&name, &DeleteParams::default()).await.unwrap();
     sleep(S(60)).await;
-    world.tell("Started", "it runs");
+    world.record("Started", "it runs");
     world.flush().await;
     let [event] = &world.events().await[..] else {
         panic!("{:?}", world.events().await);
@@ -594,7 +595,7 @@ async fn events_in_a_namespace_that_is_being_deleted_or_absent_are_given_up_at_o
             from_json(json!({"metadata": {"name": "web", "namespace": namespace}}));
         world.recorder.event(&object, EventType::Normal, "Gone", "");
     }
-    world.tell("Started", "it runs");
+    world.record("Started", "it runs");
     world.flush().await;
     assert_eq!(world.began.elapsed(), S(0));
     assert_eq!(world.recorder.dropped_count(), 2);
@@ -608,7 +609,7 @@ async fn a_shutdown_and_the_last_drop_write_what_is_queued() {
         let world = World::new().await;
         let clone = world.recorder.clone();
         clone.event(&world.object, EventType::Normal, "A", "");
-        world.tell("B", "");
+        world.record("B", "");
         drop(clone);
         if is_dropped {
             let World {
@@ -623,7 +624,7 @@ async fn a_shutdown_and_the_last_drop_write_what_is_queued() {
         assert_eq!(world.events().await.len(), 2);
         assert_eq!(world.recorder.dropped_count(), 0);
         // What comes later is dropped, and no wait is for ever.
-        world.tell("C", "");
+        world.record("C", "");
         assert_eq!(world.recorder.dropped_count(), 1);
         world.flush().await;
         world.recorder.shutdown().await;
@@ -636,7 +637,7 @@ async fn a_shutdown_tries_each_event_once_more_and_ends_in_time() {
     let world = World::new().await;
     let guard = world.install(ServerError::new(500u16).rule());
     for reason in ["A", "B", "C"] {
-        world.tell(reason, "");
+        world.record(reason, "");
     }
     sleep(Duration::from_millis(1)).await;
     let fired = || world.server.faults().fired()["server_error"];
@@ -650,7 +651,7 @@ async fn a_shutdown_tries_each_event_once_more_and_ends_in_time() {
     let world = World::new().await;
     let _guard = world.install(Fault::Hang.rule());
     for reason in ["A", "B", "C"] {
-        world.tell(reason, "");
+        world.record(reason, "");
     }
     sleep(S(1)).await;
     let began = Instant::now();
@@ -667,7 +668,7 @@ async fn events_beyond_the_queues_bound_are_dropped_and_counted() {
     let world = World::with_options(options).await;
     // The task does not run in between.
     for number in 0..15 {
-        world.tell(&format!("Reason{number}"), "");
+        world.record(&format!("Reason{number}"), "");
     }
     assert_eq!(world.recorder.pending_count(), 10);
     assert_eq!(world.recorder.dropped_count(), 5);
@@ -680,8 +681,8 @@ async fn events_beyond_the_queues_bound_are_dropped_and_counted() {
 async fn a_flush_has_a_limit_and_says_how_much_is_left() {
     let world = World::new().await;
     let guard = world.install(Fault::Hang.rule());
-    world.tell("A", "");
-    world.tell("B", "");
+    world.record("A", "");
+    world.record("B", "");
     let error = world.recorder.flush(S(5)).await.unwrap_err();
     assert_eq!(world.began.elapsed(), S(5));
     assert_eq!((error.limit, error.pending), (S(5), 2));

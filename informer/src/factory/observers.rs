@@ -22,10 +22,10 @@ impl ObserverHub {
     }
 
     /// Calls them without the lock: an observer may ask the factory for something.
-    fn for_each(&self, tell: impl Fn(&dyn ReflectorObserver)) {
+    fn for_each(&self, notify: impl Fn(&dyn ReflectorObserver)) {
         let observers = self.lock().clone();
         for own in &observers {
-            tell(&**own);
+            notify(&**own);
         }
     }
 

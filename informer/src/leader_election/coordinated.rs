@@ -64,8 +64,8 @@ impl Coordinated {
             return Claim::Nothing;
         };
         let is_taken_up = record.acquire_time.is_some();
-        let known = self.term.as_ref();
-        let is_own = known.is_some_and(|term| record.acquire_time.as_ref() == Some(&term.acquired));
+        let term = self.term.as_ref();
+        let is_own = term.is_some_and(|term| record.acquire_time.as_ref() == Some(&term.acquired));
         let is_to_hand_over = record.preferred(identity).is_some();
         if is_own {
             return if is_to_hand_over {
@@ -81,7 +81,7 @@ impl Coordinated {
             (Some(granted), Some(since)) if !is_taken_up && !is_to_hand_over && !is_refused => {
                 self.refused = None;
                 // After a write of unknown outcome it is the same term.
-                if known.is_none_or(|term| term.granted != granted) {
+                if term.is_none_or(|term| term.granted != granted) {
                     self.term = Some(Term::new(granted, since, now));
                 }
                 Claim::Own

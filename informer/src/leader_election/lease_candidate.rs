@@ -132,8 +132,8 @@ impl LeaseCandidate {
     /// If dropped, it stands no more.
     #[doc(alias = "Run")]
     pub async fn run(&self, stop: CancellationToken) {
-        let (tell, mut news) = watch::channel(None);
-        let Some(informer) = self.informer(tell) else {
+        let (sender, mut receiver) = watch::channel(None);
+        let Some(informer) = self.informer(sender) else {
             return;
         };
         informer.start();
@@ -144,7 +144,7 @@ impl LeaseCandidate {
                     "cannot read lease candidates, which take the feature gate CoordinatedLeaderElection"
                 );
             }
-            self.stand(&mut news).await;
+            self.stand(&mut receiver).await;
         };
         stop.run_until_cancelled(work).await;
         informer.shutdown().await;
@@ -160,10 +160,10 @@ impl LeaseCandidate {
         }
     }
 
-    /// Returns an informer of the object alone, which tells `news`.
+    /// Returns an informer of the object alone, which tells `receiver`.
     fn informer(
         &self,
-        news: watch::Sender<Option<Arc<DynamicObject>>>,
+        receiver: watch::Sender<Option<Arc<DynamicObject>>>,
     ) -> Option<SharedInformer<DynamicObject>> {
         let (client, namespace, _) = self.lock.parts();
         let scope = Scope::Namespace(namespace.to_owned());
@@ -186,7 +186,7 @@ impl LeaseCandidate {
         let informer = informer
             .inspect_err(|error| warn!(%error, "cannot watch lease candidates"))
             .ok()?;
-        let [added, updated, deleted] = [news.clone(), news.clone(), news];
+        let [added, updated, deleted] = [receiver.clone(), receiver.clone(), receiver];
         let handler = HandlerFuncs::<DynamicObject>::new()
             .with_add(move |object, _| drop(added.send_replace(Some(Arc::clone(object.get())))))
             .with_update(move |_, object| {
@@ -198,9 +198,9 @@ impl LeaseCandidate {
     }
 
     /// Writes the object as the core decides, for ever.
-    async fn stand(&self, news: &mut watch::Receiver<Option<Arc<DynamicObject>>>) {
+    async fn stand(&self, receiver: &mut watch::Receiver<Option<Arc<DynamicObject>>>) {
         let mut candidacy = Candidacy::default();
-        let mut held = news.borrow_and_update().clone();
+        let mut held = receiver.borrow_and_update().clone();
         loop {
             let (now, seen) = (Instant::now(), held.as_deref().map(seen));
             let until = match candidacy.step(now, self.clock.now(), seen) {
@@ -225,7 +225,7 @@ impl LeaseCandidate {
             };
             tokio::select! {
                 biased;
-                Ok(()) = news.changed() => held.clone_from(&news.borrow_and_update()),
+                Ok(()) = receiver.changed() => held.clone_from(&receiver.borrow_and_update()),
                 () = sleep_until(until) => {}
             }
         }

@@ -182,8 +182,8 @@ impl Machine {
     pub(super) fn release_of(&self, found: &Record, wall: Timestamp) -> Option<Record> {
         let observed = self.observed.iter().map(|observed| &observed.record);
         // With the attempts, since a write without an answer may have taken effect.
-        let mut known = observed.chain(&self.attempted);
-        let is_known = known.any(|own| own.is_same_term(found));
+        let mut own_records = observed.chain(&self.attempted);
+        let is_known = own_records.any(|own| own.is_same_term(found));
         let is_own = is_known && found.holder() == Some(&self.identity);
         is_own.then(|| without_holder(found, wall))
     }

@@ -56,12 +56,12 @@ where
             biased;
             // Drops a call that waits. One that returns from each poll is over by the next.
             () = stopped.wait() => {}
-            () = self.tell_all() => {}
+            () = self.notify_all() => {}
         }
         self.finish(end);
     }
 
-    async fn tell_all(&mut self) {
+    async fn notify_all(&mut self) {
         while let Some(mut item) = self.shared.next().await {
             let is_live = item.is_live();
             while let Some(notification) = item.next() {
@@ -101,7 +101,7 @@ where
         tokio::pin!(overdue);
         while let Some(item) = shared.next().await {
             let telling = run_blocking(move || {
-                self.tell_here(item);
+                self.notify_here(item);
                 self
             });
             tokio::select! {
@@ -123,7 +123,7 @@ where
         self.finish(end);
     }
 
-    fn tell_here(&mut self, mut item: Item<K>) {
+    fn notify_here(&mut self, mut item: Item<K>) {
         let control = &self.shared.control;
         let is_live = item.is_live();
         while let Some(notification) = item.next() {

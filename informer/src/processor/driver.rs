@@ -89,7 +89,7 @@ impl<K: Send + Sync + 'static> Processor<K> {
         }
         // After the present objects, which are its initial state.
         if self.has_synced {
-            tell_end_of_initial_state(&shared);
+            notify_end_of_initial_state(&shared);
         }
         let schedule = Schedule::new(shared.control.options.resync_period, now);
         let control = Arc::clone(&shared.control);
@@ -146,7 +146,7 @@ impl<K: Send + Sync + 'static> Processor<K> {
             return;
         }
         for attached in &self.listeners {
-            tell_end_of_initial_state(&attached.shared);
+            notify_end_of_initial_state(&attached.shared);
         }
     }
 
@@ -251,7 +251,7 @@ fn spawn(spawner: &Spawner, control: &Control, task: Task) {
     spawner.spawn(task.instrument(span));
 }
 
-fn tell_end_of_initial_state<K>(shared: &Shared<K>) {
+fn notify_end_of_initial_state<K>(shared: &Shared<K>) {
     shared.control.note_initial_state_queued();
     shared.push(Item::EndOfInitialState);
 }

@@ -279,9 +279,9 @@ fn add(index: &mut Index, name: &str, at: usize) {
 fn categorise(categories: &mut BTreeMap<String, Vec<GroupResource>>, resource: &ServerResource) {
     let name = resource.resource.group_resource();
     for category in &resource.categories {
-        let known = categories.entry(category.clone()).or_default();
-        if !known.contains(&name) {
-            known.push(name.clone());
+        let names_of_category = categories.entry(category.clone()).or_default();
+        if !names_of_category.contains(&name) {
+            names_of_category.push(name.clone());
         }
     }
 }

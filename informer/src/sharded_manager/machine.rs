@@ -78,10 +78,10 @@ impl Machine {
         self.seen = found
             .into_iter()
             .map(|found| {
-                let known = before.remove(&found.name).map(|seen| seen.lease);
+                let observed = before.remove(&found.name).map(|seen| seen.lease);
                 let seen = LeaseState {
                     division: found.division,
-                    lease: Observation::after(known, now, found.record),
+                    lease: Observation::after(observed, now, found.record),
                 };
                 (found.name, seen)
             })

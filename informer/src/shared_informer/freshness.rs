@@ -57,8 +57,8 @@ impl<K: Send + Sync + 'static> SharedInformer<K> {
     /// #     changed: ConfigMap,
     /// # ) -> Result<(), Box<dyn std::error::Error>> {
     /// let answer = api.replace("settings", &Default::default(), &changed).await?;
-    /// let shown = informer.written(&answer, Duration::from_secs(5)).await?;
-    /// # let _ = shown;
+    /// let cached = informer.written(&answer, Duration::from_secs(5)).await?;
+    /// # let _ = cached;
     /// # Ok(())
     /// # }
     /// ```

@@ -297,13 +297,13 @@ async fn row_6_a_kind_that_cannot_be_watched_delays_no_other() {
 async fn row_10_an_update_brings_the_old_object_and_a_deletion_is_reported() {
     let (server, informer) = informer_of_config_maps();
     let api: Api<ConfigMap> = Api::namespaced(server.client(), "default");
-    let (tell_update, mut updates) = mpsc::channel(10);
-    let (tell_delete, mut deletions) = mpsc::channel(10);
+    let (updated, mut updates) = mpsc::channel(10);
+    let (deleted_sender, mut deletions) = mpsc::channel(10);
     let data = |object: &Object<ConfigMap>| object.get().data.clone().unwrap();
     let handler = HandlerFuncs::new()
-        .with_update(move |old, new| tell_update.try_send((data(old), data(new))).unwrap())
+        .with_update(move |old, new| updated.try_send((data(old), data(new))).unwrap())
         .with_delete(move |deleted: &Deleted<ConfigMap>| {
-            tell_delete.try_send(deleted.clone()).unwrap();
+            deleted_sender.try_send(deleted.clone()).unwrap();
         });
     let _registration = informer.add_handler(handler);
     let mut object = create_config_map(&api, "a", "1").await;

@@ -84,12 +84,12 @@ impl Args {
             return Err("no request of the files is asked for".to_owned());
         }
         let (endpoint, version) = self.reach.reach().await?;
-        let tell = |text: &str| {
+        let print = |text: &str| {
             if !is_quiet {
                 say(text);
             }
         };
-        tell(&format!("{} ({version})\n", self.reach.name()));
+        print(&format!("{} ({version})\n", self.reach.name()));
         let mut play = Comparison {
             args: self,
             session: Session::new(endpoint),
@@ -98,14 +98,14 @@ impl Args {
             unanswered_count: 0,
         };
         for (file, corpus) in &corpora {
-            play.file(file, corpus, &tell).await?;
+            play.file(file, corpus, &print).await?;
         }
         play.bar.finish_and_clear();
         let report = play.report;
         if self.group {
-            tell(&report::causes(&report.causes));
+            print(&report::causes(&report.causes));
         }
-        tell(&report::totals(&report));
+        print(&report::totals(&report));
         if let Some(path) = &self.json {
             let text = report.to_json();
             if is_quiet {
@@ -135,13 +135,13 @@ impl Comparison<'_> {
         &mut self,
         file: &Path,
         corpus: &Corpus,
-        tell: &impl Fn(&str),
+        print: &impl Fn(&str),
     ) -> Result<(), String> {
         let mut is_stale = false;
         for (place, line) in corpus.lines.iter().enumerate() {
             match line {
                 Line::SetUp(set_up) => {
-                    self.set_up(set_up, tell).await?;
+                    self.set_up(set_up, print).await?;
                     is_stale = true;
                 }
                 Line::Case { case, answer } if self.args.is_wanted(place, line) => {
@@ -153,7 +153,7 @@ impl Comparison<'_> {
                         is_stale = false;
                     }
                     let place = format!("{}:{}", file.display(), place + 1);
-                    self.case(place, case, answer, tell).await?;
+                    self.case(place, case, answer, print).await?;
                 }
                 Line::Case { .. } => {}
             }
@@ -161,7 +161,7 @@ impl Comparison<'_> {
         Ok(())
     }
 
-    async fn set_up(&mut self, set_up: &SetUp, tell: &impl Fn(&str)) -> Result<(), String> {
+    async fn set_up(&mut self, set_up: &SetUp, print: &impl Fn(&str)) -> Result<(), String> {
         self.bar.set_message("set-up");
         let Err(error) = self.session.set_up(set_up).await else {
             return Ok(());
@@ -170,7 +170,7 @@ impl Comparison<'_> {
         if error.is_fatal() {
             return Err(message);
         }
-        self.bar.suspend(|| tell(&format!("{message}\n")));
+        self.bar.suspend(|| print(&format!("{message}\n")));
         self.report.failed_set_up.push(message);
         Ok(())
     }
@@ -180,7 +180,7 @@ impl Comparison<'_> {
         place: String,
         case: &Case,
         answer: &RawValue,
-        tell: &impl Fn(&str),
+        print: &impl Fn(&str),
     ) -> Result<(), String> {
         self.bar.set_message(case.kind.clone());
         let want: Value = serde_json::from_str(answer.get())
@@ -211,7 +211,7 @@ impl Comparison<'_> {
         };
         if report.mismatches.len() < self.args.show {
             let difference_text = report::mismatch(&mismatch, ["expected", "got"]);
-            self.bar.suspend(|| tell(&difference_text));
+            self.bar.suspend(|| print(&difference_text));
         }
         report.mismatches.push(mismatch);
         Ok(())

@@ -39,13 +39,13 @@ pub(super) fn start(selection: MirrorSelection) -> Box<dyn Mirror> {
     let store = writer.as_reader();
     Box::new(ReflectorMirror {
         store,
-        _telling: TaskSet::of(tell(api, config, writer)),
+        _forwarding: TaskSet::of(forward(api, config, writer)),
     })
 }
 
 struct ReflectorMirror {
     store: Store<DynamicObject>,
-    _telling: TaskSet,
+    _forwarding: TaskSet,
 }
 
 /// Reports a stream's objects as notifications: a new object is an add.
@@ -56,7 +56,7 @@ struct StreamReporter {
 }
 
 /// Reports a stream's objects: those of a list when it is complete, since the store shows them then.
-async fn tell(api: Api<DynamicObject>, config: Config, writer: Writer<DynamicObject>) {
+async fn forward(api: Api<DynamicObject>, config: Config, writer: Writer<DynamicObject>) {
     let events = watcher::watcher(api, config).default_backoff();
     let mut events = std::pin::pin!(events.reflect(writer));
     let mut listed = Vec::new();

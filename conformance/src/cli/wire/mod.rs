@@ -116,12 +116,12 @@ impl Args {
     ) -> Result<Report, String> {
         let (endpoint, version) = self.reach().await?;
         let is_quiet = self.json.as_deref() == Some(Path::new("-"));
-        let tell = |text: &str| {
+        let print = |text: &str| {
             if !is_quiet {
                 say(text);
             }
         };
-        tell(&format!("{} ({version})\n", self.server.name()));
+        print(&format!("{} ({version})\n", self.server.name()));
         let steps = transcripts.iter().map(|transcript| transcript.steps.len());
         let bar = progress_bar(steps.sum());
         let mut report = Report::new(self.server.name(), version, left_out);
@@ -130,7 +130,7 @@ impl Args {
             let playback = play_shown(&endpoint, &transcript.name, &transcript.steps, &bar).await;
             let is_lost = is_lost(&endpoint, &playback).await;
             let entry = Entry::new(Verdict::of(transcript, &playback.played), playback.stopped);
-            bar.suspend(|| tell(&report::differences(&entry, self.full)));
+            bar.suspend(|| print(&report::differences(&entry, self.full)));
             lost = is_lost.then(|| entry.why_stopped().unwrap_or_default());
             report.push(entry);
             if lost.is_some() {
@@ -138,7 +138,7 @@ impl Args {
             }
         }
         bar.finish_and_clear();
-        tell(&report::totals(&report));
+        print(&report::totals(&report));
         if let Some(path) = &self.json {
             let text = report::json(&report);
             if is_quiet {

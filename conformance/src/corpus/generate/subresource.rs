@@ -31,12 +31,12 @@ pub(super) fn write(
     schemas: &Schemas,
 ) -> Option<(&'static str, Request, String)> {
     let is_known = |name: &str| name == "scale" || OF_OBJECT.contains(&name);
-    let known: Vec<&Subresource> = subject
+    let subresources: Vec<&Subresource> = subject
         .subresources
         .iter()
         .filter(|one| is_known(&one.name))
         .collect();
-    let subresource = *known.choose(rng)?;
+    let subresource = *subresources.choose(rng)?;
     let path = format!("{}/{}", subject.path(), subresource.name);
     if subresource.name == "scale" {
         let (request, note) = scale(rng, subject, &path);
@@ -49,7 +49,7 @@ pub(super) fn write(
     } else {
         "subresource"
     };
-    let has = |verb: &str| subresource.verbs.iter().any(|known| known == verb);
+    let has = |verb: &str| subresource.verbs.iter().any(|served| served == verb);
     let is_patch = has("patch") && (!has("update") || rng.random_bool(0.5));
     let path = with_parameters(&path, &parameters::of_write(rng));
     let request = if is_patch {

@@ -55,8 +55,8 @@ observations! {
         Begins {
             key: Key,
             /// The state in the cache.
-            shown: Option<State>,
-        } => ("begins {key}, cache {}", or_none(shown.as_ref()));
+            cached: Option<State>,
+        } => ("begins {key}, cache {}", or_none(cached.as_ref()));
         /// The reconcile of an item ends. Right after that, the worker tells the queue.
         Ends {
             key: Key,
@@ -115,19 +115,19 @@ impl Event for ControllerEvent {
     /// Returns the actor and the event in a trace file, which has no items of queues.
     fn in_file(&self, objects: &mut dyn Objects) -> Option<(Option<usize>, EventKind)> {
         let informer = self.informer;
-        let shown = match &self.event {
+        let cached = match &self.event {
             QueueEvent::Stands(_) => return None,
             QueueEvent::Heard { key, state, .. } => Some((key, state)),
-            QueueEvent::Begins { key, shown } => Some((key, shown)),
+            QueueEvent::Begins { key, cached } => Some((key, cached)),
             _ => None,
         };
-        let shown = shown.and_then(|(key, state)| Some((key, state.as_ref()?)));
+        let cached = cached.and_then(|(key, state)| Some((key, state.as_ref()?)));
         let object =
-            shown.map(|(key, state)| objects.object(Source::Informer(informer), key, &state.uid));
+            cached.map(|(key, state)| objects.object(Source::Informer(informer), key, &state.uid));
         let kind = EventKind::Note {
             say: self.event.to_string(),
             object,
-            revision: shown.map(|(_, state)| state.revision),
+            revision: cached.map(|(_, state)| state.revision),
         };
         let actor = objects.actor(Lane::Controller(informer, self.controller));
         Some((actor, kind))

@@ -198,14 +198,14 @@ impl ControllerPlan {
     /// Keeps the delays of retries to pairs that belong together.
     fn limit_retries(&mut self) {
         let given = (self.retry_base_ms, self.retry_max_ms);
-        let known: &[(u64, u64)] = if self.fail_every == Some(1) {
+        let limits: &[(u64, u64)] = if self.fail_every == Some(1) {
             &RETRY_LIMITS_OF_FAILING_MS
         } else {
             &RETRY_LIMITS_MS
         };
-        if !known.contains(&given) {
-            let near = known.iter().find(|(base_ms, _)| *base_ms == given.0);
-            (self.retry_base_ms, self.retry_max_ms) = *near.unwrap_or(&known[1]);
+        if !limits.contains(&given) {
+            let near = limits.iter().find(|(base_ms, _)| *base_ms == given.0);
+            (self.retry_base_ms, self.retry_max_ms) = *near.unwrap_or(&limits[1]);
         }
     }
 }

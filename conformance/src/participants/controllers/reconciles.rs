@@ -64,7 +64,7 @@ struct Item {
     /// The time of a notification after which no reconcile has begun yet.
     wanted_since: Option<Duration>,
     /// The state in the cache at the beginning of the last reconcile.
-    shown: Option<State>,
+    cached: Option<State>,
     /// The time since when the cache has shown another state than that, without a reconcile.
     differs_since: Option<Duration>,
 }
@@ -81,7 +81,7 @@ impl Controller {
                 item.notified.clone_from(state);
                 item.wanted_since.get_or_insert(at);
             }
-            QueueEvent::Begins { key, shown } => return self.begin(key, shown.as_ref()),
+            QueueEvent::Begins { key, cached } => return self.begin(key, cached.as_ref()),
             QueueEvent::Ends { key, .. } => {
                 self.running.remove(key);
             }
@@ -107,11 +107,11 @@ impl Controller {
         }
     }
 
-    fn begin(&mut self, key: &Key, shown: Option<&State>) -> Option<String> {
+    fn begin(&mut self, key: &Key, cached: Option<&State>) -> Option<String> {
         let item = self.items.entry(key.clone()).or_default();
         item.wanted_since = None;
         item.differs_since = None;
-        item.shown = shown.cloned();
+        item.cached = cached.cloned();
         if self.has_stopped {
             return Some("it has stopped".to_owned());
         }
@@ -122,8 +122,8 @@ impl Controller {
             let text = format!("there are only {} workers", self.worker_count);
             return Some(text);
         }
-        match (&item.notified, shown) {
-            (Some(notified), Some(shown)) if shown.revision < notified.revision => {
+        match (&item.notified, cached) {
+            (Some(notified), Some(cached)) if cached.revision < notified.revision => {
                 Some(format!("it was notified of {notified} before"))
             }
             _ => None,
@@ -145,7 +145,7 @@ impl Controller {
         let mut text = None;
         for (key, item) in &mut self.items {
             let state = cached.get(key).copied();
-            if item.shown.as_ref() == state || running.contains(key) {
+            if item.cached.as_ref() == state || running.contains(key) {
                 item.differs_since = None;
                 continue;
             }

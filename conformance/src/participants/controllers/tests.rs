@@ -54,7 +54,7 @@ impl TraceBuilder {
     fn begins(&mut self, key: &str, revision: u64) {
         self.control(QueueEvent::Begins {
             key: Key::from(key),
-            shown: Some(state("a", revision)),
+            cached: Some(state("a", revision)),
         });
     }
 
@@ -130,17 +130,17 @@ fn is_of_controllers(checker: &str) -> bool {
 }
 
 /// Compares the findings about a controller with this plan.
-fn check_with(plan: ControllerPlan, tell: impl FnOnce(&mut TraceBuilder), want: &[(&str, &str)]) {
-    let tell = |story: &mut TraceBuilder| {
+fn check_with(plan: ControllerPlan, build: impl FnOnce(&mut TraceBuilder), want: &[(&str, &str)]) {
+    let build = |story: &mut TraceBuilder| {
         story.control(QueueEvent::Starts(Box::new(plan)));
-        tell(story);
+        build(story);
     };
-    check_by(is_of_controllers, tell, &[], want);
+    check_by(is_of_controllers, build, &[], want);
 }
 
 /// Compares the findings about a controller with one worker.
-fn check(tell: impl FnOnce(&mut TraceBuilder), want: &[(&str, &str)]) {
-    check_with(plan(), tell, want);
+fn check(build: impl FnOnce(&mut TraceBuilder), want: &[(&str, &str)]) {
+    check_with(plan(), build, want);
 }
 
 #[test]
@@ -337,10 +337,10 @@ fn a_cancelled_delay_is_over() {
             story.stands(0, 0);
         }
     };
-    let stopped = |tell: fn(&mut TraceBuilder)| {
+    let stopped = |build: fn(&mut TraceBuilder)| {
         move |story: &mut TraceBuilder| {
             cancelled(true)(story);
-            tell(story);
+            build(story);
             story.drains();
         }
     };
@@ -615,14 +615,14 @@ fn a_drain_is_released_by_a_plain_shutdown() {
 
 #[test]
 fn a_shutdown_at_once_drops_what_waits_and_an_abort_puts_back() {
-    let now = |tell: fn(&mut TraceBuilder)| {
+    let now = |build: fn(&mut TraceBuilder)| {
         move |story: &mut TraceBuilder| {
             adds_three(story);
             story.begins(B, 2);
             story.stops(QueueStop::Now);
             story.wait(5);
             story.is_done(B);
-            tell(story);
+            build(story);
             story.drained(true);
             story.has_stopped();
         }

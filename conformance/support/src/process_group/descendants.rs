@@ -14,7 +14,7 @@ use rustix::process::{Pid, WaitOptions, getpid, waitpid};
 pub(super) struct Descendants {
     leader: i32,
     /// Their start times, which distinguish them from later processes with the same numbers.
-    known: Mutex<BTreeMap<i32, u64>>,
+    processes: Mutex<BTreeMap<i32, u64>>,
 }
 
 // === impl Descendants ===
@@ -23,21 +23,24 @@ impl Descendants {
     pub(super) fn new(leader: Pid) -> Self {
         Self {
             leader: leader.as_raw_nonzero().get(),
-            known: Mutex::default(),
+            processes: Mutex::default(),
         }
     }
 
     /// Looks for new ones, and forgets those that have ended. Returns whether there are new ones.
     pub(super) fn note(&self) -> bool {
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        known.retain(|id, began| is_alive(*id, *began));
-        let mut parents: Vec<i32> = known.keys().copied().collect();
+        let mut processes = self
+            .processes
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        processes.retain(|id, began| is_alive(*id, *began));
+        let mut parents: Vec<i32> = processes.keys().copied().collect();
         parents.push(self.leader);
         let mut is_new = false;
         while let Some(parent) = parents.pop() {
             for id in children(parent) {
                 if let Some(stat) = stat(id).filter(|stat| stat.ppid == parent)
-                    && known.insert(id, stat.starttime).is_none()
+                    && processes.insert(id, stat.starttime).is_none()
                 {
                     is_new = true;
                     parents.push(id);
@@ -49,9 +52,16 @@ impl Descendants {
 
     /// Returns those that live.
     pub(super) fn alive(&self) -> Vec<Pid> {
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        known.retain(|id, began| is_alive(*id, *began));
-        known.keys().copied().filter_map(Pid::from_raw).collect()
+        let mut processes = self
+            .processes
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        processes.retain(|id, began| is_alive(*id, *began));
+        processes
+            .keys()
+            .copied()
+            .filter_map(Pid::from_raw)
+            .collect()
     }
 }
 

@@ -155,7 +155,7 @@ impl World {
                 self.present_object()
             }
         };
-        self.tell(if name == "a" { vec![state] } else { Vec::new() });
+        self.answer(if name == "a" { vec![state] } else { Vec::new() });
     }
 
     /// Sends a bookmark; returns whether the version has to be checked.

@@ -112,7 +112,7 @@ impl World {
             Some(_) => states.push(self.present_object()),
         }
         if std::mem::replace(&mut self.has_listed, true) {
-            self.tell(states);
+            self.answer(states);
         } else {
             self.begin();
         }
@@ -150,7 +150,7 @@ impl World {
     }
 
     /// Notes a change, in which the object of a wait had these states, one after the other.
-    pub(super) fn tell(&mut self, mut states: Vec<String>) {
+    pub(super) fn answer(&mut self, mut states: Vec<String>) {
         if self.is_idle {
             if !self.present_object().starts_with("cannot") {
                 self.begin();

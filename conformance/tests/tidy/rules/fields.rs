@@ -64,7 +64,7 @@ const KEYS: [&str; 7] = [
 
 /// The names of fields that no schema has.
 pub(crate) fn findings(tree: &Tree) -> Vec<Finding> {
-    let known = known(tree);
+    let names = field_names(tree);
     let tests = TestCode::of(tree);
     let mut findings = Vec::new();
     for (path, text) in tree.of_type("rs") {
@@ -80,7 +80,7 @@ pub(crate) fn findings(tree: &Tree) -> Vec<Finding> {
         let unknown = code.fields().into_iter().filter(|field| {
             let name = field.name.as_str();
             is_name(name)
-                && !known.contains(name)
+                && !names.contains(name)
                 && !OTHERS.contains(&name)
                 && !KEYS.contains(&name)
         });
@@ -102,7 +102,7 @@ fn is_name(text: &str) -> bool {
 }
 
 /// The names of the fields of all schemas.
-fn known(tree: &Tree) -> BTreeSet<String> {
+fn field_names(tree: &Tree) -> BTreeSet<String> {
     let mut names = BTreeSet::new();
     for path in [SCHEMAS, TYPES] {
         let Some(text) = tree.text(path) else {

@@ -20,7 +20,7 @@ use serde_json::{Value, json};
 /// The owner of a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Owner {
-    Nobody,
+    Unowned,
     Set,
     Pod,
 }
@@ -54,7 +54,7 @@ pub(super) fn own_claims(
             let claim = format!("{volume}-{name}-{number}");
             let key = ObjectKey::new(claims.clone(), namespace, &claim);
             let reference = match owner(policy, wanted.contains(number)) {
-                Owner::Nobody => None,
+                Owner::Unowned => None,
                 Owner::Set => Some(reference("apps/v1", "StatefulSet", name, set_uid)),
                 Owner::Pod => Some(reference("v1", "Pod", pod.name(), pod.stored.uid())),
             };
@@ -74,7 +74,7 @@ fn owner(policy: &Value, stays: bool) -> Owner {
     } else if deletes("whenDeleted") {
         Owner::Set
     } else {
-        Owner::Nobody
+        Owner::Unowned
     }
 }
 
@@ -114,10 +114,10 @@ mod tests {
         let policy =
             |deleted: &str, scaled: &str| json!({"whenDeleted": deleted, "whenScaled": scaled});
         for (deleted, scaled, stays, expected) in [
-            ("Retain", "Retain", false, Owner::Nobody),
+            ("Retain", "Retain", false, Owner::Unowned),
             ("Delete", "Retain", true, Owner::Set),
             ("Delete", "Retain", false, Owner::Set),
-            ("Retain", "Delete", true, Owner::Nobody),
+            ("Retain", "Delete", true, Owner::Unowned),
             ("Retain", "Delete", false, Owner::Pod),
             ("Delete", "Delete", true, Owner::Set),
             ("Delete", "Delete", false, Owner::Pod),
@@ -128,7 +128,7 @@ mod tests {
                 "{deleted} {scaled}"
             );
         }
-        assert_eq!(owner(&Value::Null, false), Owner::Nobody);
+        assert_eq!(owner(&Value::Null, false), Owner::Unowned);
     }
 
     #[test]

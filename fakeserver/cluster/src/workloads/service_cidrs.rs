@@ -68,12 +68,12 @@ impl Controller for ServiceCidrs {
         };
         if !is_deleted(&cidr) {
             cluster.update(key, ACTOR, add_finalizer);
-            tell(cluster, key, &cidr, &READY);
+            write_condition(cluster, key, &cidr, &READY);
             return;
         }
         self.leaving.insert(key.clone());
         if has_orphans(cluster, key, &cidr) {
-            return tell(cluster, key, &cidr, &TERMINATING);
+            return write_condition(cluster, key, &cidr, &TERMINATING);
         }
         let left = grace_left(&cidr, cluster.now());
         if left.is_zero() {
@@ -97,7 +97,12 @@ const TERMINATING: Condition<'_> = Condition {
     message: "There are still IPAddresses referencing the ServiceCIDR, please remove them or create a new ServiceCIDR",
 };
 
-fn tell(cluster: &mut Cluster<'_, '_>, key: &ObjectKey, cidr: &Value, condition: &Condition<'_>) {
+fn write_condition(
+    cluster: &mut Cluster<'_, '_>,
+    key: &ObjectKey,
+    cidr: &Value,
+    condition: &Condition<'_>,
+) {
     let mut status = json!({"conditions": cidr["status"]["conditions"]});
     set_condition(&mut status, *condition, &cluster.now_text(), None);
     cluster.apply_status(key, ACTOR.manager, &status);

@@ -21,7 +21,7 @@ pub(super) const NO_PROVISIONER: &str = "kubernetes.io/no-provisioner";
 /// The claim that a volume is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum VolumeOwner {
-    Nobody,
+    Unclaimed,
     /// The claim that was asked about.
     Claim,
     Another,
@@ -97,7 +97,7 @@ pub(super) fn mismatch(volume: &Value, claim: &Value) -> Option<&'static str> {
 pub(super) fn owner_of(volume: &Value, claim: &Value) -> VolumeOwner {
     let owner = &volume["spec"]["claimRef"];
     if owner.is_null() {
-        return VolumeOwner::Nobody;
+        return VolumeOwner::Unclaimed;
     }
     let metadata = &claim["metadata"];
     let is_named = owner["name"] == metadata["name"] && owner["namespace"] == metadata["namespace"];
@@ -167,7 +167,7 @@ mod tests {
     fn a_volume_is_for_the_claim_that_it_names_with_its_uid_if_it_has_one() {
         let claim = json!({"metadata": {"namespace": "n", "name": "c", "uid": "u"}});
         let mut volume = json!({"spec": {}});
-        assert_eq!(owner_of(&volume, &claim), VolumeOwner::Nobody);
+        assert_eq!(owner_of(&volume, &claim), VolumeOwner::Unclaimed);
         for (name, uid, expected) in [
             ("c", "", VolumeOwner::Claim),
             ("c", "u", VolumeOwner::Claim),

@@ -132,7 +132,7 @@ enum Step {
     Resync,
     /// The handler takes an item, and handles this number of its notifications before the next step.
     Pop,
-    Tell {
+    Deliver {
         count: usize,
     },
 }
@@ -145,7 +145,7 @@ fn step() -> impl Strategy<Value = Step> {
         1 => Just(Step::MarkSynced),
         1 => Just(Step::Resync),
         3 => Just(Step::Pop),
-        3 => (1..4_usize).prop_map(|count| Step::Tell { count }),
+        3 => (1..4_usize).prop_map(|count| Step::Deliver { count }),
     ]
 }
 
@@ -205,10 +205,10 @@ impl World {
             }
             Step::MarkSynced | Step::Resync => {}
             Step::Pop => {
-                self.tell(usize::MAX)?;
+                self.deliver(usize::MAX)?;
                 self.telling = self.mailbox.pop();
             }
-            Step::Tell { count } => self.tell(count)?,
+            Step::Deliver { count } => self.deliver(count)?,
         }
         Ok(())
     }
@@ -266,7 +266,7 @@ impl World {
         Ok(())
     }
 
-    fn tell(&mut self, count: usize) -> TestCaseResult {
+    fn deliver(&mut self, count: usize) -> TestCaseResult {
         let Some(mut item) = self.telling.take() else {
             return Ok(());
         };

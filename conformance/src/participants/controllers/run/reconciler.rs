@@ -65,11 +65,11 @@ impl<K: Send + Sync + 'static> Reconciler<K> {
         let mut is_present = false;
         // The cache is read while no other task records, so that the trace has the state at this place.
         self.queue.record_with(|| {
-            let shown = self.indexer.get(&item).as_ref().map(state);
-            is_present = shown.is_some();
+            let cached = self.indexer.get(&item).as_ref().map(state);
+            is_present = cached.is_some();
             QueueEvent::Begins {
                 key: key.clone(),
-                shown,
+                cached,
             }
         });
         let running = Running {

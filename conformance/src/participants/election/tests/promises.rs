@@ -182,11 +182,11 @@ impl<'a> ElectionBuilder<'a> {
     }
 }
 
-fn check(tell: impl FnOnce(&mut ElectionBuilder<'_>), want: &[(&str, &str)]) {
+fn check(build: impl FnOnce(&mut ElectionBuilder<'_>), want: &[(&str, &str)]) {
     let is_wanted = |checker: &str| ["leaders", "elections", "coordination"].contains(&checker);
     check_by(
         is_wanted,
-        |story| tell(&mut ElectionBuilder::begin(story)),
+        |story| build(&mut ElectionBuilder::begin(story)),
         &[],
         want,
     );

@@ -42,7 +42,7 @@ impl Tick<'_, '_, '_> {
         let revision = newest.revision;
         self.printer
             .replica_set(self.world, app, revision, Mode::Create);
-        self.tell_of_app(number, &message);
+        self.record_app(number, &message);
         self.enqueue(number);
     }
 
@@ -69,7 +69,7 @@ impl Tick<'_, '_, '_> {
         app.changed = second;
         let app = self.world.app(number);
         self.printer.deployment(self.world, app, Mode::Update);
-        self.tell_of_app(number, &message);
+        self.record_app(number, &message);
         self.enqueue(number);
     }
 
@@ -229,7 +229,7 @@ impl Tick<'_, '_, '_> {
         }
     }
 
-    fn tell_of_app(&mut self, number: u32, message: &str) {
+    fn record_app(&mut self, number: u32, message: &str) {
         let second = self.second();
         let app = self.world.app(number);
         let about = EventSubject {

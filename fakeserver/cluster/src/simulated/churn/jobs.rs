@@ -58,7 +58,7 @@ impl Tick<'_, '_, '_> {
             if let Some(job) = self.world.jobs.get(number) {
                 self.printer.job(self.world, job, Mode::Update);
             }
-            self.tell(pod, ("job-controller", "Completed", "Job completed"));
+            self.record_event(pod, ("job-controller", "Completed", "Job completed"));
         }
     }
 

@@ -100,7 +100,7 @@ impl Tick<'_, '_, '_> {
         let second = self.second();
         self.world.nodes[number as usize].lost = Some(second);
         self.printer.node(self.world, number, Mode::Update);
-        self.tell_of_node(number, "NodeNotReady", "Node status is now: NodeNotReady");
+        self.record_node(number, "NodeNotReady", "Node status is now: NodeNotReady");
         for pod in self.pods_on(number) {
             if self.phase(pod).is_some_and(is_on_a_node) && self.turn(pod, PodPhase::Lost) {
                 self.endpoint_changed(pod);
@@ -137,7 +137,7 @@ impl Tick<'_, '_, '_> {
         node.is_silent = false;
         node.reported = second;
         self.printer.node(self.world, number, Mode::Update);
-        self.tell_of_node(number, "NodeReady", "Node status is now: NodeReady");
+        self.record_node(number, "NodeReady", "Node status is now: NodeReady");
         for pod in self.pods_on(number) {
             if self.phase(pod) == Some(PodPhase::Lost) && self.turn(pod, PodPhase::Running) {
                 self.endpoint_changed(pod);
@@ -145,7 +145,7 @@ impl Tick<'_, '_, '_> {
         }
     }
 
-    fn tell_of_node(&mut self, number: u32, reason: &str, message: &str) {
+    fn record_node(&mut self, number: u32, reason: &str, message: &str) {
         let second = self.second();
         let node = self.world.node(number);
         let about = EventSubject {

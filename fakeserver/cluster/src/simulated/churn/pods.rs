@@ -45,7 +45,7 @@ impl Tick<'_, '_, '_> {
         };
         self.world.place(pod.number, node);
         if self.turn(pod, PodPhase::Scheduled) {
-            self.tell(
+            self.record_event(
                 pod,
                 (
                     "default-scheduler",
@@ -76,7 +76,7 @@ impl Tick<'_, '_, '_> {
         if !self.turn(pod, PodPhase::Running) {
             return;
         }
-        self.tell(pod, ("kubelet", "Started", "Container started"));
+        self.record_event(pod, ("kubelet", "Started", "Container started"));
         match self.owner(pod) {
             Some(Owner::Set { app, .. }) => {
                 crate::simulated::shape::add_endpoint(self.world, app, pod.number);
@@ -111,7 +111,7 @@ impl Tick<'_, '_, '_> {
                 uid: pod.uid,
             };
             if self.turn(pod, PodPhase::Crashed) {
-                self.tell(
+                self.record_event(
                     pod,
                     (
                         "kubelet",
@@ -136,7 +136,7 @@ impl Tick<'_, '_, '_> {
             pod.restarts += 1;
         }
         if self.turn(pod, PodPhase::Running) {
-            self.tell(pod, ("kubelet", "Started", "Container started"));
+            self.record_event(pod, ("kubelet", "Started", "Container started"));
             self.endpoint_changed(pod);
         }
     }
@@ -155,7 +155,7 @@ impl Tick<'_, '_, '_> {
             // What never ran has nothing to stop.
             self.stop(pod);
         } else if self.turn(pod, PodPhase::Terminating) {
-            self.tell(pod, ("kubelet", "Killing", "Stopping container app"));
+            self.record_event(pod, ("kubelet", "Killing", "Stopping container app"));
             self.later(1_000..6_000, Action::Stop(pod));
         }
     }
@@ -202,7 +202,7 @@ impl Tick<'_, '_, '_> {
     }
 
     /// An event about a pod.
-    pub(super) fn tell(&mut self, pod: PodRef, what: (&str, &str, &str)) {
+    pub(super) fn record_event(&mut self, pod: PodRef, what: (&str, &str, &str)) {
         let second = self.second();
         if let Some(pod) = self.world.pods.get(pod.number) {
             let strings = PodStrings::of(self.world, pod);

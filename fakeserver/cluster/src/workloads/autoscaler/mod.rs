@@ -185,7 +185,7 @@ impl AutoscalerSync<'_, '_, '_> {
                 format!("the HPA controller was able to update the target scale to {desired}");
             self.set("AbleToScale", true, ("SucceededRescale", &message));
             let message = format!("New size: {desired}; reason: {}", wish.reason);
-            self.tell(&EventText::normal("SuccessfulRescale", &message));
+            self.record_event(&EventText::normal("SuccessfulRescale", &message));
             history.scaled(desired - current, self.now);
             self.status["lastScaleTime"] = json!(self.now_text);
         }
@@ -357,10 +357,10 @@ impl AutoscalerSync<'_, '_, '_> {
 
     /// Records an event about a failure.
     fn warn(&mut self, reason: &str, message: &str) {
-        self.tell(&EventText::warning(reason, message));
+        self.record_event(&EventText::warning(reason, message));
     }
 
-    fn tell(&mut self, event: &EventText<'_>) {
+    fn record_event(&mut self, event: &EventText<'_>) {
         let events = &mut self.memory.events;
         self.cluster
             .correlated_event(events, &KIND, self.autoscaler, event);

@@ -156,7 +156,7 @@ impl CronJobSync<'_, '_, '_> {
             if is_active {
                 self.forget(&job["metadata"]["uid"]);
                 let message = format!("Saw completed job: {name}, condition: {end}");
-                self.tell("SawCompletedJob", &message);
+                self.record_event("SawCompletedJob", &message);
             }
             let time = |value: &Value| text(value).parse::<Timestamp>().ok();
             let ended = &job["status"]["completionTime"];
@@ -172,7 +172,7 @@ impl CronJobSync<'_, '_, '_> {
             if !uids.contains(&active["uid"]) {
                 self.forget(&active["uid"]);
                 let message = format!("Active job went missing: {}", text(&active["name"]));
-                self.tell("MissingJob", &message);
+                self.record_event("MissingJob", &message);
             }
         }
     }
@@ -240,7 +240,7 @@ impl CronJobSync<'_, '_, '_> {
             "Forbid" if !active.is_empty() => {
                 let message = "Not starting job because prior execution is running and \
                                concurrency policy is Forbid";
-                return self.tell("JobAlreadyActive", message);
+                return self.record_event("JobAlreadyActive", message);
             }
             "Replace" => {
                 let jobs = self.jobs.clone();
@@ -260,7 +260,7 @@ impl CronJobSync<'_, '_, '_> {
             }
             return;
         };
-        self.tell("SuccessfulCreate", &format!("Created job {name}"));
+        self.record_event("SuccessfulCreate", &format!("Created job {name}"));
         let mut active = self.active();
         active.push(json!({
             "kind": "Job",
@@ -327,10 +327,10 @@ impl CronJobSync<'_, '_, '_> {
         self.forget(&job["metadata"]["uid"]);
         self.jobs
             .retain(|other| other["metadata"]["uid"] != job["metadata"]["uid"]);
-        self.tell("SuccessfulDelete", &format!("Deleted job {name}"));
+        self.record_event("SuccessfulDelete", &format!("Deleted job {name}"));
     }
 
-    fn tell(&mut self, reason: &str, message: &str) {
+    fn record_event(&mut self, reason: &str, message: &str) {
         self.record(&EventText::normal(reason, message));
     }
 

@@ -191,7 +191,7 @@ impl Jobs {
         cluster.update(key, ACTOR.of_status(), |job| {
             status::write(job, &tally, &decided, &now);
         });
-        tell(cluster, job, &decided);
+        record_event(cluster, job, &decided);
     }
 
     /// Notes the failures that were counted now. Those of a job without a limit for each index are forgotten after a success.
@@ -390,7 +390,7 @@ fn remove(
 }
 
 /// Records events about the decision on a job; `job` is its state before the decision.
-fn tell(cluster: &mut Cluster<'_, '_>, job: &Value, decided: &Verdict) {
+fn record_event(cluster: &mut Cluster<'_, '_>, job: &Value, decided: &Verdict) {
     let status = &job["status"];
     let was_suspended = has_condition(status, "Suspended");
     match decided {

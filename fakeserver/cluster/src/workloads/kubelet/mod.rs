@@ -16,7 +16,7 @@ mod needs;
 mod user;
 mod resize;
 mod status;
-mod tell;
+mod events;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -45,11 +45,11 @@ use tokio::time::Instant;
 pub(super) use self::life::KILLED;
 use self::{
     container::{CREATING, Container, Role},
+    events::hook_time,
     life::{CurrentTime, INVALID_IMAGE, PodLifecycle, StartBlocker},
     needs::{NEEDED, StartObstacle, unconfigured, unmounted},
     resize::Refusal,
     status::Addresses,
-    tell::hook_time,
 };
 use super::{
     nodes::{host_address, ready_status},
@@ -222,12 +222,12 @@ impl Kubelet {
             self.check_annotation(cluster, pod, &value);
         }
         if life.is_past_deadline {
-            self.tell_of_deadline(cluster, &value);
+            self.record_deadline(cluster, &value);
         }
         // Events follow the status: a client that sees `Started` finds a running container.
-        self.tell(cluster, key, &value, &events);
+        self.record_container_events(cluster, key, &value, &events);
         if is_resized {
-            self.tell_of_resize(cluster, &value);
+            self.record_resize(cluster, &value);
         }
         self.note_images(pod, &events);
         if let Some(next) = life.next() {
@@ -328,7 +328,7 @@ impl Kubelet {
         };
         // Before the entry is made below: it says that the event was recorded.
         if is_running && !self.going.contains_key(key) {
-            self.tell_of_stop(cluster, &value);
+            self.record_stop(cluster, &value);
         }
         // Only the first look sets the time: further changes of the pod must not extend its grace period.
         let at = *self.going.entry(key.clone()).or_insert(now + first);
@@ -348,7 +348,7 @@ impl Kubelet {
                 life.unwrap_or_else(|| PodLifecycle::of(&value, self.options.restart_backoff, now));
             let events = life.stop(now, code);
             self.write(cluster, pod, &life, &text);
-            self.tell(cluster, key, &value, &events);
+            self.record_container_events(cluster, key, &value, &events);
             // The object is removed a moment later, so that watchers see the ended containers first.
             self.going.insert(key.clone(), now.at + REMOVED_AFTER);
             due.add(key.clone(), REMOVED_AFTER);

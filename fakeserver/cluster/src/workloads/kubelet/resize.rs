@@ -93,7 +93,7 @@ impl Kubelet {
     }
 
     /// Records that the containers of a pod have the requested resources.
-    pub(super) fn tell_of_resize(&mut self, cluster: &mut Cluster<'_, '_>, pod: &Value) {
+    pub(super) fn record_resize(&mut self, cluster: &mut Cluster<'_, '_>, pod: &Value) {
         let event = message(pod, "completed", None);
         let event = EventText::normal("ResizeCompleted", &event);
         cluster.correlated_event(&mut self.events, &POD, pod, &event);

@@ -114,7 +114,7 @@ pub(super) fn claim_step(claim: &Value, around: BindingContext<'_>) -> ClaimStep
         return ClaimStep::Nothing;
     };
     match owner_of(volume, claim) {
-        VolumeOwner::Nobody => match mismatch(volume, claim) {
+        VolumeOwner::Unclaimed => match mismatch(volume, claim) {
             Some(why) => {
                 let message = format!("Cannot bind to requested volume \"{name}\": {why}");
                 ClaimStep::Wait(ClaimEvent::warning("VolumeMismatch", message))
@@ -146,7 +146,7 @@ fn bound_step(claim: &Value, name: &str, volume: Option<&Value>) -> ClaimStep {
             let message = "Two claims are bound to the same volume, this one is bound incorrectly";
             lost("ClaimMisbound", message)
         }
-        Some(VolumeOwner::Claim | VolumeOwner::Nobody) => ClaimStep::Bind(name.to_owned()),
+        Some(VolumeOwner::Claim | VolumeOwner::Unclaimed) => ClaimStep::Bind(name.to_owned()),
     }
 }
 
@@ -206,7 +206,7 @@ fn choose<'a>(claim: &Value, free: &[Candidate<'a>], is_delayed: bool) -> Option
     let fitting = fitting.into_iter().filter(|candidate| {
         let volume = candidate.volume;
         candidate.is_selected
-            && owner_of(volume, claim) == VolumeOwner::Nobody
+            && owner_of(volume, claim) == VolumeOwner::Unclaimed
             && volume["status"]["phase"] == "Available"
             && class_of(volume) == class_of(claim)
             && has_access_modes(volume, claim)

@@ -196,7 +196,7 @@ impl Volumes {
         match self.step(cluster, key, claim) {
             ClaimStep::Nothing => {}
             ClaimStep::Wait(event) => {
-                self.tell(cluster, key, claim, event);
+                self.record_event(cluster, key, claim, event);
                 due.add(key.clone(), RESYNC);
             }
             ClaimStep::Bind(volume) => {
@@ -255,7 +255,7 @@ impl Volumes {
     }
 
     /// Records why a claim waits, unless that was the last event about it and is recent.
-    fn tell(
+    fn record_event(
         &mut self,
         cluster: &mut Cluster<'_, '_>,
         key: &ObjectKey,
@@ -314,7 +314,7 @@ impl Volumes {
             return;
         };
         cluster.update(key, ACTOR, |claim| ask(claim, &class));
-        let mut tell = |cluster: &mut Cluster<'_, '_>, reason: &str, message: &str| {
+        let mut record_event = |cluster: &mut Cluster<'_, '_>, reason: &str, message: &str| {
             let event = correlation::EventText::normal(reason, message);
             cluster.correlated_event(&mut self.events, &CLAIM, claim, &event);
         };
@@ -324,15 +324,15 @@ impl Volumes {
              registered.",
             text(&class["provisioner"])
         );
-        tell(cluster, "ExternalProvisioning", &message);
+        record_event(cluster, "ExternalProvisioning", &message);
         let path = key.path();
         let message = format!("External provisioner is provisioning volume for claim \"{path}\"");
-        tell(cluster, "Provisioning", &message);
+        record_event(cluster, "Provisioning", &message);
         let volume = provisioned(claim, &class);
         let created = cluster.create(VOLUME.kind.storage(), PROVISIONER, volume);
         if created.is_some() {
             let message = format!("Successfully provisioned volume {}", name_of(claim));
-            tell(cluster, "ProvisioningSucceeded", &message);
+            record_event(cluster, "ProvisioningSucceeded", &message);
         }
     }
 }

@@ -85,9 +85,9 @@ impl Schedule {
             });
         }
         if schedule.starts_with('@') {
-            let mut known = DESCRIPTORS.iter();
-            let known = known.find(|(name, _)| *name == schedule);
-            return match known {
+            let mut descriptor = DESCRIPTORS.iter();
+            let descriptor = descriptor.find(|(name, _)| *name == schedule);
+            return match descriptor {
                 Some((_, schedule)) => Self::parse(schedule),
                 None => Err(format!("unrecognized descriptor: {schedule}")),
             };

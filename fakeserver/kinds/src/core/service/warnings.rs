@@ -24,28 +24,28 @@ fn service(service: &Field<'_>, warnings: &mut Vec<String>) {
     let is_external = kind == "ExternalName";
     let is_headless = kind == "ClusterIP" && spec.at("clusterIP").text() == "None";
     let has_addresses = !spec.at("externalIPs").is_empty();
-    let mut tell = |text: &str| warnings.push(text.to_owned());
+    let mut warn = |text: &str| warnings.push(text.to_owned());
     if is_headless {
         if spec.at("loadBalancerIP").has_text() {
-            tell("spec.loadBalancerIP is ignored for headless services");
+            warn("spec.loadBalancerIP is ignored for headless services");
         }
         if has_addresses {
-            tell("spec.externalIPs is ignored for headless services");
+            warn("spec.externalIPs is ignored for headless services");
         }
         if spec.at("sessionAffinity").text() != "None" {
-            tell("spec.SessionAffinity is ignored for headless services");
+            warn("spec.SessionAffinity is ignored for headless services");
         }
     } else if has_addresses && !is_external {
-        tell("spec.externalIPs is deprecated and may no longer be implemented in some clusters");
+        warn("spec.externalIPs is deprecated and may no longer be implemented in some clusters");
     }
     if is_external && has_addresses {
-        tell("spec.externalIPs is ignored when spec.type is \"ExternalName\"");
+        warn("spec.externalIPs is ignored when spec.type is \"ExternalName\"");
     }
     if !is_external && spec.at("externalName").has_text() {
-        tell("spec.externalName is ignored when spec.type is not \"ExternalName\"");
+        warn("spec.externalName is ignored when spec.type is not \"ExternalName\"");
     }
     if spec.at("trafficDistribution").text() == "PreferClose" {
-        tell("spec.trafficDistribution: \"PreferClose\" is deprecated; use \"PreferSameZone\"");
+        warn("spec.trafficDistribution: \"PreferClose\" is deprecated; use \"PreferSameZone\"");
     }
 }
 

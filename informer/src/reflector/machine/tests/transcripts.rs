@@ -44,20 +44,20 @@ impl World for MachineWorld {
             "page" => {
                 let token = command.value::<String>("more")?.unwrap_or_default();
                 let version = command.word()?;
-                Ok(self.tell(&format!("{after}page {version} {token}")))
+                Ok(self.feed(&format!("{after}page {version} {token}")))
             }
             "fail" => {
                 let time = command.time("retry-after")?;
                 let time = time.map_or(String::new(), |time| time.as_secs().to_string());
                 let cause = command.word()?;
-                Ok(self.tell(&format!("{after}fail {cause} {time}")))
+                Ok(self.feed(&format!("{after}fail {cause} {time}")))
             }
             "added" | "modified" | "deleted" | "bookmark" | "end-bookmark" | "decide" => {
                 let word = command.word()?;
-                Ok(self.tell(&format!("{after}{name} {word}")))
+                Ok(self.feed(&format!("{after}{name} {word}")))
             }
             "opened" | "ended" | "waited" | "emptied" | "pause" | "resume" => {
-                Ok(self.tell(&format!("{after}{name}")))
+                Ok(self.feed(&format!("{after}{name}")))
             }
             _ => Err(command.unknown()),
         }
@@ -75,7 +75,7 @@ impl MachineWorld {
         }
     }
 
-    fn tell(&mut self, input: &str) -> String {
+    fn feed(&mut self, input: &str) -> String {
         let input = input.trim_end().to_owned();
         let output = self.player.play(&input);
         self.inputs.push(input);

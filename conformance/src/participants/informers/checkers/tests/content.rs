@@ -30,7 +30,7 @@ fn read(story: &mut TraceBuilder, digest: Option<u64>) {
 
 #[test]
 fn another_content_is_found_and_the_same_is_not() {
-    let tell = |own, others| {
+    let build = |own, others| {
         move |story: &mut TraceBuilder| {
             told_well(story);
             read(story, own);
@@ -38,11 +38,11 @@ fn another_content_is_found_and_the_same_is_not() {
         }
     };
     let other: &[(&str, &str)] = &[("contents", "informer 0 hands out one/pod-0=a@2")];
-    check(tell(Some(1), Some(1)), &[]);
-    check(tell(None, None), &[]);
-    check(tell(Some(1), Some(2)), other);
-    check(tell(None, Some(2)), other);
-    check(tell(Some(1), None), other);
+    check(build(Some(1), Some(1)), &[]);
+    check(build(None, None), &[]);
+    check(build(Some(1), Some(2)), other);
+    check(build(None, Some(2)), other);
+    check(build(Some(1), None), other);
 }
 
 #[test]
@@ -97,17 +97,17 @@ fn refusing(story: &mut TraceBuilder, revision: u64, members: &[(&str, u64)]) {
 
 #[test]
 fn spoiled_objects_count_as_undecodable_while_they_exist() {
-    let tell = |revision, members: &'static [(&str, u64)]| {
+    let build = |revision, members: &'static [(&str, u64)]| {
         move |story: &mut TraceBuilder| refusing(story, revision, members)
     };
     let wrong: &[(&str, &str)] = &[("undecodable", "informer 1 does not tell what")];
-    check(tell(8, &[]), &[]);
-    check(tell(9, &[("node-0", 9)]), &[]);
-    check(tell(10, &[]), &[]);
-    check(tell(8, &[("node-0", 9)]), wrong);
-    check(tell(9, &[]), wrong);
-    check(tell(9, &[("node-0", 8)]), wrong);
-    check(tell(10, &[("node-0", 9)]), wrong);
+    check(build(8, &[]), &[]);
+    check(build(9, &[("node-0", 9)]), &[]);
+    check(build(10, &[]), &[]);
+    check(build(8, &[("node-0", 9)]), wrong);
+    check(build(9, &[]), wrong);
+    check(build(9, &[("node-0", 8)]), wrong);
+    check(build(10, &[("node-0", 9)]), wrong);
 }
 
 #[test]
@@ -187,7 +187,7 @@ fn an_update_that_is_no_resync_has_a_change_to_report() {
 
 #[test]
 fn a_live_update_was_brought_by_a_watch_and_one_of_a_relist_by_a_list() {
-    let tell = |cause, is_framed: bool| {
+    let build = |cause, is_framed: bool| {
         move |story: &mut TraceBuilder| {
             let watch = told_initially(story);
             if cause == NotifiedCause::Relist && !is_framed {
@@ -201,7 +201,7 @@ fn a_live_update_was_brought_by_a_watch_and_one_of_a_relist_by_a_list() {
     };
     let findings = |cause, is_framed| {
         let mut story = TraceBuilder::new();
-        tell(cause, is_framed)(&mut story);
+        build(cause, is_framed)(&mut story);
         super::super::causes::check(&story.trace).len()
     };
     assert_eq!(findings(NotifiedCause::Live, true), 0);

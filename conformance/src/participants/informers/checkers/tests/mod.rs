@@ -271,23 +271,23 @@ fn is_of_requests(checker: &str) -> bool {
 }
 
 /// Compares the findings in the story of `tell`, which begins with the log, by checker and beginning of the text.
-fn check(tell: impl FnOnce(&mut TraceBuilder), want: &[(&str, &str)]) {
-    check_ending(tell, &[member(A, "a", 5)], want);
+fn check(build: impl FnOnce(&mut TraceBuilder), want: &[(&str, &str)]) {
+    check_ending(build, &[member(A, "a", 5)], want);
 }
 
-fn check_ending(tell: impl FnOnce(&mut TraceBuilder), members: &[Member], want: &[(&str, &str)]) {
-    check_by(|checker| !is_of_requests(checker), tell, members, want);
+fn check_ending(build: impl FnOnce(&mut TraceBuilder), members: &[Member], want: &[(&str, &str)]) {
+    check_by(|checker| !is_of_requests(checker), build, members, want);
 }
 
 /// Does the same with a selection of checkers.
 pub(crate) fn check_by(
     is_wanted: impl Fn(&str) -> bool,
-    tell: impl FnOnce(&mut TraceBuilder),
+    build: impl FnOnce(&mut TraceBuilder),
     members: &[Member],
     want: &[(&str, &str)],
 ) {
     let mut builder = TraceBuilder::new();
-    tell(&mut builder);
+    build(&mut builder);
     let trace = builder.finish(members);
     let model = Model::of(&trace);
     let mut found = Vec::new();
@@ -505,8 +505,8 @@ fn an_object_found_gone_may_come_back_in_the_same_list() {
             builder.added(A, state("a", 5));
         }
     };
-    let check_gaps = |tell: &dyn Fn(&mut TraceBuilder), want: &[(&str, &str)]| {
-        check_by(|checker| checker == "silent_gaps", tell, &[], want);
+    let check_gaps = |build: &dyn Fn(&mut TraceBuilder), want: &[(&str, &str)]| {
+        check_by(|checker| checker == "silent_gaps", build, &[], want);
     };
     check_gaps(&returns(5), &[]);
     check_gaps(&returns(3), &[("silent_gaps", "revision 3 was left out")]);

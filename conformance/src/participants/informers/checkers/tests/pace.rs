@@ -50,8 +50,8 @@ fn a_short_wait_is_found_unless_the_client_was_asleep() {
             }
         }
     };
-    let check_waits = |tell: &dyn Fn(&mut TraceBuilder), want: &[(&str, &str)]| {
-        check_by(|checker| checker == "backoff", tell, &[], want);
+    let check_waits = |build: &dyn Fn(&mut TraceBuilder), want: &[(&str, &str)]| {
+        check_by(|checker| checker == "backoff", build, &[], want);
     };
     check_waits(&second_wait(true), &[]);
     check_waits(

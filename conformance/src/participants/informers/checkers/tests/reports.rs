@@ -86,10 +86,10 @@ fn true_counts() -> Counts {
     }
 }
 
-fn check(tell: impl FnOnce(&mut TraceBuilder), want: &[&str]) {
+fn check(build: impl FnOnce(&mut TraceBuilder), want: &[&str]) {
     let want: Vec<_> = want.iter().map(|text| ("reports", *text)).collect();
     let members = [member(A, "a", 5)];
-    check_by(|checker| checker == "reports", tell, &members, &want);
+    check_by(|checker| checker == "reports", build, &members, &want);
 }
 
 #[test]

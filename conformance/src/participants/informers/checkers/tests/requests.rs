@@ -6,8 +6,8 @@ use super::{super::herds, A, B, Member, TraceBuilder, check_by, member, state, t
 use crate::trace::{Ending, NotifiedChange, Observation, RequestKind, Trace};
 
 /// Compares the findings of all checkers.
-fn check(tell: impl FnOnce(&mut TraceBuilder), want: &[(&str, &str)]) {
-    check_by(|_| true, tell, &[member(A, "a", 5)], want);
+fn check(build: impl FnOnce(&mut TraceBuilder), want: &[(&str, &str)]) {
+    check_by(|_| true, build, &[member(A, "a", 5)], want);
 }
 
 // === impl TraceBuilder ===
@@ -224,7 +224,7 @@ fn a_look_at_the_version_is_no_state() {
 
 #[test]
 fn a_list_is_there_when_all_of_its_pages_are_whichever_is_first() {
-    let tell = |builder: &mut TraceBuilder, end_first: fn(&mut TraceBuilder, usize)| {
+    let build = |builder: &mut TraceBuilder, end_first: fn(&mut TraceBuilder, usize)| {
         builder.told_well_and_ended();
         builder.refused(6, 410);
         builder.wait(2_000);
@@ -235,12 +235,12 @@ fn a_list_is_there_when_all_of_its_pages_are_whichever_is_first() {
     };
     let bring: fn(&mut TraceBuilder, usize) =
         |builder, first| builder.paged(first, true, vec![member(A, "a", 5)]);
-    check(|builder| tell(builder, bring), &[]);
+    check(|builder| build(builder, bring), &[]);
     let too_early = [("rewatches", "although that has expired")];
-    check(|builder| tell(builder, |_, _| ()), &too_early);
+    check(|builder| build(builder, |_, _| ()), &too_early);
     let break_off: fn(&mut TraceBuilder, usize) =
         |builder, first| builder.end(first, Ending::Broken);
-    check(|builder| tell(builder, break_off), &too_early);
+    check(|builder| build(builder, break_off), &too_early);
 }
 
 #[test]

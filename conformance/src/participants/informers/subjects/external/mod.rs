@@ -209,15 +209,15 @@ impl ProcessMessages {
             Message::Cache { objects } => return self.answered(objects),
             Message::Added { object, is_initial } => {
                 let Member { key, state: new } = object.into_member()?;
-                self.tell(&key, &NotifiedChange::Added { new, is_initial });
+                self.record(&key, &NotifiedChange::Added { new, is_initial });
             }
             Message::Updated { old, new } => {
                 let old = old.into_member()?.state;
                 let Member { key, state: new } = new.into_member()?;
                 if self.state().introduction.replaces_by_update && old.uid != new.uid {
-                    self.tell_replaced(&key, old, new);
+                    self.record_replacement(&key, old, new);
                 } else {
-                    self.tell(&key, &NotifiedChange::Updated { old, new });
+                    self.record(&key, &NotifiedChange::Updated { old, new });
                 }
             }
             Message::Deleted {
@@ -226,7 +226,7 @@ impl ProcessMessages {
             } => {
                 let Member { key, state } = object.into_member()?;
                 let last = Some(state);
-                self.tell(&key, &NotifiedChange::Deleted { last, is_tombstone });
+                self.record(&key, &NotifiedChange::Deleted { last, is_tombstone });
             }
         }
         Ok(())
@@ -267,26 +267,26 @@ impl ProcessMessages {
     }
 
     /// Notifies all handlers. The process does not report its cache at that moment, which is assumed to agree.
-    fn tell(&self, key: &Key, change: &NotifiedChange) {
+    fn record(&self, key: &Key, change: &NotifiedChange) {
         let cached = match change {
             NotifiedChange::Added { new, .. } | NotifiedChange::Updated { new, .. } => Some(new),
             NotifiedChange::Deleted { .. } => None,
         };
-        self.tell_with(key, change, cached);
+        self.record_with(key, change, cached);
     }
 
     /// Notifies all handlers that `new` has taken the place of `old`, which the cache shows already.
-    fn tell_replaced(&self, key: &Key, old: State, new: State) {
+    fn record_replacement(&self, key: &Key, old: State, new: State) {
         let gone = NotifiedChange::Deleted {
             last: Some(old),
             is_tombstone: true,
         };
-        self.tell_with(key, &gone, Some(&new));
+        self.record_with(key, &gone, Some(&new));
         let is_initial = false;
-        self.tell(key, &NotifiedChange::Added { new, is_initial });
+        self.record(key, &NotifiedChange::Added { new, is_initial });
     }
 
-    fn tell_with(&self, key: &Key, change: &NotifiedChange, cached: Option<&State>) {
+    fn record_with(&self, key: &Key, change: &NotifiedChange, cached: Option<&State>) {
         for handler in &self.state().handlers {
             self.recorder
                 .record(Observation::Notified(HandlerNotification {

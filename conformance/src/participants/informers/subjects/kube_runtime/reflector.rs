@@ -89,12 +89,12 @@ pub(super) fn subject<K: MirroredObject>(
     let events = watcher::watcher(api.clone(), config(parts.plan))
         .default_backoff()
         .reflect(writer);
-    subject.run(tell(events, store, handlers, dynamic_type));
+    subject.run(forward(events, store, handlers, dynamic_type));
     Box::new(subject)
 }
 
 /// Notifies handlers of a stream's objects: of those of a list when it is complete, since the store shows them then.
-async fn tell<K: MirroredObject>(
+async fn forward<K: MirroredObject>(
     events: impl Stream<Item = watcher::Result<Event<K>>> + Send,
     store: Store<K>,
     handlers: Handlers,

@@ -47,12 +47,12 @@ where
         let mut events = std::pin::pin!(events);
         while events.next().await.is_some() {}
     });
-    subject.run(tell(subscriber, handlers));
+    subject.run(forward(subscriber, handlers));
     Box::new(subject)
 }
 
 /// Notifies handlers of the subscriber's objects, which are not marked as parts of a list.
-async fn tell<K>(mut subscriber: ReflectHandle<K>, handlers: Handlers)
+async fn forward<K>(mut subscriber: ReflectHandle<K>, handlers: Handlers)
 where
     K: MirroredObject + kube::Resource<DynamicType: Default>,
 {

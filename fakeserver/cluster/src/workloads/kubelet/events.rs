@@ -34,7 +34,7 @@ const IMAGES_MAX: usize = 100;
 
 impl Kubelet {
     /// Records what happened to containers.
-    pub(super) fn tell(
+    pub(super) fn record_container_events(
         &mut self,
         cluster: &mut Cluster<'_, '_>,
         key: &ObjectKey,
@@ -43,36 +43,41 @@ impl Kubelet {
     ) {
         for it in events {
             log(&self.containers, cluster.now(), key, pod, it);
-            self.tell_events(cluster, pod, it);
+            self.record_container_event(cluster, pod, it);
         }
     }
 
-    fn tell_events(&mut self, cluster: &mut Cluster<'_, '_>, pod: &Value, it: &ContainerEvent) {
+    fn record_container_event(
+        &mut self,
+        cluster: &mut Cluster<'_, '_>,
+        pod: &Value,
+        it: &ContainerEvent,
+    ) {
         let path = field_path(it.role, &it.container);
-        let mut tell = |event: EventText<'_>| {
+        let mut record = |event: EventText<'_>| {
             cluster.correlated_event(&mut self.events, &POD, pod, &event.at(&path));
         };
         let normal = |reason, message| EventText::normal(reason, message);
         match &it.what {
             ContainerEventKind::Pulling(image) => {
-                tell(normal("Pulling", &format!("Pulling image \"{image}\"")));
+                record(normal("Pulling", &format!("Pulling image \"{image}\"")));
             }
             ContainerEventKind::Pulled(image, time) => {
                 let (time, bytes) = (go_duration(*time), size(image));
                 let message = format!(
                     "Successfully pulled image \"{image}\" in {time} ({time} including waiting). Image size: {bytes} bytes."
                 );
-                tell(normal("Pulled", &message));
+                record(normal("Pulled", &message));
             }
             ContainerEventKind::Present(image) => {
                 let message = format!(
                     "Container image \"{image}\" already present on machine and can be accessed by the pod"
                 );
-                tell(normal("Pulled", &message));
+                record(normal("Pulled", &message));
             }
             ContainerEventKind::Started => {
-                tell(normal("Created", "Container created"));
-                tell(normal("Started", "Container started"));
+                record(normal("Created", "Container created"));
+                record(normal("Started", "Container started"));
             }
             ContainerEventKind::Uses(_)
             | ContainerEventKind::Logged(_)
@@ -80,38 +85,38 @@ impl Kubelet {
             ContainerEventKind::BackedOff(pod) => {
                 let name = &it.container;
                 let message = format!("Back-off restarting failed container {name} in pod {pod}");
-                tell(EventText::warning("BackOff", &message));
+                record(EventText::warning("BackOff", &message));
             }
             ContainerEventKind::NotPulled(why) => {
-                tell(EventText::warning("Failed", why));
-                tell(EventText::warning("Failed", "Error: ErrImagePull"));
+                record(EventText::warning("Failed", why));
+                record(EventText::warning("Failed", "Error: ErrImagePull"));
             }
             ContainerEventKind::NeverPulled(why) => {
-                tell(EventText::warning("ErrImageNeverPull", why));
-                tell(EventText::warning("Failed", "Error: ErrImageNeverPull"));
+                record(EventText::warning("ErrImageNeverPull", why));
+                record(EventText::warning("Failed", "Error: ErrImageNeverPull"));
             }
             ContainerEventKind::PullBackedOff(why) => {
-                tell(normal("BackOff", why));
-                tell(EventText::warning("Failed", "Error: ImagePullBackOff"));
+                record(normal("BackOff", why));
+                record(EventText::warning("Failed", "Error: ImagePullBackOff"));
             }
             ContainerEventKind::Unhealthy(kind) => {
                 let message = format!("{} probe failed: a stage says so", kind.name());
-                tell(EventText::warning("Unhealthy", &message));
+                record(EventText::warning("Unhealthy", &message));
             }
             ContainerEventKind::Killed(kind) => {
                 let (name, probe) = (&it.container, kind.name().to_lowercase());
                 let message = format!("Container {name} failed {probe} probe, will be restarted");
-                tell(normal("Killing", &message));
+                record(normal("Killing", &message));
             }
             ContainerEventKind::Resized => {
                 let message = format!("Container {} resize requires restart", it.container);
-                tell(normal("Killing", &message));
+                record(normal("Killing", &message));
             }
         }
     }
 
     /// Records that the running containers of a pod are being stopped.
-    pub(super) fn tell_of_stop(&mut self, cluster: &mut Cluster<'_, '_>, pod: &Value) {
+    pub(super) fn record_stop(&mut self, cluster: &mut Cluster<'_, '_>, pod: &Value) {
         let containers = pod["spec"]["containers"].as_array();
         for container in containers.into_iter().flatten() {
             let name = text(&container["name"]);
@@ -123,10 +128,10 @@ impl Kubelet {
     }
 
     /// Records that a pod has run for as long as it may.
-    pub(super) fn tell_of_deadline(&mut self, cluster: &mut Cluster<'_, '_>, pod: &Value) {
+    pub(super) fn record_deadline(&mut self, cluster: &mut Cluster<'_, '_>, pod: &Value) {
         let event = EventText::normal("DeadlineExceeded", super::status::PAST_DEADLINE);
         cluster.correlated_event(&mut self.events, &POD, pod, &event);
-        self.tell_of_stop(cluster, pod);
+        self.record_stop(cluster, pod);
     }
 
     /// Notes the obstacle of a pod that needs something missing or invalid, and records an event for a new obstacle.
@@ -149,19 +154,19 @@ impl Kubelet {
         if self.blocked.get(key) == Some(&lack) {
             return;
         }
-        let mut tell = |reason: &str, message: &str, path: &str| {
+        let mut record = |reason: &str, message: &str, path: &str| {
             let event = EventText::warning(reason, message).at(path);
             cluster.correlated_event(&mut self.events, &POD, pod, &event);
         };
         match (unmounted, life.lacks()) {
-            (Some(StartObstacle::Missing(why)), _) => tell("FailedMount", why, ""),
+            (Some(StartObstacle::Missing(why)), _) => record("FailedMount", why, ""),
             (None, Some(lacking)) => {
                 let path = field_path(lacking.role, lacking.container);
                 if lacking.is_invalid_image() {
-                    tell("InspectFailed", lacking.message, &path);
-                    tell("Failed", &format!("Error: {}", lacking.reason), &path);
+                    record("InspectFailed", lacking.message, &path);
+                    record("Failed", &format!("Error: {}", lacking.reason), &path);
                 } else {
-                    tell("Failed", &format!("Error: {}", lacking.message), &path);
+                    record("Failed", &format!("Error: {}", lacking.message), &path);
                 }
             }
             _ => {}
