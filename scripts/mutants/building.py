@@ -34,7 +34,7 @@ class Builder:
 
     def cargo(self, *words):
         configuration = [f"--config=profile.dev.package.{package}.opt-level=1" for package in OPTIMIZED]
-        environment = dict(os.environ, CARGO_INCREMENTAL="0", CARGO_PROFILE_DEV_DEBUG="0")
+        environment = dict(os.environ, CARGO_INCREMENTAL="0")
         # Lints have nothing to say here.
         environment.pop("RUSTC_WORKSPACE_WRAPPER", None)
         command = ["cargo", *words, "--locked", "--message-format=json", *configuration]
