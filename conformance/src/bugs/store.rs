@@ -98,7 +98,7 @@ pub struct BuggyStore<K, S> {
     /// True if the held change is of an object that existed before it.
     is_held_update: bool,
     /// The last state of each key.
-    held: BTreeMap<ObjectKey, Object<K>>,
+    objects: BTreeMap<ObjectKey, Object<K>>,
     /// The version of the last whole state; `None` before the first.
     version: Option<ResourceVersion>,
     /// The key that was deleted last, if nothing came since.
@@ -123,7 +123,7 @@ where
             kind,
             held: None,
             is_held_update: false,
-            held: BTreeMap::new(),
+            objects: BTreeMap::new(),
             version: None,
             deleted: None,
         }
@@ -189,8 +189,8 @@ where
         let version = replacement.resource_version.clone();
         let last_version = self.version.replace(version.clone());
         let objects = replacement.objects.iter();
-        let held = objects.map(|object| (object.key().clone(), object.clone()));
-        self.held = held.collect();
+        let objects = objects.map(|object| (object.key().clone(), object.clone()));
+        self.objects = objects.collect();
         match (kind, last_version) {
             (StoreBug::RelistDeletesNothing, Some(_)) => {
                 self.write_all(replacement.objects.into_iter().map(Delta::Upserted))
@@ -244,8 +244,8 @@ where
     /// Remembers the state that a change leads to; returns the one before it.
     fn note(&mut self, delta: &Delta<K>) -> Option<Object<K>> {
         match delta {
-            Delta::Upserted(object) => self.held.insert(object.key().clone(), object.clone()),
-            delta => self.held.remove(delta.key()?),
+            Delta::Upserted(object) => self.objects.insert(object.key().clone(), object.clone()),
+            delta => self.objects.remove(delta.key()?),
         }
     }
 }
