@@ -34,10 +34,12 @@ fn owns(object: &Value, manager: &str) -> Value {
 async fn the_manager_is_named_or_is_the_user_agent() {
     let api = Api::new();
     let agent = ("user-agent", "kubectl/v1.36.2 (linux/amd64)");
+    let long_agent = format!("{}/v1", "a".repeat(200));
     for (query, headers, manager) in [
         ("?fieldManager=me", vec![agent], "me"),
         ("", vec![agent], "kubectl"),
         ("", vec![], "unknown"),
+        ("", vec![("user-agent", &*long_agent)], &"a".repeat(128)),
     ] {
         let object = json!({"metadata": {"generateName": "x-"}});
         let path = format!("{CONFIG_MAPS}{query}");

@@ -21,14 +21,28 @@ pub fn quote(text: &str) -> String {
             control if control.is_ascii_control() => {
                 write!(quoted, "\\x{:02x}", u32::from(control)).expect("a string takes all");
             }
-            control if control.is_control() => {
-                write!(quoted, "\\u{:04x}", u32::from(control)).expect("a string takes all");
+            other if is_print(other) => quoted.push(other),
+            other if u32::from(other) <= 0xffff => {
+                write!(quoted, "\\u{:04x}", u32::from(other)).expect("a string takes all");
             }
-            letter => quoted.push(letter),
+            other => {
+                write!(quoted, "\\U{:08x}", u32::from(other)).expect("a string takes all");
+            }
         }
     }
     quoted.push('"');
     quoted
+}
+
+/// Returns whether Go's `unicode.IsPrint` counts a character as printable: a letter, mark, number, punctuation, symbol, or
+/// the ASCII space.
+pub fn is_print(letter: char) -> bool {
+    if letter.is_ascii() {
+        return !letter.is_ascii_control();
+    }
+    // Behind a letter, since only a leading combining mark is escaped.
+    let text = ['a', letter].iter().collect::<String>();
+    !text.escape_debug().to_string().contains("\\u{")
 }
 
 /// Returns a number as the verb `%v` prints a float: with an exponent if it is small or great.
@@ -130,6 +144,17 @@ mod tests {
     fn texts_are_compact_outside_of_strings() {
         let spaced = "{ \"a b\" : [ 1 , \"\\\" <\" ] }\n";
         assert_eq!(compact(spaced), "{\"a b\":[1,\"\\\" \\u003c\"]}");
+    }
+
+    #[test]
+    fn characters_without_a_glyph_are_escaped() {
+        let printable = "aé\u{301}漢🪁~";
+        assert!(printable.chars().all(is_print));
+        assert_eq!(quote(printable), format!("\"{printable}\""));
+        assert_eq!(
+            quote("\u{a0}\u{200b}\u{ad}\u{e000}\u{e0001}\u{7f}"),
+            r#""\u00a0\u200b\u00ad\ue000\U000e0001\x7f""#
+        );
     }
 
     #[test]

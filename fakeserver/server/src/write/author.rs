@@ -4,6 +4,7 @@ use fakeserver_kinds::rbac::policy::Access;
 use fakeserver_value::{
     audit_annotations::AuditAnnotations,
     edit::{remove, set_or_remove},
+    go_text::is_print,
     managed_fields::{self, Manager, described},
     resource::GroupVersionKind,
     user::UserInfo,
@@ -27,11 +28,13 @@ pub struct Author<'a> {
     pub audit: &'a AuditAnnotations,
 }
 
-/// Returns the manager of the fields that a request writes. `client` is the user agent up to the first `/`.
+/// Returns the manager of the fields that a request writes. `client` is the user agent up to the first `/`: its beginning
+/// is the name, if it is longer than a name may be.
 pub fn manager<'a>(options: &'a WriteOptions, client: &'a str) -> &'a str {
     let is_name = |name: &&str| {
-        !name.is_empty() && name.len() <= MANAGER_MAX_BYTES && !name.chars().any(char::is_control)
+        !name.is_empty() && name.len() <= MANAGER_MAX_BYTES && name.chars().all(is_print)
     };
+    let client = &client[..client.floor_char_boundary(MANAGER_MAX_BYTES)];
     [options.field_manager.as_str(), client]
         .into_iter()
         .find(is_name)
