@@ -123,6 +123,12 @@ async fn findings_show_values_as_go_prints_them_and_empty_lists_as_they_were_sen
     let map = json!({"metadata": {"name": "m"}});
     let why = api.post(&query, &map).await.refused(422);
     assert!(why.contains(r#"Invalid value: "a\x00b": "#), "{why}");
+    let query = format!("{CONFIG_MAPS}?fieldManager=%C3%A4%C2%A0b");
+    let why = api.post(&query, &map).await.refused(422);
+    assert!(
+        why.contains(r#""ä\u00a0b": invalid character U+00A0 (at position 2)"#),
+        "{why}"
+    );
 
     let mut volume = json!({"metadata": {"name": "v"}, "spec": {
         "capacity": {}, "accessModes": ["ReadWriteOnce"], "hostPath": {"path": "/a"},

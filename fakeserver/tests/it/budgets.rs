@@ -5,7 +5,7 @@ use std::time::Duration;
 use fakeserver::{Controllers, Workloads};
 use serde_json::{Value, json};
 
-use crate::support::{Answer, Api, DEPLOYMENTS, PODS, deployment};
+use crate::support::{Answer, Api, DEPLOYMENTS, PODS, deployment, pod};
 
 const SETS: &str = "/apis/apps/v1/namespaces/default/replicasets";
 const JOBS: &str = "/apis/batch/v1/namespaces/default/jobs";
@@ -79,6 +79,17 @@ async fn a_budget_lets_as_many_pods_go_as_are_there_beyond_it() {
     let pods = pod_names(&api).await;
     assert_eq!(pods.len(), 3);
     evict(&api, &pods[1]).await.created();
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_eviction_takes_the_options_of_its_deletion_from_its_body_only() {
+    let api = api();
+    api.post(PODS, &pod("p", "n")).await.created();
+    let path = format!("{PODS}/p/eviction?uid=other&gracePeriodSeconds=1");
+    let eviction = json!({"metadata": {"name": "p"}});
+    api.post(&path, &eviction).await.created();
+    let metadata = &api.get(&format!("{PODS}/p")).await.ok()["metadata"];
+    assert_eq!(metadata["deletionGracePeriodSeconds"], 30);
 }
 
 #[tokio::test(start_paused = true)]

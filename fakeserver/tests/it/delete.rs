@@ -130,6 +130,95 @@ async fn preconditions_hold_a_delete_back() {
 }
 
 #[tokio::test]
+async fn parameters_name_preconditions_too() {
+    let api = Api::new();
+    let path = format!("{CONFIG_MAPS}/a");
+    let object = api.config_map("a").await;
+    let (uid, version) = (
+        object["metadata"]["uid"].as_str().unwrap(),
+        version(&object),
+    );
+    for query in ["uid=x", "resourceVersion=1"] {
+        api.delete(&format!("{path}?{query}")).await.refused(409);
+    }
+    // A body has them all, or there are none.
+    let query = format!("{path}?resourceVersion=1");
+    api.delete_with(&query, &json!({"dryRun": ["All"]}))
+        .await
+        .ok();
+    let right = format!("{path}?uid={uid}&resourceVersion={version}");
+    api.delete(&right).await.ok();
+}
+
+#[tokio::test]
+async fn namespaces_and_definitions_check_preconditions_in_their_own_words() {
+    let api = Api::new();
+    let path = "/api/v1/namespaces/default";
+    let namespace = api.get(path).await.ok();
+    let uid = namespace["metadata"]["uid"].as_str().unwrap();
+    assert_eq!(
+        api.delete_with(path, &json!({"preconditions": {"uid": "x"}}))
+            .await
+            .refused(409),
+        format!(
+            "Operation cannot be fulfilled on namespaces \"default\": Precondition failed: UID in precondition: x, UID \
+             in object meta: {uid}"
+        )
+    );
+    let definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+    let definition = json!({
+        "metadata": {"name": "kites.sky.example"},
+        "spec": {
+            "group": "sky.example",
+            "scope": "Namespaced",
+            "names": {"plural": "kites", "kind": "Kite"},
+            "versions": [{
+                "name": "v1", "served": true, "storage": true,
+                "schema": {"openAPIV3Schema": {"type": "object"}},
+            }],
+        },
+    });
+    let created = api.post(definitions, &definition).await.created();
+    let path = format!("{definitions}/kites.sky.example");
+    let stored = api.get(&path).await.ok();
+    assert_eq!(created["metadata"]["uid"], stored["metadata"]["uid"]);
+    assert_eq!(
+        api.delete(&format!("{path}?resourceVersion=1"))
+            .await
+            .refused(409),
+        format!(
+            "Operation cannot be fulfilled on customresourcedefinitions.apiextensions.k8s.io \"kites.sky.example\": \
+             Precondition failed: ResourceVersion in precondition: 1, ResourceVersion in object meta: {}",
+            version(&stored)
+        )
+    );
+}
+
+#[tokio::test]
+async fn a_cascading_deletion_takes_the_finalizer_of_orphans_from_a_namespace() {
+    let api = Api::new();
+    let namespaces = "/api/v1/namespaces";
+    for (name, options) in [
+        ("a", json!({})),
+        ("b", json!({"orphanDependents": false})),
+        ("c", json!({"propagationPolicy": "Background"})),
+    ] {
+        let finalizers = ["example.com/f", "orphan"];
+        let object = json!({"metadata": {"name": name, "finalizers": finalizers}});
+        api.post(namespaces, &object).await.created();
+        let path = format!("{namespaces}/{name}");
+        api.delete_with(&path, &options).await;
+        let left = &api.get(&path).await.ok()["metadata"]["finalizers"];
+        let kept = if name == "b" {
+            &finalizers[..1]
+        } else {
+            &finalizers
+        };
+        assert_eq!(*left, json!(kept), "{name}");
+    }
+}
+
+#[tokio::test]
 async fn propagation_policies_leave_their_finalizers() {
     let api = Api::new();
     let path = format!("{CONFIG_MAPS}/a");
@@ -266,4 +355,50 @@ async fn selected_objects_of_a_collection_are_deleted() {
     for path in ["/api/v1/configmaps", "/api/v1/namespaces"] {
         api.delete(path).await.refused(405);
     }
+}
+
+#[tokio::test]
+async fn preconditions_hold_for_each_object_of_a_collection() {
+    let api = Api::new();
+    let objects = [
+        api.config_map("a").await,
+        api.config_map("b").await,
+        api.config_map("c").await,
+    ];
+    let uid = |place: usize| objects[place]["metadata"]["uid"].as_str().unwrap();
+    let left = async || {
+        let list = api.get(CONFIG_MAPS).await.ok();
+        let items = list["items"].as_array().unwrap().iter();
+        let names = items.map(|item| item["metadata"]["name"].as_str().unwrap().to_owned());
+        names.collect::<Vec<_>>().join(" ")
+    };
+    let of_b = json!({"preconditions": {"uid": uid(1)}});
+    assert_eq!(
+        api.delete_with(CONFIG_MAPS, &of_b).await.refused(409),
+        format!(
+            "Operation cannot be fulfilled on ConfigMap \"a\": the UID in the precondition ({}) does not match the UID \
+             in record ({}). The object might have been deleted and then recreated",
+            uid(1),
+            uid(0)
+        )
+    );
+    assert_eq!(left().await, "a b c");
+    // Those before the first that fails are gone.
+    let of_a = json!({"preconditions": {"resourceVersion": version(&objects[0]).to_string()}});
+    api.delete_with(CONFIG_MAPS, &of_a).await.refused(409);
+    assert_eq!(left().await, "b c");
+    // The version of the list is a precondition, too, without a body.
+    let revision = api.server.revision();
+    api.delete(&format!("{CONFIG_MAPS}?resourceVersion={revision}"))
+        .await
+        .refused(409);
+    assert_eq!(left().await, "b c");
+    let one = format!("{CONFIG_MAPS}?fieldSelector=metadata.name%3Db");
+    api.delete_with(&one, &of_b).await.ok();
+    assert_eq!(left().await, "c");
+    // Options of the list are checked before those of the deletion.
+    let path = format!("{CONFIG_MAPS}?resourceVersionMatch=Exact");
+    let sideways = json!({"propagationPolicy": "Sideways"});
+    let message = api.delete_with(&path, &sideways).await.refused(422);
+    assert!(message.starts_with("ListOptions.meta.k8s.io"), "{message}");
 }

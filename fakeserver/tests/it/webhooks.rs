@@ -668,6 +668,59 @@ async fn each_object_of_a_collection_is_reviewed() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_review_of_a_deletion_has_the_options_that_the_registry_has_completed() {
+    let (api, recorder) = seen().await;
+    api.config_map("a").await;
+    api.post(PODS, &pod("p", "n")).await.created();
+    let space = json!({"metadata": {"name": "space"}});
+    let space = api.post("/api/v1/namespaces", &space).await.created();
+    recorder.take();
+    let map = &format!("{CONFIG_MAPS}/a");
+    let (pod, space_path) = (&format!("{PODS}/p"), "/api/v1/namespaces/space");
+    for (path, sent, seen) in [
+        (
+            map.as_str(),
+            json!({"orphanDependents": true}),
+            json!({"orphanDependents": true}),
+        ),
+        (
+            map,
+            json!({"gracePeriodSeconds": -7}),
+            json!({"gracePeriodSeconds": 1}),
+        ),
+        (
+            CONFIG_MAPS,
+            json!({"gracePeriodSeconds": -7}),
+            json!({"gracePeriodSeconds": -7}),
+        ),
+        (pod, json!({}), json!({"gracePeriodSeconds": 30})),
+        (
+            pod,
+            json!({"gracePeriodSeconds": 4}),
+            json!({"gracePeriodSeconds": 4}),
+        ),
+        (
+            space_path,
+            json!({"propagationPolicy": "Orphan"}),
+            json!({
+                "propagationPolicy": "Orphan",
+                "preconditions": {"uid": space["metadata"]["uid"]},
+            }),
+        ),
+    ] {
+        let mut sent = sent;
+        sent["dryRun"] = json!(["All"]);
+        let mut expected = seen;
+        expected["dryRun"] = json!(["All"]);
+        expected["kind"] = json!("DeleteOptions");
+        expected["apiVersion"] = json!("meta.k8s.io/v1");
+        api.delete_with(path, &sent).await;
+        let reviews = recorder.take();
+        assert_eq!(reviews[0]["options"], expected, "{path}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_webhook_does_not_move_an_object_to_another_namespace() {
     let moved = json!([{"op": "add", "path": "/metadata/namespace", "value": "kube-system"}]);
     let (api, _) = serving("/move", move |_| patched(&moved));

@@ -4,6 +4,7 @@
 //! its finalizers are removed, or the pod is deleted without grace.
 
 use axum::response::Response;
+use fakeserver_kinds::Removal;
 use fakeserver_value::status::{NamedObject, Status, Success};
 use http::StatusCode;
 
@@ -20,7 +21,8 @@ use crate::{
     },
     store::StoredObject,
     write::{
-        Attempt, AttemptError, Author, DeleteOptions, Draft, ExistingObject, Outcome, Target, run,
+        Attempt, AttemptError, Author, DeleteOptions, Draft, ExistingObject, Outcome,
+        Preconditions, Target, deletion::options_for_admission, run,
     },
 };
 
@@ -40,7 +42,7 @@ pub(super) async fn delete(
         other => other,
     };
     let mut response = deleted(request, &encoding, &outcome, uid);
-    if options.is_cascading && !matches!(outcome, Outcome::Deleted(_)) {
+    if options.orphan_dependents == Some(false) && !matches!(outcome, Outcome::Deleted(_)) {
         *response.status_mut() = StatusCode::ACCEPTED;
     }
     add_warnings(&mut response, &warnings);
@@ -56,6 +58,14 @@ pub(super) fn delete_named(
 ) -> Result<(String, Outcome), AttemptError> {
     // In the attempt: preconditions and the deletion must see the same version.
     let existing = attempt.existing(target)?;
+    check_preconditions(target, options, &existing.stored)?;
+    let now = attempt.now();
+    attempt.set_options(&options_for_admission(
+        target.rules(),
+        options,
+        &existing.stored,
+        now,
+    ));
     let uid = existing.stored.uid().to_owned();
     Ok((
         uid,
@@ -63,7 +73,7 @@ pub(super) fn delete_named(
     ))
 }
 
-/// Deletes `existing`, or marks it as deleted.
+/// Deletes `existing`, which meets the preconditions, or marks it as deleted.
 pub(super) fn delete_existing(
     target: &Target,
     author: Author<'_>,
@@ -71,7 +81,6 @@ pub(super) fn delete_existing(
     options: &DeleteOptions,
     existing: ExistingObject,
 ) -> Result<Outcome, AttemptError> {
-    check_preconditions(target, options, &existing.stored)?;
     let draft = Draft::delete(target, author, existing, options.into());
     run(attempt, draft)
 }
@@ -98,12 +107,19 @@ pub(super) fn check_preconditions(
     options: &DeleteOptions,
     existing: &StoredObject,
 ) -> Result<(), Status> {
+    let preconditions = &options.preconditions;
+    // Their registries check before the general one does, in their own words.
+    if matches!(
+        target.rules().habits.removal,
+        Removal::AfterContent | Removal::AfterInstances
+    ) {
+        return check_as_storage(target, preconditions, existing);
+    }
     let named = NamedObject {
         resource: &target.resource.kind,
         group: &target.resource.group,
         name: existing.name(),
     };
-    let preconditions = &options.preconditions;
     if let Some(uid) = &preconditions.uid
         && uid != existing.uid()
     {
@@ -127,6 +143,34 @@ pub(super) fn check_preconditions(
                 existing.revision()
             ),
         ));
+    }
+    Ok(())
+}
+
+/// Does the same for a namespace or a definition, in the words of their registries.
+fn check_as_storage(
+    target: &Target,
+    preconditions: &Preconditions,
+    existing: &StoredObject,
+) -> Result<(), Status> {
+    let revision = existing.revision().to_string();
+    let checks = [
+        ("UID", &preconditions.uid, existing.uid()),
+        (
+            "ResourceVersion",
+            &preconditions.resource_version,
+            &revision,
+        ),
+    ];
+    for (field, wanted, present) in checks {
+        if let Some(wanted) = wanted.as_ref().filter(|wanted| *wanted != present) {
+            return Err(Status::conflict(
+                target.named(existing.name()),
+                &format!(
+                    "Precondition failed: {field} in precondition: {wanted}, {field} in object meta: {present}"
+                ),
+            ));
+        }
     }
     Ok(())
 }

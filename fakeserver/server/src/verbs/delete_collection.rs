@@ -7,28 +7,28 @@ use super::{
     Api, Request, Verb,
     answer::{self, add_warnings},
     author::deleter,
-    delete::{delete_existing, options},
+    delete::{check_preconditions, delete_existing, options},
     list::{self, Page},
     present::present_all,
 };
 use crate::{
     edge::response::{Shape, list_pieces},
-    write::{Attempt, ExistingObject, Preconditions},
+    write::{Attempt, ExistingObject},
 };
 
-/// Deletes the selected objects, and answers with their last states.
+/// Deletes the selected objects, and answers with the states in which they were selected.
+///
+/// Preconditions hold for each of them. The first deletion that fails ends the request; those before it stay.
 pub(super) async fn delete_collection(
     api: &Api,
     request: &Request<'_>,
     body: &[u8],
 ) -> Result<Response, Status> {
     let encoding = answer::encoding(api, request, Shape::List)?;
-    let mut options = options(request, body)?;
-    // Preconditions name a single object, so they do not apply here.
-    options.preconditions = Preconditions::default();
     let list_options = request.list_options(Verb::DeleteCollection)?;
     // With a limit, only a page of it is deleted.
     let query = list::query(request, &list_options)?;
+    let options = options(request, body)?;
     let Page {
         mut metadata,
         items: selected,
@@ -45,6 +45,7 @@ pub(super) async fn delete_collection(
             };
             let object = attempt.api_object(target, &stored)?;
             let existing = ExistingObject { stored, object };
+            check_preconditions(target, &options, &existing.stored)?;
             delete_existing(target, author, attempt, &options, existing).map(drop)
         };
         let ((), admission_warnings) = api.backend.write(target, &options, work).await?;

@@ -199,6 +199,11 @@ impl Attempt<'_, '_> {
         &self.progress.options
     }
 
+    /// Sets the options that webhooks see, if they differ from those of the request.
+    pub fn set_options(&mut self, options: &impl AdmissionOptions) {
+        self.progress.options = options.to_json();
+    }
+
     /// Warns the client of the object that is written.
     pub(super) fn warn(&mut self, warnings: Vec<String>) {
         self.progress.warnings.extend(warnings);

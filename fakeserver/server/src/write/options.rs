@@ -30,9 +30,9 @@ pub struct DeleteOptions {
     pub is_dry_run: bool,
     pub grace_period_seconds: Option<i64>,
     pub preconditions: Preconditions,
-    pub propagation: Option<Propagation>,
-    /// True if the deprecated `orphanDependents` asks to delete dependents.
-    pub is_cascading: bool,
+    pub propagation_policy: Option<Propagation>,
+    /// The deprecated form of the propagation policy. A request names at most one of the two.
+    pub orphan_dependents: Option<bool>,
 }
 
 /// The conditions under which an object is deleted.
@@ -106,6 +106,20 @@ impl FieldValidation {
 
 // === impl DeleteOptions ===
 
+impl DeleteOptions {
+    /// Returns the fate of the dependents, in whichever form the request names it.
+    pub fn propagation(&self) -> Option<Propagation> {
+        let deprecated = self.orphan_dependents.map(|is_orphaning| {
+            if is_orphaning {
+                Propagation::Orphan
+            } else {
+                Propagation::Background
+            }
+        });
+        self.propagation_policy.or(deprecated)
+    }
+}
+
 impl AdmissionOptions for DeleteOptions {
     fn is_dry_run(&self) -> bool {
         self.is_dry_run
@@ -122,8 +136,11 @@ impl AdmissionOptions for DeleteOptions {
         if let Some(version) = &self.preconditions.resource_version {
             options["preconditions"]["resourceVersion"] = json!(version);
         }
-        if let Some(propagation) = self.propagation {
-            options["propagationPolicy"] = json!(propagation.name());
+        if let Some(is_orphaning) = self.orphan_dependents {
+            options["orphanDependents"] = json!(is_orphaning);
+        }
+        if let Some(policy) = self.propagation_policy {
+            options["propagationPolicy"] = json!(policy.name());
         }
         if self.is_dry_run {
             options["dryRun"] = json!(["All"]);

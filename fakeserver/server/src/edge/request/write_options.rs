@@ -1,6 +1,9 @@
 //! Reads the options of writes and deletions.
 
-use fakeserver_value::status::{FieldError, Status};
+use fakeserver_value::{
+    go_text::is_print,
+    status::{FieldError, Status},
+};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -56,15 +59,21 @@ pub(crate) fn delete_options(query: &Query, body: Option<&Value>) -> Result<Dele
         None => WireDeleteOptions {
             dry_run: query.all("dryRun").map(str::to_owned).collect(),
             grace_period_seconds: query.integer("gracePeriodSeconds")?,
-            preconditions: query.get("uid").map(|uid| Preconditions {
-                uid: Some(uid.to_owned()).filter(|uid| !uid.is_empty()),
-                resource_version: None,
+            preconditions: Some(Preconditions {
+                uid: nonempty(query, "uid"),
+                resource_version: nonempty(query, "resourceVersion"),
             }),
             propagation_policy: query.get("propagationPolicy").map(str::to_owned),
             orphan_dependents: query.bool("orphanDependents"),
         },
     };
     wire.validate()
+}
+
+/// Returns a parameter that counts as absent if it is empty.
+fn nonempty(query: &Query, name: &str) -> Option<String> {
+    let value = query.get(name).filter(|value| !value.is_empty());
+    value.map(str::to_owned)
 }
 
 fn read(query: &Query, kind: &str, mut errors: Vec<FieldError>) -> Result<WriteOptions, Status> {
@@ -98,8 +107,8 @@ fn check_field_manager(manager: &str, errors: &mut Vec<FieldError>) {
             FIELD_MANAGER_MAX_BYTES,
         ));
     }
-    let control = manager.char_indices().filter(|(_, c)| c.is_control());
-    for (position, c) in control {
+    let unprintable = manager.char_indices().filter(|(_, c)| !is_print(*c));
+    for (position, c) in unprintable {
         errors.push(FieldError::invalid(
             "fieldManager",
             &json!(manager),
@@ -136,27 +145,18 @@ impl WireDeleteOptions {
                 "orphanDependents and deletionPropagation cannot be both set",
             ));
         }
-        let propagation = match policy {
-            None => self.orphan_dependents.map(|is_orphaning| {
-                if is_orphaning {
-                    Propagation::Orphan
-                } else {
-                    Propagation::Background
-                }
-            }),
-            Some(value) => {
-                let mut policies = Propagation::ALL.into_iter();
-                let policy = policies.find(|propagation| propagation.name() == value);
-                if policy.is_none() {
-                    errors.push(FieldError::not_supported(
-                        "propagationPolicy",
-                        &json!(value),
-                        &["Foreground", "Background", "Orphan", "nil"],
-                    ));
-                }
-                policy
+        let propagation_policy = policy.and_then(|value| {
+            let mut policies = Propagation::ALL.into_iter();
+            let policy = policies.find(|propagation| propagation.name() == value);
+            if policy.is_none() {
+                errors.push(FieldError::not_supported(
+                    "propagationPolicy",
+                    &json!(value),
+                    &["Foreground", "Background", "Orphan", "nil"],
+                ));
             }
-        };
+            policy
+        });
         let dry_run: Vec<&str> = self.dry_run.iter().map(String::as_str).collect();
         let is_dry_run = read_dry_run(&dry_run, &mut errors);
         checked("DeleteOptions", &errors)?;
@@ -164,8 +164,8 @@ impl WireDeleteOptions {
             is_dry_run,
             grace_period_seconds: self.grace_period_seconds,
             preconditions: self.preconditions.unwrap_or_default(),
-            propagation,
-            is_cascading: self.orphan_dependents == Some(false),
+            propagation_policy,
+            orphan_dependents: self.orphan_dependents,
         })
     }
 }

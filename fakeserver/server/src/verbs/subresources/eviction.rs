@@ -68,8 +68,12 @@ pub(super) async fn create(
     placed
         .and_then(|()| check_name(&request.target, &eviction))
         .map_err(|status| status.after(&warnings))?;
-    let given = Some(&eviction["deleteOptions"]).filter(|options| !options.is_null());
-    let mut options = delete_options(&request.query, given)?;
+    // The parameters are those of a creation: without options in the body, those of the deletion are empty.
+    let given = match &eviction["deleteOptions"] {
+        Value::Null => &json!({}),
+        given => given,
+    };
+    let mut options = delete_options(&request.query, Some(given))?;
     options.is_dry_run |= create_options.is_dry_run;
 
     let (target, author) = (&request.target, author(request, &create_options));

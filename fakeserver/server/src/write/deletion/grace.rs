@@ -20,15 +20,15 @@ pub(super) enum Grace {
 
 impl Grace {
     pub(super) fn of_pod(pod: &Value, requested: Option<i64>, now: Timestamp) -> Self {
+        let requested = requested.map(positive);
         let metadata = &pod["metadata"];
         if let Some(deleted) = metadata["deletionTimestamp"].as_str() {
-            let left = metadata["deletionGracePeriodSeconds"]
-                .as_i64()
-                .unwrap_or_default();
+            let left = metadata["deletionGracePeriodSeconds"].as_i64();
+            let left = positive(left.unwrap_or_default());
             return match requested {
                 _ if left == 0 => Self::None,
                 Some(requested) if requested < left => {
-                    Self::shortened(deleted, left, requested.max(0))
+                    Self::shortened(deleted, left, requested, now)
                 }
                 _ => Self::Pending,
             };
@@ -46,8 +46,7 @@ impl Grace {
             .unwrap_or_default();
         let seconds = match requested {
             _ if !is_running => 0,
-            requested if requested < 0 => 1,
-            requested => requested,
+            requested => positive(requested),
         };
         Self::Seconds {
             deadline: after(now, seconds),
@@ -56,15 +55,29 @@ impl Grace {
     }
 
     /// Returns the earlier deadline of a pod whose grace period of `left` seconds is shortened to `requested`.
-    fn shortened(deadline: &str, left: i64, requested: i64) -> Self {
-        match deadline.parse::<Timestamp>() {
-            Ok(deadline) => Self::Seconds {
-                deadline: after(deadline, requested - left),
+    ///
+    /// The deadline does not move into the past. A kubelet still has to delete a pod whose shorter period has passed.
+    fn shortened(deadline: &str, left: i64, requested: i64, now: Timestamp) -> Self {
+        let Ok(deadline) = deadline.parse::<Timestamp>() else {
+            return Self::None;
+        };
+        let deadline = after(deadline, requested - left);
+        if deadline >= now {
+            return Self::Seconds {
+                deadline,
                 seconds: requested,
-            },
-            Err(_) => Self::None,
+            };
+        }
+        Self::Seconds {
+            deadline: after(now, 0),
+            seconds: requested.min(1),
         }
     }
+}
+
+/// Returns the period of a negative one, which counts as a second.
+pub(super) fn positive(seconds: i64) -> i64 {
+    if seconds < 0 { 1 } else { seconds }
 }
 
 /// In whole seconds, as objects write times.

@@ -31,6 +31,8 @@ use crate::store::{StoredObject, Transaction};
 pub struct DeletionParameters {
     pub grace_period_seconds: Option<i64>,
     pub propagation: Option<Propagation>,
+    /// True if the deprecated `orphanDependents` asks to delete dependents.
+    pub is_cascading: bool,
     /// True for a dry run.
     pub is_dry_run: bool,
 }
@@ -53,7 +55,8 @@ impl From<&DeleteOptions> for DeletionParameters {
     fn from(options: &DeleteOptions) -> Self {
         Self {
             grace_period_seconds: options.grace_period_seconds,
-            propagation: options.propagation,
+            propagation: options.propagation(),
+            is_cascading: options.orphan_dependents == Some(false),
             is_dry_run: options.is_dry_run,
         }
     }
@@ -99,6 +102,33 @@ pub fn delete(
     }
 }
 
+/// Returns the options of the deletion of `stored` as admission sees them: with the defaults that upstream's registry has
+/// filled in by then.
+pub fn options_for_admission(
+    kind: &Kind,
+    options: &DeleteOptions,
+    stored: &StoredObject,
+    now: Timestamp,
+) -> DeleteOptions {
+    let mut options = options.clone();
+    match kind.habits.removal {
+        Removal::AfterContent | Removal::AfterInstances => {
+            let uid = &mut options.preconditions.uid;
+            uid.get_or_insert_with(|| stored.uid().to_owned());
+        }
+        Removal::Graceful => {
+            let requested = options.grace_period_seconds;
+            let grace = Grace::of_pod(&stored.to_value(), requested, now);
+            options.grace_period_seconds = match grace {
+                Grace::Seconds { seconds, .. } => Some(seconds),
+                Grace::None | Grace::Pending => requested.map(grace::positive),
+            };
+        }
+        _ => options.grace_period_seconds = options.grace_period_seconds.map(grace::positive),
+    }
+    options
+}
+
 /// Deletes `objects` without grace, or marks those that finalizers keep: what goes with what it belongs to.
 pub fn delete_all(tx: &mut Transaction<'_>, objects: Vec<Arc<StoredObject>>, now: &str) {
     for object in objects {
@@ -128,7 +158,7 @@ fn decide(kind: &Kind, parameters: DeletionParameters, old: &Value, now: Timesta
     let mut new = old.clone();
     // Namespaces and definitions are first: they ignore the grace period and the propagation of the request.
     if kind.habits.removal == Removal::AfterContent && is_held(old) {
-        mark_namespace(&mut new, &now_text);
+        mark_namespace(&mut new, &now_text, parameters.is_cascading);
         return Verdict::Marked(new);
     }
     if kind.habits.removal == Removal::AfterInstances {

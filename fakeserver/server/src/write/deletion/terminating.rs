@@ -3,7 +3,7 @@
 use fakeserver_kinds::custom_resources::{CLEANUP_FINALIZER, conditions};
 use serde_json::{Value, json};
 
-use super::finalizers::finalizers_of;
+use super::finalizers::{ORPHAN, finalizers_of, without};
 
 /// Returns whether finalizers of its own keep a namespace.
 pub(super) fn is_held(namespace: &Value) -> bool {
@@ -11,11 +11,14 @@ pub(super) fn is_held(namespace: &Value) -> bool {
     finalizers.is_some_and(|finalizers| !finalizers.is_empty())
 }
 
-/// Marks a namespace as terminating.
-pub(super) fn mark_namespace(namespace: &mut Value, now: &str) {
+/// Marks a namespace as terminating. A deletion that is cascading takes the finalizer of orphans from it.
+pub(super) fn mark_namespace(namespace: &mut Value, now: &str, is_cascading: bool) {
     let timestamp = &mut namespace["metadata"]["deletionTimestamp"];
     if timestamp.is_null() {
         *timestamp = json!(now);
+        if is_cascading {
+            without(namespace, ORPHAN);
+        }
     }
     namespace["status"]["phase"] = json!("Terminating");
 }

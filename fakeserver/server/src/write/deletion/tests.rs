@@ -117,4 +117,19 @@ fn a_pod_on_a_node_has_time_to_stop() {
         check(PODS, &stopping, grace(5)),
         "2026-01-01T00:01:05Z 5 null"
     );
+    assert_eq!(
+        check(PODS, &stopping, grace(-3)),
+        "2026-01-01T00:01:01Z 1 null"
+    );
+    // Begun a while ago: the shorter period has passed already, and its end does not move into the past.
+    let metadata = json!({
+        "deletionTimestamp": "2026-01-01T00:01:05Z",
+        "deletionGracePeriodSeconds": 30,
+    });
+    let stopping = json!({"metadata": metadata, "spec": spec});
+    assert_eq!(
+        check(PODS, &stopping, grace(10)),
+        "2026-01-01T00:01:00Z 1 null"
+    );
+    assert_eq!(check(PODS, &stopping, grace(0)), "gone, marked: true");
 }
