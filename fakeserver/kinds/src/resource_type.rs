@@ -97,8 +97,7 @@ impl ResourceType {
     pub fn described(&self) -> KindDescription<'_> {
         match self.rules.as_custom() {
             Some(custom) => KindDescription::by(Some(custom.schema())),
-            None => described(&self.api_version(), &self.kind)
-                .with_other(self.form.map(|form| form.other)),
+            None => described(&self.api_version(), &self.kind).with_form(self.form),
         }
     }
 

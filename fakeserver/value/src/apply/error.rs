@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use serde_json::Value;
 
 use crate::{
-    managed_fields::{Entry, FieldSet, UPDATE},
+    managed_fields::{ConversionError, Entry, FieldSet, UPDATE},
     status::{Cause, Status},
 };
 
@@ -29,6 +29,17 @@ pub enum ApplyError {
         /// Each finding with its path.
         why: String,
     },
+    /// The object in the store does not fit the schema of its kind, which may have changed.
+    #[error("failed to create typed live object ({object}): {why}")]
+    UntypedLive {
+        /// Namespace, name, version and kind.
+        object: String,
+        /// Each finding with its path.
+        why: String,
+    },
+    /// The object cannot be converted to the version of one of its managers.
+    #[error(transparent)]
+    Unconverted(#[from] ConversionError),
     /// Other managers own fields that the configuration would change. Leave the fields out, or force the apply.
     #[error("{}", conflict_message(.0))]
     Conflicts(Vec<Conflict>),
@@ -58,6 +69,13 @@ impl ApplyError {
         }
     }
 
+    pub(super) fn untyped_live(live: &Value, why: &str) -> Self {
+        Self::UntypedLive {
+            object: print_object(live),
+            why: why.to_owned(),
+        }
+    }
+
     /// The conflicts that are left without those about `allowed`, if any are.
     pub(super) fn without(conflicts: Vec<Conflict>, allowed: &FieldSet) -> Option<Self> {
         let mut left = conflicts;
@@ -74,7 +92,9 @@ impl From<ApplyError> for Status {
         let message = error.to_string();
         match error {
             ApplyError::WrongKind { .. } | ApplyError::ManagersGiven => Self::bad_request(message),
-            ApplyError::Untyped { .. } => Self::unclassified(message),
+            ApplyError::Untyped { .. }
+            | ApplyError::UntypedLive { .. }
+            | ApplyError::Unconverted(_) => Self::unclassified(message),
             ApplyError::Conflicts(conflicts) => {
                 let causes = conflicts.iter().flat_map(Conflict::causes).collect();
                 Self::apply_conflict(message, causes)

@@ -17,7 +17,11 @@ mod tests;
 
 use serde_json::Value;
 
-use self::{error::Conflict, owned::owned, prune::prune};
+use self::{
+    error::Conflict,
+    owned::owned,
+    prune::{LastApplied, prune},
+};
 pub use self::{
     error::{ApplyError, inconvertible},
     merge::merge,
@@ -25,7 +29,7 @@ pub use self::{
 use crate::{
     managed_fields::{
         self, APPLY, Differences, Entry, FieldSet, KindDescription, Manager, UPDATE, check_typed,
-        compare, cut_unowned,
+        check_typed_with_duplicates, compare, cut_unowned, reconcile,
     },
     read::text,
 };
@@ -128,16 +132,22 @@ impl Applier<'_> {
         if entries.is_empty() && live.is_some() {
             entries.extend(self.first(&before));
         }
+        let own_version = self.manager.api_version;
+        if live.is_some() {
+            self.check_live(&before)?;
+            reconcile(&mut entries, &before, self.described, own_version)?;
+        }
         let merged = merge(Some(&before), Some(config), self.described.schema);
         let wanted = owned(config, self.described.schema);
         // The new fields replace the old ones in the entries before pruning, which has to know what this manager still owns.
         let previous = self.own(&mut entries, &wanted);
         let merged = match previous {
-            Some(previous) => prune(&merged, &previous, &entries, self.described.schema),
+            Some(last) => prune(&merged, &last, &entries, self.described, own_version)
+                .map_err(|error| error.during("failed to prune fields"))?,
             None => merged,
         };
 
-        let changes = Differences::new(&before, &merged, self.described, &entries);
+        let changes = Differences::new(&before, &merged, self.described, own_version, &entries)?;
         self.give_way(&mut entries, &changes)?;
         let is_changed = !changes.own.set.is_empty() || !changes.own.removed.is_empty();
         // An apply without effect keeps the time of its entry, so that the object stays equal and nothing is written. Parts of
@@ -157,6 +167,14 @@ impl Applier<'_> {
         Ok(result)
     }
 
+    /// Refuses a custom object that does not fit the present schema of its kind. Built-in objects were read by it.
+    fn check_live(&self, live: &Value) -> Result<(), ApplyError> {
+        let schema = self.described.schema;
+        let custom = schema.filter(|schema| schema.definition_name().is_none());
+        check_typed_with_duplicates(live, custom)
+            .map_err(|why| ApplyError::untyped_live(live, &why))
+    }
+
     /// Returns whether a configuration has another value than an object.
     fn would_change(&self, object: &Value, config: &Value) -> bool {
         let schema = self.described.schema;
@@ -165,12 +183,14 @@ impl Applier<'_> {
         !changes.set.is_empty() || !changes.removed.is_empty()
     }
 
-    /// Makes this manager the owner of exactly the fields in `wanted`. Returns the fields that it owned before.
-    fn own(&self, entries: &mut Vec<Entry>, wanted: &FieldSet) -> Option<FieldSet> {
+    /// Makes this manager the owner of exactly the fields in `wanted`. Returns what it had applied before.
+    fn own(&self, entries: &mut Vec<Entry>, wanted: &FieldSet) -> Option<LastApplied> {
         let api_version = self.manager.api_version.to_owned();
         if let Some(own) = entries.iter_mut().find(|entry| self.is_own(entry)) {
-            own.api_version = api_version;
-            return Some(std::mem::replace(&mut own.fields, wanted.clone()));
+            return Some(LastApplied {
+                api_version: std::mem::replace(&mut own.api_version, api_version),
+                fields: std::mem::replace(&mut own.fields, wanted.clone()),
+            });
         }
         entries.push(Entry {
             manager: self.manager.name.to_owned(),

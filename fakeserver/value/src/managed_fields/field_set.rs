@@ -145,6 +145,12 @@ impl FieldSet {
         }
     }
 
+    /// Returns its elements: whether the path of just the element is in the set, and the set below it.
+    pub(super) fn nodes(&self) -> impl Iterator<Item = (&str, bool, &Self)> {
+        let children = self.children.iter();
+        children.map(|(element, node)| (element.as_str(), node.is_member, &node.below))
+    }
+
     /// Adds `element`, if `is_member`, and what is `below` it.
     pub fn insert_node(&mut self, element: String, is_member: bool, below: Self) {
         if !is_member && below.is_empty() {

@@ -9,6 +9,8 @@ mod element;
 mod entry;
 mod compare;
 mod differences;
+mod reconcile;
+mod versions;
 mod typed;
 mod scale;
 mod without;
@@ -19,6 +21,7 @@ use std::{collections::BTreeMap, sync::OnceLock};
 
 use serde_json::{Value, json};
 
+use self::versions::OneVersion;
 use crate::{
     resource,
     schema::{Schema, canonical, schemas, type_of_kind, types},
@@ -31,8 +34,10 @@ pub use self::{
     element::{Element, Shape, as_element, elements, field_element, key_of, shape},
     entry::{APPLY, Entry, UPDATE, decode, of, put, set, take},
     field_set::{FieldSet, print_element},
+    reconcile::reconcile,
     scale::{managers_after_scale, scale_managers},
-    typed::{check as check_typed, fits},
+    typed::{check as check_typed, check_with_duplicates as check_typed_with_duplicates, fits},
+    versions::{ConversionError, Versions},
     without::without_managed_fields,
 };
 
@@ -71,8 +76,9 @@ pub struct KindDescription<'a> {
     /// The object before any field was set: fields that its type always writes are there, as zero or null. So a field
     /// that every object of its type has gets an owner only once it has another value.
     pub zero: &'a Value,
-    /// The other form of a kind that has two: a manager that wrote through it owns fields of that form.
-    other: Option<&'static ServedForm>,
+    /// The versions through which managers may have written: they own fields of those. Without them, all versions are the
+    /// same.
+    versions: Option<&'a dyn Versions>,
 }
 
 /// A built-in kind, as in `apps/v1` and `Deployment`, or one of which nothing is known. They are described once in a
@@ -94,7 +100,7 @@ pub fn described(api_version: &str, kind: &str) -> KindDescription<'static> {
         Some((schema, zero)) => KindDescription {
             schema: Some(*schema),
             zero,
-            other: None,
+            versions: Some(&OneVersion),
         },
         None => KindDescription::by(None),
     }
@@ -113,17 +119,31 @@ impl<'a> KindDescription<'a> {
         Self {
             schema,
             zero: ZERO.get_or_init(|| json!({"metadata": {}})),
-            other: None,
+            versions: None,
         }
     }
 
     /// Compares managers of the other form by the fields of that form.
-    pub fn with_other(self, other: Option<&'static ServedForm>) -> Self {
-        Self { other, ..self }
+    #[must_use]
+    pub fn with_form(self, form: Option<&'static ServedForm>) -> Self {
+        match form {
+            Some(form) => self.with_versions(form),
+            None => self,
+        }
+    }
+
+    /// Compares managers by the fields of the versions through which they have written.
+    #[must_use]
+    pub fn with_versions(self, versions: &'a dyn Versions) -> Self {
+        Self {
+            versions: Some(versions),
+            ..self
+        }
     }
 }
 
-/// Writes into `after` who owns which of its fields, now that `manager` made it of `before`.
+/// Writes into `after` who owns which of its fields, now that `manager` made it of `before`. If the objects cannot be
+/// converted to the version of one of the managers, it loses them all, as upstream.
 ///
 /// `before` is nothing for an object that is created; a kind that is not described is compared by the shape of its values.
 /// `now` is in whole seconds, as objects write times.
@@ -152,7 +172,12 @@ pub fn record_update(
         return;
     }
     let before = before.unwrap_or(described.zero);
-    let mut differences = Differences::new(before, after, described, &entries);
+    let reconciled = reconcile(&mut entries, before, described, manager.api_version);
+    let compared = reconciled
+        .and_then(|()| Differences::new(before, after, described, manager.api_version, &entries));
+    let Ok(mut differences) = compared else {
+        return;
+    };
     // Before entries lose fields: a change of `resourceVersion` alone must not create an entry.
     cut_unowned(&mut differences.own.set);
     // A write of a scale records a manager only if the replicas had an owner.

@@ -15,9 +15,42 @@ use crate::{
 /// # Errors
 /// All findings as one message, each with its path.
 pub fn check(config: &Value, schema: Option<Schema<'_>>) -> Result<(), String> {
-    let mut findings = Vec::new();
-    visit("", config, schema, &mut findings);
-    match findings.as_slice() {
+    check_by(TypeFindings::default(), config, schema)
+}
+
+/// Checks an object, in whose lists items may be repeated.
+///
+/// # Errors
+/// Those of [`check`].
+pub fn check_with_duplicates(object: &Value, schema: Option<Schema<'_>>) -> Result<(), String> {
+    let findings = TypeFindings {
+        allows_duplicates: true,
+        ..TypeFindings::default()
+    };
+    check_by(findings, object, schema)
+}
+
+/// The findings of a check.
+#[derive(Debug, Default)]
+struct TypeFindings {
+    messages: Vec<String>,
+    /// True if items of a list may have the same key.
+    allows_duplicates: bool,
+}
+
+impl TypeFindings {
+    fn push(&mut self, message: String) {
+        self.messages.push(message);
+    }
+}
+
+fn check_by(
+    mut findings: TypeFindings,
+    value: &Value,
+    schema: Option<Schema<'_>>,
+) -> Result<(), String> {
+    visit("", value, schema, &mut findings);
+    match findings.messages.as_slice() {
         [] => Ok(()),
         [only] => Err(only.clone()),
         all => Err(format!("errors:\n  {}", all.join("\n  "))),
@@ -59,7 +92,7 @@ pub fn fits(value: &Value, schema: Option<Schema<'_>>) -> bool {
     }
 }
 
-fn visit(path: &str, value: &Value, schema: Option<Schema<'_>>, findings: &mut Vec<String>) {
+fn visit(path: &str, value: &Value, schema: Option<Schema<'_>>, findings: &mut TypeFindings) {
     let Some(schema) = schema else {
         return;
     };
@@ -119,7 +152,7 @@ fn visit_map(
     path: &str,
     fields: &Map<String, Value>,
     schema: Schema<'_>,
-    findings: &mut Vec<String>,
+    findings: &mut TypeFindings,
 ) {
     for (name, value) in fields {
         let path = format!("{path}.{name}");
@@ -141,7 +174,7 @@ fn visit_map(
     }
 }
 
-fn visit_list(path: &str, items: &[Value], schema: Schema<'_>, findings: &mut Vec<String>) {
+fn visit_list(path: &str, items: &[Value], schema: Schema<'_>, findings: &mut TypeFindings) {
     let mut seen = BTreeSet::new();
     for (index, item) in items.iter().enumerate() {
         if schema.list_type() == ListType::Atomic {
@@ -154,7 +187,7 @@ fn visit_list(path: &str, items: &[Value], schema: Schema<'_>, findings: &mut Ve
         }
         let element = as_element(item, schema);
         let printed = print_element(&element);
-        if !seen.insert(element) {
+        if !seen.insert(element) && !findings.allows_duplicates {
             findings.push(at(path, &format!("duplicate entries for key {printed}")));
         }
         visit(&format!("{path}{printed}"), item, schema.items(), findings);

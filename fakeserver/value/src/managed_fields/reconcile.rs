@@ -1,0 +1,61 @@
+//! Reconciles owned fields with the present schema, which may be another one than that of the write.
+
+use serde_json::Value;
+
+use super::{ConversionError, Entry, FieldSet, KindDescription, Shape, shape};
+use crate::schema::{Schema, SchemaType};
+
+/// Adapts the fields of `entries` to the schemas of their versions: who owns parts of a list or map that is atomic now owns
+/// it as a whole. The parts of one that was atomic have no owner until they are written. Entries of versions that the kind
+/// does not have any more are removed.
+///
+/// `live` is the object in the version `own_version`.
+///
+/// # Errors
+///
+/// The object cannot be converted to one of these versions, and so no fields in it be compared.
+pub fn reconcile(
+    entries: &mut Vec<Entry>,
+    live: &Value,
+    described: KindDescription<'_>,
+    own_version: &str,
+) -> Result<(), ConversionError> {
+    let mut result = Ok(());
+    entries.retain_mut(|entry| {
+        if result.is_err() {
+            return true;
+        }
+        match described.in_version(live, own_version, &entry.api_version) {
+            Ok((_, schema)) => entry.fields = reconciled(&entry.fields, schema),
+            Err(ConversionError::Missing) => return false,
+            Err(error) => result = Err(error),
+        }
+        true
+    });
+    result
+}
+
+fn reconciled(fields: &FieldSet, schema: Option<Schema<'_>>) -> FieldSet {
+    let Some(schema) = schema.filter(|schema| schema.ty() != SchemaType::Any) else {
+        return fields.clone();
+    };
+    let mut reconciled_fields = FieldSet::default();
+    for (element, is_member, below) in fields.nodes() {
+        let part = match element.strip_prefix("f:") {
+            Some(name) if schema.ty() == SchemaType::Object => schema.field(name),
+            _ => schema.items(),
+        };
+        let (is_member, below) = match part {
+            Some(part) if !below.is_empty() && is_atomic(part) => (true, FieldSet::default()),
+            _ => (is_member, reconciled(below, part)),
+        };
+        reconciled_fields.insert_node(element.to_owned(), is_member, below);
+    }
+    reconciled_fields
+}
+
+/// Returns whether a schema is that of a list or map that is one value.
+fn is_atomic(schema: Schema<'_>) -> bool {
+    matches!(schema.ty(), SchemaType::Array | SchemaType::Object)
+        && shape(None, Some(schema)) == Shape::Leaf
+}
