@@ -21,6 +21,8 @@ const VERBS: [&str; 8] = [
     "update",
     "watch",
 ];
+/// The verbs that a definition does not have any more while its objects are deleted.
+const WRITING_VERBS: [&str; 3] = ["patch", "create", "update"];
 /// The verbs of its subresources.
 const SUBRESOURCE_VERBS: [&str; 3] = ["get", "patch", "update"];
 
@@ -58,10 +60,11 @@ impl Definition {
         }
         let group: Arc<str> = text(&crd["spec"]["group"]);
         let plural = text(&crd["spec"]["names"]["plural"]);
-        let versions = crd["spec"]["versions"].as_array().into_iter().flatten();
-        let mut served: Vec<Arc<ResourceType>> = versions
+        let versions = Arc::new(crd["spec"]["versions"].clone());
+        let each = versions.as_array().into_iter().flatten();
+        let mut served: Vec<Arc<ResourceType>> = each
             .filter(|version| version["served"] == true)
-            .map(|version| Arc::new(resource_type(crd, version, is_terminating)))
+            .map(|version| Arc::new(resource_type(crd, &versions, version, is_terminating)))
             .collect();
         served.sort_by(|a, b| compare_versions(&a.version, &b.version));
         Some(Arc::new(Self {
@@ -89,7 +92,12 @@ impl Definition {
     }
 }
 
-fn resource_type(crd: &Value, version: &Value, is_terminating: bool) -> ResourceType {
+fn resource_type(
+    crd: &Value,
+    versions: &Arc<Value>,
+    version: &Value,
+    is_terminating: bool,
+) -> ResourceType {
     let names = &crd["spec"]["names"];
     let group = text(&crd["spec"]["group"]);
     let kind = text(&names["kind"]);
@@ -116,7 +124,7 @@ fn resource_type(crd: &Value, version: &Value, is_terminating: bool) -> Resource
         below("scale", scale)
     });
     let plural = text(&names["plural"]);
-    let custom = CustomType::new(crd, version, is_terminating);
+    let custom = CustomType::new(crd, versions, version, is_terminating);
     let rules = Kind::custom(&group, &plural, custom, status.is_some());
     ResourceType {
         form: None,
@@ -128,7 +136,11 @@ fn resource_type(crd: &Value, version: &Value, is_terminating: bool) -> Resource
         kind,
         list_kind: names["listKind"].as_str().map(Arc::from),
         is_namespaced: crd["spec"]["scope"] == "Namespaced",
-        verbs: VERBS.map(Arc::from).to_vec(),
+        verbs: VERBS
+            .into_iter()
+            .filter(|verb| !is_terminating || !WRITING_VERBS.contains(verb))
+            .map(Arc::from)
+            .collect(),
         short_names: texts(&names["shortNames"]),
         categories: texts(&names["categories"]),
         subresources: status.into_iter().chain(scale).collect(),

@@ -22,6 +22,9 @@ use super::{
     table::cell::Cells,
 };
 
+/// The name among the selectable fields of the version in which a custom object is stored.
+pub const STORED_VERSION: &str = "apiVersion";
+
 /// Completes an object in place.
 type CompleteFn = fn(&mut Value);
 /// Changes the next version of an object depending on the present one.
@@ -50,6 +53,7 @@ pub struct Kind {
     prepare: CompleteFn,
     keep: KeepFn,
     prepare_update: KeepFn,
+    complete_update: CompleteFn,
     status: CompleteFn,
     validation: Option<Validation>,
     warn: WarnFn,
@@ -94,6 +98,7 @@ impl Kind {
             prepare: |_| {},
             keep: |_, _| {},
             prepare_update: |_, _| {},
+            complete_update: |_| {},
             status: |_| {},
             validation: None,
             warn: |_, _| {},
@@ -157,6 +162,13 @@ impl Kind {
     /// Sets the function that changes server-set fields in an object that replaces another. No manager owns these fields.
     pub const fn prepare_update(mut self, prepare: KeepFn) -> Self {
         self.prepare_update = prepare;
+        self
+    }
+
+    /// Sets the function that adds server-set fields to an object that was updated through itself, and not through a
+    /// subresource. No manager owns these fields.
+    pub const fn complete_update(mut self, complete: CompleteFn) -> Self {
+        self.complete_update = complete;
         self
     }
 
@@ -249,7 +261,7 @@ impl Kind {
     pub fn has_conversion_webhook(&self) -> bool {
         self.custom
             .as_ref()
-            .is_some_and(|custom| custom.has_webhook())
+            .is_some_and(|custom| custom.webhook().is_some())
     }
 
     /// Returns what its definition says, if it is a custom resource.
@@ -294,9 +306,13 @@ impl Kind {
         (self.keep)(old, new);
     }
 
-    /// Changes fields that the server does not accept in the next version of `old`. No manager owns these changes.
-    pub fn prepare_next(&self, old: &Value, new: &mut Value) {
+    /// Changes fields that the server does not accept in the next version of `old`, which was written through `subresource`.
+    /// No manager owns these changes.
+    pub fn prepare_next(&self, subresource: &str, old: &Value, new: &mut Value) {
         (self.prepare_update)(old, new);
+        if subresource.is_empty() {
+            (self.complete_update)(new);
+        }
         if let Some(pointer) = self.pod_at {
             drop_disabled(pointer, old, new);
         }
@@ -371,14 +387,17 @@ impl Kind {
             .map_or(label, |fields| fields.stored_label(label))
     }
 
-    /// Returns the values of the selectable fields of a stored object, without name and namespace.
+    /// Returns the values of the selectable fields of a stored object, without name and namespace. For a custom resource the
+    /// version in which it is stored is among them, though no selector can name it.
     pub fn selectable_values(&self, object: &Value) -> Pairs {
         if let Some(custom) = self.as_custom() {
             let fields = custom.selectable_fields(object);
-            return fields
+            let fields = fields
                 .iter()
-                .map(|(label, value)| (label.as_str(), value))
-                .collect();
+                .map(|(label, value)| (label.as_str(), value.as_str()));
+            let stored_version = object["apiVersion"].as_str();
+            let stored_version = stored_version.unwrap_or(custom.storage_version());
+            return fields.chain([(STORED_VERSION, stored_version)]).collect();
         }
         self.fields
             .map(|fields| fields.values(object))

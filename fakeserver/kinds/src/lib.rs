@@ -68,7 +68,7 @@ pub use self::{
     all::{built_in, storage_of},
     habits::{Habits, MetadataRechecks, PreservedMetadata, Removal},
     initial_objects::{initial_object, initial_objects, uid_of as initial_uid},
-    kind::{Kind, KindRef, Validation},
+    kind::{Kind, KindRef, STORED_VERSION, Validation},
     resource_type::{ResourceType, Subresource},
     selectable_field::{SelectableField, SelectableFields},
     verdict::Verdict,

@@ -48,11 +48,12 @@ fn convert(object: &Value, to: &str) -> Value {
     let mut object = object.clone();
     assert_ne!(object["apiVersion"], to, "nobody asks for what he has");
     object["apiVersion"] = json!(to);
-    object["spec"] = if to == "example.com/v1" {
-        json!({"isOpen": object["spec"]["state"] == "open"})
-    } else {
-        let is_open = object["spec"]["isOpen"] == true;
-        json!({"state": if is_open { "open" } else { "closed" }})
+    let spec = object["spec"].take();
+    object["spec"] = match (&spec["state"], &spec["isOpen"]) {
+        (Value::String(state), _) => json!({"isOpen": state == "open"}),
+        (_, Value::Bool(true)) => json!({"state": "open"}),
+        (_, Value::Bool(false)) => json!({"state": "closed"}),
+        _ => json!({}),
     };
     object
 }
@@ -264,4 +265,159 @@ async fn a_failed_conversion_is_reported() {
     assert_eq!(event["object"]["message"], failed);
     // Where nothing has to be converted, nothing fails.
     api.get(&format!("{V2}/bad")).await.ok();
+}
+
+#[tokio::test(start_paused = true)]
+async fn objects_are_converted_from_the_version_in_which_they_were_stored() {
+    let (api, counts) = doors().await;
+    let mut old = door("old", &json!({"state": "open"}));
+    old["apiVersion"] = json!("example.com/v2");
+    api.post(V2, &old).await.created();
+    let path = format!("{DEFINITIONS}/doors.example.com");
+    let crd = api.get(&path).await.ok();
+    let mut versions = crd["spec"]["versions"].clone();
+    versions[0]["storage"] = json!(true);
+    versions[1]["storage"] = json!(false);
+    let change = json!({"spec": {"versions": versions}});
+    api.merge(&path, &change).await.ok();
+    counts.lock().unwrap().clear();
+
+    // Not written since: it is read in v2 as it is, and converted to the new storage version.
+    assert_eq!(
+        api.get(&format!("{V2}/old")).await.ok()["spec"],
+        json!({"state": "open"})
+    );
+    assert!(counts.lock().unwrap().is_empty());
+    let read = api.get(&format!("{V1}/old")).await.ok();
+    assert_eq!(read["spec"], json!({"isOpen": true}));
+    api.post(V1, &door("new", &json!({"isOpen": true})))
+        .await
+        .created();
+    let list = api.get(V1).await.ok();
+    assert_eq!(list["items"][1]["spec"], json!({"isOpen": true}));
+    let list = api.get(V2).await.ok();
+    assert_eq!(list["items"][0]["spec"], json!({"state": "open"}));
+    let watch = format!("{V1}?watch=1&fieldSelector=metadata.name=old");
+    let event = first_event(&api.server, &watch).await;
+    assert_eq!(event["object"]["spec"], json!({"isOpen": true}));
+
+    // Written again, it is stored in the new version.
+    let written = api.put(&format!("{V1}/old"), &read).await.ok();
+    assert_ne!(
+        written["metadata"]["resourceVersion"],
+        read["metadata"]["resourceVersion"]
+    );
+    counts.lock().unwrap().clear();
+    assert_eq!(api.get(&format!("{V1}/old")).await.ok(), written);
+    assert!(counts.lock().unwrap().is_empty());
+    let stored = api.server.objects("example.com", "v1", "doors");
+    assert!(
+        stored
+            .iter()
+            .all(|door| door.to_value()["spec"] == json!({"isOpen": true}))
+    );
+}
+
+/// Returns the owners of the specification: manager, operation, version and fields.
+fn owners(object: &Value) -> Vec<String> {
+    let entries = object["metadata"]["managedFields"].as_array();
+    let entries = entries.into_iter().flatten();
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    let mut owners: Vec<String> = entries
+        .map(|entry| {
+            format!(
+                "{} {} {} {}",
+                text(&entry["manager"]),
+                text(&entry["operation"]),
+                text(&entry["apiVersion"]),
+                entry["fieldsV1"]["f:spec"]
+            )
+        })
+        .collect();
+    owners.sort();
+    owners
+}
+
+fn config(version: &str, spec: &Value) -> String {
+    let mut config = door("a", spec);
+    config["apiVersion"] = json!(format!("example.com/{version}"));
+    config.to_string()
+}
+
+#[tokio::test(start_paused = true)]
+async fn managers_own_fields_of_the_version_through_which_they_wrote() {
+    let (api, _) = doors().await;
+    let path = |version: &str, manager: &str| format!("{version}/a?fieldManager={manager}");
+    let open = config("v1", &json!({"isOpen": true}));
+    let made = api.apply(&path(V1, "alice"), open.clone()).await.created();
+    let alice = r#"alice Apply example.com/v1 {"f:isOpen":{}}"#;
+    assert_eq!(owners(&made), [alice]);
+
+    let closed = config("v2", &json!({"state": "closed"}));
+    let bob = path(V2, "bob");
+    assert_eq!(
+        api.apply(&bob, closed.clone()).await.refused(409),
+        "Apply failed with 1 conflict: conflict with \"alice\": .spec.isOpen"
+    );
+    let same = config("v2", &json!({"state": "open"}));
+    assert_eq!(
+        owners(&api.apply(&bob, same).await.ok()),
+        [alice, r#"bob Apply example.com/v2 {"f:state":{}}"#],
+        "no conflict about an equal value"
+    );
+    let forced = api.apply(&format!("{bob}&force=true"), closed).await.ok();
+    assert_eq!(
+        owners(&forced),
+        [r#"bob Apply example.com/v2 {"f:state":{}}"#]
+    );
+
+    let update = json!({"spec": {"isOpen": true}});
+    let updated = api.merge(&path(V1, "carol"), &update).await.ok();
+    assert_eq!(
+        owners(&updated),
+        [r#"carol Update example.com/v1 {"f:isOpen":{}}"#]
+    );
+    let update = json!({"spec": {"state": "closed"}});
+    let updated = api.merge(&path(V2, "dave"), &update).await.ok();
+    assert_eq!(
+        owners(&updated),
+        [r#"dave Update example.com/v2 {"f:state":{}}"#]
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_manager_gives_up_what_it_applied_through_another_version() {
+    let (api, _) = doors().await;
+    let path = |version: &str| format!("{version}/a?fieldManager=alice");
+    let open = config("v1", &json!({"isOpen": true}));
+    api.apply(&path(V1), open).await.created();
+    let nothing = config("v2", &json!({}));
+    let left = api.apply(&path(V2), nothing).await.ok();
+    assert_eq!(left["spec"], json!({}));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_webhook_that_gives_no_answer_fails_an_apply_and_resets_the_managers_of_an_update() {
+    let (api, _) = doors().await;
+    let path = |version: &str, manager: &str| format!("{version}/a?fieldManager={manager}");
+    let open = config("v1", &json!({"isOpen": true}));
+    api.apply(&path(V1, "alice"), open).await.created();
+    api.server.serve_webhooks(HOST, Router::new());
+
+    let same = config("v2", &json!({"state": "open"}));
+    let message = api.apply(&path(V2, "bob"), same).await.refused(500);
+    assert!(
+        message.starts_with("conversion webhook for example.com/v2, Kind=Door failed: "),
+        "{message}"
+    );
+    let change = json!({"metadata": {"labels": {"a": "b"}}});
+    let updated = api.merge(&path(V2, "carol"), &change).await.ok();
+    assert_eq!(updated["metadata"]["labels"], json!({"a": "b"}));
+    assert!(updated["metadata"].get("managedFields").is_none());
+    // Managers of the version of a request need no conversion.
+    let labelled = json!({
+        "kind": "Door", "apiVersion": "example.com/v2",
+        "metadata": {"name": "a", "labels": {"c": "d"}},
+    });
+    api.apply(&path(V2, "bob"), labelled.to_string()).await.ok();
 }

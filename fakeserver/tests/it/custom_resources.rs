@@ -115,6 +115,193 @@ async fn all_versions_show_the_same_objects() {
     assert_eq!(group["preferredVersion"]["version"], "v2");
 }
 
+/// Returns the definition with these versions, of which the last one is stored and those that begin with `-` are not
+/// served.
+fn stored_last(names: &[&str]) -> Value {
+    let mut definition = definition(names);
+    let versions = definition["spec"]["versions"].as_array_mut().unwrap();
+    let last = versions.len() - 1;
+    for (place, version) in versions.iter_mut().enumerate() {
+        let name = version["name"].as_str().unwrap().to_owned();
+        version["name"] = json!(name.trim_start_matches('-'));
+        version["served"] = json!(!name.starts_with('-'));
+        version["storage"] = json!(place == last);
+    }
+    json!({"spec": {"versions": versions}})
+}
+
+async fn version_hash(api: &Api, version: &str) -> Value {
+    let list = api.get(&format!("/apis/example.com/{version}")).await.ok();
+    list["resources"][0]["storageVersionHash"].clone()
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_definition_changes_its_storage_version_and_drops_the_old_one() {
+    let api = Api::new();
+    let created = api.post(DEFINITIONS, &definition(&["v1alpha1"])).await;
+    assert_eq!(
+        created.created()["status"]["storedVersions"],
+        json!(["v1alpha1"])
+    );
+    let path = format!("{DEFINITIONS}/widgets.example.com");
+    let status = format!("{path}/status");
+    let first_hash = version_hash(&api, "v1alpha1").await;
+    assert_eq!(first_hash, "aXSEt3iQTdQ=");
+
+    let changed = api.merge(&path, &stored_last(&["v1alpha1", "v1"])).await;
+    let stored = |crd: Value| crd["status"]["storedVersions"].clone();
+    assert_eq!(stored(changed.ok()), json!(["v1alpha1", "v1"]));
+    let hash = version_hash(&api, "v1").await;
+    assert_ne!(hash, first_hash);
+    assert_eq!(version_hash(&api, "v1alpha1").await, hash);
+
+    // Through the main resource a client can neither drop a version that may be stored, nor say that it is not.
+    let dropped = api.merge(&path, &stored_last(&["v1"])).await.refused(422);
+    assert!(
+        dropped.contains(
+            "status.storedVersions[0]: Invalid value: \"v1alpha1\": missing from spec.versions; v1alpha1 was previously \
+             a storage version"
+        ),
+        "{dropped}"
+    );
+    let none_left = json!({"status": {"storedVersions": ["v1"]}});
+    let kept = api.merge(&path, &none_left).await.ok();
+    assert_eq!(stored(kept), json!(["v1alpha1", "v1"]));
+
+    // A status is what a client says, until the definition itself is written.
+    for (said, recorded) in [
+        (json!(["v1alpha1"]), json!(["v1alpha1", "v1"])),
+        (json!([]), json!(["v1"])),
+    ] {
+        let change = json!({"status": {"storedVersions": said}});
+        let written = api.merge(&status, &change).await.ok();
+        let said = if said == json!([]) { Value::Null } else { said };
+        assert_eq!(stored(written), said);
+        let label = json!({"metadata": {"labels": {"said": said.to_string().len().to_string()}}});
+        assert_eq!(stored(api.merge(&path, &label).await.ok()), recorded);
+    }
+    let unknown = json!({"status": {"storedVersions": ["v1", "v9"]}});
+    api.merge(&status, &unknown).await.ok();
+    let label = json!({"metadata": {"labels": {"a": "b"}}});
+    let refused = api.merge(&path, &label).await.refused(422);
+    assert!(
+        refused.contains("v9 was previously a storage version, and must remain in spec.versions"),
+        "{refused}"
+    );
+    let migrated = api.merge(&status, &none_left).await.ok();
+    assert_eq!(stored(migrated), json!(["v1"]));
+    let dropped = api.merge(&path, &stored_last(&["v1"])).await.ok();
+    assert_eq!(stored(dropped), json!(["v1"]));
+    let gone = api.get("/apis/example.com/v1alpha1/widgets").await;
+    assert_eq!(gone.code, 404);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_storage_version_that_is_not_served_has_no_hash() {
+    let api = Api::new();
+    api.post(DEFINITIONS, &definition(&["v1"])).await.created();
+    let path = format!("{DEFINITIONS}/widgets.example.com");
+    api.merge(&path, &stored_last(&["v1", "-v2"])).await.ok();
+    assert_eq!(version_hash(&api, "v1").await, Value::Null);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_update_that_changes_nothing_writes_an_object_in_the_new_storage_version() {
+    let api = with_widgets().await;
+    let made = api
+        .post(WIDGETS, &widget(json!({"metadata": {"name": "a"}})))
+        .await
+        .created();
+    let path = format!("{WIDGETS}/a");
+    assert_eq!(api.put(&path, &made).await.ok(), made);
+
+    let definition = format!("{DEFINITIONS}/widgets.example.com");
+    api.merge(&definition, &stored_last(&["v1", "v2"]))
+        .await
+        .ok();
+    let finalizer = json!({"metadata": {"finalizers": ["example.com/f"]}});
+    let before = api.merge(&path, &json!({})).await.ok();
+    assert_ne!(
+        before["metadata"]["resourceVersion"],
+        made["metadata"]["resourceVersion"]
+    );
+    let newer = "/apis/example.com/v2/namespaces/default/widgets/a";
+    assert_eq!(
+        api.merge(newer, &json!({})).await.ok()["metadata"],
+        before["metadata"],
+        "it is stored in the new version"
+    );
+    // A deletion leaves an object in its version.
+    let held = api.merge(&path, &finalizer).await.ok();
+    api.merge(&definition, &stored_last(&["v2", "v1"]))
+        .await
+        .ok();
+    let marked = api.delete(&path).await.ok();
+    let again = api.merge(&path, &json!({})).await.ok();
+    let version = |object: &Value| object["metadata"]["resourceVersion"].clone();
+    assert_ne!(version(&held), version(&marked));
+    assert_ne!(version(&marked), version(&again));
+    // It says so in a snapshot, too.
+    api.merge(&definition, &stored_last(&["v1", "v2"]))
+        .await
+        .ok();
+    let snapshot = api.server.snapshot();
+    let restored = Api {
+        server: fakeserver::FakeServer::builder()
+            .with_snapshot(snapshot)
+            .build(),
+    };
+    let migrated = restored.merge(&path, &json!({})).await.ok();
+    assert_ne!(version(&migrated), version(&again));
+    let unchanged = restored.merge(&path, &json!({})).await.ok();
+    assert_eq!(version(&unchanged), version(&migrated));
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_update_that_changes_nothing_writes_new_defaults() {
+    let api = with_widgets().await;
+    let object = widget(json!({"metadata": {"name": "a"}, "spec": {}}));
+    let made = api.post(WIDGETS, &object).await.created();
+    let definition = format!("{DEFINITIONS}/widgets.example.com");
+    let at = "/spec/versions/0/schema/openAPIV3Schema/properties/spec/properties/size";
+    let size = json!({"type": "integer", "default": 3});
+    api.json_patch(
+        &definition,
+        &json!([{"op": "add", "path": at, "value": size}]),
+    )
+    .await
+    .ok();
+    let path = format!("{WIDGETS}/a");
+    let read = api.get(&path).await.ok();
+    assert_eq!(read["spec"]["size"], 3);
+    let version = |object: &Value| object["metadata"]["resourceVersion"].clone();
+    assert_eq!(version(&read), version(&made));
+    let written = api.put(&path, &read).await.ok();
+    assert_ne!(version(&written), version(&made));
+    assert_eq!(
+        version(&api.put(&path, &written).await.ok()),
+        version(&written)
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_definition_that_ends_has_no_verbs_that_write() {
+    let api = with_widgets().await;
+    let object = json!({"metadata": {"name": "a", "finalizers": ["example.com/f"]}});
+    api.post(WIDGETS, &widget(object)).await.created();
+    let hash = version_hash(&api, "v1").await;
+    api.delete(&format!("{DEFINITIONS}/widgets.example.com"))
+        .await
+        .ok();
+    let list = api.get("/apis/example.com/v1").await.ok();
+    assert_eq!(
+        list["resources"][0]["verbs"],
+        json!(["delete", "deletecollection", "get", "list", "watch"])
+    );
+    assert_eq!(version_hash(&api, "v1").await, hash);
+    assert_ne!(hash, Value::Null);
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_status_is_written_through_its_own_path() {
     let api = with_widgets().await;

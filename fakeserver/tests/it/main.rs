@@ -37,6 +37,7 @@ mod cluster_roles;
 mod bad_input;
 mod protobuf;
 mod cbor;
+mod schema_changes;
 mod shards;
 mod leader_election;
 mod representations;

@@ -312,6 +312,19 @@ async fn a_namespace_is_reviewed_in_itself() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_webhook_cannot_take_its_name_from_a_namespace() {
+    let patch = json!([{"op": "replace", "path": "/metadata/labels", "value": {"a": "b"}}]);
+    let (api, _) = serving("/strip", move |_| patched(&patch));
+    configure_one(&api, MUTATING, "strip.example.com", &["namespaces"]).await;
+    let labels = json!({"a": "b", "kubernetes.io/metadata.name": "space"});
+    let space = json!({"metadata": {"name": "space", "labels": {"c": "d"}}});
+    let made = api.post("/api/v1/namespaces", &space).await.created();
+    assert_eq!(made["metadata"]["labels"], labels);
+    let put = api.put("/api/v1/namespaces/space", &space).await.ok();
+    assert_eq!(put["metadata"]["labels"], labels);
+}
+
+#[tokio::test(start_paused = true)]
 async fn webhook_configurations_are_not_reviewed() {
     let (api, recorder) = serving("/deny", |_| json!({"allowed": false}));
     configure_one(&api, VALIDATING, "deny.example.com", &["*/*"]).await;

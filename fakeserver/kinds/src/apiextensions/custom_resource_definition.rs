@@ -15,6 +15,7 @@ pub static KIND: Kind = Kind::new("apiextensions.k8s.io", "customresourcedefinit
     })
     .defaults(custom_resources::set_definition_defaults)
     .prepare(custom_resources::conditions::record_stored_version)
+    .complete_update(custom_resources::conditions::record_stored_version)
     .validation(Validation::new(check, check_update).with(&[("status", check_status)]))
     .warnings(warn);
 

@@ -1,7 +1,7 @@
 //! Conversion by webhooks: objects of a definition in another version than the stored one.
 //!
-//! Objects are stored in the storage version of their definition at the time of the write. If that version changes
-//! later, the objects have to be written again, since a stored object does not have its version.
+//! Objects are stored in the storage version of their definition at the time of the write, which the store keeps with
+//! each. If the definition has another one later, they are converted from theirs until they are written again.
 
 use std::sync::Arc;
 
@@ -19,14 +19,14 @@ pub struct Conversion {
     pub kind: String,
     /// The version of this type, with its group.
     pub own: String,
-    /// The version in which objects are stored, with its group.
+    /// The version in which objects are stored from now on, with its group.
     pub stored: String,
 }
 
 // === impl Conversion ===
 
 impl Conversion {
-    /// Returns the conversion of objects of `crd` to `version`; `None` if they are stored so, or no webhook is needed.
+    /// Returns the conversion of objects of `crd` to `version`; `None` if no webhook converts them.
     pub(super) fn of(crd: &Value, version: &Value) -> Option<Arc<Self>> {
         let spec = &crd["spec"];
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
@@ -41,15 +41,20 @@ impl Conversion {
         let webhook = &spec["conversion"]["webhook"];
         let versions = webhook["conversionReviewVersions"].as_array();
         let is_new = versions.is_none_or(|versions| versions.iter().any(|version| version == "v1"));
-        (own != stored).then(|| {
-            Arc::new(Self {
-                client: ClientConfig::parse(&webhook["clientConfig"]).without_timeout(),
-                review_version: if is_new { "v1" } else { "v1beta1" },
-                kind: text(&spec["names"]["kind"]),
-                own,
-                stored,
-            })
-        })
+        Some(Arc::new(Self {
+            client: ClientConfig::parse(&webhook["clientConfig"]).without_timeout(),
+            review_version: if is_new { "v1" } else { "v1beta1" },
+            kind: text(&spec["names"]["kind"]),
+            own,
+            stored,
+        }))
+    }
+
+    /// Returns `object` as a webhook sees it: with its kind and `version`.
+    pub fn typed(&self, mut object: Value, version: &str) -> Value {
+        object["kind"] = json!(self.kind);
+        object["apiVersion"] = json!(version);
+        object
     }
 }
 

@@ -1,8 +1,13 @@
 //! One version of a custom resource: parsing and validation of its objects.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, OnceLock},
+};
 
 use fakeserver_value::{
+    read::text,
+    resource::api_version,
     schema::{DecodedObject, Schema, StrictError, duplicate_fields, prune},
     status::FieldError,
 };
@@ -29,13 +34,22 @@ use crate::{Verdict, table::cell::Cells};
 pub struct CustomType {
     /// The version as its definition has it.
     version: Value,
+    api_version: String,
     schema: VersionSchema,
+    /// All versions as their definition has them.
+    versions: Arc<Value>,
+    /// Their schemas, by version with its group, once they have been read.
+    schemas: OnceLock<BTreeMap<String, VersionSchema>>,
     /// The stored form of its objects, if they have to be shown otherwise.
     stored: Option<StoredForm>,
-    /// The webhook that converts stored objects to this version.
-    conversion: Option<Arc<Conversion>>,
-    /// True if a webhook converts between the versions.
-    has_webhook: bool,
+    /// The webhook that converts between the versions.
+    webhook: Option<Arc<Conversion>>,
+    /// True if all objects are stored in this version, and have not been stored in another one.
+    is_always_stored: bool,
+    /// The version in which objects are stored, with its group.
+    storage_version: String,
+    /// True if clients can use the version in which objects are stored.
+    is_storage_served: bool,
     rules: Rules,
     selectable: Vec<JsonPath>,
     columns: Vec<PrinterColumn>,
@@ -46,25 +60,36 @@ pub struct CustomType {
 // === impl CustomType ===
 
 impl CustomType {
-    /// Reads `version`, an item of `spec.versions` of the definition `crd`.
-    pub(crate) fn new(crd: &Value, version: &Value, is_terminating: bool) -> Self {
+    /// Reads `version`, an item of `spec.versions` of the definition `crd`, which all of its types share.
+    pub(crate) fn new(
+        crd: &Value,
+        versions_of_definition: &Arc<Value>,
+        version: &Value,
+        is_terminating: bool,
+    ) -> Self {
         let schema = &version["schema"]["openAPIV3Schema"];
         let selectable = version["selectableFields"].as_array().into_iter().flatten();
         let selectable =
             selectable.filter_map(|field| JsonPath::parse(field["jsonPath"].as_str()?));
-        let conversion = Conversion::of(crd, version);
-        let has_webhook = crd["spec"]["conversion"]["strategy"] == "Webhook";
+        let versions = crd["spec"]["versions"].as_array().into_iter().flatten();
+        let mut versions = versions.filter(|version| version["storage"] == true);
+        let storage = versions.next().unwrap_or(version);
+        let is_unchanged = crd["metadata"]["generation"].as_i64().unwrap_or_default() <= 1;
         Self {
             rules: Rules::compile(schema, true),
             selectable: selectable.collect(),
             columns: PrinterColumn::all_of(version),
             deprecation_warning: deprecation::warning(crd, version),
             schema: VersionSchema::new(version),
-            // A webhook converts the object itself: what it returns is completed, and not shown otherwise.
-            stored: StoredForm::of(crd, version).filter(|_| !has_webhook),
-            has_webhook,
-            conversion,
+            stored: StoredForm::of(crd, version),
+            webhook: Conversion::of(crd, version),
+            is_always_stored: is_unchanged && storage["name"] == version["name"],
+            storage_version: api_version(text(&crd["spec"]["group"]), text(&storage["name"])),
+            is_storage_served: storage["served"] == true,
             version: version.clone(),
+            api_version: api_version(text(&crd["spec"]["group"]), text(&version["name"])),
+            versions: Arc::clone(versions_of_definition),
+            schemas: OnceLock::new(),
             is_terminating,
         }
     }
@@ -131,14 +156,49 @@ impl CustomType {
         self.schema.root().with_metadata()
     }
 
-    /// The webhook that converts stored objects to this version, and back; nothing if they are stored in this version.
-    pub fn conversion(&self) -> Option<&Arc<Conversion>> {
-        self.conversion.as_ref()
+    /// The version, with its group.
+    pub fn api_version(&self) -> &str {
+        &self.api_version
     }
 
-    /// Returns whether a webhook converts between the versions of its definition.
-    pub fn has_webhook(&self) -> bool {
-        self.has_webhook
+    /// The schema of whole objects in a version of the definition, which has its group; `None` if there is none.
+    pub fn schema_of(&self, api_version: &str) -> Option<Schema<'_>> {
+        if api_version == self.api_version {
+            return Some(self.schema());
+        }
+        let schemas = self.schemas.get_or_init(|| self.read_schemas());
+        let schema = schemas.get(api_version)?;
+        Some(schema.root().with_metadata())
+    }
+
+    fn read_schemas(&self) -> BTreeMap<String, VersionSchema> {
+        let (group, _) = self.api_version.split_once('/').unwrap_or_default();
+        let versions = self.versions.as_array().into_iter().flatten();
+        let versions = versions.map(|version| {
+            let name = api_version(group, text(&version["name"]));
+            (name, VersionSchema::new(version))
+        });
+        versions.collect()
+    }
+
+    /// The webhook that converts stored objects to this version, and back; nothing if all are stored in this version.
+    pub fn conversion(&self) -> Option<&Arc<Conversion>> {
+        self.webhook.as_ref().filter(|_| !self.is_always_stored)
+    }
+
+    /// The webhook that converts between the versions of its definition.
+    pub fn webhook(&self) -> Option<&Arc<Conversion>> {
+        self.webhook.as_ref()
+    }
+
+    /// The version in which objects are stored from now on, with its group.
+    pub fn storage_version(&self) -> &str {
+        &self.storage_version
+    }
+
+    /// Returns whether clients can use the version in which objects are stored.
+    pub fn is_storage_served(&self) -> bool {
+        self.is_storage_served
     }
 
     /// Completes an object that a webhook converted to this version: prunes unknown fields and sets defaults.
@@ -150,17 +210,32 @@ impl CustomType {
         object
     }
 
-    /// Counts the forms in which its objects have been shown; nothing if they are shown as they are stored.
-    pub fn shown_form(&self) -> Option<i64> {
-        self.stored.as_ref().map(StoredForm::generation)
+    /// Completes an object that a webhook converted to the version in which it is stored: prunes unknown fields.
+    pub fn complete_stored(&self, mut object: Value) -> Value {
+        let schema = match &self.stored {
+            Some(stored) => stored.schema(),
+            None => self.schema.root(),
+        };
+        prune(&mut object, schema, true);
+        drop_nulls(&mut object, schema);
+        object
     }
 
-    /// A stored object as this version shows it.
+    /// Counts the forms in which its objects have been shown; nothing if they are shown as they are stored.
+    pub fn shown_form(&self) -> Option<i64> {
+        self.unconverted_form().map(StoredForm::generation)
+    }
+
+    /// A stored object as this version shows it, if no webhook converts it.
     pub fn show(&self, mut object: Value) -> Value {
-        if let Some(stored) = &self.stored {
+        if let Some(stored) = self.unconverted_form() {
             stored.show(&mut object, self.schema.root());
         }
         object
+    }
+
+    fn unconverted_form(&self) -> Option<&StoredForm> {
+        self.stored.as_ref().filter(|_| self.webhook.is_none())
     }
 
     /// Returns the warning of every answer, if the version is deprecated.

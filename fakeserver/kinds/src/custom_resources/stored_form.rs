@@ -57,6 +57,11 @@ impl StoredForm {
         })
     }
 
+    /// The schema of the version in which objects are stored.
+    pub(super) fn schema(&self) -> Schema<'_> {
+        self.schema.root()
+    }
+
     pub(super) fn generation(&self) -> i64 {
         self.generation
     }

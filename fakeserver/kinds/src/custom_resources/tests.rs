@@ -17,7 +17,7 @@ fn custom_type(properties: &Value) -> CustomType {
         "spec": {"type": "object", "properties": properties},
     }});
     let version = json!({"name": "v1", "schema": {"openAPIV3Schema": schema}});
-    CustomType::new(&Value::Null, &version, false)
+    CustomType::new(&Value::Null, &Arc::default(), &version, false)
 }
 
 /// Returns the errors of an object of this `spec`.

@@ -7,6 +7,7 @@ use std::{
 };
 
 use bytes::Bytes;
+use fakeserver_kinds::STORED_VERSION;
 use fakeserver_value::{object::Pairs, pool::Pool, resource::GroupResource, revision::Revision};
 use serde_json::{Map, Value, value::RawValue};
 
@@ -240,6 +241,11 @@ impl StoredObject {
     /// The revision of the write that made this version: its `metadata.resourceVersion`.
     pub fn revision(&self) -> u64 {
         self.revision.get()
+    }
+
+    /// The version of its kind in which a custom object is stored, with its group; empty for other objects.
+    pub fn stored_version(&self) -> &str {
+        self.header.fields.get(STORED_VERSION).unwrap_or_default()
     }
 
     /// `metadata.labels`.

@@ -46,9 +46,16 @@ impl<'a> Transaction<'a> {
     }
 
     /// Stores `object` under `key`. The object takes the next revision, which becomes its `metadata.resourceVersion`;
-    /// its `kind` and `apiVersion` are left out. An object in another form of its kind is converted to the stored one.
+    /// its `kind` and `apiVersion` are left out. An object in another form of its kind is converted to the stored one. That
+    /// of a custom object is the version in which it is stored; without one it stays in its present version.
     pub fn put(&mut self, key: &ObjectKey, object: Value) -> Arc<StoredObject> {
-        let object = to_stored(object);
+        let mut object = to_stored(object);
+        if object.get("apiVersion").is_none()
+            && let Some(before) = self.get(key)
+            && !before.stored_version().is_empty()
+        {
+            object["apiVersion"] = before.stored_version().into();
+        }
         let fields = (self.fields)(key.resource(), &object);
         let revision = self.revision.next();
         let after = StoredObject::new(key.clone(), revision, object, fields);

@@ -4,7 +4,7 @@ use axum::response::Response;
 use fakeserver_value::{
     apply::{Applier, inconvertible},
     edit::{remove, set_or_remove},
-    managed_fields::Manager,
+    managed_fields::{KindDescription, Manager},
     status::Status,
 };
 use http::StatusCode;
@@ -85,9 +85,11 @@ pub(super) fn draft<'a>(
     if existing.is_none() && !target.subresource().is_empty() {
         return Err(Status::not_found(target.named(target.name())).into());
     }
-    let now = attempt.now_text();
     let live = existing.as_ref().map(|existing| &existing.object);
-    let mut object = applied(target, options, live, config, now)?;
+    let applied = attempt.with_versions(target, |described, now| {
+        applied(target, options, described, live, config, now)
+    });
+    let mut object = applied??;
     // After the merge, whose errors come first in a real server.
     if let Some(duplicate) = duplicate
         && options.validation() == FieldValidation::Strict
@@ -101,12 +103,13 @@ pub(super) fn draft<'a>(
     target.check_name(&object)?;
     if let Some(existing) = existing {
         let text = data_text::applied(target, &existing, &object);
-        let draft = Draft::update(target, author, existing, object, Source::Apply, now)?;
+        let draft = Draft::update(target, author, existing, object, Source::Apply, attempt)?;
         return Ok((StatusCode::OK, draft.with_data_text(text)));
     }
     request.requester.check_create(target)?;
     // A creation has no base version, so the `resourceVersion` of the configuration is dropped.
     remove(&mut object["metadata"], "resourceVersion");
+    let now = attempt.now_text();
     let draft = Draft::create(target, author, object, Source::Apply, now);
     Ok((StatusCode::CREATED, draft))
 }
@@ -129,6 +132,7 @@ fn check_no_uid(target: &Target, object: &Value) -> Result<(), Status> {
 fn applied(
     target: &Target,
     options: &WriteOptions,
+    described: KindDescription<'_>,
     live: Option<&Value>,
     config: &Value,
     now: &str,
@@ -142,7 +146,7 @@ fn applied(
             subresource: target.subresource(),
         },
         is_forced: options.is_forced,
-        described: target.described(),
+        described,
         now,
     };
     applier.check(config, &resource.kind)?;

@@ -63,8 +63,7 @@ pub(crate) fn load(backend: &Backend, object: &Value) -> Result<Arc<StoredObject
         };
         let status = object.get("status").cloned();
         let object = replacing(&existing, without_identity(object));
-        let now = attempt.now_text();
-        let draft = Draft::update(target, author, existing, object, Source::Import, now)?;
+        let draft = Draft::update(target, author, existing, object, Source::Import, attempt)?;
         let stored = stored_of(run(attempt, draft)?)?;
         match status.filter(|_| target.imports_status()) {
             Some(status) => set_status(
@@ -257,8 +256,8 @@ fn set_status(
     let existing = attempt.existing(target)?;
     let mut object = existing.object.clone();
     object["status"] = status;
-    let (author, now) = (author(request, &options), attempt.now_text());
-    let draft = Draft::update(target, author, existing, object, Source::Import, now)?;
+    let author = author(request, &options);
+    let draft = Draft::update(target, author, existing, object, Source::Import, attempt)?;
     Ok(stored_of(run(attempt, draft)?)?)
 }
 

@@ -78,12 +78,11 @@ pub(super) async fn patch(
         target.check_name(&object)?;
         warnings.extend(drop_duplicate_owners(&mut object, AFTER_ADMISSION));
         let author = author(request, &options);
-        let now = attempt.now_text();
         let text = match patch_type {
             PatchType::Strategic => None,
             _ => data_text::patched(target, &existing.stored, &object),
         };
-        let draft = Draft::update(target, author, existing, object, Source::Patch, now)?;
+        let draft = Draft::update(target, author, existing, object, Source::Patch, attempt)?;
         let draft = draft.with_data_text(text);
         run(attempt, draft)
     };

@@ -59,8 +59,7 @@ fn draft<'a>(
     // Looked up within the attempt: whether this is an update or a creation may change between two attempts.
     if let Some(existing) = attempt.find(target)? {
         target.check_kind(&object)?;
-        let now = attempt.now_text();
-        let draft = Draft::update(target, author, existing, object, Source::Body, now)?;
+        let draft = Draft::update(target, author, existing, object, Source::Body, attempt)?;
         return Ok((StatusCode::OK, draft));
     }
     if !target.rules().habits.creates_on_update || !target.subresource().is_empty() {

@@ -18,7 +18,9 @@ use std::{
     sync::Arc,
 };
 
-use fakeserver_kinds::pod_spec::validation::security::is_about_privileges;
+use fakeserver_kinds::{
+    custom_resources::Conversion, pod_spec::validation::security::is_about_privileges,
+};
 use fakeserver_value::{
     audit_annotations::AuditAnnotations,
     json::{OBJECT_DEPTH_MAX, is_deeper_than},
@@ -173,8 +175,8 @@ impl Attempt<'_, '_> {
     pub fn input<T: Clone + Default>(&self, target: &Target, input: &mut T) -> T {
         // A copy of a large object can cost more than the write: it is only made if a webhook may require another
         // attempt, or if a plugin may wait for a controller.
-        if self.hooks.is_empty() && target.conversion().is_none() && !self.steps().may_wait(target)
-        {
+        let may_ask = !self.hooks.is_empty() || target.rules().has_conversion_webhook();
+        if !may_ask && !self.steps().may_wait(target) {
             mem::take(input)
         } else {
             input.clone()
@@ -263,12 +265,45 @@ impl Attempt<'_, '_> {
         let (Some(by), Some(custom)) = (target.conversion(), target.rules().as_custom()) else {
             return Ok(target.api_object(stored));
         };
+        let object = by.typed(stored.to_value(), stored.stored_version());
+        Ok(custom.complete(self.converted(by, object, &by.own)?))
+    }
+
+    /// Returns `object`, which has its version, in the version `to`. Asks the webhook if that is another one.
+    pub(super) fn converted(
+        &mut self,
+        by: &Arc<Conversion>,
+        object: Value,
+        to: &str,
+    ) -> Result<Value, AttemptError> {
+        if object["apiVersion"] == to {
+            return Ok(object);
+        }
         let converted = self.answer_or_ask(Question::Conversion {
             by: Arc::clone(by),
-            is_for_request: true,
-            object: stored.to_value(),
+            to: to.to_owned(),
+            object,
+            may_fail: false,
         })?;
-        Ok(custom.complete(converted.unwrap_or_default()))
+        Ok(converted.object.unwrap_or_default())
+    }
+
+    /// Does the same for a write that can go on without the object, or returns the failure of the webhook.
+    pub(super) fn converted_or_failed(
+        &mut self,
+        by: &Arc<Conversion>,
+        object: Value,
+        to: &str,
+    ) -> Result<Result<Value, Status>, AttemptError> {
+        let MutationResult {
+            object, failure, ..
+        } = self.answer_or_ask(Question::Conversion {
+            by: Arc::clone(by),
+            to: to.to_owned(),
+            object,
+            may_fail: true,
+        })?;
+        Ok(failure.map_or_else(|| Ok(object.unwrap_or_default()), Err))
     }
 
     /// Stores these objects with that of the write, and no others.
@@ -289,11 +324,15 @@ impl Attempt<'_, '_> {
         mut object: Value,
         text: Option<&str>,
     ) -> Result<Outcome, AttemptError> {
-        let Some(by) = target.conversion() else {
+        let custom = target.rules().as_custom();
+        let Some((by, custom)) = target.conversion().zip(custom) else {
             check_depth(&object)?;
             return Ok(if self.is_dry_run() {
                 Outcome::Object(object)
             } else {
+                if let Some(custom) = custom {
+                    object["apiVersion"] = custom.storage_version().into();
+                }
                 // Companions are stored before the object, in the same transaction: the controller of quotas takes an
                 // object that it sees before the charge for an uncharged one, and recounts.
                 self.store_companions();
@@ -304,13 +343,10 @@ impl Attempt<'_, '_> {
             });
         };
         // Asked in a dry run as well: a conversion that fails is an error of the write.
-        let stored = self.answer_or_ask(Question::Conversion {
-            by: Arc::clone(by),
-            is_for_request: false,
-            object: object.clone(),
-        })?;
+        let typed = by.typed(object.clone(), &by.own);
+        let stored = self.converted(by, typed, &by.stored)?;
         if !self.is_dry_run() {
-            let stored = stored.unwrap_or_default();
+            let stored = custom.complete_stored(stored);
             check_depth(&stored)?;
             self.store_companions();
             let stored = self.tx.put(key, stored);
@@ -388,15 +424,16 @@ impl Attempt<'_, '_> {
         phase: Phase,
         attributes: Attributes,
     ) -> Result<Option<Value>, AttemptError> {
-        self.answer_or_ask(Question::Admission {
+        let answer = self.answer_or_ask(Question::Admission {
             phase,
             hooks: Arc::clone(&self.hooks),
             attributes: Box::new(attributes),
-        })
+        })?;
+        Ok(answer.object)
     }
 
     /// Returns the answer to a question, or the error `NeedsWebhook` with the question.
-    fn answer_or_ask(&mut self, question: Question) -> Result<Option<Value>, AttemptError> {
+    fn answer_or_ask(&mut self, question: Question) -> Result<MutationResult, AttemptError> {
         // A writer behind the API is synchronous: it could not wait for an answer.
         if !self.is_reviewed {
             return Err(Status::internal(
@@ -410,7 +447,7 @@ impl Attempt<'_, '_> {
         match self.progress.answers.get(self.used) {
             Some((answered, answer)) if answered.is_same(&question) => {
                 self.used += 1;
-                return Ok(answer.object.clone());
+                return Ok(answer.clone());
             }
             Some(_) => {
                 // The object has changed since: the answers about its former state are dropped.

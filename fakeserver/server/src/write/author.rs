@@ -5,7 +5,7 @@ use fakeserver_value::{
     audit_annotations::AuditAnnotations,
     edit::{remove, set_or_remove},
     go_text::is_print,
-    managed_fields::{self, Manager, described},
+    managed_fields::{self, KindDescription, Manager, described},
     resource::GroupVersionKind,
     user::UserInfo,
 };
@@ -45,7 +45,16 @@ pub fn manager<'a>(options: &'a WriteOptions, client: &'a str) -> &'a str {
 
 impl Author<'_> {
     /// Records which fields of `new` the author owns, now that it replaces `old`.
-    pub fn record(&self, target: &Target, old: Option<&Value>, new: &mut Value, now: &str) {
+    ///
+    /// `described` is the kind of the target, and may have further versions.
+    pub fn record(
+        &self,
+        target: &Target,
+        described: KindDescription<'_>,
+        old: Option<&Value>,
+        new: &mut Value,
+        now: &str,
+    ) {
         let api_version = target.resource.api_version();
         let manager = Manager {
             name: self.manager,
@@ -53,7 +62,7 @@ impl Author<'_> {
             subresource: target.subresource(),
         };
         if target.rules().habits.owns_spec {
-            managed_fields::record_update(old, new, target.described(), &manager, now);
+            managed_fields::record_update(old, new, described, &manager, now);
             return;
         }
         let old = old.map(|old| {
@@ -63,7 +72,7 @@ impl Author<'_> {
         });
         let spec = new.get("spec").cloned();
         remove(new, "spec");
-        managed_fields::record_update(old.as_ref(), new, target.described(), &manager, now);
+        managed_fields::record_update(old.as_ref(), new, described, &manager, now);
         set_or_remove(new, "spec", spec);
     }
 

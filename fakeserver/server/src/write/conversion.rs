@@ -47,53 +47,37 @@ impl<'a> Converter<'a> {
         let Some(conversion) = custom.conversion() else {
             return Ok(stored);
         };
-        let values = stored.iter().map(|object| object.to_value()).collect();
-        let converted = self.convert_for_request(conversion, values).await?;
+        let typed = |object: &Arc<StoredObject>| {
+            conversion.typed(object.to_value(), object.stored_version())
+        };
+        let values = stored.iter().map(typed).collect();
+        let converted = self.convert(conversion, values, &conversion.own).await?;
         let pairs = stored.iter().zip(converted);
         Ok(pairs
             .map(|(stored, converted)| Arc::new(stored.with_value(custom.complete(converted))))
             .collect())
     }
 
-    /// Converts stored objects to the version of the type. Errors and cancel safety are those of
-    /// [`present`](Self::present).
-    pub(super) async fn convert_for_request(
-        self,
-        conversion: &Conversion,
-        objects: Vec<Value>,
-    ) -> Result<Vec<Value>, Status> {
-        let (from, to) = (&conversion.stored, &conversion.own);
-        self.convert(conversion, objects, from, to).await
-    }
-
-    /// Converts an object in the version of the type to the stored one. Errors and cancel safety are those of
-    /// [`present`](Self::present).
-    pub(super) async fn store(
-        self,
-        conversion: &Conversion,
-        object: Value,
-    ) -> Result<Value, Status> {
-        let (from, to) = (&conversion.own, &conversion.stored);
-        let converted = self.convert(conversion, vec![object], from, to).await?;
-        Ok(converted.into_iter().next().unwrap_or_default())
-    }
-
-    async fn convert(
+    /// Converts objects, each of which has its version, to the version `to`, by at most one call of the webhook. Errors and
+    /// cancel safety are those of [`present`](Self::present).
+    pub(super) async fn convert(
         self,
         conversion: &Conversion,
         mut objects: Vec<Value>,
-        from: &str,
         to: &str,
     ) -> Result<Vec<Value>, Status> {
-        if objects.is_empty() {
+        let is_asked = |object: &Value| object["apiVersion"] != to;
+        let asked: Vec<Value> = objects
+            .iter()
+            .filter(|object| is_asked(object))
+            .cloned()
+            .collect();
+        let Some(first) = asked.first() else {
             return Ok(objects);
-        }
-        for object in &mut objects {
-            object["kind"] = json!(conversion.kind);
-            object["apiVersion"] = json!(from);
-        }
+        };
+        let from = first["apiVersion"].as_str().unwrap_or_default();
         let uid = self.entropy.audit_id().to_string();
-        let review = review(conversion, &uid, &objects, to);
+        let review = review(conversion, &uid, &asked, to);
         let failed = |why: &str| {
             Status::unclassified(format!(
                 "conversion webhook for {from}, Kind={} {why}",
@@ -104,23 +88,21 @@ impl<'a> Converter<'a> {
         let answer = answer.map_err(|error| failed(&format!("failed: {error}")))?;
         let converted = converted_objects(conversion, &uid, &answer)
             .map_err(|why| failed(&format!("failed: {why}")))?;
-        if converted.len() != objects.len() {
+        if converted.len() != asked.len() {
             return Err(failed(&format!(
                 "returned {} objects, expected {}",
                 converted.len(),
-                objects.len()
+                asked.len()
             )));
         }
-        let pairs = objects.into_iter().zip(converted).enumerate();
-        pairs
-            .map(|(index, (original, converted))| {
-                checked(conversion, &original, converted, to).map_err(|why| {
-                    failed(&format!(
-                        "returned invalid converted object at index {index}: {why}"
-                    ))
-                })
-            })
-            .collect()
+        let mut answers = asked.iter().zip(converted);
+        for object in objects.iter_mut().filter(|object| is_asked(object)) {
+            if let Some((original, converted)) = answers.next() {
+                let converted = checked(conversion, original, converted, to);
+                *object = converted.map_err(|why| failed(&format!("returned invalid {why}")))?;
+            }
+        }
+        Ok(objects)
     }
 }
 
@@ -180,6 +162,8 @@ fn converted_objects(
 }
 
 /// Returns a converted object with the metadata of the original, except for labels and annotations.
+///
+/// Upstream converts each object of a list when it is read from etcd, so that its place is always the first.
 fn checked(
     conversion: &Conversion,
     original: &Value,
@@ -190,25 +174,23 @@ fn checked(
     let found = text(&converted["apiVersion"]);
     if found != to {
         return Err(format!(
-            "invalid groupVersion (expected {to}, received {found})"
+            "object at index 0: invalid groupVersion (expected {to}, received {found})"
         ));
     }
     let kind = text(&converted["kind"]);
     if kind != conversion.kind {
         return Err(format!(
-            "invalid kind (expected {}, received {kind})",
+            "object at index 0: invalid kind (expected {}, received {kind})",
             conversion.kind
         ));
-    }
-    if !converted["metadata"].is_object() {
-        return Err("missing metadata in converted object".to_owned());
     }
     let mut metadata = original["metadata"].clone();
     for field in IDENTITY {
         let (before, after) = (&metadata[field], &converted["metadata"][field]);
         if before != after {
             return Err(format!(
-                "must have the same {field}: {} != {}",
+                "object: must have the same {}: {} != {}",
+                if field == "uid" { "UID" } else { field },
                 text(before),
                 text(after)
             ));

@@ -64,7 +64,7 @@ impl<'a> Draft<'a> {
         target.restore_empty_lists(&mut object, &empty);
         // Server-side apply has computed the managers from the configuration, which knows nothing of defaults.
         if source != Source::Apply {
-            author.record(target, None, &mut object, now);
+            author.record(target, target.described(), None, &mut object, now);
         }
         // After `record`, so that managers from the client's object are dropped, too.
         if !is_comparable {

@@ -13,6 +13,7 @@ mod create;
 mod update;
 mod attempt;
 mod conversion;
+mod manager_versions;
 mod question;
 mod backend;
 mod chain;

@@ -20,12 +20,13 @@ pub enum Question {
         hooks: Arc<Hooks>,
         attributes: Box<Attributes>,
     },
-    /// Conversion of an object to another version.
+    /// Conversion of an object, which has its version, to another one.
     Conversion {
         by: Arc<Conversion>,
-        /// True for a conversion to the version of the request, false for one to the stored version.
-        is_for_request: bool,
+        to: String,
         object: Value,
+        /// True if the write can go on without the object.
+        may_fail: bool,
     },
 }
 
@@ -50,20 +51,25 @@ impl Question {
             },
             Self::Conversion {
                 by,
-                is_for_request: true,
+                to,
                 object,
-            } => {
-                let objects = converter
-                    .convert_for_request(by, vec![object.clone()])
-                    .await?;
-                (objects.into_iter().next(), Vec::new())
-            }
-            Self::Conversion { by, object, .. } => {
-                let stored = converter.store(by, object.clone()).await?;
-                (Some(stored), Vec::new())
-            }
+                may_fail,
+            } => match converter.convert(by, vec![object.clone()], to).await {
+                Ok(objects) => (objects.into_iter().next(), Vec::new()),
+                Err(failure) if *may_fail => {
+                    return Ok(MutationResult {
+                        failure: Some(failure),
+                        ..MutationResult::default()
+                    });
+                }
+                Err(failure) => return Err(failure),
+            },
         };
-        Ok(MutationResult { object, warnings })
+        Ok(MutationResult {
+            object,
+            warnings,
+            failure: None,
+        })
     }
 
     /// Returns whether the answer to one question is an answer to the other.
@@ -86,18 +92,21 @@ impl Question {
             (
                 Self::Conversion {
                     by,
-                    is_for_request,
+                    to,
                     object,
+                    may_fail,
                 },
                 Self::Conversion {
                     by: by_too,
-                    is_for_request: is_for_request_too,
+                    to: to_too,
                     object: object_too,
+                    may_fail: may_fail_too,
                 },
             ) => {
                 Arc::ptr_eq(by, by_too)
-                    && is_for_request == is_for_request_too
+                    && to == to_too
                     && object == object_too
+                    && may_fail == may_fail_too
             }
             _ => false,
         }

@@ -1,5 +1,6 @@
 //! Recovery of an earlier store: from a snapshot, or by a rollback.
 
+use serde_json::Value;
 use tokio::time::Instant;
 
 use super::{Backend, definitions};
@@ -12,7 +13,10 @@ use crate::store::{
 pub fn restore(backend: &Backend, snapshot: &Snapshot, restart: Restart) {
     let revision = restart.revision(snapshot.revision);
     let stored = |kept: &SavedObject| {
-        let object = serde_json::from_slice(&kept.json).expect("it was read as JSON");
+        let mut object: Value = serde_json::from_slice(&kept.json).expect("it was read as JSON");
+        if let Some(version) = &kept.stored_version {
+            object["apiVersion"] = version.as_str().into();
+        }
         (kept.key.clone(), kept.revision, object)
     };
     let definitions = snapshot.objects.iter().filter(|kept| kept.is_definition());

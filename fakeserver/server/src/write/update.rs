@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
-use fakeserver_kinds::{certificates::certificate_signing_request, core::persistent_volume};
+use fakeserver_kinds::{
+    certificates::certificate_signing_request, core::persistent_volume,
+    custom_resources::CustomType,
+};
 use fakeserver_value::{
     edit::{remove, with_empty},
     managed_fields,
@@ -51,19 +54,19 @@ pub trait Part: Send + Sync {
 // === impl Draft ===
 
 impl<'a> Draft<'a> {
-    /// Drafts an update that replaces `existing` by `new` at `now`, as far as the endpoint allows.
+    /// Drafts an update that replaces `existing` by `new`, as far as the endpoint allows.
     ///
     /// # Errors
     ///
-    /// The object has another uid than a client expects.
+    /// The object has another uid than a client expects, or a webhook has to convert it first.
     pub fn update(
         target: &'a Target,
         author: Author<'a>,
         mut existing: ExistingObject,
         mut new: Value,
         source: Source,
-        now: &str,
-    ) -> Result<Self, Status> {
+        attempt: &mut Attempt<'_, '_>,
+    ) -> Result<Self, AttemptError> {
         // A precondition: it fails before anything is computed from an object of the same name that the client does not
         // mean.
         check_uid(target, &existing.stored, &new, source)?;
@@ -73,7 +76,10 @@ impl<'a> Draft<'a> {
         // The same order as in a creation, for the same reasons; see `Draft::create`.
         target.convert_through_stored_form(&mut new);
         let empty = target.strip_empty_members(&mut new);
-        let is_comparable = target.is_comparable(&new);
+        let is_custom = target.rules().is_custom();
+        // The schema of a custom resource may have changed since the object was written.
+        let is_comparable =
+            target.is_comparable(&new) && (!is_custom || target.is_comparable(&old));
         // Before the managers are recorded: a manager must not own changes that the endpoint takes back.
         complete(target, &old, &mut new);
         target.restore_empty_lists(&mut new, &empty);
@@ -81,7 +87,9 @@ impl<'a> Draft<'a> {
         if source == Source::Apply {
             managed_fields::set(&mut new, managers);
         } else {
-            author.record(target, Some(&old), &mut new, now);
+            attempt.with_versions(target, |described, now| {
+                author.record(target, described, Some(&old), &mut new, now);
+            })?;
         }
         if !is_comparable {
             managed_fields::set(&mut new, None);
@@ -233,7 +241,7 @@ fn prepare(attempt: &Attempt<'_, '_>, write: &mut Write<'_>) -> Result<(), Statu
     // Before the strategy: some kinds count fields that it drops as changes.
     let sent = rules.habits.counts_dropped.then(|| write.new.clone());
     if matches!(write.target.subresource(), "" | "status") {
-        rules.prepare_next(old, &mut write.new);
+        rules.prepare_next(write.target.subresource(), old, &mut write.new);
     }
     let first = rules.habits.begins_without_generation.then_some(0);
     let sent = sent.as_ref().unwrap_or(&write.new);
@@ -298,7 +306,11 @@ fn commit(
         ..
     } = write;
     // etcd is not written if the encoded object is equal: no new version, and no event for watchers.
-    if is_unchanged(&old, &new) {
+    let is_unchanged = match target.rules().as_custom() {
+        Some(custom) => is_stored_unchanged(custom, &stored, &old, &new),
+        None => is_unchanged(&old, &new),
+    };
+    if is_unchanged {
         if target.conversion().is_some() {
             return Ok(Outcome::Object(old));
         }
@@ -408,6 +420,28 @@ fn note_phase(now: &str, old: &Value, new: &mut Value) {
     if is[field].is_null() || is[field] == was[field] {
         is[field] = json!(now);
     }
+}
+
+/// Returns whether `new` is encoded as the stored form of `old` is. An update that changes nothing writes a custom object
+/// again if it is stored in another version than new ones, or before its definition had these defaults.
+fn is_stored_unchanged(
+    custom: &CustomType,
+    stored: &StoredObject,
+    old: &Value,
+    new: &Value,
+) -> bool {
+    if stored.stored_version() != custom.storage_version() {
+        return false;
+    }
+    // A webhook's answer is compared in the version of the request, to spare a question.
+    if custom.conversion().is_some() {
+        return is_unchanged(old, new);
+    }
+    let mut encoded = stored.to_value();
+    for field in ["kind", "apiVersion"] {
+        encoded[field] = new[field].clone();
+    }
+    is_unchanged(&encoded, new)
 }
 
 /// Returns whether two objects are equal, except for the times of their managers.

@@ -23,11 +23,11 @@ pub(super) fn prepare(namespace: &mut Value) {
     }
     namespace["status"] = json!({"phase": "Active"});
     // A generated name was not known when defaults were set.
-    let name = namespace["metadata"]["name"].clone();
-    namespace["metadata"]["labels"][NAME_LABEL] = name;
+    set_defaults(namespace);
 }
 
-/// Keeps the finalizers, which only `finalize` changes.
+/// Keeps the finalizers, which only `finalize` changes, and the label, which a webhook may have changed.
 pub(super) fn keep(old: &Value, new: &mut Value) {
     copy(&old["spec"], &mut new["spec"], "finalizers");
+    set_defaults(new);
 }

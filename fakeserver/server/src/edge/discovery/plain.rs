@@ -283,13 +283,18 @@ impl<'a> Resource<'a> {
 
 /// Returns the hash by which clients notice a new stored form of a resource; `None` for resources that are not stored.
 fn storage_version_hash(resource: &ResourceType) -> Option<String> {
-    if !(resource.has_verb("get") && resource.has_verb("create")) {
+    let api_version = if let Some(custom) = resource.rules.as_custom() {
+        // As if the resource was not stored, if clients cannot use the version.
+        let api_version = custom.storage_version();
+        custom.is_storage_served().then(|| api_version.to_owned())?
+    } else if resource.has_verb("get") && resource.has_verb("create") {
+        match resource.form.map(ServedForm::stored) {
+            Some(stored) => format!("{}/{}", stored.group, stored.version),
+            None => format!("{}/{}", resource.group, resource.version),
+        }
+    } else {
         return None;
-    }
-    let (group, version) = match resource.form.map(ServedForm::stored) {
-        Some(stored) => (stored.group, stored.version),
-        None => (&*resource.group, &*resource.version),
     };
-    let digest = Sha256::digest(format!("{group}/{version}/{}", resource.kind));
+    let digest = Sha256::digest(format!("{api_version}/{}", resource.kind));
     Some(STANDARD.encode(&digest[..VERSION_HASH_BYTES]))
 }

@@ -40,6 +40,12 @@ struct Claim {
 struct Line<'a> {
     group: &'a str,
     resource: &'a str,
+    #[serde(
+        rename = "apiVersion",
+        default,
+        skip_serializing_if = "Option::is_none"
+    )]
+    stored_version: Option<String>,
     #[serde(borrow)]
     object: &'a RawValue,
 }
@@ -83,6 +89,7 @@ pub(super) fn print(snapshot: &Snapshot) -> Vec<u8> {
         let line = Line {
             group: resource.group(),
             resource: resource.resource(),
+            stored_version: kept.stored_version.clone(),
             object: serde_json::from_str(object).expect("stored objects are JSON"),
         };
         print_line(&mut bytes, &line);
@@ -197,6 +204,7 @@ fn read_object(line: &[u8]) -> Result<SavedObject, String> {
     Ok(SavedObject {
         key: ObjectKey::new(resource, metadata.namespace.as_deref(), &metadata.name),
         revision: Revision::new(revision),
+        stored_version: line.stored_version,
         json: Bytes::copy_from_slice(line.object.get().as_bytes()),
     })
 }

@@ -11,7 +11,7 @@
 //!
 //! The head has the revision of the store, its time, and the positions of the seeded generators, so that no uid is
 //! drawn twice. Definitions of custom resources come first, then the other objects by resource, namespace and name,
-//! each as it is stored, with its version. The last line proves that nothing is missing or changed: a file is restored
+//! each as it is stored, with its version, and custom objects with the `apiVersion` in which they are stored. The last line proves that nothing is missing or changed: a file is restored
 //! completely, or not at all. History is not saved: reads of versions before the snapshot are answered with 410, as
 //! after a compaction.
 
@@ -75,6 +75,8 @@ pub struct Snapshot {
 pub struct SavedObject {
     pub key: ObjectKey,
     pub revision: Revision,
+    /// The version of its kind in which a custom object is stored, with its group.
+    pub stored_version: Option<String>,
     pub json: Bytes,
 }
 
@@ -117,6 +119,8 @@ impl Snapshot {
             .map(|object| SavedObject {
                 key: object.key().clone(),
                 revision: Revision::new(object.revision()),
+                stored_version: Some(object.stored_version().to_owned())
+                    .filter(|version| !version.is_empty()),
                 json: object.json(),
             })
             .collect();

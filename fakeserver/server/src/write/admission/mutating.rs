@@ -43,6 +43,8 @@ pub struct MutationResult {
     /// The object, if any has changed it.
     pub object: Option<Value>,
     pub warnings: Vec<String>,
+    /// The failure of a webhook that a write can go on without.
+    pub failure: Option<Status>,
 }
 
 /// The webhooks to reinvoke.

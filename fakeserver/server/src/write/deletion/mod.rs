@@ -11,6 +11,7 @@ mod tests;
 use std::sync::Arc;
 
 use fakeserver_kinds::{Kind, Removal};
+use fakeserver_value::edit::remove;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
@@ -213,13 +214,15 @@ fn store_marked(
     parameters: DeletionParameters,
     stored: &Arc<StoredObject>,
     old: &Value,
-    new: Value,
+    mut new: Value,
 ) -> Outcome {
     if *old == new {
         Outcome::Stored(Arc::clone(stored))
     } else if parameters.is_dry_run {
         Outcome::Object(new)
     } else {
+        // A custom object stays in the version in which it is stored, whatever the version of the request.
+        remove(&mut new, "apiVersion");
         Outcome::Stored(tx.put(stored.key(), new))
     }
 }
