@@ -3,57 +3,64 @@
 use fakeserver_value::object::selectors::print_label_selector;
 use serde_json::{Value, json};
 
-use super::ResourceType;
+use super::{ResourceType, custom_resources::CustomScale};
 
 /// Reads and writes the scales of the objects of a type.
 #[derive(Clone, Copy, Debug)]
 pub struct ScaleOf<'a>(pub &'a ResourceType);
 
+/// The parts of a scale.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ScaleParts {
+    /// The wanted replicas; `None` if the object does not say.
+    pub replicas: Option<i64>,
+    pub present_replicas: i64,
+    /// The selector of the pods as text; empty if there is none.
+    pub selector: String,
+}
+
 // === impl ScaleOf ===
 
-impl ScaleOf<'_> {
-    /// Returns the wanted replicas of an object; null without any.
-    pub fn replicas(self, object: &Value) -> Value {
-        self.at(object, "specReplicasPath", &object["spec"]["replicas"])
-    }
-
-    /// Returns the present replicas of an object; null without any.
-    pub fn present_replicas(self, object: &Value) -> Value {
-        let status = &object["status"]["replicas"];
-        self.at(object, "statusReplicasPath", status)
-    }
-
-    /// Returns the selector of the pods of an object as text; null where a definition has no path to it.
-    pub fn selector(self, object: &Value) -> Value {
+impl<'a> ScaleOf<'a> {
+    /// Returns the scale of an object.
+    ///
+    /// # Errors
+    ///
+    /// A part of a custom object is not of its type; the error is in the API server's words.
+    pub fn parts(self, object: &Value) -> Result<ScaleParts, String> {
+        if let Some(custom) = self.custom() {
+            return custom.parts(object);
+        }
         let selector = &object["spec"]["selector"];
-        let text = match &*self.0.kind {
-            _ if self.0.rules.as_custom().is_some() => Value::Null,
-            "ReplicationController" => {
-                print_label_selector(&json!({"matchLabels": selector})).into()
-            }
-            _ => print_label_selector(selector).into(),
+        let selector = match &*self.0.kind {
+            "ReplicationController" => print_label_selector(&json!({"matchLabels": selector})),
+            _ => print_label_selector(selector),
         };
-        self.at(object, "labelSelectorPath", &text)
+        Ok(ScaleParts {
+            replicas: object["spec"]["replicas"].as_i64(),
+            present_replicas: object["status"]["replicas"].as_i64().unwrap_or_default(),
+            selector,
+        })
     }
 
     /// Sets the wanted replicas of an object: where its definition says, or where all workloads have them.
-    pub fn set_replicas(self, object: &mut Value, replicas: i64) {
-        let custom = self.0.rules.as_custom();
-        match custom.and_then(|custom| custom.scale_path("specReplicasPath")) {
-            Some(path) => path.set(object, json!(replicas)),
-            None => object["spec"]["replicas"] = json!(replicas),
+    ///
+    /// # Errors
+    ///
+    /// A custom object has another value on the way there.
+    pub fn set_replicas(self, object: &mut Value, replicas: i64) -> Result<(), String> {
+        match self.custom() {
+            Some(custom) => custom.set_replicas(object, replicas),
+            None => {
+                object["spec"]["replicas"] = json!(replicas);
+                Ok(())
+            }
         }
     }
 
-    /// Returns the value at a path of the definition, or at the path of built-in kinds.
-    fn at(self, object: &Value, path: &str, otherwise: &Value) -> Value {
-        match self.0.rules.as_custom() {
-            Some(custom) => {
-                let path = custom.scale_path(path);
-                let found = path.and_then(|path| path.get(object).cloned());
-                found.unwrap_or_default()
-            }
-            None => otherwise.clone(),
-        }
+    /// Returns the scale of its definition, if it is a custom resource.
+    pub fn custom(self) -> Option<CustomScale<'a>> {
+        let custom = self.0.rules.as_custom()?;
+        Some(custom.scale())
     }
 }

@@ -24,6 +24,7 @@ mod volumes;
 mod logs;
 mod streams;
 mod custom_resources;
+mod custom_scales;
 mod api_services;
 mod aggregation;
 mod audit;

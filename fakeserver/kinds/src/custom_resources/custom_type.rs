@@ -19,6 +19,7 @@ use super::{
     defaulting::{drop_nulls, set_defaults},
     deprecation,
     rules::Rules,
+    scale::CustomScale,
     stored_form::{StoredForm, VersionSchema},
     table,
     validation::{
@@ -275,10 +276,10 @@ impl CustomType {
             self.status_errors(object, correlation)
         } else {
             let mut errors = validate(object, schema, correlation);
-            errors.extend(scale::spec_errors(object, self.scale()));
+            errors.extend(scale::spec_errors(object, self.scale_paths()));
             errors
         };
-        errors.extend(scale::status_errors(object, self.scale()));
+        errors.extend(scale::status_errors(object, self.scale_paths()));
         // The status endpoint does not check what it does not write.
         if subresource != "status" {
             errors.extend(embedded_errors(object, schema, ""));
@@ -322,13 +323,25 @@ impl CustomType {
         validate_at(status, schema, "status", own)
     }
 
-    fn scale(&self) -> &Value {
+    fn scale_paths(&self) -> &Value {
         &self.version["subresources"]["scale"]
     }
 
-    /// Returns the path of a part of its scale: `specReplicasPath`, `statusReplicasPath` or `labelSelectorPath`.
-    pub fn scale_path(&self, field: &str) -> Option<JsonPath> {
-        JsonPath::parse(self.version["subresources"]["scale"][field].as_str()?)
+    /// Returns the paths to the parts of its scale.
+    pub fn scale(&self) -> CustomScale<'_> {
+        CustomScale(self.scale_paths())
+    }
+
+    /// Returns the paths to the parts of the scale of a version of its definition, which has its group; `None` if there is no
+    /// such version, and without paths if it has no scale.
+    pub fn scale_of(&self, api_version: &str) -> Option<CustomScale<'_>> {
+        let (group, name) = api_version.split_once('/')?;
+        let mut versions = self.versions.as_array().into_iter().flatten();
+        let version = versions.find(|version| version["name"] == name)?;
+        self.api_version
+            .strip_prefix(group)
+            .filter(|rest| rest.starts_with('/'))
+            .map(|_| CustomScale(&version["subresources"]["scale"]))
     }
 
     /// Returns whether field selectors may name `label`.

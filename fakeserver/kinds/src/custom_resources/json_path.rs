@@ -29,17 +29,6 @@ impl JsonPath {
             .try_fold(object, |value, name| value.get(name))?;
         (!value.is_null()).then_some(value)
     }
-
-    /// Sets the value at the path, and creates missing parents.
-    pub fn set(&self, object: &mut Value, value: Value) {
-        let place = self.0.iter().fold(object, |place, name| {
-            if !place.is_object() {
-                *place = Value::Object(serde_json::Map::new());
-            }
-            &mut place[name]
-        });
-        *place = value;
-    }
 }
 
 /// Prints the path as field selectors write it: `spec.replicas`.

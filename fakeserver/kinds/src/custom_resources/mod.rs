@@ -20,6 +20,7 @@ mod rules;
 mod stored_form;
 mod table;
 mod validation;
+mod scale;
 mod versions;
 #[cfg(test)]
 mod tests;
@@ -31,6 +32,7 @@ pub use self::{
     custom_type::CustomType,
     json_path::JsonPath,
     printer_column::PrinterColumn,
+    scale::CustomScale,
     validation::embedded::read_metadata,
     versions::compare_versions,
 };

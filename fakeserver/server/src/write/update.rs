@@ -38,10 +38,18 @@ pub trait Part: Send + Sync {
     fn kind(&self) -> GroupVersionKind;
 
     /// Returns the part of `object`.
-    fn of(&self, object: &Value) -> Value;
+    ///
+    /// # Errors
+    ///
+    /// The object has something else in the place of the part.
+    fn of(&self, object: &Value) -> Result<Value, String>;
 
-    /// Returns the part of `object` with the managers of its fields.
-    fn managed(&self, object: &Value) -> Value;
+    /// Returns the part of `object` that an update replaces, with the managers of its fields.
+    ///
+    /// # Errors
+    ///
+    /// The object has something else in the place of the part.
+    fn managed(&self, object: &Value) -> Result<Value, Status>;
 
     /// Returns `object` with another part, and with the version and the uid of the part as preconditions.
     ///
@@ -128,7 +136,7 @@ impl<'a> Draft<'a> {
     ) -> Result<Self, Status> {
         check_uid(target, &existing.stored, &new, source)?;
         // Compares parts, not objects: the manager of a scale owns its replicas, and nothing else.
-        let old = part.managed(&existing.object);
+        let old = part.managed(&existing.object)?;
         if source != Source::Apply {
             author.record_kind(target, &part.kind(), Some(&old), &mut new, now);
         }
@@ -200,8 +208,8 @@ pub(super) fn store(
             // Validating admission sees the part again, as upstream's registries of scales pass it on.
             let seen = Write {
                 source: write.source,
-                new: part.of(&write.new),
-                old: part.of(&write.old),
+                new: part.of(&write.new).map_err(Status::unclassified)?,
+                old: part.of(&write.old).map_err(Status::unclassified)?,
                 is_stored: false,
                 ..Write::new(write.target, write.author, write.operation)
             };
@@ -212,10 +220,13 @@ pub(super) fn store(
     let outcome = commit(attempt, write, stored)?;
     Ok(match part {
         None => outcome,
-        Some(part) => Outcome::Object(match outcome {
-            Outcome::Stored(object) => part.of(&object.to_value()),
-            Outcome::Object(object) | Outcome::Deleted(object) => part.of(&object),
-        }),
+        Some(part) => {
+            let written = match outcome {
+                Outcome::Stored(object) => part.of(&object.to_value()),
+                Outcome::Object(object) | Outcome::Deleted(object) => part.of(&object),
+            };
+            Outcome::Object(written.map_err(Status::bad_request)?)
+        }
     })
 }
 

@@ -35,7 +35,7 @@ pub use self::{
     entry::{APPLY, Entry, UPDATE, decode, of, put, set, take},
     field_set::{FieldSet, print_element},
     reconcile::reconcile,
-    scale::{managers_after_scale, scale_managers},
+    scale::{ReplicasPath, managers_after_scale, scale_managers},
     typed::{check as check_typed, check_with_duplicates as check_typed_with_duplicates, fits},
     versions::{ConversionError, Versions},
     without::without_managed_fields,

@@ -5,9 +5,28 @@ use super::{Entry, FieldSet};
 /// The replicas in a scale.
 const REPLICAS: [&str; 2] = ["f:spec", "f:replicas"];
 
-/// The managers of a scale: those of its object who own the field `replicas` there, which is `spec.replicas` here.
-pub fn scale_managers(entries: &[Entry], replicas: &FieldSet, api_version: &str) -> Vec<Entry> {
-    let owners = entries.iter().filter(|entry| owns(entry, replicas));
+/// The place of the replicas in objects of one version.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ReplicasPath {
+    /// A set of one field; empty if the version has no scale.
+    Of(FieldSet),
+    /// The kind does not have the version, or not any more.
+    UnknownVersion,
+}
+
+/// The managers of a scale: those of its object who own the field `path` of their version there, which is `spec.replicas`
+/// here.
+pub fn scale_managers(
+    entries: &[Entry],
+    path: impl Fn(&str) -> ReplicasPath,
+    api_version: &str,
+) -> Vec<Entry> {
+    let owners = entries
+        .iter()
+        .filter(|entry| match path(&entry.api_version) {
+            ReplicasPath::Of(replicas) => owns(entry, &replicas),
+            ReplicasPath::UnknownVersion => false,
+        });
     let entries = owners.map(|entry| Entry {
         api_version: api_version.to_owned(),
         fields: replicas_of_scale(),
@@ -18,26 +37,37 @@ pub fn scale_managers(entries: &[Entry], replicas: &FieldSet, api_version: &str)
 
 /// The managers of an object of `api_version` whose scale is managed by `scale` now.
 ///
-/// Who owned the replicas and is not among them gives them up. Who is new owns nothing else, and no time is known.
+/// Who owned the replicas and is not among them gives them up. Who is new owns nothing else, and no time is known. Entries of
+/// versions that the kind does not have are dropped.
 pub fn managers_after_scale(
     mut entries: Vec<Entry>,
     scale: &[Entry],
-    replicas: &FieldSet,
+    path: impl Fn(&str) -> ReplicasPath,
     api_version: &str,
 ) -> Vec<Entry> {
     let wanted = replicas_of_scale();
     let mut new: Vec<&Entry> = scale.iter().filter(|entry| owns(entry, &wanted)).collect();
-    for entry in entries.iter_mut().filter(|entry| owns(entry, replicas)) {
-        let count = new.len();
-        new.retain(|still| !is_same_manager(still, entry));
-        if new.len() == count {
-            entry.fields.subtract(replicas);
+    entries.retain_mut(|entry| {
+        let ReplicasPath::Of(replicas) = path(&entry.api_version) else {
+            return false;
+        };
+        if owns(entry, &replicas) {
+            let count = new.len();
+            new.retain(|still| !is_same_manager(still, entry));
+            if new.len() == count {
+                entry.fields.subtract(&replicas);
+            }
         }
-    }
+        true
+    });
+    let fields = match path(api_version) {
+        ReplicasPath::Of(replicas) => replicas,
+        ReplicasPath::UnknownVersion => FieldSet::default(),
+    };
     entries.extend(new.into_iter().map(|entry| Entry {
         api_version: api_version.to_owned(),
         time: String::new(),
-        fields: replicas.clone(),
+        fields: fields.clone(),
         ..entry.clone()
     }));
     entries

@@ -64,12 +64,11 @@ impl Target {
             return Err(Status::not_found(missing).message);
         };
         let object = stored.to_value();
-        let scale = ScaleOf(&resource);
-        let selector = scale.selector(&object);
+        let scale = ScaleOf(&resource).parts(&object)?;
         Ok(Self {
-            replicas: scale.replicas(&object).as_i64().unwrap_or_default(),
-            present: scale.present_replicas(&object).as_i64().unwrap_or_default(),
-            selector: selector.as_str().unwrap_or_default().to_owned(),
+            replicas: scale.replicas.unwrap_or_default(),
+            present: scale.present_replicas,
+            selector: scale.selector,
             key,
             resource,
         })
@@ -92,7 +91,8 @@ impl Target {
     pub(super) fn scale(&self, cluster: &mut Cluster<'_, '_>, replicas: i64) {
         let actor = Actor::CONTROLLER_MANAGER.of_scale();
         cluster.update(&self.key, actor, |object| {
-            ScaleOf(&self.resource).set_replicas(object, replicas);
+            // An object that has something else in the place of the replicas stays as it is.
+            ScaleOf(&self.resource).set_replicas(object, replicas).ok();
         });
     }
 }

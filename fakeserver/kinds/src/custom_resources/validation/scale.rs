@@ -48,9 +48,17 @@ fn replicas_error(object: &Value, path: &Value) -> Option<FieldError> {
         .flatten()
 }
 
+/// Returns the names of the fields on a path.
+pub(in crate::custom_resources) fn names_of(path: &str) -> Vec<&str> {
+    path.strip_prefix('.').unwrap_or(path).split('.').collect()
+}
+
 /// Returns the value at a path, or says which part of the way is no object.
-fn nested<'v>(object: &'v Value, path: &str) -> Result<Option<&'v Value>, String> {
-    let names: Vec<&str> = path.strip_prefix('.').unwrap_or(path).split('.').collect();
+pub(in crate::custom_resources) fn nested<'v>(
+    object: &'v Value,
+    path: &str,
+) -> Result<Option<&'v Value>, String> {
+    let names = names_of(path);
     let mut value = object;
     for (depth, name) in names.iter().enumerate() {
         if value.is_null() {
@@ -68,7 +76,8 @@ fn nested<'v>(object: &'v Value, path: &str) -> Result<Option<&'v Value>, String
     Ok(Some(value))
 }
 
-fn access_error(path: &str, value: &Value, wanted: &str) -> String {
+/// Returns the error of a value of another type.
+pub(in crate::custom_resources) fn access_error(path: &str, value: &Value, wanted: &str) -> String {
     format!(
         "{path} accessor error: {} is of the type {}, expected {wanted}",
         plain(value),

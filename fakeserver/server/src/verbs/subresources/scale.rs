@@ -1,11 +1,15 @@
 //! `scale`: the replicas of a workload, as an autoscaler or `kubectl scale` sees them.
 
 use axum::response::Response;
-use fakeserver_kinds::scale::ScaleOf;
+use fakeserver_kinds::{
+    custom_resources::CustomScale,
+    scale::{ScaleOf, ScaleParts},
+};
 use fakeserver_value::{
     apply::{Applier, inconvertible},
     managed_fields::{
-        self, Entry, FieldSet, Manager, described, managers_after_scale, scale_managers,
+        self, Entry, FieldSet, Manager, ReplicasPath, described, managers_after_scale,
+        scale_managers,
     },
     resource::GroupVersionKind,
     schema::{canonical, type_of_kind, types},
@@ -31,6 +35,8 @@ use crate::{
 const GROUP: &str = "autoscaling";
 const VERSION: &str = "v1";
 const KIND: &str = "Scale";
+/// The replicas by which an update recognizes that neither the object nor the client says how many there are to be.
+const NO_REPLICAS: i64 = i32::MIN as i64;
 
 /// The scales of the objects of a type.
 struct Scales<'a> {
@@ -47,7 +53,16 @@ pub(super) async fn get(api: &Api, request: &Request<'_>) -> Result<Response, St
         .view(|view| view.get(&key).cloned())
         .ok_or_else(|| Status::not_found(target.named(target.name())))?;
     let stored = present(api, request, &stored).await?;
-    let body = encoding.value(&Scales { target }.of(&target.api_object(&stored)));
+    let object = target.api_object(&stored);
+    let scales = Scales { target };
+    let scale = scales.of(&object).map_err(Status::unclassified)?;
+    if let Some(custom) = scales.custom_without_replicas(&object) {
+        return Err(Status::internal(&format!(
+            "the spec replicas field {:?} does not exist",
+            custom.replicas_path()
+        )));
+    }
+    let body = encoding.value(&scale);
     Ok(answer::delivery(request, &encoding).whole(StatusCode::OK, body))
 }
 
@@ -118,7 +133,7 @@ pub(super) async fn patch(
     let mut warnings = Vec::new();
     let work = |attempt: &mut Attempt<'_, '_>| {
         let existing = attempt.existing(target)?;
-        let scale = scales.of(&existing.object);
+        let scale = scales.managed(&existing.object)?;
         let received = receive_patched(target, patch_type, &kind(), &scale, body, validation)?;
         warnings = received.warnings;
         let mut scale = received.object;
@@ -198,7 +213,7 @@ impl Scales<'_> {
             now,
         };
         applier.check(config, KIND)?;
-        let mut scale = applier.apply(Some(&self.managed(object)), config)?;
+        let mut scale = applier.apply(Some(&self.managed(object)?), config)?;
         let managers = managed_fields::take(&mut scale);
         let read = self
             .target
@@ -210,33 +225,12 @@ impl Scales<'_> {
         Ok(scale)
     }
 
-    /// Returns the path of the replicas in the objects, as a set of fields.
-    fn replicas_field(&self) -> FieldSet {
-        let custom = self.target.rules().as_custom();
-        let path = custom.and_then(|custom| custom.scale_path("specReplicasPath"));
-        let path = path.map_or_else(|| "spec.replicas".to_owned(), |path| path.to_string());
-        let elements: Vec<String> = path.split('.').map(|name| format!("f:{name}")).collect();
-        let mut fields = FieldSet::default();
-        fields.insert(&elements);
-        fields
-    }
-}
-
-impl Part for Scales<'_> {
-    fn kind(&self) -> GroupVersionKind {
-        kind()
-    }
-
-    fn of(&self, object: &Value) -> Value {
-        let metadata = &object["metadata"];
-        let parts = ScaleOf(&self.target.resource);
+    /// Returns the scale of `object` with these parts.
+    fn scale(&self, object: &Value, parts: ScaleParts) -> Value {
         let mut scale = json!({
             "metadata": {},
-            "spec": {"replicas": parts.replicas(object)},
-            "status": {
-                "replicas": parts.present_replicas(object),
-                "selector": parts.selector(object),
-            },
+            "spec": {"replicas": parts.replicas.unwrap_or_default()},
+            "status": {"replicas": parts.present_replicas, "selector": parts.selector},
         });
         for field in [
             "name",
@@ -245,7 +239,7 @@ impl Part for Scales<'_> {
             "resourceVersion",
             "creationTimestamp",
         ] {
-            scale["metadata"][field] = metadata[field].clone();
+            scale["metadata"][field] = object["metadata"][field].clone();
         }
         if let Some(id) = type_of_kind(GROUP, VERSION, KIND) {
             scale = canonical(types(), id, scale);
@@ -255,39 +249,100 @@ impl Part for Scales<'_> {
         scale
     }
 
-    fn managed(&self, object: &Value) -> Value {
-        let mut scale = self.of(object);
-        let (replicas, api_version) = (self.replicas_field(), kind().api_version());
-        let managers = scale_managers(&managers_of(object), &replicas, &api_version);
+    /// Refuses replicas that a built-in object cannot have.
+    fn check_replicas(&self, replicas: i64) -> Result<(), Status> {
+        if replicas >= 0 {
+            return Ok(());
+        }
+        let error = FieldError::invalid(
+            "spec.replicas",
+            &json!(replicas),
+            "must be greater than or equal to 0",
+        );
+        Err(Status::invalid(KIND, GROUP, self.target.name(), &[error]))
+    }
+
+    /// Returns the scale of the definition if `object` is a custom one that does not say how many replicas it wants.
+    fn custom_without_replicas(&self, object: &Value) -> Option<CustomScale<'_>> {
+        let scale = ScaleOf(&self.target.resource);
+        let parts = scale.parts(object).unwrap_or_default();
+        scale.custom().filter(|_| parts.replicas.is_none())
+    }
+
+    /// Returns the path to the replicas in objects of a version, as a set of fields.
+    fn replicas_in(&self, api_version: &str) -> ReplicasPath {
+        let path = match self.target.rules().as_custom() {
+            None => ".spec.replicas",
+            Some(custom) => match custom.scale_of(api_version) {
+                None => return ReplicasPath::UnknownVersion,
+                Some(scale) => scale.replicas_path(),
+            },
+        };
+        let names = path.split('.').filter(|name| !name.is_empty());
+        let elements: Vec<String> = names.map(|name| format!("f:{name}")).collect();
+        let mut fields = FieldSet::default();
+        fields.insert(&elements);
+        ReplicasPath::Of(fields)
+    }
+}
+
+impl Part for Scales<'_> {
+    fn kind(&self) -> GroupVersionKind {
+        kind()
+    }
+
+    fn of(&self, object: &Value) -> Result<Value, String> {
+        let parts = ScaleOf(&self.target.resource).parts(object)?;
+        Ok(self.scale(object, parts))
+    }
+
+    fn managed(&self, object: &Value) -> Result<Value, Status> {
+        let mut parts = ScaleOf(&self.target.resource)
+            .parts(object)
+            .map_err(Status::unclassified)?;
+        if self.custom_without_replicas(object).is_some() {
+            parts.replicas = Some(NO_REPLICAS);
+        }
+        let mut scale = self.scale(object, parts);
+        let api_version = kind().api_version();
+        let path = |version: &str| self.replicas_in(version);
+        let managers = scale_managers(&managers_of(object), path, &api_version);
         managed_fields::put(&mut scale, managers);
-        scale
+        Ok(scale)
     }
 
     fn put_into(&self, object: &Value, scale: &Value) -> Result<Value, Status> {
         let replicas = scale["spec"]["replicas"].as_i64().unwrap_or_default();
-        if replicas < 0 {
-            let error = FieldError::invalid(
-                "spec.replicas",
-                &json!(replicas),
-                "must be greater than or equal to 0",
-            );
-            let name = self.target.name();
-            return Err(Status::invalid(KIND, GROUP, name, &[error]));
+        let parts = ScaleOf(&self.target.resource);
+        match parts.custom() {
+            Some(custom) if replicas == NO_REPLICAS => {
+                return Err(Status::bad_request(format!(
+                    "the spec replicas field {:?} cannot be empty",
+                    custom.replicas_path()
+                )));
+            }
+            // The replicas of a custom object are validated with the object.
+            Some(_) => {}
+            None => self.check_replicas(replicas)?,
         }
         let mut new = object.clone();
-        ScaleOf(&self.target.resource).set_replicas(&mut new, replicas);
+        parts
+            .set_replicas(&mut new, replicas)
+            .map_err(Status::unclassified)?;
         let managers = managers_after_scale(
             managers_of(object),
             &managers_of(scale),
-            &self.replicas_field(),
+            |version| self.replicas_in(version),
             &self.target.resource.api_version(),
         );
         managed_fields::take(&mut new);
         managed_fields::put(&mut new, managers);
-        let condition = |field: &str| scale["metadata"][field].as_str().unwrap_or_default();
-        new["metadata"]["resourceVersion"] = condition("resourceVersion").into();
-        if !condition("uid").is_empty() {
-            new["metadata"]["uid"] = condition("uid").into();
+        // Without a version of the scale, that of the object stays: no update through a scale is unconditional.
+        for field in ["resourceVersion", "uid"] {
+            let condition = scale["metadata"][field].as_str().unwrap_or_default();
+            if !condition.is_empty() {
+                new["metadata"][field] = condition.into();
+            }
         }
         Ok(new)
     }
