@@ -22,6 +22,7 @@ pub(super) fn set_defaults(value: &mut Value, schema: Schema<'_>) {
             }
             for (name, value) in fields {
                 if let Some(schema) = schema.field(name) {
+                    replace_null(value, schema);
                     set_defaults(value, schema);
                 }
             }
@@ -29,10 +30,21 @@ pub(super) fn set_defaults(value: &mut Value, schema: Schema<'_>) {
         Value::Array(items) => {
             let Some(schema) = schema.items() else { return };
             for item in items {
+                replace_null(item, schema);
                 set_defaults(item, schema);
             }
         }
         _ => {}
+    }
+}
+
+/// Gives a value of a map or an item of a list that is null its default, where null is no value.
+fn replace_null(value: &mut Value, schema: Schema<'_>) {
+    if let Some(default) = schema
+        .default()
+        .filter(|_| value.is_null() && !schema.is_nullable())
+    {
+        *value = default.clone();
     }
 }
 
