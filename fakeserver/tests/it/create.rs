@@ -44,6 +44,47 @@ async fn a_generated_name_begins_with_its_prefix_and_is_new() {
 }
 
 #[tokio::test]
+async fn a_name_is_generated_eight_times_at_most() {
+    let generated = json!({"metadata": {"generateName": "x-"}});
+    let mut taken: Vec<String> = Vec::new();
+    for round in 0..=8 {
+        // The same server each time: eight objects, of which some have the names that it is going to generate.
+        let api = Api::new();
+        for place in 0..8 {
+            let unrelated = format!("other-{place}");
+            let name = taken.get(place).unwrap_or(&unrelated);
+            let finalizers = ["example.com/f"];
+            let object = json!({"metadata": {"name": name, "finalizers": finalizers}});
+            api.post(CONFIG_MAPS, &object).await.created();
+        }
+        let answer = api.post(CONFIG_MAPS, &generated).await;
+        if round < 8 {
+            let name = &answer.created()["metadata"]["name"];
+            taken.push(name.as_str().unwrap().to_owned());
+            continue;
+        }
+        let words = format!(
+            "configmaps \"{}\" already exists, the server was not able to generate a unique name for the object",
+            taken[7]
+        );
+        let status = answer.json();
+        assert_eq!(status["details"]["retryAfterSeconds"], 1);
+        assert_eq!(status["reason"], "AlreadyExists");
+        assert_eq!(answer.refused(409), words);
+        // As upstream, also for a name that the client has chosen.
+        let object = json!({"metadata": {"generateName": "x-", "name": taken[7]}});
+        assert_eq!(api.post(CONFIG_MAPS, &object).await.refused(409), words);
+        api.delete(&format!("{CONFIG_MAPS}/{}", taken[7]))
+            .await
+            .ok();
+        assert_eq!(
+            api.post(CONFIG_MAPS, &object).await.refused(409),
+            format!("object is being deleted: {words}")
+        );
+    }
+}
+
+#[tokio::test]
 async fn a_dry_run_shows_the_object_and_stores_nothing() {
     let api = Api::new();
     let before = api.server.revision();

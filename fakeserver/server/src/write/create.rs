@@ -9,7 +9,9 @@ use serde_json::{Map, Value, json};
 use super::{
     Attempt, AttemptError, Author, Outcome, Source, Target, Write, admin_access,
     admission::Operation,
-    allocation, chain, escalation,
+    allocation, chain,
+    deletion::is_deleted,
+    escalation,
     run::{Action, Draft},
 };
 
@@ -117,6 +119,7 @@ pub(super) fn store(
     let prefix = text(&write.new, "generateName").to_owned();
     let is_generated = write.new_name().is_empty() && !prefix.is_empty();
     let tries = if is_generated { NAMES_TRIED } else { 1 };
+    let mut taken_by = None;
     // Each generated name goes through preparation and validation, as in the retry loop of the registry: a name
     // may be invalid only with its suffix.
     for tried in 0..tries {
@@ -151,16 +154,18 @@ pub(super) fn store(
                 let text = write.data_text.as_deref();
                 return attempt.store(target, &key, write.new, text);
             }
-            Some(existing) if !is_generated => {
-                let is_terminating =
-                    !existing.to_value()["metadata"]["deletionTimestamp"].is_null();
-                let named = target.named(write.new_name());
-                return Err(Status::already_exists(named, is_terminating).into());
-            }
-            Some(_) => {}
+            Some(existing) => taken_by = Some(existing),
         }
     }
-    Err(Status::name_not_generated(target.named(write.new_name())).into())
+    let is_terminating = taken_by.is_some_and(|existing| is_deleted(&existing.to_value()));
+    let named = target.named(write.new_name());
+    // Whether the name was generated or not, as upstream.
+    Err(if prefix.is_empty() {
+        Status::already_exists(named, is_terminating)
+    } else {
+        Status::name_not_generated(named, is_terminating)
+    }
+    .into())
 }
 
 /// Sets the fields that the server and the kind set in a new object, which already has its name.

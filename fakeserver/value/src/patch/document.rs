@@ -5,10 +5,12 @@
 
 use serde_json::{Map, Value, json};
 
-/// A patch cannot be applied to a document.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the patch does not apply")]
-pub struct InapplicablePatch;
+use crate::{go_text::quote, parse::json_type};
+
+/// A patch cannot be applied to a document, for a reason in the words of a real server.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct InapplicablePatch(String);
 
 /// An object or a list, in which an operation finds its member.
 enum Container<'a> {
@@ -16,38 +18,32 @@ enum Container<'a> {
     List(&'a mut Vec<Value>),
 }
 
+/// The place of a value in a document: its container, and its name or index there.
+struct Place<'a> {
+    container: Container<'a>,
+    key: String,
+}
+
+/// The end of errors about what is not there.
+const MISSING: &str = "missing value";
+
 /// Applies an operation of a JSON patch.
 ///
 /// # Errors
 ///
 /// The operation is unknown, a path leads nowhere, or a test fails.
 pub fn apply_operation(document: &mut Value, operation: &Value) -> Result<(), InapplicablePatch> {
-    let text = |field: &str| operation[field].as_str().ok_or(InapplicablePatch);
     let value = || operation["value"].clone();
-    let path = text("path");
-    match kind(operation) {
-        Some("add") => add(document, path?, value()),
-        Some("remove") => take(document, path?).map(drop),
-        Some("replace") => replace(document, path?, value()),
-        Some("test") => {
-            let found = match path? {
-                "" => document.clone(),
-                path => get(document, path)?,
-            };
-            is_same(&found, &operation["value"])
-                .then_some(())
-                .ok_or(InapplicablePatch)
-        }
-        Some("copy") => {
-            let copied = get(document, text("from")?)?;
-            add(document, path?, copied)
-        }
-        Some("move") => {
-            let moved = take(document, text("from")?)?;
-            add(document, path?, moved)
-        }
-        _ => Err(InapplicablePatch),
-    }
+    let applied = match kind(operation) {
+        Some("add") => add(document, operation, value()),
+        Some("remove") => remove(document, operation),
+        Some("replace") => replace(document, operation, value()),
+        Some("test") => test(document, operation),
+        Some("copy") => copy(document, operation),
+        Some("move") => move_value(document, operation),
+        other => Err(format!("Unexpected kind: {}", other.unwrap_or("unknown"))),
+    };
+    applied.map_err(InapplicablePatch)
 }
 
 /// Returns the kind of an operation, such as `add`.
@@ -55,34 +51,9 @@ pub fn kind(operation: &Value) -> Option<&str> {
     operation.get("op")?.as_str()
 }
 
-/// Returns why an operation does not apply to a document, in the words of a real server.
-pub fn failure(document: &Value, operation: &Value) -> String {
-    let op = kind(operation).unwrap_or_default();
-    let path = operation["path"].as_str().unwrap_or_default();
-    let (parent, key) = path.rsplit_once('/').unwrap_or(("", path));
-    let parent = document.pointer(parent);
-    let has_parent = parent.is_some_and(|parent| parent.is_object() || parent.is_array());
-    match op {
-        "add" | "remove" | "replace" | "move" | "copy" if !has_parent => {
-            format!("{op} operation does not apply: doc is missing path: {path:?}: missing value")
-        }
-        "remove" if document.pointer(path).is_none() => format!(
-            "error in remove for path: '{path}': Unable to remove nonexistent key: {key}: missing value"
-        ),
-        "replace" => {
-            format!("replace operation does not apply: doc is missing key: {path}: missing value")
-        }
-        "test" => format!("testing value {path} failed: test failed"),
-        "add" | "remove" | "move" | "copy" => format!(
-            "error in {op} for path: '{path}': Unable to access invalid index: {key}: invalid index referenced"
-        ),
-        op => format!("Unexpected kind: {op}"),
-    }
-}
-
 /// Returns the value to which the `from` of an operation leads, if it has one.
 pub fn source(document: &mut Value, operation: &Value) -> Option<Value> {
-    get(document, operation["from"].as_str()?).ok()
+    find(document, operation["from"].as_str()?)?.get().ok()
 }
 
 /// Returns the operations of a JSON patch (RFC 6902) that lead from `before` to `after`. Lists go item by item.
@@ -182,99 +153,214 @@ fn is_same(found: &Value, tested: &Value) -> bool {
     }
 }
 
-fn add(document: &mut Value, path: &str, value: Value) -> Result<(), InapplicablePatch> {
-    let (container, key) = find(document, path)?;
-    match container {
-        Container::Object(members) => {
-            members.insert(key, value);
-        }
-        Container::List(items) if key == "-" => items.push(value),
-        Container::List(items) => {
-            let index = index_of(&key, items.len() + 1)?;
-            items.insert(index, value);
-        }
-    }
-    Ok(())
+fn add(document: &mut Value, operation: &Value, value: Value) -> Result<(), String> {
+    let path = text(operation, "path")
+        .map_err(|_| format!("add operation failed to decode path: {MISSING}"))?;
+    let place = find(document, path).ok_or_else(|| {
+        format!("add operation does not apply: doc is missing path: \"{path}\": {MISSING}")
+    })?;
+    let added = place.add(value);
+    added.map_err(|why| format!("error in add for path: '{path}': {why}"))
 }
 
-fn replace(document: &mut Value, path: &str, value: Value) -> Result<(), InapplicablePatch> {
+fn remove(document: &mut Value, operation: &Value) -> Result<(), String> {
+    let path = text(operation, "path")
+        .map_err(|_| format!("remove operation failed to decode path: {MISSING}"))?;
+    let place = find(document, path).ok_or_else(|| {
+        format!("remove operation does not apply: doc is missing path: \"{path}\": {MISSING}")
+    })?;
+    let removed = place.take();
+    removed
+        .map(drop)
+        .map_err(|why| format!("error in remove for path: '{path}': {why}"))
+}
+
+fn replace(document: &mut Value, operation: &Value, value: Value) -> Result<(), String> {
+    let path = text(operation, "path")
+        .map_err(|why| format!("replace operation failed to decode path: {why}"))?;
     if path.is_empty() {
         if !value.is_object() && !value.is_array() {
-            return Err(InapplicablePatch);
+            return Err("replace operation value must be object or array".to_owned());
         }
         *document = value;
         return Ok(());
     }
-    let (container, key) = find(document, path)?;
-    match container {
-        Container::Object(members) => {
-            members.insert(key, value);
-        }
-        Container::List(items) => {
-            let index = index_of(&key, items.len())?;
-            items[index] = value;
-        }
-    }
-    Ok(())
+    let place = find(document, path).ok_or_else(|| {
+        format!("replace operation does not apply: doc is missing path: {path}: {MISSING}")
+    })?;
+    let replaced = place.replace(value);
+    replaced.map_err(|_| {
+        format!("replace operation does not apply: doc is missing key: {path}: {MISSING}")
+    })
 }
 
-/// Returns the value at `path`. A member that its object does not have is null.
-fn get(document: &mut Value, path: &str) -> Result<Value, InapplicablePatch> {
-    let (container, key) = find(document, path)?;
-    match container {
-        Container::Object(members) => Ok(members.get(&key).cloned().unwrap_or_default()),
-        Container::List(items) => Ok(items[index_of(&key, items.len())?].clone()),
-    }
-}
-
-fn take(document: &mut Value, path: &str) -> Result<Value, InapplicablePatch> {
-    let (container, key) = find(document, path)?;
-    match container {
-        Container::Object(members) => members.remove(&key).ok_or(InapplicablePatch),
-        Container::List(items) => {
-            let index = index_of(&key, items.len())?;
-            Ok(items.remove(index))
-        }
+fn test(document: &mut Value, operation: &Value) -> Result<(), String> {
+    let path = text(operation, "path")
+        .map_err(|why| format!("test operation failed to decode path: {why}"))?;
+    let found = if path.is_empty() {
+        document.clone()
+    } else {
+        let place = find(document, path).ok_or_else(|| {
+            format!("test operation does not apply: is missing path: {path}: {MISSING}")
+        })?;
+        let found = place.get();
+        found.map_err(|why| format!("error in test for path: '{path}': {why}"))?
+    };
+    if is_same(&found, &operation["value"]) {
+        Ok(())
+    } else {
+        Err(format!("testing value {path} failed: test failed"))
     }
 }
 
-/// Returns the container to which all of `path` but its last part leads, and that part.
-fn find<'a>(
-    document: &'a mut Value,
-    path: &str,
-) -> Result<(Container<'a>, String), InapplicablePatch> {
-    let (_, parts) = path.split_once('/').ok_or(InapplicablePatch)?;
+fn copy(document: &mut Value, operation: &Value) -> Result<(), String> {
+    let from = text(operation, "from")
+        .map_err(|why| format!("copy operation failed to decode from: {why}"))?;
+    let place = find(document, from).ok_or_else(|| {
+        format!("copy operation does not apply: doc is missing from path: {from}: {MISSING}")
+    })?;
+    let copied = place
+        .get()
+        .map_err(|why| format!("error in copy for from: '{from}': {why}"))?;
+    let path = text(operation, "path")
+        .map_err(|_| format!("copy operation failed to decode path: {MISSING}"))?;
+    let place = find(document, path).ok_or_else(|| {
+        format!("copy operation does not apply: doc is missing destination path: {path}: {MISSING}")
+    })?;
+    let added = place.add(copied);
+    added.map_err(|why| format!("error while adding value during copy: {why}"))
+}
+
+fn move_value(document: &mut Value, operation: &Value) -> Result<(), String> {
+    let from = text(operation, "from")
+        .map_err(|why| format!("move operation failed to decode from: {why}"))?;
+    let place = find(document, from).ok_or_else(|| {
+        format!("move operation does not apply: doc is missing from path: {from}: {MISSING}")
+    })?;
+    let key = place.key.clone();
+    let moved = place
+        .take()
+        .map_err(|why| format!("error in move for path: '{key}': {why}"))?;
+    let path = text(operation, "path")
+        .map_err(|why| format!("move operation failed to decode path: {why}"))?;
+    let place = find(document, path).ok_or_else(|| {
+        format!("move operation does not apply: doc is missing destination path: {path}: {MISSING}")
+    })?;
+    let added = place.add(moved);
+    added.map_err(|why| format!("error in move for path: '{path}': {why}"))
+}
+
+/// Returns a path of an operation.
+fn text<'o>(operation: &'o Value, field: &str) -> Result<&'o str, String> {
+    match (&operation[field], field) {
+        (Value::String(text), _) => Ok(text),
+        (Value::Null, "path") => Err(format!("operation missing path field: {MISSING}")),
+        (Value::Null, _) => Err(format!("operation, missing {field} field: {MISSING}")),
+        (other, _) => Err(format!(
+            "json: cannot unmarshal {} into Go value of type string",
+            json_type(other)
+        )),
+    }
+}
+
+/// Finds the container to which all of `path` but its last part leads.
+fn find<'a>(document: &'a mut Value, path: &str) -> Option<Place<'a>> {
+    let (_, parts) = path.split_once('/')?;
     let mut parts: Vec<String> = parts.split('/').map(decoded).collect();
-    let key = parts.pop().ok_or(InapplicablePatch)?;
+    let key = parts.pop()?;
     let mut within = document;
     for part in parts {
         within = match within {
-            Value::Object(members) => members.get_mut(&part).ok_or(InapplicablePatch)?,
+            Value::Object(members) => members.get_mut(&part)?,
             Value::Array(items) => {
-                let index = index_of(&part, items.len())?;
+                let index = index_of(&part, items.len()).ok()?;
                 &mut items[index]
             }
-            _ => return Err(InapplicablePatch),
+            _ => return None,
         };
     }
-    match within {
-        Value::Object(members) => Ok((Container::Object(members), key)),
-        Value::Array(items) => Ok((Container::List(items), key)),
-        _ => Err(InapplicablePatch),
-    }
+    let container = match within {
+        Value::Object(members) => Container::Object(members),
+        Value::Array(items) => Container::List(items),
+        _ => return None,
+    };
+    Some(Place { container, key })
 }
 
 /// Returns the index that `key` names in a list of `len` items.
-pub(super) fn index_of(key: &str, len: usize) -> Result<usize, InapplicablePatch> {
-    let index: i64 = key.parse().map_err(|_| InapplicablePatch)?;
-    let index = if index < 0 {
+pub(super) fn index_of(key: &str, len: usize) -> Result<usize, String> {
+    let index: i64 = key
+        .parse()
+        .map_err(|_| format!("strconv.Atoi: parsing {}: invalid syntax", quote(key)))?;
+    let place = if index < 0 {
         usize::try_from(index.unsigned_abs())
             .ok()
             .and_then(|back| len.checked_sub(back))
     } else {
         usize::try_from(index).ok()
     };
-    index.filter(|index| *index < len).ok_or(InapplicablePatch)
+    let place = place.filter(|place| *place < len);
+    place
+        .ok_or_else(|| format!("Unable to access invalid index: {index}: invalid index referenced"))
+}
+
+// === impl Place ===
+
+impl Place<'_> {
+    /// Returns the value. A member that its object does not have is null.
+    fn get(self) -> Result<Value, String> {
+        match self.container {
+            Container::Object(members) => Ok(members.get(&self.key).cloned().unwrap_or_default()),
+            Container::List(items) => Ok(items[index_of(&self.key, items.len())?].clone()),
+        }
+    }
+
+    fn add(self, value: Value) -> Result<(), String> {
+        let key = self.key;
+        match self.container {
+            Container::Object(members) => {
+                members.insert(key, value);
+            }
+            Container::List(items) if key == "-" => items.push(value),
+            Container::List(items) => {
+                let index = index_of(&key, items.len() + 1).map_err(|why| {
+                    if why.starts_with("strconv") {
+                        format!("value was not a proper array index: '{key}': {why}")
+                    } else {
+                        why
+                    }
+                })?;
+                items.insert(index, value);
+            }
+        }
+        Ok(())
+    }
+
+    fn replace(self, value: Value) -> Result<(), String> {
+        match self.container {
+            Container::Object(members) => {
+                members.insert(self.key, value);
+            }
+            Container::List(items) => {
+                let index = index_of(&self.key, items.len())?;
+                items[index] = value;
+            }
+        }
+        Ok(())
+    }
+
+    fn take(self) -> Result<Value, String> {
+        let key = self.key;
+        match self.container {
+            Container::Object(members) => members
+                .remove(&key)
+                .ok_or_else(|| format!("Unable to remove nonexistent key: {key}: {MISSING}")),
+            Container::List(items) => {
+                let index = index_of(&key, items.len())?;
+                Ok(items.remove(index))
+            }
+        }
+    }
 }
 
 pub(super) fn decoded(part: &str) -> String {
@@ -328,7 +414,7 @@ mod tests {
             apply_operation(&mut json!({"a": [text]}), &operation)
         };
         assert_eq!(test("1 + 1"), Ok(()));
-        assert_eq!(test("1 < 2"), Err(InapplicablePatch));
+        test("1 < 2").unwrap_err();
     }
 
     #[test]
@@ -341,6 +427,101 @@ mod tests {
             Value::Null,
         ] {
             patched(&json!([operation])).unwrap_err();
+        }
+    }
+
+    #[test]
+    fn what_does_not_apply_says_why_in_the_words_of_a_real_server() {
+        for (operation, why) in [
+            (
+                json!({"op": "add", "path": "/a/c/d", "value": 1}),
+                r#"add operation does not apply: doc is missing path: "/a/c/d": missing value"#,
+            ),
+            (
+                json!({"op": "remove", "path": "/a/b/c"}),
+                r#"remove operation does not apply: doc is missing path: "/a/b/c": missing value"#,
+            ),
+            (
+                json!({"op": "replace", "path": "/a/c/d", "value": 1}),
+                "replace operation does not apply: doc is missing path: /a/c/d: missing value",
+            ),
+            (
+                json!({"op": "replace", "path": "/l/3", "value": 1}),
+                "replace operation does not apply: doc is missing key: /l/3: missing value",
+            ),
+            (
+                json!({"op": "remove", "path": "/a/c"}),
+                "error in remove for path: '/a/c': Unable to remove nonexistent key: c: missing value",
+            ),
+            (
+                json!({"op": "remove", "path": "/l/-4"}),
+                "error in remove for path: '/l/-4': Unable to access invalid index: -4: invalid index referenced",
+            ),
+            (
+                json!({"op": "remove", "path": "/l/x"}),
+                r#"error in remove for path: '/l/x': strconv.Atoi: parsing "x": invalid syntax"#,
+            ),
+            (
+                json!({"op": "add", "path": "/l/x", "value": 1}),
+                "error in add for path: '/l/x': value was not a proper array index: 'x': strconv.Atoi: parsing \"x\": \
+                 invalid syntax",
+            ),
+            (
+                json!({"op": "add", "path": "/l/9", "value": 1}),
+                "error in add for path: '/l/9': Unable to access invalid index: 9: invalid index referenced",
+            ),
+            (
+                json!({"op": "test", "path": "/a/b", "value": 2}),
+                "testing value /a/b failed: test failed",
+            ),
+            (
+                json!({"op": "test", "path": "/c/b", "value": 2}),
+                "test operation does not apply: is missing path: /c/b: missing value",
+            ),
+            (
+                json!({"op": "test", "path": "/l/7", "value": 2}),
+                "error in test for path: '/l/7': Unable to access invalid index: 7: invalid index referenced",
+            ),
+            (
+                json!({"op": "move", "from": "/a/c", "path": "/d"}),
+                "error in move for path: 'c': Unable to remove nonexistent key: c: missing value",
+            ),
+            (
+                json!({"op": "move", "from": "/c/d", "path": "/d"}),
+                "move operation does not apply: doc is missing from path: /c/d: missing value",
+            ),
+            (
+                json!({"op": "move", "from": "/a/b", "path": "/c/d"}),
+                "move operation does not apply: doc is missing destination path: /c/d: missing value",
+            ),
+            (
+                json!({"op": "copy", "from": "/l/5", "path": "/d"}),
+                "error in copy for from: '/l/5': Unable to access invalid index: 5: invalid index referenced",
+            ),
+            (
+                json!({"op": "copy", "from": "/a/b", "path": "/l/9"}),
+                "error while adding value during copy: Unable to access invalid index: 9: invalid index referenced",
+            ),
+            (
+                json!({"op": "copy", "path": "/d"}),
+                "copy operation failed to decode from: operation, missing from field: missing value",
+            ),
+            (
+                json!({"op": "replace", "value": 1}),
+                "replace operation failed to decode path: operation missing path field: missing value",
+            ),
+            (
+                json!({"op": "add", "value": 1}),
+                "add operation failed to decode path: missing value",
+            ),
+            (
+                json!({"op": "bogus", "path": "/a"}),
+                "Unexpected kind: bogus",
+            ),
+            (json!({"path": "/a"}), "Unexpected kind: unknown"),
+        ] {
+            let error = patched(&json!([operation])).unwrap_err();
+            assert_eq!(error.to_string(), why, "{operation}");
         }
     }
 

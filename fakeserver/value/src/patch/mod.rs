@@ -18,6 +18,6 @@ mod tests;
 pub use self::touched::touched_by;
 pub use self::{
     consumed::consumed,
-    document::{apply_operation, difference, failure, kind, merge_document, source},
+    document::{apply_operation, difference, kind, merge_document, source},
 };
 pub use self::{error::PatchError, strategic::merge_strategically};

@@ -147,9 +147,9 @@ impl Status {
         .with_details(object.into())
     }
 
-    /// Every generated name was taken.
-    pub fn name_not_generated(object: NamedObject<'_>) -> Self {
-        let mut status = Self::already_exists(object, false);
+    /// The name of an object with a prefix for generated names is taken, as every generated one was.
+    pub fn name_not_generated(object: NamedObject<'_>, is_terminating: bool) -> Self {
+        let mut status = Self::already_exists(object, is_terminating);
         status
             .message
             .push_str(", the server was not able to generate a unique name for the object");

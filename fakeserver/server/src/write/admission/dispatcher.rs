@@ -7,8 +7,11 @@ use serde_json::Value;
 use tracing::warn;
 
 use super::{
-    Attributes, Invocation, Operation, Versions, Webhook, hooks::equivalents, review::review,
-    verdict::Verdict, versions,
+    Attributes, Invocation, Operation, Versions, Webhook,
+    hooks::equivalents,
+    review::review,
+    verdict::{Verdict, VerdictError},
+    versions,
 };
 use crate::{
     entropy::Entropy,
@@ -83,8 +86,12 @@ impl Dispatcher<'_> {
             is_mutating,
             &answer,
         );
-        let verdict = read
-            .map_err(|why| webhook.failure(&format!("received invalid webhook response: {why}")))?;
+        let verdict = read.map_err(|error| {
+            webhook.failure(&match error {
+                VerdictError::Undecodable(why) => format!("failed to call webhook: {why}"),
+                VerdictError::Invalid(why) => format!("received invalid webhook response: {why}"),
+            })
+        })?;
         // Also for a rejection, which the audit log explains by them.
         for (key, value) in &verdict.annotations {
             self.audit.add(&format!("{}/{key}", webhook.name), value);
@@ -108,11 +115,11 @@ impl Dispatcher<'_> {
     }
 
     /// Reads what a webhook made of an object as an object of a kind again.
-    pub(super) fn read(&self, kind: &GroupVersionKind, object: &Value) -> Result<Value, String> {
+    pub(super) fn read(&self, kind: &GroupVersionKind, object: Value) -> Result<Value, String> {
         let text = object.to_string();
         let read = self
             .target
-            .read_as(kind, text.as_bytes(), FieldValidation::Ignore);
+            .read_patched(kind, object, &text, FieldValidation::Ignore);
         read.map(|received| received.object)
     }
 

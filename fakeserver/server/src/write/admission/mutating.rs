@@ -3,13 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use fakeserver_value::{
-    patch::{apply_operation, failure},
-    status::Status,
+    json::syntax_error, parse::json_type, patch::apply_operation, status::Status,
 };
 use serde::Serialize;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
-use super::{Attributes, Dispatcher, Hooks, Invocation, Webhook, dispatcher::Failure};
+use super::{
+    Attributes, Dispatcher, Hooks, Invocation, Webhook, dispatcher::Failure, verdict::JSON_PATCH,
+};
 
 /// The prefixes of audit annotations: whether a webhook has changed the object, how, and that it gave no answer.
 const MUTATION: &str = "mutation.webhook.admission.k8s.io/";
@@ -168,14 +169,11 @@ impl Dispatcher<'_> {
             return Err(Failure::Refused(status));
         }
         let internal = |why: String| Failure::Refused(Status::internal(&why));
-        let patch: Vec<Map<String, Value>> = match verdict.patch.as_slice() {
-            [] => Vec::new(),
-            patch => serde_json::from_slice(patch).map_err(|error| {
-                webhook.failure(&format!(
-                    "received undecodable patch in webhook response: {error}"
-                ))
-            })?,
-        };
+        let patch = operations(&verdict.patch).map_err(|why| {
+            webhook.failure(&format!(
+                "received undecodable patch in webhook response: {why}"
+            ))
+        })?;
         if patch.is_empty() {
             return Ok((None, verdict.warnings));
         }
@@ -185,13 +183,23 @@ impl Dispatcher<'_> {
                 webhook.name
             )));
         };
-        let mut patched = object.clone();
-        for operation in patch.into_iter().map(Value::Object) {
-            apply_operation(&mut patched, &operation)
-                .map_err(|_| internal(failure(&patched, &operation)))?;
+        if verdict.patch_type != JSON_PATCH {
+            let why = format!("unsupported patch type {:?}", verdict.patch_type);
+            return Err(webhook.failure(&why));
         }
-        let patched = self.read(&invocation.kind, &patched);
-        let patched = patched.map_err(internal)?;
+        let mut patched = object.clone();
+        for operation in &patch {
+            apply_operation(&mut patched, operation).map_err(|why| internal(why.to_string()))?;
+        }
+        let patched = self.read(&invocation.kind, patched);
+        let patched = patched.map_err(|why| {
+            // The object is of another kind: it was read as that, and is converted only after all webhooks.
+            if why.starts_with("converting (") {
+                Failure::Refused(Status::unclassified(why))
+            } else {
+                internal(why)
+            }
+        })?;
         self.annotate_patch(webhook, at, &verdict.patch);
         let changed = (patched != *object).then_some(patched);
         Ok((changed, verdict.warnings))
@@ -201,6 +209,32 @@ impl Dispatcher<'_> {
     fn back(&self, object: Value, attributes: &Attributes) -> Result<Value, Status> {
         let converted = self.convert(object, &attributes.kind);
         converted.map_err(|why| Status::internal(&why))
+    }
+}
+
+/// Reads the operations of a patch.
+fn operations(patch: &[u8]) -> Result<Vec<Value>, String> {
+    if patch.is_empty() {
+        return Ok(Vec::new());
+    }
+    let parsed = match serde_json::from_slice(patch) {
+        Ok(parsed) => parsed,
+        Err(error) => return Err(syntax_error(patch).unwrap_or_else(|| error.to_string())),
+    };
+    let untyped = |value: &Value, wanted: &str| {
+        let found = json_type(value);
+        format!("json: cannot unmarshal {found} into Go value of type jsonpatch.{wanted}")
+    };
+    match parsed {
+        Value::Null => Ok(Vec::new()),
+        Value::Array(operations) => {
+            let is_operation = |value: &Value| value.is_object() || value.is_null();
+            match operations.iter().find(|value| !is_operation(value)) {
+                Some(other) => Err(untyped(other, "Operation")),
+                None => Ok(operations),
+            }
+        }
+        other => Err(untyped(&other, "Patch")),
     }
 }
 

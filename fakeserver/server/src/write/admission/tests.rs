@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::{
     Attributes, Operation, Resource,
     rule::Rule,
-    verdict::{Verdict, denial},
+    verdict::{Verdict, VerdictError, denial},
 };
 
 fn write(namespace: &str, plural: &str, subresource: &str) -> Attributes {
@@ -161,8 +161,8 @@ fn an_answer_that_breaks_the_rules_says_which() {
         ),
         (
             true,
-            patch(json!("Other")),
-            "webhook returned invalid response.patchType of \"Other\"",
+            patch(json!("")),
+            "webhook returned invalid response.patchType of \"\"",
         ),
         (
             true,
@@ -180,8 +180,12 @@ fn an_answer_that_breaks_the_rules_says_which() {
             "validating webhook may not return response.patchType",
         ),
     ] {
-        assert_eq!(read(is_mutating, &review), Err(why.to_owned()));
+        let invalid = VerdictError::Invalid(why.to_owned());
+        assert_eq!(read(is_mutating, &review), Err(invalid));
     }
+    let garbled = review(json!({"uid": "u", "patch": "!!!", "patchType": "JSONPatch"}));
+    let why = "illegal base64 data at input byte 0".to_owned();
+    assert_eq!(read(true, &garbled), Err(VerdictError::Undecodable(why)));
 }
 
 #[test]

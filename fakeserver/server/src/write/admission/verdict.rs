@@ -1,7 +1,9 @@
 //! The answer of a webhook to a review.
 
-use base64::{Engine as _, engine::general_purpose::STANDARD};
-use fakeserver_value::status::{Cause, Details, Status};
+use fakeserver_value::{
+    schema::decode_base64,
+    status::{Cause, Details, Status},
+};
 use http::StatusCode;
 use serde_json::Value;
 
@@ -16,8 +18,28 @@ pub(super) struct Verdict {
     pub(super) warnings: Vec<String>,
     /// For the audit log, without the name of the webhook.
     pub(super) annotations: Vec<(String, String)>,
-    /// A JSON patch of the object, as text; empty without one.
+    /// A patch of the object, as text; empty without one.
     pub(super) patch: Vec<u8>,
+    /// The type of the patch, empty without one.
+    pub(super) patch_type: String,
+}
+
+/// The only type of patches that a real server applies.
+pub(super) const JSON_PATCH: &str = "JSONPatch";
+
+/// The reason why an answer does not count.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum VerdictError {
+    /// It cannot be read.
+    Undecodable(String),
+    /// It breaks the rules.
+    Invalid(String),
+}
+
+impl From<String> for VerdictError {
+    fn from(why: String) -> Self {
+        Self::Invalid(why)
+    }
 }
 
 // === impl Verdict ===
@@ -34,31 +56,30 @@ impl Verdict {
         uid: &str,
         is_mutating: bool,
         review: &Value,
-    ) -> Result<Self, String> {
+    ) -> Result<Self, VerdictError> {
         let response = &review["response"];
+        let patch = response["patch"].as_str().unwrap_or_default();
+        // The answer is read before it is checked.
+        let patch =
+            decode_base64(patch).map_err(|error| VerdictError::Undecodable(error.to_string()))?;
         if response.is_null() {
-            return Err("webhook response was absent".to_owned());
+            return Err("webhook response was absent".to_owned().into());
         }
         // The older version of reviews has fewer required fields.
         if version == "v1" {
             let response_uid = response["uid"].as_str().unwrap_or_default();
             if response_uid != uid {
-                return Err(format!(
-                    "expected response.uid={uid:?}, got {response_uid:?}"
-                ));
+                let why = format!("expected response.uid={uid:?}, got {response_uid:?}");
+                return Err(why.into());
             }
             check_kind(review)?;
         }
-        let patch = response["patch"].as_str().unwrap_or_default();
-        check_patch_type(
-            &response["patchType"],
-            !patch.is_empty(),
-            is_mutating,
-            version,
-        )?;
-        let patch = STANDARD
-            .decode(patch)
-            .map_err(|error| format!("response.patch: {error}"))?;
+        let patch_type = response["patchType"].as_str();
+        if version == "v1" {
+            check_patch_type(patch_type, !patch.is_empty(), is_mutating)?;
+        }
+        // The older version of reviews has but one type.
+        let patch_type = patch_type.filter(|_| version == "v1").unwrap_or(JSON_PATCH);
         let warnings = response["warnings"].as_array().into_iter().flatten();
         let warnings = warnings.filter_map(|warning| warning.as_str().map(str::to_owned));
         let annotations = response["auditAnnotations"].as_object();
@@ -72,6 +93,7 @@ impl Verdict {
             warnings: warnings.collect(),
             annotations: annotations.collect(),
             patch,
+            patch_type: patch_type.to_owned(),
         })
     }
 }
@@ -90,30 +112,19 @@ fn check_kind(review: &Value) -> Result<(), String> {
 }
 
 fn check_patch_type(
-    patch_type: &Value,
+    patch_type: Option<&str>,
     has_patch: bool,
     is_mutating: bool,
-    version: &str,
 ) -> Result<(), String> {
-    let patch_type_text = patch_type.as_str().unwrap_or_default();
-    let why = match (is_mutating, has_patch) {
-        _ if version != "v1" => return Ok(()),
-        (false, true) => "validating webhook may not return response.patch".to_owned(),
-        (false, false) if !patch_type_text.is_empty() => {
-            "validating webhook may not return response.patchType".to_owned()
-        }
-        (true, true) if patch_type_text.is_empty() => {
-            "webhook returned response.patch but not response.patchType".to_owned()
-        }
-        (true, true) if patch_type_text != "JSONPatch" => {
-            format!("webhook returned invalid response.patchType of {patch_type_text:?}")
-        }
-        (true, false) if !patch_type_text.is_empty() => {
-            "webhook returned response.patchType but not response.patch".to_owned()
-        }
+    let why = match (is_mutating, has_patch, patch_type) {
+        (false, true, _) => "validating webhook may not return response.patch",
+        (false, false, Some(_)) => "validating webhook may not return response.patchType",
+        (true, true, None) => "webhook returned response.patch but not response.patchType",
+        (true, false, Some(_)) => "webhook returned response.patchType but not response.patch",
+        (true, true, Some("")) => "webhook returned invalid response.patchType of \"\"",
         _ => return Ok(()),
     };
-    Err(why)
+    Err(why.to_owned())
 }
 
 /// The answer to a write that the webhook `name` does not allow, for the reasons in `status`.

@@ -4,7 +4,7 @@ use fakeserver_cel::{ConstructedObject, Value as CelValue, as_constructed, to_js
 use fakeserver_value::{
     apply::merge,
     managed_fields::{KindDescription, check_typed},
-    patch::{apply_operation, failure},
+    patch::apply_operation,
     schema::{ListType, Schema},
 };
 use serde_json::{Map, Value, json};
@@ -92,8 +92,7 @@ pub(super) fn apply_operations(object: &Value, made: &CelValue) -> Result<Value,
             }
             continue;
         }
-        apply_operation(&mut patched, &operation)
-            .map_err(|_| format!("JSON Patch: {}", failure(&patched, &operation)))?;
+        apply_operation(&mut patched, &operation).map_err(|why| format!("JSON Patch: {why}"))?;
     }
     Ok(patched)
 }
