@@ -414,6 +414,90 @@ async fn changes_by_webhooks_are_validated_and_defaulted() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_patch_that_does_not_apply_says_why() {
+    const CALL: &str = "Internal error occurred: failed calling webhook \"p.example.com\": ";
+    let internal = |why: &str| format!("Internal error occurred: {why}");
+    let undecodable =
+        |why: &str| format!("{CALL}received undecodable patch in webhook response: {why}");
+    let json_patch =
+        |patch: &str| json!({"patchType": "JSONPatch", "patch": STANDARD.encode(patch)});
+    let add = r#"[{"op":"add","path":"/metadata/annotations/foo","value":"bar"}]"#;
+    let cases = [
+        (
+            json_patch(add),
+            internal(
+                "add operation does not apply: doc is missing path: \"/metadata/annotations/foo\": missing value",
+            ),
+        ),
+        (
+            json_patch(r#"[{"op":"replace","path":"/metadata/annotations/foo","value":"bar"}]"#),
+            internal(
+                "replace operation does not apply: doc is missing path: /metadata/annotations/foo: missing value",
+            ),
+        ),
+        (
+            json_patch(r#"[{"op":"replace","path":"/kind","value":"Secret"}]"#),
+            "converting (v1.Secret) to (core.ConfigMap): unknown conversion".to_owned(),
+        ),
+        (
+            json_patch(r#"[{"op":"replace","path":"/kind","value":"Nonsense"}]"#),
+            internal(
+                "no kind \"Nonsense\" is registered for version \"v1\" in scheme \"pkg/runtime/scheme.go:111\"",
+            ),
+        ),
+        (
+            json_patch(r#"[{"op":"add","path":"/data","value":{"n":1}}]"#),
+            internal(
+                "json: cannot unmarshal number into Go struct field ConfigMap.data of type string",
+            ),
+        ),
+        (
+            json_patch("not json"),
+            undecodable("invalid character 'o' in literal null (expecting 'u')"),
+        ),
+        (
+            json_patch(r#"{"a":1}"#),
+            undecodable("json: cannot unmarshal object into Go value of type jsonpatch.Patch"),
+        ),
+        (
+            json_patch("[1]"),
+            undecodable("json: cannot unmarshal number into Go value of type jsonpatch.Operation"),
+        ),
+        (
+            json!({"patchType": "MergePatch", "patch": STANDARD.encode(add)}),
+            format!("{CALL}unsupported patch type \"MergePatch\""),
+        ),
+        (
+            json!({"patchType": "MergePatch", "patch": STANDARD.encode("{}")}),
+            undecodable("json: cannot unmarshal object into Go value of type jsonpatch.Patch"),
+        ),
+        (
+            json!({"patchType": "JSONPatch", "patch": "!!!"}),
+            format!("{CALL}failed to call webhook: illegal base64 data at input byte 0"),
+        ),
+        (
+            json!({"patch": "W10="}),
+            format!(
+                "{CALL}received invalid webhook response: webhook returned response.patch but not response.patchType"
+            ),
+        ),
+    ];
+    for (response, why) in cases {
+        let mut response = response;
+        response["allowed"] = json!(true);
+        let (api, _) = serving("/p", move |_| response.clone());
+        configure_one(&api, MUTATING, "p.example.com", &["configmaps"]).await;
+        let answer = api.post(CONFIG_MAPS, &config_map("a")).await;
+        assert_eq!(answer.refused(500), why);
+    }
+    // A patch of no operations is none, whatever its type.
+    let none = json!({"allowed": true, "patchType": "MergePatch", "patch": "W10="});
+    let (api, _) = serving("/p", move |_| none.clone());
+    configure_one(&api, MUTATING, "p.example.com", &["configmaps"]).await;
+    api.post(CONFIG_MAPS, &config_map("a")).await.created();
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_webhook_that_gives_no_answer_fails_the_write_or_not() {
     let api = Api::new();
     let router = Router::new()
@@ -731,6 +815,25 @@ async fn a_review_of_a_deletion_has_the_options_that_the_registry_has_completed(
         let reviews = recorder.take();
         assert_eq!(reviews[0]["options"], expected, "{path}");
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_deletion_without_effect_is_not_reviewed() {
+    let (api, recorder) = seen().await;
+    api.post(PODS, &pod("p", "n")).await.created();
+    let space = json!({"metadata": {"name": "space"}});
+    api.post("/api/v1/namespaces", &space).await.created();
+    let path = format!("{PODS}/p");
+    for path in [path.as_str(), "/api/v1/namespaces/space"] {
+        recorder.take();
+        api.delete(path).await;
+        assert_eq!(recorder.take().len(), 1, "{path}");
+        api.delete(path).await;
+        assert_eq!(recorder.take().len(), 0, "{path} terminates already");
+    }
+    api.delete_with(&path, &json!({"gracePeriodSeconds": 1}))
+        .await;
+    assert_eq!(recorder.take().len(), 1, "a shorter period has an effect");
 }
 
 #[tokio::test(start_paused = true)]

@@ -39,11 +39,15 @@ impl Conversion {
         let named = |version: &Value| api_version(&group, &text(&version["name"]));
         let (own, stored) = (named(version), named(stored));
         let webhook = &spec["conversion"]["webhook"];
-        let versions = webhook["conversionReviewVersions"].as_array();
-        let is_new = versions.is_none_or(|versions| versions.iter().any(|version| version == "v1"));
+        let review_versions = webhook["conversionReviewVersions"].as_array();
+        let mut review_versions = review_versions.into_iter().flatten();
+        // The first that the server has, in the order of the webhook's preference.
+        let review_version =
+            review_versions.find(|version| *version == "v1" || *version == "v1beta1");
+        let is_old = review_version.is_some_and(|version| version == "v1beta1");
         Some(Arc::new(Self {
             client: ClientConfig::parse(&webhook["clientConfig"]).without_timeout(),
-            review_version: if is_new { "v1" } else { "v1beta1" },
+            review_version: if is_old { "v1beta1" } else { "v1" },
             kind: text(&spec["names"]["kind"]),
             own,
             stored,

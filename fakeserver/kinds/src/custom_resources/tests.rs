@@ -1,10 +1,12 @@
 //! Tests of definitions without a server.
 
+use std::sync::Arc;
+
 use fakeserver_value::status::FieldError;
 use serde_json::{Value, json};
 
 use super::{
-    ColumnPath, CustomType, JsonPath, PrinterColumn, compare_versions,
+    ColumnPath, Conversion, CustomType, JsonPath, PrinterColumn, compare_versions,
     conditions::{self, TakenNames},
     deprecation, set_definition_defaults,
 };
@@ -624,4 +626,20 @@ fn unchanged_values_are_let_through_with_a_warning_for_their_rules() {
     let errors = kind.check("", &new, Some(&old), Vec::new).errors;
     let fields: Vec<&str> = errors.iter().map(|error| error.field.as_str()).collect();
     assert_eq!(fields, ["spec.list[0].v", "spec.mode", "<nil>"]);
+}
+
+#[test]
+fn reviews_have_the_first_version_that_a_webhook_names() {
+    let review_version = |versions: Value| {
+        let crd = json!({"spec": {
+            "group": "example.com",
+            "conversion": {"strategy": "Webhook", "webhook": {"conversionReviewVersions": versions}},
+            "versions": [{"name": "v1", "storage": true}],
+        }});
+        let conversion = Conversion::of(&crd, &crd["spec"]["versions"][0]);
+        conversion.unwrap().review_version
+    };
+    assert_eq!(review_version(json!(["v1", "v1beta1"])), "v1");
+    assert_eq!(review_version(json!(["v2", "v1beta1", "v1"])), "v1beta1");
+    assert_eq!(review_version(Value::Null), "v1");
 }

@@ -22,7 +22,9 @@ use crate::{
     store::StoredObject,
     write::{
         Attempt, AttemptError, Author, DeleteOptions, Draft, ExistingObject, Outcome,
-        Preconditions, Target, deletion::options_for_admission, run,
+        Preconditions, Target,
+        deletion::{DeletionParameters, is_without_effect, options_for_admission},
+        run,
     },
 };
 
@@ -81,7 +83,11 @@ pub(super) fn delete_existing(
     options: &DeleteOptions,
     existing: ExistingObject,
 ) -> Result<Outcome, AttemptError> {
-    let draft = Draft::delete(target, author, existing, options.into());
+    let (now, parameters) = (attempt.now(), DeletionParameters::from(options));
+    if is_without_effect(target.rules(), parameters, &existing.object, now) {
+        return Ok(Outcome::Stored(existing.stored));
+    }
+    let draft = Draft::delete(target, author, existing, parameters);
     run(attempt, draft)
 }
 

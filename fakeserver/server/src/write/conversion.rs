@@ -185,6 +185,10 @@ fn checked(
         ));
     }
     let mut metadata = original["metadata"].clone();
+    if metadata.is_null() {
+        // A part of an object that an apply has to convert.
+        metadata = json!({});
+    }
     for field in IDENTITY {
         let (before, after) = (&metadata[field], &converted["metadata"][field]);
         if before != after {

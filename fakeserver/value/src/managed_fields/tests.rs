@@ -213,7 +213,11 @@ fn a_scale_is_managed_if_the_replicas_are() {
             })
         };
         let mut before = object(first);
-        record_update(None, &mut before, schema, &writes("creator"), NOW);
+        let creator = Manager {
+            api_version: "apps/v1",
+            ..writes("creator")
+        };
+        record_update(None, &mut before, schema, &creator, NOW);
         let mut after = before.clone();
         after["spec"]["replicas"] = json!(3);
         let scaler = Manager {
@@ -234,6 +238,23 @@ fn a_scale_is_managed_if_the_replicas_are() {
         ["scaler", "creator"]
     );
     assert_eq!(scaled(&json!({"paused": true})), ["creator"]);
+}
+
+#[test]
+fn a_manager_of_a_version_that_the_kind_does_not_have_is_forgotten() {
+    let schema = described("v1", "ConfigMap");
+    let mut before = config_map(&json!({"a": "1"}));
+    let gone = Manager {
+        api_version: "v0",
+        ..writes("old")
+    };
+    record_update(None, &mut before, schema, &gone, NOW);
+    let mut after = config_map(&json!({"a": "1", "b": "1"}));
+    after["metadata"]["managedFields"] = before["metadata"]["managedFields"].clone();
+    record_update(Some(&before), &mut after, schema, &writes("new"), LATER);
+    let entries = after["metadata"]["managedFields"].as_array().unwrap();
+    let managers = entries.iter().map(|entry| &entry["manager"]);
+    assert_eq!(managers.collect::<Vec<_>>(), ["new"]);
 }
 
 fn any_data() -> impl Strategy<Value = Value> {

@@ -189,7 +189,9 @@ fn displayed_type(registry: &Registry, group: &str, plural: &str) -> Option<Arc<
         .collect();
     let is_stored = |resource: &&Arc<ResourceType>| {
         let custom = resource.rules.as_custom();
-        custom.is_none_or(|custom| custom.conversion().is_none())
+        custom.is_none_or(|custom| {
+            custom.webhook().is_none() || custom.api_version() == custom.storage_version()
+        })
     };
     let stored = types.iter().copied().find(is_stored);
     stored.or_else(|| types.first().copied()).cloned()

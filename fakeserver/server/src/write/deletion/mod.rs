@@ -130,6 +130,23 @@ pub fn options_for_admission(
     options
 }
 
+/// Returns whether a deletion of `old` leaves it as it is: it terminates already. Admission is not asked about one.
+pub fn is_without_effect(
+    kind: &Kind,
+    parameters: DeletionParameters,
+    old: &Value,
+    now: Timestamp,
+) -> bool {
+    match kind.habits.removal {
+        Removal::Graceful => {
+            let grace = Grace::of_pod(old, parameters.grace_period_seconds, now);
+            matches!(grace, Grace::Pending)
+        }
+        Removal::AfterContent => is_deleted(old) && is_held(old),
+        _ => false,
+    }
+}
+
 /// Deletes `objects` without grace, or marks those that finalizers keep: what goes with what it belongs to.
 pub fn delete_all(tx: &mut Transaction<'_>, objects: Vec<Arc<StoredObject>>, now: &str) {
     for object in objects {
