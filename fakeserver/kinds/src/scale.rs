@@ -49,13 +49,11 @@ impl<'a> ScaleOf<'a> {
     ///
     /// A custom object has another value on the way there.
     pub fn set_replicas(self, object: &mut Value, replicas: i64) -> Result<(), String> {
-        match self.custom() {
-            Some(custom) => custom.set_replicas(object, replicas),
-            None => {
-                object["spec"]["replicas"] = json!(replicas);
-                Ok(())
-            }
+        if let Some(custom) = self.custom() {
+            return custom.set_replicas(object, replicas);
         }
+        object["spec"]["replicas"] = json!(replicas);
+        Ok(())
     }
 
     /// Returns the scale of its definition, if it is a custom resource.

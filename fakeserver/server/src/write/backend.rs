@@ -219,7 +219,8 @@ impl Backend {
             };
             // The only await of a write with webhooks. The store is unlocked, and what was read may change: the next
             // attempt reads everything again.
-            let answer = question.ask(dispatcher).await?;
+            // On the heap, so that requests without webhooks are not as large.
+            let answer = Box::pin(question.ask(dispatcher)).await?;
             progress.answers.push((question, answer));
         }
     }

@@ -225,30 +225,6 @@ impl Scales<'_> {
         Ok(scale)
     }
 
-    /// Returns the scale of `object` with these parts.
-    fn scale(&self, object: &Value, parts: ScaleParts) -> Value {
-        let mut scale = json!({
-            "metadata": {},
-            "spec": {"replicas": parts.replicas.unwrap_or_default()},
-            "status": {"replicas": parts.present_replicas, "selector": parts.selector},
-        });
-        for field in [
-            "name",
-            "namespace",
-            "uid",
-            "resourceVersion",
-            "creationTimestamp",
-        ] {
-            scale["metadata"][field] = object["metadata"][field].clone();
-        }
-        if let Some(id) = type_of_kind(GROUP, VERSION, KIND) {
-            scale = canonical(types(), id, scale);
-            scale["kind"] = KIND.into();
-            scale["apiVersion"] = kind().api_version().into();
-        }
-        scale
-    }
-
     /// Refuses replicas that a built-in object cannot have.
     fn check_replicas(&self, replicas: i64) -> Result<(), Status> {
         if replicas >= 0 {
@@ -293,7 +269,7 @@ impl Part for Scales<'_> {
 
     fn of(&self, object: &Value) -> Result<Value, String> {
         let parts = ScaleOf(&self.target.resource).parts(object)?;
-        Ok(self.scale(object, parts))
+        Ok(scale_of(object, &parts))
     }
 
     fn managed(&self, object: &Value) -> Result<Value, Status> {
@@ -303,7 +279,7 @@ impl Part for Scales<'_> {
         if self.custom_without_replicas(object).is_some() {
             parts.replicas = Some(NO_REPLICAS);
         }
-        let mut scale = self.scale(object, parts);
+        let mut scale = scale_of(object, &parts);
         let api_version = kind().api_version();
         let path = |version: &str| self.replicas_in(version);
         let managers = scale_managers(&managers_of(object), path, &api_version);
@@ -346,6 +322,30 @@ impl Part for Scales<'_> {
         }
         Ok(new)
     }
+}
+
+/// Returns the scale of `object` with these parts.
+fn scale_of(object: &Value, parts: &ScaleParts) -> Value {
+    let mut scale = json!({
+        "metadata": {},
+        "spec": {"replicas": parts.replicas.unwrap_or_default()},
+        "status": {"replicas": parts.present_replicas, "selector": parts.selector},
+    });
+    for field in [
+        "name",
+        "namespace",
+        "uid",
+        "resourceVersion",
+        "creationTimestamp",
+    ] {
+        scale["metadata"][field] = object["metadata"][field].clone();
+    }
+    if let Some(id) = type_of_kind(GROUP, VERSION, KIND) {
+        scale = canonical(types(), id, scale);
+        scale["kind"] = KIND.into();
+        scale["apiVersion"] = kind().api_version().into();
+    }
+    scale
 }
 
 /// Returns the managers of an object.

@@ -125,7 +125,10 @@ pub fn options_for_admission(
                 Grace::None | Grace::Pending => requested.map(grace::positive),
             };
         }
-        _ => options.grace_period_seconds = options.grace_period_seconds.map(grace::positive),
+        Removal::Immediate => {
+            let requested = options.grace_period_seconds;
+            options.grace_period_seconds = requested.map(grace::positive);
+        }
     }
     options
 }
