@@ -169,15 +169,15 @@ async fn a_definition_changes_its_storage_version_and_drops_the_old_one() {
     assert_eq!(stored(kept), json!(["v1alpha1", "v1"]));
 
     // A status is what a client says, until the definition itself is written.
-    for (said, recorded) in [
+    for (sent, recorded) in [
         (json!(["v1alpha1"]), json!(["v1alpha1", "v1"])),
         (json!([]), json!(["v1"])),
     ] {
-        let change = json!({"status": {"storedVersions": said}});
+        let change = json!({"status": {"storedVersions": sent}});
         let written = api.merge(&status, &change).await.ok();
-        let said = if said == json!([]) { Value::Null } else { said };
-        assert_eq!(stored(written), said);
-        let label = json!({"metadata": {"labels": {"said": said.to_string().len().to_string()}}});
+        let sent = if sent == json!([]) { Value::Null } else { sent };
+        assert_eq!(stored(written), sent);
+        let label = json!({"metadata": {"labels": {"sent": sent.to_string().len().to_string()}}});
         assert_eq!(stored(api.merge(&path, &label).await.ok()), recorded);
     }
     let unknown = json!({"status": {"storedVersions": ["v1", "v9"]}});
@@ -255,6 +255,33 @@ async fn an_update_that_changes_nothing_writes_an_object_in_the_new_storage_vers
     assert_ne!(version(&migrated), version(&again));
     let unchanged = restored.merge(&path, &json!({})).await.ok();
     assert_eq!(version(&unchanged), version(&migrated));
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_object_in_a_version_that_was_dropped_too_early_cannot_be_read() {
+    let api = with_widgets().await;
+    let object = widget(json!({"metadata": {"name": "a"}}));
+    api.post(WIDGETS, &object).await.created();
+    let definition = format!("{DEFINITIONS}/widgets.example.com");
+    api.merge(&definition, &stored_last(&["v1", "v2"]))
+        .await
+        .ok();
+    let forgotten = json!({"status": {"storedVersions": ["v2"]}});
+    api.merge(&format!("{definition}/status"), &forgotten)
+        .await
+        .ok();
+    api.merge(&definition, &stored_last(&["v2"])).await.ok();
+    let why = "request to convert CR from an invalid group/version: example.com/v1";
+    let path = "/apis/example.com/v2/namespaces/default/widgets";
+    assert_eq!(api.get(path).await.refused(500), why);
+    let one = format!("{path}/a");
+    assert_eq!(api.get(&one).await.refused(500), why);
+    assert_eq!(api.merge(&one, &json!({})).await.refused(500), why);
+    assert_eq!(api.delete(&one).await.refused(500), why);
+    api.merge(&definition, &stored_last(&["v1", "v2"]))
+        .await
+        .ok();
+    api.get(&one).await.ok();
 }
 
 #[tokio::test(start_paused = true)]

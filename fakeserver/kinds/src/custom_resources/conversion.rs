@@ -54,8 +54,13 @@ impl Conversion {
         }))
     }
 
-    /// Returns `object` as a webhook sees it: with its kind and `version`.
+    /// Returns `object` as a webhook sees it: with its kind and `version`, which is that of new objects if it is empty.
     pub fn typed(&self, mut object: Value, version: &str) -> Value {
+        let version = if version.is_empty() {
+            &self.stored
+        } else {
+            version
+        };
         object["kind"] = json!(self.kind);
         object["apiVersion"] = json!(version);
         object

@@ -197,6 +197,29 @@ impl CustomType {
         &self.storage_version
     }
 
+    /// Refuses an object that is stored in a version, with its group, that the definition does not have any more.
+    ///
+    /// # Errors
+    ///
+    /// The error is in the API server's words.
+    pub fn check_stored(&self, api_version: &str) -> Result<(), String> {
+        let is_present = api_version.is_empty() || api_version == self.storage_version;
+        if is_present || self.version_of(api_version).is_some() {
+            return Ok(());
+        }
+        Err(format!(
+            "request to convert CR from an invalid group/version: {api_version}"
+        ))
+    }
+
+    /// Returns a version of the definition, which has its group.
+    fn version_of(&self, api_version: &str) -> Option<&Value> {
+        let (group, name) = api_version.split_once('/')?;
+        let (own_group, _) = self.api_version.split_once('/')?;
+        let mut versions = self.versions.as_array().into_iter().flatten();
+        versions.find(|version| group == own_group && version["name"] == name)
+    }
+
     /// Returns whether clients can use the version in which objects are stored.
     pub fn is_storage_served(&self) -> bool {
         self.is_storage_served
@@ -335,13 +358,8 @@ impl CustomType {
     /// Returns the paths to the parts of the scale of a version of its definition, which has its group; `None` if there is no
     /// such version, and without paths if it has no scale.
     pub fn scale_of(&self, api_version: &str) -> Option<CustomScale<'_>> {
-        let (group, name) = api_version.split_once('/')?;
-        let mut versions = self.versions.as_array().into_iter().flatten();
-        let version = versions.find(|version| version["name"] == name)?;
-        self.api_version
-            .strip_prefix(group)
-            .filter(|rest| rest.starts_with('/'))
-            .map(|_| CustomScale(&version["subresources"]["scale"]))
+        let version = self.version_of(api_version)?;
+        Some(CustomScale(&version["subresources"]["scale"]))
     }
 
     /// Returns whether field selectors may name `label`.

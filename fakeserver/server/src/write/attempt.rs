@@ -262,7 +262,12 @@ impl Attempt<'_, '_> {
         target: &Target,
         stored: &StoredObject,
     ) -> Result<Value, AttemptError> {
-        let (Some(by), Some(custom)) = (target.conversion(), target.rules().as_custom()) else {
+        let custom = target.rules().as_custom();
+        if let Some(custom) = custom {
+            let checked = custom.check_stored(stored.stored_version());
+            checked.map_err(Status::unclassified)?;
+        }
+        let Some((by, custom)) = target.conversion().zip(custom) else {
             return Ok(target.api_object(stored));
         };
         let object = by.typed(stored.to_value(), stored.stored_version());

@@ -34,7 +34,8 @@ impl<'a> Converter<'a> {
     ///
     /// # Errors
     ///
-    /// The webhook gives no answer, or not the requested objects.
+    /// The webhook gives no answer, or not the requested objects, or an object is stored in a version that its definition
+    /// does not have any more.
     ///
     /// # Cancel safety
     ///
@@ -44,6 +45,10 @@ impl<'a> Converter<'a> {
         custom: &CustomType,
         stored: Vec<Arc<StoredObject>>,
     ) -> Result<Vec<Arc<StoredObject>>, Status> {
+        for object in &stored {
+            let checked = custom.check_stored(object.stored_version());
+            checked.map_err(Status::unclassified)?;
+        }
         let Some(conversion) = custom.conversion() else {
             return Ok(stored);
         };
@@ -66,18 +71,18 @@ impl<'a> Converter<'a> {
         mut objects: Vec<Value>,
         to: &str,
     ) -> Result<Vec<Value>, Status> {
-        let is_asked = |object: &Value| object["apiVersion"] != to;
-        let asked: Vec<Value> = objects
+        let is_foreign = |object: &Value| object["apiVersion"] != to;
+        let foreign: Vec<Value> = objects
             .iter()
-            .filter(|object| is_asked(object))
+            .filter(|object| is_foreign(object))
             .cloned()
             .collect();
-        let Some(first) = asked.first() else {
+        let Some(first) = foreign.first() else {
             return Ok(objects);
         };
         let from = first["apiVersion"].as_str().unwrap_or_default();
         let uid = self.entropy.audit_id().to_string();
-        let review = review(conversion, &uid, &asked, to);
+        let review = review(conversion, &uid, &foreign, to);
         let failed = |why: &str| {
             Status::unclassified(format!(
                 "conversion webhook for {from}, Kind={} {why}",
@@ -88,15 +93,15 @@ impl<'a> Converter<'a> {
         let answer = answer.map_err(|error| failed(&format!("failed: {error}")))?;
         let converted = converted_objects(conversion, &uid, &answer)
             .map_err(|why| failed(&format!("failed: {why}")))?;
-        if converted.len() != asked.len() {
+        if converted.len() != foreign.len() {
             return Err(failed(&format!(
                 "returned {} objects, expected {}",
                 converted.len(),
-                asked.len()
+                foreign.len()
             )));
         }
-        let mut answers = asked.iter().zip(converted);
-        for object in objects.iter_mut().filter(|object| is_asked(object)) {
+        let mut answers = foreign.iter().zip(converted);
+        for object in objects.iter_mut().filter(|object| is_foreign(object)) {
             if let Some((original, converted)) = answers.next() {
                 let converted = checked(conversion, original, converted, to);
                 *object = converted.map_err(|why| failed(&format!("returned invalid {why}")))?;
