@@ -15,7 +15,7 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::{
-    AcceptedObject, Habits, SelectableFields, Verdict,
+    AcceptedObject, Habits, SelectableFields, Validation, Verdict,
     custom_resources::{Conversion, CustomType},
     metadata::{self, MetadataRules, finalizer_warnings},
     pod_spec::drop_disabled,
@@ -33,11 +33,6 @@ type KeepFn = fn(&Value, &mut Value);
 type WarnFn = fn(&AcceptedObject<'_>, &mut Vec<String>);
 /// The printed cells of an object at a time.
 pub(crate) type PrintCells = fn(&Value, Timestamp) -> Cells;
-/// Checks a new object.
-type CheckFn = fn(&Field<'_>, &mut Findings);
-/// Checks an update: the old object, then the new one.
-type CheckUpdateFn = fn(&Field<'_>, &Field<'_>, &mut Findings);
-
 /// The rules of one kind, in all its versions.
 ///
 /// A built-in kind is a `static` in its own module. A custom resource's is made of its definition, for one version.
@@ -64,15 +59,6 @@ pub struct Kind {
     /// The pointer to the pod, or the template of pods, that an object is or has.
     pod_at: Option<&'static str>,
     custom: Option<Arc<CustomType>>,
-}
-
-/// The checks of a kind, apart from those of its metadata.
-#[derive(Clone, Copy)]
-pub struct Validation {
-    create: CheckFn,
-    update: CheckUpdateFn,
-    /// The checks of updates through subresources.
-    subresources: &'static [(&'static str, CheckUpdateFn)],
 }
 
 /// A reference to a kind, built in or made by a definition.
@@ -459,51 +445,6 @@ impl PartialEq for Kind {
 }
 
 impl Eq for Kind {}
-
-// === impl Validation ===
-
-impl Validation {
-    /// Checks of metadata only.
-    pub const METADATA: Self = Self::new(|_, _| {}, |_, _, _| {});
-
-    pub const fn new(create: CheckFn, update: CheckUpdateFn) -> Self {
-        Self {
-            create,
-            update,
-            subresources: &[],
-        }
-    }
-
-    /// Adds the checks of updates through subresources.
-    pub const fn with(self, subresources: &'static [(&'static str, CheckUpdateFn)]) -> Self {
-        Self {
-            subresources,
-            ..self
-        }
-    }
-
-    fn check(
-        &self,
-        subresource: &str,
-        object: &Field<'_>,
-        old: Option<Field<'_>>,
-        found: &mut Findings,
-    ) {
-        let Some(old) = old else {
-            return (self.create)(object, found);
-        };
-        match subresource {
-            // A scale is written into the object, which has to be valid as a whole.
-            "" | "scale" => (self.update)(&old, object, found),
-            _ => {
-                let mut own = self.subresources.iter();
-                if let Some((_, check)) = own.find(|(name, _)| *name == subresource) {
-                    check(&old, object, found);
-                }
-            }
-        }
-    }
-}
 
 // === impl KindRef ===
 

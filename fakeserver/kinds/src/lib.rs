@@ -26,6 +26,7 @@ mod claim_spec;
 pub mod pod_spec;
 mod workload;
 pub mod custom_resources;
+mod validation;
 mod kind;
 mod resource_type;
 pub mod definition;
@@ -68,8 +69,9 @@ pub use self::{
     all::{built_in, storage_of},
     habits::{Habits, MetadataRechecks, PreservedMetadata, Removal},
     initial_objects::{initial_object, initial_objects, uid_of as initial_uid},
-    kind::{Kind, KindRef, STORED_VERSION, Validation},
+    kind::{Kind, KindRef, STORED_VERSION},
     resource_type::{ResourceType, Subresource},
     selectable_field::{SelectableField, SelectableFields},
+    validation::Validation,
     verdict::Verdict,
 };

@@ -3,21 +3,14 @@
 use fakeserver_value::object::selectors::print_label_selector;
 use serde_json::{Value, json};
 
-use super::{ResourceType, custom_resources::CustomScale};
+use super::{
+    ResourceType,
+    custom_resources::{CustomScale, ScaleParts},
+};
 
 /// Reads and writes the scales of the objects of a type.
 #[derive(Clone, Copy, Debug)]
 pub struct ScaleOf<'a>(pub &'a ResourceType);
-
-/// The parts of a scale.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ScaleParts {
-    /// The wanted replicas; `None` if the object does not say.
-    pub replicas: Option<i64>,
-    pub present_replicas: i64,
-    /// The selector of the pods as text; empty if there is none.
-    pub selector: String,
-}
 
 // === impl ScaleOf ===
 

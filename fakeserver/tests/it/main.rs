@@ -51,6 +51,7 @@ mod sockets;
 mod connections;
 mod subresources;
 mod webhooks;
+mod webhook_answers;
 mod admission_reviews;
 mod conversion;
 mod plugins;

@@ -12,13 +12,14 @@ use serde_json::{Value, json};
 
 use crate::support::{Api, CONFIG_MAPS, DEPLOYMENTS, PODS, deployment, pod};
 
-const MUTATING: &str = "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations";
+pub(crate) const MUTATING: &str =
+    "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations";
 const VALIDATING: &str = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations";
 const HOST: &str = "hooks.default.svc";
 
 /// A webhook that remembers what it was asked.
 #[derive(Clone, Default)]
-struct RecordingWebhook(Arc<Mutex<Vec<Value>>>);
+pub(crate) struct RecordingWebhook(Arc<Mutex<Vec<Value>>>);
 
 impl RecordingWebhook {
     /// Answers at `path` of the one service that there is with what `answer` makes of the request of a review.
@@ -48,7 +49,7 @@ impl RecordingWebhook {
         )
     }
 
-    fn take(&self) -> Vec<Value> {
+    pub(crate) fn take(&self) -> Vec<Value> {
         std::mem::take(&mut *self.0.lock().unwrap())
     }
 
@@ -65,7 +66,7 @@ fn allowed() -> Value {
     json!({"allowed": true})
 }
 
-fn patched(operations: &Value) -> Value {
+pub(crate) fn patched(operations: &Value) -> Value {
     json!({
         "allowed": true,
         "patchType": "JSONPatch",
@@ -102,13 +103,13 @@ async fn configure(api: &Api, path: &str, name: &str, webhooks: &[Value]) -> Val
 }
 
 /// Configures one webhook for all operations on `resources`. The configuration has the first part of its name.
-async fn configure_one(api: &Api, path: &str, name: &str, resources: &[&str]) {
+pub(crate) async fn configure_one(api: &Api, path: &str, name: &str, resources: &[&str]) {
     let first = name.split('.').next().unwrap();
     configure(api, path, first, &[webhook(name, resources)]).await;
 }
 
 /// A server whose webhooks are all answered at `path`.
-fn serving(
+pub(crate) fn serving(
     path: &str,
     answer: impl Fn(&Value) -> Value + Clone + Send + Sync + 'static,
 ) -> (Api, RecordingWebhook) {
@@ -118,7 +119,7 @@ fn serving(
     (api, recorder)
 }
 
-fn config_map(name: &str) -> Value {
+pub(crate) fn config_map(name: &str) -> Value {
     json!({"metadata": {"name": name}, "data": {"k": "v"}})
 }
 
@@ -202,7 +203,7 @@ async fn a_denial_is_passed_on_word_for_word() {
 }
 
 /// A server whose webhook is asked about every write.
-async fn seen() -> (Api, RecordingWebhook) {
+pub(crate) async fn seen() -> (Api, RecordingWebhook) {
     let (api, recorder) = serving("/see", |_| allowed());
     configure_one(&api, VALIDATING, "see.example.com", &["*/*"]).await;
     (api, recorder)
@@ -312,19 +313,6 @@ async fn a_namespace_is_reviewed_in_itself() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_webhook_cannot_take_its_name_from_a_namespace() {
-    let patch = json!([{"op": "replace", "path": "/metadata/labels", "value": {"a": "b"}}]);
-    let (api, _) = serving("/strip", move |_| patched(&patch));
-    configure_one(&api, MUTATING, "strip.example.com", &["namespaces"]).await;
-    let labels = json!({"a": "b", "kubernetes.io/metadata.name": "space"});
-    let space = json!({"metadata": {"name": "space", "labels": {"c": "d"}}});
-    let made = api.post("/api/v1/namespaces", &space).await.created();
-    assert_eq!(made["metadata"]["labels"], labels);
-    let put = api.put("/api/v1/namespaces/space", &space).await.ok();
-    assert_eq!(put["metadata"]["labels"], labels);
-}
-
-#[tokio::test(start_paused = true)]
 async fn webhook_configurations_are_not_reviewed() {
     let (api, recorder) = serving("/deny", |_| json!({"allowed": false}));
     configure_one(&api, VALIDATING, "deny.example.com", &["*/*"]).await;
@@ -411,90 +399,6 @@ async fn changes_by_webhooks_are_validated_and_defaulted() {
         "Internal error occurred: admission webhook \"change.example.com\" attempted to modify the object, which is not \
          supported for this operation"
     );
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_patch_that_does_not_apply_says_why() {
-    const CALL: &str = "Internal error occurred: failed calling webhook \"p.example.com\": ";
-    let internal = |why: &str| format!("Internal error occurred: {why}");
-    let undecodable =
-        |why: &str| format!("{CALL}received undecodable patch in webhook response: {why}");
-    let json_patch =
-        |patch: &str| json!({"patchType": "JSONPatch", "patch": STANDARD.encode(patch)});
-    let add = r#"[{"op":"add","path":"/metadata/annotations/foo","value":"bar"}]"#;
-    let cases = [
-        (
-            json_patch(add),
-            internal(
-                "add operation does not apply: doc is missing path: \"/metadata/annotations/foo\": missing value",
-            ),
-        ),
-        (
-            json_patch(r#"[{"op":"replace","path":"/metadata/annotations/foo","value":"bar"}]"#),
-            internal(
-                "replace operation does not apply: doc is missing path: /metadata/annotations/foo: missing value",
-            ),
-        ),
-        (
-            json_patch(r#"[{"op":"replace","path":"/kind","value":"Secret"}]"#),
-            "converting (v1.Secret) to (core.ConfigMap): unknown conversion".to_owned(),
-        ),
-        (
-            json_patch(r#"[{"op":"replace","path":"/kind","value":"Nonsense"}]"#),
-            internal(
-                "no kind \"Nonsense\" is registered for version \"v1\" in scheme \"pkg/runtime/scheme.go:111\"",
-            ),
-        ),
-        (
-            json_patch(r#"[{"op":"add","path":"/data","value":{"n":1}}]"#),
-            internal(
-                "json: cannot unmarshal number into Go struct field ConfigMap.data of type string",
-            ),
-        ),
-        (
-            json_patch("not json"),
-            undecodable("invalid character 'o' in literal null (expecting 'u')"),
-        ),
-        (
-            json_patch(r#"{"a":1}"#),
-            undecodable("json: cannot unmarshal object into Go value of type jsonpatch.Patch"),
-        ),
-        (
-            json_patch("[1]"),
-            undecodable("json: cannot unmarshal number into Go value of type jsonpatch.Operation"),
-        ),
-        (
-            json!({"patchType": "MergePatch", "patch": STANDARD.encode(add)}),
-            format!("{CALL}unsupported patch type \"MergePatch\""),
-        ),
-        (
-            json!({"patchType": "MergePatch", "patch": STANDARD.encode("{}")}),
-            undecodable("json: cannot unmarshal object into Go value of type jsonpatch.Patch"),
-        ),
-        (
-            json!({"patchType": "JSONPatch", "patch": "!!!"}),
-            format!("{CALL}failed to call webhook: illegal base64 data at input byte 0"),
-        ),
-        (
-            json!({"patch": "W10="}),
-            format!(
-                "{CALL}received invalid webhook response: webhook returned response.patch but not response.patchType"
-            ),
-        ),
-    ];
-    for (response, why) in cases {
-        let mut response = response;
-        response["allowed"] = json!(true);
-        let (api, _) = serving("/p", move |_| response.clone());
-        configure_one(&api, MUTATING, "p.example.com", &["configmaps"]).await;
-        let answer = api.post(CONFIG_MAPS, &config_map("a")).await;
-        assert_eq!(answer.refused(500), why);
-    }
-    // A patch of no operations is none, whatever its type.
-    let none = json!({"allowed": true, "patchType": "MergePatch", "patch": "W10="});
-    let (api, _) = serving("/p", move |_| none.clone());
-    configure_one(&api, MUTATING, "p.example.com", &["configmaps"]).await;
-    api.post(CONFIG_MAPS, &config_map("a")).await.created();
 }
 
 #[tokio::test(start_paused = true)]
@@ -762,78 +666,6 @@ async fn each_object_of_a_collection_is_reviewed() {
             .iter()
             .all(|request| request["name"].is_null())
     );
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_review_of_a_deletion_has_the_options_that_the_registry_has_completed() {
-    let (api, recorder) = seen().await;
-    api.config_map("a").await;
-    api.post(PODS, &pod("p", "n")).await.created();
-    let space = json!({"metadata": {"name": "space"}});
-    let space = api.post("/api/v1/namespaces", &space).await.created();
-    recorder.take();
-    let map = &format!("{CONFIG_MAPS}/a");
-    let (pod, space_path) = (&format!("{PODS}/p"), "/api/v1/namespaces/space");
-    for (path, sent, seen) in [
-        (
-            map.as_str(),
-            json!({"orphanDependents": true}),
-            json!({"orphanDependents": true}),
-        ),
-        (
-            map,
-            json!({"gracePeriodSeconds": -7}),
-            json!({"gracePeriodSeconds": 1}),
-        ),
-        (
-            CONFIG_MAPS,
-            json!({"gracePeriodSeconds": -7}),
-            json!({"gracePeriodSeconds": -7}),
-        ),
-        (pod, json!({}), json!({"gracePeriodSeconds": 30})),
-        (
-            pod,
-            json!({"gracePeriodSeconds": 4}),
-            json!({"gracePeriodSeconds": 4}),
-        ),
-        (
-            space_path,
-            json!({"propagationPolicy": "Orphan"}),
-            json!({
-                "propagationPolicy": "Orphan",
-                "preconditions": {"uid": space["metadata"]["uid"]},
-            }),
-        ),
-    ] {
-        let mut sent = sent;
-        sent["dryRun"] = json!(["All"]);
-        let mut expected = seen;
-        expected["dryRun"] = json!(["All"]);
-        expected["kind"] = json!("DeleteOptions");
-        expected["apiVersion"] = json!("meta.k8s.io/v1");
-        api.delete_with(path, &sent).await;
-        let reviews = recorder.take();
-        assert_eq!(reviews[0]["options"], expected, "{path}");
-    }
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_deletion_without_effect_is_not_reviewed() {
-    let (api, recorder) = seen().await;
-    api.post(PODS, &pod("p", "n")).await.created();
-    let space = json!({"metadata": {"name": "space"}});
-    api.post("/api/v1/namespaces", &space).await.created();
-    let path = format!("{PODS}/p");
-    for path in [path.as_str(), "/api/v1/namespaces/space"] {
-        recorder.take();
-        api.delete(path).await;
-        assert_eq!(recorder.take().len(), 1, "{path}");
-        api.delete(path).await;
-        assert_eq!(recorder.take().len(), 0, "{path} terminates already");
-    }
-    api.delete_with(&path, &json!({"gracePeriodSeconds": 1}))
-        .await;
-    assert_eq!(recorder.take().len(), 1, "a shorter period has an effect");
 }
 
 #[tokio::test(start_paused = true)]

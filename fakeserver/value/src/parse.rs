@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::{
     cbor,
-    json::parse_value,
+    json::{json_type, parse_value},
     protobuf::{decode_object, peek_kind},
     resource::GroupVersionKind,
     schema::{self, TypeMeta, cannot_be_handled_as, schemas, type_of_kind},
@@ -373,17 +373,6 @@ pub fn not_an_object(value: &Value) -> String {
          \"json:\\\"apiVersion,omitempty\\\"\"; Kind string \"json:\\\"kind,omitempty\\\"\" }}",
         json_type(value)
     )
-}
-
-pub fn json_type(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "bool",
-        Value::Number(_) => "number",
-        Value::String(_) => "string",
-        Value::Array(_) => "array",
-        Value::Object(_) => "object",
-    }
 }
 
 fn last_segment(api_version: &str) -> &str {

@@ -32,7 +32,7 @@ pub use self::{
     custom_type::CustomType,
     json_path::JsonPath,
     printer_column::PrinterColumn,
-    scale::CustomScale,
+    scale::{CustomScale, ScaleParts},
     validation::embedded::read_metadata,
     versions::compare_versions,
 };

@@ -3,11 +3,20 @@
 use serde_json::{Map, Value, json};
 
 use super::validation::scale::{access_error, names_of, nested};
-use crate::scale::ScaleParts;
 
 /// The paths to the parts of a scale, as `subresources.scale` of a version has them.
 #[derive(Clone, Copy, Debug)]
 pub struct CustomScale<'a>(pub(super) &'a Value);
+
+/// The parts of a scale.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ScaleParts {
+    /// The wanted replicas; `None` if the object does not say.
+    pub replicas: Option<i64>,
+    pub present_replicas: i64,
+    /// The selector of the pods as text; empty if there is none.
+    pub selector: String,
+}
 
 // === impl CustomScale ===
 

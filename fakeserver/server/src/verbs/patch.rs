@@ -4,8 +4,7 @@ use axum::response::Response;
 use fakeserver_kinds::custom_resources::read_metadata;
 use fakeserver_value::{
     go_text::plain,
-    json::{DEPTH_MAX, is_deeper_than, parse_value},
-    parse::json_type,
+    json::{DEPTH_MAX, is_deeper_than, json_type, parse_value},
     patch::{
         self, PatchError, apply_operation, consumed, merge_document, merge_strategically, source,
         touched_by,

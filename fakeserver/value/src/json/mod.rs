@@ -443,3 +443,15 @@ fn hex(text: &str) -> u32 {
 
 #[cfg(test)]
 mod tests;
+
+/// Returns the type of a value, as errors of Go's JSON call it.
+pub fn json_type(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "bool",
+        Value::Number(_) => "number",
+        Value::String(_) => "string",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
+    }
+}

@@ -26,7 +26,11 @@ pub fn reconcile(
             return true;
         }
         match described.in_version(live, own_version, &entry.api_version) {
-            Ok((_, schema)) => entry.fields = reconciled(&entry.fields, schema),
+            // Most fields are as the schema has them: they are not copied.
+            Ok((_, schema)) if !fits(&entry.fields, schema) => {
+                entry.fields = reconciled(&entry.fields, schema);
+            }
+            Ok(_) => {}
             Err(ConversionError::Missing) => return false,
             Err(error) => result = Err(error),
         }
@@ -35,16 +39,33 @@ pub fn reconcile(
     result
 }
 
+/// Returns whether no field is a part of a list or map that is atomic.
+fn fits(fields: &FieldSet, schema: Option<Schema<'_>>) -> bool {
+    let Some(schema) = schema.filter(|schema| schema.ty() != SchemaType::Any) else {
+        return true;
+    };
+    let mut parted = fields.nodes().filter(|(_, _, below)| !below.is_empty());
+    parted.all(|(element, _, below)| {
+        let part = part_of(schema, element);
+        part.is_none_or(|part| !is_atomic(part) && fits(below, Some(part)))
+    })
+}
+
+/// Returns the schema of a part of a list or map.
+fn part_of<'a>(schema: Schema<'a>, element: &str) -> Option<Schema<'a>> {
+    match element.strip_prefix("f:") {
+        Some(name) if schema.ty() == SchemaType::Object => schema.field(name),
+        _ => schema.items(),
+    }
+}
+
 fn reconciled(fields: &FieldSet, schema: Option<Schema<'_>>) -> FieldSet {
     let Some(schema) = schema.filter(|schema| schema.ty() != SchemaType::Any) else {
         return fields.clone();
     };
     let mut reconciled_fields = FieldSet::default();
     for (element, is_member, below) in fields.nodes() {
-        let part = match element.strip_prefix("f:") {
-            Some(name) if schema.ty() == SchemaType::Object => schema.field(name),
-            _ => schema.items(),
-        };
+        let part = part_of(schema, element);
         let (is_member, below) = match part {
             Some(part) if !below.is_empty() && is_atomic(part) => (true, FieldSet::default()),
             _ => (is_member, reconciled(below, part)),

@@ -5,27 +5,13 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::{go_text::quote, parse::json_type};
+use super::location::{MISSING, find};
+use crate::json::json_type;
 
 /// A patch cannot be applied to a document, for a reason in the words of a real server.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct InapplicablePatch(String);
-
-/// An object or a list, in which an operation finds its member.
-enum Container<'a> {
-    Object(&'a mut Map<String, Value>),
-    List(&'a mut Vec<Value>),
-}
-
-/// The place of a value in a document: its container, and its name or index there.
-struct Place<'a> {
-    container: Container<'a>,
-    key: String,
-}
-
-/// The end of errors about what is not there.
-const MISSING: &str = "missing value";
 
 /// Applies an operation of a JSON patch.
 ///
@@ -261,110 +247,6 @@ fn text<'o>(operation: &'o Value, field: &str) -> Result<&'o str, String> {
             json_type(other)
         )),
     }
-}
-
-/// Finds the container to which all of `path` but its last part leads.
-fn find<'a>(document: &'a mut Value, path: &str) -> Option<Place<'a>> {
-    let (_, parts) = path.split_once('/')?;
-    let mut parts: Vec<String> = parts.split('/').map(decoded).collect();
-    let key = parts.pop()?;
-    let mut within = document;
-    for part in parts {
-        within = match within {
-            Value::Object(members) => members.get_mut(&part)?,
-            Value::Array(items) => {
-                let index = index_of(&part, items.len()).ok()?;
-                &mut items[index]
-            }
-            _ => return None,
-        };
-    }
-    let container = match within {
-        Value::Object(members) => Container::Object(members),
-        Value::Array(items) => Container::List(items),
-        _ => return None,
-    };
-    Some(Place { container, key })
-}
-
-/// Returns the index that `key` names in a list of `len` items.
-pub(super) fn index_of(key: &str, len: usize) -> Result<usize, String> {
-    let index: i64 = key
-        .parse()
-        .map_err(|_| format!("strconv.Atoi: parsing {}: invalid syntax", quote(key)))?;
-    let place = if index < 0 {
-        usize::try_from(index.unsigned_abs())
-            .ok()
-            .and_then(|back| len.checked_sub(back))
-    } else {
-        usize::try_from(index).ok()
-    };
-    let place = place.filter(|place| *place < len);
-    place
-        .ok_or_else(|| format!("Unable to access invalid index: {index}: invalid index referenced"))
-}
-
-// === impl Place ===
-
-impl Place<'_> {
-    /// Returns the value. A member that its object does not have is null.
-    fn get(self) -> Result<Value, String> {
-        match self.container {
-            Container::Object(members) => Ok(members.get(&self.key).cloned().unwrap_or_default()),
-            Container::List(items) => Ok(items[index_of(&self.key, items.len())?].clone()),
-        }
-    }
-
-    fn add(self, value: Value) -> Result<(), String> {
-        let key = self.key;
-        match self.container {
-            Container::Object(members) => {
-                members.insert(key, value);
-            }
-            Container::List(items) if key == "-" => items.push(value),
-            Container::List(items) => {
-                let index = index_of(&key, items.len() + 1).map_err(|why| {
-                    if why.starts_with("strconv") {
-                        format!("value was not a proper array index: '{key}': {why}")
-                    } else {
-                        why
-                    }
-                })?;
-                items.insert(index, value);
-            }
-        }
-        Ok(())
-    }
-
-    fn replace(self, value: Value) -> Result<(), String> {
-        match self.container {
-            Container::Object(members) => {
-                members.insert(self.key, value);
-            }
-            Container::List(items) => {
-                let index = index_of(&self.key, items.len())?;
-                items[index] = value;
-            }
-        }
-        Ok(())
-    }
-
-    fn take(self) -> Result<Value, String> {
-        let key = self.key;
-        match self.container {
-            Container::Object(members) => members
-                .remove(&key)
-                .ok_or_else(|| format!("Unable to remove nonexistent key: {key}: {MISSING}")),
-            Container::List(items) => {
-                let index = index_of(&key, items.len())?;
-                Ok(items.remove(index))
-            }
-        }
-    }
-}
-
-pub(super) fn decoded(part: &str) -> String {
-    part.replace("~1", "/").replace("~0", "~")
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@
 //! merge and by which key. Its results, their order and its errors are those of apimachinery's package
 //! `strategicpatch`. Only where that package panics, this one continues or returns an error.
 
+mod location;
 mod document;
 mod error;
 mod print;

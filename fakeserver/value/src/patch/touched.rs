@@ -3,9 +3,8 @@
 use serde_json::Value;
 
 use super::{
-    apply_operation,
-    document::{decoded, index_of},
-    kind,
+    apply_operation, kind,
+    location::{decoded, index_of},
 };
 use crate::{read::text, schema::PatchedParts};
 

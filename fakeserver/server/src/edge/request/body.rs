@@ -6,8 +6,8 @@ use axum::body::Body;
 use bytes::Bytes;
 use fakeserver_value::{
     cbor,
-    json::{parse_value, syntax_error},
-    parse::{json_type, not_an_object},
+    json::{json_type, parse_value, syntax_error},
+    parse::not_an_object,
     protobuf::decode_object,
     schema::{self, TypeId, TypeMeta, type_of_kind},
     status::Status,

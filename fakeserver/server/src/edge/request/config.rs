@@ -1,6 +1,6 @@
 //! The body of an apply: a configuration in YAML, of which JSON is a subset, or in CBOR.
 
-use fakeserver_value::{cbor, parse::json_type, status::Status};
+use fakeserver_value::{cbor, json::json_type, status::Status};
 use serde_json::{Value, json};
 
 use super::yaml::{self, repeated_keys};

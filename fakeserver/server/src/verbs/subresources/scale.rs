@@ -2,8 +2,8 @@
 
 use axum::response::Response;
 use fakeserver_kinds::{
-    custom_resources::CustomScale,
-    scale::{ScaleOf, ScaleParts},
+    custom_resources::{CustomScale, ScaleParts},
+    scale::ScaleOf,
 };
 use fakeserver_value::{
     apply::{Applier, inconvertible},

@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use fakeserver_value::{
-    json::syntax_error, parse::json_type, patch::apply_operation, status::Status,
+    json::{json_type, syntax_error},
+    patch::apply_operation,
+    status::Status,
 };
 use serde::Serialize;
 use serde_json::Value;
