@@ -55,6 +55,12 @@ fn convert(object: &Value, to: &str) -> Value {
         (_, Value::Bool(false)) => json!({"state": "closed"}),
         _ => json!({}),
     };
+    match object["metadata"]["name"].as_str() {
+        Some("numbered") => object["metadata"]["labels"] = json!({"a": 1}),
+        Some("listed") => object["metadata"]["annotations"] = json!([]),
+        Some("renamed") => object["metadata"]["name"] = json!("other"),
+        _ => {}
+    }
     object
 }
 
@@ -263,6 +269,26 @@ async fn a_failed_conversion_is_reported() {
     let event = first_event(&api.server, &format!("{V1}?watch=1")).await;
     assert_eq!(event["type"], "ERROR");
     assert_eq!(event["object"]["message"], failed);
+    for (name, why) in [
+        (
+            "numbered",
+            "metadata: metadata.labels[a] must be a string, but is int64 in converted object",
+        ),
+        (
+            "listed",
+            "metadata: invalid metadata.annotations of type []interface {} in converted object",
+        ),
+        (
+            "renamed",
+            "object: must have the same name: renamed != other",
+        ),
+    ] {
+        let message = api.post(V1, &door(name, &json!({}))).await.refused(500);
+        assert_eq!(
+            message,
+            format!("conversion webhook for example.com/v1, Kind=Door returned invalid {why}")
+        );
+    }
     // Where nothing has to be converted, nothing fails.
     api.get(&format!("{V2}/bad")).await.ok();
 }

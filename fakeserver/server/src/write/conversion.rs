@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use fakeserver_kinds::custom_resources::{self, Conversion, CustomType};
-use fakeserver_value::status::Status;
+use fakeserver_value::{go_text::type_name, status::Status};
 use serde_json::{Value, json};
 
 use super::webhook::Webhooks;
@@ -207,6 +207,7 @@ fn checked(
     }
     for field in ["labels", "annotations"] {
         let given = converted["metadata"][field].take();
+        check_texts(field, &given).map_err(|why| format!("metadata: {why}"))?;
         if let Some(metadata) = metadata.as_object_mut() {
             metadata.remove(field);
             if given.as_object().is_some_and(|given| !given.is_empty()) {
@@ -220,4 +221,25 @@ fn checked(
     }
     converted["metadata"] = metadata;
     Ok(converted)
+}
+
+/// Refuses labels or annotations that are no map of texts.
+fn check_texts(field: &str, given: &Value) -> Result<(), String> {
+    let pairs = match given {
+        Value::Null => return Ok(()),
+        Value::Object(pairs) => pairs,
+        other => {
+            let found = type_name(other);
+            return Err(format!(
+                "invalid metadata.{field} of type {found} in converted object"
+            ));
+        }
+    };
+    match pairs.iter().find(|(_, value)| !value.is_string()) {
+        None => Ok(()),
+        Some((name, other)) => Err(format!(
+            "metadata.{field}[{name}] must be a string, but is {} in converted object",
+            type_name(other)
+        )),
+    }
 }
