@@ -1,39 +1,38 @@
 //! Access: tokens, rules, impersonation, reviews.
 
-use base64::{Engine as _, engine::general_purpose::STANDARD};
-use fakeserver::{Authorization, Controllers, FakeServer, FakeServerBuilder, UserInfo};
+use fakeserver::{Authorization, FakeServer, FakeServerBuilder, UserInfo};
 use http::StatusCode;
 use serde_json::{Value, json};
 
 use crate::support::{Answer, Api, CONFIG_MAPS, PODS};
 
-const ADMIN: (&str, &str) = ("authorization", "Bearer admin");
+pub(crate) const ADMIN: (&str, &str) = ("authorization", "Bearer admin");
 const JANE: (&str, &str) = ("authorization", "Bearer jane");
 const ROLES: &str = "/apis/rbac.authorization.k8s.io/v1/namespaces/default/roles";
 const BINDINGS: &str = "/apis/rbac.authorization.k8s.io/v1/namespaces/default/rolebindings";
 const CLUSTER_ROLES: &str = "/apis/rbac.authorization.k8s.io/v1/clusterroles";
 const AUTHORIZATION: &str = "/apis/authorization.k8s.io/v1";
-const AUTHENTICATION: &str = "/apis/authentication.k8s.io/v1";
+pub(crate) const AUTHENTICATION: &str = "/apis/authentication.k8s.io/v1";
 
-fn builder() -> FakeServerBuilder {
+pub(crate) fn builder() -> FakeServerBuilder {
     FakeServer::builder()
         .with_token("admin", UserInfo::administrator())
         .with_token("jane", UserInfo::new("jane").with_groups(["devs"]))
 }
 
 /// A server with rules, an administrator and a user `jane`.
-fn with_rules() -> Api {
+pub(crate) fn with_rules() -> Api {
     let builder = builder().with_authorization(Authorization::Rbac);
     Api {
         server: builder.build(),
     }
 }
 
-async fn get(api: &Api, who: (&str, &str), path: &str) -> Answer {
+pub(crate) async fn get(api: &Api, who: (&str, &str), path: &str) -> Answer {
     api.send("GET", path, &[who], "").await
 }
 
-async fn post(api: &Api, who: (&str, &str), path: &str, object: &Value) -> Answer {
+pub(crate) async fn post(api: &Api, who: (&str, &str), path: &str, object: &Value) -> Answer {
     api.send("POST", path, &[who], object.to_string()).await
 }
 
@@ -216,140 +215,6 @@ async fn fault_rules_match_forbidden_requests() {
     );
     drop(guard);
     get(&api, JANE, PODS).await.refused(403);
-}
-
-/// A secret for the token of an account.
-fn token_secret(name: &str, account: &str) -> Value {
-    json!({
-        "metadata": {
-            "name": name,
-            "annotations": {"kubernetes.io/service-account.name": account},
-        },
-        "type": "kubernetes.io/service-account-token",
-    })
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_secret_gets_a_token_that_ends_with_it() {
-    let controllers = Controllers::default().with_service_accounts(true);
-    let builder = builder().with_authorization(Authorization::Rbac);
-    let api = Api {
-        server: builder.with_controllers(controllers).build(),
-    };
-    let secrets = "/api/v1/namespaces/default/secrets";
-    let accounts = "/api/v1/namespaces/default/serviceaccounts";
-    let robot = json!({"metadata": {"name": "robot"}});
-    let robot = post(&api, ADMIN, accounts, &robot).await.created();
-    for name in ["first", "second"] {
-        let secret = token_secret(name, "robot");
-        post(&api, ADMIN, secrets, &secret).await.created();
-    }
-    let orphan = token_secret("orphan", "nobody");
-    post(&api, ADMIN, secrets, &orphan).await.created();
-    api.settle().await;
-    let orphan = format!("{secrets}/orphan");
-    get(&api, ADMIN, &orphan).await.refused(404);
-    let path = format!("{secrets}/first");
-    let secret = get(&api, ADMIN, &path).await.ok();
-    let uid = &secret["metadata"]["annotations"]["kubernetes.io/service-account.uid"];
-    assert_eq!(*uid, robot["metadata"]["uid"]);
-    let decoded = |secret: &Value, entry: &str| {
-        let text = secret["data"][entry].as_str().unwrap();
-        String::from_utf8(STANDARD.decode(text).unwrap()).unwrap()
-    };
-    assert_eq!(decoded(&secret, "namespace"), "default");
-    let second = get(&api, ADMIN, &format!("{secrets}/second")).await.ok();
-    let bearers = [&secret, &second].map(|secret| format!("Bearer {}", decoded(secret, "token")));
-    let who = format!("{AUTHENTICATION}/selfsubjectreviews");
-    for bearer in &bearers {
-        let robot = ("authorization", bearer.as_str());
-        let me = post(&api, robot, &who, &json!({})).await.created();
-        let user = &me["status"]["userInfo"];
-        assert_eq!(user["username"], "system:serviceaccount:default:robot");
-        get(&api, robot, PODS).await.refused(403);
-    }
-    let reviews = format!("{AUTHENTICATION}/tokenreviews");
-    let review = json!({"spec": {"token": decoded(&secret, "token")}});
-    let review = post(&api, ADMIN, &reviews, &review).await.created();
-    assert_eq!(review["status"]["authenticated"], true);
-    // The token ends with its secret, and the secret with its account.
-    api.send("DELETE", &path, &[ADMIN], "").await.ok();
-    let [first, second] = bearers;
-    get(&api, ("authorization", &first), "/version")
-        .await
-        .refused(401);
-    get(&api, ("authorization", &second), "/version").await.ok();
-    let account = format!("{accounts}/robot");
-    api.send("DELETE", &account, &[ADMIN], "").await.ok();
-    get(&api, ("authorization", &second), "/version")
-        .await
-        .refused(401);
-    api.settle().await;
-    let path = format!("{secrets}/second");
-    get(&api, ADMIN, &path).await.refused(404);
-}
-
-#[tokio::test]
-async fn a_service_accounts_token_is_its_account() {
-    let api = with_rules();
-    let accounts = "/api/v1/namespaces/default/serviceaccounts";
-    let account = json!({"metadata": {"name": "robot"}});
-    let account = post(&api, ADMIN, accounts, &account).await.created();
-    let path = format!("{accounts}/robot/token");
-    let issued = post(&api, ADMIN, &path, &json!({"spec": {}}))
-        .await
-        .created();
-    let token = issued["status"]["token"].as_str().unwrap().to_owned();
-    let bearer = format!("Bearer {token}");
-    let robot = ("authorization", bearer.as_str());
-    let who = format!("{AUTHENTICATION}/selfsubjectreviews");
-    let me = post(&api, robot, &who, &json!({})).await.created();
-    let user = &me["status"]["userInfo"];
-    assert_eq!(user["username"], "system:serviceaccount:default:robot");
-    assert_eq!(user["uid"], account["metadata"]["uid"]);
-    assert_eq!(
-        user["groups"],
-        json!([
-            "system:serviceaccounts",
-            "system:serviceaccounts:default",
-            "system:authenticated"
-        ])
-    );
-    get(&api, robot, PODS).await.refused(403);
-
-    let reviews = format!("{AUTHENTICATION}/tokenreviews");
-    let review = json!({"spec": {"token": token}});
-    let review = post(&api, ADMIN, &reviews, &review).await.created();
-    assert_eq!(review["status"]["authenticated"], true);
-    assert_eq!(review["status"]["user"], *user);
-    assert_eq!(
-        review["status"]["audiences"],
-        json!(["https://kubernetes.default.svc.cluster.local"])
-    );
-    let other = json!({"spec": {"token": token, "audiences": ["vault"]}});
-    let other = post(&api, ADMIN, &reviews, &other).await.created();
-    assert_eq!(other["status"].get("authenticated"), None);
-    assert!(
-        other["status"]["error"]
-            .as_str()
-            .unwrap()
-            .contains("audience")
-    );
-
-    let path = format!("{accounts}/robot");
-    api.send("DELETE", &path, &[ADMIN], "").await.ok();
-    get(&api, robot, "/version").await.refused(401);
-    let review = json!({"spec": {"token": "x"}});
-    let review = post(&api, ADMIN, &reviews, &review).await.created();
-    assert_eq!(
-        review["status"],
-        json!({"user": {}, "error": "invalid bearer token"})
-    );
-    let empty = post(&api, ADMIN, &reviews, &json!({"spec": {}})).await;
-    assert_eq!(
-        empty.refused(400),
-        "token is required for TokenReview in authentication"
-    );
 }
 
 #[tokio::test]

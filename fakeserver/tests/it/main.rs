@@ -59,6 +59,7 @@ mod pod_security;
 mod policies;
 mod policies_model;
 mod access;
+mod tokens;
 mod adoption;
 mod budgets;
 mod quotas;

@@ -6,7 +6,7 @@ use axum::response::Response;
 use fakeserver_kinds::rbac::policy::Access;
 use fakeserver_value::status::Status;
 use http::{HeaderMap, HeaderValue, header, request::Parts};
-
+use tracing::info;
 use uuid::Uuid;
 
 use crate::{
@@ -43,7 +43,11 @@ pub(super) fn admit(
     let user = api
         .authenticator
         .authenticate(headers, peer, &backend.storage, backend.clock.now())
-        .map_err(|_| Box::new(refusal(headers, Status::unauthorized())))?;
+        .map_err(|error| {
+            // The answer does not say why.
+            info!(%error, path = parts.uri.path(), "unable to authenticate the request");
+            Box::new(refusal(headers, Status::unauthorized()))
+        })?;
     // One policy for the whole request: its impersonation and all its permissions are decided by the same roles.
     let access = authorizer.access(&backend.storage);
     let impersonation_request =

@@ -237,7 +237,8 @@ impl Certificates {
         let now = UnixTime::since_unix_epoch(Duration::from_secs(seconds));
         let is_ours = self.clients.verify_client_cert(own, rest, now).is_ok();
         let user = user_of(own).filter(|_| is_ours);
-        Some(user.map_or(Peer::Stranger, |user| {
+        let unknown = || Peer::Stranger("x509: certificate signed by unknown authority".into());
+        Some(user.map_or_else(unknown, |user| {
             Peer::User(Arc::new(user.authenticated()))
         }))
     }

@@ -2,16 +2,16 @@
 
 use std::sync::Arc;
 
-use fakeserver_kinds::{
-    Kind,
-    core::{secret, service_account},
-};
+use fakeserver_kinds::{Kind, core::secret};
 use fakeserver_value::{schema::encode_base64, user::UserInfo};
 use http::{HeaderMap, header};
 use jiff::Timestamp;
+use serde::Deserialize;
 
 use super::{
-    AuthenticationError, StaticTokens, TokenSigner, service_account::SecretClaims, subprotocol,
+    AuthenticationError, StaticTokens, TokenSigner,
+    service_account::{DependedObject, SecretClaims, common_audiences},
+    subprotocol,
 };
 use crate::store::{ObjectKey, Storage, StoredObject};
 
@@ -29,9 +29,9 @@ pub struct Authenticator {
 pub enum Peer {
     /// The transport has made sure of it.
     User(Arc<UserInfo>),
-    /// The client has presented a certificate that this server does not trust.
+    /// The client has presented a certificate that this server does not accept, for this reason.
     #[cfg(feature = "tls")]
-    Stranger,
+    Stranger(Arc<str>),
 }
 
 /// The user of a token, and the audiences it is valid for.
@@ -40,6 +40,13 @@ pub(crate) struct TokenUser {
     pub(crate) user: Arc<UserInfo>,
     /// The requested audiences that the token is valid for.
     pub(crate) audiences: Vec<String>,
+}
+
+/// The part of an object's metadata that says whether it is being deleted.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct DeletionMetadata {
+    deletion_timestamp: Option<Timestamp>,
 }
 
 // === impl Authenticator ===
@@ -81,8 +88,9 @@ impl Authenticator {
             return Ok(token_user.user);
         }
         // After the token: a client may present any certificate, if its token is valid.
-        if peer.is_some() {
-            return Err(AuthenticationError::UnknownCertificate);
+        #[cfg(feature = "tls")]
+        if let Some(Peer::Stranger(why)) = peer {
+            return Err(AuthenticationError::RejectedCertificate(Arc::clone(why)));
         }
         let anonymous = self.anonymous.as_ref().map(Arc::clone);
         anonymous.ok_or(AuthenticationError::Missing)
@@ -102,22 +110,19 @@ impl Authenticator {
         // Before bound tokens: both are JWTs of this signer, and differ by the issuer.
         if let Some(claims) = self.signer.verify_of_secret(token) {
             let user = user_of_secret(&claims, token, storage)?;
-            return self.for_api(Arc::new(user), audiences);
+            return Ok(TokenUser {
+                user: Arc::new(user),
+                audiences: common_audiences(self.signer.audiences(), audiences)?,
+            });
         }
         let claims = self.signer.verify(token);
         let claims = claims.ok_or(AuthenticationError::InvalidToken)?;
-        let (namespace, name) = claims.account();
-        let accounts = service_account::KIND.storage().clone();
-        let key = ObjectKey::namespaced(accounts, namespace, name);
-        let account = storage.view(|view| view.get(&key).map(Arc::clone));
-        let user = claims.user(now, account.as_deref().map(StoredObject::uid))?;
-        let audiences = claims.audiences(audiences);
-        if audiences.is_empty() {
-            return Err(AuthenticationError::WrongAudience);
-        }
+        let user = claims.user(now, &|kind, namespace, name| {
+            depended_object(storage, kind, namespace, name)
+        })?;
         Ok(TokenUser {
             user: Arc::new(user),
-            audiences,
+            audiences: claims.audiences(audiences, self.signer.audiences())?,
         })
     }
 
@@ -142,17 +147,48 @@ fn user_of_secret(
     token: &str,
     storage: &Storage,
 ) -> Result<UserInfo, AuthenticationError> {
-    let get = |kind: &Kind, name: &str| {
-        let key = ObjectKey::namespaced(kind.storage().clone(), &claims.namespace, name);
-        storage.view(|view| view.get(&key).map(Arc::clone))
-    };
-    let account = get(&service_account::KIND, &claims.account);
-    let secret = get(&secret::KIND, &claims.secret).map(|secret| secret.to_value());
-    let token = encode_base64(token.as_bytes());
-    let is_in_secret = secret.is_some_and(|secret| {
-        secret["data"]["token"] == token && secret["metadata"]["deletionTimestamp"].is_null()
+    let secret = stored(
+        storage,
+        &secret::KIND,
+        Some(&claims.namespace),
+        &claims.secret,
+    );
+    let secret = secret.map(|secret| secret.to_value());
+    let secret = secret.filter(|secret| secret["metadata"]["deletionTimestamp"].is_null());
+    let stored_token = secret.as_ref().map(|secret| {
+        let token = secret["data"]["token"].as_str();
+        token.unwrap_or_default()
     });
-    claims.user(account.as_deref().map(StoredObject::uid), is_in_secret)
+    let token = encode_base64(token.as_bytes());
+    claims.user(&token, stored_token, &|kind, namespace, name| {
+        depended_object(storage, kind, namespace, name)
+    })
+}
+
+/// Returns an object that a token depends on.
+fn depended_object(
+    storage: &Storage,
+    kind: &Kind,
+    namespace: Option<&str>,
+    name: &str,
+) -> Option<DependedObject> {
+    let object = stored(storage, kind, namespace, name)?;
+    let metadata: DeletionMetadata =
+        serde_json::from_slice(&object.metadata_json()).unwrap_or_default();
+    Some(DependedObject {
+        uid: object.uid().to_owned(),
+        deletion_timestamp: metadata.deletion_timestamp,
+    })
+}
+
+fn stored(
+    storage: &Storage,
+    kind: &Kind,
+    namespace: Option<&str>,
+    name: &str,
+) -> Option<Arc<StoredObject>> {
+    let key = ObjectKey::new(kind.storage().clone(), namespace, name);
+    storage.view(|view| view.get(&key).map(Arc::clone))
 }
 
 /// Returns the bearer token of a request. Other schemes are ignored.

@@ -1,24 +1,20 @@
 //! Authentication errors.
 
-/// An invalid credential. The request is rejected with 401; only a `TokenReview` reports the reason.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+use std::sync::Arc;
+
+/// An invalid credential. The request is rejected with 401; the log and a `TokenReview` report the reason.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum AuthenticationError {
     /// The request has no credentials, and anonymous requests are not served.
     #[error("no credentials")]
     Missing,
-    /// The certificate was not signed by this server's authority.
-    #[error("x509: certificate signed by unknown authority")]
-    UnknownCertificate,
+    /// The client certificate is not accepted.
+    #[error("{0}")]
+    RejectedCertificate(Arc<str>),
     /// The token is not one of this server.
     #[error("invalid bearer token")]
     InvalidToken,
-    /// The token's time is over, or has not begun.
-    #[error("[invalid bearer token, service account token has expired]")]
-    TokenExpired,
-    /// The token was issued for other audiences.
-    #[error("[invalid bearer token, token audiences is invalid for the target audiences]")]
-    WrongAudience,
-    /// The service account was deleted, or is another one of the same name.
-    #[error("[invalid bearer token, service account token has been invalidated]")]
-    Invalidated,
+    /// The token was issued by this server, and is not valid any more, not yet, or for others.
+    #[error("[invalid bearer token, {0}]")]
+    RejectedToken(String),
 }
