@@ -66,6 +66,7 @@ mod quotas;
 mod refusals;
 mod limit_ranges;
 mod tls;
+mod client_certificates;
 mod certificates;
 mod program;
 mod envtest;

@@ -1,11 +1,13 @@
 //! Subjects of certificates: the common name is the user, the organizations are the groups.
 
-use std::{collections::BTreeMap, error::Error};
+use std::{collections::BTreeMap, error::Error, fmt::Write as _};
 
 use fakeserver_value::user::UserInfo;
 use rcgen::{CertifiedIssuer, KeyPair, SigningKey};
+use sha2::{Digest, Sha256};
 use x509_parser::{
-    asn1_rs::{Any, BitString, FromDer, Oid, Sequence, Set, ToDer, Utf8String},
+    asn1_rs::{Any, BitString, FromDer, Oid, Sequence, Set, Tag, ToDer, Utf8String},
+    certificate::X509Certificate,
     oid_registry::{
         OID_X509_COMMON_NAME, OID_X509_COUNTRY_NAME, OID_X509_LOCALITY_NAME,
         OID_X509_ORGANIZATION_NAME, OID_X509_ORGANIZATIONAL_UNIT, OID_X509_POSTAL_CODE,
@@ -14,6 +16,11 @@ use x509_parser::{
     parse_x509_certificate,
     x509::{AttributeTypeAndValue, X509Name},
 };
+
+/// The extra attribute of a user that says which credential was presented.
+const CREDENTIAL_ID: &str = "authentication.kubernetes.io/credential-id";
+/// The attribute of a subject that is the uid of the user.
+const UID: &str = "1.3.6.1.4.1.57683.2";
 
 pub(super) type Failure = Box<dyn Error + Send + Sync>;
 
@@ -36,16 +43,68 @@ const SINGLE: [Oid<'static>; 2] = [OID_X509_COMMON_NAME, OID_X509_SERIALNUMBER];
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Subject(BTreeMap<usize, Vec<String>>);
 
-/// Returns the user whom the certificate names.
-pub fn user_of(certificate: &[u8]) -> Option<UserInfo> {
-    fn text<'a>(part: &'a AttributeTypeAndValue<'_>) -> Option<&'a str> {
-        part.as_str().ok()
-    }
-    let (_, certificate) = parse_x509_certificate(certificate).ok()?;
+/// Returns the user whom the certificate names; `None` if it names nobody. Of several common names the last one counts.
+///
+/// # Errors
+///
+/// The uid is no text, or there are several.
+pub fn user_of(certificate: &X509Certificate<'_>) -> Result<Option<UserInfo>, String> {
     let subject = certificate.subject();
-    let name = subject.iter_common_name().next().and_then(text)?;
-    let groups = subject.iter_organization().filter_map(text);
-    Some(UserInfo::new(name).with_groups(groups))
+    let Some(name) = common_name(subject).filter(|name| !name.is_empty()) else {
+        return Ok(None);
+    };
+    let groups = subject.iter_organization().filter_map(text_of);
+    let digest = Sha256::digest(certificate.as_raw());
+    let mut id = String::from("X509SHA256=");
+    for octet in digest {
+        write!(id, "{octet:02x}").expect("strings take what is written");
+    }
+    let user = UserInfo::new(name)
+        .with_groups(groups)
+        .with_extra(CREDENTIAL_ID, id);
+    Ok(Some(user.with_uid(uid_of(subject)?)))
+}
+
+/// Returns the last common name that is text.
+pub(super) fn common_name(subject: &X509Name<'_>) -> Option<String> {
+    subject.iter_common_name().filter_map(text_of).last()
+}
+
+/// Returns the uid in a subject, or an empty text without one.
+fn uid_of(subject: &X509Name<'_>) -> Result<String, String> {
+    let uids = subject
+        .iter_attributes()
+        .filter(|attribute| attribute.attr_type().to_id_string() == UID);
+    let uids: Option<Vec<String>> = uids.map(text_of).collect();
+    let uids = uids.ok_or("unable to parse UID into a string")?;
+    match uids.as_slice() {
+        [] => Ok(String::new()),
+        [uid] if uid.is_empty() => Err("UID cannot be an empty string".to_owned()),
+        [uid] => Ok(uid.clone()),
+        _ => Err(format!(
+            "expected 1 UID, but found multiple: [{}]",
+            uids.join(" ")
+        )),
+    }
+}
+
+/// Returns the text of an attribute, if it is text.
+pub(super) fn text_of(attribute: &AttributeTypeAndValue<'_>) -> Option<String> {
+    if let Ok(text) = attribute.as_str() {
+        return Some(text.to_owned());
+    }
+    let octets = attribute.as_slice();
+    match attribute.attr_value().tag() {
+        // Read as Latin 1, in which it is mostly written.
+        Tag::T61String => Some(octets.iter().copied().map(char::from).collect()),
+        Tag::BmpString => {
+            let units = octets
+                .chunks(2)
+                .map(|unit| Some(u16::from_be_bytes(unit.try_into().ok()?)));
+            String::from_utf16(&units.collect::<Option<Vec<_>>>()?).ok()
+        }
+        _ => None,
+    }
 }
 
 /// Returns the subject of a certificate that names a user: one name for each group.
@@ -95,12 +154,12 @@ impl Subject {
         let mut values: BTreeMap<usize, Vec<String>> = BTreeMap::new();
         for attribute in name.iter_attributes() {
             let place = KEPT.iter().position(|kept| kept == attribute.attr_type());
-            if let (Some(place), Ok(text)) = (place, attribute.as_str()) {
+            if let (Some(place), Some(text)) = (place, text_of(attribute)) {
                 let values = values.entry(place).or_default();
                 if SINGLE.contains(attribute.attr_type()) {
                     values.clear();
                 }
-                values.push(text.to_owned());
+                values.push(text);
             }
         }
         Self(values)

@@ -1,20 +1,13 @@
 //! The content of certificates and of requests for them.
 
 use x509_parser::{
-    asn1_rs::FromDer,
-    certificate::X509Certificate,
-    certification_request::X509CertificationRequest,
-    error::X509Error,
-    nom,
-    oid_registry::{OID_KEY_TYPE_EC_PUBLIC_KEY, OID_PKCS1_RSAENCRYPTION, OID_SIG_ED25519},
-    public_key::PublicKey,
+    asn1_rs::FromDer, certificate::X509Certificate,
+    certification_request::X509CertificationRequest, error::X509Error, nom,
 };
 
-/// The shortest key whose signatures the library verifies.
-const RSA_BITS_MIN: usize = 2048;
+use super::public_key::{self, SignatureAlgorithm, SignatureError};
 
-/// Returns the problem of a request in DER, whose signature has to be by its own key. The algorithms that the library does
-/// not implement are accepted unread.
+/// Returns the problem of a request in DER, whose signature has to be by its own key.
 pub(super) fn request_problem(der: &[u8]) -> Option<String> {
     let (rest, request) = match X509CertificationRequest::from_der(der) {
         Ok(read) => read,
@@ -23,27 +16,15 @@ pub(super) fn request_problem(der: &[u8]) -> Option<String> {
     if !rest.is_empty() {
         return Some("asn1: syntax error: trailing data".to_owned());
     }
-    let key = &request.certification_request_info.subject_pki;
-    if let Ok(PublicKey::RSA(key)) = key.parsed()
-        && key.key_size() < RSA_BITS_MIN
-    {
-        return None;
-    }
-    match request.verify_signature() {
-        Err(X509Error::SignatureVerificationError) => {
-            let kind = &key.algorithm.algorithm;
-            let why = if *kind == OID_PKCS1_RSAENCRYPTION {
-                "crypto/rsa: verification error"
-            } else if *kind == OID_KEY_TYPE_EC_PUBLIC_KEY {
-                "x509: ECDSA verification failure"
-            } else if *kind == OID_SIG_ED25519 {
-                "x509: Ed25519 verification failure"
-            } else {
-                return None;
-            };
-            Some(why.to_owned())
-        }
-        Ok(()) | Err(_) => None,
+    let info = &request.certification_request_info;
+    let verified = SignatureAlgorithm::read(&request.signature_algorithm).and_then(|algorithm| {
+        let signature = &request.signature_value.data;
+        public_key::verify(&info.subject_pki, algorithm, info.raw, signature)
+    });
+    match verified {
+        // SHA-1 is accepted in requests, and not computed here.
+        Ok(()) | Err(SignatureError::Insecure("SHA1-RSA" | "ECDSA-SHA1")) => None,
+        Err(error) => Some(error.to_string()),
     }
 }
 

@@ -1,23 +1,19 @@
 //! Certificates: an authority for this server alone, and the certificates that it signs.
 
-use std::{error::Error, fmt, sync::Arc, time::Duration};
+use std::{error::Error, fmt, sync::Arc};
 
-use fakeserver_kinds::certificates::{authority::Authority, name::user_of};
+use fakeserver_kinds::certificates::{authority::Authority, chain::Roots};
 use fakeserver_value::user::UserInfo;
 use tokio_rustls::{
     TlsAcceptor,
     rustls::{
-        self, DigitallySignedStruct, RootCertStore, ServerConfig, SignatureScheme,
-        client::danger::HandshakeSignatureValid,
+        ServerConfig,
         crypto::ring,
-        pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer, UnixTime, pem::PemObject},
-        server::{
-            WebPkiClientVerifier,
-            danger::{ClientCertVerified, ClientCertVerifier},
-        },
+        pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer, pem::PemObject},
     },
 };
 
+use super::client_certificates::HandshakeVerifier;
 use crate::{clock::Clock, edge::authentication::Peer};
 
 /// The names under which clients may address the server, at any address.
@@ -30,6 +26,8 @@ const NAMES: [&str; 7] = [
     "kubernetes.default.svc",
     "kubernetes.default.svc.cluster.local",
 ];
+/// The text of authorities in errors.
+const CLIENT_AUTHORITIES: &str = "the authorities of clients";
 /// HTTP/2 is preferred, as a real server prefers it.
 const PROTOCOLS: [&[u8]; 2] = [b"h2", b"http/1.1"];
 
@@ -54,7 +52,8 @@ pub struct Certificates {
     authority: Authority,
     trusted_pem: Arc<str>,
     acceptor: TlsAcceptor,
-    clients: Arc<dyn ClientCertVerifier>,
+    /// The certificates by which those of clients are verified.
+    client_roots: Arc<Roots>,
     /// The time by which certificates of clients are valid.
     clock: Clock,
 }
@@ -85,11 +84,6 @@ pub enum CertificateError {
     #[error("TLS not set up")]
     Tls(#[source] Box<dyn Error + Send + Sync>),
 }
-
-/// Requests a client certificate, and accepts any: an untrusted one is answered with 401, and does not fail the
-/// handshake.
-#[derive(Debug)]
-struct AnyCertificate(Arc<dyn ClientCertVerifier>);
 
 // === impl Certificates ===
 
@@ -124,7 +118,7 @@ impl Certificates {
     /// # Errors
     ///
     /// [`CertificateError::Pem`]: a text has no certificate, or no key. [`CertificateError::Tls`]: the key is not that of the
-    /// certificate, or an authority is none.
+    /// certificate.
     pub fn from_pem(
         chain_pem: &[u8],
         key_pem: &[u8],
@@ -139,7 +133,7 @@ impl Certificates {
         let clients = if client_authorities_pem.is_empty() {
             Vec::new()
         } else {
-            certificates_in(client_authorities_pem, "the authorities of clients")?
+            certificates_in(client_authorities_pem, CLIENT_AUTHORITIES)?
         };
         let authority = Authority::new().map_err(CertificateError::certificate)?;
         let trusted_pem = String::from_utf8_lossy(chain_pem).into_owned();
@@ -169,19 +163,20 @@ impl Certificates {
         key: PrivateKeyDer<'static>,
         client_authorities: Vec<CertificateDer<'static>>,
     ) -> Result<Self, CertificateError> {
-        let provider = Arc::new(ring::default_provider());
-        let mut roots = RootCertStore::empty();
+        let mut roots = Roots::default();
         let own = CertificateDer::from(authority.der().to_vec());
         for trusted in client_authorities.into_iter().chain([own]) {
-            roots.add(trusted).map_err(CertificateError::tls)?;
+            let added = roots.add(trusted.to_vec());
+            added.map_err(|why| CertificateError::Pem {
+                of: CLIENT_AUTHORITIES,
+                why: why.to_owned(),
+            })?;
         }
-        let clients =
-            WebPkiClientVerifier::builder_with_provider(Arc::new(roots), Arc::clone(&provider));
-        let clients = clients.build().map_err(CertificateError::tls)?;
-        let mut config = ServerConfig::builder_with_provider(provider)
+        let verifier = HandshakeVerifier::new(&roots);
+        let mut config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
             .with_safe_default_protocol_versions()
             .map_err(CertificateError::tls)?
-            .with_client_cert_verifier(Arc::new(AnyCertificate(Arc::clone(&clients))))
+            .with_client_cert_verifier(Arc::new(verifier))
             .with_single_cert(chain, key)
             .map_err(CertificateError::tls)?;
         config.alpn_protocols = PROTOCOLS.map(<[u8]>::to_vec).into();
@@ -189,7 +184,7 @@ impl Certificates {
             authority,
             trusted_pem: trusted_pem.into(),
             acceptor: TlsAcceptor::from(Arc::new(config)),
-            clients,
+            client_roots: Arc::new(roots),
             clock: Clock::wall(),
         })
     }
@@ -230,17 +225,15 @@ impl Certificates {
         }
     }
 
-    /// Returns the user of the certificates that a client has presented, or `None` if there are none.
+    /// Returns the user of the certificates that a client has presented. `None` if there are none, and if the certificate is
+    /// accepted but names nobody.
     pub(super) fn peer(&self, certificates: Option<&[CertificateDer<'_>]>) -> Option<Peer> {
-        let (own, rest) = certificates?.split_first()?;
-        let seconds = u64::try_from(self.clock.now().as_second()).unwrap_or_default();
-        let now = UnixTime::since_unix_epoch(Duration::from_secs(seconds));
-        let is_ours = self.clients.verify_client_cert(own, rest, now).is_ok();
-        let user = user_of(own).filter(|_| is_ours);
-        let unknown = || Peer::Stranger("x509: certificate signed by unknown authority".into());
-        Some(user.map_or_else(unknown, |user| {
-            Peer::User(Arc::new(user.authenticated()))
-        }))
+        let presented: Vec<&[u8]> = certificates?.iter().map(|one| &**one).collect();
+        match self.client_roots.user(&presented, self.clock.now()) {
+            Ok(Some(user)) => Some(Peer::User(Arc::new(user.authenticated()))),
+            Ok(None) => None,
+            Err(why) => Some(Peer::Stranger(why.into())),
+        }
     }
 }
 
@@ -295,48 +288,5 @@ impl CertificateError {
 
     fn tls(error: impl Error + Send + Sync + 'static) -> Self {
         Self::Tls(Box::new(error))
-    }
-}
-
-// === impl AnyCertificate ===
-
-impl ClientCertVerifier for AnyCertificate {
-    fn root_hint_subjects(&self) -> &[rustls::DistinguishedName] {
-        self.0.root_hint_subjects()
-    }
-
-    fn client_auth_mandatory(&self) -> bool {
-        false
-    }
-
-    fn verify_client_cert(
-        &self,
-        _end_entity: &CertificateDer<'_>,
-        _intermediates: &[CertificateDer<'_>],
-        _now: UnixTime,
-    ) -> Result<ClientCertVerified, rustls::Error> {
-        Ok(ClientCertVerified::assertion())
-    }
-
-    fn verify_tls12_signature(
-        &self,
-        message: &[u8],
-        cert: &CertificateDer<'_>,
-        dss: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        self.0.verify_tls12_signature(message, cert, dss)
-    }
-
-    fn verify_tls13_signature(
-        &self,
-        message: &[u8],
-        cert: &CertificateDer<'_>,
-        dss: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        self.0.verify_tls13_signature(message, cert, dss)
-    }
-
-    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.0.supported_verify_schemes()
     }
 }

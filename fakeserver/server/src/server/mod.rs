@@ -27,6 +27,8 @@ mod control_faults;
 mod control_openapi;
 mod control;
 #[cfg(feature = "tls")]
+mod client_certificates;
+#[cfg(feature = "tls")]
 mod certificates;
 mod socket;
 mod observed_body;

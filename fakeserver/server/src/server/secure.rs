@@ -1,6 +1,6 @@
 //! TLS connections.
 
-use std::{io, time::Duration};
+use std::{io, net::SocketAddr, time::Duration};
 
 use axum::Extension;
 use tokio::{
@@ -9,7 +9,7 @@ use tokio::{
     time,
 };
 use tokio_rustls::server::TlsStream;
-use tracing::debug;
+use tracing::{debug, warn};
 
 use super::{certificates::Certificates, listen::Connections, socket::Socket};
 use crate::faults::Connection;
@@ -30,12 +30,13 @@ impl Connections {
         stream: TcpStream,
         connection: Connection,
     ) {
+        let client = stream.peer_addr().ok();
         let handshake = handshake(certificates, stream, connection.clone());
         let handshake = time::timeout(HANDSHAKE_LIMIT, handshake);
         let stream = match self.ending.run_until_cancelled(handshake).await {
             Some(Ok(Ok(Some(stream)))) => stream,
-            Some(Ok(Err(error))) => return debug!(%error, "TLS handshake failed"),
-            Some(Err(_)) => return debug!("TLS handshake took too long"),
+            Some(Ok(Err(error))) => return log_failure(&error, client),
+            Some(Err(_)) => return debug!(?client, "TLS handshake took too long"),
             Some(Ok(Ok(None))) | None => return,
         };
         let (_, session) = stream.get_ref();
@@ -44,6 +45,16 @@ impl Connections {
             None => self.router.clone(),
         };
         self.serve_connection(stream, router, connection).await;
+    }
+}
+
+/// Logs a handshake that has failed. Clients that only try whether the port is open are not worth a warning.
+fn log_failure(error: &io::Error, client: Option<SocketAddr>) {
+    match error.kind() {
+        io::ErrorKind::UnexpectedEof | io::ErrorKind::ConnectionReset => {
+            debug!(%error, ?client, "TLS handshake ended by the client");
+        }
+        _ => warn!(%error, ?client, "TLS handshake failed"),
     }
 }
 
