@@ -31,6 +31,21 @@ pub enum CompileError {
     Constant(String),
 }
 
+/// The number of characters that an expression may have.
+const CHARACTERS_MAX: usize = 100_000;
+
+/// Refuses an expression that is too long to be read.
+fn check_size(source: &str) -> Result<(), CompileError> {
+    let size = source.chars().count();
+    if size <= CHARACTERS_MAX {
+        return Ok(());
+    }
+    let why = format!(
+        "ERROR: <input>:-1:0: expression code point size exceeds limit: size: {size}, limit {CHARACTERS_MAX}"
+    );
+    Err(CompileError::Check(why))
+}
+
 // === impl CompileError ===
 
 impl fmt::Display for CompileError {
@@ -47,6 +62,7 @@ impl fmt::Display for CompileError {
 impl Program {
     /// Compiles an expression.
     pub fn compile(source: &str, environment: &Environment) -> Result<Self, CompileError> {
+        check_size(source)?;
         let parsed = parse(source).map_err(|problem| error::syntax(source, &problem));
         let (mut expr, count) = parsed.map_err(CompileError::Check)?;
         let mut notes = check(&mut expr, count, environment)

@@ -75,3 +75,16 @@ fn commas_may_follow_items_but_no_arguments() {
         ["1:4: Syntax error: no viable alternative at input '- false'"]
     );
 }
+
+#[test]
+fn an_expression_has_a_length() {
+    let compiled = |count: usize| {
+        let source = format!("'{}' == ''", "é".repeat(count));
+        Program::compile(&source, &Environment::default()).map(drop)
+    };
+    assert_eq!(compiled(100_000 - 8), Ok(()));
+    assert_eq!(
+        compiled(1_000_000).unwrap_err().to_string(),
+        "compilation failed: ERROR: <input>:-1:0: expression code point size exceeds limit: size: 1000008, limit 100000"
+    );
+}
