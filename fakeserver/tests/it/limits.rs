@@ -48,6 +48,49 @@ async fn a_body_that_does_not_come_to_its_end_is_waited_for_a_minute() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_fault_is_waited_for_as_long_as_an_object() {
+    let api = Api::new();
+    let start = tokio::time::Instant::now();
+    let answer = api.send("POST", "/_control/faults", &[], unending()).await;
+    assert_eq!(answer.code, StatusCode::GATEWAY_TIMEOUT);
+    assert_eq!(answer.text, TIMED_OUT);
+    assert_eq!(start.elapsed(), Duration::from_mins(1));
+}
+
+#[tokio::test]
+async fn an_object_is_as_large_as_etcd_takes_it() {
+    let api = Api::new();
+    let path = "/apis/apps/v1/namespaces/default/controllerrevisions";
+    let revision = |size: usize| {
+        json!({
+            "metadata": {"name": "r"},
+            "revision": 1,
+            "data": {"text": "x".repeat(size)},
+        })
+    };
+    let too_large = "etcdserver: request is too large";
+    let refused = api.post(path, &revision(2_000_000)).await;
+    assert_eq!(refused.json()["reason"], serde_json::Value::Null);
+    assert_eq!(refused.refused(500), too_large);
+    let message = api.post(path, &revision(2_200_000)).await.refused(500);
+    assert!(
+        message.starts_with(
+            "rpc error: code = ResourceExhausted desc = trying to send message larger than max ("
+        ),
+        "{message}"
+    );
+    // Nothing is stored in a dry run.
+    let dry_run = format!("{path}?dryRun=All");
+    api.post(&dry_run, &revision(2_000_000)).await.created();
+    let before = api.server.revision();
+    api.post(path, &revision(1_500_000)).await.created();
+    let annotated = json!({"metadata": {"annotations": {"a": "x".repeat(200_000)}}});
+    let path = format!("{path}/r");
+    assert_eq!(api.merge(&path, &annotated).await.refused(500), too_large);
+    assert_eq!(api.server.revision(), before + 1);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_request_has_the_time_that_it_asks_for() {
     let api = Api::new();
     api.get(&format!("{CONFIG_MAPS}?timeout=10s")).await.ok();

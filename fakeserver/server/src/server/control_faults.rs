@@ -12,9 +12,13 @@ use fakeserver_value::{
 };
 use http::{Method, StatusCode, header};
 use serde::Serialize;
+use tokio::time::timeout;
 
 use crate::{
-    edge::request::read_body,
+    edge::{
+        request::{REQUEST_LIMIT, read_body},
+        response::timed_out,
+    },
     faults::{CatalogueEntry, Fault, FaultSpec, Faults, InstalledFault, SpecError},
 };
 
@@ -78,7 +82,10 @@ async fn install(
     warning: impl Fn(&FaultSpec) -> Option<String>,
     body: Body,
 ) -> Result<Response, Status> {
-    let body = read_body(body).await?;
+    let Ok(body) = timeout(REQUEST_LIMIT, read_body(body)).await else {
+        return Ok(timed_out());
+    };
+    let body = body?;
     let specs = FaultSpec::read(&body).map_err(|error| refused(&error))?;
     if let Some(why) = specs.iter().find_map(refusal) {
         return Err(Status {

@@ -35,6 +35,7 @@ use super::{
     admission::{Attributes, Hooks, MutationResult, Phase, Versions, versions_of},
     chain::EnabledSteps,
     data_text,
+    object_size::check_size,
     options::AdmissionOptions,
     policies::PolicyCache,
     question::Question,
@@ -341,10 +342,12 @@ impl Attempt<'_, '_> {
                 // Companions are stored before the object, in the same transaction: the controller of quotas takes an
                 // object that it sees before the charge for an uncharged one, and recounts.
                 self.store_companions();
-                Outcome::Stored(match text {
+                let stored = match text {
                     Some(text) => (self.tx).put_with_text(key, object, (data_text::DATA, text)),
                     None => self.tx.put(key, object),
-                })
+                };
+                check_size(target, &stored)?;
+                Outcome::Stored(stored)
             });
         };
         // Asked in a dry run as well: a conversion that fails is an error of the write.
@@ -355,6 +358,7 @@ impl Attempt<'_, '_> {
             check_depth(&stored)?;
             self.store_companions();
             let stored = self.tx.put(key, stored);
+            check_size(target, &stored)?;
             object["metadata"]["resourceVersion"] = json!(stored.revision().to_string());
         }
         Ok(Outcome::Object(object))

@@ -5,6 +5,7 @@
 
 mod target;
 pub mod data_text;
+mod object_size;
 mod reading;
 mod author;
 mod options;
