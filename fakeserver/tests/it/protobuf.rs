@@ -294,3 +294,15 @@ async fn a_pod_survives_the_way_through_both_forms() {
         .ok();
     assert_eq!(same, created, "nothing changed, and nothing was written");
 }
+
+#[tokio::test]
+async fn a_body_is_more_than_its_prefix() {
+    let api = Api::new();
+    let answer = api
+        .send("POST", CONFIG_MAPS, &[SENDS], b"k8s\0".to_vec())
+        .await;
+    assert_eq!(
+        answer.refused(400),
+        "the object provided is unrecognized (must be of type ConfigMap): empty body (6b387300)"
+    );
+}

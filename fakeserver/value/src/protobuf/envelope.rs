@@ -175,6 +175,9 @@ fn open(reader: Reader<'_>) -> Result<(TypeMeta, Reader<'_>), ProtobufError> {
         .bytes()
         .strip_prefix(&PREFIX)
         .ok_or(ProtobufError::NoPrefix)?;
+    if bytes.is_empty() {
+        return Err(ProtobufError::NoBody);
+    }
     let mut reader = Reader::new(bytes, reader.offset() + PREFIX.len());
     let mut meta = TypeMeta::default();
     let mut raw = Reader::new(&[], reader.offset());

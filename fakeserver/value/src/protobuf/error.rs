@@ -11,6 +11,9 @@ pub enum ProtobufError {
         "provided data does not appear to be a protobuf message, expected prefix [107 56 115 0]"
     )]
     NoPrefix,
+    /// Nothing follows the prefix; the message is the API server's.
+    #[error("empty body")]
+    NoBody,
     /// The bytes break off or break the rules of protobuf.
     #[error("{message}.{field}: {what} at byte {offset}")]
     Malformed {
