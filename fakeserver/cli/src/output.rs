@@ -4,7 +4,7 @@ use std::{
     collections::BTreeSet,
     fs::{self, File, Metadata},
     io::{self, ErrorKind, Write},
-    os::unix::fs::FileTypeExt,
+    os::unix::fs::{FileTypeExt, OpenOptionsExt},
     path::{Path, PathBuf},
 };
 
@@ -76,14 +76,16 @@ impl OutputArgs {
     }
 }
 
-/// Creates a file that grows while a program runs, or replaces it. By a name that ends in `.gz` it is compressed, and can be
+/// Creates a file that grows while a program runs, or replaces it. Only its owner can read a new one. By a name that ends in `.gz` it is compressed, and can be
 /// read up to the last flush if the program is killed.
 ///
 /// # Errors
 ///
 /// The file cannot be created.
 pub fn create(file: &Path) -> io::Result<Box<dyn Write + Send>> {
-    let created = File::create(file)?;
+    let mut options = File::options();
+    options.write(true).create(true).truncate(true).mode(0o600);
+    let created = options.open(file)?;
     let is_compressed = file.extension().is_some_and(|ending| ending == "gz");
     Ok(if is_compressed {
         Box::new(GzEncoder::new(created, Compression::default()))

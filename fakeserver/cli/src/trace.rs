@@ -14,6 +14,10 @@ pub(super) struct TraceOptions {
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
 
+    /// Write the values of secrets to the trace, too.
+    #[arg(long, requires = "trace")]
+    trace_secrets: bool,
+
     #[command(flatten)]
     output: OutputArgs,
 }
@@ -33,7 +37,10 @@ impl TraceOptions {
             .check([&**path])
             .map_err(|error| wrong(&error))?;
         let file = create(path).map_err(|error| format!("--trace {}: {error}", path.display()))?;
-        let log = TraceLog::to_writer(file, "a server");
+        let mut log = TraceLog::to_writer(file, "a server");
+        if self.trace_secrets {
+            log = log.with_secrets();
+        }
         Ok(builder.with_trace(log.with_command(command())))
     }
 }
@@ -73,6 +80,40 @@ mod tests {
         let options = Options::parse_from(arguments);
         let builder = options.trace.configure(FakeServer::builder())?;
         Ok(builder.build())
+    }
+
+    #[test]
+    fn the_values_of_secrets_are_left_out_unless_they_are_asked_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("trace.jsonl");
+        let name = path.to_str().unwrap();
+        let traced = |arguments: &[&str]| {
+            let server = build(arguments).unwrap();
+            let applied = "kubectl.kubernetes.io/last-applied-configuration";
+            let secret = |value: &str| {
+                serde_json::json!({
+                    "apiVersion": "v1", "kind": "Secret",
+                    "metadata": {"name": "s", "namespace": "default", "annotations": {applied: value}},
+                    "data": {"password": value},
+                })
+            };
+            server.apply(&secret("c2VjcmV0")).unwrap();
+            server.apply(&secret("c2VjcmV1")).unwrap();
+            drop(server);
+            std::fs::read_to_string(&path).unwrap()
+        };
+        let hidden = traced(&["--trace", name]);
+        assert!(hidden.contains("\"password\":\"(left out)\""), "{hidden}");
+        assert!(!hidden.contains("c2VjcmV"), "{hidden}");
+        let mode = std::os::unix::fs::PermissionsExt::mode(
+            &std::fs::metadata(&path).unwrap().permissions(),
+        );
+        assert_eq!(mode & 0o777, 0o600);
+        let shown = traced(&["--trace", name, "--trace-secrets", "--force"]);
+        assert!(
+            shown.contains("c2VjcmV0") && shown.contains("c2VjcmV1"),
+            "{shown}"
+        );
     }
 
     #[test]

@@ -118,6 +118,13 @@ impl TraceLog {
         self
     }
 
+    /// Writes the values of secrets, too. By default they are left out: the keys remain.
+    #[must_use]
+    pub fn with_secrets(self) -> Self {
+        self.shared.lock().table.shows_secrets = true;
+        self
+    }
+
     /// Begins the trace, once.
     pub(in crate::server) fn begin(&self, names: TypeNames) {
         self.shared.with(|state| {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use fakeserver_kinds::core::secret;
 use fakeserver_value::resource::GroupResource;
 use serde::Serialize;
 use serde_json::Value;
@@ -18,6 +19,10 @@ const CLIENTS_MAX: usize = 1_000;
 const OTHERS: &str = "other clients";
 /// The version of Kubernetes that the server is like.
 const KUBERNETES: &str = "1.36";
+/// What stands for the value of a secret.
+const HIDDEN: &str = "(left out)";
+/// The annotation in which kubectl keeps the configuration that it has applied.
+const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
 /// The number of the server.
 const SERVER: usize = 0;
 
@@ -36,6 +41,8 @@ pub(super) struct Table {
     actors: BTreeMap<String, usize>,
     /// The objects by uid.
     objects: BTreeMap<String, TracedObject>,
+    /// Whether the values of secrets are written.
+    pub(super) shows_secrets: bool,
     next_object: usize,
     next_request: usize,
     event_count: u64,
@@ -114,7 +121,15 @@ impl Table {
             }
             return;
         };
-        let object = versioned(after, name);
+        let hides = !self.shows_secrets && change.resource() == secret::KIND.storage();
+        let versioned = |object: &StoredObject| {
+            let mut value = versioned(object, name);
+            if hides {
+                hide_values(&mut value);
+            }
+            value
+        };
+        let object = versioned(after);
         let traced = self.objects.get(after.uid()).copied();
         let before = change.before().filter(|before| {
             traced.is_some_and(|traced| {
@@ -123,7 +138,7 @@ impl Table {
         });
         let difference = before.map(|before| {
             delta(
-                &unversioned(versioned(before, name)),
+                &unversioned(versioned(before)),
                 &unversioned(object.clone()),
             )
         });
@@ -225,6 +240,21 @@ fn versioned(object: &StoredObject, name: &TypeName) -> Value {
         value["apiVersion"] = name.api_version.as_str().into();
     }
     value
+}
+
+/// Leaves the values out of a secret, and out of the configuration that kubectl keeps in an annotation.
+fn hide_values(secret: &mut Value) {
+    let parts = ["/data", "/stringData", "/metadata/annotations"];
+    for part in parts {
+        let Some(Value::Object(entries)) = secret.pointer_mut(part) else {
+            continue;
+        };
+        for (key, value) in entries {
+            if part != "/metadata/annotations" || key == LAST_APPLIED {
+                *value = HIDDEN.into();
+            }
+        }
+    }
 }
 
 fn unversioned(mut object: Value) -> Value {
