@@ -82,7 +82,7 @@ impl Options {
             plugins: plugins(flags),
             authorization: authorization(flags, notes)?,
             controllers,
-            serves_anonymous: flags.is_set("anonymous-auth", true)?,
+            serves_anonymous: serves_anonymous(flags, notes)?,
             allows_privileged: flags.is_set("allow-privileged", false)?,
             reads_max: flags
                 .parsed("max-requests-inflight")?
@@ -145,6 +145,20 @@ fn plugins(flags: &Flags) -> AdmissionPlugins {
         .with_enabled(Some(SERVICE_ACCOUNT).filter(|_| !is_off))
         .with_enabled(flags.list(on))
         .with_disabled(flags.list(off))
+}
+
+/// Returns whether requests without credentials are served. Where everything is allowed they are not, whatever is asked for.
+fn serves_anonymous(flags: &Flags, notes: &mut Vec<String>) -> Result<bool, String> {
+    let is_asked = flags.is_set("anonymous-auth", true)?;
+    let modes: Vec<&str> = flags.list("authorization-mode").collect();
+    let allows_all = modes.is_empty() || modes.contains(&"AlwaysAllow");
+    if is_asked && allows_all {
+        notes.push(
+            "AnonymousAuth is not allowed with the AlwaysAllow authorizer: requests without credentials are 401"
+                .to_owned(),
+        );
+    }
+    Ok(is_asked && !allows_all)
 }
 
 fn authorization(flags: &Flags, notes: &mut Vec<String>) -> Result<Authorization, String> {
@@ -305,4 +319,43 @@ fn account_keys(flags: &Flags) -> Result<ServiceAccountKeys, String> {
         keys = keys.with_issuer(issuer);
     }
     Ok(keys.with_audiences(flags.list("api-audiences")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn where_everything_is_allowed_nobody_is_anonymous() {
+        for (line, is_served, notes_count) in [
+            ("--authorization-mode=RBAC", true, 0),
+            (
+                "--authorization-mode=Node,RBAC --anonymous-auth=false",
+                false,
+                0,
+            ),
+            ("--authorization-mode=AlwaysAllow", false, 1),
+            (
+                "--authorization-mode=RBAC,AlwaysAllow --anonymous-auth",
+                false,
+                1,
+            ),
+            (
+                "--authorization-mode=AlwaysAllow --anonymous-auth=false",
+                false,
+                0,
+            ),
+            // The default mode.
+            ("--secure-port=1", false, 1),
+        ] {
+            let flags = Flags::parse(line.split_whitespace().map(str::to_owned)).unwrap();
+            let mut notes = Vec::new();
+            assert_eq!(
+                serves_anonymous(&flags, &mut notes),
+                Ok(is_served),
+                "{line}"
+            );
+            assert_eq!(notes.len(), notes_count, "{line}");
+        }
+    }
 }
