@@ -49,6 +49,7 @@ mod scheduling;
 mod scheduling_model;
 mod sockets;
 mod connections;
+mod http_edge;
 mod subresources;
 mod webhooks;
 mod webhook_answers;

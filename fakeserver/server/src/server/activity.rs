@@ -14,6 +14,7 @@ use axum::{
     response::Response,
 };
 use tokio::{sync::Notify, time::sleep};
+use tokio_util::sync::CancellationToken;
 
 use super::observed_body::{BodyObserver, observe};
 
@@ -27,6 +28,8 @@ struct Requests {
     under_way: AtomicUsize,
     /// Notified of the end of each request.
     ended: Notify,
+    /// Fires when the client has closed its half of the connection.
+    half_closed: CancellationToken,
 }
 
 /// Counts a request until it is dropped.
@@ -51,6 +54,24 @@ impl Activity {
         self.0.started.fetch_add(1, Ordering::Relaxed);
         self.0.under_way.fetch_add(1, Ordering::Relaxed);
         ActivityGuard(Arc::clone(&self.0))
+    }
+
+    /// Returns the number of requests whose answers have ended.
+    pub(super) fn ended(&self) -> u64 {
+        // In this order: a request that begins in between counts as one that has not ended.
+        let started = self.0.started.load(Ordering::Acquire);
+        let under_way = self.0.under_way.load(Ordering::Acquire);
+        started.saturating_sub(under_way as u64)
+    }
+
+    /// Tells the answers that wait for news that the client sends nothing any more.
+    pub(super) fn half_close(&self) {
+        self.0.half_closed.cancel();
+    }
+
+    /// Fires when the client has closed its half of the connection.
+    pub(super) fn half_closed(&self) -> CancellationToken {
+        self.0.half_closed.clone()
     }
 
     /// Waits until the connection was idle for between `limit` and twice `limit`.

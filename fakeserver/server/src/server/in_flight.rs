@@ -14,7 +14,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use fakeserver_value::resource_path::ResourcePath;
-use http::{HeaderValue, Method, StatusCode, Uri, header};
+use http::{HeaderValue, Method, StatusCode, header};
 use http_body::Body as _;
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
@@ -24,7 +24,7 @@ use super::{
     observed_body::{BodyObserver, PolledFrame, observe},
 };
 use crate::{
-    edge::request::{ApiPath, Query, REQUEST_LIMIT},
+    edge::request::{ApiPath, Query, REQUEST_LIMIT, query_text},
     task::TaskSet,
     verbs::Verb,
 };
@@ -44,7 +44,8 @@ pub(super) async fn admit(
     next: Next,
 ) -> Response {
     // Before the limit: a watch would hold a slot for as long as it lasts.
-    if is_exempt(request.method(), request.uri()) {
+    let query = query_text(request.uri(), request.extensions());
+    if is_exempt(request.method(), request.uri().path(), query) {
         return next.run(request).await;
     }
     let is_reading = matches!(
@@ -108,14 +109,16 @@ impl Drop for HeldSlot {
     }
 }
 
-/// Returns whether a request is long-running, and so exempt from limits.
-pub(super) fn is_exempt(method: &Method, uri: &Uri) -> bool {
-    if uri.path().starts_with("/_control/") {
-        return true;
-    }
-    match ApiPath::parse(uri.path()) {
+/// Returns whether a request is exempt from limits: one that is long-running, or controls the server.
+pub(super) fn is_exempt(method: &Method, path: &str, query: Option<&str>) -> bool {
+    path.starts_with("/_control/") || is_long_running(method, path, query)
+}
+
+/// Returns whether a request is long-running.
+pub(super) fn is_long_running(method: &Method, path: &str, query: Option<&str>) -> bool {
+    match ApiPath::parse(path) {
         ApiPath::Resource(path) => {
-            let query = Query::parse(uri.query());
+            let query = Query::parse(query);
             let is_watch = || Verb::of(method, &path, &query) == Some(Verb::Watch);
             is_stream(&path) || is_watch()
         }

@@ -23,6 +23,7 @@ use super::{
     activity::{self, Activity},
     audit::RemoteAddress,
     body_drain, connection_break,
+    http1::{self, Heads, RequestStream},
     socket::Socket,
 };
 use crate::{
@@ -36,8 +37,8 @@ const DRAIN_LIMIT: Duration = Duration::from_secs(5);
 const HEADER_LIMIT: Duration = Duration::from_secs(32);
 /// The time for which a connection without requests is kept.
 const IDLE_LIMIT: Duration = Duration::from_secs(90);
-/// The size limit of a request's headers.
-const HEADERS_MAX_BYTES: u32 = 1 << 20;
+/// The size limit of a request's head, and the slack that Go's server grants.
+const HEADERS_MAX_BYTES: u32 = (1 << 20) + 4_096;
 /// The number of concurrent requests on one HTTP/2 connection.
 const STREAMS_MAX: u32 = 100;
 /// The pause of the listener when the system has no sockets left.
@@ -274,8 +275,14 @@ impl Connections {
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
         let activity = Activity::default();
+        let heads = Heads::default();
+        let stream = RequestStream::new(stream, heads.clone(), activity.clone());
         let router = router
-            // Innermost: the rest of the request is drained before the response begins, and its connection counts as
+            .layer(middleware::from_fn_with_state(
+                (heads, activity.clone()),
+                http1::check,
+            ))
+            // Around the checks: the rest of the request is drained before the response begins, and its connection counts as
             // active meanwhile.
             .layer(middleware::from_fn(body_drain::drain))
             .layer(middleware::from_fn_with_state(

@@ -35,6 +35,7 @@ mod observed_body;
 mod connection_break;
 #[cfg(feature = "client")]
 mod transport_error;
+mod http1;
 mod listen;
 #[cfg(feature = "tls")]
 mod secure;

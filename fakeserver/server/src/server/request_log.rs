@@ -12,7 +12,7 @@ use super::{
     trace::{TraceLog, Traced},
 };
 use crate::{
-    edge::request::{ApiPath, Query},
+    edge::request::{ApiPath, Query, query_text},
     faults::RequestFacts,
     store::Storage,
     verbs::Verb,
@@ -76,7 +76,8 @@ fn observed(requests: &Arc<Requests>, number: u64, body: Body) -> Body {
 fn record_of(parts: &Parts, revision: u64) -> RequestRecord {
     let uri = &parts.uri;
     let path = prefix(uri.path().as_bytes(), PATH_BYTES);
-    let query = prefix(uri.query().unwrap_or_default().as_bytes(), PATH_BYTES);
+    let query = query_text(uri, &parts.extensions).unwrap_or_default();
+    let query = prefix(query.as_bytes(), PATH_BYTES);
     let query = Query::parse(Some(&query));
     let agent = parts.headers.get(header::USER_AGENT);
     let agent = agent.map(HeaderValue::as_bytes).unwrap_or_default();

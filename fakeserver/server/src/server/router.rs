@@ -18,8 +18,13 @@ use tracing::error;
 #[cfg(feature = "tls")]
 use super::openid;
 use super::{
-    access, aggregator, assembly::Server, control, in_flight, logging::LoggedRequest, metrics,
-    page, request_log, response_headers, websocket::Handshake,
+    access, aggregator,
+    assembly::Server,
+    control, in_flight,
+    logging::LoggedRequest,
+    metrics,
+    page, request_log, response_headers,
+    websocket::Handshake,
 };
 
 use crate::{
@@ -27,7 +32,7 @@ use crate::{
         authorization::request_attributes,
         discovery::{self, DiscoverySource},
         openapi,
-        request::{ApiPath, MediaTypes, OpenApiPath, Query, time_limit},
+        request::{ApiPath, MediaTypes, OpenApiPath, Query, query_text, time_limit},
         response::{is_pretty, refusal_to},
     },
     verbs::{self, DiscoveryRequest, Requester, discover},
@@ -77,7 +82,7 @@ pub(super) async fn respond(
     parts: &Parts,
     body: Body,
 ) -> (Response, LoggedRequest) {
-    let query = Query::parse(parts.uri.query());
+    let query = Query::parse(query_text(&parts.uri, &parts.extensions));
     // The time limit comes before authentication, as in the filters of a real server.
     let admitted = check_time_limit(parts, &query)
         .and_then(|()| access::admit(&server.api, &server.access.authorizer, parts, &query));
@@ -115,7 +120,8 @@ pub(super) async fn respond(
 
 /// Rejects an invalid `timeout` parameter of any request that is not exempt from limits.
 fn check_time_limit(parts: &Parts, query: &Query) -> Result<(), Box<Response>> {
-    if in_flight::is_exempt(&parts.method, &parts.uri) {
+    let text = query_text(&parts.uri, &parts.extensions);
+    if in_flight::is_exempt(&parts.method, parts.uri.path(), text) {
         return Ok(());
     }
     let limit = time_limit(query).map(drop);
@@ -138,6 +144,10 @@ async fn answer(
     body: Body,
 ) -> Response {
     let (method, headers) = (&parts.method, &parts.headers);
+    // No tunnels: a target without a path is found nowhere.
+    if *method == Method::CONNECT && parts.uri.path().is_empty() {
+        return not_found();
+    }
     let path = ApiPath::parse(parts.uri.path());
     if let Some(target) = aggregated_api(server, parts, &path) {
         return aggregator::forward(&server.api, parts, &query, &requester, body, &target).await;
@@ -247,7 +257,7 @@ async fn resource(
 ) -> Response {
     let answer = verbs::serve(&server.api, requester, parts, path, query, body).await;
     answer.unwrap_or_else(|status| {
-        let query = Query::parse(parts.uri.query());
+        let query = Query::parse(query_text(&parts.uri, &parts.extensions));
         refusal_to(server.api.media_types, &query, &parts.headers, status)
     })
 }

@@ -69,7 +69,7 @@ use self::{
 
 use crate::{
     edge::{
-        request::{ListOptions, MediaTypes, Query, read_body, time_limit},
+        request::{ListOptions, MediaTypes, Query, query_text, read_body, time_limit},
         response::{refusal_to, timed_out},
     },
     faults::{Connection, RequestFacts},
@@ -132,7 +132,7 @@ pub async fn serve(
             let refusal = requester.refusal(&parts.headers);
             // No resource handler has answered, so the response is not CBOR.
             let types = MediaTypes::default();
-            let query = Query::parse(parts.uri.query());
+            let query = Query::parse(query_text(&parts.uri, &parts.extensions));
             return Ok(refusal.unwrap_or_else(|| refusal_to(types, &query, &parts.headers, status)));
         }
     };

@@ -23,7 +23,7 @@ pub(crate) use self::{
     media_types::MediaTypes,
     options::ListOptions,
     path::{ApiPath, OpenApiPath},
-    query::is_well_escaped,
+    query::{LongQuery, is_well_escaped, query_text},
     time_limit::{REQUEST_LIMIT, time_limit},
     write_options::{apply_options, delete_options, write_options},
     yaml::{repeated_keys, strict_warnings, yaml_to_json},

@@ -1,6 +1,9 @@
 //! The parameters of a request.
 
+use std::sync::Arc;
+
 use fakeserver_value::status::Status;
+use http::{Extensions, Uri};
 
 /// Decoded parameters, in the order of the query. Unknown ones are ignored; of those that are there twice, the first counts.
 #[derive(Clone, Debug, Default)]
@@ -14,6 +17,16 @@ pub(crate) fn is_well_escaped(text: &str) -> bool {
         let digits = after.as_bytes().iter().take(2);
         digits.filter(|digit| digit.is_ascii_hexdigit()).count() == 2
     })
+}
+
+/// The query of a request, in its extensions, if it is too long for its URI.
+#[derive(Clone, Debug)]
+pub(crate) struct LongQuery(pub(crate) Arc<str>);
+
+/// Returns the query of a request.
+pub(crate) fn query_text<'a>(uri: &'a Uri, extensions: &'a Extensions) -> Option<&'a str> {
+    let long = extensions.get::<LongQuery>();
+    long.map(|long| &*long.0).or(uri.query())
 }
 
 // === impl Query ===

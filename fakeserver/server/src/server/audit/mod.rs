@@ -26,7 +26,7 @@ pub use self::{
     policy::{AuditPolicy, AuditPolicyError},
 };
 use super::{FakeServerBuilder, observed_body::observe};
-use crate::{clock::Clock, verbs::Requester};
+use crate::{clock::Clock, edge::request::query_text, verbs::Requester};
 
 const DECISION: &str = "authorization.k8s.io/decision";
 /// The subresources of long-running requests.
@@ -86,14 +86,15 @@ impl AuditLog {
         if decision.level == Level::None {
             return None;
         }
-        let uri = parts.uri.path_and_query();
+        let query = query_text(&parts.uri, &parts.extensions);
+        let query = query.map_or_else(String::new, |query| format!("?{query}"));
         let event = Event::new(RequestInfo {
             level: decision.level,
             audit_id: parts
                 .extensions
                 .get::<AuditId>()
                 .map_or_else(String::new, |id| text(Some(&id.0))),
-            uri: uri.map_or_else(String::new, ToString::to_string),
+            uri: format!("{}{query}", parts.uri.path()),
             attributes,
             user,
             impersonator: requester.and_then(|it| it.impersonator.as_deref()),

@@ -1,0 +1,213 @@
+//! The head of a request, written anew where the library would refuse it.
+
+use http::{HeaderName, HeaderValue, Version, header};
+use memchr::memchr_iter;
+
+use super::{body_length::BodyLength, heads::HeadRest};
+
+/// The size limit of a head: that of Go's server, with its slack.
+pub(super) const HEAD_MAX_BYTES: usize = (1 << 20) + 4_096;
+/// The longest target that is left as it is; the library takes 65,534 bytes.
+const TARGET_MAX_BYTES: usize = 60_000;
+/// The number of headers that are left as they are; the library takes 100.
+const HEADERS_MAX: usize = 80;
+/// What the library reads in place of a head that is too large.
+const ANY_HEAD: &[u8] = b"GET / HTTP/1.1\r\n\r\n";
+/// Headers that the library has to see.
+const SEEN: [HeaderName; 6] = [
+    header::HOST,
+    header::CONNECTION,
+    header::CONTENT_LENGTH,
+    header::TRANSFER_ENCODING,
+    header::EXPECT,
+    header::UPGRADE,
+];
+
+/// A head that has arrived.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Head {
+    /// The number of its bytes.
+    pub(super) size: usize,
+    /// What the library is to read in its place.
+    pub(super) rewritten: Option<Vec<u8>>,
+    pub(super) rest: HeadRest,
+    pub(super) body: BodyLength,
+}
+
+/// The state of a head that is arriving.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Arrival {
+    Partial,
+    Whole(Box<Head>),
+    /// It is none; the library says so.
+    Invalid,
+}
+
+/// Reads the head at the beginning of `bytes`, of which the first `searched` have no end, and adds to `searched`.
+pub(super) fn read(bytes: &[u8], searched: &mut usize) -> Arrival {
+    let is_token = |byte: &u8| byte.is_ascii_alphabetic() || *byte == b'\r' || *byte == b'\n';
+    if bytes.first().is_some_and(|first| !is_token(first)) {
+        return Arrival::Invalid;
+    }
+    let found = end(bytes, *searched);
+    *searched = if found.is_some() { 0 } else { bytes.len() };
+    match found {
+        Some(size) if size <= HEAD_MAX_BYTES => match parse(&bytes[..size]) {
+            Some(head) => Arrival::Whole(Box::new(head)),
+            None => Arrival::Invalid,
+        },
+        None if bytes.len() <= HEAD_MAX_BYTES => Arrival::Partial,
+        _ => Arrival::Whole(Box::new(Head {
+            size: bytes.len(),
+            rewritten: Some(ANY_HEAD.to_vec()),
+            rest: HeadRest {
+                is_too_large: true,
+                ..HeadRest::default()
+            },
+            body: BodyLength::Open,
+        })),
+    }
+}
+
+/// Returns where a head ends, if it ends behind `searched`: after its first empty line that is not at its beginning.
+fn end(bytes: &[u8], searched: usize) -> Option<usize> {
+    let start = bytes.iter().position(|byte| !b"\r\n".contains(byte))?;
+    let from = searched.max(start);
+    let mut newlines = memchr_iter(b'\n', &bytes[from..]).map(|at| from + at);
+    let newline = newlines.find(|newline| {
+        let line = &bytes[start..*newline];
+        line.ends_with(b"\n") || line.ends_with(b"\n\r")
+    });
+    newline.map(|newline| newline + 1)
+}
+
+/// Reads a whole head. `None` if its first line is not one of HTTP/1.
+fn parse(bytes: &[u8]) -> Option<Head> {
+    let mut lines = bytes.split_inclusive(|byte| *byte == b'\n');
+    let first = lines.find(|line| !line.trim_ascii().is_empty())?;
+    let mut words = first.trim_ascii_end().split(|byte| *byte == b' ');
+    let (method, target, version) = (words.next()?, words.next()?, words.next()?);
+    let version = match version {
+        b"HTTP/1.1" => Version::HTTP_11,
+        b"HTTP/1.0" => Version::HTTP_10,
+        _ => return None,
+    };
+    if words.next().is_some() {
+        return None;
+    }
+    let headers: Vec<&[u8]> = lines.filter(|line| !line.trim_ascii().is_empty()).collect();
+    let framing = Framing::of(&headers, version);
+    let is_tunnel = method == b"CONNECT" || framing.wants_upgrade;
+    let body = if is_tunnel || framing.has_foreign_encoding {
+        BodyLength::Open
+    } else {
+        framing.body
+    };
+    let is_long = target.len() > TARGET_MAX_BYTES;
+    let is_rewritten = is_long || headers.len() > HEADERS_MAX || framing.drops_encoding;
+    let mut rest = HeadRest {
+        has_foreign_encoding: framing.has_foreign_encoding,
+        ..HeadRest::default()
+    };
+    let rewritten = is_rewritten.then(|| {
+        let mut written = Vec::new();
+        let at = target
+            .iter()
+            .position(|byte| *byte == b'?')
+            .filter(|_| is_long);
+        let (path, query) = target.split_at(at.unwrap_or(target.len()));
+        let query = query.split_first().map(|(_, query)| query);
+        rest.query = query.map(|query| String::from_utf8_lossy(query).into_owned());
+        let version: &[u8] = if version == Version::HTTP_11 {
+            b" HTTP/1.1\r\n"
+        } else {
+            b" HTTP/1.0\r\n"
+        };
+        for part in [method, b" ", path, version] {
+            written.extend_from_slice(part);
+        }
+        let mut left = HEADERS_MAX;
+        for line in &headers {
+            let field = field(line);
+            let is_of =
+                |names: &[HeaderName]| field.as_ref().is_some_and(|(name, _)| names.contains(name));
+            if framing.drops_encoding && is_of(&[header::TRANSFER_ENCODING, header::CONTENT_LENGTH])
+            {
+                continue;
+            }
+            match field {
+                Some(field) if left == 0 && !SEEN.contains(&field.0) => rest.headers.push(field),
+                // What is no header goes to the library, which refuses it.
+                _ => {
+                    left = left.saturating_sub(1);
+                    written.extend_from_slice(line);
+                }
+            }
+        }
+        written.extend_from_slice(b"\r\n");
+        written
+    });
+    Some(Head {
+        size: bytes.len(),
+        rewritten,
+        rest,
+        body,
+    })
+}
+
+/// Returns the name and the value of a line.
+fn field(line: &[u8]) -> Option<(HeaderName, HeaderValue)> {
+    let colon = line.iter().position(|byte| *byte == b':')?;
+    let name = HeaderName::from_bytes(&line[..colon]).ok()?;
+    let value = HeaderValue::from_bytes(line[colon + 1..].trim_ascii()).ok()?;
+    Some((name, value))
+}
+
+/// The headers that say where a body ends.
+struct Framing {
+    body: BodyLength,
+    /// The encoding is one that the server does not have.
+    has_foreign_encoding: bool,
+    /// The encoding is left out of what the library reads.
+    drops_encoding: bool,
+    wants_upgrade: bool,
+}
+
+// === impl Framing ===
+
+impl Framing {
+    fn of(lines: &[&[u8]], version: Version) -> Self {
+        let mut encodings = Vec::new();
+        let mut length = 0;
+        let mut wants_upgrade = false;
+        for line in lines {
+            // Few headers matter: those of other lengths are not read.
+            let colon = memchr::memchr(b':', line).unwrap_or_default();
+            let name = &line[..colon];
+            if name.eq_ignore_ascii_case(b"transfer-encoding") {
+                encodings.push(line[colon + 1..].trim_ascii());
+            } else if name.eq_ignore_ascii_case(b"content-length") {
+                let value = str::from_utf8(line[colon + 1..].trim_ascii()).ok();
+                length = value
+                    .and_then(|value| value.parse().ok())
+                    .unwrap_or_default();
+            } else if name.eq_ignore_ascii_case(b"upgrade") {
+                wants_upgrade = true;
+            }
+        }
+        let is_new = version == Version::HTTP_11;
+        let is_chunked = encodings.len() == 1 && encodings[0].eq_ignore_ascii_case(b"chunked");
+        let has_foreign_encoding = is_new && !encodings.is_empty() && !is_chunked;
+        Self {
+            body: if is_new && is_chunked {
+                BodyLength::CHUNKED
+            } else {
+                BodyLength::Length(length)
+            },
+            has_foreign_encoding,
+            // HTTP/1.0 has no encodings, and a header of that name means nothing there.
+            drops_encoding: has_foreign_encoding || !is_new && !encodings.is_empty(),
+            wants_upgrade: is_new && wants_upgrade,
+        }
+    }
+}
