@@ -268,3 +268,73 @@ async fn what_is_no_request_is_refused_at_once() {
         starts(&answer, "HTTP/1.1 400 Bad Request\r\n");
     }
 }
+
+#[tokio::test]
+async fn a_server_without_tls_answers_no_page_of_the_web() {
+    let server = TestServer::start().await;
+    let before = server.server.revision();
+    let own = server.address;
+    let object = json!({"metadata": {"name": "a"}}).to_string();
+    let length = object.len();
+    let upgrade = "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n\
+                   Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n";
+    let watch = "GET /api/v1/secrets?watch=1";
+    let post = format!("POST {CONFIG_MAPS}");
+    for (line, host, headers) in [
+        // A name that another site has bound to this address.
+        ("POST /_control/reset", "evil.example", ""),
+        (
+            "POST /_control/disconnect",
+            "evil.example",
+            "Origin: http://evil.example\r\n",
+        ),
+        ("GET /_control/snapshot", "evil.example:80", ""),
+        ("GET /api/v1/secrets", "evil.example", ""),
+        // A page of another site.
+        (
+            "POST /_control/reset",
+            "127.0.0.1",
+            "Origin: http://evil.example\r\n",
+        ),
+        (&post, "127.0.0.1", "Origin: http://evil.example\r\n"),
+        (&post, "127.0.0.1", "Origin: null\r\n"),
+        (
+            &post,
+            "127.0.0.1",
+            "Sec-Fetch-Site: cross-site\r\nSec-Fetch-Mode: no-cors\r\n",
+        ),
+        (watch, "127.0.0.1", "Origin: http://evil.example\r\n"),
+    ] {
+        let upgrade = if line == watch {
+            upgrade
+        } else {
+            "Connection: close\r\n"
+        };
+        let (body, length) = if line == post {
+            (&*object, length)
+        } else {
+            ("", 0)
+        };
+        let request = format!(
+            "{line} HTTP/1.1\r\nHost: {host}\r\n{headers}{upgrade}Content-Length: {length}\r\n\r\n{body}"
+        );
+        let answer = server.exchange(&request, true).await;
+        starts(&answer, "HTTP/1.1 403 Forbidden\r\n");
+    }
+    assert_eq!(server.server.revision(), before);
+    for headers in [
+        String::new(),
+        format!("Origin: http://{own}\r\n"),
+        "Origin: http://localhost:3000\r\n".to_owned(),
+    ] {
+        let request = format!("GET /version HTTP/1.1\r\nHost: {own}\r\n{headers}\r\n");
+        let answer = server.exchange(&request, true).await;
+        starts(&answer, "HTTP/1.1 200 OK\r\n");
+    }
+    // Control is for the server's own pages only.
+    let request = format!(
+        "POST /_control/compact HTTP/1.1\r\nHost: {own}\r\nOrigin: http://localhost:3000\r\n\r\n"
+    );
+    let answer = server.exchange(&request, true).await;
+    starts(&answer, "HTTP/1.1 403 Forbidden\r\n");
+}

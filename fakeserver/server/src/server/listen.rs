@@ -24,6 +24,7 @@ use super::{
     audit::RemoteAddress,
     body_drain, connection_break,
     http1::{self, Heads, RequestStream},
+    origins::PlainTcp,
     socket::Socket,
 };
 use crate::{
@@ -260,6 +261,7 @@ impl Connections {
         if let Some(certificates) = &self.certificates {
             return self.secure(certificates, stream, connection).await;
         }
+        self.router = self.router.layer(Extension(PlainTcp));
         let socket = Socket::new(stream, connection.clone());
         self.serve_connection(socket, self.router.clone(), connection)
             .await;

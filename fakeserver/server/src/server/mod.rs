@@ -42,6 +42,7 @@ mod secure;
 mod activity;
 mod body_drain;
 mod in_flight;
+mod origins;
 mod page;
 mod trace;
 pub mod session;

@@ -13,7 +13,7 @@ use fakeserver_kinds::registry::{Lookup, Registry};
 use fakeserver_value::{resource_path::ResourcePath, status::Status};
 use http::{Method, StatusCode, header, request::Parts};
 use tower_http::catch_panic::CatchPanicLayer;
-use tracing::error;
+use tracing::{error, info};
 
 #[cfg(feature = "tls")]
 use super::openid;
@@ -23,6 +23,7 @@ use super::{
     control, in_flight,
     logging::LoggedRequest,
     metrics,
+    origins::{self, PlainTcp},
     page, request_log, response_headers,
     websocket::Handshake,
 };
@@ -84,7 +85,8 @@ pub(super) async fn respond(
 ) -> (Response, LoggedRequest) {
     let query = Query::parse(query_text(&parts.uri, &parts.extensions));
     // The time limit comes before authentication, as in the filters of a real server.
-    let admitted = check_time_limit(parts, &query)
+    let admitted = check_origin(parts)
+        .and_then(|()| check_time_limit(parts, &query))
         .and_then(|()| access::admit(&server.api, &server.access.authorizer, parts, &query));
     let attributes = || request_attributes(&parts.method, parts.uri.path(), &query);
     // Begun for failed authentication, too: it is in the logs.
@@ -116,6 +118,22 @@ pub(super) async fn respond(
         .headers_mut()
         .extend(classification.into_iter().flatten());
     (response, logged)
+}
+
+/// Rejects what a browser sends for another site, on a server without TLS.
+fn check_origin(parts: &Parts) -> Result<(), Box<Response>> {
+    if parts.extensions.get::<PlainTcp>().is_none() {
+        return Ok(());
+    }
+    let Some(why) = origins::refusal(&parts.uri, &parts.headers) else {
+        return Ok(());
+    };
+    info!(
+        why = why.trim_end(),
+        path = parts.uri.path(),
+        "request refused"
+    );
+    Err(Box::new(plain(StatusCode::FORBIDDEN, why.to_owned())))
 }
 
 /// Rejects an invalid `timeout` parameter of any request that is not exempt from limits.
@@ -238,7 +256,7 @@ async fn controlled(server: &Server, parts: &Parts, action: &str, body: Body) ->
     match action.strip_prefix("page") {
         Some(below) => page::serve(server, parts, below),
         // Browsers send simple POSTs across sites, without asking: a page on the web must not control a local server.
-        None if page::is_of_other_site(&parts.uri, &parts.headers) => {
+        None if origins::is_of_other_site(&parts.uri, &parts.headers) => {
             let why = "/_control answers no page of another site\n";
             (StatusCode::FORBIDDEN, why).into_response()
         }

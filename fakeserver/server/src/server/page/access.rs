@@ -2,11 +2,14 @@
 
 use std::sync::Arc;
 
-use http::{HeaderMap, Uri, header, uri::Authority};
+use http::{HeaderMap, Uri, header};
 use sha2::{Digest, Sha256};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use crate::FakeServerBuilder;
+use crate::{
+    FakeServerBuilder,
+    server::origins::{host, is_fixed, is_of_other_site},
+};
 
 /// The maximum number of open pages.
 const PAGES_MAX: usize = 16;
@@ -64,41 +67,13 @@ impl Page {
 
 /// Returns the reason why a request does not get the page, or its socket if `is_socket`, if there is one.
 pub(super) fn refusal(uri: &Uri, headers: &HeaderMap, is_socket: bool) -> Option<&'static str> {
-    if host(uri, headers).is_none_or(|host| !is_own(&host)) {
+    if host(uri, headers).is_none_or(|host| !is_fixed(&host)) {
         return Some("the page is reached by an IP address or as localhost, not by other names");
     }
     if !headers.contains_key(header::ORIGIN) {
         return is_socket.then_some("the socket is for the page, which tells its origin");
     }
     is_of_other_site(uri, headers).then_some("the page answers no other site")
-}
-
-/// Returns whether a browser sends the request on behalf of a page of another site. Clients other than browsers send no
-/// origin and no site. A followed link from another site is allowed.
-pub(in crate::server) fn is_of_other_site(uri: &Uri, headers: &HeaderMap) -> bool {
-    let Some(origin) = headers.get(header::ORIGIN) else {
-        let says = |name: &str, value: &str| headers.get(name).is_some_and(|it| it == value);
-        return says("sec-fetch-site", "cross-site") && !says("sec-fetch-mode", "navigate");
-    };
-    let origin = origin.to_str().ok();
-    let origin = origin.and_then(|origin| origin.parse::<Uri>().ok());
-    let origin = origin.as_ref().and_then(Uri::authority);
-    origin.is_none() || origin != host(uri, headers).as_ref()
-}
-
-/// Returns the host that a request names: in its target over HTTP/2, in its header else.
-fn host(uri: &Uri, headers: &HeaderMap) -> Option<Authority> {
-    if let Some(authority) = uri.authority() {
-        return Some(authority.clone());
-    }
-    let host = headers.get(header::HOST)?.to_str().ok()?;
-    host.parse().ok()
-}
-
-/// Returns whether no other site can have given this name to the server: a name can be bound to any address.
-fn is_own(host: &Authority) -> bool {
-    let name = host.host().trim_start_matches('[').trim_end_matches(']');
-    name.eq_ignore_ascii_case("localhost") || name.parse::<std::net::IpAddr>().is_ok()
 }
 
 #[cfg(test)]
@@ -131,20 +106,6 @@ mod tests {
         }
         let why = refused("127.0.0.1:8001", None).unwrap();
         assert!(why.contains("origin"), "{why}");
-    }
-
-    #[test]
-    fn a_request_without_an_origin_may_tell_its_site() {
-        let is_of_other = |site: &'static str, mode: &'static str| {
-            let mut headers = HeaderMap::new();
-            headers.insert("sec-fetch-site", site.parse().unwrap());
-            headers.insert("sec-fetch-mode", mode.parse().unwrap());
-            is_of_other_site(&Uri::from_static("/"), &headers)
-        };
-        assert!(is_of_other("cross-site", "no-cors"));
-        assert!(!is_of_other("cross-site", "navigate"));
-        assert!(!is_of_other("same-origin", "cors"));
-        assert!(!is_of_other_site(&Uri::from_static("/"), &HeaderMap::new()));
     }
 
     #[test]

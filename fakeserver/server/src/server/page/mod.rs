@@ -17,7 +17,7 @@ mod document;
 mod session;
 
 pub(super) use self::{
-    access::{Page, is_of_other_site},
+    access::Page,
     document::{LiveFeed, serve},
     session::run,
 };
