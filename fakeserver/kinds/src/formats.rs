@@ -257,23 +257,38 @@ pub fn check_label_selector(selector: &Field<'_>, found: &mut Findings) {
     }
     check_labels(&selector.at("matchLabels"), found);
     for requirement in selector.at("matchExpressions").items() {
-        let values = requirement.at("values");
-        match requirement.at("operator").text() {
-            "In" | "NotIn" if values.is_empty() => found.required(
-                &values,
-                "must be specified when `operator` is 'In' or 'NotIn'",
-            ),
-            "Exists" | "DoesNotExist" if !values.is_empty() => found.forbidden(
-                &values,
-                "may not be specified when `operator` is 'Exists' or 'DoesNotExist'",
-            ),
-            "In" | "NotIn" | "Exists" | "DoesNotExist" => {}
-            _ => found.invalid_text(&requirement.at("operator"), "not a valid selector operator"),
-        }
-        check_qualified(&requirement.at("key"), found);
-        for value in values.items() {
-            found.problems(&value, label_value_problems(value.text()));
-        }
+        check_selector_requirement(&requirement, false, found);
+    }
+}
+
+/// Checks a requirement on labels. `allows_unknown` lets operators pass that are not known.
+pub fn check_selector_requirement(
+    requirement: &Field<'_>,
+    allows_unknown: bool,
+    found: &mut Findings,
+) {
+    check_selector_values(requirement, allows_unknown, found);
+    check_qualified(&requirement.at("key"), found);
+    for value in requirement.at("values").items() {
+        found.problems(&value, label_value_problems(value.text()));
+    }
+}
+
+/// Checks that a requirement of a selector has values if its operator needs them.
+pub fn check_selector_values(requirement: &Field<'_>, allows_unknown: bool, found: &mut Findings) {
+    let values = requirement.at("values");
+    match requirement.at("operator").text() {
+        "In" | "NotIn" if values.is_empty() => found.required(
+            &values,
+            "must be specified when `operator` is 'In' or 'NotIn'",
+        ),
+        "Exists" | "DoesNotExist" if !values.is_empty() => found.forbidden(
+            &values,
+            "may not be specified when `operator` is 'Exists' or 'DoesNotExist'",
+        ),
+        "In" | "NotIn" | "Exists" | "DoesNotExist" => {}
+        _ if allows_unknown => {}
+        _ => found.invalid_text(&requirement.at("operator"), "not a valid selector operator"),
     }
 }
 

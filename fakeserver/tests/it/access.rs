@@ -306,6 +306,171 @@ async fn access_reviews_decide_by_the_rules() {
 }
 
 #[tokio::test]
+async fn selectors_of_reviews_are_checked() {
+    let api = with_rules();
+    let_jane(&api, &["list"], "", "pods").await;
+    let fields = "spec.resourceAttributes.fieldSelector";
+    let labels = "spec.resourceAttributes.labelSelector";
+    let values = "Required value: must be specified when `operator` is 'In' or 'NotIn'";
+    let no_values = "Forbidden: may not be specified when `operator` is 'Exists' or 'DoesNotExist'";
+    for (selector, requirement) in [("fieldSelector", fields), ("labelSelector", labels)] {
+        let requires = |requirement: Value| json!({selector: {"requirements": [requirement]}});
+        let in_requirement = |rest: &str| format!("{requirement}.requirements[0].{rest}");
+        for (attributes, why) in [
+            (
+                json!({selector: {}}),
+                format!(
+                    "{requirement}.requirements: Required value: when {requirement} is specified, requirements or \
+                     rawSelector is required"
+                ),
+            ),
+            (
+                json!({selector: {"rawSelector": "a=b", "requirements": [
+                    {"key": "a", "operator": "In", "values": ["b"]},
+                ]}}),
+                format!(
+                    "{requirement}.rawSelector: Invalid value: \"a=b\": may not specified at the same time as \
+                     requirements"
+                ),
+            ),
+            (
+                requires(json!({"key": "a", "operator": "In"})),
+                in_requirement(&format!("values: {values}")),
+            ),
+            (
+                requires(json!({"key": "a", "operator": "NotIn", "values": []})),
+                in_requirement(&format!("values: {values}")),
+            ),
+            (
+                requires(json!({"key": "a", "operator": "DoesNotExist", "values": ["b"]})),
+                in_requirement(&format!("values: {no_values}")),
+            ),
+        ] {
+            for review in [
+                "selfsubjectaccessreviews",
+                "subjectaccessreviews",
+                "namespaces/default/localsubjectaccessreviews",
+            ] {
+                let path = format!("{AUTHORIZATION}/{review}");
+                let mut body = json!({"spec": {"resourceAttributes": attributes}});
+                body["spec"]["resourceAttributes"]["namespace"] = json!("default");
+                if review != "selfsubjectaccessreviews" {
+                    body["spec"]["user"] = json!("jane");
+                }
+                let refused = post(&api, ADMIN, &path, &body).await.refused(422);
+                let expected = format!(".authorization.k8s.io \"\" is invalid: {why}");
+                assert_eq!(refused, expected, "{review}");
+            }
+        }
+    }
+    let mine = format!("{AUTHORIZATION}/selfsubjectaccessreviews");
+    let ask = async |selectors: Value| {
+        let mut attributes = selectors;
+        attributes["verb"] = json!("list");
+        attributes["resource"] = json!("pods");
+        attributes["namespace"] = json!("default");
+        let body = json!({"spec": {"resourceAttributes": attributes}});
+        post(&api, JANE, &mine, &body).await
+    };
+    let key = json!({"fieldSelector": {"requirements": [{"key": "", "operator": "In", "values": ["b"]}]}});
+    let why = ask(key).await.refused(422);
+    assert!(
+        why.ends_with(&format!(
+            "{fields}.requirements[0].key: Required value: must be specified"
+        )),
+        "{why}"
+    );
+    let key = json!({"labelSelector": {"requirements": [{"key": "a b", "operator": "In", "values": ["b c"]}]}});
+    let why = ask(key).await.refused(422);
+    for part in [
+        "key: Invalid value: \"a b\"",
+        "values[0]: Invalid value: \"b c\"",
+    ] {
+        let part = format!("{labels}.requirements[0].{part}");
+        assert!(why.contains(&part), "{why}");
+    }
+}
+
+#[tokio::test]
+async fn selectors_that_cannot_be_read_are_ignored() {
+    let api = with_rules();
+    let_jane(&api, &["list"], "", "pods").await;
+    let mine = format!("{AUTHORIZATION}/selfsubjectaccessreviews");
+    let one =
+        |operator: &str, values: Value| json!({"key": "a", "operator": operator, "values": values});
+    let good = one("In", json!(["b"]));
+    let fields = |how: &str| {
+        json!(format!(
+            "spec.resourceAttributes.fieldSelector {how} due to parse error"
+        ))
+    };
+    let labels = |how: &str| {
+        json!(format!(
+            "spec.resourceAttributes.labelSelector {how} due to parse error"
+        ))
+    };
+    let both = "spec.resourceAttributes.fieldSelector ignored due to parse error; \
+                spec.resourceAttributes.labelSelector ignored due to parse error";
+    for (selectors, error) in [
+        (
+            json!({"fieldSelector": {"rawSelector": "spec.nodeName=n1"}}),
+            Value::Null,
+        ),
+        (
+            json!({"labelSelector": {"rawSelector": "a in (b),!c"}}),
+            Value::Null,
+        ),
+        (
+            json!({"fieldSelector": {"requirements": [good, one("NotIn", json!(["c"]))]}}),
+            Value::Null,
+        ),
+        (
+            json!({"labelSelector": {"requirements": [one("In", json!(["b", "c"])), one("Exists", json!([]))]}}),
+            Value::Null,
+        ),
+        (
+            json!({"fieldSelector": {"rawSelector": "nonsense"}}),
+            fields("ignored"),
+        ),
+        (
+            json!({"labelSelector": {"rawSelector": "!!"}}),
+            labels("ignored"),
+        ),
+        (
+            json!({"fieldSelector": {"requirements": [one("In", json!(["b", "c"]))]}}),
+            fields("ignored"),
+        ),
+        (
+            json!({"fieldSelector": {"requirements": [one("Exists", json!([])), good]}}),
+            fields("partially ignored"),
+        ),
+        (
+            json!({"fieldSelector": {"requirements": [one("Like", json!([]))]}}),
+            fields("ignored"),
+        ),
+        (
+            json!({"labelSelector": {"requirements": [one("Like", json!([])), good]}}),
+            labels("partially ignored"),
+        ),
+        (
+            json!({"fieldSelector": {"rawSelector": "x"}, "labelSelector": {"rawSelector": "a in"}}),
+            json!(both),
+        ),
+    ] {
+        let mut attributes = selectors.clone();
+        attributes["verb"] = json!("list");
+        attributes["resource"] = json!("pods");
+        attributes["namespace"] = json!("default");
+        let body = json!({"spec": {"resourceAttributes": attributes}});
+        let answer = post(&api, JANE, &mine, &body).await.created();
+        assert_eq!(answer["status"]["allowed"], true, "{selectors}");
+        assert_eq!(answer["status"]["evaluationError"], error, "{selectors}");
+        // The selectors stay in the answer.
+        assert_eq!(answer["spec"], body["spec"]);
+    }
+}
+
+#[tokio::test]
 async fn questions_that_ask_nothing_are_refused() {
     let api = Api::new();
     let mine = format!("{AUTHORIZATION}/selfsubjectaccessreviews");

@@ -3,4 +3,5 @@
 pub mod local_subject_access_review;
 pub mod self_subject_access_review;
 pub mod self_subject_rules_review;
+pub mod selectors;
 pub mod subject_access_review;

@@ -2,8 +2,13 @@
 
 use std::sync::Arc;
 
-use fakeserver_kinds::rbac::policy::{Attributes, Decision, ResourceAttributes};
+use fakeserver_kinds::{
+    authorization::selectors,
+    rbac::policy::{Attributes, Decision, ResourceAttributes},
+};
 use fakeserver_value::{
+    field::Field,
+    findings::Findings,
     status::{FieldError, Status},
     user::UserInfo,
 };
@@ -30,15 +35,19 @@ pub(super) fn answer(
         _ => Arc::new(subject(spec)),
     };
     let decision = request.requester.access.decide(&user, &attributes(spec));
-    review["status"] = status(&decision);
+    let error = selectors::evaluation_error(&spec["resourceAttributes"]);
+    review["status"] = status(&decision, &error);
     Ok(review)
 }
 
-fn status(decision: &Decision) -> Value {
+fn status(decision: &Decision, evaluation_error: &str) -> Value {
     let mut status = Map::new();
     status.insert("allowed".to_owned(), json!(decision.is_allowed));
     if !decision.reason.is_empty() {
         status.insert("reason".to_owned(), json!(decision.reason));
+    }
+    if !evaluation_error.is_empty() {
+        status.insert("evaluationError".to_owned(), json!(evaluation_error));
     }
     Value::Object(status)
 }
@@ -105,6 +114,10 @@ fn errors(kind: Review, review: &Value) -> Vec<FieldError> {
             "at least one of user or group must be specified",
         ));
     }
+    let mut found = Findings::default();
+    let attributes = Field::root(review).at("spec").at("resourceAttributes");
+    selectors::check(&attributes, &mut found);
+    errors.extend(found.into_errors());
     let is_local = kind == Review::LocalSubjectAccess;
     errors.extend(metadata_errors(review, is_local));
     if !is_local {
