@@ -33,7 +33,7 @@ use crate::{
         authorization::request_attributes,
         discovery::{self, DiscoverySource},
         openapi,
-        request::{ApiPath, MediaTypes, OpenApiPath, Query, query_text, time_limit},
+        request::{ApiPath, LongQuery, MediaTypes, OpenApiPath, Query, query_text, time_limit},
         response::{is_pretty, refusal_to},
     },
     verbs::{self, DiscoveryRequest, Requester, discover},
@@ -167,6 +167,10 @@ async fn answer(
         return not_found();
     }
     let path = ApiPath::parse(parts.uri.path());
+    if is_too_long(server, parts, &path) {
+        let why = "414 URI Too Long: this query cannot be passed on to another server\n";
+        return plain(StatusCode::URI_TOO_LONG, why.to_owned());
+    }
     if let Some(target) = aggregated_api(server, parts, &path) {
         return aggregator::forward(&server.api, parts, &query, &requester, body, &target).await;
     }
@@ -302,6 +306,16 @@ fn is_routed(registry: &Registry, method: &Method, path: &ResourcePath) -> bool 
         Some(_) => resource.is_namespaced,
         None => !resource.is_namespaced || is_read || path.is_watch,
     }
+}
+
+/// Returns whether a request is passed on to another server, and its query is too long for that.
+fn is_too_long(server: &Server, parts: &Parts, path: &ApiPath) -> bool {
+    let is_proxied = match path {
+        ApiPath::Resource(path) | ApiPath::Deeper(path) => is_proxy(path),
+        _ => false,
+    };
+    parts.extensions.get::<LongQuery>().is_some()
+        && (is_proxied || aggregated_api(server, parts, path).is_some())
 }
 
 /// Returns whether a path leads through the proxy of a pod, a service or a node.

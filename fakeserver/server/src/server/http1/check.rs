@@ -79,7 +79,7 @@ fn refusal(request: &Request, rest: &HeadRest) -> Option<(StatusCode, &'static s
     match (hosts.next(), hosts.next()) {
         (None, _) if needs_host => return bad("missing required Host header"),
         (Some(_), Some(_)) => return bad("too many Host headers"),
-        (Some(host), None) if !host.as_bytes().iter().all(is_of_host) => {
+        (Some(host), None) if !host.as_bytes().iter().copied().all(is_of_host) => {
             return bad("malformed Host header");
         }
         _ => {}
@@ -88,8 +88,8 @@ fn refusal(request: &Request, rest: &HeadRest) -> Option<(StatusCode, &'static s
 }
 
 /// Returns true if a byte can stand in the name of a host, or in its address.
-fn is_of_host(byte: &u8) -> bool {
-    byte.is_ascii_alphanumeric() || b"!$%&'()*+,-.:;=[]_~".contains(byte)
+fn is_of_host(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"!$%&'()*+,-.:;=[]_~".contains(&byte)
 }
 
 fn has_unknown_expectation(headers: &HeaderMap) -> bool {

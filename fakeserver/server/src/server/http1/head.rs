@@ -211,3 +211,99 @@ impl Framing {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn whole(text: &str) -> Head {
+        match read(text.as_bytes(), &mut 0) {
+            Arrival::Whole(head) => *head,
+            other => panic!("{text:?}: {other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_head_ends_with_its_first_empty_line() {
+        for text in [
+            "GET / HTTP/1.1\r\nHost: x\r\n\r\n",
+            "\r\n\nGET / HTTP/1.1\nHost: x\n\n",
+            "GET / HTTP/1.0\r\n\r\n",
+        ] {
+            let bytes = [text.as_bytes(), b"\r\n\r\nGET"].concat();
+            // Byte by byte, without looking at any twice.
+            let mut searched = 0;
+            for size in 1..text.len() {
+                let arrival = read(&bytes[..size], &mut searched);
+                assert_eq!(arrival, Arrival::Partial, "{text:?} {size}");
+                assert_eq!(searched, size);
+            }
+            let Arrival::Whole(head) = read(&bytes, &mut searched) else {
+                panic!("{text:?}");
+            };
+            assert_eq!((head.size, searched), (text.len(), 0));
+            assert_eq!(head.rewritten, None);
+            assert_eq!(head.body, BodyLength::Length(0));
+        }
+    }
+
+    #[test]
+    fn what_is_no_head_is_left_to_the_library() {
+        for text in [
+            "\u{16}\u{3}\u{1}",
+            "GET /\r\n\r\n",
+            "GET / HTTP/1.1 x\r\n\r\n",
+            "PRI * HTTP/2.0\r\n\r\n",
+        ] {
+            let arrival = read(text.as_bytes(), &mut 0);
+            assert_eq!(arrival, Arrival::Invalid, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_body_is_as_long_as_its_headers_say() {
+        let body = |headers: &str| whole(&format!("POST / HTTP/1.1\r\n{headers}\r\n\r\n")).body;
+        assert_eq!(body("content-length: 7"), BodyLength::Length(7));
+        assert_eq!(body("Transfer-Encoding:chunked"), BodyLength::CHUNKED);
+        assert_eq!(
+            body("Content-Length: 7\r\nTransfer-Encoding: chunked"),
+            BodyLength::CHUNKED
+        );
+        assert_eq!(body("Upgrade: websocket"), BodyLength::Open);
+        let foreign =
+            whole("POST / HTTP/1.1\r\nContent-Length: 7\r\nTransfer-Encoding: gzip\r\n\r\n");
+        assert!(foreign.rest.has_foreign_encoding);
+        assert_eq!(foreign.rewritten.unwrap(), b"POST / HTTP/1.1\r\n\r\n");
+        let old = whole("POST / HTTP/1.0\r\nTransfer-Encoding: gzip\r\n\r\n");
+        assert!(!old.rest.has_foreign_encoding);
+        assert_eq!(old.rewritten.unwrap(), b"POST / HTTP/1.0\r\n\r\n");
+        assert_eq!(whole("CONNECT x:1 HTTP/1.1\r\n\r\n").body, BodyLength::Open);
+    }
+
+    #[test]
+    fn what_does_not_fit_is_left_out() {
+        let query = "x".repeat(TARGET_MAX_BYTES);
+        let long = whole(&format!("GET /a?b=?{query} HTTP/1.1\r\nHost: x\r\n\r\n"));
+        assert_eq!(
+            long.rewritten.unwrap(),
+            b"GET /a HTTP/1.1\r\nHost: x\r\n\r\n"
+        );
+        assert_eq!(long.rest.query.unwrap(), format!("b=?{query}"));
+        let headers = (0..HEADERS_MAX).map(|at| format!("X-{at}: {at}\r\n"));
+        let headers = headers.collect::<Vec<_>>().concat();
+        let many = format!("GET / HTTP/1.1\r\n{headers}Y: z \r\nhost: x\r\nno header\r\n\r\n");
+        let many = whole(&many);
+        assert_eq!(
+            many.rest.headers,
+            [(HeaderName::from_static("y"), HeaderValue::from_static("z"))]
+        );
+        let rewritten = String::from_utf8(many.rewritten.unwrap()).unwrap();
+        assert_eq!(
+            rewritten,
+            format!("GET / HTTP/1.1\r\n{headers}host: x\r\nno header\r\n\r\n")
+        );
+        let huge = format!("GET / HTTP/1.1\r\nX: {}", "x".repeat(HEAD_MAX_BYTES));
+        let huge = whole(&huge);
+        assert!(huge.rest.is_too_large);
+    }
+}
