@@ -1,6 +1,6 @@
 //! The length of a request's body: where the next request begins.
 
-/// How the bytes behind a head are framed.
+/// The framing of the bytes behind a head.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum BodyLength {
     /// So many bytes are left.

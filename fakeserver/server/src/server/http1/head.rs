@@ -11,7 +11,7 @@ pub(super) const HEAD_MAX_BYTES: usize = (1 << 20) + 4_096;
 const TARGET_MAX_BYTES: usize = 60_000;
 /// The number of headers that are left as they are; the library takes 100.
 const HEADERS_MAX: usize = 80;
-/// What the library reads in place of a head that is too large.
+/// The head that the library reads in place of one that is too large.
 const ANY_HEAD: &[u8] = b"GET / HTTP/1.1\r\n\r\n";
 /// Headers that the library has to see.
 const SEEN: [HeaderName; 6] = [
@@ -28,7 +28,7 @@ const SEEN: [HeaderName; 6] = [
 pub(super) struct Head {
     /// The number of its bytes.
     pub(super) size: usize,
-    /// What the library is to read in its place.
+    /// The bytes that the library reads in its place.
     pub(super) rewritten: Option<Vec<u8>>,
     pub(super) rest: HeadRest,
     pub(super) body: BodyLength,

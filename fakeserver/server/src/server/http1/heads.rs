@@ -14,9 +14,9 @@ pub(super) struct HeadRest {
     pub(super) query: Option<String>,
     /// The headers beyond those that the library takes.
     pub(super) headers: Vec<(HeaderName, HeaderValue)>,
-    /// Whether the head is too large, and was left out as a whole.
+    /// True if the head is too large, and was left out as a whole.
     pub(super) is_too_large: bool,
-    /// Whether the body has an encoding other than `chunked`.
+    /// True if the body has an encoding other than `chunked`.
     pub(super) has_foreign_encoding: bool,
 }
 

@@ -45,9 +45,9 @@ pub(in crate::server) struct RequestStream<S> {
     body: BodyLength,
     /// The end of the client's half, while requests are answered.
     half_closed: Option<HalfClosed>,
-    /// Whether the client may still be sending a request that is refused.
+    /// The time for which the rest of a refused request is read, if there is one.
     lingers: Option<Pin<Box<Sleep>>>,
-    /// Whether bytes were written since the last flush.
+    /// True if bytes were written since the last flush.
     is_unflushed: bool,
 }
 

@@ -19,7 +19,7 @@ const CLIENTS_MAX: usize = 1_000;
 const OTHERS: &str = "other clients";
 /// The version of Kubernetes that the server is like.
 const KUBERNETES: &str = "1.36";
-/// What stands for the value of a secret.
+/// The text in place of the value of a secret.
 const HIDDEN: &str = "(left out)";
 /// The annotation in which kubectl keeps the configuration that it has applied.
 const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
@@ -41,7 +41,7 @@ pub(super) struct Table {
     actors: BTreeMap<String, usize>,
     /// The objects by uid.
     objects: BTreeMap<String, TracedObject>,
-    /// Whether the values of secrets are written.
+    /// True if the values of secrets are written.
     pub(super) shows_secrets: bool,
     next_object: usize,
     next_request: usize,
