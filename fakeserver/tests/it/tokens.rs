@@ -66,6 +66,20 @@ async fn a_secret_gets_a_token_that_ends_with_it() {
     let review = json!({"spec": {"token": decoded(&secret, "token")}});
     let review = post(&api, ADMIN, &reviews, &review).await.created();
     assert_eq!(review["status"]["authenticated"], true);
+    // A controller marks tokens that were not used for long.
+    let label = |since: Value| json!({"metadata": {"labels": {"kubernetes.io/legacy-token-invalid-since": since}}});
+    let merge = [ADMIN, ("content-type", "application/merge-patch+json")];
+    let marked = label(json!("2026-01-01")).to_string();
+    api.send("PATCH", &path, &merge, marked).await.ok();
+    let why = "the token in secret default/first for service account default/robot has been marked invalid. Use tokens from \
+               the TokenRequest API or manually created secret-based tokens, or remove the \
+               'kubernetes.io/legacy-token-invalid-since' label from the secret to temporarily allow use of this token";
+    assert_refused(&api, &decoded(&secret, "token"), why).await;
+    let unmarked = label(Value::Null).to_string();
+    api.send("PATCH", &path, &merge, unmarked).await.ok();
+    get(&api, ("authorization", &bearers[0]), "/version")
+        .await
+        .ok();
     // The token ends with its secret, and the secret with its account.
     api.send("DELETE", &path, &[ADMIN], "").await.ok();
     let [first, second] = bearers;

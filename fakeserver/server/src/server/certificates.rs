@@ -230,7 +230,10 @@ impl Certificates {
     pub(super) fn peer(&self, certificates: Option<&[CertificateDer<'_>]>) -> Option<Peer> {
         let presented: Vec<&[u8]> = certificates?.iter().map(|one| &**one).collect();
         match self.client_roots.user(&presented, self.clock.now()) {
-            Ok(Some(user)) => Some(Peer::User(Arc::new(user.authenticated()))),
+            Ok(Some((user, not_after))) => {
+                let user = Arc::new(user.authenticated());
+                Some(Peer::Certificate(user, not_after))
+            }
             Ok(None) => None,
             Err(why) => Some(Peer::Stranger(why.into())),
         }

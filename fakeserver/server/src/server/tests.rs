@@ -319,3 +319,23 @@ fn servers_may_share_faults() {
     second.faults().on_request(&facts);
     assert_eq!(first.faults().fired().get("hang"), Some(&1));
 }
+
+#[cfg(feature = "tls")]
+#[tokio::test(start_paused = true)]
+async fn a_connection_outlives_its_certificate() {
+    let server = FakeServer::builder().build();
+    let now = server.server.backend().clock.now();
+    let not_after = now + Duration::from_mins(1);
+    let jane = Arc::new(UserInfo::new("jane").authenticated());
+    let router = server
+        .router()
+        .layer(Extension(Peer::Certificate(jane, not_after)));
+    let version = async || {
+        let request = Request::get("/version").body(Body::empty()).unwrap();
+        router.clone().oneshot(request).await.unwrap().status()
+    };
+    tokio::time::advance(Duration::from_mins(1)).await;
+    assert_eq!(version().await, StatusCode::OK);
+    tokio::time::advance(Duration::from_secs(1)).await;
+    assert_eq!(version().await, StatusCode::UNAUTHORIZED);
+}

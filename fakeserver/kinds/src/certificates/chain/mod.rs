@@ -13,6 +13,7 @@ use x509_parser::{
     certificate::X509Certificate,
     extensions::{GeneralName, ParsedExtension},
     prelude::FromDer,
+    time::ASN1Time,
     x509::X509Version,
 };
 
@@ -81,7 +82,7 @@ struct Certificate<'a> {
     is_ca: Option<bool>,
     path_length: Option<u32>,
     may_sign: bool,
-    /// Whether clients may use it.
+    /// True if clients may use it.
     is_for_clients: bool,
     subject_key: Option<&'a [u8]>,
     authority_key: Option<&'a [u8]>,
@@ -110,6 +111,25 @@ pub fn certificate_problem(der: &[u8]) -> Option<&'static str> {
     }
 }
 
+/// Returns why a certificate that was valid up to `not_after` is not accepted at `now`.
+pub fn expired(now: Timestamp, not_after: Timestamp) -> String {
+    let expired = ChainError::Expired {
+        now: whole(now),
+        side: "after",
+        limit: not_after,
+    };
+    expired.to_string()
+}
+
+fn at(time: &ASN1Time) -> Timestamp {
+    Timestamp::from_second(time.timestamp()).unwrap_or(Timestamp::MAX)
+}
+
+/// Returns a time without the part of its second.
+fn whole(time: Timestamp) -> Timestamp {
+    Timestamp::from_second(time.as_second()).unwrap_or(time)
+}
+
 // === impl Roots ===
 
 impl Roots {
@@ -135,12 +155,17 @@ impl Roots {
         certificates.collect()
     }
 
-    /// Returns the user whom the first of `presented` names, if it leads to a root at `now`; `None` if it names nobody.
+    /// Returns the user whom the first of `presented` names, if it leads to a root at `now`, and the time up to which it does;
+    /// `None` if it names nobody.
     ///
     /// # Errors
     ///
     /// Why the certificate is not accepted.
-    pub fn user(&self, presented: &[&[u8]], now: Timestamp) -> Result<Option<UserInfo>, String> {
+    pub fn user(
+        &self,
+        presented: &[&[u8]],
+        now: Timestamp,
+    ) -> Result<Option<(UserInfo, Timestamp)>, String> {
         let Some((own, intermediates)) = presented.split_first() else {
             return Ok(None);
         };
@@ -156,15 +181,17 @@ impl Roots {
             signatures: 0,
         };
         let verified = search.verify(&own);
-        verified.map_err(|error| format!("verifying certificate {} failed: {error}", own.id()))?;
-        user_of(&own.parsed)
+        let not_after = verified
+            .map_err(|error| format!("verifying certificate {} failed: {error}", own.id()))?;
+        Ok(user_of(&own.parsed)?.map(|user| (user, not_after)))
     }
 }
 
 // === impl Search ===
 
 impl<'a> Search<'a> {
-    fn verify(&mut self, own: &'a Certificate<'a>) -> Result<(), ChainError> {
+    /// Returns the time up to which the certificate is valid by one of its chains.
+    fn verify(&mut self, own: &'a Certificate<'a>) -> Result<Timestamp, ChainError> {
         own.check(self.now)?;
         let is_root = |root: &Certificate<'_>| root.parsed.as_raw() == own.parsed.as_raw();
         let chains = if self.roots.iter().any(is_root) {
@@ -173,11 +200,12 @@ impl<'a> Search<'a> {
             self.chains(&[own])?
         };
         let is_for_clients = |chain: &Chain<'_>| chain.iter().all(|one| one.is_for_clients);
-        if chains.iter().any(is_for_clients) {
-            Ok(())
-        } else {
-            Err(ChainError::IncompatibleUsage)
-        }
+        let not_after = |chain: &Chain<'_>| chain.iter().map(|one| one.not_after()).min();
+        let chains = chains.iter().filter(|chain| is_for_clients(chain));
+        chains
+            .filter_map(not_after)
+            .max()
+            .ok_or(ChainError::IncompatibleUsage)
     }
 
     /// Returns the chains that begin with `chain` and end with a root.
@@ -314,10 +342,7 @@ impl<'a> Certificate<'a> {
         if self.has_unhandled {
             return Err(ChainError::UnhandledExtension);
         }
-        let validity = self.parsed.validity();
-        let at = |second| Timestamp::from_second(second).unwrap_or(Timestamp::MAX);
-        let [start, end] =
-            [&validity.not_before, &validity.not_after].map(|time| at(time.timestamp()));
+        let (start, end) = (at(&self.parsed.validity().not_before), self.not_after());
         let (side, limit) = if now < start {
             ("before", start)
         } else if now > end {
@@ -325,8 +350,15 @@ impl<'a> Certificate<'a> {
         } else {
             return Ok(());
         };
-        let now = at(now.as_second());
-        Err(ChainError::Expired { now, side, limit })
+        Err(ChainError::Expired {
+            now: whole(now),
+            side,
+            limit,
+        })
+    }
+
+    fn not_after(&self) -> Timestamp {
+        at(&self.parsed.validity().not_after)
     }
 
     /// Checks whether this certificate has signed the last one of `chain`, and may have.

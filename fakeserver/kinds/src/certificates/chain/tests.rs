@@ -1,15 +1,16 @@
-//! Why certificates are not accepted, and which names constraints allow.
+//! The reasons for which certificates are not accepted, and the names that constraints allow.
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
+use fakeserver_value::user::UserInfo;
 use jiff::Timestamp;
 use x509_parser::extensions::{GeneralName, GeneralSubtree, NameConstraints};
 
-use super::{Roots, name_constraints::check_name};
+use super::{Roots, expired, name_constraints::check_name};
 
 const DATA: &str = include_str!("../../../../tests/data/client-certificates.txt");
 
-/// Returns why the certificate of a form is not accepted, without its identification.
-fn refusal(form: &str) -> String {
+/// Returns what is found out about the certificate of a form.
+fn found(form: &str) -> Result<Option<(UserInfo, Timestamp)>, String> {
     let mut roots = Roots::default();
     let mut chain = Vec::new();
     for line in DATA.lines() {
@@ -23,7 +24,12 @@ fn refusal(form: &str) -> String {
     }
     let chain: Vec<&[u8]> = chain.iter().map(Vec::as_slice).collect();
     let now: Timestamp = "2026-01-01T00:00:00Z".parse().unwrap();
-    let why = roots.user(&chain, now).unwrap_err();
+    roots.user(&chain, now)
+}
+
+/// Returns why the certificate of a form is not accepted, without its identification.
+fn refusal(form: &str) -> String {
+    let why = found(form).unwrap_err();
     match why.split_once(" failed: ") {
         Some((id, why)) => {
             assert!(id.starts_with("verifying certificate SN="), "{id}");
@@ -31,6 +37,19 @@ fn refusal(form: &str) -> String {
         }
         None => why,
     }
+}
+
+#[test]
+fn a_certificate_is_accepted_up_to_the_end_of_its_chain() {
+    let (user, not_after) = found("intleaf").unwrap().unwrap();
+    assert_eq!(user.name(), "jane");
+    assert_eq!(not_after.to_string(), "2125-01-01T00:00:00Z");
+    assert_eq!(
+        expired("2125-01-01T00:00:00.5Z".parse().unwrap(), not_after),
+        "x509: certificate has expired or is not yet valid: current time 2125-01-01T00:00:00Z is after \
+         2125-01-01T00:00:00Z"
+    );
+    assert_eq!(found("nocn"), Ok(None));
 }
 
 #[test]

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+#[cfg(feature = "tls")]
+use fakeserver_kinds::certificates::chain::expired;
 use fakeserver_kinds::{Kind, core::secret};
 use fakeserver_value::{schema::encode_base64, user::UserInfo};
 use http::{HeaderMap, header};
@@ -14,6 +16,9 @@ use super::{
     subprotocol,
 };
 use crate::store::{ObjectKey, Storage, StoredObject};
+
+/// The label by which a controller marks the token of a secret as invalid, long after its last use.
+const INVALID_SINCE: &str = "kubernetes.io/legacy-token-invalid-since";
 
 /// Authenticates requests.
 #[derive(Debug)]
@@ -29,6 +34,9 @@ pub struct Authenticator {
 pub enum Peer {
     /// The transport has made sure of it.
     User(Arc<UserInfo>),
+    /// The client has presented a certificate that is accepted up to this time: connections can last longer.
+    #[cfg(feature = "tls")]
+    Certificate(Arc<UserInfo>, Timestamp),
     /// The client has presented a certificate that this server does not accept, for this reason.
     #[cfg(feature = "tls")]
     Stranger(Arc<str>),
@@ -81,6 +89,12 @@ impl Authenticator {
         if let Some(Peer::User(user)) = peer {
             return Ok(Arc::clone(user));
         }
+        #[cfg(feature = "tls")]
+        if let Some(Peer::Certificate(user, not_after)) = peer
+            && now <= *not_after
+        {
+            return Ok(Arc::clone(user));
+        }
         let token = bearer_token(headers).map(str::to_owned);
         // An invalid token fails the request: falling back to anonymous would hide the mistake.
         if let Some(token) = token.or_else(|| subprotocol::token(headers)) {
@@ -89,8 +103,15 @@ impl Authenticator {
         }
         // After the token: a client may present any certificate, if its token is valid.
         #[cfg(feature = "tls")]
-        if let Some(Peer::Stranger(why)) = peer {
-            return Err(AuthenticationError::RejectedCertificate(Arc::clone(why)));
+        match peer {
+            Some(Peer::Stranger(why)) => {
+                return Err(AuthenticationError::RejectedCertificate(Arc::clone(why)));
+            }
+            Some(Peer::Certificate(_, not_after)) => {
+                let why = expired(now, *not_after).into();
+                return Err(AuthenticationError::RejectedCertificate(why));
+            }
+            Some(Peer::User(_)) | None => {}
         }
         let anonymous = self.anonymous.as_ref().map(Arc::clone);
         anonymous.ok_or(AuthenticationError::Missing)
@@ -160,9 +181,25 @@ fn user_of_secret(
         token.unwrap_or_default()
     });
     let token = encode_base64(token.as_bytes());
-    claims.user(&token, stored_token, &|kind, namespace, name| {
+    let user = claims.user(&token, stored_token, &|kind, namespace, name| {
         depended_object(storage, kind, namespace, name)
-    })
+    })?;
+    let labels = secret.as_ref().map(|secret| &secret["metadata"]["labels"]);
+    let since = labels.and_then(|labels| labels[INVALID_SINCE].as_str());
+    if since.is_none_or(str::is_empty) {
+        return Ok(user);
+    }
+    let SecretClaims {
+        namespace,
+        secret,
+        account,
+        ..
+    } = claims;
+    Err(AuthenticationError::RejectedToken(format!(
+        "the token in secret {namespace}/{secret} for service account {namespace}/{account} has been marked invalid. Use \
+         tokens from the TokenRequest API or manually created secret-based tokens, or remove the '{INVALID_SINCE}' label from \
+         the secret to temporarily allow use of this token"
+    )))
 }
 
 /// Returns an object that a token depends on.
