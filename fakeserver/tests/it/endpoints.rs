@@ -391,3 +391,20 @@ async fn endpoints_that_a_user_has_written_are_mirrored() {
     sleep(Duration::from_secs(1)).await;
     assert!(slices(&api, "own").await.is_empty());
 }
+
+#[tokio::test(start_paused = true)]
+async fn endpoints_without_a_service_stay() {
+    let api = api();
+    let subsets = json!([{"addresses": [{"ip": "10.0.0.24"}], "ports": [{"port": 80}]}]);
+    let own = json!({"metadata": {"name": "own"}, "subsets": subsets});
+    api.post(ENDPOINTS, &own).await.created();
+    sleep(Duration::from_secs(1)).await;
+    let patch = json!({"metadata": {"labels": {"a": "b"}}});
+    let path = format!("{ENDPOINTS}/own");
+    api.merge(&path, &patch).await.ok();
+    sleep(Duration::from_secs(1)).await;
+    assert_eq!(
+        api.get(&path).await.ok()["subsets"][0]["ports"][0]["port"],
+        80
+    );
+}

@@ -6,6 +6,8 @@
 mod addresses;
 mod slices;
 
+use std::collections::BTreeSet;
+
 use fakeserver_kinds::{core, discovery};
 use fakeserver_server::{
     controllers::{
@@ -53,6 +55,8 @@ const CHANGED_AT: &str = "endpoints.kubernetes.io/last-change-trigger-time";
 #[derive(Debug, Default)]
 pub(super) struct ServiceEndpoints {
     services: Selectors,
+    /// The services whose endpoints are yet to be deleted.
+    deleted: BTreeSet<ObjectKey>,
 }
 
 impl Controller for ServiceEndpoints {
@@ -66,6 +70,11 @@ impl Controller for ServiceEndpoints {
             let after = change.after.as_ref();
             let selects = after.and_then(|(service, _)| selector(&service.to_value()));
             self.services.set(key, selects);
+            if after.is_none() {
+                self.deleted.insert(key.clone());
+            } else {
+                self.deleted.remove(key);
+            }
             due.add(key.clone(), COALESCED);
         } else if change.is_of(ENDPOINTS.kind) {
             due.add(SERVICE.key(key.namespace(), key.name()), COALESCED);
@@ -91,11 +100,13 @@ impl Controller for ServiceEndpoints {
         _due: &mut KeyQueue<'_>,
     ) {
         let Some(service) = cluster.get(key).map(|stored| stored.to_value()) else {
-            // Slices go with their owner.
-            cluster.delete(
-                &ENDPOINTS.key(key.namespace(), key.name()),
-                DeletionParameters::default(),
-            );
+            // Slices go with their owner. Endpoints that never had a service stay.
+            if self.deleted.remove(key) {
+                cluster.delete(
+                    &ENDPOINTS.key(key.namespace(), key.name()),
+                    DeletionParameters::default(),
+                );
+            }
             return;
         };
         if is_deleted(&service) || service["spec"]["type"] == "ExternalName" {
