@@ -327,3 +327,49 @@ async fn a_stateful_set_records_events_for_new_claims() {
         "{messages:?}"
     );
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_revision_has_the_hash_of_its_template_and_the_annotations_of_its_owner() {
+    const DAEMONS: &str = "/apis/apps/v1/namespaces/default/daemonsets";
+    const REVISIONS: &str = "/apis/apps/v1/namespaces/default/controllerrevisions";
+    for (collection, label) in [
+        (STATEFUL, "controller.kubernetes.io/hash"),
+        (DAEMONS, "controller-revision-hash"),
+    ] {
+        let api = api();
+        let mut set = deployment("s");
+        if collection == DAEMONS {
+            set["spec"].as_object_mut().unwrap().remove("replicas");
+        }
+        set["metadata"]["annotations"] = json!({"team": "a"});
+        api.post(collection, &set).await.created();
+        api.settle().await;
+        let all = api.get(REVISIONS).await.ok();
+        let first = &all["items"][0];
+        let hash = first["metadata"]["labels"][label].as_str().unwrap();
+        assert_eq!(first["metadata"]["name"], format!("s-{hash}"));
+        assert_eq!(first["metadata"]["annotations"]["team"], "a");
+        // One of the same template that a client has created takes its place.
+        let mut copy = first.clone();
+        copy["metadata"] = json!({
+            "name": "s-copy",
+            "labels": first["metadata"]["labels"],
+            "ownerReferences": first["metadata"]["ownerReferences"],
+        });
+        copy["revision"] = json!(2);
+        api.post(REVISIONS, &copy).await.created();
+        let path = format!("{REVISIONS}/s-{hash}");
+        api.delete(&path).await.ok();
+        let touched = json!({"metadata": {"labels": {"touched": "yes"}}});
+        api.merge(&format!("{collection}/s"), &touched).await.ok();
+        api.settle().await;
+        let all = api.get(REVISIONS).await.ok();
+        let names: Vec<&Value> = all["items"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|it| &it["metadata"]["name"])
+            .collect();
+        assert_eq!(names, ["s-copy"], "{collection}");
+    }
+}

@@ -24,7 +24,7 @@ use super::{
         COALESCED, ReconciledKind, claim, count, count_available, enqueue_owners, hash, look_again,
         number, selector,
     },
-    revisions::{self, record},
+    revisions::{self, Naming, record},
 };
 
 const KIND: ReconciledKind = ReconciledKind {
@@ -35,6 +35,8 @@ const KIND: ReconciledKind = ReconciledKind {
 };
 const ACTOR: Actor = Actor::CONTROLLER_MANAGER;
 const HASH: &str = "controller-revision-hash";
+/// The label of a revision with the hash of its template.
+const REVISION_HASH: &str = "controller.kubernetes.io/hash";
 
 /// The controller of stateful sets.
 #[derive(Debug)]
@@ -102,7 +104,6 @@ impl Controller for StatefulSets {
         let Some(selects) = selector(&set).filter(|_| !is_deleted(&set)) else {
             return;
         };
-        let revision = format!("{}-{}", key.name(), hash(&set["spec"]["template"], 0));
         let pods = claim(cluster, &KIND, &set, &selects, |pod| {
             let owner = membership(pod.name()).map(|(owner, _)| owner);
             !pod.is_deleted && owner == Some(key.name())
@@ -111,6 +112,16 @@ impl Controller for StatefulSets {
             .into_iter()
             .filter_map(|pod| Some((membership(pod.name())?.1, pod)))
             .collect();
+        let mut used: Vec<&str> = by_number.values().map(|pod| pod.label(HASH)).collect();
+        // Pods below the partition are made of it, even if there is none now.
+        used.push(text(&set["status"]["currentRevision"]));
+        let hash = hash(&set["spec"]["template"], 0);
+        let naming = Naming {
+            name: &format!("{}-{hash}", key.name()),
+            label: REVISION_HASH,
+            hash: &hash,
+        };
+        let revision = record(cluster, &KIND, &set, naming, &used);
         let members: Vec<Member> = by_number
             .iter()
             .map(|(number, pod)| Member {
@@ -121,10 +132,6 @@ impl Controller for StatefulSets {
                 is_current: pod.label(HASH) == revision,
             })
             .collect();
-        let mut used: Vec<&str> = by_number.values().map(|pod| pod.label(HASH)).collect();
-        // Pods below the partition are made of it, even if there is none now.
-        used.push(text(&set["status"]["currentRevision"]));
-        record(cluster, &KIND, &set, &revision, &used);
         // Before any pod goes: by then its claims have to name the owner that they go with.
         own_claims(cluster, &set, &by_number, &ordinals(&set["spec"]));
         let newest = Version {

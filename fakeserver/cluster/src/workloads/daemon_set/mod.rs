@@ -36,7 +36,7 @@ use super::{
         BURST, COALESCED, ReconciledKind, claim, count, count_available, enqueue_owners, hash,
         look_again, number, selector,
     },
-    revisions::record,
+    revisions::{Naming, record},
     scheduler::Node,
 };
 
@@ -128,7 +128,12 @@ impl Controller for DaemonSets {
         let revision = |hash: &str| format!("{}-{hash}", key.name());
         let used: Vec<String> = pods.iter().map(|pod| revision(pod.label(HASH))).collect();
         let used: Vec<&str> = used.iter().map(String::as_str).collect();
-        record(cluster, &KIND, &set, &revision(&hash), &used);
+        let naming = Naming {
+            name: &revision(&hash),
+            label: HASH,
+            hash: &hash,
+        };
+        record(cluster, &KIND, &set, naming, &used);
         let mut by_node = ByNode::new();
         for pod in pods {
             by_node.entry(target(&pod)).or_default().push(pod);
