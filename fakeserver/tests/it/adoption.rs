@@ -148,3 +148,37 @@ async fn a_deployment_adopts_sets_beside_their_owners_and_not_those_that_are_goi
     tokio::time::sleep(Duration::from_mins(1)).await;
     assert_eq!(api.get(SETS).await.ok()["items"], before["items"]);
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_job_takes_its_pods_back_and_lets_others_go() {
+    const TRACKING: &str = "batch.kubernetes.io/job-tracking";
+    let api = api();
+    let mut job = deployment("j");
+    job["spec"] = json!({"template": {"spec": {
+        "restartPolicy": "Never",
+        "containers": [{"name": "c", "image": "i", "command": ["sleep", "infinity"]}],
+    }}});
+    let job = api
+        .post("/apis/batch/v1/namespaces/default/jobs", &job)
+        .await
+        .created();
+    api.settle().await;
+    let name = api.get(PODS).await.ok()["items"][0]["metadata"]["name"].clone();
+    let path = format!("{PODS}/{}", name.as_str().unwrap());
+    let orphaned = json!({"metadata": {"ownerReferences": null}});
+    api.merge(&path, &orphaned).await.ok();
+    api.settle().await;
+    let adopted = api.get(&path).await.ok();
+    let owners = &adopted["metadata"]["ownerReferences"];
+    assert_eq!(owners[0]["uid"], job["metadata"]["uid"]);
+    assert_eq!(adopted["metadata"]["finalizers"], json!([TRACKING]));
+    api.merge(&path, &json!({"metadata": {"labels": null}}))
+        .await
+        .ok();
+    api.settle().await;
+    let released = api.get(&path).await.ok();
+    for field in ["ownerReferences", "finalizers"] {
+        assert!(released["metadata"].get(field).is_none(), "{released}");
+    }
+    assert_eq!(pod_uids(&api).await.len(), 2, "the job has another pod");
+}

@@ -27,7 +27,7 @@ use fakeserver_server::{
         deletion::{DeletionParameters, is_deleted, without},
     },
 };
-use fakeserver_value::read::text;
+use fakeserver_value::{object::selectors::LabelSelector, read::text};
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
@@ -36,7 +36,10 @@ use self::{
     tally::{Member, Tally},
     verdict::{JobEnd, Verdict, verdict},
 };
-use super::objects::{BURST, ReconciledKind, enqueue_owners, has_condition};
+use super::{
+    objects::{BURST, COALESCED, ReconciledKind, claim, enqueue_owners, has_condition, selector},
+    selectors::Selectors,
+};
 use crate::workloads::Workloads;
 
 const KIND: ReconciledKind = ReconciledKind {
@@ -58,9 +61,12 @@ const INDEX_FAILURES: &str = "batch.kubernetes.io/job-index-failure-count";
 ///
 /// # Memory
 ///
-/// An entry for each job of which a pod has failed since one succeeded, or for each index of it that has failed.
+/// The selector of each job, and an entry for each job of which a pod has failed since one succeeded, or for each index of it
+/// that has failed.
 #[derive(Debug)]
 pub(super) struct Jobs {
+    /// The selectors of all jobs, for adopting pods.
+    selectors: Selectors,
     first_pause: Duration,
     pauses: BTreeMap<ObjectKey, Pauses>,
 }
@@ -73,7 +79,10 @@ impl Controller for Jobs {
     fn observe(&mut self, change: &ObjectChange<'_>, index: &Index, due: &mut KeyQueue<'_>) {
         let key = change.key();
         if change.is_of(KIND.kind) {
-            if change.after.is_none() {
+            let after = change.after.as_ref();
+            let selects = after.and_then(|(job, _)| selector(&job.to_value()));
+            self.selectors.set(key, selects);
+            if after.is_none() {
                 self.pauses.remove(key);
             }
             due.add(key.clone(), Duration::ZERO);
@@ -85,6 +94,11 @@ impl Controller for Jobs {
                 .is_some_and(|pod| is_tracked(pod) && (pod.is_deleted || pod.controller.is_none()))
             {
                 due.add(key.clone(), Duration::ZERO);
+            }
+            if pod.is_some_and(|pod| pod.controller.is_none()) {
+                for job in self.selectors.selecting(&KIND, change) {
+                    due.add(job.clone(), COALESCED);
+                }
             }
         }
     }
@@ -121,6 +135,10 @@ impl Controller for Jobs {
             }
             return;
         }
+        let pods = match self.selectors.get(key) {
+            Some(selects) => claim_pods(cluster, &job, selects),
+            None => pods,
+        };
         self.run(cluster, key, &job, &pods, due);
     }
 }
@@ -130,6 +148,7 @@ impl Controller for Jobs {
 impl Jobs {
     pub(super) fn new(options: &Workloads) -> Self {
         Self {
+            selectors: Selectors::default(),
             first_pause: options.restart_backoff,
             pauses: BTreeMap::new(),
         }
@@ -208,6 +227,30 @@ impl Jobs {
             self.pauses.remove(key);
         }
     }
+}
+
+/// Returns the pods of a job, after it has adopted those that it selects, and released those that it does not select any more.
+fn claim_pods(
+    cluster: &mut Cluster<'_, '_>,
+    job: &Value,
+    selects: &LabelSelector,
+) -> Vec<Arc<Pod>> {
+    let mut pods = claim(cluster, &KIND, job, selects, |pod| !pod.is_deleted);
+    for pod in &mut pods {
+        if pod.controller.is_none() && !is_tracked(pod) {
+            // An adopted pod is still to be counted.
+            cluster.update(pod.key(), ACTOR, |pod| {
+                let finalizers = &mut pod["metadata"]["finalizers"];
+                let mut all = finalizers.as_array().cloned().unwrap_or_default();
+                all.push(json!(TRACKING));
+                *finalizers = all.into();
+            });
+        }
+        if let Some(current) = cluster.index.pods.get(pod.key()) {
+            *pod = Arc::clone(current);
+        }
+    }
+    pods
 }
 
 fn is_tracked(pod: &Pod) -> bool {
