@@ -16,7 +16,7 @@ mod selectable_field;
 pub mod expression;
 pub mod addresses;
 pub mod formats;
-mod resource_names;
+pub mod resource_names;
 pub mod metadata;
 pub mod conditions;
 pub mod client_config;

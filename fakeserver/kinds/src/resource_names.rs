@@ -72,7 +72,7 @@ pub(crate) fn is_native(name: &str) -> bool {
 }
 
 /// Returns whether it is an extended resource, which counts things.
-pub(crate) fn is_extended(name: &str) -> bool {
+pub fn is_extended(name: &str) -> bool {
     !is_native(name)
         && !name.starts_with("requests.")
         && qualified_name_problems(&format!("requests.{name}")).is_empty()

@@ -1,10 +1,15 @@
 //! Nodes: created for a cluster without any, and registered with labels, addresses and a status.
 
-use std::{collections::BTreeMap, net::Ipv4Addr, time::Duration};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    net::Ipv4Addr,
+    time::Duration,
+};
 
 use fakeserver_kinds::{
     conditions,
     core::{self, node::address},
+    resource_names::is_extended,
 };
 use fakeserver_server::{
     controllers::{
@@ -54,6 +59,8 @@ pub(super) struct NodeRegistrar {
     nodes: BTreeMap<String, Option<Ipv4Addr>>,
     /// The address that is tried first for the next node without one.
     next_address: Ipv4Addr,
+    /// The extended resources whose capacity has changed, by node, until they are allocatable.
+    extended: BTreeMap<ObjectKey, BTreeSet<String>>,
 }
 
 // === impl NodeRegistrar ===
@@ -64,6 +71,7 @@ impl NodeRegistrar {
             options,
             nodes: BTreeMap::new(),
             next_address: FIRST_ADDRESS,
+            extended: BTreeMap::new(),
         }
     }
 
@@ -137,9 +145,18 @@ impl Controller for NodeRegistrar {
         let name = change.key().name();
         let Some((after, _)) = &change.after else {
             self.nodes.remove(name);
+            self.extended.remove(change.key());
             return;
         };
-        let address = internal_address(&after.to_value()).parse().ok();
+        let node = after.to_value();
+        let before = change.before.as_ref().map(|(node, _)| node.to_value());
+        let changed = changed_extended(before.as_ref().unwrap_or(&Value::Null), &node);
+        if !changed.is_empty() {
+            let pending = self.extended.entry(change.key().clone()).or_default();
+            pending.extend(changed);
+            due.add(change.key().clone(), Duration::ZERO);
+        }
+        let address = internal_address(&node).parse().ok();
         self.nodes.insert(name.to_owned(), address);
         if change.before.is_none() {
             due.add(change.key().clone(), Duration::ZERO);
@@ -164,6 +181,41 @@ impl Controller for NodeRegistrar {
         if node.is_some_and(|node| ready_status(&node).is_empty()) {
             self.register(cluster, key);
         }
+        if let Some(names) = self.extended.remove(key) {
+            cluster.update(key, KUBELET.of_status(), |node| {
+                allocate(&mut node["status"], &names);
+            });
+        }
+    }
+}
+
+/// Returns the extended resources whose capacity has changed, while what is allocatable of them has not.
+fn changed_extended(before: &Value, after: &Value) -> BTreeSet<String> {
+    let [before, after] = [before, after].map(|node| &node["status"]);
+    let sides = [before, after].into_iter();
+    let names = sides.flat_map(|status| status["capacity"].as_object().into_iter().flatten());
+    names
+        .map(|(name, _)| name)
+        .filter(|name| is_extended(name))
+        .filter(|name| {
+            let differs = |field: &str| before[field].get(name) != after[field].get(name);
+            differs("capacity") && !differs("allocatable")
+        })
+        .cloned()
+        .collect()
+}
+
+/// Makes the whole capacity of these resources allocatable, as kubelets report it: nothing of them is reserved.
+fn allocate(status: &mut Value, names: &BTreeSet<String>) {
+    for name in names {
+        let capacity = status["capacity"].get(name).cloned();
+        let Some(allocatable) = status["allocatable"].as_object_mut() else {
+            return;
+        };
+        match capacity {
+            Some(capacity) => allocatable.insert(name.clone(), capacity),
+            None => allocatable.remove(name),
+        };
     }
 }
 
@@ -314,6 +366,26 @@ mod tests {
         node["status"]["addresses"][0] = address("InternalIP", "10.9.8.7");
         assert_eq!(host_address(&node), "10.9.8.7");
         assert_eq!(host_address(&json!({})), "");
+    }
+
+    #[test]
+    fn allocatable_follows_the_capacity_of_extended_resources() {
+        let node = |capacity: Value, allocatable: Value| json!({"status": {"capacity": capacity, "allocatable": allocatable}});
+        let cpu = || json!({"cpu": "8"});
+        let gpu = |count: &str| json!({"cpu": "8", "example.com/gpu": count});
+        for (before, mut after, expected) in [
+            (node(cpu(), cpu()), node(gpu("2"), cpu()), gpu("2")),
+            (Value::Null, node(gpu("2"), cpu()), gpu("2")),
+            (node(gpu("2"), gpu("2")), node(gpu("3"), gpu("2")), gpu("3")),
+            (node(gpu("2"), gpu("2")), node(cpu(), gpu("2")), cpu()),
+            // Unhealthy devices, as a client has written them.
+            (node(cpu(), cpu()), node(gpu("4"), gpu("3")), gpu("3")),
+            (node(cpu(), cpu()), node(json!({"cpu": "16"}), cpu()), cpu()),
+        ] {
+            let changed = changed_extended(&before, &after);
+            allocate(&mut after["status"], &changed);
+            assert_eq!(after["status"]["allocatable"], expected, "{before} {after}");
+        }
     }
 
     #[test]
