@@ -90,7 +90,8 @@ impl Rollout {
         }
         if self.recreates {
             // By the status as well: a set that is scaled to 0 has pods until they are gone.
-            let has_old_pods = old.iter().any(|set| set.replicas > 0);
+            let has_pods = |set: &ReplicaSetState| set.replicas + set.terminating > 0;
+            let has_old_pods = old.iter().any(has_pods);
             olds.fill(0);
             let own = if has_old_pods || old_total > 0 {
                 current.wanted.min(self.wanted)
@@ -221,5 +222,10 @@ mod tests {
         };
         assert_eq!(check(recreated, &[(4, 4)], (0, 0)), (vec![0], 0));
         assert_eq!(check(recreated, &[], (0, 0)), (vec![], 4));
+        let mut stopping = set(0, 0);
+        let own = set(0, 0);
+        stopping.terminating = 1;
+        assert_eq!(recreated.plan(&[stopping], Some(&own)), (vec![0], 0));
+        assert_eq!(recreated.plan(&[set(0, 0)], Some(&own)), (vec![0], 4));
     }
 }
