@@ -644,3 +644,80 @@ async fn a_pod_gets_an_address_that_no_other_one_has() {
     api.settle().await;
     assert_eq!(get(&api, "p").await["status"]["podIP"], "10.128.0.2");
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_pod_without_room_on_its_node_is_rejected() {
+    let api = api([]);
+    let with_port = |name: &str| {
+        let mut pod = pod(name, "node-0");
+        pod["spec"]["containers"][0]["ports"] = json!([{"containerPort": 80, "hostPort": 80}]);
+        pod
+    };
+    api.post(PODS, &with_port("first")).await.created();
+    api.settle().await;
+    api.post(PODS, &with_port("second")).await.created();
+    api.settle().await;
+    let why =
+        "Predicate NodePorts failed: node(s) didn't have free ports for the requested pod ports";
+    let status = get(&api, "second").await["status"].clone();
+    let stated = ["phase", "reason", "message"].map(|field| status[field].clone());
+    let message = format!("Pod was rejected: {why}");
+    assert_eq!(stated, ["Failed", "NodePorts", &message]);
+    assert_eq!(
+        events_of(&api, "second").await,
+        [format!("1 NodePorts {why}")]
+    );
+    // Its node has the port again.
+    api.delete(&format!("{PODS}/first")).await.ok();
+    seconds(40).await;
+    api.post(PODS, &with_port("third")).await.created();
+    api.settle().await;
+    assert_eq!(get(&api, "third").await["status"]["phase"], "Running");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_container_starts_again_with_its_new_image() {
+    let api = api([]);
+    api.post(PODS, &pod("p", "")).await.created();
+    api.settle().await;
+    let container = get(&api, "p").await["spec"]["containers"][0]["name"].clone();
+    let patch = json!({"spec": {"containers": [{"name": container, "image": "other:2"}]}});
+    api.strategic(&format!("{PODS}/p"), &patch).await.ok();
+    api.settle().await;
+    let pod = get(&api, "p").await;
+    let status = &pod["status"]["containerStatuses"][0];
+    assert_eq!(status["restartCount"], 1);
+    assert_eq!(status["image"], "other:2");
+    assert_eq!(is_ready(&pod), [true, true]);
+    let events = events_of(&api, "p").await;
+    let killing = "1 Killing Container c definition changed, will be restarted";
+    assert!(events.iter().any(|it| it == killing), "{events:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_container_that_is_to_end_ends_as_its_command_says() {
+    let api = api([]);
+    for (name, init, command) in [
+        ("exits", json!(["true"]), json!(["sh", "-c", "exit 3"])),
+        ("sleeps", json!(["true"]), json!(["sleep", "1000000"])),
+        ("fails", json!(["false"]), json!(["true"])),
+    ] {
+        let mut pod = pod(name, "");
+        pod["spec"]["restartPolicy"] = json!("Never");
+        pod["spec"]["containers"][0]["command"] = command;
+        pod["spec"]["initContainers"] = json!([{"name": "i", "image": "i", "command": init}]);
+        api.post(PODS, &pod).await.created();
+    }
+    seconds(60).await;
+    let exits = get(&api, "exits").await;
+    assert_eq!(exits["status"]["phase"], "Failed");
+    let ended = &exits["status"]["containerStatuses"][0]["state"]["terminated"];
+    assert_eq!(ended["exitCode"], 3);
+    assert_eq!(get(&api, "sleeps").await["status"]["phase"], "Running");
+    let fails = get(&api, "fails").await;
+    assert_eq!(fails["status"]["phase"], "Failed");
+    assert_eq!(
+        state(&fails, "/status/containerStatuses/0"),
+        "waiting PodInitializing"
+    );
+}

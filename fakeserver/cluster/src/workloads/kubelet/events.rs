@@ -112,6 +112,11 @@ impl Kubelet {
                 let message = format!("Container {} resize requires restart", it.container);
                 record(normal("Killing", &message));
             }
+            ContainerEventKind::Redefined => {
+                let name = &it.container;
+                let message = format!("Container {name} definition changed, will be restarted");
+                record(normal("Killing", &message));
+            }
         }
     }
 

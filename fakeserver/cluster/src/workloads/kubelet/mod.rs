@@ -16,6 +16,7 @@ mod needs;
 mod user;
 mod resize;
 mod status;
+mod admission;
 mod events;
 
 use std::{
@@ -44,6 +45,8 @@ use tokio::time::Instant;
 
 pub(super) use self::life::KILLED;
 use self::{
+    admission::KnownLoad,
+    command::CommandRun,
     container::{CREATING, Container, Role},
     events::hook_time,
     life::{CurrentTime, INVALID_IMAGE, PodLifecycle, StartBlocker},
@@ -76,7 +79,8 @@ const REMOVED_AFTER: Duration = Duration::from_millis(100);
 /// # Memory
 ///
 /// Some hundred bytes, plus the lines and events, for each pod that is starting, waiting or terminating, or that is yet to end or
-/// to log. A pod that runs for ever takes none. Up to 100 names of images for each node.
+/// to log. A pod that runs for ever takes none,
+/// but for its requests and ports if other pods came to its node after it. Up to 100 names of images for each node.
 #[derive(Debug)]
 pub(super) struct Kubelet {
     options: Workloads,
@@ -98,6 +102,10 @@ pub(super) struct Kubelet {
     events: Correlator,
     /// The images that were pulled to each node.
     images: BTreeMap<String, BTreeSet<String>>,
+    /// The loads of the pods on each node, as they were when its last pod came.
+    loads: BTreeMap<String, BTreeMap<ObjectKey, KnownLoad>>,
+    /// The containers of running pods whose images have changed.
+    changed_images: BTreeMap<ObjectKey, BTreeSet<String>>,
 }
 
 // === impl Kubelet ===
@@ -117,6 +125,8 @@ impl Kubelet {
             going: BTreeMap::new(),
             events: Correlator::default(),
             images: BTreeMap::new(),
+            loads: BTreeMap::new(),
+            changed_images: BTreeMap::new(),
         }
     }
 
@@ -126,6 +136,7 @@ impl Kubelet {
         // A node that is made again under this name has pulled nothing.
         if change.after.is_none() {
             self.images.remove(name);
+            self.loads.remove(name);
         }
         self.retry_resizes(due);
         let after = change.after.as_ref().map(|(node, _)| node.to_value());
@@ -156,6 +167,7 @@ impl Kubelet {
         if is_over {
             self.blocked.remove(key);
             self.resizes.remove(key);
+            self.changed_images.remove(key);
             self.retry_resizes(due);
         }
         // A later pod of the same name must not end at the time that was set for the one before it.
@@ -169,6 +181,15 @@ impl Kubelet {
             }
             return;
         };
+        if let Some((before, _)) = &change.before
+            && pod.is_unobserved()
+        {
+            let changed = changed_images(&before.to_value(), &pod.stored.to_value());
+            if !changed.is_empty() {
+                let pending = self.changed_images.entry(key.clone()).or_default();
+                pending.extend(changed);
+            }
+        }
         let is_new = change.before.is_none() || pod.phase == Phase::Pending;
         // The conditions of readiness gates are written by others, at any time.
         let is_gated = !pod.gates.is_empty();
@@ -193,6 +214,9 @@ impl Kubelet {
             at: Instant::now(),
             text: &text,
         };
+        if pod.started.is_empty() && self.rejects(cluster, pod, &value, &text) {
+            return;
+        }
         // The lifecycle is taken out of the map and put back at the end: `self` has to stay free for the closures below.
         let mut life = match self.lives.remove(key) {
             Some(life) => life,
@@ -205,6 +229,9 @@ impl Kubelet {
         let resized = self.resize(cluster, pod, &value, &mut life, now);
         let is_resized = resized.is_some();
         let mut events = resized.unwrap_or_default();
+        for name in self.changed_images.remove(key).unwrap_or_default() {
+            events.extend(life.redefine(&name, now));
+        }
         events.extend(life.advance(now, &mut |container| match &unmounted {
             Some(_) => Err(StartBlocker {
                 reason: CREATING,
@@ -252,15 +279,12 @@ impl Kubelet {
     ) -> Script {
         let options = &self.options;
         let spec = fields::container(&value["spec"], &container.name).unwrap_or(&Value::Null);
+        let course = command::course([&spec["command"], &spec["args"]]);
         let exit = match container.role {
-            Role::Ephemeral => ephemeral_exit(spec),
+            Role::Ephemeral => course.and_then(exit_of),
             _ if !container.ends() => None,
-            Role::Main => Some(Exit {
-                after: options.pod_run,
-                code: exit_code(value).and_then(Result::ok).unwrap_or_default(),
-                reason: None,
-            }),
-            _ => Some(Exit::default()),
+            Role::Main => main_exit(value, course, options.pod_run),
+            _ => course.map_or_else(|| Some(Exit::default()), exit_of),
         };
         let mut script = Script {
             pull: self.pull(pod, spec),
@@ -407,6 +431,18 @@ impl Controller for Kubelet {
     }
 }
 
+/// Returns the containers whose images differ in two versions of a pod.
+fn changed_images(before: &Value, after: &Value) -> BTreeSet<String> {
+    let all = fields::containers(&after["spec"]);
+    let changed = all.filter(|(_, container)| {
+        let own = fields::container(&before["spec"], text(&container["name"]));
+        own.is_some_and(|own| own["image"] != container["image"])
+    });
+    changed
+        .map(|(_, container)| text(&container["name"]).to_owned())
+        .collect()
+}
+
 /// Returns the exit code of a pod's annotation, or why it is invalid; `None` without the annotation.
 fn exit_code(pod: &Value) -> Option<Result<i64, String>> {
     let code = pod["metadata"]["annotations"].get(EXIT_CODE)?;
@@ -418,16 +454,32 @@ fn exit_code(pod: &Value) -> Option<Result<i64, String>> {
     }))
 }
 
-/// Returns the end of a container that was added to a pod, if its command tells it.
-fn ephemeral_exit(spec: &Value) -> Option<Exit> {
-    let course = command::course([&spec["command"], &spec["args"]]);
-    course
-        .filter(|course| course.time < command::FOREVER)
-        .map(|course| Exit {
-            after: course.time,
-            code: course.code,
+/// Returns the end of a main container that is to end: its annotation says the code, or else its command.
+fn main_exit(pod: &Value, course: Option<CommandRun>, default: Duration) -> Option<Exit> {
+    let annotated = exit_code(pod).and_then(Result::ok);
+    let course = course.filter(|_| annotated.is_none());
+    let Some(course) = course else {
+        return Some(Exit {
+            after: default,
+            code: annotated.unwrap_or_default(),
             reason: None,
-        })
+        });
+    };
+    let mut exit = exit_of(course)?;
+    // A command that takes no time: clients see the container run for a while, all the same.
+    if exit.after.is_zero() {
+        exit.after = default;
+    }
+    Some(exit)
+}
+
+/// Returns the end of a command; `None` if it runs for ever.
+fn exit_of(course: CommandRun) -> Option<Exit> {
+    (course.time < command::FOREVER).then(|| Exit {
+        after: course.time,
+        code: course.code,
+        reason: None,
+    })
 }
 
 /// Returns why a container cannot be created.

@@ -32,6 +32,7 @@ mod volumes;
 mod devices;
 mod pod;
 mod node;
+mod admission;
 mod snapshot;
 mod score;
 mod cycle;
@@ -58,6 +59,11 @@ use fakeserver_value::read::text;
 use serde_json::Value;
 use tokio::time::Instant;
 
+pub(super) use self::{
+    admission::{AdmissionFailure, PodLoad, admission_failure},
+    node::Node,
+    taints::{Taint, Toleration},
+};
 use self::{
     cycle::{Cycle, reject_locally},
     devices::Reservation,
@@ -68,10 +74,6 @@ use self::{
     rejection::FitError,
     snapshot::Snapshot,
     volumes::Binding,
-};
-pub(super) use self::{
-    node::Node,
-    taints::{Taint, Toleration},
 };
 
 /// Places pods.

@@ -92,6 +92,8 @@ pub(super) enum ContainerEventKind {
     Killed(ProbeKind),
     /// The container is killed for a resize.
     Resized,
+    /// The container is killed because its image has changed.
+    Redefined,
 }
 
 /// Returns the script of a container's next start, or why the container cannot start.
@@ -132,16 +134,14 @@ impl PodLifecycle {
         life
     }
 
-    /// Adds the containers of the specification that it does not know, which are ephemeral ones after the beginning. Those that
-    /// wait take over an image that has changed.
+    /// Adds the containers of the specification that it does not know, which are ephemeral ones after the beginning. All take
+    /// over an image that has changed, for their next start.
     pub(super) fn take_in(&mut self, pod: &Value, now: CurrentTime<'_>) {
         let spec = &pod["spec"];
         let policy = Restart::of(text(&spec["restartPolicy"]));
         // Both are in the order of the specification: containers are only ever added, and at its end.
         for (container, (_, wanted)) in self.containers.iter_mut().zip(containers(spec)) {
-            if matches!(container.state, State::Waiting { .. }) {
-                text(&wanted["image"]).clone_into(&mut container.image);
-            }
+            text(&wanted["image"]).clone_into(&mut container.image);
         }
         let count = self.containers.len();
         for (field, container) in containers(spec).skip(count) {
@@ -200,20 +200,38 @@ impl PodLifecycle {
         events
     }
 
-    /// Ends a running container for an immediate restart, and returns the events.
+    /// Ends a running container for an immediate restart because of a resize, and returns the events.
     pub(super) fn restart(&mut self, name: &str, now: CurrentTime<'_>) -> Vec<ContainerEvent> {
+        self.restart_for(name, now, ContainerEventKind::Resized)
+    }
+
+    /// Ends a running container whose image has changed for an immediate restart, and returns the events.
+    pub(super) fn redefine(&mut self, name: &str, now: CurrentTime<'_>) -> Vec<ContainerEvent> {
+        let mut all = self.containers.iter();
+        // An init container is done before its image matters again.
+        let is_kept = |it: &Container| it.name == name && it.role != Role::Init;
+        if all.any(is_kept) {
+            self.restart_for(name, now, ContainerEventKind::Redefined)
+        } else {
+            Vec::new()
+        }
+    }
+
+    fn restart_for(
+        &mut self,
+        name: &str,
+        now: CurrentTime<'_>,
+        why: ContainerEventKind,
+    ) -> Vec<ContainerEvent> {
         let mut all = self.containers.iter_mut();
         let Some(container) = all.find(|it| it.name == name && it.is_running()) else {
             return Vec::new();
         };
         container.end(KILLED, None, now.text);
         container.starts_at = Some(now.at);
-        [
-            ContainerEventKind::Resized,
-            ContainerEventKind::Exited(KILLED),
-        ]
-        .map(|what| ContainerEvent::to(container, what))
-        .into()
+        [why, ContainerEventKind::Exited(KILLED)]
+            .map(|what| ContainerEvent::to(container, what))
+            .into()
     }
 
     /// Returns a container that cannot be created.
