@@ -475,7 +475,7 @@ fn main_exit(pod: &Value, course: Option<CommandRun>, default: Duration) -> Opti
 
 /// Returns the end of a command; `None` if it runs for ever.
 fn exit_of(course: CommandRun) -> Option<Exit> {
-    (course.time < command::FOREVER).then(|| Exit {
+    (course.time < command::FOREVER).then_some(Exit {
         after: course.time,
         code: course.code,
         reason: None,

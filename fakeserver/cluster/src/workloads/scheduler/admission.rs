@@ -153,7 +153,7 @@ mod tests {
             check(
                 &node,
                 &pod(&json!({"cpu": "1", "memory": "2Gi"}), 0),
-                &[one.clone()]
+                std::slice::from_ref(&one)
             ),
             "OutOfcpu: Node didn't have enough resource: cpu, requested: 1000, used: 1500, capacity: 2000"
         );
@@ -162,7 +162,7 @@ mod tests {
             "OutOfmemory: Node didn't have enough resource: memory, requested: 2147483648, used: 0, capacity: 1073741824"
         );
         assert_eq!(
-            check(&node, &pod(&json!({}), 80), &[one.clone()]),
+            check(&node, &pod(&json!({}), 80), std::slice::from_ref(&one)),
             "NodePorts: Predicate NodePorts failed: node(s) didn't have free ports for the requested pod ports"
         );
         let small = pod(&json!({}), 0);
