@@ -7,6 +7,7 @@
 //! A kubelet whose node is not ready does nothing, as if it could not reach the API server.
 
 mod command;
+mod exits;
 mod image;
 mod container;
 mod fields;
@@ -46,9 +47,9 @@ use tokio::time::Instant;
 pub(super) use self::life::KILLED;
 use self::{
     admission::KnownLoad,
-    command::CommandRun,
     container::{CREATING, Container, Role},
     events::hook_time,
+    exits::{EXIT_CODE, exit_code, exit_of, main_exit},
     life::{CurrentTime, INVALID_IMAGE, PodLifecycle, StartBlocker},
     needs::{NEEDED, StartObstacle, unconfigured, unmounted},
     resize::Refusal,
@@ -69,8 +70,6 @@ const POD: ReconciledKind = ReconciledKind {
     api_version: "v1",
     component: "kubelet",
 };
-/// The annotation that says with which code the containers of a pod end, if not with 0.
-const EXIT_CODE: &str = "fakeserver/exit-code";
 /// The time between the end of a deleted pod's containers and the pod's own.
 const REMOVED_AFTER: Duration = Duration::from_millis(100);
 
@@ -441,45 +440,6 @@ fn changed_images(before: &Value, after: &Value) -> BTreeSet<String> {
     changed
         .map(|(_, container)| text(&container["name"]).to_owned())
         .collect()
-}
-
-/// Returns the exit code of a pod's annotation, or why it is invalid; `None` without the annotation.
-fn exit_code(pod: &Value) -> Option<Result<i64, String>> {
-    let code = pod["metadata"]["annotations"].get(EXIT_CODE)?;
-    let parsed = text(code).parse::<u8>().map(i64::from);
-    Some(parsed.map_err(|_| {
-        format!(
-            "annotation {EXIT_CODE} is {code}, and no code from 0 to 255: the containers end with 0"
-        )
-    }))
-}
-
-/// Returns the end of a main container that is to end: its annotation says the code, or else its command.
-fn main_exit(pod: &Value, course: Option<CommandRun>, default: Duration) -> Option<Exit> {
-    let annotated = exit_code(pod).and_then(Result::ok);
-    let course = course.filter(|_| annotated.is_none());
-    let Some(course) = course else {
-        return Some(Exit {
-            after: default,
-            code: annotated.unwrap_or_default(),
-            reason: None,
-        });
-    };
-    let mut exit = exit_of(course)?;
-    // A command that takes no time: clients see the container run for a while, all the same.
-    if exit.after.is_zero() {
-        exit.after = default;
-    }
-    Some(exit)
-}
-
-/// Returns the end of a command; `None` if it runs for ever.
-fn exit_of(course: CommandRun) -> Option<Exit> {
-    (course.time < command::FOREVER).then_some(Exit {
-        after: course.time,
-        code: course.code,
-        reason: None,
-    })
 }
 
 /// Returns why a container cannot be created.

@@ -18,7 +18,7 @@ const FIRST: [&str; 3] = ["cpu", "memory", "ephemeral-storage"];
 /// The annotation of a pod that its kubelet has from a file.
 const MIRROR: &str = "kubernetes.io/config.mirror";
 
-/// What a pod takes of its node.
+/// The resources and the ports that a pod takes of its node.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(in crate::workloads) struct PodLoad {
     requests: Resources,
