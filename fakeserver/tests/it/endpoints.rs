@@ -399,9 +399,9 @@ async fn endpoints_without_a_service_stay() {
     let own = json!({"metadata": {"name": "own"}, "subsets": subsets});
     api.post(ENDPOINTS, &own).await.created();
     sleep(Duration::from_secs(1)).await;
-    let patch = json!({"metadata": {"labels": {"a": "b"}}});
+    let labels = json!({"metadata": {"labels": {"a": "b"}}});
     let path = format!("{ENDPOINTS}/own");
-    api.merge(&path, &patch).await.ok();
+    api.merge(&path, &labels).await.ok();
     sleep(Duration::from_secs(1)).await;
     assert_eq!(
         api.get(&path).await.ok()["subsets"][0]["ports"][0]["port"],

@@ -392,8 +392,8 @@ async fn an_extended_resource_of_a_node_becomes_allocatable() {
     let api = deployed().await;
     let path = format!("{NODES}/node-1");
     for (capacity, expected) in [(json!("3"), json!("3")), (Value::Null, Value::Null)] {
-        let patch = json!({"status": {"capacity": {"example.com/gpu": capacity}}});
-        api.merge(&format!("{path}/status"), &patch).await.ok();
+        let change = json!({"status": {"capacity": {"example.com/gpu": capacity}}});
+        api.merge(&format!("{path}/status"), &change).await.ok();
         api.settle().await;
         let node = api.get(&path).await.ok();
         assert_eq!(node["status"]["allocatable"]["example.com/gpu"], expected);

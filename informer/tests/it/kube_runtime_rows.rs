@@ -297,11 +297,11 @@ async fn row_6_a_kind_that_cannot_be_watched_delays_no_other() {
 async fn row_10_an_update_brings_the_old_object_and_a_deletion_is_reported() {
     let (server, informer) = informer_of_config_maps();
     let api: Api<ConfigMap> = Api::namespaced(server.client(), "default");
-    let (updated, mut updates) = mpsc::channel(10);
+    let (update_sender, mut updates) = mpsc::channel(10);
     let (deleted_sender, mut deletions) = mpsc::channel(10);
     let data = |object: &Object<ConfigMap>| object.get().data.clone().unwrap();
     let handler = HandlerFuncs::new()
-        .with_update(move |old, new| updated.try_send((data(old), data(new))).unwrap())
+        .with_update(move |old, new| update_sender.try_send((data(old), data(new))).unwrap())
         .with_delete(move |deleted: &Deleted<ConfigMap>| {
             deleted_sender.try_send(deleted.clone()).unwrap();
         });
