@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use fakeserver::value::yaml;
 use serde_json::{Map, Value, json};
 use thiserror::Error;
 
@@ -23,8 +24,8 @@ pub struct Scenario {
 #[non_exhaustive]
 pub enum ScenarioError {
     /// The file is no YAML.
-    #[error("no YAML")]
-    Yaml(#[source] Box<serde_saphyr::Error>),
+    #[error("no YAML: {0}")]
+    Yaml(String),
     /// The file is no JSON, or a step is malformed.
     #[error("no scenario")]
     Shape(#[from] serde_json::Error),
@@ -53,8 +54,7 @@ impl Scenario {
     ///
     /// The text is no scenario.
     pub fn from_yaml(name: &str, text: &str) -> Result<Self, ScenarioError> {
-        let value = serde_saphyr::from_str(text);
-        let value = value.map_err(|error| ScenarioError::Yaml(Box::new(error)))?;
+        let value = yaml::from_str(text).map_err(ScenarioError::Yaml)?;
         Self::from_value(name, &value)
     }
 

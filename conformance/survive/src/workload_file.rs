@@ -2,6 +2,7 @@
 
 use std::{fs, path::Path, time::Duration};
 
+use fakeserver::value::yaml;
 use jiff::SignedDuration;
 use serde::Deserialize;
 use serde_json::Value;
@@ -169,21 +170,21 @@ fn rules(path: &Path, written: Vec<RuleDocument>) -> Result<Vec<Rule>, WorkloadE
 
 fn parse<T: serde::de::DeserializeOwned>(path: &Path) -> Result<T, WorkloadError> {
     let text = text_of(path)?;
-    serde_saphyr::from_str(&text).map_err(|error| WorkloadError::Malformed {
+    yaml::from_str(&text).map_err(|reason| WorkloadError::Malformed {
         path: path.to_owned(),
-        reason: first_line(&error),
+        reason,
     })
 }
 
 /// Returns the objects in a file.
 fn documents(path: &Path) -> Result<Vec<Value>, WorkloadError> {
     let text = text_of(path)?;
-    let documents: Vec<Value> =
-        serde_saphyr::from_multiple(&text).map_err(|error| WorkloadError::Malformed {
-            path: path.to_owned(),
-            reason: first_line(&error),
-        })?;
-    let objects: Vec<Value> = documents.into_iter().filter(|it| !it.is_null()).collect();
+    let documents = yaml::documents(text.as_bytes());
+    let documents = documents.map_err(|reason| WorkloadError::Malformed {
+        path: path.to_owned(),
+        reason,
+    })?;
+    let objects: Vec<Value> = documents.into_iter().map(|it| it.value).collect();
     for (place, object) in (1..).zip(&objects) {
         check_object(object).map_err(|reason| WorkloadError::Wrong {
             path: path.to_owned(),
@@ -199,11 +200,6 @@ fn text_of(path: &Path) -> Result<String, WorkloadError> {
         path: path.to_owned(),
         source,
     })
-}
-
-fn first_line(error: &serde_saphyr::Error) -> String {
-    let text = error.without_snippet().to_string();
-    text.lines().next().unwrap_or_default().to_owned()
 }
 
 fn check_object(object: &Value) -> Result<(), String> {

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
-use fakeserver::FakeServer;
+use fakeserver::{FakeServer, value::yaml};
 use informer::{
     Scope, SharedInformer,
     compact::CompactOptions,
@@ -41,7 +41,7 @@ fn server() -> FakeServer {
     let mut made = 0;
     let mut refused = Vec::new();
     let samples = SAMPLES.iter().flat_map(|text| {
-        let samples: Vec<Value> = serde_saphyr::from_str(text).unwrap();
+        let samples: Vec<Value> = yaml::from_str(text).unwrap();
         samples
     });
     for (n, sample) in samples.enumerate() {

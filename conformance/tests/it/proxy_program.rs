@@ -2,6 +2,7 @@
 
 use std::process::Stdio;
 
+use fakeserver::value::yaml;
 use k8s_openapi::api::core::v1::Namespace;
 use kube::{Api, Client, api::ListParams};
 use rustix::process::{Pid, Signal, kill_process};
@@ -83,7 +84,7 @@ async fn the_program_reports_where_it_is_what_fires_and_what_has_fired() {
     );
     assert_eq!(program.line().await, "2 faults in force");
     let file = config;
-    let written: Value = serde_saphyr::from_slice(&std::fs::read(&file).unwrap()).unwrap();
+    let written: Value = yaml::from_str(&std::fs::read_to_string(&file).unwrap()).unwrap();
     assert_eq!(written["clusters"][0]["cluster"]["server"], url);
 
     let mut config = configured(written).await;
@@ -194,7 +195,7 @@ async fn the_program_adds_itself_to_the_kubeconfig_that_it_reads() {
         path,
         "--use-context",
     ];
-    let read = || -> Value { serde_saphyr::from_slice(&std::fs::read(&file).unwrap()).unwrap() };
+    let read = || -> Value { yaml::from_str(&std::fs::read_to_string(&file).unwrap()).unwrap() };
     for signal in [Signal::KILL, Signal::INT] {
         // The second one must not stand in front of the first, which is dead.
         let mut program = Program::start(&options);

@@ -15,7 +15,8 @@ use super::with_sources;
 #[derive(Debug, Args)]
 pub(super) struct DataOptions {
     /// Begin with the objects in this file, or in the files of this directory: YAML or JSON, as people write them and
-    /// as `kubectl get -A -o yaml` prints them. Not with `--data`, once there is state in its file.
+    /// as `kubectl get -A -o yaml` prints them. YAML is read as Kubernetes reads it, in version 1.1. Not with `--data`, once
+    /// there is state in its file.
     #[arg(long, value_name = "PATH")]
     load: Vec<PathBuf>,
 

@@ -94,7 +94,7 @@ impl World {
     }
 
     fn value(&self) -> Value {
-        serde_saphyr::from_str(&self.text()).unwrap()
+        fakeserver::value::yaml::from_str(&self.text()).unwrap()
     }
 
     fn contexts(&self) -> Vec<String> {

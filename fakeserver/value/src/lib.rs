@@ -26,6 +26,7 @@ pub mod json;
 pub mod schema;
 pub mod protobuf;
 pub mod cbor;
+pub mod yaml;
 pub mod patch;
 pub mod edit;
 pub mod field;

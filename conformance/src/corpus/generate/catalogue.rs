@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use fakeserver::value::yaml;
 use serde_json::{Value, json};
 
 use super::{
@@ -160,9 +161,8 @@ fn unique(keys: &mut BTreeSet<String>, served: &ServedResource) -> String {
 
 /// Returns the valid objects of all kinds.
 pub(super) fn samples() -> Vec<Value> {
-    let parsed = |text: &&str| -> Vec<Value> {
-        serde_saphyr::from_str(text).expect("a test reads every one")
-    };
+    let parsed =
+        |text: &&str| -> Vec<Value> { yaml::from_str(text).expect("a test reads every one") };
     SAMPLES.iter().flat_map(parsed).collect()
 }
 

@@ -5,7 +5,7 @@
 
 use std::{collections::BTreeSet, ops::Range};
 
-use fakeserver_server::edge::request::yaml::{Content, Document, Node, NodeId};
+use fakeserver_value::yaml::{self, Content, Document, Node, NodeId};
 use serde_json::{Value, json};
 
 use super::error::EditError;
@@ -432,16 +432,26 @@ fn instead_of(scalar: &Node, new: &str) -> Splice {
 
 /// Returns a value as YAML in block style, with all texts quoted if clients would read another value otherwise.
 pub(super) fn lines(value: &Value, indent: usize) -> Result<String, EditError> {
-    let options = serde_saphyr::ser_options! { prefer_block_scalars: false };
-    let text = serde_saphyr::to_string_with_options(value, options);
-    let mut text = text.map_err(|error| EditError::Syntax(error.to_string()))?;
+    let mut text = yaml::to_string(value);
     let read = Document::parse_single(&text).and_then(|document| document.value());
-    if read.as_ref() != Ok(value) {
+    if read.as_ref() != Ok(value) || has_line_break(value) {
         text = quoted_lines(value);
     }
     let indent = " ".repeat(indent);
     let lines = text.lines().flat_map(|line| [&indent, line, "\n"]);
     Ok(lines.collect())
+}
+
+/// Returns whether a text in a value has several lines, which would be in block style.
+fn has_line_break(value: &Value) -> bool {
+    match value {
+        Value::String(text) => text.contains('\n'),
+        Value::Array(items) => items.iter().any(has_line_break),
+        Value::Object(fields) => fields
+            .iter()
+            .any(|(name, value)| name.contains('\n') || has_line_break(value)),
+        _ => false,
+    }
 }
 
 /// Returns a value whose texts are all quoted, with a line for each of its items or fields.

@@ -196,6 +196,9 @@ impl FakeServerBuilder {
     /// those given one by one, in the order of the file names, but namespaces and definitions of custom resources come
     /// first. Each is taken as [`with_object`](Self::with_object) takes it. Files are read when the server is built, also
     /// if it then begins with its data file.
+    ///
+    /// YAML is that of version 1.1, as Kubernetes reads it from files and requests: `0644` is a number in octal digits, `yes`
+    /// is true, and of duplicate keys the last one counts.
     pub fn with_manifests(mut self, path: impl Into<PathBuf>) -> Self {
         self.manifests.push(path.into());
         self

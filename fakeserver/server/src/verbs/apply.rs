@@ -6,6 +6,7 @@ use fakeserver_value::{
     edit::{remove, set_or_remove},
     managed_fields::{KindDescription, Manager},
     status::Status,
+    yaml::strict_warnings,
 };
 use http::StatusCode;
 use serde_json::Value;
@@ -13,10 +14,7 @@ use serde_json::Value;
 use super::{Api, Request, answer, author::author, inert::inert_warning};
 use crate::{
     edge::{
-        request::{
-            PatchType, apply_options, duplicate_key, parse_cbor_config, parse_config,
-            strict_warnings,
-        },
+        request::{PatchType, apply_options, duplicate_key, parse_cbor_config, parse_config},
         response::Shape,
     },
     write::{

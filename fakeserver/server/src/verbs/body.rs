@@ -9,12 +9,13 @@ use fakeserver_value::{
     resource::GroupVersionKind,
     schema::cannot_be_handled_as,
     status::Status,
+    yaml::{repeated_keys, strict_warnings, yaml_to_json},
 };
 
 use super::Request;
 
 use crate::{
-    edge::request::{BodyFormat, repeated_keys, strict_warnings, yaml_to_json},
+    edge::request::BodyFormat,
     write::{FieldValidation, ReceivedObject},
 };
 

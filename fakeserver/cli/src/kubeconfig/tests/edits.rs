@@ -1,6 +1,6 @@
 //! Entries in texts of all shapes.
 
-use fakeserver_server::edge::request::yaml::Document;
+use fakeserver_value::yaml::Document;
 
 use super::{
     super::config::{lines, quoted_lines},

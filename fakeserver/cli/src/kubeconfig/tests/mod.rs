@@ -32,7 +32,7 @@ fn dead(context: &str) -> Mark {
 }
 
 fn value(text: &str) -> Value {
-    serde_saphyr::from_str(text).unwrap()
+    fakeserver_value::yaml::from_str(text).unwrap()
 }
 
 /// The value of a kubeconfig, with lists that are absent or null as empty ones.

@@ -141,7 +141,7 @@ fn written(value: &Value, style: Style) -> RenderedValue {
     };
     match style.form {
         Form::Block if is_collection => {
-            let text = serde_saphyr::to_string(value).unwrap();
+            let text = fakeserver_value::yaml::to_string(value);
             // What is no list has to be indented.
             let indent = if value.is_array() {
                 style.indent

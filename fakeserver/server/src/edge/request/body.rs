@@ -11,12 +11,13 @@ use fakeserver_value::{
     protobuf::decode_object,
     schema::{self, TypeId, TypeMeta, type_of_kind},
     status::Status,
+    yaml::yaml_to_json,
 };
 use http::{HeaderMap, header};
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use serde_json::{Value, json};
 
-use super::{header::header_text, media_types::MediaTypes, yaml::yaml_to_json};
+use super::{header::header_text, media_types::MediaTypes};
 
 /// The largest body that the API takes.
 pub(crate) const BODY_MAX_BYTES: usize = 3 * 1024 * 1024;

@@ -1,9 +1,12 @@
 //! The body of an apply: a configuration in YAML, of which JSON is a subset, or in CBOR.
 
-use fakeserver_value::{cbor, json::json_type, status::Status};
+use fakeserver_value::{
+    cbor,
+    json::json_type,
+    status::Status,
+    yaml::{self, repeated_keys},
+};
 use serde_json::{Value, json};
-
-use super::yaml::{self, repeated_keys};
 
 const CONVERTING: &str = "error converting YAML to JSON: ";
 

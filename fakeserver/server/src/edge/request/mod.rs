@@ -2,7 +2,6 @@
 
 mod header;
 mod media_types;
-pub mod yaml;
 mod body;
 mod config;
 mod options;
@@ -26,7 +25,6 @@ pub(crate) use self::{
     query::{LongQuery, is_well_escaped, query_text},
     time_limit::{REQUEST_LIMIT, time_limit},
     write_options::{apply_options, delete_options, write_options},
-    yaml::{repeated_keys, strict_warnings, yaml_to_json},
 };
 pub use self::{
     config::{duplicate_key, parse_config},

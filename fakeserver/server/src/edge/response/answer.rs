@@ -7,7 +7,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use bytes::{Bytes, BytesMut};
-use fakeserver_value::{cbor, protobuf, status::Status};
+use fakeserver_value::{cbor, protobuf, status::Status, yaml::to_string};
 use futures::stream;
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 use serde_json::Value;
@@ -216,12 +216,10 @@ fn streamed(pieces: impl Iterator<Item = Bytes> + Send + 'static) -> Body {
     Body::from_stream(stream::iter(pieces.map(Ok::<_, Infallible>)))
 }
 
-/// Converts JSON to YAML, with members sorted by name.
+/// Converts JSON to YAML.
 pub(crate) fn yaml(json: &[u8]) -> Bytes {
     let value: Value = serde_json::from_slice(json).expect("it was written as JSON");
-    serde_saphyr::to_string(&value)
-        .expect("values of JSON are values of YAML")
-        .into()
+    to_string(&value).into()
 }
 
 impl IntoResponse for Answer {

@@ -7,15 +7,12 @@ use std::{
 };
 
 use axum::body::Body;
-use fakeserver_value::{cbor, protobuf};
+use fakeserver_value::{cbor, protobuf, yaml};
 use http_body::Body as _;
 use serde_json::Value;
 
 use super::AuditedRequest;
-use crate::{
-    edge::request::yaml,
-    server::observed_body::{BodyObserver, PolledFrame},
-};
+use crate::server::observed_body::{BodyObserver, PolledFrame};
 
 /// The longest body that is kept.
 const KEPT_MAX_BYTES: usize = 8 << 20;
@@ -84,10 +81,7 @@ impl RecordedBody {
     pub(super) fn value(&self) -> Option<Value> {
         match self.syntax? {
             Syntax::Json => serde_json::from_slice(&self.bytes).ok(),
-            Syntax::Yaml => {
-                let text = std::str::from_utf8(&self.bytes).ok()?;
-                yaml::Document::parse_single(text).ok()?.value().ok()
-            }
+            Syntax::Yaml => yaml::parse(&self.bytes).ok(),
             Syntax::Protobuf => protobuf::decode_object(&self.bytes, None).ok(),
             Syntax::Cbor => cbor::Document::parse(&self.bytes).ok()?.value().ok(),
         }

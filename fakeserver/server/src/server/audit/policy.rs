@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use fakeserver_kinds::rbac::policy::{Attributes, ResourceAttributes, Target};
-use fakeserver_value::user::UserInfo;
+use fakeserver_value::{user::UserInfo, yaml};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -132,8 +132,8 @@ impl AuditPolicy {
     /// The text is no policy of `audit.k8s.io/v1`, has an unknown field, no rule, or an invalid rule. A retry does not
     /// help.
     pub fn parse(text: &str) -> Result<Self, AuditPolicyError> {
-        let document = serde_saphyr::from_str::<Document>(text);
-        let document = document.map_err(|error| AuditPolicyError(error.to_string()))?;
+        let document = yaml::from_str::<Document>(text);
+        let document = document.map_err(AuditPolicyError)?;
         let (version, kind) = (&document.api_version, &document.kind);
         if version != API_VERSION || kind != KIND {
             let why = format!("{version:?} {kind:?} is no {KIND} of {API_VERSION}");

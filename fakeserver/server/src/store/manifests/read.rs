@@ -5,14 +5,13 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use fakeserver_value::yaml;
 use serde_json::Value;
 
 use super::{Manifest, ManifestError, Origin};
 
 /// The number of levels to which directories may nest.
 const DEPTH_MAX: usize = 32;
-/// The number of levels to which values may nest. Schemas of definitions nest deepest.
-const NESTING_MAX: usize = 256;
 /// The files of directories that are kustomize's own, and hold no objects. As a path of its own each is read.
 const OF_KUSTOMIZE: [&str; 3] = [
     "kustomization.yaml",
@@ -92,28 +91,18 @@ fn read_file(file: &Path, manifests: &mut Vec<Manifest>) -> Result<(), ManifestE
 
 /// The documents of a file, without the empty ones.
 pub(super) fn documents(file: &Path, bytes: &[u8]) -> Result<Vec<Value>, String> {
-    if file
-        .extension()
-        .is_some_and(|extension| extension == "json")
-    {
+    let is_json = file.extension().is_some_and(|it| it == "json");
+    if is_json || bytes.trim_ascii_start().starts_with(b"{") {
         let documents = serde_json::Deserializer::from_slice(bytes).into_iter();
-        let documents: Result<Vec<Value>, _> = documents.collect();
-        return documents.map_err(|error| error.to_string());
+        match documents.collect::<Result<Vec<Value>, _>>() {
+            Ok(documents) => return Ok(documents),
+            Err(error) if is_json => return Err(error.to_string()),
+            // A mapping of YAML in flow style begins as JSON does.
+            Err(_) => {}
+        }
     }
-    // A dump of a cluster is longer than what is otherwise taken for an attack.
-    let options = serde_saphyr::options! {
-        budget: serde_saphyr::budget! {
-            max_events: usize::MAX,
-            max_nodes: usize::MAX,
-            max_documents: usize::MAX,
-            max_total_scalar_bytes: usize::MAX,
-            max_depth: NESTING_MAX,
-        },
-    };
-    serde_saphyr::from_slice_multiple_with_options(bytes, options).map_err(|error| {
-        let error = error.without_snippet().to_string();
-        error.lines().next().unwrap_or_default().to_owned()
-    })
+    let documents = yaml::documents(bytes)?;
+    Ok(documents.into_iter().map(|it| it.value).collect())
 }
 
 /// Adds the objects of a document: itself, or the items of a list.

@@ -2,6 +2,8 @@
 
 use std::{fs, path::Path};
 
+use serde_json::json;
+
 use super::*;
 
 const CONFIG_MAP: &str = "kind: ConfigMap\napiVersion: v1\nmetadata: {name: NAME}\n";
@@ -94,11 +96,9 @@ fn manifests_are_in_the_order_of_dependencies() {
 
 #[test]
 fn errors_of_manifests_have_their_position() {
-    let twice = "kind: Pod\nkind: Pod\n";
     for (name, text, message) in [
         ("x.yaml", "a: [b", "x.yaml: "),
         ("x.yaml", "ok: 1\n---\na: b\n  c: d\n", "line 4"),
-        ("x.yaml", twice, "line 2"),
         (
             "x.json",
             "{\"kind\": ",
@@ -122,6 +122,28 @@ fn errors_of_manifests_have_their_position() {
     }
     let absent = read(&["/no/such/file".into()]).unwrap_err();
     assert_eq!(absent.to_string(), "cannot read /no/such/file");
+}
+
+#[test]
+fn scalars_are_those_of_requests() {
+    let text = "a: 0644\nb: 010\nc: 08\nd: 1e3\ne: yes\nf: off\ng: 0o400\nh: 0x1a4\ni: 1_0\nj: 2001-01-01\n\
+                k: &k {l: 1, l: 2}\n<<: *k\n3: *k\n---\na: &a 1\n---\n{a: '\\'}\n";
+    let expected = [
+        json!({
+            "a": 420, "b": 8, "c": 8, "d": 1000, "e": true, "f": false, "g": 256, "h": 420, "i": 10,
+            "j": "2001-01-01", "k": {"l": 2}, "l": 2, "3": {"l": 2},
+        }),
+        json!({"a": 1}),
+        json!({"a": "\\"}),
+    ];
+    let documents = |name: &str, text: &str| read::documents(Path::new(name), text.as_bytes());
+    assert_eq!(documents("x.yaml", text).unwrap(), expected);
+    let several = [json!({"a": 1}), json!({"a": "/"})];
+    let json = r#"{"a": 1} {"a": "\/"}"#;
+    assert_eq!(documents("x.json", json).unwrap(), several);
+    assert_eq!(documents("x.yaml", json).unwrap(), several);
+    let flow = documents("x.yaml", "{a: 1}\n---\n{a: /}\n");
+    assert_eq!(flow.unwrap(), several);
 }
 
 #[test]

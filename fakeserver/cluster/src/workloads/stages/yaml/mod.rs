@@ -3,7 +3,10 @@
 use std::{collections::BTreeMap, time::Duration};
 
 use fakeserver_kinds::metrics::usage::Amount;
-use fakeserver_value::names::{label_value_problems, qualified_name_problems};
+use fakeserver_value::{
+    names::{label_value_problems, qualified_name_problems},
+    yaml,
+};
 use jiff::SignedDuration;
 use serde::{Deserialize, Deserializer, de::Error as _};
 use serde_json::Value;
@@ -21,13 +24,6 @@ const OF_KWOK: &str = "a stage of kwok has to be rewritten: this server's say wh
                        documentation shows, and are of `stages/v1`";
 /// The highest exit code.
 const CODE_MAX: i64 = 255;
-
-/// A document of any type.
-#[derive(Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-struct Header {
-    api_version: String,
-}
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -139,22 +135,15 @@ struct UsageFields {
 
 /// Reads the stages of a file.
 pub(super) fn parse(text: &str) -> Result<Vec<Stage>, StageError> {
-    let documents = serde_saphyr::from_multiple::<Document>(text);
-    let documents = documents.map_err(|error| {
-        let why = if is_of_kwok(text) {
-            format!("{OF_KWOK}: {error}")
-        } else {
-            error.to_string()
-        };
-        StageError::new("stages", why)
-    })?;
+    let documents = yaml::documents(text.as_bytes());
+    let documents = documents.map_err(|error| StageError::new("stages", error))?;
     if documents.is_empty() {
         let why = "there is none: give documents of the kind `Stage`, or leave the file out";
         return Err(StageError::new("stages", why));
     }
     let mut stages: Vec<Stage> = Vec::with_capacity(documents.len());
     for (number, document) in documents.into_iter().enumerate() {
-        let stage = document.stage(number)?;
+        let stage = read(document.value, number)?.stage(number)?;
         if let Some(other) = stages.iter().position(|other| other.name == stage.name) {
             let why = format!("document {} has this name already: give another", other + 1);
             return Err(StageError::new(place(number, &stage.name), why));
@@ -164,12 +153,23 @@ pub(super) fn parse(text: &str) -> Result<Vec<Stage>, StageError> {
     Ok(stages)
 }
 
-/// Returns whether a document of a file is a stage of kwok.
-fn is_of_kwok(text: &str) -> bool {
-    let headers = serde_saphyr::from_multiple::<Header>(text).unwrap_or_default();
-    headers
-        .iter()
-        .any(|header| header.api_version.starts_with(KWOK))
+/// Reads a document of a file.
+fn read(document: Value, number: usize) -> Result<Document, StageError> {
+    let api_version = document["apiVersion"].as_str().unwrap_or_default();
+    let is_of_kwok = api_version.starts_with(KWOK);
+    let name = document["metadata"]["name"].as_str();
+    let place = name.map_or_else(
+        || format!("stages, document {}", number + 1),
+        |name| place(number, name),
+    );
+    yaml::from_value(document).map_err(|error| {
+        let why = if is_of_kwok {
+            format!("{OF_KWOK}: {error}")
+        } else {
+            error
+        };
+        StageError::new(place, why)
+    })
 }
 
 /// Returns the place of a stage in its file.

@@ -1,6 +1,6 @@
 //! Values of YAML as Go prints them in errors, in its own syntax.
 
-use fakeserver_value::go_text;
+use crate::go_text;
 
 use super::decode::{Key, YamlValue};
 

@@ -48,6 +48,11 @@ pub(super) fn resolve(scalar: &Scalar) -> Result<YamlValue, String> {
     }
 }
 
+/// Returns whether a text without quotes is read as itself.
+pub(super) fn is_plain_text(text: &str) -> bool {
+    text != "<<" && !TIMESTAMP.is_match(text) && matches!(by_text(text), YamlValue::Text(_))
+}
+
 /// Reads a text as the type that a tag names.
 fn with_tag(tag: &str, text: &str) -> Result<YamlValue, String> {
     if tag == "timestamp" && TIMESTAMP.is_match(text) {

@@ -9,13 +9,14 @@ use std::{
     str::Utf8Error,
 };
 
-use fakeserver_value::json::DEPTH_MAX;
 use libyaml_safer::{
     Error, ErrorKind, Event, EventData, MappingStyle, Mark, Parser, ScalarStyle, SequenceStyle,
 };
 use serde_json::Value;
 
-use super::{decode::decode, lines::Lines};
+use crate::json::DEPTH_MAX;
+
+use super::{decode::decode, limits::check_directives, lines::Lines};
 
 /// The error of nodes that stand in too many others, in the words of a real server.
 pub(super) const TOO_DEEP: &str = "yaml: exceeded max depth of 10000";
@@ -59,6 +60,8 @@ pub struct Scalar {
 #[derive(Debug, Default)]
 pub struct Document {
     nodes: Vec<Node>,
+    /// The number of bytes of its text.
+    pub(super) length: usize,
     /// The node that all others are part of; none if the text is empty.
     pub root: Option<NodeId>,
 }
@@ -77,8 +80,6 @@ struct Reader<'a> {
     events: Parser<Lines<'a>>,
     document: Document,
     extent: Extent,
-    /// The number of bytes of the text.
-    length: usize,
     /// The line of the end of the text, if a line break was added there.
     added_end: Option<u64>,
     anchors: BTreeMap<String, NodeId>,
@@ -92,7 +93,7 @@ impl Document {
     /// # Errors
     ///
     /// The text is no YAML, in the words of a real server.
-    pub(super) fn parse(bytes: &[u8]) -> Result<Self, String> {
+    pub fn parse(bytes: &[u8]) -> Result<Self, String> {
         Self::read(bytes, Extent::First)
     }
 
@@ -111,6 +112,7 @@ impl Document {
         if text.chars().any(is_control) {
             return Err("yaml: control characters are not allowed".to_owned());
         }
+        check_directives(text)?;
         // The parser panics at the end of some texts without a line break.
         let breaks = text.matches('\n').count() as u64;
         let (text, added_end) = if bytes.is_empty() || bytes.ends_with(b"\n") {
@@ -123,9 +125,11 @@ impl Document {
         events.set_input(Lines::new(&text, &begun));
         let reader = Reader {
             events,
-            document: Self::default(),
+            document: Self {
+                length: bytes.len(),
+                ..Self::default()
+            },
             extent,
-            length: bytes.len(),
             added_end,
             anchors: BTreeMap::new(),
         };
@@ -285,7 +289,9 @@ impl Reader<'_> {
 
     /// Returns the place of a mark in the text, which the added line break is no part of.
     fn place(&self, mark: Mark) -> usize {
-        usize::try_from(mark.index).map_or(self.length, |index| index.min(self.length))
+        usize::try_from(mark.index).map_or(self.document.length, |index| {
+            index.min(self.document.length)
+        })
     }
 }
 

@@ -1,5 +1,9 @@
 //! YAML as a real server reads it, and what it says of texts that are none.
 
+mod documents;
+mod limits;
+mod write;
+
 use serde_json::json;
 
 use super::{parse, repeated_keys};

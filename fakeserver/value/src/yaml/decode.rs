@@ -2,17 +2,22 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use fakeserver_value::{json::DEPTH_MAX, schema::print_double};
 use serde_json::{Map, Value, json};
+
+use crate::{json::DEPTH_MAX, schema::print_double};
 
 use super::{
     go_syntax,
+    limits::Repeatable,
     nodes::{Content, Document, NodeId, Scalar, TOO_DEEP},
     scalar::resolve,
 };
 
 /// The number of values up to which nearly all may come from aliases, and that from which on few may.
 const ALIASES: (f64, f64) = (400_000.0, 4_000_000.0);
+
+/// The error of a document whose aliases repeat too much.
+const EXCESSIVE_ALIASING: &str = "yaml: document contains excessive aliasing";
 
 /// The tag of keys that merge a mapping into theirs.
 const MERGE: &str = "tag:yaml.org,2002:merge";
@@ -56,6 +61,8 @@ struct Decoder<'a> {
     followed: BTreeSet<NodeId>,
     decoded: u32,
     decoded_by_alias: u32,
+    /// The bytes that aliases may still repeat.
+    repeatable: Repeatable,
 }
 
 /// Returns the value of a document.
@@ -70,6 +77,7 @@ pub(super) fn decode(document: &Document) -> Result<DecodedDocument, String> {
         followed: BTreeSet::new(),
         decoded: 0,
         decoded_by_alias: 0,
+        repeatable: Repeatable::of(document.length),
     };
     let value = match document.root {
         Some(root) => decoder.value(root, 0)?,
@@ -87,7 +95,12 @@ impl Decoder<'_> {
     fn value(&mut self, id: NodeId, depth: usize) -> Result<YamlValue, String> {
         self.count(depth)?;
         match &self.document.node(id).content {
-            Content::Scalar(scalar) => resolve(scalar),
+            Content::Scalar(scalar) => {
+                if !self.followed.is_empty() && !self.repeatable.take(scalar.text.len()) {
+                    return Err(EXCESSIVE_ALIASING.to_owned());
+                }
+                resolve(scalar)
+            }
             Content::Alias(name, target) => {
                 if !self.followed.insert(id) {
                     return Err(format!("yaml: anchor '{name}' value contains itself"));
@@ -121,7 +134,7 @@ impl Decoder<'_> {
         let (low, high) = ALIASES;
         let allowed = 0.99 - 0.89 * ((decoded - low) / (high - low)).clamp(0.0, 1.0);
         if self.decoded_by_alias > 100 && self.decoded > 1_000 && by_alias / decoded > allowed {
-            return Err("yaml: document contains excessive aliasing".to_owned());
+            return Err(EXCESSIVE_ALIASING.to_owned());
         }
         Ok(())
     }
