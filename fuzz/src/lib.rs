@@ -10,12 +10,13 @@ pub mod reflector;
 pub mod plans;
 pub mod server;
 pub mod values;
+pub mod work;
 
 /// A fuzz target's function of its input.
 pub type Target = fn(&[u8]);
 
 /// The targets by name: each is a program in `fuzz_targets`, and has a folder of seeds.
-pub const TARGETS: [(&str, Target); 13] = [
+pub const TARGETS: [(&str, Target); 14] = [
     ("cbor", values::cbor),
     ("fault_plan", plans::run),
     ("field_set", values::field_set),
@@ -29,6 +30,7 @@ pub const TARGETS: [(&str, Target); 13] = [
     ("request", server::request),
     ("selectors", values::selectors),
     ("watch_events", watch_events::run),
+    ("work", work::run),
 ];
 
 /// Does with `data` what the target `name` does.

@@ -22,6 +22,15 @@ pub fn patch(data: &[u8]) {
     SERVER.with(|server| server.patch(data));
 }
 
+/// Sends a request, and returns the growth of `clock` in the meantime.
+pub fn time(data: &[u8], clock: fn() -> u64) -> u64 {
+    SERVER.with(|server| {
+        let before = clock();
+        server.request(data);
+        clock() - before
+    })
+}
+
 /// A server that is asked on a clock that stands still.
 #[derive(Debug)]
 struct ServerTarget {

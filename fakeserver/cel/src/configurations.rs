@@ -32,6 +32,12 @@ impl Configurations {
         self.open.is_empty()
     }
 
+    /// Returns the number of steps to the configurations, with their callers, which are copied.
+    pub(super) fn steps(&self) -> usize {
+        let callers = self.open.iter().map(|(_, _, callers)| callers.len() / 8);
+        self.seen.len() + callers.sum::<usize>()
+    }
+
     /// Adds a configuration, and those that it leads to without a token.
     pub(super) fn add(&mut self, configuration: Configuration, has_left: bool) {
         if self

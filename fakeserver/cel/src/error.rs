@@ -2,15 +2,24 @@
 
 use super::{parser::ExpressionError, syntax};
 
+/// The number of errors that are printed.
+const ERRORS_MAX: usize = 100;
+/// The length of a line that is printed with an error.
+const LINE_MAX_BYTES: usize = 16_384;
+
 /// Returns the errors of an expression that is not syntactically valid.
 pub(super) fn syntax(source: &str, own: &ExpressionError) -> String {
+    if own.at.is_none() {
+        // Nothing else is looked for in an expression that is too deep.
+        return print(source, std::slice::from_ref(own));
+    }
     let mut errors = syntax::errors(source);
     if source.is_empty() {
         let at_start = |error: &ExpressionError| format!("ERROR: <input>:1:0: {}", error.message);
         return errors.iter().map(at_start).collect();
     }
-    if !own.message.starts_with("Syntax error") {
-        // A reserved name, or an argument that a macro does not take.
+    if errors.is_empty() || !own.message.starts_with("Syntax error") {
+        // A reserved name, an argument that a macro does not take, or a text for which the limit of steps does not suffice.
         errors.push(own.clone());
         errors.sort_by_key(|error| error.at);
     }
@@ -19,7 +28,8 @@ pub(super) fn syntax(source: &str, own: &ExpressionError) -> String {
 
 /// Returns errors with positions in characters.
 pub(super) fn print(source: &str, errors: &[ExpressionError]) -> String {
-    let printed = errors.iter().map(|error| {
+    let first = &errors[..errors.len().min(ERRORS_MAX)];
+    let printed = first.iter().map(|error| {
         let Some(at) = error.at else {
             return format!("ERROR: <input>:-1:0: {}", error.message);
         };
@@ -34,7 +44,12 @@ pub(super) fn print(source: &str, errors: &[ExpressionError]) -> String {
         }
         print_error(source, (line, column), &error.message)
     });
-    printed.collect::<Vec<_>>().join("\n")
+    let mut printed: Vec<String> = printed.collect();
+    if first.len() < errors.len() {
+        let others = errors.len() - first.len();
+        printed.push(format!("{others} more errors were truncated"));
+    }
+    printed.join("\n")
 }
 
 /// Prints an error with its line, and a mark below its column. Dots and marks are as wide as the characters above.
@@ -42,8 +57,11 @@ fn print_error(source: &str, (line, column): (usize, usize), why: &str) -> Strin
     let text = source
         .lines()
         .nth(line.saturating_sub(1))
-        .unwrap_or_default()
-        .replace('\t', " ");
+        .unwrap_or_default();
+    if text.len() > LINE_MAX_BYTES {
+        return format!("ERROR: <input>:{line}:{column}: {why}");
+    }
+    let text = text.replace('\t', " ");
     let mut marks = String::new();
     for letter in text.chars().take(column.saturating_sub(1)) {
         marks.push(if letter.is_ascii() { '.' } else { '．' });

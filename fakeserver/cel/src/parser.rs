@@ -87,7 +87,7 @@ impl ExpressionError {
         }
     }
 
-    fn of_whole(message: String) -> Self {
+    pub(super) fn of_whole(message: String) -> Self {
         Self { at: None, message }
     }
 }

@@ -3,7 +3,7 @@
 //! The parser reports an error, skips tokens or inserts a missing one, and continues, so that an expression may have
 //! several errors. This follows its default strategy, with a limit on the number of recoveries.
 
-use std::collections::BTreeSet;
+use std::{cell::Cell, collections::BTreeSet};
 
 use super::{
     configurations::Configurations,
@@ -16,6 +16,11 @@ use super::{
 
 /// The maximum number of recoveries from errors.
 const RECOVERIES_MAX: usize = 30;
+
+/// The number of rules that may be read within each other. One level of parentheses takes eight.
+const CALLERS_MAX: usize = 3_000;
+/// The number of steps that predictions may take: no expression that people write takes as many.
+const STEPS_MAX: usize = 200_000;
 
 /// The parser, which only finds errors.
 struct Recognizer<'a> {
@@ -32,6 +37,8 @@ struct Recognizer<'a> {
     recoveries: usize,
     /// The token and the states of errors since one that fits.
     last_error: Option<(usize, BTreeSet<usize>)>,
+    /// The steps that predictions have taken.
+    steps: Cell<usize>,
 }
 
 /// An error that ends a rule.
@@ -39,7 +46,7 @@ enum RecognitionError {
     Mismatch,
     /// No choice fits the tokens up to this one.
     NoViableAlternative(usize),
-    /// Recovery was attempted too often.
+    /// Recovery was attempted too often, or the limit of depth or of steps is reached.
     RecoveryLimit,
 }
 
@@ -64,6 +71,7 @@ pub(super) fn errors(source: &str) -> Vec<ExpressionError> {
         is_recovering: false,
         recoveries: 0,
         last_error: None,
+        steps: Cell::new(0),
     };
     // A limit was reported already.
     let _ = recognizer.rule(0, 0);
@@ -121,6 +129,9 @@ impl Recognizer<'_> {
                     precedence,
                     next,
                 } => {
+                    if self.callers.len() == CALLERS_MAX {
+                        return Err(RecognitionError::RecoveryLimit);
+                    }
                     self.callers.push(*next);
                     deep(|| self.rule(*rule, *precedence))?;
                     self.callers.pop();
@@ -348,6 +359,10 @@ impl Recognizer<'_> {
             configurations.add((choice, *next, callers), false);
         }
         for count in 0.. {
+            self.steps.set(self.steps.get() + configurations.steps());
+            if self.steps.get() > STEPS_MAX {
+                return Err(RecognitionError::RecoveryLimit);
+            }
             let following = configurations.after(self.ahead(count));
             if following.is_empty() {
                 let at = (self.next + count).min(self.tokens.len() - 1);

@@ -236,9 +236,11 @@ fn check_labels(labels: &Value, errors: &mut Vec<FieldError>) {
 
 fn check_owners(owners: &Value, errors: &mut Vec<FieldError>) {
     const FIELD: &str = "metadata.ownerReferences";
+    const PRINTED_MAX_BYTES: usize = 1 << 20;
     let owners = owners.as_array().map(Vec::as_slice).unwrap_or_default();
     let text = |owner: &Value, field: &str| owner[field].as_str().unwrap_or_default().to_owned();
     let mut controller: Option<String> = None;
+    let mut printed = 0;
     for owner in owners {
         if !names_version(&text(owner, "apiVersion")) {
             errors.push(FieldError::invalid(
@@ -276,10 +278,16 @@ fn check_owners(owners: &Value, errors: &mut Vec<FieldError>) {
             controller = Some(this);
             continue;
         };
+        // Each error has all owners.
+        if printed > PRINTED_MAX_BYTES {
+            continue;
+        }
         let all: Vec<String> = owners.iter().map(print_owner).collect();
+        let all = all.join(",");
+        printed += all.len();
         errors.push(FieldError::invalid_printed(
             FIELD,
-            &format!("[{}]", all.join(",")),
+            &format!("[{all}]"),
             &format!(
                 "Only one reference can have Controller set to true. Found \"true\" in references for {first} and {this}"
             ),

@@ -396,3 +396,19 @@ async fn only_the_first_document_of_a_stream_is_read() {
     let made = api.send("POST", CONFIG_MAPS, &headers, stream).await;
     assert_eq!(made.created()["data"], json!({"k": "v"}));
 }
+
+#[tokio::test]
+async fn the_items_that_a_json_patch_moves_are_limited() {
+    let api = Api::new();
+    let path = format!("{CONFIG_MAPS}/a");
+    api.config_map("a").await;
+    let list = vec!["a.example/b"; 6_000];
+    let mut changes = vec![json!({"op": "add", "path": "/metadata/finalizers", "value": list})];
+    for _ in 0..4_999 {
+        changes
+            .push(json!({"op": "add", "path": "/metadata/finalizers/0", "value": "a.example/c"}));
+        changes.push(json!({"op": "remove", "path": "/metadata/finalizers/0"}));
+    }
+    let why = api.json_patch(&path, &json!(changes)).await.refused(413);
+    assert!(why.contains("may move 50000000 items of lists"), "{why}");
+}

@@ -32,8 +32,8 @@ fn translated(pattern: &str) -> String {
                 class = Some(0);
                 continue;
             }
-            ('[', Some(_)) if rest.starts_with(':') && rest.contains(":]") => {
-                let (name, rest) = rest.split_at(rest.find(":]").unwrap_or_default() + 2);
+            ('[', Some(_)) if let Some(length) = class_name_length(rest) => {
+                let (name, rest) = rest.split_at(length);
                 made.extend(["[", name]);
                 letters = rest.chars();
             }
@@ -79,12 +79,14 @@ fn escape(made: &mut String, letters: &mut Chars<'_>, in_class: bool) {
             made.extend(['\\', letter]);
             // The braces of a name or a code are not those of a repetition.
             if matches!(letter, 'p' | 'P' | 'x')
-                && let Some(end) = letters
-                    .as_str()
-                    .find('}')
-                    .filter(|_| letters.as_str().starts_with('{'))
+                && let Some(name) = letters.as_str().strip_prefix('{')
             {
-                let (name, rest) = letters.as_str().split_at(end + 1);
+                let end = name.trim_start_matches(|c: char| {
+                    c == '^' || c == '_' || c.is_ascii_alphanumeric()
+                });
+                let (name, rest) = letters
+                    .as_str()
+                    .split_at(letters.as_str().len() - end.len());
                 made.push_str(name);
                 *letters = rest.chars();
             }
@@ -92,14 +94,22 @@ fn escape(made: &mut String, letters: &mut Chars<'_>, in_class: bool) {
     }
 }
 
+/// Returns the length of the name of a class behind a bracket: `:alpha:]`.
+fn class_name_length(rest: &str) -> Option<usize> {
+    let name = rest.strip_prefix(':')?;
+    let end = name.trim_start_matches(|c: char| c == '^' || c.is_ascii_alphanumeric());
+    let rest_of_all = end.strip_prefix(":]")?;
+    Some(rest.len() - rest_of_all.len())
+}
+
 /// Returns whether the text from a brace on is a repetition count.
 fn is_repetition(rest: &str) -> bool {
-    let Some((counts, _)) = rest.split_once('}') else {
-        return false;
-    };
-    let (least, most) = counts.split_once(',').unwrap_or((counts, ""));
-    let is_number = |text: &str| text.bytes().all(|digit| digit.is_ascii_digit());
-    !least.is_empty() && is_number(least) && is_number(most)
+    let without_number =
+        |text: &'_ str| text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+    let after_least = &rest[rest.len() - without_number(rest)..];
+    let after_comma = after_least.strip_prefix(',').unwrap_or(after_least);
+    let most = &after_comma[after_comma.len() - without_number(after_comma)..];
+    after_least.len() < rest.len() && most.starts_with('}')
 }
 
 /// Returns Go's message for an invalid pattern, as far as the error of the crate allows.

@@ -77,14 +77,30 @@ fn commas_may_follow_items_but_no_arguments() {
 }
 
 #[test]
-fn an_expression_has_a_length() {
-    let compiled = |count: usize| {
-        let source = format!("'{}' == ''", "é".repeat(count));
-        Program::compile(&source, &Environment::default()).map(drop)
+fn expressions_are_limited_in_size() {
+    let of = |source: &str| Program::compile(source, &Environment::default());
+    let text = |length: usize| format!("\"{}\"", "é".repeat(length - 2));
+    assert!(of(&text(100_000)).is_ok());
+    let expected = "compilation failed: ERROR: <input>:-1:0: expression code point size exceeds limit: size: 100001, \
+                    limit 100000";
+    assert_eq!(of(&text(100_001)).unwrap_err().to_string(), expected);
+}
+
+#[test]
+fn errors_are_limited_in_number_and_length() {
+    let of = |source: &str| {
+        let refused = Program::compile(source, &Environment::default());
+        refused.unwrap_err().to_string()
     };
-    assert_eq!(compiled(100_000 - 8), Ok(()));
-    assert_eq!(
-        compiled(1_000_000).unwrap_err().to_string(),
-        "compilation failed: ERROR: <input>:-1:0: expression code point size exceeds limit: size: 1000008, limit 100000"
+    let errors = of(&"#".repeat(149));
+    assert_eq!(errors.matches("ERROR").count(), 100, "{errors}");
+    assert!(
+        errors.ends_with("\n50 more errors were truncated"),
+        "{errors}"
+    );
+    let long = of(&format!("#{}", " ".repeat(20_000)));
+    assert!(
+        long.contains("token recognition error") && !long.contains(" | "),
+        "{long}"
     );
 }

@@ -1,5 +1,7 @@
 //! Owners that an object names twice.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
 use crate::write::ReceivedObject;
@@ -18,12 +20,13 @@ pub(super) fn drop_duplicate_owners(object: &mut Value, when: &str) -> Option<St
     let owners = object.get_mut("metadata")?.get_mut("ownerReferences")?;
     let owners = owners.as_array_mut()?;
     let mut kept: Vec<Value> = Vec::with_capacity(owners.len());
+    let mut seen = BTreeSet::new();
     let mut twice: Vec<String> = Vec::new();
     for owner in owners.drain(..) {
-        if kept.contains(&owner) {
-            twice.push(owner["uid"].as_str().unwrap_or_default().to_owned());
-        } else {
+        if seen.insert(owner.to_string()) {
             kept.push(owner);
+        } else {
+            twice.push(owner["uid"].as_str().unwrap_or_default().to_owned());
         }
     }
     *owners = kept;

@@ -6,8 +6,8 @@ use fakeserver_value::{
     go_text::plain,
     json::{DEPTH_MAX, is_deeper_than, json_type, parse_value},
     patch::{
-        self, PatchError, apply_operation, consumed, merge_document, merge_strategically, source,
-        touched_by,
+        self, PatchError, apply_operation, changed_items, consumed, merge_document,
+        merge_strategically, source, touched_by,
     },
     resource::GroupVersionKind,
     schema::{
@@ -34,6 +34,11 @@ use crate::{
 
 /// The maximum number of operations in a JSON patch.
 const OPERATIONS_MAX: usize = 10_000;
+
+/// The number of items of lists that the operations of a JSON patch may move, as each one moves all behind its own.
+const MOVED_MAX_ITEMS: usize = 50_000_000;
+/// The number of bytes that the operations of a JSON patch may move to longer paths, where their depth is checked.
+const MOVED_MAX_BYTES: usize = 20 * BODY_MAX_BYTES;
 
 /// A patch that was read, and is to be applied.
 enum Change {
@@ -444,19 +449,37 @@ fn refused(error: &PatchError) -> Status {
 }
 
 fn apply_operations(object: &mut Value, operations: &[Value]) -> Result<(), Status> {
-    let mut copied_bytes = 0;
+    let (mut copied_bytes, mut moved_bytes, mut moved_items) = (0, 0, 0);
     for operation in operations {
+        moved_items += changed_items(object, operation);
         let from = source(object, operation);
         // Values that are put into each other would overflow any stack, and copies of copies fill any memory.
-        let path = operation["path"].as_str().unwrap_or_default();
-        let levels = DEPTH_MAX.checked_sub(path.matches('/').count());
-        let is_too_deep = levels
-            .is_none_or(|levels| (from.as_ref()).is_some_and(|from| is_deeper_than(from, levels)));
+        let depth = |field: &str| {
+            let path = operation[field].as_str().unwrap_or_default();
+            path.matches('/').count()
+        };
+        let Some(levels) = DEPTH_MAX.checked_sub(depth("path")) else {
+            return Err(Status::unprocessable());
+        };
+        if let Some(from) = from
+            && depth("path") > depth("from")
+        {
+            moved_bytes += from.to_string().len();
+            if is_deeper_than(from, levels) {
+                return Err(Status::unprocessable());
+            }
+        }
         if patch::kind(operation) == Some("copy") {
             copied_bytes += from.map_or(0, |from| from.to_string().len());
         }
-        if is_too_deep || copied_bytes > BODY_MAX_BYTES {
+        if copied_bytes > BODY_MAX_BYTES {
             return Err(Status::unprocessable());
+        }
+        if moved_bytes > MOVED_MAX_BYTES || moved_items > MOVED_MAX_ITEMS {
+            return Err(Status::too_large(&format!(
+                "the operations of a JSON patch may move {MOVED_MAX_ITEMS} items of lists, and {MOVED_MAX_BYTES} bytes to \
+                 longer paths: make it several patches"
+            )));
         }
         apply_operation(object, operation).map_err(|_| Status::unprocessable())?;
     }

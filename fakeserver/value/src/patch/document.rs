@@ -38,8 +38,18 @@ pub fn kind(operation: &Value) -> Option<&str> {
 }
 
 /// Returns the value to which the `from` of an operation leads, if it has one.
-pub fn source(document: &mut Value, operation: &Value) -> Option<Value> {
-    find(document, operation["from"].as_str()?)?.get().ok()
+pub fn source<'a>(document: &'a mut Value, operation: &Value) -> Option<&'a Value> {
+    find(document, operation["from"].as_str()?)?.get().ok()?
+}
+
+/// Returns the number of items in the lists that an operation changes, which may all have to move.
+pub fn changed_items(document: &mut Value, operation: &Value) -> usize {
+    let paths = ["path", "from"].map(|field| operation[field].as_str());
+    let lengths = paths.into_iter().flatten().map(|path| {
+        let location = find(document, path);
+        location.map_or(0, |location| location.item_count())
+    });
+    lengths.sum()
 }
 
 /// Returns the operations of a JSON patch (RFC 6902) that lead from `before` to `after`. Lists go item by item.
@@ -184,7 +194,7 @@ fn test(document: &mut Value, operation: &Value) -> Result<(), String> {
     let path = text(operation, "path")
         .map_err(|why| format!("test operation failed to decode path: {why}"))?;
     let found = if path.is_empty() {
-        document.clone()
+        Some(&*document)
     } else {
         let place = find(document, path).ok_or_else(|| {
             format!("test operation does not apply: is missing path: {path}: {MISSING}")
@@ -192,7 +202,7 @@ fn test(document: &mut Value, operation: &Value) -> Result<(), String> {
         let found = place.get();
         found.map_err(|why| format!("error in test for path: '{path}': {why}"))?
     };
-    if is_same(&found, &operation["value"]) {
+    if is_same(found.unwrap_or(&Value::Null), &operation["value"]) {
         Ok(())
     } else {
         Err(format!("testing value {path} failed: test failed"))
@@ -208,6 +218,7 @@ fn copy(document: &mut Value, operation: &Value) -> Result<(), String> {
     let copied = place
         .get()
         .map_err(|why| format!("error in copy for from: '{from}': {why}"))?;
+    let copied = copied.cloned().unwrap_or_default();
     let path = text(operation, "path")
         .map_err(|_| format!("copy operation failed to decode path: {MISSING}"))?;
     let place = find(document, path).ok_or_else(|| {

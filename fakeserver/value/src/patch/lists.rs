@@ -1,6 +1,9 @@
 //! Merges lists: matches items, merges or deletes them, and orders the result.
 
-use std::cmp::Ordering;
+use std::{
+    cmp::Ordering,
+    collections::{BTreeMap, BTreeSet},
+};
 
 use serde_json::Value;
 
@@ -26,17 +29,14 @@ pub(super) fn merge_list(
     };
     if kind != Kind::Map {
         if is_deletion {
-            return Ok(original
-                .into_iter()
-                .filter(|item| !patch.contains(item))
-                .collect());
+            let deleted = Positions::new(&patch, Identity::Value);
+            let is_kept = |item: &Value| deleted.of(item).is_none();
+            return Ok(original.into_iter().filter(is_kept).collect());
         }
-        let mut merged = Vec::new();
-        for item in original.iter().chain(&patch) {
-            if !merged.contains(item) {
-                merged.push(item.clone());
-            }
-        }
+        let mut seen = BTreeSet::new();
+        let all = original.iter().chain(&patch);
+        let merged = all.filter(|item| seen.insert(item.to_string())).cloned();
+        let merged = merged.collect();
         let (chosen, rest) = partition(merged, &patch, field.merge_key)?;
         return in_order(
             chosen,
@@ -63,6 +63,7 @@ fn apply_special_items(
 ) -> Result<(Vec<Value>, Vec<Value>), PatchError> {
     let mut plain = Vec::new();
     let mut is_replaced = false;
+    let mut deleted = BTreeSet::new();
     for item in patch {
         let Some(directive) = item.get(DIRECTIVE) else {
             plain.push(item);
@@ -71,8 +72,10 @@ fn apply_special_items(
         match directive.as_str() {
             Some("delete") => {
                 let key = key_of(&item, merge_key)?;
-                check_maps(&original)?;
-                original.retain(|other| other.get(merge_key) != Some(key));
+                if deleted.is_empty() {
+                    check_maps(&original)?;
+                }
+                deleted.insert(key.to_string());
             }
             // The rest is still looked at, to take other directives out.
             Some("replace") => is_replaced = true,
@@ -87,11 +90,14 @@ fn apply_special_items(
             }
         }
     }
-    Ok(if is_replaced {
-        (plain, Vec::new())
-    } else {
-        (original, plain)
-    })
+    if is_replaced {
+        return Ok((plain, Vec::new()));
+    }
+    if !deleted.is_empty() {
+        let is_deleted = |key: &Value| deleted.contains(&key.to_string());
+        original.retain(|other| !other.get(merge_key).is_some_and(is_deleted));
+    }
+    Ok((original, plain))
 }
 
 /// Merges each item into the one of its key, or appends it unchanged.
@@ -101,20 +107,23 @@ fn merge_items(
     merge_key: &str,
     ty: Type<'_>,
 ) -> Result<Vec<Value>, PatchError> {
-    for item in patch {
-        let key = key_of(&item, merge_key)?;
-        check_maps(&original)?;
-        let found = original
-            .iter_mut()
-            .find(|other| other.get(merge_key) == Some(key));
-        match (found, item) {
+    let mut positions = Positions::new(&original, Identity::Key(merge_key));
+    for (number, item) in patch.into_iter().enumerate() {
+        key_of(&item, merge_key)?;
+        if number == 0 {
+            check_maps(&original)?;
+        }
+        match (positions.of(&item), item) {
             (Some(found), Value::Object(item)) => {
-                let Value::Object(old) = found.take() else {
+                let Value::Object(old) = original[found].take() else {
                     unreachable!("items with a key are maps");
                 };
-                *found = merge_map(old, item, ty)?.into();
+                original[found] = merge_map(old, item, ty)?.into();
             }
-            (_, item) => original.push(item),
+            (_, item) => {
+                positions.add(&item, original.len());
+                original.push(item);
+            }
         }
     }
     Ok(original)
@@ -135,19 +144,19 @@ fn partition(
 ) -> Result<(Vec<Value>, Vec<Value>), PatchError> {
     let mut chosen = Vec::new();
     let mut rest = Vec::new();
-    for item in items {
-        let is_chosen = match merge_key {
-            None => by.contains(&item),
-            Some(key) => {
-                let Value::Object(_) = item else {
-                    return Err(bad_type("map[string]interface {}", &item));
-                };
-                let value = key_of(&item, key)?;
+    let identity = merge_key.map_or(Identity::Value, Identity::Key);
+    let positions = Positions::new(by, identity);
+    for (number, item) in items.into_iter().enumerate() {
+        if let Some(key) = merge_key {
+            let Value::Object(_) = item else {
+                return Err(bad_type("map[string]interface {}", &item));
+            };
+            key_of(&item, key)?;
+            if number == 0 {
                 check_maps(by)?;
-                by.iter().any(|other| other.get(key) == Some(value))
             }
-        };
-        if is_chosen {
+        }
+        if positions.of(&item).is_some() {
             chosen.push(item);
         } else {
             rest.push(item);
@@ -173,19 +182,51 @@ impl<'a> Identity<'a> {
         }
     }
 
-    fn position(self, list: &[Value], item: &Value) -> Option<usize> {
-        list.iter().position(|other| match self {
-            Identity::Value => other == item,
-            Identity::Key(key) => other.get(key).is_some() && other.get(key) == item.get(key),
-        })
+    /// Returns a text that only the same items have, if the item has an identity.
+    fn text(self, item: &Value) -> Option<String> {
+        match self {
+            Identity::Value => Some(item.to_string()),
+            Identity::Key(key) => item.get(key).map(Value::to_string),
+        }
+    }
+}
+
+/// The places of the items of a list, the first of those that are the same.
+struct Positions<'a> {
+    identity: Identity<'a>,
+    places: BTreeMap<String, usize>,
+}
+
+// === impl Positions ===
+
+impl<'a> Positions<'a> {
+    fn new(list: &[Value], identity: Identity<'a>) -> Self {
+        let mut positions = Self {
+            identity,
+            places: BTreeMap::new(),
+        };
+        for (place, item) in list.iter().enumerate() {
+            positions.add(item, place);
+        }
+        positions
+    }
+
+    fn add(&mut self, item: &Value, place: usize) {
+        if let Some(text) = self.identity.text(item) {
+            self.places.entry(text).or_insert(place);
+        }
+    }
+
+    fn of(&self, item: &Value) -> Option<usize> {
+        self.places.get(&self.identity.text(item)?).copied()
     }
 }
 
 /// Puts the items of a patch into its order, the others into the server's, and zips the two: an item of the patch goes
 /// first unless the server had both the other way round.
 fn in_order(
-    mut chosen: Vec<Value>,
-    mut rest: Vec<Value>,
+    chosen: Vec<Value>,
+    rest: Vec<Value>,
     order: &[Value],
     server_order: &[Value],
     identity: Identity<'_>,
@@ -200,22 +241,16 @@ fn in_order(
             }
         }
     }
-    let by = |order: &[Value], a: &Value, b: &Value| match (
-        identity.position(order, a),
-        identity.position(order, b),
-    ) {
-        (Some(a), Some(b)) => a.cmp(&b),
-        _ => Ordering::Equal,
-    };
-    chosen.sort_by(|a, b| by(order, a, b));
-    rest.sort_by(|a, b| by(server_order, a, b));
+    let (order, server_order) = (
+        Positions::new(order, identity),
+        Positions::new(server_order, identity),
+    );
+    let chosen = sorted(chosen, &order);
+    let rest = sorted(rest, &server_order);
     let mut merged = Vec::with_capacity(chosen.len() + rest.len());
     let (mut chosen, mut rest) = (chosen.into_iter().peekable(), rest.into_iter().peekable());
     while let (Some(left), Some(right)) = (rest.peek(), chosen.peek()) {
-        let places = (
-            identity.position(server_order, left),
-            identity.position(server_order, right),
-        );
+        let places = (server_order.of(left), server_order.of(right));
         let left_first = matches!(places, (Some(left), Some(right)) if left < right);
         merged.extend(if left_first {
             rest.next()
@@ -226,6 +261,17 @@ fn in_order(
     merged.extend(rest);
     merged.extend(chosen);
     Ok(merged)
+}
+
+/// Sorts items by their places in another list.
+fn sorted(items: Vec<Value>, order: &Positions<'_>) -> Vec<Value> {
+    let items = items.into_iter().map(|item| (order.of(&item), item));
+    let mut items: Vec<_> = items.collect();
+    items.sort_by(|(a, _), (b, _)| match (a, b) {
+        (Some(a), Some(b)) => a.cmp(b),
+        _ => Ordering::Equal,
+    });
+    items.into_iter().map(|(_, item)| item).collect()
 }
 
 /// The kind of the items of a list.

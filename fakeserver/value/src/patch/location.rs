@@ -21,12 +21,23 @@ pub(super) struct Location<'a> {
 
 // === impl Location ===
 
-impl Location<'_> {
-    /// Returns the value. A member that its object does not have is null.
-    pub(super) fn get(self) -> Result<Value, String> {
+impl<'a> Location<'a> {
+    /// Returns the value; `None` for a member that its object does not have, which counts as null.
+    pub(super) fn get(self) -> Result<Option<&'a Value>, String> {
         match self.container {
-            Container::Object(members) => Ok(members.get(&self.key).cloned().unwrap_or_default()),
-            Container::List(items) => Ok(items[index_of(&self.key, items.len())?].clone()),
+            Container::Object(members) => Ok(members.get(&self.key)),
+            Container::List(items) => {
+                let index = index_of(&self.key, items.len())?;
+                Ok(items.get(index))
+            }
+        }
+    }
+
+    /// Returns the number of items of the list that it is in.
+    pub(super) fn item_count(&self) -> usize {
+        match &self.container {
+            Container::Object(_) => 0,
+            Container::List(items) => items.len(),
         }
     }
 

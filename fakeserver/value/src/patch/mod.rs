@@ -19,6 +19,6 @@ mod tests;
 pub use self::touched::touched_by;
 pub use self::{
     consumed::consumed,
-    document::{apply_operation, difference, kind, merge_document, source},
+    document::{apply_operation, changed_items, difference, kind, merge_document, source},
 };
 pub use self::{error::PatchError, strategic::merge_strategically};

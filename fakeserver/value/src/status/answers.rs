@@ -1,5 +1,7 @@
 //! Constructors of the error answers that were recorded from a real server.
 
+use std::collections::BTreeSet;
+
 use http::StatusCode;
 
 use super::{Cause, Details, FieldError, Status};
@@ -366,14 +368,11 @@ impl Status {
 
 /// The findings as messages, each once: metadata is validated twice on update, and a real server shows it once.
 fn distinct(errors: &[FieldError]) -> Vec<String> {
-    let mut messages: Vec<String> = Vec::with_capacity(errors.len());
-    for error in errors {
-        let error = error.to_string();
-        if !messages.contains(&error) {
-            messages.push(error);
-        }
-    }
+    let mut seen = BTreeSet::new();
+    let messages = errors.iter().map(ToString::to_string);
     messages
+        .filter(|message| seen.insert(message.clone()))
+        .collect()
 }
 
 fn qualified(name: &str, group: &str) -> String {

@@ -16,6 +16,8 @@ pub(super) enum VersionedPart {
 pub(super) struct InternalSpec<'a> {
     spec: &'a Value,
     pub(super) versions: &'a [Value],
+    /// The parts that all versions have the same of, which then are those of the whole definition.
+    common: Vec<VersionedPart>,
 }
 
 static NOTHING: Value = Value::Null;
@@ -23,6 +25,13 @@ static NOTHING: Value = Value::Null;
 // === impl VersionedPart ===
 
 impl VersionedPart {
+    const ALL: [Self; 4] = [
+        Self::Schema,
+        Self::Subresources,
+        Self::Columns,
+        Self::SelectableFields,
+    ];
+
     /// The name of the part in a version.
     pub(super) fn name(self) -> &'static str {
         match self {
@@ -39,9 +48,16 @@ impl VersionedPart {
 impl<'a> InternalSpec<'a> {
     pub(super) fn new(spec: &'a Value) -> Self {
         let versions = spec["versions"].as_array();
+        let versions = versions.map(Vec::as_slice).unwrap_or_default();
+        let is_common = |part: &VersionedPart| {
+            let of = |version: &'a Value| without_empty(&version[part.name()]);
+            let first = versions.first().map(of);
+            versions.iter().map(of).all(|own| Some(own) == first)
+        };
         Self {
             spec,
-            versions: versions.map(Vec::as_slice).unwrap_or_default(),
+            versions,
+            common: VersionedPart::ALL.into_iter().filter(is_common).collect(),
         }
     }
 
@@ -54,11 +70,8 @@ impl<'a> InternalSpec<'a> {
         self.spec["preserveUnknownFields"] == true
     }
 
-    /// Tells whether all versions have the same, which then is that of the whole definition.
     fn is_common(&self, part: VersionedPart) -> bool {
-        let of = |version: &'a Value| without_empty(&version[part.name()]);
-        let first = self.versions.first().map(of);
-        self.versions.iter().map(of).all(|own| Some(own) == first)
+        self.common.contains(&part)
     }
 
     /// Returns a part of the whole definition.
