@@ -20,8 +20,11 @@ pub(super) struct DataOptions {
     #[arg(long, value_name = "PATH")]
     load: Vec<PathBuf>,
 
-    /// Keep the state in this file: begin with it, save it now and then and at the end. A file that exists and is not
-    /// the state of a server is refused.
+    /// Keep the state in this file: begin with it, save it at intervals and at the end. A file that exists and is not the
+    /// state of a server is refused.
+    ///
+    /// Writes that were acknowledged since it was last saved are lost if the process is killed, or the machine fails:
+    /// `--data-interval` says how many seconds of them. A signal to end saves all.
     #[arg(long, value_name = "FILE")]
     data: Option<PathBuf>,
 
@@ -62,6 +65,14 @@ impl DataOptions {
         }));
         let server = builder.try_build().map_err(|error| refusal(&error));
         bar.finish_and_clear();
+        if let (Ok(_), Some(file)) = (&server, &self.data) {
+            eprintln!(
+                "warning: --data {}: if this process is killed, the writes of up to {:?} (--data-interval) that it has \
+                 acknowledged are lost",
+                file.display(),
+                self.data_interval
+            );
+        }
         server
     }
 
