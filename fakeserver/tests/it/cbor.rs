@@ -280,10 +280,12 @@ async fn the_accepted_form_is_the_first_that_there_is() {
         .send("GET", &watch, &[("accept", "application/yaml")], "")
         .await;
     assert_eq!(yaml.code, 406);
-    assert!(yaml.text.contains(
+    let status: Value = fakeserver::value::yaml::from_str(&yaml.text).unwrap();
+    assert_eq!(
+        status["message"],
         "only the following media types are accepted: application/json;stream=watch, \
          application/vnd.kubernetes.protobuf;stream=watch, application/cbor-seq"
-    ));
+    );
     let unknown = [("content-type", "text/plain")];
     assert_eq!(
         api.send("POST", CONFIG_MAPS, &unknown, "")

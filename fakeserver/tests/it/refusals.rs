@@ -131,7 +131,10 @@ const FILES: &[Refusal] = &[
     (
         "serve --load broken.yaml",
         1,
-        &["broken.yaml", "at line 1, column 4"],
+        &[
+            "broken.yaml",
+            "yaml: line 1: did not find expected node content",
+        ],
     ),
     (
         "serve --load half.yaml",
