@@ -219,3 +219,34 @@ async fn a_server_that_shuts_down_does_not_wait_for_a_namespace() {
     api.server.shutdown().await;
     api.get("/api/v1/namespaces/n").await.ok();
 }
+
+#[tokio::test(start_paused = true)]
+async fn every_namespace_has_the_root_certificate_without_tls() {
+    let controllers = Controllers::default().with_service_accounts(true);
+    let api = with_namespace_in(Api::with(controllers), "n").await;
+    api.settle().await;
+    for namespace in ["default", "kube-system", "n"] {
+        let path = format!("/api/v1/namespaces/{namespace}/configmaps/kube-root-ca.crt");
+        let map = api.get(&path).await.ok();
+        let certificate = map["data"]["ca.crt"].as_str().unwrap();
+        let (_, certificate) = x509_parser::pem::parse_x509_pem(certificate.as_bytes()).unwrap();
+        assert!(certificate.parse_x509().unwrap().is_ca());
+        api.delete(&path).await.ok();
+        api.settle().await;
+        let again = api.get(&path).await.ok();
+        assert_eq!(again["data"], map["data"]);
+        api.merge(&path, &json!({"data": {"ca.crt": "x"}}))
+            .await
+            .ok();
+        api.settle().await;
+        assert_eq!(api.get(&path).await.ok()["data"], map["data"]);
+    }
+    let bare = Api::new();
+    bare.settle().await;
+    let path = "/api/v1/namespaces/default/configmaps/kube-root-ca.crt";
+    assert_eq!(
+        bare.get(path).await.code,
+        404,
+        "a kube-apiserver alone has none"
+    );
+}

@@ -19,19 +19,23 @@ use crate::store::ObjectKey;
 const CERTIFICATE: &str = "kube-root-ca.crt";
 /// The entry of the config map.
 const ENTRY: &str = "ca.crt";
+/// The certificate where the server has none of its own, as it speaks plain HTTP. It is valid, so that what mounts it can read
+/// it, and nobody has its key.
+const ANY_CERTIFICATE: &str = include_str!("../../data/root-ca.pem");
 const DESCRIPTION: &str = "Contains a CA bundle that can be used to verify the kube-apiserver when using internal \
                            endpoints such as the internal service IP or kubernetes.default.svc. No other usage is \
                            guaranteed across distributions of Kubernetes clusters.";
 
 /// The controller of the objects that every namespace has.
 struct ServiceAccounts {
-    /// The certificate of the authority that clients trust. Without one, namespaces get no config map.
-    root_certificate: Option<String>,
+    /// The certificate of the authority that clients trust.
+    root_certificate: String,
 }
 
 /// Returns the controllers: that of the accounts, and that of tokens in secrets.
 pub(super) fn controller(root_certificate: Option<String>) -> Vec<Box<dyn Controller>> {
     let tokens = ServiceAccountTokens::new(root_certificate.clone());
+    let root_certificate = root_certificate.unwrap_or_else(|| ANY_CERTIFICATE.to_owned());
     vec![
         Box::new(ServiceAccounts { root_certificate }),
         Box::new(tokens),
@@ -105,9 +109,7 @@ impl Controller for ServiceAccounts {
             .filter(|found| !Meta::of(found).is_deleted() && is_active(&found.to_value()));
         if found.is_some() {
             Self::make_account(cluster, key.name());
-            if let Some(certificate) = &self.root_certificate {
-                Self::publish(cluster, key.name(), certificate);
-            }
+            Self::publish(cluster, key.name(), &self.root_certificate);
         }
     }
 }

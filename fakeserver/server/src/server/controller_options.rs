@@ -65,8 +65,8 @@ impl Controllers {
         self
     }
 
-    /// Sets whether every namespace gets the service account `default`, and secrets of the type
-    /// `kubernetes.io/service-account-token` a token. Pods need a service account then, since this turns
+    /// Sets whether every namespace gets the service account `default` and the config map `kube-root-ca.crt`, and secrets of the
+    /// type `kubernetes.io/service-account-token` a token. Pods need a service account then, since this turns
     /// on the admission plugin `ServiceAccount`, unless it is [disabled](crate::AdmissionPlugins::with_disabled).
     pub fn with_service_accounts(mut self, is_on: bool) -> Self {
         self.enabled.service_accounts = is_on;

@@ -3,7 +3,7 @@
 use fakeserver_kinds::{Kind, core};
 use fakeserver_server::{controllers::cluster::Cluster, store::ObjectKey};
 use fakeserver_value::read::text;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::life::{CONFIG_ERROR, StartBlocker};
 use crate::containers::{Holder, Reference};
@@ -14,10 +14,6 @@ pub(super) const NEEDED: [&Kind; 3] = [
     &core::secret::KIND,
     &core::persistent_volume_claim::KIND,
 ];
-
-/// The config map with the certificates of a cluster, and its key. It is not there where the server speaks plain HTTP.
-const ROOT_CERTIFICATES: &str = "kube-root-ca.crt";
-const CERTIFICATES_KEY: &str = "ca.crt";
 
 /// The reason why the containers of a pod cannot start yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -131,9 +127,6 @@ impl MissingReference {
         let key = ObjectKey::namespaced(kind.storage().clone(), namespace, name);
         let found = match cluster.get(&key) {
             Some(stored) => stored.to_value(),
-            None if wanted.holder == Holder::ConfigMap && name == ROOT_CERTIFICATES => {
-                json!({"data": {CERTIFICATES_KEY: ""}})
-            }
             None => return Some(Self::Object(format!("{word} \"{name}\" not found"))),
         };
         let has = |key: &str| {
