@@ -286,3 +286,43 @@ async fn a_reset_server_collects_again() {
     assert_eq!(names(&api, CONFIG_MAPS).await, [""; 0]);
     assert_eq!(api.server.stats().unseen_changes, 0);
 }
+
+#[tokio::test(start_paused = true)]
+async fn an_owner_in_another_namespace_is_reported() {
+    let api = Api::new();
+    let namespace = json!({"metadata": {"name": "n"}});
+    api.post("/api/v1/namespaces", &namespace).await.created();
+    let there = json!({"metadata": {"name": "there"}});
+    let there = api
+        .post("/api/v1/namespaces/n/configmaps", &there)
+        .await
+        .created();
+    let uid = there["metadata"]["uid"].as_str().unwrap().to_owned();
+    owned(&api, "child", &[owner("v1", "ConfigMap", &there)]).await;
+    let node = json!({"metadata": {"name": "node", "ownerReferences": [owner("v1", "ConfigMap", &there)]}});
+    api.post(NODES, &node).await.created();
+    api.settle().await;
+    assert!(!names(&api, CONFIG_MAPS).await.contains(&"child".to_owned()));
+    assert_eq!(names(&api, NODES).await, ["node"]);
+    let events = api.get("/api/v1/namespaces/default/events").await.ok();
+    let events = events["items"].as_array().unwrap().iter();
+    let messages: Vec<String> = events
+        .map(|event| {
+            assert_eq!(event["reason"], "OwnerRefInvalidNamespace");
+            assert_eq!(event["type"], "Warning");
+            assert_eq!(
+                event["source"],
+                json!({"component": "garbage-collector-controller"})
+            );
+            let about = &event["involvedObject"];
+            let message = event["message"].as_str().unwrap().replace(&uid, "UID");
+            format!("{} {}: {message}", about["apiVersion"], about["kind"])
+        })
+        .collect();
+    let expected = [
+        "\"v1\" \"ConfigMap\": ownerRef [v1/ConfigMap, namespace: default, name: there, uid: UID] does not exist in \
+         namespace \"default\"",
+        "\"v1\" \"Node\": ownerRef [v1/ConfigMap, namespace: , name: there, uid: UID] does not exist in namespace \"\"",
+    ];
+    assert_eq!(messages, expected);
+}

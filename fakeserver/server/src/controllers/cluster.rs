@@ -99,6 +99,24 @@ impl Cluster<'_, '_> {
         Owner::At(ObjectKey::new(storage, namespace, &reference.name))
     }
 
+    /// Returns whether the owner that an object names is in another namespace than the object.
+    pub fn is_owner_elsewhere(&self, reference: &OwnerReference, namespace: Option<&str>) -> bool {
+        let registry = self.backend.registry();
+        let (group, version) = reference.group_version();
+        let served = registry.version(group, version);
+        let mut resources = served
+            .into_iter()
+            .flat_map(|version| version.resources.iter());
+        let Some(resource) = resources.find(|resource| *resource.kind == *reference.kind) else {
+            return false;
+        };
+        let is_found = |stored: &Arc<StoredObject>| {
+            stored.uid() == reference.uid && stored.key().namespace() != namespace
+        };
+        resource.is_namespaced
+            && (self.tx.list(resource.rules.storage(), None).iter()).any(is_found)
+    }
+
     /// Changes an object, as an update through an endpoint would. Returns what is stored then, if something is.
     pub fn update(
         &mut self,

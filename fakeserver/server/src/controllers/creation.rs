@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 use super::{
     cluster::{Actor, Cluster},
     correlation::{Correlator, EventText, WrittenEvent},
-    kind::ReconciledKind,
+    kind::{EventSubject, ReconciledKind},
     meta::Meta,
     written_object,
 };
@@ -166,12 +166,24 @@ impl Cluster<'_, '_> {
 
     /// Records an event about `object`.
     pub fn event(&mut self, kind: &ReconciledKind, object: &Value, reason: &str, message: &str) {
-        self.record_event(kind, object, &EventText::normal(reason, message), None);
+        self.record_event(
+            kind.into(),
+            object,
+            &EventText::normal(reason, message),
+            None,
+        );
     }
 
     /// Records an event about a failure.
-    pub fn warning(&mut self, kind: &ReconciledKind, object: &Value, reason: &str, message: &str) {
-        self.record_event(kind, object, &EventText::warning(reason, message), None);
+    pub fn warning<'k>(
+        &mut self,
+        kind: impl Into<EventSubject<'k>>,
+        object: &Value,
+        reason: &str,
+        message: &str,
+    ) {
+        let text = EventText::warning(reason, message);
+        self.record_event(kind.into(), object, &text, None);
     }
 
     /// Records an event about `object` as `correlator` decides: creates an event, increments the count of an existing
@@ -202,7 +214,7 @@ impl Cluster<'_, '_> {
             });
             return;
         }
-        if let Some(name) = self.record_event(kind, object, text, Some(&written)) {
+        if let Some(name) = self.record_event(kind.into(), object, text, Some(&written)) {
             correlator.name(uid, &written, &name);
         }
     }
@@ -210,7 +222,7 @@ impl Cluster<'_, '_> {
     /// Creates an event, and returns its name unless a quota refuses it.
     fn record_event(
         &mut self,
-        kind: &ReconciledKind,
+        kind: EventSubject<'_>,
         object: &Value,
         text: &EventText<'_>,
         written: Option<&WrittenEvent>,
@@ -237,7 +249,7 @@ impl Cluster<'_, '_> {
             },
             "involvedObject": {
                 "apiVersion": kind.api_version,
-                "kind": kind.name,
+                "kind": kind.kind,
                 "name": metadata["name"],
                 "namespace": metadata["namespace"],
                 "resourceVersion": metadata["resourceVersion"],

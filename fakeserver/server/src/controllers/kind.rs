@@ -15,6 +15,24 @@ pub struct ReconciledKind {
     pub component: &'static str,
 }
 
+/// The kind of an object that an event is about, and the component that writes it.
+#[derive(Clone, Copy, Debug)]
+pub struct EventSubject<'a> {
+    pub kind: &'a str,
+    pub api_version: &'a str,
+    pub component: &'a str,
+}
+
+impl<'a> From<&'a ReconciledKind> for EventSubject<'a> {
+    fn from(kind: &'a ReconciledKind) -> Self {
+        Self {
+            kind: kind.name,
+            api_version: kind.api_version,
+            component: kind.component,
+        }
+    }
+}
+
 // === impl ReconciledKind ===
 
 impl ReconciledKind {

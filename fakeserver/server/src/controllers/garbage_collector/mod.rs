@@ -23,11 +23,12 @@ use super::{
     cluster::{Actor, Cluster, Owner},
     controller::Controller,
     index::{Index, ObjectChange},
+    kind::EventSubject,
     meta::{Meta, OwnerReference, release},
     queue::KeyQueue,
 };
 use crate::{
-    store::ObjectKey,
+    store::{ObjectKey, StoredObject},
     write::deletion::{DeletionParameters, FOREGROUND, ORPHAN, without},
 };
 
@@ -144,6 +145,7 @@ impl Controller for GarbageCollector {
         let Some(subject) = self.subject(cluster, key) else {
             return;
         };
+        report_owners_elsewhere(cluster, &stored);
         let dependents = cluster.index.dependents(stored.uid());
         let dependents: Vec<ObjectKey> = dependents.map(|(key, _)| key.clone()).collect();
         match decide(&subject) {
@@ -206,6 +208,40 @@ fn state(cluster: &Cluster<'_, '_>, reference: &OwnerReference, key: &ObjectKey)
                 OwnerState::Solid
             }
         }
+    }
+}
+
+/// Records an event for each owner that an object names in another namespace, where no owner of it can be.
+fn report_owners_elsewhere(cluster: &mut Cluster<'_, '_>, stored: &StoredObject) {
+    let key = stored.key();
+    let meta = Meta::of(stored);
+    for owner in meta.owners() {
+        let is_here = matches!(
+            state(cluster, owner, key),
+            OwnerState::Solid | OwnerState::Waiting
+        );
+        if is_here || !cluster.is_owner_elsewhere(owner, key.namespace()) {
+            continue;
+        }
+        let Some(resource) = cluster.resource_type(key.resource()) else {
+            return;
+        };
+        let namespace = key.namespace().unwrap_or_default();
+        let message = format!(
+            "ownerRef [{}/{}, namespace: {namespace}, name: {}, uid: {}] does not exist in namespace {namespace:?}",
+            owner.api_version, owner.kind, owner.name, owner.uid
+        );
+        let subject = EventSubject {
+            kind: &resource.kind,
+            api_version: &resource.api_version(),
+            component: "garbage-collector-controller",
+        };
+        cluster.warning(
+            subject,
+            &stored.to_value(),
+            "OwnerRefInvalidNamespace",
+            &message,
+        );
     }
 }
 
