@@ -125,7 +125,8 @@ impl Webhooks {
             None => match config.service() {
                 Some(service) if uri.host() == Some(&*service.host()) => {
                     return Err(format!(
-                        "no route to service {}/{}: this server runs no services; configure a route to its address",
+                        "no route to service {0}/{1}: this server runs no services; say where it is by `--webhook-service \
+                         {0}/{1}=URL`, or by `redirect_webhooks` in process",
                         service.namespace, service.name
                     ));
                 }
