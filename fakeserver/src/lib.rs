@@ -19,8 +19,8 @@ pub use fakeserver_server::{
     AdmissionPlugins, AdmissionPluginsError, AuditLog, AuditLogError, AuditPolicy,
     AuditPolicyError, Authorization, BuildError, Change, ChangeKind, Clock, Compaction,
     Controllers, ExecOutput, ExecRequest, FakeServer, FakeServerBuilder, Listener, ManifestError,
-    Origin, PodBackend, PodBackendError, RequestRecord, Restart, Snapshot, SnapshotError, Stats,
-    StoredObject, TraceLog, WriteLogError, faults, serve_faults,
+    NotReadyError, Origin, PodBackend, PodBackendError, RequestRecord, Restart, Snapshot,
+    SnapshotError, Stats, StoredObject, TraceLog, WriteLogError, faults, serve_faults,
 };
 #[cfg(feature = "tls")]
 pub use fakeserver_server::{

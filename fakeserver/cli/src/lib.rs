@@ -84,7 +84,8 @@ struct Arguments {
 enum Command {
     /// Serve until SIGINT or SIGTERM.
     ///
-    /// The first line on stdout is `listening on http://ADDRESS:PORT`, or `https://` by TLS.
+    /// The first line on stdout is `listening on http://ADDRESS:PORT`, or `https://` by TLS. With `--controllers workloads` it comes
+    /// when all nodes are ready and the pods have started, or after 30 s with a warning of what is missing.
     Serve(serve::Options),
     /// Serve while a command runs, with KUBECONFIG set for it, and end with its exit status.
     Run(run::Options),
@@ -126,8 +127,8 @@ struct ServerOptions {
     /// Which controllers work: a list of `default` (those two that follow), `garbage-collector`, `namespaces`,
     /// `certificates`, `quota`, `service-accounts` and `workloads`; or `none`.
     ///
-    /// `service-accounts` makes the service account `default` in every namespace, and by `--tls` the config map
-    /// `kube-root-ca.crt`; it writes tokens into secrets of the type `kubernetes.io/service-account-token`. It turns on the
+    /// `service-accounts` makes the service account `default` in every namespace, and the config map
+    /// `kube-root-ca.crt`, without `--tls` with a certificate that stands for none; it writes tokens into secrets of the type `kubernetes.io/service-account-token`. It turns on the
     /// admission plugin `ServiceAccount`.
     ///
     /// `quota` counts the usage of resource quotas, which limit nothing without it.
@@ -357,6 +358,13 @@ fn check_names<'a>(
         }
     }
     Ok(())
+}
+
+/// Waits until the cluster behind the API is there, and warns if it is not in time.
+async fn await_ready(server: &FakeServer) {
+    if let Err(error) = server.ready().await {
+        eprintln!("warning: {error}");
+    }
 }
 
 fn install_faults(server: &FakeServer, file: &Path) -> Result<(), String> {

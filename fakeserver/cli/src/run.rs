@@ -7,7 +7,7 @@ use tokio::{net::TcpListener, process::Command};
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    ServerOptions,
+    ServerOptions, await_ready,
     command::run_to_end,
     data,
     kubeconfig::{DEFAULT_CONTEXT, KubeconfigFile},
@@ -48,6 +48,14 @@ pub(super) async fn run(options: &Options) -> Result<ExitCode, String> {
     if let Some(page) = options.server.page.url(&secured.kubeconfig.url()) {
         // The output is the command's.
         eprintln!("live page at {page}");
+    }
+    tokio::select! {
+        biased;
+        signal = signals.recv() => {
+            server.shutdown().await;
+            return data::save(&server).map(|()| signal.exit_code());
+        }
+        () = await_ready(&server) => {}
     }
     let (program, arguments) = options
         .command

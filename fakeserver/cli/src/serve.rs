@@ -20,7 +20,7 @@ use tokio::net::{TcpListener, lookup_host};
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    ServerOptions, data,
+    ServerOptions, await_ready, data,
     hints::Hints,
     kubeconfig::{AddedEntries, DEFAULT_CONTEXT, KubeconfigFile},
     parent::Parent,
@@ -119,6 +119,15 @@ pub(super) async fn serve(options: &Options) -> Result<ExitCode, String> {
     secured.kubeconfig.address = address;
     let server = options.server.build(&secured)?;
     security.warn(address);
+    let mut stopping = StopEvents { signals, parent };
+    tokio::select! {
+        biased;
+        () = stopping.first() => {
+            server.shutdown().await;
+            return data::save(&server).map(|()| ExitCode::SUCCESS);
+        }
+        () = await_ready(&server) => {}
+    }
     // The entries are added last: a client that finds them can connect.
     let added = match file {
         Some(file) => {
@@ -129,10 +138,7 @@ pub(super) async fn serve(options: &Options) -> Result<ExitCode, String> {
     };
 
     let ended = match options.announce(&secured, address, added.as_ref()) {
-        Ok(()) => {
-            let stopping = StopEvents { signals, parent };
-            until_stopped(options, &server, &secured, listener, stopping).await
-        }
+        Ok(()) => until_stopped(options, &server, &secured, listener, stopping).await,
         Err(error) => Err(format!("cannot write to stdout: {error}")),
     };
     // The entries are removed on errors, too: nothing above returns early after they were added.

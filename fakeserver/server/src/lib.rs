@@ -29,8 +29,8 @@ pub use self::{
     nodes::{ExecOutput, ExecRequest, PodBackend, PodBackendError},
     server::{
         AuditLog, AuditLogError, AuditPolicy, AuditPolicyError, BuildError, Controllers,
-        FakeServer, FakeServerBuilder, Listener, RequestRecord, Stats, TraceLog, WriteLogError,
-        serve_faults,
+        FakeServer, FakeServerBuilder, Listener, NotReadyError, RequestRecord, Stats, TraceLog,
+        WriteLogError, serve_faults,
     },
     store::{
         Change, ChangeKind, Compaction, StoredObject,

@@ -399,3 +399,60 @@ async fn an_extended_resource_of_a_node_becomes_allocatable() {
         assert_eq!(node["status"]["allocatable"]["example.com/gpu"], expected);
     }
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_server_is_ready_with_its_nodes_and_pods() {
+    let workloads = Workloads::default().with_nodes(2).with_system_pods(true);
+    let mut unpulled = pod("unpulled", "");
+    unpulled["spec"]["nodeSelector"] = json!({"no": "node"});
+    unpulled["kind"] = json!("Pod");
+    unpulled["apiVersion"] = json!("v1");
+    let mut loaded = deployment("d");
+    loaded["kind"] = json!("Deployment");
+    loaded["apiVersion"] = json!("apps/v1");
+    let server = FakeServer::builder()
+        .with_controllers(Controllers::default().with_workloads(workloads))
+        .with_objects([unpulled, loaded])
+        .build();
+    server.ready().await.unwrap();
+    let api = Api { server };
+    let nodes = api.get(NODES).await.ok();
+    let nodes = nodes["items"].as_array().unwrap();
+    assert_eq!(nodes.len(), 2);
+    assert!(nodes.iter().all(is_ready), "{nodes:?}");
+    let system = api.get(SYSTEM).await.ok();
+    let system = system["items"].as_array().unwrap();
+    assert_eq!(system.len(), 8);
+    assert!(system.iter().all(is_ready), "{system:?}");
+    let pods = api.get(PODS).await.ok();
+    let pods = pods["items"].as_array().unwrap().iter();
+    let phases: BTreeSet<&str> = pods
+        .map(|pod| pod["status"]["phase"].as_str().unwrap())
+        .collect();
+    assert_eq!(
+        phases,
+        BTreeSet::from(["Pending", "Running"]),
+        "no node takes one of them"
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_that_is_not_ready_in_time_names_what_is_missing() {
+    let workloads = Workloads::default().with_pod_start(Duration::from_mins(1));
+    let mut slow = pod("slow", "");
+    slow["kind"] = json!("Pod");
+    slow["apiVersion"] = json!("v1");
+    let server = FakeServer::builder()
+        .with_controllers(Controllers::default().with_workloads(workloads))
+        .with_object(&slow)
+        .build();
+    let error = server.ready().await.unwrap_err();
+    let expected = "the cluster is not ready after 30 s: pod default/slow is pending";
+    assert_eq!(error.to_string(), expected);
+    server.ready().await.unwrap_err();
+    server.ready().await.unwrap();
+    let bare = FakeServer::builder()
+        .with_controllers(Controllers::none())
+        .build();
+    bare.ready().await.unwrap();
+}

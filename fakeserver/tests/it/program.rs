@@ -581,3 +581,47 @@ async fn pages_and_completions_come_from_the_command_line() {
     assert_eq!(std::fs::read_to_string(&page).unwrap(), "mine");
     assert!(!pages.join("fakeserver.1").exists());
 }
+
+#[tokio::test]
+async fn the_first_answer_has_a_cluster_that_is_there() {
+    let folder = tempfile::tempdir().unwrap();
+    let manifest = folder.path().join("pod.yaml");
+    let pod = "apiVersion: v1\nkind: Pod\nmetadata: {name: p, namespace: default}\n\
+               spec: {containers: [{name: c, image: i}], volumes: [{name: v, configMap: {name: m, defaultMode: 0644}}]}\n\
+               ---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: m, namespace: default}\n";
+    fs::write(&manifest, pod).unwrap();
+    let load = manifest.to_str().unwrap();
+    let (_child, url) = serving_with(&["--controllers", "workloads", "--load", load]).await;
+    let node = get(&url, "/api/v1/nodes/node-0").await;
+    assert!(node.contains("KubeletReady"), "{node}");
+    let pod = get(&url, "/api/v1/namespaces/default/pods/p").await;
+    assert!(pod.contains("\"phase\":\"Running\""), "{pod}");
+    assert!(pod.contains("\"defaultMode\":420"), "{pod}");
+}
+
+#[tokio::test]
+async fn the_loss_of_a_kill_is_named_first() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut child = program()
+        .args([
+            "serve",
+            "--listen",
+            "127.0.0.1:0",
+            "--data-interval",
+            "3s",
+            "--data",
+        ])
+        .arg(folder.path().join("state"))
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
+    let first = timeout(PATIENCE, lines.next_line()).await.unwrap();
+    let first = first.unwrap().unwrap();
+    let expected = "if this process is killed, the writes of up to 3s (--data-interval) that it has acknowledged are lost";
+    assert!(
+        first.starts_with("warning: --data ") && first.contains(expected),
+        "{first}"
+    );
+}

@@ -107,12 +107,15 @@ impl Driver {
                     None => std::future::pending().await,
                 }
             };
+            // Not if something has come since the last key: then the feed has an item, and the next turn begins.
+            self.feed.set_at_rest(self.feed.len() == 0);
             tokio::select! {
                 biased;
                 // Reconciling may have changed objects, and so made other keys due.
                 () = self.feed.arrived() => {}
                 () = due => {}
             }
+            self.feed.set_at_rest(false);
         }
     }
 

@@ -8,7 +8,7 @@ use std::{
     },
 };
 
-use tokio::sync::Notify;
+use tokio::sync::{Notify, watch};
 
 use crate::store::{Change, ChangeSink};
 
@@ -30,6 +30,8 @@ pub(super) struct Feed {
     is_open: AtomicBool,
     news: Mutex<VecDeque<FeedItem>>,
     arrived: Notify,
+    /// True while the controllers have nothing to do but to wait.
+    is_at_rest: watch::Sender<bool>,
 }
 
 // === impl Feed ===
@@ -44,6 +46,23 @@ impl Feed {
     pub(super) fn close(&self) {
         self.is_open.store(false, Ordering::Release);
         self.lock().clear();
+        self.set_at_rest(false);
+    }
+
+    /// Sets whether the controllers have nothing to do but to wait.
+    pub(super) fn set_at_rest(&self, is_at_rest: bool) {
+        self.is_at_rest.send_replace(is_at_rest);
+    }
+
+    /// Waits until the controllers have nothing to do but to wait.
+    ///
+    /// # Cancel safety
+    ///
+    /// Nothing is lost if the future is dropped.
+    pub(super) async fn at_rest(&self) {
+        let mut is_at_rest = self.is_at_rest.subscribe();
+        let waited = is_at_rest.wait_for(|is_at_rest| *is_at_rest).await;
+        waited.expect("the feed has the sender");
     }
 
     /// Everything that has come since the last time.
@@ -70,6 +89,7 @@ impl Feed {
     fn push(&self, news: FeedItem) {
         if self.is_open.load(Ordering::Acquire) {
             self.lock().push_back(news);
+            self.set_at_rest(false);
             self.arrived.notify_one();
         }
     }

@@ -38,6 +38,15 @@ impl ControllerManager {
         self.feed.len()
     }
 
+    /// Waits until the controllers run, and have done all that is due.
+    ///
+    /// # Cancel safety
+    ///
+    /// Nothing is lost if the future is dropped.
+    pub async fn at_rest(&self) {
+        self.feed.at_rest().await;
+    }
+
     /// Starts the controllers in a task of `tasks`, unless they run. It is to be called in a runtime.
     pub fn start(&self, backend: &Arc<Backend>, tasks: &TaskSet) {
         let stop = tasks.stop_token();

@@ -13,6 +13,7 @@ mod feature_gates;
 mod builder;
 mod error;
 mod initial_state;
+mod readiness;
 mod objects;
 mod data;
 mod router;
@@ -82,6 +83,7 @@ pub use self::{
     controller_options::Controllers,
     error::{BuildError, with_sources},
     listen::Listener,
+    readiness::NotReadyError,
     requests::RequestRecord,
     stats::Stats,
     trace::TraceLog,
@@ -301,6 +303,22 @@ impl FakeServer {
             .storage
             .view(|view| view.log_of_all(after, up_to));
         storage.follow(changes).get()
+    }
+
+    /// Starts the controllers, as the first request does, and waits until they have done all that is due, every node has the
+    /// condition `Ready`, and no pod is pending that only needs time to start.
+    ///
+    /// A pod counts as started if it cannot be scheduled, if its image cannot be pulled, or if it waits for what is missing.
+    ///
+    /// # Errors
+    ///
+    /// The cluster is not there after 30 s of tokio's clock. It may still come.
+    ///
+    /// # Cancel safety
+    ///
+    /// If the future is dropped, the controllers go on.
+    pub async fn ready(&self) -> Result<(), NotReadyError> {
+        readiness::wait(&self.server).await
     }
 
     /// Ends open watches and connections, and waits until all tasks of the server have ended.
