@@ -308,7 +308,8 @@ impl FakeServer {
     /// Starts the controllers, as the first request does, and waits until they have done all that is due, every node has the
     /// condition `Ready`, and no pod is pending that only needs time to start.
     ///
-    /// A pod counts as started if it cannot be scheduled, if its image cannot be pulled, or if it waits for what is missing.
+    /// A pod counts as started if it cannot be scheduled, or if a container waits for a reason of its own, such as an image that
+    /// cannot be pulled.
     ///
     /// # Errors
     ///
