@@ -13,6 +13,8 @@ pub(super) struct Hints<'a> {
     pub(super) kubeconfig: Option<(&'a str, &'a str)>,
     /// True if requests need credentials.
     pub(super) asks_for_credentials: bool,
+    /// True if pods run, and controllers make them.
+    pub(super) runs_workloads: bool,
 }
 
 /// The escape sequences that begin and end bold text.
@@ -66,6 +68,13 @@ impl Hints<'_> {
             ));
             add(&format!("  curl -X DELETE {url}/_control/faults"));
         }
+        if !self.runs_workloads {
+            add(&format!(
+                "{bold}Workloads{plain} are stored as by an API server alone: no pod is made or started, and `kubectl rollout status` \
+                 waits for ever"
+            ));
+            add("  `--controllers workloads` makes and runs them");
+        }
         add("Ctrl-C ends the server. --quiet leaves this out.");
         text
     }
@@ -84,7 +93,19 @@ mod tests {
         url: "http://127.0.0.1:8001",
         kubeconfig: None,
         asks_for_credentials: false,
+        runs_workloads: false,
     };
+
+    #[test]
+    fn the_flag_for_workloads_is_named_where_they_do_not_run() {
+        let flag = "`--controllers workloads`";
+        assert!(HINTS.text(false).contains(flag));
+        let hints = Hints {
+            runs_workloads: true,
+            ..HINTS
+        };
+        assert!(!hints.text(false).contains(flag));
+    }
 
     #[test]
     fn without_a_kubeconfig_the_address_is_named() {

@@ -288,6 +288,7 @@ impl Options {
                     .as_deref()
                     .map(|file| (file, self.entries.context.as_str())),
                 asks_for_credentials: self.server.security.asks_for_credentials(),
+                runs_workloads: self.server.controllers.workloads.is_some(),
             };
             let is_styled = env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
             stdout.write_all(hints.text(is_styled).as_bytes())?;
