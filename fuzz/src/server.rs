@@ -38,6 +38,42 @@ struct ServerTarget {
     server: FakeServer,
 }
 
+/// Returns a definition with lists of each type, a pattern and a rule.
+fn widgets() -> Value {
+    let texts =
+        json!({"type": "array", "maxItems": 100_000, "items": {"type": "string", "maxLength": 10}});
+    let with = |fields: Value| {
+        let mut list = texts.clone();
+        let fields = fields.as_object().into_iter().flatten();
+        fields.for_each(|(name, value)| list[name] = value.clone());
+        list
+    };
+    let pattern = json!({"type": "string", "pattern": "^(a|aa)+$"});
+    let map = json!({
+        "items": {"type": "object", "required": ["name"], "properties": {"name": {"type": "string"}}},
+        "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["name"],
+    });
+    let rule = json!([{"rule": "self.all(item, item != '')"}]);
+    let spec = json!({"type": "object", "properties": {
+        "set": with(json!({"x-kubernetes-list-type": "set"})),
+        "map": with(map),
+        "pattern": pattern,
+        "patterns": with(json!({"items": pattern})),
+        "checked": with(json!({"x-kubernetes-validations": rule})),
+    }});
+    let schema = json!({"type": "object", "properties": {"spec": spec}});
+    json!({
+        "kind": "CustomResourceDefinition", "apiVersion": "apiextensions.k8s.io/v1",
+        "metadata": {"name": "widgets.e.com"},
+        "spec": {
+            "group": "e.com", "scope": "Namespaced", "names": {"kind": "Widget", "plural": "widgets"},
+            "versions": [{
+                "name": "v1", "served": true, "storage": true, "schema": {"openAPIV3Schema": schema},
+            }],
+        },
+    })
+}
+
 /// The objects that are patched.
 const OBJECTS: [&str; 4] = [
     "/api/v1/namespaces/default/configmaps/c",
@@ -83,6 +119,7 @@ impl ServerTarget {
                 "kind": "Service", "apiVersion": "v1", "metadata": {"name": "s"},
                 "spec": {"ports": [{"name": "p", "port": 80}], "selector": labels},
             }))
+            .with_object(&widgets())
             .build();
         Self { runtime, server }
     }

@@ -70,8 +70,7 @@ impl Hints<'_> {
         }
         if !self.runs_workloads {
             add(&format!(
-                "{bold}Workloads{plain} are stored as by an API server alone: no pod is made or started, and `kubectl rollout status` \
-                 waits for ever"
+                "{bold}Workloads{plain} are stored as by an API server alone: no pod is made or started, and roll-outs wait for ever"
             ));
             add("  `--controllers workloads` makes and runs them");
         }

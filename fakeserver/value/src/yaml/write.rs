@@ -59,7 +59,9 @@ fn write(value: &Value, emit: &mut impl FnMut(Event)) {
                 true,
                 SequenceStyle::Block,
             ));
-            items.iter().for_each(|item| write(item, emit));
+            for item in items {
+                write(item, emit);
+            }
             emit(Event::sequence_end());
         }
         Value::Object(members) => {

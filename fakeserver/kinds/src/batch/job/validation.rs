@@ -1,5 +1,7 @@
 //! Validation of jobs.
 
+use std::collections::BTreeSet;
+
 use fakeserver_value::{
     edit::{copy, each, remove, within},
     field::Field,
@@ -332,17 +334,18 @@ fn check_exit_codes(spec: &Field<'_>, codes: &Field<'_>, found: &mut Findings) {
     } else if values.len() > EXIT_CODES_MAX {
         found.too_many(&values, EXIT_CODES_MAX);
     }
-    let mut seen: Vec<i64> = Vec::new();
+    let mut numbers = Vec::new();
+    let mut seen = BTreeSet::new();
     for value in values.items() {
         if operator.text() == "In" && value.number() == 0 {
             found.invalid(&value, "must not be 0 for the In operator");
         }
-        if seen.contains(&value.number()) {
+        if !seen.insert(value.number()) {
             found.duplicate(&value);
         }
-        seen.push(value.number());
+        numbers.push(value.number());
     }
-    if !seen.is_sorted() {
+    if !numbers.is_sorted() {
         found.invalid(&values, "must be ordered");
     }
 }
