@@ -67,21 +67,17 @@ pub fn run(data: &[u8]) {
         return;
     };
     let reader = READERS.iter().find(|(name, _)| name.as_bytes() == first);
-    match reader {
-        Some((_, read)) => check(rest, &mut |text| {
+    if let Some((_, read)) = reader {
+        check(rest, &mut |text| {
             let before = processor_time();
             read(text);
             processor_time() - before
-        }),
-        None => {
-            let Some((head, text)) = split(data, b"\n\n") else {
-                return;
-            };
-            check(text, &mut |text| {
-                let request = [head, b"\n\n", text].concat();
-                server::time(&request, processor_time)
-            });
-        }
+        });
+    } else if let Some((head, text)) = split(data, b"\n\n") {
+        check(text, &mut |text| {
+            let request = [head, b"\n\n", text].concat();
+            server::time(&request, processor_time)
+        });
     }
 }
 

@@ -73,7 +73,7 @@ impl Config {
             }
             Content::Sequence(_) => {
                 let indent = self.indent_of_items(key, list)?;
-                self.append_lines(list.span.end, &lines(&added, indent)?)
+                self.append_lines(list.span.end, &lines(&added, indent))
             }
             // A null, as `check` says.
             _ => instead_of(list, &added.to_string()),
@@ -96,7 +96,7 @@ impl Config {
         } else {
             let root = &self.root().span;
             let indent = self.indent_of(root.start)?;
-            self.append_lines(root.end, &lines(&json!({key: value}), indent)?)
+            self.append_lines(root.end, &lines(&json!({key: value}), indent))
         };
         let mut expected = self.value.clone();
         expected[key] = value.clone();
@@ -111,7 +111,7 @@ impl Config {
         let new = if self.root().is_flow {
             Value::from(name).to_string()
         } else {
-            lines(&name.into(), 0)?.trim_end().to_owned()
+            lines(&name.into(), 0).trim_end().to_owned()
         };
         let splice = instead_of(node, &new);
         let mut expected = self.value.clone();
@@ -431,7 +431,7 @@ fn instead_of(scalar: &Node, new: &str) -> Splice {
 }
 
 /// Returns a value as YAML in block style, with all texts quoted if clients would read another value otherwise.
-pub(super) fn lines(value: &Value, indent: usize) -> Result<String, EditError> {
+pub(super) fn lines(value: &Value, indent: usize) -> String {
     let mut text = yaml::to_string(value);
     let read = Document::parse_single(&text).and_then(|document| document.value());
     if read.as_ref() != Ok(value) || has_line_break(value) {
@@ -439,7 +439,7 @@ pub(super) fn lines(value: &Value, indent: usize) -> Result<String, EditError> {
     }
     let indent = " ".repeat(indent);
     let lines = text.lines().flat_map(|line| [&indent, line, "\n"]);
-    Ok(lines.collect())
+    lines.collect()
 }
 
 /// Returns whether a text in a value has several lines, which would be in block style.

@@ -57,7 +57,7 @@ pub(super) fn add(
 }
 
 /// Returns a kubeconfig with nothing but the entries of a server, and a mark that the file is ours.
-pub(super) fn create(server: &Kubeconfig, mark: &Mark) -> Result<String, EditError> {
+pub(super) fn create(server: &Kubeconfig, mark: &Mark) -> String {
     lines(&new(server, mark, true), 0)
 }
 
@@ -187,7 +187,7 @@ fn begin(text: &str, config: &Value) -> Result<String, EditError> {
     let newline = if text.contains("\r\n") { "\r\n" } else { "\n" };
     let is_open = !text.is_empty() && !text.ends_with('\n');
     let end = if is_open { newline } else { "" };
-    let config = lines(config, 0)?.replace('\n', newline);
+    let config = lines(config, 0).replace('\n', newline);
     let whole = format!("{text}{end}{config}");
     Config::parse(&whole)?.ok_or(EditError::Shape)?;
     Ok(whole)

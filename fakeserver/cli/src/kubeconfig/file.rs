@@ -108,7 +108,7 @@ impl KubeconfigFile {
         let state = self.open().await?;
         let mark = Mark::of_this_process(&server.context);
         let (before, after) = match &state.present {
-            None => (None, edit::create(server, &mark)),
+            None => (None, Ok(edit::create(server, &mark))),
             Some((text, _)) => {
                 // Stale entries are removed first: their names are those that the new ones need.
                 let rest = self.without_stale(text, server)?;

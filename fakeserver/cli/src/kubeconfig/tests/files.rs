@@ -267,7 +267,7 @@ async fn entries_of_killed_servers_are_replaced() {
     for (text, created) in [(MINE, false), ("", true)] {
         let world = World::with(text);
         let left = if created {
-            edit::create(&server, &dead("ours")).unwrap()
+            edit::create(&server, &dead("ours"))
         } else {
             edit::add(text, &server, &dead("ours"), false).unwrap()
         };

@@ -39,8 +39,8 @@ fn texts_that_mean_something_else_are_quoted() {
 #[test]
 fn collections_are_in_block_style() {
     let value = json!({"b": [{"c": 1, "d": [2]}], "a10": {}, "a2": [], "a": "x ".repeat(50) + "x"});
-    let words = vec!["x"; 40].join(" ");
-    let rest = vec!["x"; 11].join(" ");
+    let words = ["x"; 40].join(" ");
+    let rest = ["x"; 11].join(" ");
     let expected = format!("a: {words}\n  {rest}\na2: []\na10: {{}}\nb:\n- c: 1\n  d:\n  - 2\n");
     assert_eq!(to_string(&value), expected);
 }
