@@ -141,7 +141,11 @@ const FILES: &[Refusal] = &[
         1,
         &["half.yaml, document 2", "apiVersion: Required value"],
     ),
-    ("serve --load rubbish", 1, &["rubbish", "yaml: invalid leading UTF-8 octet"]),
+    (
+        "serve --load rubbish",
+        1,
+        &["rubbish", "yaml: invalid leading UTF-8 octet"],
+    ),
     (
         "serve --load folder",
         1,
