@@ -437,6 +437,23 @@ async fn a_server_is_ready_with_its_nodes_and_pods() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_pod_that_lacks_a_volume_does_not_keep_a_server_from_being_ready() {
+    let mut stuck = pod("stuck", "");
+    stuck["kind"] = json!("Pod");
+    stuck["apiVersion"] = json!("v1");
+    let volumes = json!([{"name": "v", "configMap": {"name": "missing"}}]);
+    stuck["spec"]["volumes"] = volumes;
+    let server = FakeServer::builder()
+        .with_controllers(Controllers::default().with_workloads(Workloads::default()))
+        .with_object(&stuck)
+        .build();
+    server.ready().await.unwrap();
+    let api = Api { server };
+    let stuck = api.get(&format!("{PODS}/stuck")).await.ok();
+    assert_eq!(stuck["status"]["phase"], "Pending");
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_server_that_is_not_ready_in_time_names_what_is_missing() {
     let workloads = Workloads::default().with_pod_start(Duration::from_mins(1));
     let mut slow = pod("slow", "");

@@ -1,6 +1,6 @@
 //! The time until the cluster behind the API is there: its nodes are ready, and its pods have started.
 
-use std::time::Duration;
+use std::{cell::LazyCell, collections::BTreeSet, time::Duration};
 
 use fakeserver_kinds::{Kind, conditions, core};
 use fakeserver_value::read::text;
@@ -62,7 +62,13 @@ fn missing_objects(server: &Server) -> Vec<String> {
         return Vec::new();
     }
     let nodes = waiting(server, &core::node::KIND, "node", node_problem);
-    let pods = waiting(server, &core::pod::KIND, "pod", pod_problem);
+    // Read only if a pod is pending: most clusters have more events than pods.
+    let without_volumes = LazyCell::new(|| pods_without_volumes(server));
+    let pods = waiting(server, &core::pod::KIND, "pod", |pod| {
+        let problem = pod_problem(pod)?;
+        let is_stuck = without_volumes.contains(text(&pod["metadata"]["uid"]));
+        (!is_stuck).then_some(problem)
+    });
     let mut missing: Vec<String> = nodes.into_iter().chain(pods).collect();
     let others = missing.len().saturating_sub(NAMED_MAX);
     if others > 0 {
@@ -76,7 +82,7 @@ fn waiting(
     server: &Server,
     kind: &Kind,
     name: &str,
-    problem: fn(&Value) -> Option<String>,
+    problem: impl Fn(&Value) -> Option<String>,
 ) -> Vec<String> {
     let storage = &server.backend().storage;
     let snapshot = storage.view(|view| view.snapshot(kind.storage()));
@@ -89,6 +95,20 @@ fn waiting(
         Some(format!("{name} {namespace}{} {problem}", key.name()))
     });
     problems.collect()
+}
+
+/// Returns the uids of the pods with an event of a volume that could not be mounted: they wait for a config map, a secret or a
+/// claim that somebody has to create.
+fn pods_without_volumes(server: &Server) -> BTreeSet<String> {
+    let storage = &server.backend().storage;
+    let snapshot = storage.view(|view| view.snapshot(core::event::KIND.storage()));
+    let events = snapshot.objects(&Range::All, None);
+    let failed = events.filter_map(|stored| {
+        let event = stored.to_value();
+        let is_failed_mount = event["reason"] == "FailedMount";
+        is_failed_mount.then(|| text(&event["involvedObject"]["uid"]).to_owned())
+    });
+    failed.collect()
 }
 
 /// Returns why a node is not there yet. One that a client has made unready stays so.
