@@ -230,6 +230,7 @@ fn a_scenario_has_names_for_its_steps_and_refuses_what_is_none() {
 
     let refused = |text| Scenario::from_yaml("case", text).unwrap_err().to_string();
     assert_eq!(refused("about: nothing"), "there is no list `steps`");
-    assert_eq!(refused("steps: [{path: [}]"), "no YAML");
+    let why = "no YAML: yaml: did not find expected node content";
+    assert_eq!(refused("steps: [{path: [}]"), why);
     assert_eq!(refused("steps: [{neither: nor}]"), "no scenario");
 }
