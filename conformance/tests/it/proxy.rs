@@ -613,7 +613,7 @@ async fn a_websocket_goes_through() {
     let world = World::new().await;
     let mut stream = TcpStream::connect(world.address).await.unwrap();
     let request = format!(
-        "GET {WATCH} HTTP/1.1\r\nHost: x\r\nOrigin: http://x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\
+        "GET {WATCH} HTTP/1.1\r\nHost: x\r\nOrigin: http://localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\
          Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
     );
     stream.write_all(request.as_bytes()).await.unwrap();
