@@ -111,7 +111,7 @@ const LONG: &str = concat!(
     "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"
 );
 
-/// A client that presents the same certificate to every server.
+/// Creates a client that presents the same certificate to every server.
 #[derive(Debug)]
 struct OneCertificate(Arc<CertifiedKey>);
 
@@ -146,7 +146,7 @@ fn pem(label: &str, encoded: &str) -> String {
     pem::encode(&pem::Pem::new(label, contents))
 }
 
-/// A server that trusts all authorities of the data.
+/// Creates a server that trusts all authorities of the data.
 async fn server() -> TlsServer {
     let authorities = lines("authority").into_values();
     let authorities: String = authorities.map(|one| pem("CERTIFICATE", one[0])).collect();

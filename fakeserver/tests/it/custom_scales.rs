@@ -39,7 +39,7 @@ async fn kites(versions: &[Value]) -> Api {
     api
 }
 
-/// A server with the kites `k`, which says nothing of replicas, and `z`, which wants none.
+/// Creates a server with the kites `k`, which says nothing of replicas, and `z`, which wants none.
 async fn two_kites() -> Api {
     let api = kites(&[version("v1", ".spec.replicas", true)]).await;
     api.post(KITES, &kite("k", &json!({}))).await.created();

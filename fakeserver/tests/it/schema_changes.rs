@@ -6,7 +6,7 @@ use crate::support::Api;
 
 const DEFINITIONS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 
-/// A definition with a list `parts` and a map `options` of these types, in these versions, the last of which is stored.
+/// Returns a definition with a list `parts` and a map `options` of these types, in these versions, the last of which is stored.
 fn definition(versions: &[&str], list: &Value, map: &str) -> Value {
     let mut parts = list.clone();
     let keys = list["x-kubernetes-list-map-keys"].as_array();

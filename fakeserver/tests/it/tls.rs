@@ -135,7 +135,7 @@ pub(crate) fn showing(certificates: &Certificates, own: Option<(&str, &str)>) ->
     }
 }
 
-/// The certificate that clients of `certificates` have to trust.
+/// Returns the certificate that clients of `certificates` have to trust.
 pub(crate) fn trusted_roots(certificates: &Certificates) -> RootCertStore {
     let mut roots = RootCertStore::empty();
     let authority = certificates.authority_pem();

@@ -12,7 +12,7 @@ use crate::{
     support::{Api, PODS, pod},
 };
 
-/// A secret for the token of an account.
+/// Returns a secret for the token of an account.
 fn token_secret(name: &str, account: &str) -> Value {
     json!({
         "metadata": {

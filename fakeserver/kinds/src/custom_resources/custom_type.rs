@@ -157,12 +157,12 @@ impl CustomType {
         self.schema.root().with_metadata()
     }
 
-    /// The version, with its group.
+    /// Returns the version, with its group.
     pub fn api_version(&self) -> &str {
         &self.api_version
     }
 
-    /// The schema of whole objects in a version of the definition, which has its group; `None` if there is none.
+    /// Returns the schema of whole objects in a version of the definition, which has its group; `None` if there is none.
     pub fn schema_of(&self, api_version: &str) -> Option<Schema<'_>> {
         if api_version == self.api_version {
             return Some(self.schema());
@@ -182,17 +182,17 @@ impl CustomType {
         versions.collect()
     }
 
-    /// The webhook that converts stored objects to this version, and back; nothing if all are stored in this version.
+    /// Returns the webhook that converts stored objects to this version, and back; none if all are stored in this version.
     pub fn conversion(&self) -> Option<&Arc<Conversion>> {
         self.webhook.as_ref().filter(|_| !self.is_always_stored)
     }
 
-    /// The webhook that converts between the versions of its definition.
+    /// Returns the webhook that converts between the versions of its definition.
     pub fn webhook(&self) -> Option<&Arc<Conversion>> {
         self.webhook.as_ref()
     }
 
-    /// The version in which objects are stored from now on, with its group.
+    /// Returns the version in which objects are stored from now on, with its group.
     pub fn storage_version(&self) -> &str {
         &self.storage_version
     }
@@ -250,7 +250,7 @@ impl CustomType {
         self.unconverted_form().map(StoredForm::generation)
     }
 
-    /// A stored object as this version shows it, if no webhook converts it.
+    /// Returns a stored object in the form of this version, if no webhook converts it.
     pub fn show(&self, mut object: Value) -> Value {
         if let Some(stored) = self.unconverted_form() {
             stored.show(&mut object, self.schema.root());

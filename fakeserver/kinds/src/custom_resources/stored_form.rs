@@ -57,7 +57,7 @@ impl StoredForm {
         })
     }
 
-    /// The schema of the version in which objects are stored.
+    /// Returns the schema of the version in which objects are stored.
     pub(super) fn schema(&self) -> Schema<'_> {
         self.schema.root()
     }

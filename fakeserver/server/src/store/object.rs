@@ -243,7 +243,7 @@ impl StoredObject {
         self.revision.get()
     }
 
-    /// The version of its kind in which a custom object is stored, with its group; empty for other objects.
+    /// Returns the version of its kind in which a custom object is stored, with its group; empty for other objects.
     pub fn stored_version(&self) -> &str {
         self.header.fields.get(STORED_VERSION).unwrap_or_default()
     }

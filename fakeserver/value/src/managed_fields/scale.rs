@@ -14,8 +14,8 @@ pub enum ReplicasPath {
     UnknownVersion,
 }
 
-/// The managers of a scale: those of its object who own the field `path` of their version there, which is `spec.replicas`
-/// here.
+/// Returns the managers of a scale: those of its object that own the field `path` in their version. They own `spec.replicas`
+/// of the scale.
 pub fn scale_managers(
     entries: &[Entry],
     path: impl Fn(&str) -> ReplicasPath,
@@ -35,10 +35,10 @@ pub fn scale_managers(
     entries.collect()
 }
 
-/// The managers of an object of `api_version` whose scale is managed by `scale` now.
+/// Returns the managers of an object of `api_version` whose scale is managed by `scale` now.
 ///
-/// Who owned the replicas and is not among them gives them up. Who is new owns nothing else, and no time is known. Entries of
-/// versions that the kind does not have are dropped.
+/// A manager that owned the replicas and is not in `scale` gives them up. A new one owns nothing else, and has no time. Entries
+/// of versions that the kind does not have are dropped.
 pub fn managers_after_scale(
     mut entries: Vec<Entry>,
     scale: &[Entry],

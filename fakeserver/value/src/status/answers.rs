@@ -149,7 +149,7 @@ impl Status {
         .with_details(object.into())
     }
 
-    /// The name of an object with a prefix for generated names is taken, as every generated one was.
+    /// Answers that the name of an object with a prefix for generated names is taken, as every generated one was.
     pub fn name_not_generated(object: NamedObject<'_>, is_terminating: bool) -> Self {
         let mut status = Self::already_exists(object, is_terminating);
         status

@@ -27,7 +27,7 @@ const REPORTED: [&str; 5] = [
 
 /// The load of a pod, and its uid and generation at that time.
 #[derive(Debug)]
-pub(super) struct KnownLoad {
+pub(super) struct CachedLoad {
     uid: String,
     generation: i64,
     load: PodLoad,
@@ -51,7 +51,7 @@ impl Kubelet {
         let node = Node::of(&node.to_value());
         self.update_loads(cluster, pod);
         let loads = self.loads.get(&pod.node).into_iter().flatten();
-        let loads = loads.map(|(_, known)| &known.load);
+        let loads = loads.map(|(_, cached)| &cached.load);
         let limit = usize::try_from(self.options.pods_per_node).unwrap_or(usize::MAX);
         let Some(failure) = admission_failure(&node, value, loads, limit) else {
             return false;
@@ -70,18 +70,18 @@ impl Kubelet {
         let mut before = self.loads.remove(&pod.node).unwrap_or_default();
         let all = cluster.index.pods.on_node(&pod.node).into_iter();
         let others = all.filter(|other| other.key() != pod.key() && !other.started.is_empty());
-        let loads: BTreeMap<ObjectKey, KnownLoad> = others
+        let loads: BTreeMap<ObjectKey, CachedLoad> = others
             .map(|other| {
-                let is_current = |known: &KnownLoad| {
-                    (&*known.uid, known.generation) == (other.stored.uid(), other.generation)
+                let is_current = |cached: &CachedLoad| {
+                    (&*cached.uid, cached.generation) == (other.stored.uid(), other.generation)
                 };
-                let known = before.remove(other.key()).filter(is_current);
-                let known = known.unwrap_or_else(|| KnownLoad {
+                let cached = before.remove(other.key()).filter(is_current);
+                let cached = cached.unwrap_or_else(|| CachedLoad {
                     uid: other.stored.uid().to_owned(),
                     generation: other.generation,
                     load: PodLoad::of(&other.stored.to_value()),
                 });
-                (other.key().clone(), known)
+                (other.key().clone(), cached)
             })
             .collect();
         self.loads.insert(pod.node.clone(), loads);

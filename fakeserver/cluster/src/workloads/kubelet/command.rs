@@ -1,4 +1,4 @@
-//! The course of a command that needs no process, as far as its words tell.
+//! The run of a command that needs no process, as far as its words tell.
 
 use std::time::Duration;
 
@@ -19,8 +19,8 @@ pub(super) struct CommandRun {
     pub(super) code: i64,
 }
 
-/// Returns the course of the words that a list of JSON holds, one list after the other; nothing if they do not tell it.
-pub(super) fn course<'a>(lists: impl IntoIterator<Item = &'a Value>) -> Option<CommandRun> {
+/// Returns the run of the words that a list of JSON holds, one list after the other; nothing if they do not tell it.
+pub(super) fn run_of<'a>(lists: impl IntoIterator<Item = &'a Value>) -> Option<CommandRun> {
     let lists = lists.into_iter().filter_map(Value::as_array);
     let words: Vec<&str> = lists.flatten().map(text).collect();
     match words[..] {
@@ -82,7 +82,7 @@ mod tests {
     use super::*;
 
     fn check(words: &Value) -> Option<(f64, i64)> {
-        course([words]).map(|course| (course.time.as_secs_f64(), course.code))
+        run_of([words]).map(|run| (run.time.as_secs_f64(), run.code))
     }
 
     #[test]
@@ -114,6 +114,6 @@ mod tests {
             assert_eq!(check(&words), None, "{words}");
         }
         let [command, arguments] = [json!(["sleep"]), json!(["4"])];
-        assert_eq!(course([&command, &arguments]).unwrap().time.as_secs(), 4);
+        assert_eq!(run_of([&command, &arguments]).unwrap().time.as_secs(), 4);
     }
 }

@@ -267,8 +267,8 @@ pub(super) fn hook_time(pod: &Value) -> Duration {
         if let Some(seconds) = hook["sleep"]["seconds"].as_u64() {
             return Duration::from_secs(seconds).min(FOREVER);
         }
-        let course = super::command::course([&hook["exec"]["command"]]);
-        course.map_or(Duration::ZERO, |course| course.time)
+        let run = super::command::run_of([&hook["exec"]["command"]]);
+        run.map_or(Duration::ZERO, |run| run.time)
     });
     times.max().unwrap_or_default()
 }

@@ -23,21 +23,17 @@ pub(super) fn exit_code(pod: &Value) -> Option<Result<i64, String>> {
 }
 
 /// Returns the end of a main container that is to end: its annotation says the code, or else its command.
-pub(super) fn main_exit(
-    pod: &Value,
-    course: Option<CommandRun>,
-    default: Duration,
-) -> Option<Exit> {
+pub(super) fn main_exit(pod: &Value, run: Option<CommandRun>, default: Duration) -> Option<Exit> {
     let annotated = exit_code(pod).and_then(Result::ok);
-    let course = course.filter(|_| annotated.is_none());
-    let Some(course) = course else {
+    let run = run.filter(|_| annotated.is_none());
+    let Some(run) = run else {
         return Some(Exit {
             after: default,
             code: annotated.unwrap_or_default(),
             reason: None,
         });
     };
-    let mut exit = exit_of(course)?;
+    let mut exit = exit_of(run)?;
     // A command that takes no time: clients see the container run for a while, all the same.
     if exit.after.is_zero() {
         exit.after = default;
@@ -46,10 +42,10 @@ pub(super) fn main_exit(
 }
 
 /// Returns the end of a command; `None` if it runs for ever.
-pub(super) fn exit_of(course: CommandRun) -> Option<Exit> {
-    (course.time < command::FOREVER).then_some(Exit {
-        after: course.time,
-        code: course.code,
+pub(super) fn exit_of(run: CommandRun) -> Option<Exit> {
+    (run.time < command::FOREVER).then_some(Exit {
+        after: run.time,
+        code: run.code,
         reason: None,
     })
 }

@@ -46,7 +46,7 @@ use tokio::time::Instant;
 
 pub(super) use self::life::KILLED;
 use self::{
-    admission::KnownLoad,
+    admission::CachedLoad,
     container::{CREATING, Container, Role},
     events::hook_time,
     exits::{EXIT_CODE, exit_code, exit_of, main_exit},
@@ -102,7 +102,7 @@ pub(super) struct Kubelet {
     /// The images that were pulled to each node.
     images: BTreeMap<String, BTreeSet<String>>,
     /// The loads of the pods on each node, as they were when its last pod came.
-    loads: BTreeMap<String, BTreeMap<ObjectKey, KnownLoad>>,
+    loads: BTreeMap<String, BTreeMap<ObjectKey, CachedLoad>>,
     /// The containers of running pods whose images have changed.
     changed_images: BTreeMap<ObjectKey, BTreeSet<String>>,
 }
@@ -278,12 +278,12 @@ impl Kubelet {
     ) -> Script {
         let options = &self.options;
         let spec = fields::container(&value["spec"], &container.name).unwrap_or(&Value::Null);
-        let course = command::course([&spec["command"], &spec["args"]]);
+        let run = command::run_of([&spec["command"], &spec["args"]]);
         let exit = match container.role {
-            Role::Ephemeral => course.and_then(exit_of),
+            Role::Ephemeral => run.and_then(exit_of),
             _ if !container.ends() => None,
-            Role::Main => main_exit(value, course, options.pod_run),
-            _ => course.map_or_else(|| Some(Exit::default()), exit_of),
+            Role::Main => main_exit(value, run, options.pod_run),
+            _ => run.map_or_else(|| Some(Exit::default()), exit_of),
         };
         let mut script = Script {
             pull: self.pull(pod, spec),

@@ -27,8 +27,8 @@ const ACTOR: Actor = Actor::new("stages");
 #[derive(Debug)]
 pub(in crate::workloads) struct ObjectStages {
     stages: Vec<Selected>,
-    /// The courses of each object, by the number of the stage.
-    courses: BTreeMap<ObjectKey, BTreeMap<usize, StageProgress>>,
+    /// The progress of each object, by the number of the stage.
+    progress: BTreeMap<ObjectKey, BTreeMap<usize, StageProgress>>,
 }
 
 /// The progress of a stage for an object that it selects.
@@ -47,7 +47,7 @@ impl ObjectStages {
         let stages = stages.iter().filter(|stage| !stage.is_of_pods()).cloned();
         Self {
             stages: stages.map(Selected::new).collect(),
-            courses: BTreeMap::new(),
+            progress: BTreeMap::new(),
         }
     }
 
@@ -61,27 +61,29 @@ impl ObjectStages {
     ) -> (Vec<usize>, Option<Duration>) {
         let now = tokio::time::Instant::now();
         let [api_version, kind] = ["apiVersion", "kind"].map(|field| text(&object[field]));
-        let courses = self.courses.entry(key.clone()).or_default();
+        let progress = self.progress.entry(key.clone()).or_default();
         let mut due = Vec::new();
         for (number, selected) in self.stages.iter().enumerate() {
             let stage = &selected.stage;
             if !stage.selector.is_of(api_version, kind) || !selected.selects(object) {
-                courses.remove(&number);
+                progress.remove(&number);
                 continue;
             }
-            let course = courses.entry(number).or_insert_with(|| {
+            let stage_progress = progress.entry(number).or_insert_with(|| {
                 StageProgress::At(now + stage.delay.unwrap_or_default() + stage.jitter(&mut draw))
             });
-            if matches!(course, StageProgress::At(at) if *at <= now) {
+            if matches!(stage_progress, StageProgress::At(at) if *at <= now) {
                 // Done before it happens: its own change of the object is observed next.
-                *course = StageProgress::Done;
+                *stage_progress = StageProgress::Done;
                 due.push(number);
             }
         }
-        let waits = courses.values().filter_map(|course| match course {
-            StageProgress::At(at) => Some(*at - now),
-            StageProgress::Done => None,
-        });
+        let waits = progress
+            .values()
+            .filter_map(|stage_progress| match stage_progress {
+                StageProgress::At(at) => Some(*at - now),
+                StageProgress::Done => None,
+            });
         (due, waits.min())
     }
 }
@@ -98,7 +100,7 @@ impl Controller for ObjectStages {
         if change.after.is_some() {
             due.add(change.key().clone(), Duration::ZERO);
         } else {
-            self.courses.remove(change.key());
+            self.progress.remove(change.key());
         }
     }
 

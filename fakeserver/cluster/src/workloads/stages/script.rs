@@ -1,4 +1,4 @@
-//! The course of a container, from one start to the next.
+//! The script of a container, from one start to the next.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use fakeserver_kinds::metrics::usage::Amount;
 use serde::Deserialize;
 use tokio::time::Instant;
 
-/// The course of a container from its start.
+/// The script of a container from its start.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::workloads) struct Script {
     pub(in crate::workloads) start_after: Duration,

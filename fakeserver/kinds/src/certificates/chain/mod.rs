@@ -160,7 +160,7 @@ impl Roots {
     ///
     /// # Errors
     ///
-    /// Why the certificate is not accepted.
+    /// The certificate is not accepted, for a reason in Go's words. Retrying does not help.
     pub fn user(
         &self,
         presented: &[&[u8]],
