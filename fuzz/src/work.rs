@@ -204,3 +204,28 @@ fn read_shards(data: &[u8]) {
 fn read_yaml(data: &[u8]) {
     let _ = black_box((yaml::parse(data), yaml::repeated_keys(data)));
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[should_panic = "grows faster than the text"]
+    fn quadratic_work_is_found() {
+        check(b"%%a%%", &mut |text| (text.len() as u64).pow(2));
+    }
+
+    #[test]
+    fn work_in_proportion_passes() {
+        check(b"%%a%%", &mut |text| 1_000 * text.len() as u64);
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn processor_time_passes() {
+        let began = processor_time();
+        while processor_time() == began {
+            black_box(began);
+        }
+    }
+}
