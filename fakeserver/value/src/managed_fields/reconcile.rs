@@ -1,12 +1,14 @@
 //! Reconciles owned fields with the present schema, which may be another one than that of the write.
 
+use std::collections::BTreeMap;
+
 use serde_json::Value;
 
 use super::{ConversionError, Entry, FieldSet, KindDescription, Shape, shape};
 use crate::schema::{Schema, SchemaType};
 
-/// Adapts the fields of `entries` to the schemas of their versions: who owns parts of a list or map that is atomic now owns
-/// it as a whole. The parts of one that was atomic have no owner until they are written. Entries of versions that the kind
+/// Adapts the fields of `entries` to the schemas of their versions: an owner of parts of a list or map that is atomic now
+/// owns it as a whole. The parts of one that was atomic have no owner until they are written. Entries of versions that the kind
 /// does not have any more are removed.
 ///
 /// `live` is the object in the version `own_version`.
@@ -20,23 +22,31 @@ pub fn reconcile(
     described: KindDescription<'_>,
     own_version: &str,
 ) -> Result<(), ConversionError> {
-    let mut result = Ok(());
-    entries.retain_mut(|entry| {
-        if result.is_err() {
-            return true;
+    let mut schemas = BTreeMap::new();
+    for entry in &*entries {
+        let version = entry.api_version.as_str();
+        // The object is converted once a version: a body may have any number of entries.
+        if schemas.contains_key(version) {
+            continue;
         }
-        match described.in_version(live, own_version, &entry.api_version) {
-            // Most fields are as the schema has them: they are not copied.
-            Ok((_, schema)) if !fits(&entry.fields, schema) => {
-                entry.fields = reconciled(&entry.fields, schema);
-            }
-            Ok(_) => {}
-            Err(ConversionError::Missing) => return false,
-            Err(error) => result = Err(error),
+        let schema = match described.in_version(live, own_version, version) {
+            Ok((_, schema)) => Some(schema),
+            Err(ConversionError::Missing) => None,
+            Err(error) => return Err(error),
+        };
+        schemas.insert(version.to_owned(), schema);
+    }
+    entries.retain_mut(|entry| {
+        let Some(schema) = schemas[&entry.api_version] else {
+            return false;
+        };
+        // Most fields are as the schema has them: they are not copied.
+        if !fits(&entry.fields, schema) {
+            entry.fields = reconciled(&entry.fields, schema);
         }
         true
     });
-    result
+    Ok(())
 }
 
 /// Returns whether no field is a part of a list or map that is atomic.
