@@ -308,8 +308,8 @@ impl FakeServer {
     /// Starts the controllers, as the first request does, and waits until they have done all that is due, every node has the
     /// condition `Ready`, and no pod is pending that only needs time to start.
     ///
-    /// A pod counts as started if it cannot be scheduled, or if a container waits for a reason of its own, such as an image that
-    /// cannot be pulled.
+    /// A pod counts as started if it cannot be scheduled, is being deleted, or has an event of a volume that could not be
+    /// mounted, and if a container waits for a reason of its own, such as an image that cannot be pulled.
     ///
     /// # Errors
     ///
