@@ -14,6 +14,10 @@ pub const AUTHENTICATED: &str = "system:authenticated";
 const MASTERS: &str = "system:masters";
 const SERVICE_ACCOUNT: &str = "system:serviceaccount:";
 
+/// The key of the extra field with the id of a user's credential.
+#[doc(alias = "CredentialIDKey")]
+pub const CREDENTIAL_ID: &str = "authentication.kubernetes.io/credential-id";
+
 /// A user: a name, and the groups that it is in.
 ///
 /// # Examples

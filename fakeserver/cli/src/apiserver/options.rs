@@ -73,6 +73,7 @@ impl Options {
             }
             Err(_) => Controllers::none().with_leader_election(true),
         };
+        let authorization = authorization(flags, notes)?;
         Ok(Self {
             address,
             certificates: certificates(flags, address.ip())?,
@@ -80,9 +81,9 @@ impl Options {
             faults: env::var_os(FAULTS).map(PathBuf::from),
             feature_gates: flags.list("feature-gates").map(str::to_owned).collect(),
             plugins: plugins(flags),
-            authorization: authorization(flags, notes)?,
+            authorization,
             controllers,
-            serves_anonymous: serves_anonymous(flags, notes)?,
+            serves_anonymous: serves_anonymous(flags, authorization, notes)?,
             allows_privileged: flags.is_set("allow-privileged", false)?,
             reads_max: flags
                 .parsed("max-requests-inflight")?
@@ -148,10 +149,13 @@ fn plugins(flags: &Flags) -> AdmissionPlugins {
 }
 
 /// Returns whether requests without credentials are served. Where everything is allowed they are not, whatever is asked for.
-fn serves_anonymous(flags: &Flags, notes: &mut Vec<String>) -> Result<bool, String> {
+fn serves_anonymous(
+    flags: &Flags,
+    authorization: Authorization,
+    notes: &mut Vec<String>,
+) -> Result<bool, String> {
     let is_asked = flags.is_set("anonymous-auth", true)?;
-    let modes: Vec<&str> = flags.list("authorization-mode").collect();
-    let allows_all = modes.is_empty() || modes.contains(&"AlwaysAllow");
+    let allows_all = authorization == Authorization::AlwaysAllow;
     if is_asked && allows_all {
         notes.push(
             "AnonymousAuth is not allowed with the AlwaysAllow authorizer: requests without credentials are 401"
@@ -163,11 +167,10 @@ fn serves_anonymous(flags: &Flags, notes: &mut Vec<String>) -> Result<bool, Stri
 
 fn authorization(flags: &Flags, notes: &mut Vec<String>) -> Result<Authorization, String> {
     let mut is_always_allowed = true;
-    let mut has_rules = false;
     for mode in flags.list("authorization-mode") {
         match mode {
             "AlwaysAllow" => return Ok(Authorization::AlwaysAllow),
-            "RBAC" => has_rules = true,
+            "RBAC" => {}
             "Node" | "ABAC" | "Webhook" | "AlwaysDeny" => notes.push(format!(
                 "--authorization-mode={mode} has no effect: it has no opinion here"
             )),
@@ -179,7 +182,7 @@ fn authorization(flags: &Flags, notes: &mut Vec<String>) -> Result<Authorization
         }
         is_always_allowed = false;
     }
-    Ok(if is_always_allowed && !has_rules {
+    Ok(if is_always_allowed {
         Authorization::AlwaysAllow
     } else {
         Authorization::Rbac
@@ -350,8 +353,10 @@ mod tests {
         ] {
             let flags = Flags::parse(line.split_whitespace().map(str::to_owned)).unwrap();
             let mut notes = Vec::new();
+            // Of the modes themselves there are notes, too.
+            let authorization = authorization(&flags, &mut Vec::new()).unwrap();
             assert_eq!(
-                serves_anonymous(&flags, &mut notes),
+                serves_anonymous(&flags, authorization, &mut notes),
                 Ok(is_served),
                 "{line}"
             );

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, error::Error, fmt::Write as _};
 
-use fakeserver_value::user::UserInfo;
+use fakeserver_value::user::{self, UserInfo};
 use rcgen::{CertifiedIssuer, KeyPair, SigningKey};
 use sha2::{Digest, Sha256};
 use x509_parser::{
@@ -17,8 +17,6 @@ use x509_parser::{
     x509::{AttributeTypeAndValue, X509Name},
 };
 
-/// The extra attribute of a user that says which credential was presented.
-const CREDENTIAL_ID: &str = "authentication.kubernetes.io/credential-id";
 /// The attribute of a subject that is the uid of the user.
 const UID: &str = "1.3.6.1.4.1.57683.2";
 
@@ -61,7 +59,7 @@ pub fn user_of(certificate: &X509Certificate<'_>) -> Result<Option<UserInfo>, St
     }
     let user = UserInfo::new(name)
         .with_groups(groups)
-        .with_extra(CREDENTIAL_ID, id);
+        .with_extra(user::CREDENTIAL_ID, id);
     Ok(Some(user.with_uid(uid_of(subject)?)))
 }
 

@@ -23,7 +23,7 @@ use super::{
     activity::{self, Activity},
     audit::RemoteAddress,
     body_drain, connection_break,
-    http1::{self, Heads, RequestStream},
+    http1::{self, HEAD_MAX_BYTES, Heads, RequestStream},
     origins::PlainTcp,
     socket::Socket,
 };
@@ -38,8 +38,6 @@ const DRAIN_LIMIT: Duration = Duration::from_secs(5);
 const HEADER_LIMIT: Duration = Duration::from_secs(32);
 /// The time for which a connection without requests is kept.
 const IDLE_LIMIT: Duration = Duration::from_secs(90);
-/// The size limit of a request's head, and the slack that Go's server grants.
-const HEADERS_MAX_BYTES: u32 = (1 << 20) + 4_096;
 /// The number of concurrent requests on one HTTP/2 connection.
 const STREAMS_MAX: u32 = 100;
 /// The pause of the listener when the system has no sockets left.
@@ -225,12 +223,12 @@ impl Executor {
             .http1()
             .timer(TokioTimer::new())
             .header_read_timeout(HEADER_LIMIT)
-            .max_buf_size(HEADERS_MAX_BYTES as usize);
+            .max_buf_size(HEAD_MAX_BYTES as usize);
         builder
             .http2()
             .timer(TokioTimer::new())
             .max_concurrent_streams(STREAMS_MAX)
-            .max_header_list_size(HEADERS_MAX_BYTES);
+            .max_header_list_size(HEAD_MAX_BYTES);
         builder
     }
 }

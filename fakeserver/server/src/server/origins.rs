@@ -4,7 +4,7 @@
 //! loopback address it can read the answers. With TLS the certificate prevents the latter. Clients other than browsers send
 //! no origin, and name the server as their users do.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv4Addr};
 
 use http::{HeaderMap, Uri, header, uri::Authority};
 
@@ -23,7 +23,8 @@ pub(super) fn refusal(uri: &Uri, headers: &HeaderMap) -> Option<&'static str> {
              another site can bind its own names to any address\n",
         );
     }
-    let is_local = origin_of(headers).is_some_and(|origin| is_loopback(&origin));
+    let origin = origin_of(headers).and_then(|origin| address(&origin));
+    let is_local = origin.is_some_and(|address| address.is_loopback());
     let is_refused = !is_local && is_of_other_site(uri, headers);
     is_refused.then_some("this server answers no page of another site\n")
 }
@@ -45,11 +46,13 @@ fn origin_of(headers: &HeaderMap) -> Option<Authority> {
     origin.parse::<Uri>().ok()?.into_parts().authority
 }
 
-/// Returns whether a host is this machine.
-fn is_loopback(host: &Authority) -> bool {
+/// Returns the address that a host is, if it is one or localhost.
+fn address(host: &Authority) -> Option<IpAddr> {
     let name = host.host().trim_start_matches('[').trim_end_matches(']');
-    let address = name.parse::<IpAddr>();
-    name.eq_ignore_ascii_case("localhost") || address.is_ok_and(|address| address.is_loopback())
+    if name.eq_ignore_ascii_case("localhost") {
+        return Some(Ipv4Addr::LOCALHOST.into());
+    }
+    name.parse().ok()
 }
 
 /// Returns the host that a request names: in its target over HTTP/2, in its header else.
@@ -63,8 +66,7 @@ pub(super) fn host(uri: &Uri, headers: &HeaderMap) -> Option<Authority> {
 
 /// Returns whether a host is an IP address or localhost: a name can be bound to any address.
 pub(super) fn is_fixed(host: &Authority) -> bool {
-    let name = host.host().trim_start_matches('[').trim_end_matches(']');
-    name.eq_ignore_ascii_case("localhost") || name.parse::<IpAddr>().is_ok()
+    address(host).is_some()
 }
 
 /// Returns whether no site on the web can have this host: it is fixed, or its name is one of a private network.

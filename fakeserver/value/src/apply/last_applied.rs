@@ -14,7 +14,9 @@ use crate::{
 /// The manager that used to apply on its own.
 pub(super) const KUBECTL: &str = "kubectl";
 
-const ANNOTATION: &str = "kubectl.kubernetes.io/last-applied-configuration";
+/// The annotation with the configuration of a client-side apply.
+#[doc(alias = "LastAppliedConfigAnnotation")]
+pub const LAST_APPLIED_CONFIGURATION: &str = "kubectl.kubernetes.io/last-applied-configuration";
 /// The number of bytes that all annotations of an object may have together.
 const ANNOTATIONS_MAX_BYTES: usize = 256 * 1024;
 
@@ -25,7 +27,7 @@ pub(super) fn fields(
     schema: Option<Schema<'_>>,
 ) -> FieldSet {
     let annotation = |live: &Value| {
-        live["metadata"]["annotations"][ANNOTATION]
+        live["metadata"]["annotations"][LAST_APPLIED_CONFIGURATION]
             .as_str()?
             .parse()
             .ok()
@@ -49,21 +51,24 @@ pub(super) fn renew(object: &mut Value, config: &Value) {
     let Some(annotations) = annotations(object) else {
         return;
     };
-    if !annotations.contains_key(ANNOTATION) {
+    if !annotations.contains_key(LAST_APPLIED_CONFIGURATION) {
         return;
     }
     let mut applied = config.clone();
     if let Some(of_config) = self::annotations(&mut applied) {
-        of_config.remove(ANNOTATION);
+        of_config.remove(LAST_APPLIED_CONFIGURATION);
     }
-    annotations.insert(ANNOTATION.to_owned(), json!(format!("{applied}\n")));
+    annotations.insert(
+        LAST_APPLIED_CONFIGURATION.to_owned(),
+        json!(format!("{applied}\n")),
+    );
     let size = |value: &Value| value.as_str().map_or(0, str::len);
     let size_bytes: usize = annotations
         .iter()
         .map(|(name, value)| name.len() + size(value))
         .sum();
     if size_bytes > ANNOTATIONS_MAX_BYTES {
-        annotations.remove(ANNOTATION);
+        annotations.remove(LAST_APPLIED_CONFIGURATION);
     }
 }
 

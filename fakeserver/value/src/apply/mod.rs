@@ -24,6 +24,7 @@ use self::{
 };
 pub use self::{
     error::{ApplyError, inconvertible},
+    last_applied::LAST_APPLIED_CONFIGURATION,
     merge::merge,
 };
 use crate::{

@@ -16,7 +16,7 @@ use fakeserver_server::{
     store::ObjectKey,
     write::deletion::{DeletionParameters, is_deleted},
 };
-use fakeserver_value::read::text;
+use fakeserver_value::{apply::LAST_APPLIED_CONFIGURATION, read::text};
 use serde_json::{Value, json};
 
 use self::{
@@ -41,7 +41,7 @@ const DESIRED: &str = "deployment.kubernetes.io/desired-replicas";
 const MAXIMUM: &str = "deployment.kubernetes.io/max-replicas";
 /// Annotations that belong to an object itself, and are not handed on.
 const OWN: [&str; 5] = [
-    "kubectl.kubernetes.io/last-applied-configuration",
+    LAST_APPLIED_CONFIGURATION,
     REVISION,
     DESIRED,
     MAXIMUM,

@@ -14,6 +14,7 @@ use x509_parser::{
     extensions::{GeneralName, ParsedExtension},
     prelude::FromDer,
     time::ASN1Time,
+    utils::format_serial,
     x509::X509Version,
 };
 
@@ -411,11 +412,7 @@ impl<'a> Certificate<'a> {
 
     /// Returns what identifies the certificate in messages.
     fn id(&self) -> String {
-        let hex = |key: Option<&[u8]>| {
-            let octets = key.unwrap_or_default().iter();
-            let octets: Vec<String> = octets.map(|octet| format!("{octet:02X}")).collect();
-            octets.join(":")
-        };
+        let hex = |key: Option<&[u8]>| format_serial(key.unwrap_or_default()).to_uppercase();
         format!(
             "SN={}, SKID={}, AKID={}",
             self.parsed.serial,

@@ -2,9 +2,10 @@
 
 use std::net::IpAddr;
 
+use fakeserver_value::go_url::GoUrl;
 use x509_parser::{
     certificate::X509Certificate,
-    extensions::{GeneralName, GeneralSubtree, NameConstraints, ParsedExtension},
+    extensions::{GeneralName, GeneralSubtree, NameConstraints},
 };
 
 /// Returns true if all constraints are of kinds that are checked.
@@ -28,24 +29,12 @@ pub(super) fn check<'a>(
     authority: &X509Certificate<'_>,
     below: impl Iterator<Item = &'a X509Certificate<'a>>,
 ) -> Result<(), String> {
-    let constraints =
-        authority
-            .extensions()
-            .iter()
-            .find_map(|extension| match extension.parsed_extension() {
-                ParsedExtension::NameConstraints(constraints) => Some(constraints),
-                _ => None,
-            });
-    let Some(constraints) = constraints else {
+    let Ok(Some(constraints)) = authority.name_constraints() else {
         return Ok(());
     };
-    let extensions = below.flat_map(|certificate| certificate.extensions());
-    let names = extensions.filter_map(|extension| match extension.parsed_extension() {
-        ParsedExtension::SubjectAlternativeName(names) => Some(&names.general_names),
-        _ => None,
-    });
-    for name in names.flatten() {
-        check_name(name, constraints)?;
+    let names = below.filter_map(|certificate| certificate.subject_alternative_name().ok()?);
+    for name in names.flat_map(|names| &names.value.general_names) {
+        check_name(name, constraints.value)?;
     }
     Ok(())
 }
@@ -129,7 +118,7 @@ fn is_within(name: &GeneralName<'_>, constraint: &GeneralName<'_>) -> bool {
             }
         }
         (GeneralName::URI(name), GeneralName::URI(constraint)) => {
-            host_of(name).is_some_and(|host| is_in_domain(host, constraint))
+            host_of(name).is_some_and(|host| is_in_domain(&host, constraint))
         }
         (GeneralName::IPAddress(address), GeneralName::IPAddress(constraint)) => {
             let (network, mask) = constraint.split_at(constraint.len() / 2);
@@ -160,13 +149,8 @@ fn is_in_domain(domain: &str, constraint: &str) -> bool {
 }
 
 /// Returns the host of a URI, if it is a name.
-fn host_of(uri: &str) -> Option<&str> {
-    let (_, behind) = uri.split_once("://")?;
-    let authority = behind.split(['/', '?', '#']).next()?;
-    let host = authority
-        .rsplit_once('@')
-        .map_or(authority, |(_, host)| host);
-    let host = host.split_once(':').map_or(host, |(host, _)| host);
-    let is_name = !host.is_empty() && !host.starts_with('[') && host.parse::<IpAddr>().is_err();
+fn host_of(uri: &str) -> Option<String> {
+    let host = GoUrl::parse(uri).ok()?.hostname();
+    let is_name = !host.is_empty() && host.parse::<IpAddr>().is_err();
     is_name.then_some(host)
 }

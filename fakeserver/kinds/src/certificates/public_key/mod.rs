@@ -1,7 +1,7 @@
 //! Signatures by the public keys of X.509: RSA, ECDSA and Ed25519.
 //!
-//! `ring` verifies what it can. It has no RSA key of less than 2,048 bits, no curve P-521, and SHA-512 with no curve at
-//! all; these signatures are verified by arithmetic on large integers. All values are public there, so that its time may
+//! `ring` verifies what it can. Of RSA keys of less than 2,048 bits it has PKCS#1 v1.5 alone, and not with SHA-384; it has no
+//! curve P-521, and SHA-512 with no curve at all. These signatures are verified by arithmetic on large integers. All values are public there, so that its time may
 //! depend on them.
 
 mod ecdsa;
@@ -29,10 +29,9 @@ pub use self::ecdsa::Curve;
 
 /// `ecdsa-with-SHA1`.
 const ECDSA_WITH_SHA1: &str = "1.2.840.10045.4.1";
-/// The sizes of RSA keys in bits that are accepted.
+/// The smallest RSA key in bits that is accepted.
 const RSA_BITS_MIN: u64 = 1_024;
-const RSA_BITS_MAX: u64 = 8_192;
-/// The size from which `ring` verifies signatures of RSA.
+/// The size from which `ring` verifies all signatures of RSA, up to 8,192 bits.
 const RING_RSA_BITS_MIN: u64 = 2_048;
 
 /// A hash function of signatures.
@@ -105,7 +104,7 @@ pub fn verify(
             } else {
                 rsa::verify(&key, hash, is_pss, message, signature)
             };
-            (is_valid && bits <= RSA_BITS_MAX, SignatureError::Rsa)
+            (is_valid, SignatureError::Rsa)
         }
         (Key::Ecdsa(curve, point), SignatureAlgorithm::Ecdsa(hash)) => {
             let is_valid = match ring_ecdsa(curve, hash) {

@@ -126,7 +126,10 @@ impl Authenticator {
         now: Timestamp,
     ) -> Result<TokenUser, AuthenticationError> {
         if let Some(user) = self.tokens.user(token) {
-            return self.for_api(Arc::clone(user), audiences);
+            let audiences = common_audiences(self.signer.audiences(), audiences)
+                .map_err(|_| AuthenticationError::InvalidToken)?;
+            let user = Arc::clone(user);
+            return Ok(TokenUser { user, audiences });
         }
         // Before bound tokens: both are JWTs of this signer, and differ by the issuer.
         if let Some(claims) = self.signer.verify_of_secret(token) {
@@ -145,20 +148,6 @@ impl Authenticator {
             user: Arc::new(user),
             audiences: claims.audiences(audiences, self.signer.audiences())?,
         })
-    }
-
-    /// Returns the result for a token without audiences, which is valid for the API only.
-    fn for_api(
-        &self,
-        user: Arc<UserInfo>,
-        audiences: &[String],
-    ) -> Result<TokenUser, AuthenticationError> {
-        let own = self.signer.audiences().iter();
-        let audiences: Vec<String> = own.filter(|own| audiences.contains(own)).cloned().collect();
-        if audiences.is_empty() {
-            return Err(AuthenticationError::InvalidToken);
-        }
-        Ok(TokenUser { user, audiences })
     }
 }
 

@@ -9,7 +9,7 @@ use fakeserver_kinds::{
         service_account,
     },
 };
-use fakeserver_value::user::UserInfo;
+use fakeserver_value::user::{self, UserInfo};
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::{Value, json};
@@ -25,7 +25,6 @@ pub(super) const ISSUER: &str = "https://kubernetes.default.svc.cluster.local";
 /// The leeway for clocks that differ: a token is valid for so long before its time, after it, and after the deletion of
 /// the objects that it is bound to.
 const LEEWAY: SignedDuration = SignedDuration::from_mins(1);
-const CREDENTIAL_ID: &str = "authentication.kubernetes.io/credential-id";
 const POD: [&str; 2] = [
     "authentication.kubernetes.io/pod-name",
     "authentication.kubernetes.io/pod-uid",
@@ -307,7 +306,7 @@ impl Claims {
             .with_uid(&account.uid)
             .authenticated();
         if !self.jti.is_empty() {
-            user = user.with_extra(CREDENTIAL_ID, format!("JTI={}", self.jti));
+            user = user.with_extra(user::CREDENTIAL_ID, format!("JTI={}", self.jti));
         }
         for ([name, uid], reference) in [(POD, pod), (NODE, node)] {
             let Some(reference) = reference else {

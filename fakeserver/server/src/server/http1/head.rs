@@ -6,7 +6,7 @@ use memchr::memchr_iter;
 use super::{body_length::BodyLength, heads::HeadRest};
 
 /// The size limit of a head: that of Go's server, with its slack.
-pub(super) const HEAD_MAX_BYTES: usize = (1 << 20) + 4_096;
+pub(in crate::server) const HEAD_MAX_BYTES: u32 = (1 << 20) + 4_096;
 /// The longest target that is left as it is; the library takes 65,534 bytes.
 const TARGET_MAX_BYTES: usize = 60_000;
 /// The number of headers that are left as they are; the library takes 100.
@@ -52,11 +52,11 @@ pub(super) fn read(bytes: &[u8], searched: &mut usize) -> Arrival {
     let found = end(bytes, *searched);
     *searched = if found.is_some() { 0 } else { bytes.len() };
     match found {
-        Some(size) if size <= HEAD_MAX_BYTES => match parse(&bytes[..size]) {
+        Some(size) if size <= HEAD_MAX_BYTES as usize => match parse(&bytes[..size]) {
             Some(head) => Arrival::Whole(Box::new(head)),
             None => Arrival::Invalid,
         },
-        None if bytes.len() <= HEAD_MAX_BYTES => Arrival::Partial,
+        None if bytes.len() <= HEAD_MAX_BYTES as usize => Arrival::Partial,
         _ => Arrival::Whole(Box::new(Head {
             size: bytes.len(),
             rewritten: Some(ANY_HEAD.to_vec()),
@@ -302,7 +302,10 @@ mod tests {
             rewritten,
             format!("GET / HTTP/1.1\r\n{headers}host: x\r\nno header\r\n\r\n")
         );
-        let huge = format!("GET / HTTP/1.1\r\nX: {}", "x".repeat(HEAD_MAX_BYTES));
+        let huge = format!(
+            "GET / HTTP/1.1\r\nX: {}",
+            "x".repeat(HEAD_MAX_BYTES as usize)
+        );
         let huge = whole(&huge);
         assert!(huge.rest.is_too_large);
     }

@@ -14,4 +14,4 @@ mod heads;
 mod stream;
 mod check;
 
-pub(super) use self::{check::check, heads::Heads, stream::RequestStream};
+pub(super) use self::{check::check, head::HEAD_MAX_BYTES, heads::Heads, stream::RequestStream};

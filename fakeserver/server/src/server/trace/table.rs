@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use fakeserver_kinds::core::secret;
-use fakeserver_value::resource::GroupResource;
+use fakeserver_value::{apply::LAST_APPLIED_CONFIGURATION, resource::GroupResource};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -21,8 +21,6 @@ const OTHERS: &str = "other clients";
 const KUBERNETES: &str = "1.36";
 /// The text in place of the value of a secret.
 const HIDDEN: &str = "(left out)";
-/// The annotation in which kubectl keeps the configuration that it has applied.
-const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
 /// The number of the server.
 const SERVER: usize = 0;
 
@@ -250,7 +248,7 @@ fn hide_values(secret: &mut Value) {
             continue;
         };
         for (key, value) in entries {
-            if part != "/metadata/annotations" || key == LAST_APPLIED {
+            if part != "/metadata/annotations" || key == LAST_APPLIED_CONFIGURATION {
                 *value = HIDDEN.into();
             }
         }
