@@ -10,7 +10,7 @@ use super::{
     environment::Environment,
     error,
     interpreter::{Failure, Interpreter, Variables},
-    parser::parse,
+    parser::{ExpressionError, parse},
     types::Type,
     value::Value,
 };
@@ -40,10 +40,10 @@ fn check_size(source: &str) -> Result<(), CompileError> {
     if size <= CHARACTERS_MAX {
         return Ok(());
     }
-    let why = format!(
-        "ERROR: <input>:-1:0: expression code point size exceeds limit: size: {size}, limit {CHARACTERS_MAX}"
-    );
-    Err(CompileError::Check(why))
+    let why =
+        format!("expression code point size exceeds limit: size: {size}, limit {CHARACTERS_MAX}");
+    let error = ExpressionError::of_whole(why);
+    Err(CompileError::Check(error::print(source, &[error])))
 }
 
 // === impl CompileError ===

@@ -47,7 +47,7 @@ enum RecognitionError {
     /// No choice fits the tokens up to this one.
     NoViableAlternative(usize),
     /// Recovery was attempted too often, or the limit of depth or of steps is reached.
-    RecoveryLimit,
+    Limit,
 }
 
 /// Returns the errors of syntax in an expression, in the order of their positions.
@@ -73,7 +73,7 @@ pub(super) fn errors(source: &str) -> Vec<ExpressionError> {
         last_error: None,
         steps: Cell::new(0),
     };
-    // A limit was reported already.
+    // The limit of recoveries was reported already; after the other limits the caller reports its own error.
     let _ = recognizer.rule(0, 0);
     let mut errors = recognizer.errors;
     errors.sort_by_key(|error| error.at);
@@ -130,7 +130,7 @@ impl Recognizer<'_> {
                     next,
                 } => {
                     if self.callers.len() == CALLERS_MAX {
-                        return Err(RecognitionError::RecoveryLimit);
+                        return Err(RecognitionError::Limit);
                     }
                     self.callers.push(*next);
                     deep(|| self.rule(*rule, *precedence))?;
@@ -234,7 +234,7 @@ impl Recognizer<'_> {
                 };
                 self.report(*at, &message);
             }
-            RecognitionError::RecoveryLimit => return Err(RecognitionError::RecoveryLimit),
+            RecognitionError::Limit => return Err(RecognitionError::Limit),
         }
         Ok(())
     }
@@ -263,7 +263,7 @@ impl Recognizer<'_> {
             self.is_recovering = false;
             let message = format!("error recovery attempt limit exceeded: {RECOVERIES_MAX}");
             self.report(self.next, &message);
-            return Err(RecognitionError::RecoveryLimit);
+            return Err(RecognitionError::Limit);
         }
         self.recoveries += 1;
         Ok(())
@@ -361,7 +361,7 @@ impl Recognizer<'_> {
         for count in 0.. {
             self.steps.set(self.steps.get() + configurations.steps());
             if self.steps.get() > STEPS_MAX {
-                return Err(RecognitionError::RecoveryLimit);
+                return Err(RecognitionError::Limit);
             }
             let following = configurations.after(self.ahead(count));
             if following.is_empty() {

@@ -56,11 +56,8 @@ impl<'a> CustomScale<'a> {
     /// Sets the wanted replicas of an object, and creates missing parents.
     pub(crate) fn set_replicas(self, object: &mut Value, replicas: i64) -> Result<(), String> {
         let names = names_of(self.replicas_path());
-        let Some((last, parents)) = names.split_last() else {
-            return Ok(());
-        };
         let mut place = object;
-        for (depth, name) in parents.iter().enumerate() {
+        for (depth, name) in names.iter().enumerate() {
             let fields = place.as_object_mut().ok_or_else(|| {
                 let path = names[..depth].join(".");
                 format!("value cannot be set because .{path} is not a map[string]interface{{}}")
@@ -69,11 +66,7 @@ impl<'a> CustomScale<'a> {
                 .entry((*name).to_owned())
                 .or_insert_with(|| Map::new().into());
         }
-        let fields = place.as_object_mut().ok_or_else(|| {
-            let path = parents.join(".");
-            format!("value cannot be set because .{path} is not a map[string]interface{{}}")
-        })?;
-        fields.insert((*last).to_owned(), json!(replicas));
+        *place = json!(replicas);
         Ok(())
     }
 

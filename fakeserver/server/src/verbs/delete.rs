@@ -65,7 +65,7 @@ pub(super) fn delete_named(
     attempt.set_options(&options_for_admission(
         target.rules(),
         options,
-        &existing.stored,
+        &existing,
         now,
     ));
     let uid = existing.stored.uid().to_owned();

@@ -461,16 +461,17 @@ fn apply_operations(object: &mut Value, operations: &[Value]) -> Result<(), Stat
         let Some(levels) = DEPTH_MAX.checked_sub(depth("path")) else {
             return Err(Status::unprocessable());
         };
+        let is_copy = patch::kind(operation) == Some("copy");
+        let deepens = depth("path") > depth("from");
         if let Some(from) = from
-            && depth("path") > depth("from")
+            && (is_copy || deepens)
         {
-            moved_bytes += from.to_string().len();
-            if is_deeper_than(from, levels) {
+            let length = from.to_string().len();
+            if deepens && is_deeper_than(from, levels) {
                 return Err(Status::unprocessable());
             }
-        }
-        if patch::kind(operation) == Some("copy") {
-            copied_bytes += from.map_or(0, |from| from.to_string().len());
+            moved_bytes += if deepens { length } else { 0 };
+            copied_bytes += if is_copy { length } else { 0 };
         }
         if copied_bytes > BODY_MAX_BYTES {
             return Err(Status::unprocessable());

@@ -441,9 +441,6 @@ fn hex(text: &str) -> u32 {
     u32::from_str_radix(&text[..4], 16).expect("the parser saw four hexadecimal digits")
 }
 
-#[cfg(test)]
-mod tests;
-
 /// Returns the type of a value, as errors of Go's JSON call it.
 pub fn json_type(value: &Value) -> &'static str {
     match value {
@@ -455,3 +452,6 @@ pub fn json_type(value: &Value) -> &'static str {
         Value::Object(_) => "object",
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -10,7 +10,7 @@ use super::{
     go_syntax,
     limits::Repeatable,
     nodes::{Content, Document, NodeId, Scalar, TOO_DEEP},
-    scalar::resolve,
+    scalar::{PREFIX, resolve},
 };
 
 /// The number of values up to which nearly all may come from aliases, and that from which on few may.
@@ -18,9 +18,6 @@ const ALIASES: (f64, f64) = (400_000.0, 4_000_000.0);
 
 /// The error of a document whose aliases repeat too much.
 const EXCESSIVE_ALIASING: &str = "yaml: document contains excessive aliasing";
-
-/// The tag of keys that merge a mapping into theirs.
-const MERGE: &str = "tag:yaml.org,2002:merge";
 
 /// A value of YAML.
 #[derive(Debug, Clone)]
@@ -212,7 +209,7 @@ fn no_map() -> String {
 fn is_merge(content: &Content) -> bool {
     matches!(
         content,
-        Content::Scalar(Scalar { tag, text, is_plain }) if text == "<<" && (*is_plain || tag == MERGE)
+        Content::Scalar(Scalar { tag, text, is_plain }) if text == "<<" && (*is_plain || tag.strip_prefix(PREFIX) == Some("merge"))
     )
 }
 

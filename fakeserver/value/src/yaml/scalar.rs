@@ -7,7 +7,8 @@ use regex::Regex;
 
 use super::{decode::YamlValue, nodes::Scalar};
 
-const PREFIX: &str = "tag:yaml.org,2002:";
+/// The prefix of the tags that YAML itself defines.
+pub(super) const PREFIX: &str = "tag:yaml.org,2002:";
 
 /// The form of floats that begin with a digit or a sign.
 static FLOAT: LazyLock<Regex> = LazyLock::new(|| {

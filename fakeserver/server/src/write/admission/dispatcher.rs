@@ -7,11 +7,8 @@ use serde_json::Value;
 use tracing::warn;
 
 use super::{
-    Attributes, Invocation, Operation, Versions, Webhook,
-    hooks::equivalents,
-    review::review,
-    verdict::{Verdict, VerdictError},
-    versions,
+    Attributes, Invocation, Operation, Versions, Webhook, hooks::equivalents, review::review,
+    verdict::Verdict, versions,
 };
 use crate::{
     entropy::Entropy,
@@ -86,12 +83,7 @@ impl Dispatcher<'_> {
             is_mutating,
             &answer,
         );
-        let verdict = read.map_err(|error| {
-            webhook.failure(&match error {
-                VerdictError::Undecodable(why) => format!("failed to call webhook: {why}"),
-                VerdictError::Invalid(why) => format!("received invalid webhook response: {why}"),
-            })
-        })?;
+        let verdict = read.map_err(|error| webhook.failure(&error.to_string()))?;
         // Also for a rejection, which the audit log explains by them.
         for (key, value) in &verdict.annotations {
             self.audit.add(&format!("{}/{key}", webhook.name), value);

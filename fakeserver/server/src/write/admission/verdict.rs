@@ -28,11 +28,13 @@ pub(super) struct Verdict {
 pub(super) const JSON_PATCH: &str = "JSONPatch";
 
 /// The reason why an answer does not count.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum VerdictError {
     /// It cannot be read.
+    #[error("failed to call webhook: {0}")]
     Undecodable(String),
     /// It breaks the rules.
+    #[error("received invalid webhook response: {0}")]
     Invalid(String),
 }
 

@@ -24,7 +24,7 @@ use self::{
     grace::Grace,
     terminating::{is_held, mark_definition, mark_namespace},
 };
-use super::{Attempt, DeleteOptions, Outcome, Propagation, Write};
+use super::{Attempt, DeleteOptions, ExistingObject, Outcome, Propagation, Write};
 use crate::store::{StoredObject, Transaction};
 
 /// The parameters of a deletion.
@@ -103,23 +103,23 @@ pub fn delete(
     }
 }
 
-/// Returns the options of the deletion of `stored` as admission sees them: with the defaults that upstream's registry has
+/// Returns the options of the deletion of `existing` as admission sees them: with the defaults that upstream's registry has
 /// filled in by then.
 pub fn options_for_admission(
     kind: &Kind,
     options: &DeleteOptions,
-    stored: &StoredObject,
+    existing: &ExistingObject,
     now: Timestamp,
 ) -> DeleteOptions {
     let mut options = options.clone();
     match kind.habits.removal {
         Removal::AfterContent | Removal::AfterInstances => {
             let uid = &mut options.preconditions.uid;
-            uid.get_or_insert_with(|| stored.uid().to_owned());
+            uid.get_or_insert_with(|| existing.stored.uid().to_owned());
         }
         Removal::Graceful => {
             let requested = options.grace_period_seconds;
-            let grace = Grace::of_pod(&stored.to_value(), requested, now);
+            let grace = Grace::of_pod(&existing.object, requested, now);
             options.grace_period_seconds = match grace {
                 Grace::Seconds { seconds, .. } => Some(seconds),
                 Grace::None | Grace::Pending => requested.map(grace::positive),
