@@ -169,7 +169,7 @@ impl Certificates {
             let added = roots.add(trusted.to_vec());
             added.map_err(|why| CertificateError::Pem {
                 of: CLIENT_AUTHORITIES,
-                why: why.to_owned(),
+                why,
             })?;
         }
         let verifier = HandshakeVerifier::new(&roots);

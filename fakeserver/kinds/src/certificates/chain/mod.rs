@@ -138,11 +138,9 @@ impl Roots {
     ///
     /// # Errors
     ///
-    /// It cannot be read.
-    pub fn add(&mut self, der: Vec<u8>) -> Result<(), &'static str> {
-        if X509Certificate::from_der(&der).is_err() {
-            return Err("x509: malformed certificate");
-        }
+    /// Go refuses to read it, for a reason in Go's words. Retrying does not help.
+    pub fn add(&mut self, der: Vec<u8>) -> Result<(), String> {
+        Certificate::read(&der).map_err(|error| error.to_string())?;
         self.0.push(der);
         Ok(())
     }

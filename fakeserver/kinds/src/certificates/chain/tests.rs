@@ -27,6 +27,13 @@ fn found(form: &str) -> Result<Option<(UserInfo, Timestamp)>, String> {
     roots.user(&chain, now)
 }
 
+/// Returns the certificate that a client of a form sends.
+fn certificate(form: &str) -> Vec<u8> {
+    let mut lines = DATA.lines().map(|line| line.split(' ').collect::<Vec<_>>());
+    let line = lines.find(|words| words[0] == form).unwrap();
+    STANDARD.decode(line[2]).unwrap()
+}
+
 /// Returns why the certificate of a form is not accepted, without its identification.
 fn refusal(form: &str) -> String {
     let why = found(form).unwrap_err();
@@ -37,6 +44,21 @@ fn refusal(form: &str) -> String {
         }
         None => why,
     }
+}
+
+#[test]
+fn an_authority_that_go_refuses_to_read_is_refused_at_once() {
+    let mut roots = Roots::default();
+    for (der, why) in [
+        (
+            certificate("dupext"),
+            "x509: certificate contains duplicate extensions",
+        ),
+        (b"no certificate".to_vec(), "x509: malformed certificate"),
+    ] {
+        assert_eq!(roots.add(der), Err(why.to_owned()));
+    }
+    assert!(roots.subjects().is_empty());
 }
 
 #[test]
