@@ -70,9 +70,12 @@ enum Bench {
     Job { job: String },
 }
 
-/// Runs the program with the arguments of this process.
-pub async fn main() -> ExitCode {
-    match run(Arguments::parse().bench).await {
+/// Runs the program with the arguments of this process, on a runtime of its own.
+// No async function: the crate that first polls one compiles it, and all that it awaits, again.
+pub fn main() -> ExitCode {
+    let bench = Arguments::parse().bench;
+    let runtime = tokio::runtime::Runtime::new().map_err(Box::from);
+    match runtime.and_then(|runtime| runtime.block_on(run(bench))) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("error: {error}");

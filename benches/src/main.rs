@@ -2,7 +2,6 @@
 
 use std::process::ExitCode;
 
-#[tokio::main]
-async fn main() -> ExitCode {
-    benches::main().await
+fn main() -> ExitCode {
+    benches::main()
 }
