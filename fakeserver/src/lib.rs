@@ -14,7 +14,7 @@ pub use fakeserver_cel::{CelError, CelExpression, CelInput};
 pub use fakeserver_cli as cli;
 #[cfg(feature = "cluster")]
 pub use fakeserver_cluster::{Churn, ClusterOptions, Stage, StageError, Workloads};
-pub use fakeserver_kinds::core::service::range::{ServiceRange, ServiceRangeError};
+pub use fakeserver_kinds::core::service::range::{IpFamily, ServiceRange, ServiceRangeError};
 pub use fakeserver_server::{
     AdmissionPlugins, AdmissionPluginsError, AuditLog, AuditLogError, AuditPolicy,
     AuditPolicyError, Authorization, BuildError, Change, ChangeKind, Clock, Compaction,

@@ -7,7 +7,10 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
-use super::{Kind, built_in, core::service::range::ServiceRange};
+use super::{
+    Kind, built_in,
+    core::service::range::{IpFamily, ServiceRange},
+};
 
 /// The objects, one a line, with marks for what differs from server to server.
 static LINES: LazyLock<String> = LazyLock::new(|| {
@@ -20,6 +23,10 @@ static LINES: LazyLock<String> = LazyLock::new(|| {
 const TIME: &str = "<time>";
 /// Stands for its day.
 const DAY: &str = "<date>";
+/// The address of the API server in the embedded objects, and the one of a cluster whose primary family is IPv6. Both are
+/// of documentation: none of them is reached.
+const SERVER_V4: &str = "192.0.2.1";
+const SERVER_V6: &str = "2001:db8::1";
 
 #[derive(Debug, Deserialize)]
 struct Line<'a> {
@@ -29,17 +36,25 @@ struct Line<'a> {
 }
 
 /// Returns the objects as they are created at `now`, a time in whole seconds as objects write times, in a cluster whose
-/// services have addresses of `services`. Each comes with its kind, and always has the same uid, but for the one that is
+/// services have addresses of `services`, and whose API server has one of the primary family. Each comes with its kind, and always has the same uid, but for the one that is
 /// named after an address.
 pub fn initial_objects(now: &str, services: ServiceRange) -> Vec<(&'static Kind, Value)> {
     let day = now.split('T').next().unwrap_or_default();
     let mut text = LINES.replace(TIME, now).replace(DAY, day);
     let embedded = ServiceRange::DEFAULT;
+    let quoted = |value: &dyn Display| format!("\"{value}\"");
     if services != embedded {
-        let quoted = |value: &dyn Display| format!("\"{value}\"");
+        let cidrs: Vec<String> = services.ranges().map(|range| quoted(&range)).collect();
         text = text
-            .replace(&quoted(&embedded), &quoted(&services))
+            .replace(&quoted(&embedded), &cidrs.join(","))
             .replace(&quoted(&embedded.first()), &quoted(&services.first()));
+    }
+    let family = services.primary().family();
+    if family != IpFamily::V4 {
+        // The service is of the primary family alone, and so are the address of the server and the slice with it.
+        text = text
+            .replace(&quoted(&IpFamily::V4.name()), &quoted(&family.name()))
+            .replace(&quoted(&SERVER_V4), &quoted(&SERVER_V6));
     }
     text.lines().map(read).collect()
 }
@@ -105,6 +120,54 @@ mod tests {
             assert_eq!(object["metadata"]["creationTimestamp"], NOW);
             let text = object.to_string();
             assert!(!text.contains('<'), "{} {text}", kind.plural());
+        }
+    }
+
+    #[test]
+    fn the_service_of_the_api_is_of_the_primary_family() {
+        for (ranges, cidrs, address, family, server) in [
+            (
+                "10.1.0.0/16,fd00::/112",
+                json!(["10.1.0.0/16", "fd00::/112"]),
+                "10.1.0.1",
+                "IPv4",
+                SERVER_V4,
+            ),
+            (
+                "fd00::/112,10.1.0.0/16",
+                json!(["fd00::/112", "10.1.0.0/16"]),
+                "fd00::1",
+                "IPv6",
+                SERVER_V6,
+            ),
+            (
+                "fd00::/112",
+                json!(["fd00::/112"]),
+                "fd00::1",
+                "IPv6",
+                SERVER_V6,
+            ),
+        ] {
+            let objects = initial_objects(NOW, ranges.parse().unwrap());
+            let named = |plural: &str, name: &str| {
+                let mut found = objects.iter().filter(|(kind, object)| {
+                    kind.plural() == plural && object["metadata"]["name"] == name
+                });
+                found.next().map(|(_, object)| object).unwrap()
+            };
+            assert_eq!(named("servicecidrs", "kubernetes")["spec"]["cidrs"], cidrs);
+            let spec = &named("services", "kubernetes")["spec"];
+            assert_eq!(spec["clusterIP"], address);
+            assert_eq!(spec["clusterIPs"], json!([address]));
+            assert_eq!(spec["ipFamilies"], json!([family]));
+            assert_eq!(spec["ipFamilyPolicy"], "SingleStack");
+            let labels = &named("ipaddresses", address)["metadata"]["labels"];
+            assert_eq!(labels["ipaddress.kubernetes.io/ip-family"], family);
+            let slice = named("endpointslices", "kubernetes");
+            assert_eq!(slice["addressType"], family);
+            assert_eq!(slice["endpoints"][0]["addresses"], json!([server]));
+            let subset = &named("endpoints", "kubernetes")["subsets"][0];
+            assert_eq!(subset["addresses"], json!([{"ip": server}]));
         }
     }
 

@@ -3,12 +3,9 @@
 //! A deployment, a daemon set and a service are created when the controllers start, and are the user's from then on. The pods
 //! of the control plane are static: they come back when they are deleted, as kubelets mirror them, and go with their node.
 
-use std::{net::Ipv4Addr, time::Duration};
+use std::{net::IpAddr, time::Duration};
 
-use fakeserver_kinds::{
-    apps,
-    core::{self, service::range::ServiceRange},
-};
+use fakeserver_kinds::{apps, core};
 use fakeserver_server::{
     controllers::{
         cluster::{Actor, Cluster},
@@ -83,7 +80,7 @@ impl Controller for SystemPods {
         if !self.has_begun {
             self.has_begun = true;
             cluster.create(apps::deployment::KIND.storage(), KUBEADM, dns());
-            let address = cluster.service_range(ServiceRange::DEFAULT).of_dns();
+            let address = cluster.service_range().of_dns();
             let address = address.filter(|address| !cluster.has_service_at(*address));
             let service = dns_service(address);
             cluster.create(core::service::KIND.storage(), KUBEADM, service);
@@ -191,7 +188,7 @@ fn dns() -> Value {
 }
 
 /// Returns the service of the name server. Without an address it gets any.
-fn dns_service(address: Option<Ipv4Addr>) -> Value {
+fn dns_service(address: Option<IpAddr>) -> Value {
     let mut service = json!({
         "metadata": {
             "name": "kube-dns",

@@ -1,13 +1,16 @@
 //! The view of the store that controllers read and write through: in a transaction, by the rules of a client's writes.
 
-use std::{net::Ipv4Addr, sync::Arc};
+use std::{net::IpAddr, sync::Arc};
 
 use fakeserver_kinds::{
     ResourceType,
     core::service::{self, range::ServiceRange},
     networking::service_cidr,
 };
-use fakeserver_value::resource::GroupResource;
+use fakeserver_value::{
+    read::{items, text},
+    resource::GroupResource,
+};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
@@ -22,8 +25,18 @@ use crate::{
     },
 };
 
-/// The name of the object that has the range of the addresses of services.
+/// The name of the object that has the ranges of the addresses of services.
 const SERVICE_RANGE: &str = "kubernetes";
+
+/// Returns the key of the object that has the ranges of the addresses of services.
+pub(crate) fn service_range_key() -> ObjectKey {
+    ObjectKey::cluster(service_cidr::KIND.storage().clone(), SERVICE_RANGE)
+}
+
+/// Returns the ranges of such an object, if it is one.
+pub(crate) fn service_range_of(cidr: &Value) -> Option<ServiceRange> {
+    ServiceRange::of_cidrs(items(&cidr["spec"]["cidrs"]).iter().map(text))
+}
 
 /// An owner that an object names.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -64,16 +77,15 @@ impl Cluster<'_, '_> {
         written_object::resource_type(&self.backend.registry(), resource)
     }
 
-    /// Returns the range of the addresses of services that the server's own object has, or else `otherwise`.
-    pub fn service_range(&self, otherwise: ServiceRange) -> ServiceRange {
-        let key = ObjectKey::cluster(service_cidr::KIND.storage().clone(), SERVICE_RANGE);
-        let stored = self.get(&key).map(|stored| stored.to_value());
-        let range = stored.and_then(|cidr| cidr["spec"]["cidrs"][0].as_str()?.parse().ok());
-        range.unwrap_or(otherwise)
+    /// Returns the ranges of the addresses of services that the server's own object has, or else those of the server.
+    pub fn service_range(&self) -> ServiceRange {
+        let stored = self.get(&service_range_key());
+        let range = stored.and_then(|stored| service_range_of(&stored.to_value()));
+        range.unwrap_or_else(|| self.backend.service_range())
     }
 
     /// Returns whether a service has the address.
-    pub fn has_service_at(&self, address: Ipv4Addr) -> bool {
+    pub fn has_service_at(&self, address: IpAddr) -> bool {
         let address = address.to_string();
         let services = self.tx.list(service::KIND.storage(), None);
         let mut services = services.iter().map(|service| service.to_value());

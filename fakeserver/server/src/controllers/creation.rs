@@ -79,7 +79,7 @@ impl Cluster<'_, '_> {
             written_object::created(&resource_type, actor, object, &uid, &now, complete);
         if rules.is(&core::service::KIND)
             // After the defaults, by which it is decided what to allocate.
-            && let Err(why) = write::allocate_created(tx, &key, &mut object)
+            && let Err(why) = write::allocate_created(tx, backend.service_range(), &key, &mut object)
         {
             self.refusal = Some(why);
             return None;

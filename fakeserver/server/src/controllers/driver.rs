@@ -205,9 +205,9 @@ impl World {
             Box::new(Protection::default()),
             Box::new(FlowSchemas::default()),
         ];
-        if let Some(services) = enabled.bootstrapped {
+        if enabled.bootstrapped {
             controllers.push(Box::new(ApiServices::default()));
-            controllers.push(Box::new(KeptObjects::new(services)));
+            controllers.push(Box::new(KeptObjects::default()));
         }
         if enabled.namespaces {
             controllers.push(Box::new(Namespaces::new(workloads.is_some())));

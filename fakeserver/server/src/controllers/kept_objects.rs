@@ -9,10 +9,7 @@ use std::{collections::BTreeSet, time::Duration};
 
 use fakeserver_kinds::{
     Kind,
-    core::{
-        config_map, endpoints, namespace,
-        service::{self, range::ServiceRange},
-    },
+    core::{config_map, endpoints, namespace, service},
     discovery::endpoint_slice,
     flowcontrol::{flow_schema, priority_level_configuration},
     initial_object,
@@ -109,8 +106,6 @@ static OBJECT_SETS: [ObjectSet; 7] = [
 /// The controller that creates them again.
 #[derive(Debug)]
 pub(super) struct KeptObjects {
-    /// The range of the addresses of services, if no object has it.
-    services: ServiceRange,
     missing: BTreeSet<ObjectKey>,
 }
 
@@ -157,14 +152,15 @@ impl ObjectSet {
 
 // === impl KeptObjects ===
 
-impl KeptObjects {
-    pub(super) fn new(services: ServiceRange) -> Self {
+impl Default for KeptObjects {
+    fn default() -> Self {
         Self {
-            services,
             missing: OBJECT_SETS.iter().flat_map(ObjectSet::keys).collect(),
         }
     }
+}
 
+impl KeptObjects {
     /// Returns the form of a missing object, or `None` if it cannot be created now.
     fn created(&self, cluster: &Cluster<'_, '_>, key: &ObjectKey) -> Option<Value> {
         if !can_create(cluster, key) {
@@ -184,7 +180,7 @@ impl KeptObjects {
                 |_| {},
             ));
         }
-        let services = cluster.service_range(self.services);
+        let services = cluster.service_range();
         let is_service = key.resource() == service::KIND.storage();
         // Another service may have taken the address meanwhile; the real controller fails then, and retries.
         if is_service && cluster.has_service_at(services.first()) {
@@ -245,6 +241,8 @@ impl Controller for KeptObjects {
 
 #[cfg(test)]
 mod tests {
+    use fakeserver_kinds::core::service::range::ServiceRange;
+
     use super::*;
 
     #[test]

@@ -1,6 +1,6 @@
 //! The selection of a server's controllers.
 
-use fakeserver_kinds::{certificates::authority::Authority, core::service::range::ServiceRange};
+use fakeserver_kinds::certificates::authority::Authority;
 
 /// The controllers of an API server that work, and what they depend on.
 #[derive(Debug, Clone)]
@@ -20,9 +20,9 @@ pub struct EnabledControllers {
     pub authority: Option<Authority>,
     /// True if the stored roles and bindings decide about rights.
     pub has_rules: bool,
-    /// The range of the addresses of services, in a cluster that is not empty at first. The server keeps its own objects
-    /// then, and the versions of definitions have API services, as those of built-in groups have.
-    pub bootstrapped: Option<ServiceRange>,
+    /// True if the cluster is not empty at first. The server keeps its own objects then, and the versions of definitions have
+    /// API services, as those of built-in groups have.
+    pub bootstrapped: bool,
 }
 
 // === impl EnabledControllers ===
@@ -38,7 +38,7 @@ impl EnabledControllers {
         certificates: false,
         authority: None,
         has_rules: false,
-        bootstrapped: None,
+        bootstrapped: false,
     };
 }
 

@@ -7,7 +7,7 @@ use std::{
     time::Duration,
 };
 
-use fakeserver_kinds::core;
+use fakeserver_kinds::core::{self, service::range::IpFamily};
 use fakeserver_value::object::selectors::LabelSelector;
 use serde::Deserialize;
 use serde_json::Value;
@@ -27,8 +27,10 @@ pub struct Pod {
     /// Empty while it is on none.
     pub node: String,
     pub phase: Phase,
-    /// Empty while it has none.
+    /// The primary one; empty while it has none.
     pub address: String,
+    /// The one of the other family; empty without one.
+    pub secondary_address: String,
     /// The name that it has below the service that is called as its subdomain, and that service; empty without one.
     pub host: [String; 2],
     pub is_ready: bool,
@@ -126,12 +128,20 @@ struct StatusFields {
     observed_generation: i64,
     #[serde(rename = "podIP")]
     pod_ip: String,
+    #[serde(rename = "podIPs")]
+    pod_ips: Vec<AddressFields>,
     conditions: Vec<ConditionFields>,
     start_time: String,
     nominated_node_name: String,
     container_statuses: Vec<ContainerFields>,
     init_container_statuses: Vec<ContainerFields>,
     resource_claim_statuses: Vec<ClaimStatus>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct AddressFields {
+    ip: String,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -158,12 +168,14 @@ impl Pod {
             container_statuses,
             init_container_statuses,
             resource_claim_statuses: made,
+            pod_ips,
             ..
         } = read.status;
         let statuses = container_statuses
             .into_iter()
             .chain(init_container_statuses);
         let held = statuses.map(|status| status.resources);
+        let secondary = pod_ips.into_iter().nth(1).unwrap_or_default();
         let mut conditions = read.status.conditions.into_iter();
         let ready =
             conditions.find(|condition| condition.r#type == "Ready" && condition.status == "True");
@@ -174,6 +186,7 @@ impl Pod {
             node: read.spec.node_name,
             phase: read.status.phase,
             address: read.status.pod_ip,
+            secondary_address: secondary.ip,
             host: [read.spec.hostname, read.spec.subdomain],
             is_ready: ready.is_some(),
             ready_since: ready
@@ -203,6 +216,12 @@ impl Pod {
 
     pub fn label(&self, name: &str) -> &str {
         self.stored.labels().get(name).unwrap_or_default()
+    }
+
+    /// Returns its address of a family, if it has one.
+    pub fn address_of(&self, family: IpFamily) -> Option<&str> {
+        let mut addresses = [&*self.address, &self.secondary_address].into_iter();
+        addresses.find(|address| !address.is_empty() && IpFamily::of_text(address) == family)
     }
 
     /// Returns whether it has ended by itself.

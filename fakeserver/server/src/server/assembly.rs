@@ -18,7 +18,11 @@ use super::{
     trace,
 };
 use crate::{
-    controllers::{self, ControllerManager, written_object::resource_type},
+    controllers::{
+        self, ControllerManager,
+        cluster::{service_range_key, service_range_of},
+        written_object::resource_type,
+    },
     edge::{authorization::Authorization, flow_control::nominal_seats, openapi::DocumentsCache},
     nodes::SimulatedCluster,
     store::{
@@ -53,8 +57,10 @@ pub(crate) struct Server {
 /// The initial state, which a reset restores.
 #[derive(Debug)]
 pub(super) struct InitialState {
-    /// The range of the addresses of services, if the server begins with the objects that every cluster has.
-    pub(super) bootstrapped: Option<ServiceRange>,
+    /// True if the server begins with the objects that every cluster has.
+    pub(super) bootstraps: bool,
+    /// The ranges of the addresses of services, if they were chosen. Those of a loaded state count otherwise.
+    pub(super) services: Option<ServiceRange>,
     pub(super) snapshot: Option<(Snapshot, Restart)>,
     pub(super) objects: Vec<Manifest>,
 }
@@ -99,7 +105,9 @@ impl Server {
     /// Resets the server to a new cluster. Time, uids and faults continue.
     pub(super) fn clear(&self) {
         let backend = self.backend();
-        if let Some(services) = self.initial_state.bootstrapped {
+        let services = self.initial_state.services.unwrap_or(ServiceRange::DEFAULT);
+        backend.set_service_range(services);
+        if self.initial_state.bootstraps {
             backend.reset(
                 Some(&foundation(&backend.clock.now_text(), services)),
                 |tx| {
@@ -123,7 +131,7 @@ impl Server {
     /// Restores the contents of `snapshot`: serves its definitions, and resumes the controllers.
     pub(super) fn restore(&self, snapshot: &Snapshot, restart: Restart) {
         write::restore(self.backend(), snapshot, restart);
-        if self.initial_state.bootstrapped.is_some() {
+        if self.initial_state.bootstraps {
             // The state may come from a server without rules, or without versions that this one has.
             let Ok(()) = self.backend().storage.transact(|tx| {
                 if self.has_rules() {
@@ -133,9 +141,31 @@ impl Server {
                 Ok::<_, Infallible>(())
             });
         }
+        self.adopt_service_range();
         self.reset_counts();
         // Last: what was being deleted when the state was saved is deleted now, by the restored definitions.
         controllers::resume(self.backend());
+    }
+
+    /// Takes the ranges of services from a loaded state, unless they were chosen. A chosen second range is added to it.
+    fn adopt_service_range(&self) {
+        let backend = self.backend();
+        let key = service_range_key();
+        let Ok(()) = backend.storage.transact(|tx| {
+            let stored = tx.get(&key).map(|stored| stored.to_value());
+            let ranges = stored.as_ref().and_then(service_range_of);
+            let chosen = self.initial_state.services;
+            backend.set_service_range(chosen.or(ranges).unwrap_or(ServiceRange::DEFAULT));
+            if let (Some(mut object), Some(ranges), Some(chosen)) = (stored, ranges, chosen)
+                && ranges.ranges().eq(chosen.ranges().take(1))
+                && ranges != chosen
+            {
+                let cidrs = chosen.ranges().map(|range| range.to_string());
+                object["spec"]["cidrs"] = cidrs.collect();
+                tx.put(&key, object);
+            }
+            Ok::<_, Infallible>(())
+        });
     }
 
     /// Returns a snapshot of the whole store.

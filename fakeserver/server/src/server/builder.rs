@@ -71,7 +71,8 @@ pub struct FakeServerBuilder {
     /// In the order in which they go in; or why one of them cannot.
     objects: Vec<Result<Value, Arc<serde_json::Error>>>,
     bootstraps: bool,
-    services: ServiceRange,
+    /// `None` if no client has chosen them.
+    services: Option<ServiceRange>,
     manifests: Vec<PathBuf>,
     progress: Option<Progress>,
     snapshot: Option<Snapshot>,
@@ -154,11 +155,15 @@ impl FakeServerBuilder {
         self
     }
 
-    /// Sets the range of the addresses of services, as the object `kubernetes` of the service ranges has it. By default it is
-    /// `10.0.0.0/16`. It counts for a server that begins with the objects that every cluster has.
+    /// Sets the ranges of the addresses of services, as the object `kubernetes` of the service ranges has them: one, or one of
+    /// IPv4 and one of IPv6, as in `10.0.0.0/16,fd00:10:96::/112`. The first is the primary one, of which the service
+    /// `kubernetes` has its address. By default it is `10.0.0.0/16`, or what a loaded state has.
+    ///
+    /// The families of the ranges are those of the cluster, and of the nodes and pods in it. Nothing listens at any of the
+    /// addresses.
     #[doc(alias = "service-cluster-ip-range")]
     pub fn with_service_range(mut self, range: ServiceRange) -> Self {
-        self.services = range;
+        self.services = Some(range);
         self
     }
 
@@ -357,7 +362,7 @@ impl FakeServerBuilder {
         } = controllers;
         enabled.authority = self.authority.take();
         enabled.has_rules = self.security.authorization == Authorization::Rbac;
-        enabled.bootstrapped = self.bootstraps.then_some(self.services);
+        enabled.bootstrapped = self.bootstraps;
         // After the gates have decided on the controllers: the plugin waits for accounts only if a controller creates
         // them.
         self.admission = self.admission.with_accounts(enabled.service_accounts);
@@ -390,7 +395,8 @@ impl FakeServerBuilder {
             controllers,
             cluster: self.cluster.map(|source| source.cluster()),
             initial_state: InitialState {
-                bootstrapped: self.bootstraps.then_some(self.services),
+                bootstraps: self.bootstraps,
+                services: self.services,
                 snapshot: self.snapshot.map(|snapshot| (snapshot, self.restart)),
                 objects,
             },
@@ -465,7 +471,7 @@ impl Default for FakeServerBuilder {
             in_flight: (0, 0),
             objects: Vec::new(),
             bootstraps: true,
-            services: ServiceRange::DEFAULT,
+            services: None,
             manifests: Vec::new(),
             progress: None,
             snapshot: None,

@@ -6,7 +6,8 @@ use fakeserver_kinds::{
     core::service::{
         self,
         allocator::{Allocator, Problem},
-        validation::{address_errors, family_errors},
+        families::complete_families,
+        range::ServiceRange,
     },
     networking::service_cidr,
 };
@@ -31,12 +32,11 @@ pub(super) fn allocate(attempt: &Attempt<'_, '_>, write: &mut Write<'_>) -> Resu
     let object = &mut write.new;
     let name = object["metadata"]["name"].as_str().unwrap_or_default();
     let name = name.to_owned();
+    let cluster = attempt.service_range();
     // Errors of addresses come first, without the errors of ports.
-    let mut errors = address_errors(object);
-    if errors.is_empty() && write.source != Source::Import {
-        errors = family_errors(object);
-    }
-    if !errors.is_empty() {
+    let errors = complete_families(old, object, cluster);
+    // A service of another cluster may be of families that this one does not have.
+    if !errors.is_empty() && write.source != Source::Import {
         return Err(write.target.invalid(&name, &errors));
     }
     if !Allocator::concerns(old, object) {
@@ -44,12 +44,15 @@ pub(super) fn allocate(attempt: &Attempt<'_, '_>, write: &mut Write<'_>) -> Resu
     }
     let own = write.target.key(&name);
     let list = |resource: &GroupResource| attempt.list(resource, None);
-    let allocator = allocator(list, &own, object, write.source != Source::Import);
+    let is_strict = write.source != Source::Import;
+    let allocator = allocator(list, cluster, (&own, object), is_strict);
     allocator
         .fill(old, object)
         .map_err(|problem| match problem {
             Problem::Refused(error) => write.target.invalid(&name, &[error]),
-            Problem::Full => Status::internal("failed to allocate a nodePort: range is full"),
+            Problem::Full(what) => {
+                Status::internal(&format!("failed to allocate {what}: range is full"))
+            }
         })
 }
 
@@ -57,22 +60,27 @@ pub(super) fn allocate(attempt: &Attempt<'_, '_>, write: &mut Write<'_>) -> Resu
 ///
 /// # Errors
 ///
-/// A requested address or port is taken, or none is free; the text names it.
+/// A requested address or port is taken, or none is free, or the cluster does not have its families; the text names it.
 pub fn allocate_created(
     tx: &Transaction<'_>,
+    cluster: ServiceRange,
     key: &ObjectKey,
     service: &mut Value,
 ) -> Result<(), String> {
+    let errors = complete_families(None, service, cluster);
+    if let Some(error) = errors.first() {
+        return Err(error.to_string());
+    }
     if !Allocator::concerns(None, service) {
         return Ok(());
     }
     let list = |resource: &GroupResource| tx.list(resource, None);
-    let allocator = allocator(list, key, service, true);
+    let allocator = allocator(list, cluster, (key, service), true);
     allocator
         .fill(None, service)
         .map_err(|problem| match problem {
             Problem::Refused(error) => error.to_string(),
-            Problem::Full => "all node ports are taken".to_owned(),
+            Problem::Full(what) => format!("failed to allocate {what}: range is full"),
         })
 }
 
@@ -80,14 +88,15 @@ pub fn allocate_created(
 /// `strict`.
 fn allocator(
     list: impl Fn(&GroupResource) -> Vec<Arc<StoredObject>>,
-    own: &ObjectKey,
-    service: &Value,
+    cluster: ServiceRange,
+    (own, service): (&ObjectKey, &Value),
     strict: bool,
 ) -> Allocator {
     let all = list(service::KIND.storage());
     let others = all.iter().filter(|other| other.key() != own);
     let cidrs = list(service_cidr::KIND.storage());
     Allocator::new(
+        cluster,
         cidrs.iter().map(|cidr| cidr.to_value()),
         others.map(|other| other.to_value()),
         seed(&service["metadata"]["uid"]),

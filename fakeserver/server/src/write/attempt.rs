@@ -19,7 +19,8 @@ use std::{
 };
 
 use fakeserver_kinds::{
-    custom_resources::Conversion, pod_spec::validation::security::is_about_privileges,
+    core::service::range::ServiceRange, custom_resources::Conversion,
+    pod_spec::validation::security::is_about_privileges,
 };
 use fakeserver_value::{
     audit_annotations::AuditAnnotations,
@@ -385,6 +386,11 @@ impl Attempt<'_, '_> {
     /// Returns the webhooks that are configured.
     pub(super) fn hooks(&self) -> &Hooks {
         &self.hooks
+    }
+
+    /// Returns the ranges of the addresses of services.
+    pub(super) fn service_range(&self) -> ServiceRange {
+        self.backend.service_range()
     }
 
     /// Returns the compiled admission policies. Not the backend: its storage must stay out of a plugin's reach.

@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use fakeserver_kinds::registry::Registry;
+use fakeserver_kinds::{core::service::range::ServiceRange, registry::Registry};
 use fakeserver_value::status::Status;
 use serde_json::Value;
 use tokio::time::sleep;
@@ -65,6 +65,8 @@ pub struct Backend {
     pub(super) policies: super::policies::PolicyCache,
     /// True if containers may be privileged.
     pub(super) allows_privileged: bool,
+    /// The ranges of the addresses of services, whose families are those of the cluster.
+    services: RwLock<ServiceRange>,
     /// The signer of tokens of service accounts, once the server has one.
     signer: OnceLock<Arc<dyn ClaimsSigner>>,
 }
@@ -116,6 +118,7 @@ impl Backend {
             steps,
             policies: super::policies::PolicyCache::default(),
             allows_privileged: false,
+            services: RwLock::new(ServiceRange::DEFAULT),
             signer: OnceLock::new(),
         }
     }
@@ -134,6 +137,19 @@ impl Backend {
     pub fn with_privileged_containers(mut self, allows_privileged: bool) -> Self {
         self.allows_privileged = allows_privileged;
         self
+    }
+
+    /// Returns the ranges of the addresses of services.
+    pub fn service_range(&self) -> ServiceRange {
+        *self.services.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Sets the ranges of the addresses of services.
+    pub(crate) fn set_service_range(&self, range: ServiceRange) {
+        *self
+            .services
+            .write()
+            .unwrap_or_else(PoisonError::into_inner) = range;
     }
 
     /// Serves the resources of `base`, beside those of definitions.

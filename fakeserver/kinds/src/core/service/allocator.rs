@@ -1,22 +1,20 @@
 //! The allocator of addresses and node ports.
 
-use std::{
-    collections::BTreeSet,
-    net::{IpAddr, Ipv4Addr},
-};
+use std::{collections::BTreeSet, net::IpAddr};
 
-use fakeserver_value::{edit::is_unset, status::FieldError};
+use fakeserver_value::{
+    edit::is_unset,
+    read::{items, text},
+    status::FieldError,
+};
 use serde_json::{Value, json};
 
-use crate::{
-    addresses::parse_cidr,
-    core::service::needs::{Needs, is_zero},
-};
+use crate::addresses::parse_ip;
 
-/// The range of addresses where no object has one: `10.0.0.0/16`.
-const RANGE_DEFAULT: AddressRange = AddressRange {
-    first: Ipv4Addr::new(10, 0, 0, 0).to_bits(),
-    bits: 16,
+use super::{
+    families::{families, stays_as_preferred},
+    needs::{Needs, is_zero},
+    range::{AddressRange, IpFamily, ServiceRange},
 };
 
 /// The first node port of services, and the number of ports.
@@ -27,17 +25,13 @@ const NODE_PORTS: u64 = 2_768;
 /// The reason why an allocation fails.
 pub enum Problem {
     Refused(FieldError),
-    /// All ports are taken.
-    Full,
+    /// All of these are taken.
+    Full(&'static str),
 }
 
-/// A range of addresses of services, version 4.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct AddressRange {
-    first: u32,
-    /// The number of bits that its addresses have in common.
-    bits: u32,
-}
+/// What of services can run out.
+const ADDRESSES: &str = "a serviceIP";
+const PORTS: &str = "a nodePort";
 
 /// Allocates the addresses and ports that a service needs and does not have.
 pub struct Allocator {
@@ -69,19 +63,22 @@ impl TakenAddresses {
 }
 
 impl Allocator {
-    /// `cidrs` are the objects that have ranges, `others` all other services. Which address and port are tried first follows
-    /// from `seed`.
+    /// `cidrs` are the objects that have ranges, `others` all other services. A family of the `cluster` that no object has a
+    /// range of has that of the cluster. Which address and port are tried first follows from `seed`.
     ///
     /// With `is_strict`, requested addresses and ports have to be free.
     pub fn new(
+        cluster: ServiceRange,
         cidrs: impl Iterator<Item = Value>,
         others: impl Iterator<Item = Value>,
         seed: u64,
         is_strict: bool,
     ) -> Self {
         let mut ranges: Vec<AddressRange> = cidrs.flat_map(|cidr| ranges_of(&cidr)).collect();
-        if ranges.is_empty() {
-            ranges.push(RANGE_DEFAULT);
+        for range in cluster.ranges() {
+            if ranges.iter().all(|it| it.family() != range.family()) {
+                ranges.push(range);
+            }
         }
         Self {
             ranges,
@@ -97,6 +94,7 @@ impl Allocator {
         let had = old.map(|old| &old["spec"]);
         needs != had.map(Needs::of).unwrap_or_default()
             || !needs.is_met(&service["spec"])
+            || had.is_some_and(|had| is_upgrade(had, &service["spec"]))
             || !numbers(&service["spec"]).is_subset(&had.map(numbers).unwrap_or_default())
     }
 
@@ -109,8 +107,14 @@ impl Allocator {
         let spec = &mut service["spec"];
         let needs = Needs::of(spec);
         let had = old.map(|old| Needs::of(&old["spec"])).unwrap_or_default();
-        if needs.address && !had.address {
-            self.set_addresses(spec)?;
+        match old.map(|old| &old["spec"]) {
+            Some(old) if had.address => {
+                if is_upgrade(old, spec) {
+                    self.set_addresses(spec, 1)?;
+                }
+            }
+            _ if needs.address => self.set_addresses(spec, 0)?,
+            _ => {}
         }
         if needs.node_ports {
             self.set_node_ports(old, spec)?;
@@ -121,54 +125,69 @@ impl Allocator {
         Ok(())
     }
 
-    fn set_addresses(&self, spec: &mut Value) -> Result<(), Problem> {
-        if is_unset(&spec["clusterIP"]) {
-            spec["clusterIP"] = json!(self.free_address());
+    /// Sets the addresses of all families from the one at `first` on.
+    fn set_addresses(&self, spec: &mut Value, first: usize) -> Result<(), Problem> {
+        let mut addresses = items(&spec["clusterIPs"]).to_vec();
+        if addresses.first().is_some_and(|address| address == "None") {
+            return Ok(());
         }
-        let address = spec["clusterIP"].clone();
-        if spec["clusterIPs"].as_array().is_none_or(Vec::is_empty) {
-            spec["clusterIPs"] = json!([address]);
+        let families = families(spec);
+        while addresses.len() < families.len() {
+            addresses.push(json!(""));
         }
-        let text = address.as_str().unwrap_or_default();
-        let family = if text.contains(':') { "IPv6" } else { "IPv4" };
-        if spec["ipFamilies"].as_array().is_none_or(Vec::is_empty) {
-            spec["ipFamilies"] = json!([family]);
-        }
-        if spec["ipFamilyPolicy"].is_null() {
-            spec["ipFamilyPolicy"] = json!("SingleStack");
-        }
-        let requested = addresses(spec).find_map(|address| Some((address, self.problem(address)?)));
-        match requested {
-            Some((address, problem)) if self.is_strict => {
-                Err(Problem::Refused(FieldError::invalid(
-                    "spec.clusterIPs",
-                    &spec["clusterIPs"],
-                    &format!("failed to allocate IP {address}: {problem}"),
-                )))
+        for (place, family) in families.into_iter().enumerate().skip(first) {
+            let requested = text(&addresses[place]).to_owned();
+            if !is_unset(&addresses[place]) {
+                self.check_address(&requested, &addresses)?;
+            } else if let Some(free) = self.free_address(family) {
+                addresses[place] = json!(free.to_string());
+            } else if self.is_strict {
+                return Err(Problem::Full(ADDRESSES));
             }
-            _ => Ok(()),
         }
+        addresses.retain(|address| !is_unset(address));
+        if let Some(address) = addresses.first() {
+            spec["clusterIP"] = address.clone();
+            spec["clusterIPs"] = addresses.into();
+        }
+        Ok(())
     }
 
-    fn problem(&self, address: IpAddr) -> Option<&'static str> {
-        let is_within = match address {
-            IpAddr::V4(address) => self.ranges.iter().any(|range| range.contains(address)),
-            IpAddr::V6(_) => true,
+    /// Checks that an address is free, which is one of `all` that a service requests.
+    fn check_address(&self, requested: &str, all: &[Value]) -> Result<(), Problem> {
+        let Some(address) = parse_ip(requested).filter(|_| self.is_strict) else {
+            return Ok(());
         };
-        if !is_within {
-            Some("the provided network does not match the current range")
-        } else if self.taken.addresses.contains(&address) {
-            Some("provided IP is already allocated")
-        } else {
-            None
-        }
+        let Some(problem) = self.problem(address) else {
+            return Ok(());
+        };
+        Err(Problem::Refused(FieldError::invalid(
+            "spec.clusterIPs",
+            &json!(all),
+            &format!("failed to allocate IP {requested}: {problem}"),
+        )))
     }
 
-    fn free_address(&self) -> String {
+    fn problem(&self, address: IpAddr) -> Option<String> {
+        let mut ranges = self.ranges.iter().filter(|range| range.contains(address));
+        let Some(range) = ranges.next() else {
+            return Some("the provided network does not match the current range".to_owned());
+        };
+        if !range.allocates(address) {
+            return Some(format!(
+                "the provided IP ({address}) is not in the valid range. The range of valid IPs is {range}"
+            ));
+        }
+        let is_taken = self.taken.addresses.contains(&address);
+        is_taken.then(|| "provided IP is already allocated".to_owned())
+    }
+
+    fn free_address(&self, family: IpFamily) -> Option<IpAddr> {
         let ranges = self.ranges.iter();
-        let mut all = ranges.flat_map(|range| range.addresses(self.seed));
-        let free = all.find(|address| !self.taken.addresses.contains(&(*address).into()));
-        free.map(|address| address.to_string()).unwrap_or_default()
+        let mut all = ranges
+            .filter(|range| range.family() == family)
+            .flat_map(|range| range.addresses(self.seed));
+        all.find(|address| !self.taken.addresses.contains(address))
     }
 
     /// Ports of one number, one for each protocol, have one port on the nodes.
@@ -218,7 +237,7 @@ impl Allocator {
             (0..NODE_PORTS).map(|step| FIRST_NODE_PORT + start.wrapping_add(step) % NODE_PORTS);
         let mut free =
             numbers.filter(|number| !self.taken.ports.contains(number) && !given.contains(number));
-        free.next().ok_or(Problem::Full)
+        free.next().ok_or(Problem::Full(PORTS))
     }
 }
 
@@ -230,52 +249,16 @@ fn ranges_of(cidr: &Value) -> Vec<AddressRange> {
     ranges.filter_map(AddressRange::parse).collect()
 }
 
-// === impl AddressRange ===
-
-impl AddressRange {
-    /// Reads a range of version 4, as in `10.0.0.0/24`.
-    fn parse(text: &str) -> Option<Self> {
-        match parse_cidr(text)? {
-            (IpAddr::V4(address), bits) => Some(Self {
-                first: address.to_bits() & mask(bits),
-                bits,
-            }),
-            (IpAddr::V6(_), _) => None,
-        }
-    }
-
-    fn contains(self, address: Ipv4Addr) -> bool {
-        address.to_bits() & mask(self.bits) == self.first
-    }
-
-    /// Returns its addresses in the order in which they are tried: those at the beginning last, a sixteenth but between 16 and
-    /// 256, since they are for services that ask for one.
-    fn addresses(self, seed: u64) -> impl Iterator<Item = Ipv4Addr> {
-        let count = 1_u64 << (32 - self.bits);
-        let asked_for = (count / 16).clamp(16, 256).min(count - 1);
-        let start = asked_for + seed % (count - asked_for);
-        let numbers = (0..count).map(move |step| (start + step) % count);
-        // The first and the last of each block of 256 are left out: the one looks like a net, the other like a broadcast. So are
-        // those of a smaller range.
-        let numbers = numbers.filter(move |number| {
-            !matches!(number & 0xff, 0 | 0xff) && *number != 0 && *number != count - 1
-        });
-        numbers.filter_map(move |number| {
-            let address = self.first.checked_add(u32::try_from(number).ok()?)?;
-            Some(Ipv4Addr::from_bits(address))
-        })
-    }
-}
-
-/// Returns the bits that the addresses of a range have in common.
-fn mask(bits: u32) -> u32 {
-    u32::MAX.checked_shl(32 - bits).unwrap_or_default()
+/// Returns whether a service of one family becomes one of two.
+fn is_upgrade(old: &Value, spec: &Value) -> bool {
+    let count = |spec: &Value| items(&spec["ipFamilies"]).len();
+    !stays_as_preferred(old, spec) && count(old) == 1 && count(spec) == 2
 }
 
 /// The addresses of a service that are any.
 fn addresses(spec: &Value) -> impl Iterator<Item = IpAddr> {
     let all = spec["clusterIPs"].as_array().into_iter().flatten();
-    all.filter_map(|address| address.as_str()?.parse().ok())
+    all.filter_map(|address| parse_ip(address.as_str()?))
 }
 
 /// Returns the node ports of a service, and their places.

@@ -2,7 +2,7 @@
 
 use fakeserver_value::{
     edit::{each, is_unset, remove, set, set_absent, within},
-    read::text,
+    read::{items, text},
 };
 use serde_json::{Value, json};
 
@@ -65,19 +65,15 @@ pub(super) fn keep(old: &Value, new: &mut Value) {
     if spec["type"] == "ExternalName" || old["type"] == "ExternalName" {
         return;
     }
-    let is_other = !is_unset(&spec["clusterIP"]) && spec["clusterIP"] != old["clusterIP"];
-    if is_other && spec["clusterIPs"] == old["clusterIPs"] {
-        spec["clusterIPs"] = json!([spec["clusterIP"]]);
+    if is_unset(&spec["clusterIP"]) && !is_unset(&old["clusterIP"]) {
+        spec["clusterIP"] = old["clusterIP"].clone();
     }
-    for field in ["clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy"] {
-        let is_left_out = match field {
-            // An empty policy is one that is not known.
-            "ipFamilyPolicy" => spec[field].is_null(),
-            _ => spec.get(field).is_none_or(is_unset),
-        };
-        if is_left_out && !is_unset(&old[field]) {
-            spec[field] = old[field].clone();
-        }
+    if items(&spec["clusterIPs"]).is_empty() && !items(&old["clusterIPs"]).is_empty() {
+        spec["clusterIPs"] = old["clusterIPs"].clone();
+    }
+    // A client that knows one address alone.
+    if spec["clusterIP"] != old["clusterIP"] && spec["clusterIPs"] == old["clusterIPs"] {
+        spec["clusterIPs"] = json!([spec["clusterIP"]]);
     }
     if !matches!(spec["type"].as_str(), Some("NodePort" | "LoadBalancer")) {
         return;

@@ -3,6 +3,7 @@
 pub mod allocator;
 mod cells;
 mod defaults;
+pub mod families;
 mod needs;
 pub mod range;
 pub mod validation;

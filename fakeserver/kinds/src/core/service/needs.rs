@@ -1,6 +1,9 @@
 //! Needs of services: addresses and ports.
 
-use fakeserver_value::{edit::is_unset, read::text};
+use fakeserver_value::{
+    edit::is_unset,
+    read::{items, text},
+};
 use serde_json::Value;
 
 /// The addresses and ports that a service is given.
@@ -26,7 +29,10 @@ impl Needs {
     /// Returns whether a service has all of it.
     pub(super) fn is_met(self, spec: &Value) -> bool {
         let ports = spec["ports"].as_array().into_iter().flatten();
-        (!self.address || !is_unset(&spec["clusterIP"]))
+        let count = |field: &str| items(&spec[field]).len();
+        let is_headless = spec["clusterIP"] == "None";
+        let has_addresses = is_headless || count("clusterIPs") >= count("ipFamilies");
+        (!self.address || !is_unset(&spec["clusterIP"]) && has_addresses)
             && (!self.node_ports || ports.into_iter().all(|port| !is_zero(&port["nodePort"])))
             && (!self.health_check || !is_zero(&spec["healthCheckNodePort"]))
     }

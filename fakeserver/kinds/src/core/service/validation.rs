@@ -75,12 +75,12 @@ pub fn check(service: &Field<'_>, found: &mut Findings) {
 }
 
 fn is_headless(spec: &Field<'_>) -> bool {
-    spec.at("clusterIP").text() == "None"
-        || spec
-            .at("clusterIPs")
-            .items()
-            .next()
-            .is_some_and(|address| address.text() == "None")
+    is_headless_spec(spec.value())
+}
+
+/// Returns whether the service of a specification has no address, deliberately.
+pub(super) fn is_headless_spec(spec: &Value) -> bool {
+    spec["clusterIP"] == "None" || spec["clusterIPs"][0] == "None"
 }
 
 fn is_external(spec: &Field<'_>) -> bool {
@@ -161,38 +161,7 @@ fn check_session_affinity(spec: &Field<'_>, found: &mut Findings) {
 /// Lists the errors of the addresses of a service.
 pub fn address_errors(service: &Value) -> Vec<FieldError> {
     let mut found = Findings::default();
-    let mut spec = service["spec"].clone();
-    // Who gives one address means all.
-    let one = spec["clusterIP"].clone();
-    if one.as_str().is_some_and(|one| !one.is_empty()) && spec["clusterIPs"].is_null() {
-        spec["clusterIPs"] = json!([one]);
-    }
-    let place = Field::root(service).at("spec");
-    check_addresses(&Field::root(&spec).called_at(&place), &mut found);
-    found.into_errors()
-}
-
-/// Returns the families that a service asks for and a cluster of one family, IPv4, does not have.
-#[doc(alias = "initIPFamilyFields")]
-pub fn family_errors(service: &Value) -> Vec<FieldError> {
-    let mut found = Findings::default();
-    let spec = Field::root(service).at("spec");
-    let has_selector = !spec.at("selector").is_empty();
-    if spec.at("type").text() == "ExternalName" || (is_headless(&spec) && !has_selector) {
-        return Vec::new();
-    }
-    let policy = spec.at("ipFamilyPolicy");
-    if policy.text() == "RequireDualStack" {
-        found.invalid(
-            &policy,
-            "this cluster is not configured for dual-stack services",
-        );
-    }
-    for family in spec.at("ipFamilies").items() {
-        if family.text() != "IPv4" {
-            found.invalid(&family, "not configured on this cluster");
-        }
-    }
+    check_addresses(&Field::root(service).at("spec"), &mut found);
     found.into_errors()
 }
 
@@ -344,8 +313,14 @@ pub fn check_update(old: &Field<'_>, new: &Field<'_>, found: &mut Findings) {
     let (was, is) = (old.at("spec"), new.at("spec"));
     let is_named = |spec: &Field<'_>| spec.at("type").text() == "ExternalName";
     if !is_named(&was) && !is_named(&is) {
-        check_fixed(&was, &is, "clusterIPs", "may not change once set", found);
-        check_fixed(&was, &is, "ipFamilies", "may not change once set", found);
+        let (was_headless, is_now_headless) = (is_headless(&was), is_headless(&is));
+        if !was_headless || !is_now_headless {
+            check_kept(&was, &is, ("clusterIPs", "clusterIP"), found);
+        }
+        // Headless services may change their families.
+        if !was_headless && !is_now_headless {
+            check_kept(&was, &is, ("ipFamilies", "ipFamily"), found);
+        }
     }
     let (before, after) = (was.at("loadBalancerClass"), is.at("loadBalancerClass"));
     let stays = was.at("type").text() == "LoadBalancer" && is.at("type").text() == "LoadBalancer";
@@ -363,21 +338,41 @@ pub fn check_update(old: &Field<'_>, new: &Field<'_>, found: &mut Findings) {
     check(new, found);
 }
 
-/// Checks that the first item of a list is unchanged.
-fn check_fixed(
+/// Checks that the first item of a list is unchanged, and that the second one goes only if the policy says so.
+#[doc(alias = "validateUpgradeDowngradeClusterIPs")]
+#[doc(alias = "validateUpgradeDowngradeIPFamilies")]
+fn check_kept(
     was: &Field<'_>,
     is: &Field<'_>,
-    name: &'static str,
-    why: &str,
+    (name, item): (&'static str, &str),
     found: &mut Findings,
 ) {
-    let (before, after) = (was.at(name).place(0), is.at(name).place(0));
-    if before.has_text() && before.value() != after.value() {
-        if name == "clusterIPs" {
-            found.invalid(&is.at(name), why);
-        } else {
-            found.invalid(&after, why);
+    let (before, after) = (was.at(name), is.at(name));
+    let fixed = "may not change once set";
+    if before.len() == after.len() {
+        for (place, (old, new)) in before.items().zip(after.items()).enumerate() {
+            if old.value() != new.value() {
+                // Families are reported at the first place, whichever has changed.
+                let place = if name == "ipFamilies" { 0 } else { place };
+                found.invalid_as(&after.place(place), after.value(), fixed);
+            }
         }
+        return;
+    }
+    let is_shorter = before.len() > after.len();
+    let first = after.place(0);
+    if is_shorter && is.at("clusterIPs").is_empty() {
+        let why = format!("primary {item} can not be unset");
+        found.invalid_as(&first, after.value(), &why);
+    }
+    let is_other = before.place(0).value() != first.value();
+    if !before.is_empty() && !after.is_empty() && is_other {
+        found.invalid_as(&first, is.at("clusterIPs").value(), fixed);
+    }
+    let policy = is.at("ipFamilyPolicy");
+    if is_shorter && after.len() == 1 && policy.text() != "SingleStack" {
+        let why = format!("must be set to 'SingleStack' when releasing the secondary {item}");
+        found.invalid(&policy, &why);
     }
 }
 

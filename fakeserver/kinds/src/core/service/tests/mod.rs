@@ -1,5 +1,7 @@
 //! Tests of services: defaults, findings and updates.
 
+mod families;
+
 use serde_json::{Value, json};
 
 use super::KIND;
@@ -81,7 +83,52 @@ fn services_keep_their_address() {
             service["spec"]["clusterIP"] = json!("10.0.0.2");
             service["spec"]["clusterIPs"] = json!(["10.0.0.2"]);
         },
-        &["spec.clusterIPs: Invalid value: [\"10.0.0.2\"]: may not change once set"],
+        &["spec.clusterIPs[0]: Invalid value: [\"10.0.0.2\"]: may not change once set"],
+    );
+}
+
+#[test]
+fn the_second_address_goes_only_with_the_policy() {
+    let service = json!({"spec": {
+        "ports": [{"port": 80}],
+        "clusterIP": "10.0.0.1",
+        "clusterIPs": ["10.0.0.1", "fd00::1"],
+        "ipFamilies": ["IPv4", "IPv6"],
+        "ipFamilyPolicy": "PreferDualStack",
+    }});
+    let shortened = |policy: &'static str| {
+        move |service: &mut Value| {
+            service["spec"]["clusterIPs"] = json!(["10.0.0.1"]);
+            service["spec"]["ipFamilies"] = json!(["IPv4"]);
+            service["spec"]["ipFamilyPolicy"] = json!(policy);
+        }
+    };
+    check_update(&KIND, &service, shortened("SingleStack"), &[]);
+    check_update(
+        &KIND,
+        &service,
+        shortened("PreferDualStack"),
+        &[
+            "spec.ipFamilyPolicy: Invalid value: \"PreferDualStack\": must be set to 'SingleStack' when releasing the secondary \
+             clusterIP",
+            "spec.ipFamilyPolicy: Invalid value: \"PreferDualStack\": must be set to 'SingleStack' when releasing the secondary \
+             ipFamily",
+        ],
+    );
+    check_update(
+        &KIND,
+        &service,
+        |service| {
+            service["spec"]["clusterIP"] = json!("fd00::1");
+            service["spec"]["clusterIPs"] = json!(["fd00::1", "10.0.0.1"]);
+            service["spec"]["ipFamilies"] = json!(["IPv6", "IPv4"]);
+        },
+        &[
+            "spec.clusterIPs[0]: Invalid value: [\"fd00::1\",\"10.0.0.1\"]: may not change once set",
+            "spec.clusterIPs[1]: Invalid value: [\"fd00::1\",\"10.0.0.1\"]: may not change once set",
+            "spec.ipFamilies[0]: Invalid value: [\"IPv6\",\"IPv4\"]: may not change once set",
+            "spec.ipFamilies[0]: Invalid value: [\"IPv6\",\"IPv4\"]: may not change once set",
+        ],
     );
 }
 
