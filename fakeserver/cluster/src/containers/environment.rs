@@ -77,13 +77,18 @@ impl Variables {
     fn add_service(&mut self, service: &Value) {
         let spec = &service["spec"];
         let host = text(&spec["clusterIP"]);
+        // In the form of URLs, with an address of IPv6 in brackets.
+        let quoted = match host.contains(':') {
+            true => format!("[{host}]"),
+            false => host.to_owned(),
+        };
         let Some(first) = items(&spec["ports"]).iter().next() else {
             return;
         };
         let prefix = constant(text(&service["metadata"]["name"]));
         let address = |port: &Value| {
             let protocol = text(&port["protocol"]).to_lowercase();
-            format!("{protocol}://{host}:{}", port["port"])
+            format!("{protocol}://{quoted}:{}", port["port"])
         };
         self.put(&format!("{prefix}_SERVICE_HOST"), host);
         self.put(

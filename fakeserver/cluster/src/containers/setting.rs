@@ -181,7 +181,10 @@ mod tests {
             String::from_utf8(content.to_vec()).unwrap()
         };
         assert_eq!(read("/etc/hostname"), "h\n");
-        assert_eq!(read("../etc/hosts"), "127.0.0.1\tlocalhost\n10.1.2.3\th\n");
+        assert_eq!(
+            read("../etc/hosts"),
+            "127.0.0.1\tlocalhost\n10.1.2.3\th\nfd00::1\th\n"
+        );
         assert_eq!(read("/etc/map/b.txt"), "2\n");
         assert_eq!(read("/etc/map/some/deep/a"), "1");
         assert_eq!(read("/etc/one"), "2\n");

@@ -39,6 +39,7 @@ mod service_addresses;
 mod service_cidrs;
 mod volumes;
 mod resource_claims;
+mod node_addresses;
 mod nodes;
 mod system_pods;
 mod node_lifecycle;

@@ -23,7 +23,12 @@ use fakeserver_server::{
 use fakeserver_value::read::text;
 use serde_json::{Value, json};
 
-use super::objects::ReconciledKind;
+use super::{
+    node_addresses::{
+        has_node_ranges, node_addresses, node_ranges, number_of_node, number_of_range,
+    },
+    objects::ReconciledKind,
+};
 use crate::workloads::Workloads;
 
 const KUBELET: Actor = Actor::new("kubelet");
@@ -51,12 +56,14 @@ pub(super) const CONTROL_PLANE: &str = "node-role.kubernetes.io/control-plane";
 ///
 /// # Memory
 ///
-/// An entry for each node.
+/// Two entries for each node.
 #[derive(Debug)]
 pub(super) struct NodeRegistrar {
     options: Workloads,
-    /// The nodes that are there, and their internal addresses of version 4.
+    /// The nodes that are there, and their internal addresses of version 4, or what those of version 6 follow from.
     nodes: BTreeMap<String, Option<Ipv4Addr>>,
+    /// The numbers of the ranges of their pods, of those that have one.
+    ranges: BTreeMap<String, u32>,
     /// The address that is tried first for the next node without one.
     next_address: Ipv4Addr,
     /// The extended resources whose capacity has changed, by node, until they are allocatable.
@@ -70,6 +77,7 @@ impl NodeRegistrar {
         Self {
             options,
             nodes: BTreeMap::new(),
+            ranges: BTreeMap::new(),
             next_address: FIRST_ADDRESS,
             extended: BTreeMap::new(),
         }
@@ -86,15 +94,34 @@ impl NodeRegistrar {
         address
     }
 
+    /// Sets the ranges of the pods of a node without any, in a cluster whose nodes have some.
+    fn set_ranges(&mut self, cluster: &mut Cluster<'_, '_>, key: &ObjectKey) {
+        let services = cluster.backend.service_range();
+        if !has_node_ranges(services) || self.ranges.contains_key(key.name()) {
+            return;
+        }
+        let taken: BTreeSet<u32> = self.ranges.values().copied().collect();
+        let free = (0..).find(|number| !taken.contains(number));
+        let ranges = node_ranges(services, free.unwrap_or_default());
+        cluster.update(key, Actor::CONTROLLER_MANAGER, |node| {
+            if text(&node["spec"]["podCIDR"]).is_empty() {
+                node["spec"]["podCIDR"] = json!(ranges[0]);
+                node["spec"]["podCIDRs"] = json!(ranges);
+            }
+        });
+    }
+
     /// Registers a node without a status as its kubelet does when it starts.
     fn register(&mut self, cluster: &mut Cluster<'_, '_>, key: &ObjectKey) {
         let now = cluster.now_text();
         let pods = self.options.pods_per_node;
         cluster.update(key, KUBELET, set_labels);
+        self.set_ranges(cluster, key);
         let current = self.nodes.get(key.name()).copied().flatten();
         let address = current.unwrap_or_else(|| self.free_address());
+        let addresses = node_addresses(cluster.backend.service_range(), address);
         let registered = cluster.update(key, KUBELET.of_status(), |node| {
-            report(node, pods, address, &now);
+            report(node, pods, &addresses, &now);
         });
         let Some(node) = registered.map(|stored| stored.to_value()) else {
             return;
@@ -145,6 +172,7 @@ impl Controller for NodeRegistrar {
         let name = change.key().name();
         let Some((after, _)) = &change.after else {
             self.nodes.remove(name);
+            self.ranges.remove(name);
             self.extended.remove(change.key());
             return;
         };
@@ -156,7 +184,10 @@ impl Controller for NodeRegistrar {
             pending.extend(changed);
             due.add(change.key().clone(), Duration::ZERO);
         }
-        let address = internal_address(&node).parse().ok();
+        if let Some(range) = number_of_range(text(&node["spec"]["podCIDR"])) {
+            self.ranges.insert(name.to_owned(), range);
+        }
+        let address = number_of_node(internal_address(&node));
         self.nodes.insert(name.to_owned(), address);
         if change.before.is_none() {
             due.add(change.key().clone(), Duration::ZERO);
@@ -256,7 +287,7 @@ fn sizes(pods: u32) -> Value {
 }
 
 /// Writes the status of a node that runs pods. What it says already stays.
-fn report(node: &mut Value, pods: u32, address: Ipv4Addr, now: &str) {
+fn report(node: &mut Value, pods: u32, addresses: &[String], now: &str) {
     let name = node["metadata"]["name"].clone();
     let status = &mut node["status"];
     let sizes = sizes(pods);
@@ -266,10 +297,11 @@ fn report(node: &mut Value, pods: u32, address: Ipv4Addr, now: &str) {
         }
     }
     if status["addresses"].is_null() {
-        status["addresses"] = json!([
-            {"type": "InternalIP", "address": address.to_string()},
-            {"type": "Hostname", "address": name},
-        ]);
+        let internal = addresses.iter();
+        status["addresses"] = internal
+            .map(|address| json!({"type": "InternalIP", "address": address}))
+            .chain([json!({"type": "Hostname", "address": name})])
+            .collect();
     }
     if status["nodeInfo"].is_null() || text(&status["nodeInfo"]["kubeletVersion"]).is_empty() {
         status["nodeInfo"] = json!({
@@ -323,13 +355,6 @@ fn report(node: &mut Value, pods: u32, address: Ipv4Addr, now: &str) {
     ]);
 }
 
-/// Returns the address by which pods on a node name it: an internal one, or else an external one; empty without either.
-pub(super) fn host_address(node: &Value) -> &str {
-    let external = || address(node, "ExternalIP");
-    let internal = address(node, "InternalIP").filter(|address| !address.is_empty());
-    internal.or_else(external).unwrap_or_default()
-}
-
 fn internal_address(node: &Value) -> &str {
     address(node, "InternalIP").unwrap_or_default()
 }
@@ -355,17 +380,6 @@ mod tests {
         assert_eq!(given[0], FIRST_ADDRESS);
         assert!(!distinct.contains(&taken));
         assert!(given.iter().all(|it| !matches!(it.octets()[3], 0 | 255)));
-    }
-
-    #[test]
-    fn a_pod_names_its_node_by_an_internal_address_first() {
-        let address = |kind: &str, text: &str| json!({"type": kind, "address": text});
-        let external = address("ExternalIP", "203.0.113.7");
-        let mut node = json!({"status": {"addresses": [address("Hostname", "n"), external]}});
-        assert_eq!(host_address(&node), "203.0.113.7");
-        node["status"]["addresses"][0] = address("InternalIP", "10.9.8.7");
-        assert_eq!(host_address(&node), "10.9.8.7");
-        assert_eq!(host_address(&json!({})), "");
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
+use fakeserver_kinds::core::service::range::IpFamily;
 use fakeserver_server::controllers::pods::Pod;
 use fakeserver_value::read::{items, text};
 use serde_json::{Value, json};
@@ -27,11 +28,13 @@ pub(super) struct Endpoint {
     pub(super) hostname: Value,
 }
 
-/// Returns the endpoints of a service: of the selected pods that have an address and have not ended.
-pub(super) fn groups_of(service: &Value, pods: &[Arc<Pod>]) -> Vec<Group> {
+/// Returns the endpoints of a service in a family: of the selected pods that have an address of it and have not ended.
+pub(super) fn groups_of(service: &Value, pods: &[Arc<Pod>], family: IpFamily) -> Vec<Group> {
     let mut groups: BTreeMap<String, Group> = BTreeMap::new();
-    let serves = |pod: &&Arc<Pod>| !pod.is_finished() && !pod.address.is_empty();
-    for pod in pods.iter().filter(serves) {
+    for pod in pods.iter().filter(|pod| !pod.is_finished()) {
+        let Some(address) = pod.address_of(family) else {
+            continue;
+        };
         let ports = ports_of(service, pod);
         let group = groups
             .entry(Value::from(ports.clone()).to_string())
@@ -39,16 +42,16 @@ pub(super) fn groups_of(service: &Value, pods: &[Arc<Pod>]) -> Vec<Group> {
                 ports,
                 endpoints: Vec::new(),
             });
-        group.endpoints.push(endpoint(service, pod));
+        group.endpoints.push(endpoint(service, pod, address));
     }
     groups.into_values().collect()
 }
 
-fn endpoint(service: &Value, pod: &Pod) -> Endpoint {
+fn endpoint(service: &Value, pod: &Pod, address: &str) -> Endpoint {
     let publishes_all = service["spec"]["publishNotReadyAddresses"] == true;
     let [hostname, subdomain] = &pod.host;
     Endpoint {
-        address: pod.address.clone(),
+        address: address.to_owned(),
         is_ready: publishes_all || pod.is_ready && !pod.is_deleted,
         condition: Some((pod.is_ready, pod.is_deleted)),
         target: json!({
@@ -132,6 +135,16 @@ pub(super) fn mirrored(endpoints: &Value) -> Vec<Group> {
         }
     });
     groups.collect()
+}
+
+/// Returns the endpoints of a family among those that a user has written.
+pub(super) fn of_family(groups: &[Group], family: IpFamily) -> Vec<Group> {
+    let of_family = |endpoint: &&Endpoint| IpFamily::of_text(&endpoint.address) == family;
+    let groups = groups.iter().map(|group| Group {
+        ports: group.ports.clone(),
+        endpoints: group.endpoints.iter().filter(of_family).cloned().collect(),
+    });
+    groups.filter(|group| !group.endpoints.is_empty()).collect()
 }
 
 /// Returns the subsets of endpoints: without those that are going away. Null without any.

@@ -8,7 +8,13 @@ mod slices;
 
 use std::collections::BTreeSet;
 
-use fakeserver_kinds::{core, discovery};
+use fakeserver_kinds::{
+    core::{
+        self,
+        service::{families::families, range::IpFamily},
+    },
+    discovery,
+};
 use fakeserver_server::{
     controllers::{
         cluster::{Actor, Cluster},
@@ -23,8 +29,8 @@ use fakeserver_value::{object::selectors::LabelSelector, read::text};
 use serde_json::{Value, json};
 
 use self::{
-    addresses::{Group, groups_of, mirrored, subsets},
-    slices::{Owner, write_slices},
+    addresses::{Group, groups_of, mirrored, of_family, subsets},
+    slices::{FamilyGroups, Owner, write_slices},
 };
 use super::{
     objects::{COALESCED, ReconciledKind},
@@ -118,8 +124,14 @@ impl Controller for ServiceEndpoints {
         };
         let namespace = key.namespace().unwrap_or_default();
         let pods = cluster.index.pods.selected(namespace, selects);
-        let groups = groups_of(&service, &pods);
-        write_endpoints(cluster, &service, &groups);
+        let families = families_of(cluster, &service).into_iter();
+        let groups: FamilyGroups = families
+            .map(|family| (family, groups_of(&service, &pods, family)))
+            .collect();
+        // Endpoints are of the primary family alone.
+        if let Some((_, primary)) = groups.first() {
+            write_endpoints(cluster, &service, primary);
+        }
         let owner = Owner {
             kind: SERVICE,
             object: &service,
@@ -136,6 +148,15 @@ fn selector(service: &Value) -> Option<LabelSelector> {
         return None;
     }
     super::objects::selector(&json!({"spec": {"selector": {"matchLabels": labels}}}))
+}
+
+/// Returns the families of a service; for one without any, as it may be loaded, those of the cluster.
+fn families_of(cluster: &Cluster<'_, '_>, service: &Value) -> Vec<IpFamily> {
+    let own = families(&service["spec"]);
+    if own.is_empty() {
+        return cluster.backend.service_range().families().collect();
+    }
+    own
 }
 
 fn is_headless(service: &Value) -> bool {
@@ -193,5 +214,16 @@ fn mirror(cluster: &mut Cluster<'_, '_>, service: &ObjectKey) {
         object: &endpoints,
         manager: "endpointslicemirroring-controller.k8s.io",
     };
-    write_slices(cluster, &owner, &mirrored(&endpoints));
+    let mirrored = mirrored(&endpoints);
+    let families = [IpFamily::V4, IpFamily::V6].into_iter();
+    let mut groups: FamilyGroups = families
+        .map(|family| (family, of_family(&mirrored, family)))
+        .filter(|(_, groups)| !groups.is_empty())
+        .collect();
+    // Without addresses there is one slice without endpoints.
+    if groups.is_empty() {
+        let primary = cluster.backend.service_range().primary().family();
+        groups.push((primary, Vec::new()));
+    }
+    write_slices(cluster, &owner, &groups);
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use fakeserver_kinds::discovery;
+use fakeserver_kinds::{core::service::range::IpFamily, discovery};
 use fakeserver_server::{
     controllers::cluster::Cluster,
     store::ObjectKey,
@@ -23,9 +23,6 @@ const MANAGED_BY: &str = "endpointslice.kubernetes.io/managed-by";
 /// The largest number of endpoints in a slice.
 const ENDPOINTS_MAX: usize = 100;
 
-/// The type of the addresses of all slices, which does not change.
-const ADDRESS_TYPE: &str = "IPv4";
-
 /// The owner of slices: a service, or endpoints that a user has written.
 pub(super) struct Owner<'a> {
     pub(super) kind: ReconciledKind,
@@ -36,27 +33,57 @@ pub(super) struct Owner<'a> {
 /// The contents of a slice: ports and endpoints.
 type Contents = (Value, Value);
 
-/// Writes the slices of an owner. Without endpoints there is one, which has none.
-///
-/// A slice that is not wanted any more becomes one that is, so that watchers see no moment with both or with none.
-pub(super) fn write_slices(cluster: &mut Cluster<'_, '_>, owner: &Owner<'_>, groups: &[Group]) {
-    let mut wanted = contents(groups);
-    let labels = owner.labels();
-    let mut spare = Vec::new();
-    let mut kept: BTreeMap<ObjectKey, Contents> = BTreeMap::new();
+/// The endpoints of an owner in each of its families.
+pub(super) type FamilyGroups = Vec<(IpFamily, Vec<Group>)>;
+
+/// Writes the slices of an owner, each of one family, and deletes those of other families.
+pub(super) fn write_slices(
+    cluster: &mut Cluster<'_, '_>,
+    owner: &Owner<'_>,
+    groups: &FamilyGroups,
+) {
+    let is_of = |slice: &Value, family: IpFamily| slice["addressType"] == family.name();
+    let mut slices = Vec::new();
     for key in owner.slices(cluster) {
         let slice = cluster.get(&key).map(|slice| slice.to_value());
         let Some(slice) = slice.filter(|slice| !is_deleted(slice)) else {
             continue;
         };
+        if groups.iter().any(|(family, _)| is_of(&slice, *family)) {
+            slices.push((key, slice));
+        } else {
+            cluster.delete(&key, DeletionParameters::default());
+        }
+    }
+    for (family, groups) in groups {
+        let of_family = slices.iter().filter(|(_, slice)| is_of(slice, *family));
+        let of_family: Vec<_> = of_family.cloned().collect();
+        write_family(cluster, owner, *family, (groups, of_family));
+    }
+}
+
+/// Writes the slices of an owner in a family. Without endpoints there is one, which has none.
+///
+/// A slice that is not wanted any more becomes one that is, so that watchers see no moment with both or with none.
+fn write_family(
+    cluster: &mut Cluster<'_, '_>,
+    owner: &Owner<'_>,
+    family: IpFamily,
+    (groups, slices): (&[Group], Vec<(ObjectKey, Value)>),
+) {
+    let mut wanted = contents(groups);
+    let labels = owner.labels();
+    let mut spare = Vec::new();
+    let mut kept: BTreeMap<ObjectKey, Contents> = BTreeMap::new();
+    for (key, slice) in slices {
         let ports = slice.get("ports").cloned().unwrap_or_default();
         match wanted.iter().position(|(wanted, _)| *wanted == ports) {
             Some(place) => drop(kept.insert(key, wanted.remove(place))),
-            None => spare.push((key, slice["addressType"] == ADDRESS_TYPE)),
+            None => spare.push(key),
         }
     }
-    spare.retain(|(key, is_of_type)| {
-        if !is_of_type || wanted.is_empty() {
+    spare.retain(|key| {
+        if wanted.is_empty() {
             return true;
         }
         kept.insert(key.clone(), wanted.remove(0));
@@ -87,14 +114,14 @@ pub(super) fn write_slices(cluster: &mut Cluster<'_, '_>, owner: &Owner<'_>, gro
                 "annotations": {CHANGED_AT: now},
                 "ownerReferences": [owner.kind.owner_reference(owner.object)],
             },
-            "addressType": ADDRESS_TYPE,
+            "addressType": family.name(),
             "endpoints": endpoints,
             "ports": ports,
         });
         let storage = discovery::endpoint_slice::KIND.storage();
         cluster.create(storage, ACTOR, slice);
     }
-    for (key, _) in spare {
+    for key in spare {
         cluster.delete(&key, DeletionParameters::default());
     }
 }

@@ -22,12 +22,12 @@ mod events;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    net::Ipv4Addr,
+    net::{IpAddr, Ipv6Addr},
     sync::Arc,
     time::Duration,
 };
 
-use fakeserver_kinds::core;
+use fakeserver_kinds::core::{self, service::range::IpFamily};
 use fakeserver_server::{
     controllers::correlation::{Correlator, EventText},
     controllers::pods::{Phase, Pod},
@@ -56,7 +56,8 @@ use self::{
     status::Addresses,
 };
 use super::{
-    nodes::{host_address, ready_status},
+    node_addresses::{NodeAddresses, has_node_ranges},
+    nodes::ready_status,
     objects::ReconciledKind,
     stages::{Exit, Script, Selected, direct},
 };
@@ -88,8 +89,10 @@ pub(super) struct Kubelet {
     stages: Vec<Selected>,
     /// The number of the last address that a pod has got, or the highest one that pods had at the beginning.
     addressed: u32,
+    /// The numbers of the last addresses that pods got from the ranges of their nodes.
+    addressed_by_node: BTreeMap<String, u32>,
     /// The nodes that are there and ready, and their addresses.
-    ready: BTreeMap<String, String>,
+    ready: BTreeMap<String, NodeAddresses>,
     lives: BTreeMap<ObjectKey, PodLifecycle>,
     /// The last obstacle of each pod that needs something that does not exist.
     blocked: BTreeMap<ObjectKey, StartObstacle>,
@@ -117,6 +120,7 @@ impl Kubelet {
             options,
             containers,
             addressed: 0,
+            addressed_by_node: BTreeMap::new(),
             ready: BTreeMap::new(),
             lives: BTreeMap::new(),
             blocked: BTreeMap::new(),
@@ -136,6 +140,7 @@ impl Kubelet {
         if change.after.is_none() {
             self.images.remove(name);
             self.loads.remove(name);
+            self.addressed_by_node.remove(name);
         }
         self.retry_resizes(due);
         let after = change.after.as_ref().map(|(node, _)| node.to_value());
@@ -143,9 +148,9 @@ impl Kubelet {
             self.ready.remove(name);
             return;
         };
-        let address = host_address(&node).to_owned();
+        let addresses = NodeAddresses::of(&node);
         // Only when it becomes ready: other changes of a node do not concern its pods.
-        if self.ready.insert(name.to_owned(), address).is_none() {
+        if self.ready.insert(name.to_owned(), addresses).is_none() {
             for pod in index.pods.assigned_to(name) {
                 // A finished pod is at rest, unless it is deleted: then its object is still to be removed.
                 if !pod.is_finished() || pod.is_deleted {
@@ -320,14 +325,37 @@ impl Kubelet {
         cluster.correlated_event(&mut self.events, &POD, value, &event);
     }
 
-    fn write(&mut self, cluster: &mut Cluster<'_, '_>, pod: &Pod, life: &PodLifecycle, now: &str) {
-        if pod.address.is_empty() && life.has_sandbox() {
-            self.addressed = self.addressed.wrapping_add(1);
+    /// Returns the addresses of a pod that has none: of the ranges of its node, or else of the numbers of the whole cluster.
+    fn new_addresses(&mut self, cluster: &Cluster<'_, '_>, pod: &Pod) -> Vec<String> {
+        let services = cluster.backend.service_range();
+        if has_node_ranges(services)
+            && let Some(node) = self.ready.get(&pod.node)
+        {
+            let last = self.addressed_by_node.entry(pod.node.clone()).or_default();
+            let others = cluster.index.pods.on_node(&pod.node);
+            let is_taken = |address: &str| others.iter().any(|other| other.address == address);
+            if let Some((number, addresses)) = node.pod(*last, is_taken) {
+                *last = number;
+                return addresses;
+            }
         }
-        // `status::write` ignores this address for a pod that has one already.
+        self.addressed = self.addressed.wrapping_add(1);
+        let number = self.addressed;
+        let families = services.families();
+        families.map(|family| address(family, number)).collect()
+    }
+
+    fn write(&mut self, cluster: &mut Cluster<'_, '_>, pod: &Pod, life: &PodLifecycle, now: &str) {
+        let own = if pod.address.is_empty() && life.has_sandbox() {
+            self.new_addresses(cluster, pod)
+        } else {
+            Vec::new()
+        };
+        let hosts = self.ready.get(&pod.node).map(|node| &*node.hosts);
+        // `status::write` ignores these addresses for a pod that has some already.
         let addresses = Addresses {
-            host: self.ready.get(&pod.node).map_or("", String::as_str),
-            pod: &address(self.addressed),
+            hosts: hosts.unwrap_or_default(),
+            pod: &own,
         };
         let gates = &pod.gates;
         let refusal = self.resizes.get(pod.key());
@@ -457,14 +485,31 @@ fn blocked(cluster: &Cluster<'_, '_>, pod: &Value, container: &Container) -> Opt
     unconfigured(cluster, pod, spec).or_else(|| user::forbidden(pod, spec))
 }
 
-/// Returns the address of a number.
-fn address(number: u32) -> String {
+/// Returns the address of a number in a family.
+fn address(family: IpFamily, number: u32) -> String {
     let [_, b, c, d] = number.to_be_bytes();
-    format!("10.{}.{c}.{d}", 128 | (b & 127))
+    match family {
+        IpFamily::V4 => format!("10.{}.{c}.{d}", 128 | (b & 127)),
+        IpFamily::V6 => {
+            // Beside the ranges of nodes, which have fewer numbers.
+            let [high, low] = [[0, b], [c, d]].map(u16::from_be_bytes);
+            Ipv6Addr::new(0xfd00, 0x10, 0x128, 0xffff, 0, 0, high, low).to_string()
+        }
+    }
 }
 
 /// Returns the number of an address, if it is one of those that kubelets give out.
 fn address_number(address: &str) -> Option<u32> {
-    let [a, b, c, d] = address.parse::<Ipv4Addr>().ok()?.octets();
-    (a == 10 && b >= 128).then(|| u32::from_be_bytes([0, b & 127, c, d]))
+    match address.parse().ok()? {
+        IpAddr::V4(address) => {
+            let [a, b, c, d] = address.octets();
+            (a == 10 && b >= 128).then(|| u32::from_be_bytes([0, b & 127, c, d]))
+        }
+        IpAddr::V6(address) => match address.segments() {
+            [0xfd00, 0x10, 0x128, 0xffff, 0, 0, high, low] => {
+                Some(u32::from(high) << 16 | u32::from(low))
+            }
+            _ => None,
+        },
+    }
 }

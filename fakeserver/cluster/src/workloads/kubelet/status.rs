@@ -16,10 +16,10 @@ use crate::workloads::objects::generation;
 /// The addresses of a pod.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Addresses<'a> {
-    /// The address of the node; empty if the node has none.
-    pub(super) host: &'a str,
-    /// Its own, unless it has that of its node.
-    pub(super) pod: &'a str,
+    /// The addresses of the node, the primary one first.
+    pub(super) hosts: &'a [String],
+    /// Its own, unless it has those of its node.
+    pub(super) pod: &'a [String],
 }
 
 /// The message of a pod that has been active for as long as it may.
@@ -121,21 +121,27 @@ fn keep_resources(before: &Value, written: &mut Value) {
 impl Addresses<'_> {
     /// Sets the addresses in the status of a pod. One of the node's network has that of the node from the beginning.
     fn write(self, status: &mut Value, spec: &Value, has_sandbox: bool) {
-        let Self { host, pod } = self;
-        if !host.is_empty() {
+        let Self { hosts, pod } = self;
+        let list = |addresses: &[String]| -> Value {
+            let all = addresses.iter().map(|address| json!({"ip": address}));
+            all.collect()
+        };
+        if let Some(host) = hosts.first() {
             status["hostIP"] = json!(host);
-            status["hostIPs"] = json!([{"ip": host}]);
+            status["hostIPs"] = list(hosts);
         }
-        let address = if spec["hostNetwork"] == true {
-            host
+        let addresses = if spec["hostNetwork"] == true {
+            hosts
         } else if has_sandbox {
             pod
         } else {
-            ""
+            &[]
         };
-        if status["podIP"].is_null() && !address.is_empty() {
+        if status["podIP"].is_null()
+            && let Some(address) = addresses.first()
+        {
             status["podIP"] = json!(address);
-            status["podIPs"] = json!([{"ip": address}]);
+            status["podIPs"] = list(addresses);
         }
     }
 }
