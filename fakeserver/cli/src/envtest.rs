@@ -5,7 +5,13 @@ use std::{env, ffi::OsString, path::PathBuf, process::ExitCode};
 use clap::Args;
 use tokio::process::Command;
 
-use super::{assets, command::run_to_end, orphan_guard::OrphanGuard, signals::Signals};
+use super::{
+    addresses::{AddressOptions, SERVICE_RANGE_VARIABLE},
+    assets,
+    command::run_to_end,
+    orphan_guard::OrphanGuard,
+    signals::Signals,
+};
 
 /// The variables that name the programs one by one, and count more than the folder.
 const OF_PROGRAMS: [(&str, &str); 2] = [
@@ -24,6 +30,9 @@ pub(super) struct Options {
     /// Faults that each control plane begins with: a file as in `fakeserver serve --faults`.
     #[arg(long, value_name = "FILE")]
     faults: Option<PathBuf>,
+
+    #[command(flatten)]
+    addresses: AddressOptions,
 
     /// The command and its arguments.
     #[arg(last = true, required = true, value_name = "COMMAND")]
@@ -54,6 +63,9 @@ pub(super) async fn envtest(options: &Options) -> Result<ExitCode, String> {
     }
     if let Some(controllers) = &options.controllers {
         command.env("FAKESERVER_CONTROLLERS", controllers);
+    }
+    if let Some(range) = options.addresses.service_range()? {
+        command.env(SERVICE_RANGE_VARIABLE, range.to_string());
     }
     if let Some(faults) = &options.faults {
         let faults = std::path::absolute(faults)

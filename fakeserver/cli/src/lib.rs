@@ -17,6 +17,7 @@ mod etcd;
 mod shell;
 mod parent;
 mod signals;
+mod addresses;
 mod admission;
 mod feature_gates;
 mod data;
@@ -152,6 +153,9 @@ struct ServerOptions {
     /// Begin without the objects that every cluster has, not even with namespaces.
     #[arg(long)]
     no_bootstrap: bool,
+
+    #[command(flatten)]
+    addresses: addresses::AddressOptions,
 
     /// Reads that are served at a time; further ones are answered with 429. 0 is no limit
     #[arg(long, value_name = "COUNT", default_value_t = 400)]
@@ -295,6 +299,7 @@ impl ServerOptions {
             .with_max_requests_in_flight(self.max_requests_inflight)
             .with_max_mutating_requests_in_flight(self.max_mutating_requests_inflight);
         let builder = self.admission.configure(secured.configure(builder));
+        let builder = self.addresses.configure(builder)?;
         let builder = self.feature_gates.configure(builder)?;
         let builder = self.audit.configure(builder)?;
         let builder = self.page.configure(self.cluster.configure(builder));

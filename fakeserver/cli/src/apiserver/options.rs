@@ -7,7 +7,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use fakeserver_kinds::core::service::range::{ServiceRange, ServiceRangeError};
+use fakeserver_kinds::core::service::range::ServiceRange;
 use fakeserver_server::{
     AdmissionPlugins, AuditLog, Authorization, Certificates, Controllers, FakeServerBuilder,
     ServiceAccountKeys, edge::authentication::StaticTokens,
@@ -15,7 +15,11 @@ use fakeserver_server::{
 use fakeserver_value::user::UserInfo;
 
 use super::{
-    super::{audit, controllers::ControllersChoice},
+    super::{
+        addresses::{SERVICE_RANGE_VARIABLE, range_of_server},
+        audit,
+        controllers::ControllersChoice,
+    },
     flags::Flags,
 };
 
@@ -260,10 +264,8 @@ fn make_pair(folder: &Path, files: &[PathBuf; 2], ip: IpAddr) -> Result<(), Stri
 }
 
 fn service_range(flags: &Flags) -> Result<Option<ServiceRange>, String> {
-    // A second one is of the other family, which services do not get addresses of.
-    let range = flags.list("service-cluster-ip-range").next();
-    let range = range.map(str::parse).transpose();
-    range.map_err(|error: ServiceRangeError| format!("--service-cluster-ip-range: {error}"))
+    let chosen = env::var(SERVICE_RANGE_VARIABLE).ok();
+    range_of_server(flags.get("service-cluster-ip-range"), chosen.as_deref())
 }
 
 fn tokens(flags: &Flags) -> Result<Vec<(String, UserInfo)>, String> {
