@@ -2,7 +2,10 @@
 //!
 //! Go reads more than it accepts: leading zeros, and addresses of IPv4 in those of IPv6. Both have findings of their own.
 
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::{
+    borrow::Cow,
+    net::{IpAddr, Ipv4Addr, Ipv6Addr},
+};
 
 use fakeserver_value::{field::Field, findings::Findings, go_text::quote};
 
@@ -28,6 +31,16 @@ pub fn parse_ip(text: &str) -> Option<IpAddr> {
         *octet = decimal(part)?;
     }
     Some(Ipv4Addr::from(octets).into())
+}
+
+/// Returns an address or a name as it is written before a port: one of IPv6 in brackets.
+#[doc(alias = "JoinHostPort")]
+pub fn in_url(host: &str) -> Cow<'_, str> {
+    if host.contains(':') {
+        Cow::Owned(format!("[{host}]"))
+    } else {
+        Cow::Borrowed(host)
+    }
 }
 
 /// Reads an address and the length of its prefix, with leading zeros.

@@ -101,6 +101,16 @@ const BAD: [(&str, &str, &str); 24] = [
     ),
     (
         "kube-apiserver",
+        "--cert-dir=. --service-cluster-ip-range=10.0.0.0/24,10.1.0.0/24",
+        "must be of different IP family",
+    ),
+    (
+        "kube-apiserver",
+        "--cert-dir=. --service-cluster-ip-range=10.0.0.0/24,fd00::/112,10.1.0.0/24",
+        "must not contain more than two entries",
+    ),
+    (
+        "kube-apiserver",
         "--cert-dir=. --token-auth-file=tokens",
         "line 1",
     ),

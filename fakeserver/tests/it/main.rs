@@ -31,6 +31,7 @@ mod audit;
 mod managed_fields;
 mod discovery;
 mod endpoints;
+mod families;
 mod openapi;
 mod printer_columns;
 mod autoscaling;

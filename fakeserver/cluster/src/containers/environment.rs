@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use fakeserver_kinds::addresses::in_url;
 use fakeserver_value::read::{items, text};
 use serde_json::Value;
 
@@ -77,18 +78,14 @@ impl Variables {
     fn add_service(&mut self, service: &Value) {
         let spec = &service["spec"];
         let host = text(&spec["clusterIP"]);
-        // In the form of URLs, with an address of IPv6 in brackets.
-        let quoted = match host.contains(':') {
-            true => format!("[{host}]"),
-            false => host.to_owned(),
-        };
+        let in_url = in_url(host);
         let Some(first) = items(&spec["ports"]).iter().next() else {
             return;
         };
         let prefix = constant(text(&service["metadata"]["name"]));
         let address = |port: &Value| {
             let protocol = text(&port["protocol"]).to_lowercase();
-            format!("{protocol}://{quoted}:{}", port["port"])
+            format!("{protocol}://{in_url}:{}", port["port"])
         };
         self.put(&format!("{prefix}_SERVICE_HOST"), host);
         self.put(
@@ -172,4 +169,24 @@ fn selected(
 /// Returns the name of a service or port as it stands in variables.
 fn constant(name: &str) -> String {
     name.to_uppercase().replace('-', "_")
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn an_address_of_ipv6_is_in_brackets_before_a_port() {
+        let mut variables = Variables::default();
+        variables.add_service(&json!({
+            "metadata": {"name": "kubernetes"},
+            "spec": {"clusterIP": "fd00::1", "ports": [{"port": 443, "protocol": "TCP"}]},
+        }));
+        let value = |name: &str| &*variables.ordered[variables.places[name]].1;
+        assert_eq!(value("KUBERNETES_SERVICE_HOST"), "fd00::1");
+        assert_eq!(value("KUBERNETES_PORT"), "tcp://[fd00::1]:443");
+        assert_eq!(value("KUBERNETES_PORT_443_TCP_ADDR"), "fd00::1");
+    }
 }

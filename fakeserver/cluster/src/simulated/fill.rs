@@ -31,9 +31,11 @@ enum WorldPart {
 impl Simulation {
     /// Writes the cluster into an empty store. `progress` hears how many objects are in, and how many there will be.
     pub(super) fn write_all(&self, backend: &Backend, progress: &mut dyn FnMut(usize, usize)) {
-        let prototypes = Prototypes::new(&backend.registry());
+        let services = backend.service_range();
+        let prototypes = Prototypes::new(&backend.registry(), services);
         let beginning = backend.clock.now();
         let mut world = shape::found(&self.options, backend.entropy.seed(), beginning.as_second());
+        world.services = services;
         let count = objects(&world);
         let mut parts = parts(&world).peekable();
         let mut written = 0;

@@ -18,7 +18,11 @@ pub(super) enum Placeholder {
     OwnerUid,
     Node,
     HostIp,
+    /// Of a node the range of its pods.
     PodIp,
+    /// The addresses of the second family.
+    SecondHostIp,
+    SecondPodIp,
     Started,
     Ready,
     /// The time at which a pod was deleted, or its node was lost.

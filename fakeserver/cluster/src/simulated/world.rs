@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use fakeserver_kinds::core::service::range::ServiceRange;
 use rand::{RngExt, SeedableRng, rngs::ChaCha8Rng};
 use uuid::Uuid;
 
@@ -17,6 +18,8 @@ const PLACES_TRIED: usize = 16;
 /// Everything that a cluster is made of. What is stored of it follows from this.
 #[derive(Debug)]
 pub(super) struct World {
+    /// The ranges of services, whose families are those of the cluster.
+    pub(super) services: ServiceRange,
     pub(super) namespaces: Vec<Namespace>,
     pub(super) nodes: Vec<Node>,
     pub(super) apps: Vec<App>,
@@ -173,6 +176,7 @@ impl World {
         let mut random = ChaCha8Rng::seed_from_u64(seed);
         random.set_stream(STREAM);
         Self {
+            services: ServiceRange::DEFAULT,
             namespaces: Vec::new(),
             nodes: Vec::new(),
             apps: Vec::new(),

@@ -86,10 +86,10 @@ impl Cluster<'_, '_> {
 
     /// Returns whether a service has the address.
     pub fn has_service_at(&self, address: IpAddr) -> bool {
-        let address = address.to_string();
+        let is_it = |text: &Value| text.as_str().is_some_and(|text| text.parse() == Ok(address));
         let services = self.tx.list(service::KIND.storage(), None);
         let mut services = services.iter().map(|service| service.to_value());
-        services.any(|service| service["spec"]["clusterIP"] == *address)
+        services.any(|service| items(&service["spec"]["clusterIPs"]).iter().any(is_it))
     }
 
     /// Returns the key of the owner that an object in `namespace` names.

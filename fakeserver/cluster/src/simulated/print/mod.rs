@@ -8,7 +8,7 @@ use fakeserver_kinds::{coordination, core};
 use fakeserver_server::store::{ObjectKey, Stencil, Transaction};
 use uuid::Uuid;
 
-use self::text::{addresses, derived, hex, time};
+use self::text::{derived, hex, node_address, pod_range, time};
 use super::{
     hole::{Placeholder, Values},
     prototypes::Prototypes,
@@ -92,7 +92,11 @@ impl Printer<'_, '_> {
         let [created, reported] = [time(node.created), time(node.reported)];
         let ready = time(node.created + 20);
         let lost = time(node.lost.unwrap_or_default());
-        let [range, host] = addresses(number);
+        let mut addresses = <[[String; 2]; 2]>::default();
+        for (place, family) in world.services.families().enumerate() {
+            addresses[place] = [node_address(family, number), pod_range(family, number)];
+        }
+        let [[host, range], [second_host, second_range]] = addresses;
         let (id, digest) = (format!("{number:017x}"), hex(node.uid, 1));
         let pods = world.pods_per_node.to_string();
         let machine = world.machine.name();
@@ -108,6 +112,8 @@ impl Printer<'_, '_> {
             (Placeholder::Zone, node.zone),
             (Placeholder::HostIp, &host),
             (Placeholder::PodIp, &range),
+            (Placeholder::SecondHostIp, &second_host),
+            (Placeholder::SecondPodIp, &second_range),
             (Placeholder::Number, &id),
             (Placeholder::Digest, &digest),
             (Placeholder::Pods, &pods),

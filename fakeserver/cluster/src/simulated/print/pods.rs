@@ -6,7 +6,7 @@ use uuid::Uuid;
 
 use super::{
     EventSubject,
-    text::{addresses, digest, hex, job_name, text, time, version},
+    text::{digest, hex, job_name, node_address, pod_address, text, time, version},
 };
 use crate::simulated::{
     hole::{Placeholder, Values},
@@ -26,6 +26,8 @@ pub(in crate::simulated) struct PodStrings<'a> {
     zone: &'a str,
     uids: [String; 2],
     addresses: [String; 2],
+    /// Those of the second family, empty in a cluster of one.
+    second_addresses: [String; 2],
     times: [String; 4],
     version: String,
     digest: String,
@@ -65,18 +67,23 @@ impl<'a> PodStrings<'a> {
                 (namespace, &*cron.name, job_name(cron, job), job.uid, "", 1)
             }
         };
-        let (node, zone, addresses) = match pod.node {
-            None => ("", "", [String::new(), String::new()]),
+        let mut addresses = <[[String; 2]; 2]>::default();
+        let (node, zone) = match pod.node {
+            None => ("", ""),
             Some(number) => {
+                for (place, family) in world.services.families().enumerate() {
+                    let host = node_address(family, number);
+                    let own = match pod.owner {
+                        Owner::Daemon(_) => host.clone(),
+                        _ => pod_address(family, number, pod.octet),
+                    };
+                    addresses[place] = [own, host];
+                }
                 let node = world.node(number);
-                let [range, host] = addresses(number);
-                let own = match pod.owner {
-                    Owner::Daemon(_) => host.clone(),
-                    _ => format!("{range}.{}", pod.octet),
-                };
-                (&*node.name, node.zone, [own, host])
+                (&*node.name, node.zone)
             }
         };
+        let [addresses, second_addresses] = addresses;
         let digest = match pod.owner {
             Owner::Set { app, revision } => digest(world.app(app), revision),
             _ => hex(owner_uid, 1),
@@ -91,6 +98,7 @@ impl<'a> PodStrings<'a> {
             zone,
             uids: [pod.uid.to_string(), owner_uid.to_string()],
             addresses,
+            second_addresses,
             times: [pod.created, pod.started, pod.started + 5, pod.ended].map(time),
             version: version(revision),
             digest,
@@ -112,6 +120,8 @@ impl<'a> PodStrings<'a> {
             (Placeholder::Zone, self.zone),
             (Placeholder::PodIp, &self.addresses[0]),
             (Placeholder::HostIp, &self.addresses[1]),
+            (Placeholder::SecondPodIp, &self.second_addresses[0]),
+            (Placeholder::SecondHostIp, &self.second_addresses[1]),
             (Placeholder::Created, &self.times[0]),
             (Placeholder::Started, &self.times[1]),
             (Placeholder::Ready, &self.times[2]),

@@ -1,7 +1,8 @@
 //! Texts of placeholders: times, addresses, and digits that follow from uids.
 
-use std::fmt::Write;
+use std::{fmt::Write, net::Ipv6Addr};
 
+use fakeserver_kinds::core::service::range::IpFamily;
 use jiff::Timestamp;
 use serde_json::json;
 use uuid::Uuid;
@@ -23,18 +24,48 @@ pub(in crate::simulated) fn time(second: i64) -> String {
         .to_string()
 }
 
-/// The first three parts of the addresses of pods on a node, and the address of the node.
-pub(super) fn addresses(node: u32) -> [String; 2] {
+/// Returns the address of a node in a family.
+pub(super) fn node_address(family: IpFamily, node: u32) -> String {
     let [_, _, high, low] = node.to_be_bytes();
-    [
-        format!("10.{}.{low}", 128 | (high & 127)),
-        format!("10.{}.{low}.10", high & 127),
-    ]
+    match family {
+        IpFamily::V4 => format!("10.{}.{low}.10", high & 127),
+        IpFamily::V6 => {
+            let [first, second] = [[0, high & 127], [low, 10]].map(u16::from_be_bytes);
+            Ipv6Addr::new(0xfd00, 0x172, 0x18, 0, 0, 0, first, second).to_string()
+        }
+    }
 }
 
-pub(super) fn service_address(number: u32) -> String {
-    let [_, b, c, d] = number.to_be_bytes();
-    format!("172.{}.{c}.{d}", 16 | (b & 15))
+/// Returns the range of the pods of a node in a family.
+pub(super) fn pod_range(family: IpFamily, node: u32) -> String {
+    let bits = match family {
+        IpFamily::V4 => 24,
+        IpFamily::V6 => 64,
+    };
+    format!("{}/{bits}", pod_address(family, node, 0))
+}
+
+/// Returns the address of a pod on a node in a family.
+pub(super) fn pod_address(family: IpFamily, node: u32, pod: u8) -> String {
+    let [_, _, high, low] = node.to_be_bytes();
+    match family {
+        IpFamily::V4 => format!("10.{}.{low}.{pod}", 128 | (high & 127)),
+        IpFamily::V6 => {
+            let part = u16::from_be_bytes([high, low]);
+            Ipv6Addr::new(0xfd00, 0x10, 0x128, part, 0, 0, 0, pod.into()).to_string()
+        }
+    }
+}
+
+pub(super) fn service_address(family: IpFamily, number: u32) -> String {
+    let [a, b, c, d] = number.to_be_bytes();
+    match family {
+        IpFamily::V4 => format!("172.{}.{c}.{d}", 16 | (b & 15)),
+        IpFamily::V6 => {
+            let [high, low] = [[a, b], [c, d]].map(u16::from_be_bytes);
+            Ipv6Addr::new(0xfd00, 0x172, 0x16, 0, 0, 0, high, low).to_string()
+        }
+    }
 }
 
 pub(super) fn version(revision: u32) -> String {

@@ -23,7 +23,7 @@ impl Printer<'_, '_> {
         let namespace = &world.namespaces[app.namespace as usize].name;
         let created = time(app.created);
         let data = hex(app.uid, 7);
-        let address = service_address(app.number);
+        let address = service_address(world.services.primary().family(), app.number);
         let prototypes = self.prototypes;
         let parts = [
             (

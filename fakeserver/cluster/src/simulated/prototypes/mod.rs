@@ -8,7 +8,7 @@ mod workload;
 mod service;
 mod data;
 
-use fakeserver_kinds::registry::Registry;
+use fakeserver_kinds::{core::service::range::ServiceRange, registry::Registry};
 use fakeserver_server::store::Stencil;
 
 pub(super) use self::{
@@ -61,8 +61,10 @@ pub(super) struct Prototypes {
 // === impl Prototypes ===
 
 impl Prototypes {
-    pub(super) fn new(registry: &Registry) -> Self {
+    pub(super) fn new(registry: &Registry, services: ServiceRange) -> Self {
         let cut = |draft: draft::Draft<'_>| draft.stencil();
+        let primary = services.primary().family();
+        let is_dual = services.families().count() == 2;
         let services = Profile::ALL.iter().filter(|profile| profile.is_service());
         Self {
             namespace: cut(data::namespace(registry)),
@@ -70,11 +72,11 @@ impl Prototypes {
             root_certificate: cut(data::root_certificate(registry)),
             config_map: cut(data::config_map(registry)),
             secret: cut(data::secret(registry)),
-            node: cut(node::ready(registry)),
-            lost_node: cut(node::lost(registry)),
+            node: cut(node::ready(registry, is_dual)),
+            lost_node: cut(node::lost(registry, is_dual)),
             lease: cut(node::lease(registry)),
-            service: cut(service::service(registry)),
-            slice: service::slice(registry),
+            service: cut(service::service(registry, primary)),
+            slice: service::slice(registry, primary),
             daemon_set: cut(workload::daemon_set(registry)),
             cron_job: cut(workload::cron_job(registry)),
             running_job: cut(workload::running_job(registry)),
@@ -92,7 +94,7 @@ impl Prototypes {
                 .map(|profile| {
                     let phases = PodPhase::ALL.iter();
                     phases
-                        .map(|phase| cut(pod::pod(registry, *profile, *phase)))
+                        .map(|phase| cut(pod::pod(registry, *profile, *phase, is_dual)))
                         .collect()
                 })
                 .collect(),

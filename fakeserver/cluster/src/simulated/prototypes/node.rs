@@ -10,7 +10,7 @@ use crate::simulated::hole::Placeholder;
 const IMAGES: u32 = 12;
 
 /// A node that runs pods.
-pub(super) fn ready(registry: &Registry) -> Draft<'_> {
+pub(super) fn ready(registry: &Registry, is_dual: bool) -> Draft<'_> {
     let name = Placeholder::Name.text();
     let node = json!({
         "metadata": {
@@ -30,12 +30,17 @@ pub(super) fn ready(registry: &Registry) -> Draft<'_> {
     });
     Draft::create(registry, &core::node::KIND, KUBELET, node)
         .update(CONTROLLER_MANAGER, Placeholder::Created, |node| {
-            let range = format!("{}.0/24", Placeholder::PodIp.text());
+            let mut ranges = vec![Placeholder::PodIp.text()];
+            if is_dual {
+                ranges.push(Placeholder::SecondPodIp.text());
+            }
             node["metadata"]["annotations"]["node.alpha.kubernetes.io/ttl"] = json!("0");
-            node["spec"]["podCIDR"] = json!(range);
-            node["spec"]["podCIDRs"] = json!([range]);
+            node["spec"]["podCIDR"] = json!(ranges[0]);
+            node["spec"]["podCIDRs"] = json!(ranges);
         })
-        .update(KUBELET.of_status(), Placeholder::Ready, report)
+        .update(KUBELET.of_status(), Placeholder::Ready, |node| {
+            report(node, is_dual);
+        })
         .update(CONTROLLER_MANAGER, Placeholder::Ready, |node| {
             // The taint of nodes that are not ready, which all have at first.
             if let Some(spec) = node["spec"].as_object_mut() {
@@ -45,7 +50,7 @@ pub(super) fn ready(registry: &Registry) -> Draft<'_> {
 }
 
 /// A node whose kubelet is not heard of any more.
-pub(super) fn lost(registry: &Registry) -> Draft<'_> {
+pub(super) fn lost(registry: &Registry, is_dual: bool) -> Draft<'_> {
     let unreachable = |effect: &str| {
         json!({
             "key": "node.kubernetes.io/unreachable",
@@ -53,7 +58,7 @@ pub(super) fn lost(registry: &Registry) -> Draft<'_> {
             "timeAdded": Placeholder::Ended.text(),
         })
     };
-    ready(registry)
+    ready(registry, is_dual)
         .update(CONTROLLER_MANAGER.of_status(), Placeholder::Ended, |node| {
             let conditions = node["status"]["conditions"].as_array_mut();
             for condition in conditions.into_iter().flatten() {
@@ -94,7 +99,7 @@ pub(super) fn lease(registry: &Registry) -> Draft<'_> {
 }
 
 /// Sets the status that the kubelet reports of its node.
-fn report(node: &mut Value) {
+fn report(node: &mut Value, is_dual: bool) {
     let status = &mut node["status"];
     status["capacity"] = sizes(Placeholder::Cpu, Placeholder::Memory);
     status["allocatable"] = sizes(Placeholder::AllocatableCpu, Placeholder::AllocatableMemory);
@@ -122,10 +127,15 @@ fn report(node: &mut Value) {
     let message = "kubelet is posting ready status";
     conditions.push(condition("Ready", "True", "KubeletReady", message));
     status["conditions"] = conditions.into();
-    status["addresses"] = json!([
-        {"type": "InternalIP", "address": Placeholder::HostIp.text()},
-        {"type": "Hostname", "address": Placeholder::Name.text()},
-    ]);
+    let mut addresses = vec![("InternalIP", Placeholder::HostIp)];
+    if is_dual {
+        addresses.push(("InternalIP", Placeholder::SecondHostIp));
+    }
+    addresses.push(("Hostname", Placeholder::Name));
+    let addresses = addresses.into_iter();
+    status["addresses"] = addresses
+        .map(|(kind, address)| json!({"type": kind, "address": address.text()}))
+        .collect();
     status["daemonEndpoints"] = json!({"kubeletEndpoint": {"Port": 10250}});
     status["nodeInfo"] = json!({
         "architecture": "amd64",

@@ -11,7 +11,12 @@ use super::{
 use crate::simulated::hole::Placeholder;
 
 /// A pod of a profile in a phase.
-pub(super) fn pod(registry: &Registry, profile: Profile, phase: PodPhase) -> Draft<'_> {
+pub(super) fn pod(
+    registry: &Registry,
+    profile: Profile,
+    phase: PodPhase,
+    is_dual: bool,
+) -> Draft<'_> {
     let draft = Draft::create(
         registry,
         &core::pod::KIND,
@@ -38,6 +43,7 @@ pub(super) fn pod(registry: &Registry, profile: Profile, phase: PodPhase) -> Dra
     }
     let draft = draft.update(KUBELET.of_status(), Placeholder::Ready, |pod| {
         run(pod, profile);
+        set_addresses(&mut pod["status"], is_dual);
     });
     match phase {
         PodPhase::Crashed => draft.update(KUBELET.of_status(), Placeholder::Ended, crash),
@@ -134,6 +140,22 @@ fn admit(spec: &mut Value, profile: Profile) {
     }
 }
 
+/// Sets the addresses of a running pod and of its node.
+fn set_addresses(status: &mut Value, is_dual: bool) {
+    let fields = [
+        ("hostIP", Placeholder::HostIp, Placeholder::SecondHostIp),
+        ("podIP", Placeholder::PodIp, Placeholder::SecondPodIp),
+    ];
+    for (field, first, second) in fields {
+        let mut all = vec![json!({"ip": first.text()})];
+        if is_dual {
+            all.push(json!({"ip": second.text()}));
+        }
+        status[field] = json!(first.text());
+        status[format!("{field}s")] = json!(all);
+    }
+}
+
 /// Sets the status that the kubelet reports of a running pod.
 fn run(pod: &mut Value, profile: Profile) {
     let app = container_status(
@@ -165,10 +187,6 @@ fn run(pod: &mut Value, profile: Profile) {
         condition("PodScheduled", "True", Placeholder::Created, None),
     ]);
     status["containerStatuses"] = json!([app, sidecar]);
-    status["hostIP"] = json!(Placeholder::HostIp.text());
-    status["hostIPs"] = json!([{"ip": Placeholder::HostIp.text()}]);
-    status["podIP"] = json!(Placeholder::PodIp.text());
-    status["podIPs"] = json!([{"ip": Placeholder::PodIp.text()}]);
     status["startTime"] = json!(Placeholder::Created.text());
 }
 

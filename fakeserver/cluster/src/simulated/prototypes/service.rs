@@ -1,6 +1,10 @@
 //! Services, and the endpoints behind them.
 
-use fakeserver_kinds::{core, discovery, registry::Registry};
+use fakeserver_kinds::{
+    core::{self, service::range::IpFamily},
+    discovery,
+    registry::Registry,
+};
 use fakeserver_server::store::Stencil;
 use serde_json::json;
 
@@ -16,8 +20,8 @@ pub(in crate::simulated) struct SliceStencil {
     pub(in crate::simulated) slice: Stencil,
 }
 
-/// A service in front of a deployment.
-pub(super) fn service(registry: &Registry) -> Draft<'_> {
+/// A service in front of a deployment, of the primary family alone.
+pub(super) fn service(registry: &Registry, family: IpFamily) -> Draft<'_> {
     let app = Placeholder::App.text();
     let service = json!({
         "metadata": {"labels": {"app.kubernetes.io/name": app}},
@@ -25,7 +29,7 @@ pub(super) fn service(registry: &Registry) -> Draft<'_> {
             "type": "ClusterIP",
             "clusterIP": Placeholder::ClusterIp.text(),
             "clusterIPs": [Placeholder::ClusterIp.text()],
-            "ipFamilies": ["IPv4"],
+            "ipFamilies": [family.name()],
             "ipFamilyPolicy": "SingleStack",
             "selector": {"app.kubernetes.io/name": app},
             "ports": [{"name": "http", "port": 80, "protocol": "TCP", "targetPort": "http"}],
@@ -35,7 +39,7 @@ pub(super) fn service(registry: &Registry) -> Draft<'_> {
 }
 
 /// A part of the endpoints of a service.
-pub(super) fn slice(registry: &Registry) -> SliceStencil {
+pub(super) fn slice(registry: &Registry, family: IpFamily) -> SliceStencil {
     let app = Placeholder::App.text();
     let slice = json!({
         "metadata": {
@@ -55,7 +59,7 @@ pub(super) fn slice(registry: &Registry) -> SliceStencil {
                 "blockOwnerDeletion": true,
             }],
         },
-        "addressType": "IPv4",
+        "addressType": family.name(),
         "ports": [{"name": "http", "port": 8080, "protocol": "TCP"}],
         "endpoints": [{"addresses": ["10.0.0.1"]}],
     });

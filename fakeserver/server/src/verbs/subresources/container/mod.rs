@@ -5,6 +5,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use fakeserver_kinds::{
+    addresses::in_url,
     conditions::find,
     core::{node, pod},
 };
@@ -80,7 +81,7 @@ fn check_reachable(node: &Value) -> Result<(), Status> {
     }
     let name = || node["metadata"]["name"].as_str();
     let host = node::address(node, "InternalIP").or_else(name);
-    let host = host.unwrap_or_default();
+    let host = in_url(host.unwrap_or_default());
     Err(Status::internal(&format!(
         "error dialing backend: dial tcp {host}:10250: connect: no route to host"
     )))
