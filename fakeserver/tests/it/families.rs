@@ -119,6 +119,8 @@ async fn the_ranges_of_a_cluster_are_in_its_objects() {
 #[tokio::test(start_paused = true)]
 async fn a_service_gets_and_releases_a_second_address() {
     let api = cluster(DUAL);
+    // Controllers work from the first request on.
+    api.get(ADDRESSES).await.ok();
     api.settle().await;
     let before = addresses(&api).await;
     let path = format!("{SERVICES}/s");

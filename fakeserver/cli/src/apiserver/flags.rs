@@ -146,7 +146,8 @@ pub(super) fn help() -> String {
          Environment:\n  \
          FAKESERVER_CONTROLLERS  controllers that work, as in `fakeserver serve --controllers`; none by default\n  \
          FAKESERVER_FAULTS       a file of faults, as in `fakeserver serve --faults`\n  \
-         FAKESERVER_LOG          filter of logs, as in `fakeserver --log`\n\n\
+         FAKESERVER_LOG          filter of logs, as in `fakeserver --log`\n  \
+         FAKESERVER_SERVICE_CLUSTER_IP_RANGE\n                          ranges of services, in place of those of envtest\n\n\
          Flags that mean what they mean there:\n",
     );
     let mut others = String::from("\nFlags that are accepted:\n");

@@ -31,16 +31,16 @@ pub(super) fn files(
         files.mount(folder);
     }
     files.put("/etc/hostname", format!("{host_name}\n"));
-    let mut hosts = "127.0.0.1\tlocalhost\n".to_owned();
     let status = &pod["status"];
     let addresses: Vec<&str> = match items(&status["podIPs"]) {
         [] => vec![text(&status["podIP"])],
         all => all.iter().map(|address| text(&address["ip"])).collect(),
     };
-    for address in addresses {
-        hosts += &format!("{address}\t{host_name}\n");
-    }
-    files.put("/etc/hosts", hosts);
+    let own = addresses
+        .iter()
+        .map(|address| format!("{address}\t{host_name}\n"));
+    let own: String = own.collect();
+    files.put("/etc/hosts", format!("127.0.0.1\tlocalhost\n{own}"));
     let mut mounts: Vec<&Value> = items(&container["volumeMounts"]).iter().collect();
     // A mount below another one is made after it.
     mounts.sort_by_key(|mount| text(&mount["mountPath"]));

@@ -101,7 +101,8 @@ impl NodeRegistrar {
             return;
         }
         let taken: BTreeSet<u32> = self.ranges.values().copied().collect();
-        let free = (0..).find(|number| !taken.contains(number));
+        let mut numbers = 0..=u32::MAX;
+        let free = numbers.find(|number| !taken.contains(number));
         let ranges = node_ranges(services, free.unwrap_or_default());
         cluster.update(key, Actor::CONTROLLER_MANAGER, |node| {
             if text(&node["spec"]["podCIDR"]).is_empty() {

@@ -86,7 +86,10 @@ impl Cluster<'_, '_> {
 
     /// Returns whether a service has the address.
     pub fn has_service_at(&self, address: IpAddr) -> bool {
-        let is_it = |text: &Value| text.as_str().is_some_and(|text| text.parse() == Ok(address));
+        let is_it = |text: &Value| {
+            text.as_str()
+                .is_some_and(|text| text.parse() == Ok(address))
+        };
         let services = self.tx.list(service::KIND.storage(), None);
         let mut services = services.iter().map(|service| service.to_value());
         services.any(|service| items(&service["spec"]["clusterIPs"]).iter().any(is_it))

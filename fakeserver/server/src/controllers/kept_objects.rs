@@ -126,6 +126,41 @@ fn can_create(cluster: &Cluster<'_, '_>, key: &ObjectKey) -> bool {
     })
 }
 
+/// Returns the form of a missing object, or `None` if it cannot be created now.
+fn created(cluster: &Cluster<'_, '_>, key: &ObjectKey) -> Option<Value> {
+    if !can_create(cluster, key) {
+        return None;
+    }
+    let now = cluster.now_text();
+    let uid = cluster.backend.entropy.uid().to_string();
+    if key.resource() == namespace::KIND.storage() {
+        let resource = cluster.resource_type(key.resource())?;
+        let object = json!({"metadata": {"name": key.name()}});
+        return Some(written_object::created(
+            &resource,
+            SERVER,
+            object,
+            &uid,
+            &now,
+            |_| {},
+        ));
+    }
+    let services = cluster.service_range();
+    let is_service = key.resource() == service::KIND.storage();
+    // Another service may have taken the address meanwhile; the real controller fails then, and retries.
+    if is_service && cluster.has_service_at(services.first()) {
+        return None;
+    }
+    let mut object = initial_object(
+        key.resource(),
+        (key.namespace().unwrap_or_default(), key.name()),
+        &now,
+        services,
+    )?;
+    object["metadata"]["uid"] = json!(uid);
+    Some(object)
+}
+
 // === impl ObjectSet ===
 
 impl ObjectSet {
@@ -157,43 +192,6 @@ impl Default for KeptObjects {
         Self {
             missing: OBJECT_SETS.iter().flat_map(ObjectSet::keys).collect(),
         }
-    }
-}
-
-impl KeptObjects {
-    /// Returns the form of a missing object, or `None` if it cannot be created now.
-    fn created(&self, cluster: &Cluster<'_, '_>, key: &ObjectKey) -> Option<Value> {
-        if !can_create(cluster, key) {
-            return None;
-        }
-        let now = cluster.now_text();
-        let uid = cluster.backend.entropy.uid().to_string();
-        if key.resource() == namespace::KIND.storage() {
-            let resource = cluster.resource_type(key.resource())?;
-            let object = json!({"metadata": {"name": key.name()}});
-            return Some(written_object::created(
-                &resource,
-                SERVER,
-                object,
-                &uid,
-                &now,
-                |_| {},
-            ));
-        }
-        let services = cluster.service_range();
-        let is_service = key.resource() == service::KIND.storage();
-        // Another service may have taken the address meanwhile; the real controller fails then, and retries.
-        if is_service && cluster.has_service_at(services.first()) {
-            return None;
-        }
-        let mut object = initial_object(
-            key.resource(),
-            (key.namespace().unwrap_or_default(), key.name()),
-            &now,
-            services,
-        )?;
-        object["metadata"]["uid"] = json!(uid);
-        Some(object)
     }
 }
 
@@ -232,7 +230,7 @@ impl Controller for KeptObjects {
         if cluster.get(key).is_some() {
             return;
         }
-        match self.created(cluster, key) {
+        match created(cluster, key) {
             Some(object) => drop(cluster.tx.put(key, object)),
             None => due.add(key.clone(), SERVICE_AFTER),
         }

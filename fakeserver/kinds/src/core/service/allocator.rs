@@ -107,13 +107,9 @@ impl Allocator {
         let spec = &mut service["spec"];
         let needs = Needs::of(spec);
         let had = old.map(|old| Needs::of(&old["spec"])).unwrap_or_default();
-        match old.map(|old| &old["spec"]) {
-            Some(old) if had.address => {
-                if is_upgrade(old, spec) {
-                    self.set_addresses(spec, 1)?;
-                }
-            }
-            _ if needs.address => self.set_addresses(spec, 0)?,
+        match old.map(|old| &old["spec"]).filter(|_| had.address) {
+            Some(old) if is_upgrade(old, spec) => self.set_addresses(spec, 1)?,
+            None if needs.address => self.set_addresses(spec, 0)?,
             _ => {}
         }
         if needs.node_ports {

@@ -80,7 +80,7 @@ fn printed(spec: &Value) -> String {
 }
 
 /// Completes a service in a cluster, and allocates what it lacks; the others have `10.0.0.7` and `fd00::7`.
-fn completed(cluster: &str, old: Option<&Value>, spec: Value) -> Result<Value, String> {
+fn completed(cluster: &str, old: Option<&Value>, spec: &Value) -> Result<Value, String> {
     let cluster: ServiceRange = cluster.parse().unwrap();
     let mut service = json!({"spec": spec});
     let old = old.map(|old| json!({"spec": old}));
@@ -104,8 +104,8 @@ fn completed(cluster: &str, old: Option<&Value>, spec: Value) -> Result<Value, S
 #[track_caller]
 fn check_create(asked: &str, expected: [&str; 4]) {
     for (cluster, expected) in CLUSTERS.into_iter().zip(expected) {
-        let found = completed(cluster, None, spec(asked));
-        let found = found.map(|spec| printed(&spec)).unwrap_or_else(|why| why);
+        let found = completed(cluster, None, &spec(asked));
+        let found = found.map_or_else(|why| why, |spec| printed(&spec));
         assert_eq!(found, expected, "{asked} in {cluster}");
     }
 }
@@ -280,8 +280,8 @@ fn headless_services_need_the_families_of_a_cluster_only_for_pods() {
         for (cluster, expected) in CLUSTERS.into_iter().zip(expected) {
             let mut asked_spec = spec(asked);
             asked_spec["selector"] = Value::Null;
-            let found = completed(cluster, None, asked_spec);
-            let found = found.map(|spec| printed(&spec)).unwrap_or_else(|why| why);
+            let found = completed(cluster, None, &asked_spec);
+            let found = found.map_or_else(|why| why, |spec| printed(&spec));
             assert_eq!(found, expected, "{asked} without pods in {cluster}");
         }
     }
@@ -291,7 +291,7 @@ fn headless_services_need_the_families_of_a_cluster_only_for_pods() {
 fn services_without_addresses_have_no_families() {
     for cluster in CLUSTERS {
         let external = json!({"type": "ExternalName", "externalName": "a.example"});
-        assert_eq!(completed(cluster, None, external.clone()), Ok(external));
+        assert_eq!(completed(cluster, None, &external), Ok(external));
     }
 }
 
@@ -367,8 +367,8 @@ fn updates_add_and_release_the_second_family() {
         ("prefer 4,6 None", "single 4,6 None", "single 4 None"),
     ] {
         let old = spec(old);
-        let found = completed(V4_V6, Some(&old), spec(new));
-        let found = found.map(|spec| printed(&spec)).unwrap_or_else(|why| why);
+        let found = completed(V4_V6, Some(&old), &spec(new));
+        let found = found.map_or_else(|why| why, |spec| printed(&spec));
         assert_eq!(found, expected, "{} to {new}", printed(&old));
     }
 }
@@ -380,11 +380,11 @@ fn a_changed_type_gets_or_gives_back_addresses() {
         ("- - -", format!("single 4 {A4}")),
         ("require - -", format!("require 4,6 {A4},{A6}")),
     ] {
-        let found = completed(V4_V6, Some(&external), spec(asked)).unwrap();
+        let found = completed(V4_V6, Some(&external), &spec(asked)).unwrap();
         assert_eq!(printed(&found), expected);
     }
     let old = spec("require 4,6 10.0.0.5,fd00::5");
-    assert_eq!(completed(V4_V6, Some(&old), external.clone()), Ok(external));
+    assert_eq!(completed(V4_V6, Some(&old), &external), Ok(external));
 }
 
 #[test]
