@@ -38,7 +38,7 @@ use tokio_util::sync::CancellationToken;
 use crate::program::{PATIENCE, program, signal};
 
 /// Programs, their arguments, and what their error says.
-const BAD: [(&str, &str, &str); 24] = [
+const BAD: [(&str, &str, &str); 26] = [
     ("kube-apiserver", "serve", "takes flags only"),
     ("kube-apiserver", "--secure-port=0", "between 1 and 65535"),
     ("kube-apiserver", "--secure-port=x", "invalid argument"),
