@@ -93,8 +93,8 @@ fn parse_families(text: &str) -> Result<IpFamilies, String> {
                 has_secondary,
             })
         });
-    let asked = text.to_lowercase().replace(' ', "");
-    let mut found = all.filter(|families| families.to_string() == asked);
+    let wanted = text.to_lowercase().replace(' ', "");
+    let mut found = all.filter(|families| families.to_string() == wanted);
     found.next().ok_or_else(|| {
         format!("{text:?} names no families; try `ipv4`, `ipv6`, `ipv4,ipv6` or `ipv6,ipv4`")
     })

@@ -126,8 +126,8 @@ async fn a_service_gets_and_releases_a_second_address() {
     let path = format!("{SERVICES}/s");
     // A dry run shows both addresses, and allocates none.
     let dry = format!("{SERVICES}?dryRun=All");
-    let asked = service("s", &json!({"ipFamilyPolicy": "PreferDualStack"}));
-    let found = api.post(&dry, &asked).await.created();
+    let wanted = service("s", &json!({"ipFamilyPolicy": "PreferDualStack"}));
+    let found = api.post(&dry, &wanted).await.created();
     assert_eq!(found["spec"]["ipFamilies"], json!(["IPv4", "IPv6"]));
     assert_eq!(texts(&found["spec"]["clusterIPs"], "").len(), 2);
     assert_eq!(addresses(&api).await, before);
@@ -184,11 +184,11 @@ async fn a_service_gets_and_releases_a_second_address() {
 #[tokio::test(start_paused = true)]
 async fn a_service_that_becomes_external_gives_its_addresses_back() {
     let api = api(DUAL);
-    let asked = service(
+    let wanted = service(
         "s",
         &json!({"ipFamilyPolicy": "RequireDualStack", "clusterIP": "10.1.0.9", "clusterIPs": ["10.1.0.9", "fd00::9"]}),
     );
-    let created = api.post(SERVICES, &asked).await.created();
+    let created = api.post(SERVICES, &wanted).await.created();
     assert_eq!(
         created["spec"]["clusterIPs"],
         json!(["10.1.0.9", "fd00::9"])
@@ -245,8 +245,8 @@ async fn nodes_pods_and_endpoints_have_addresses_of_each_family() {
         ("fd00::/112", vec!["IPv6"]),
     ] {
         let api = cluster(range);
-        let asked = service("s", &json!({"ipFamilyPolicy": "PreferDualStack"}));
-        api.post(SERVICES, &asked).await.created();
+        let wanted = service("s", &json!({"ipFamilyPolicy": "PreferDualStack"}));
+        api.post(SERVICES, &wanted).await.created();
         api.settle().await;
         for (name, host_network) in [("a", false), ("b", false), ("h", true)] {
             api.post(PODS, &pod(name, host_network)).await.created();
@@ -329,16 +329,21 @@ async fn nodes_pods_and_endpoints_have_addresses_of_each_family() {
         let endpoints = api.get(&format!("{ENDPOINTS}/s")).await.ok();
         let older = texts(&endpoints["subsets"][0]["addresses"], "ip");
         assert_eq!(is_of(&older), vec![families[0]; 3]);
-        let dns = "/api/v1/namespaces/kube-system/services/kube-dns";
-        let dns = api.get(dns).await.ok();
-        assert_eq!(dns["spec"]["ipFamilies"], json!([families[0]]));
-        let address = if families[0] == "IPv6" {
-            "fd00::a"
-        } else {
-            "10.1.0.10"
-        };
-        assert_eq!(dns["spec"]["clusterIP"], address);
+        check_dns(&api, families[0]).await;
     }
+}
+
+/// Checks that the name service is of the primary family alone.
+async fn check_dns(api: &Api, family: &str) {
+    let dns = "/api/v1/namespaces/kube-system/services/kube-dns";
+    let dns = api.get(dns).await.ok();
+    assert_eq!(dns["spec"]["ipFamilies"], json!([family]));
+    let address = if family == "IPv6" {
+        "fd00::a"
+    } else {
+        "10.1.0.10"
+    };
+    assert_eq!(dns["spec"]["clusterIP"], address);
 }
 
 /// Returns whether a `/24` of IPv4 or a `/64` of IPv6 has an address.
@@ -402,9 +407,9 @@ async fn slices_follow_the_families_of_a_service() {
 async fn a_loaded_state_keeps_its_families_and_can_get_a_second_one() {
     let before = api(DUAL);
     let snapshot: Snapshot = before.server.snapshot();
-    let asked = service("s", &json!({"ipFamilyPolicy": "RequireDualStack"}));
+    let wanted = service("s", &json!({"ipFamilyPolicy": "RequireDualStack"}));
     let server = FakeServer::builder().with_snapshot(snapshot).build();
-    Api { server }.post(SERVICES, &asked).await.created();
+    Api { server }.post(SERVICES, &wanted).await.created();
 
     let snapshot: Snapshot = api("10.1.0.0/16").server.snapshot();
     let server = FakeServer::builder()
@@ -416,7 +421,7 @@ async fn a_loaded_state_keeps_its_families_and_can_get_a_second_one() {
         api.get(KUBERNETES).await.ok()["spec"]["cidrs"],
         json!(["10.1.0.0/16", "fd00::/112"])
     );
-    api.post(SERVICES, &asked).await.created();
+    api.post(SERVICES, &wanted).await.created();
 }
 
 #[tokio::test(start_paused = true)]

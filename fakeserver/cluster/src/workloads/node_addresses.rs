@@ -146,6 +146,35 @@ fn host_addresses(node: &Value) -> Vec<String> {
     hosts
 }
 
+/// Returns the address of a number in a family.
+pub(super) fn address(family: IpFamily, number: u32) -> String {
+    let [_, b, c, d] = number.to_be_bytes();
+    match family {
+        IpFamily::V4 => format!("10.{}.{c}.{d}", 128 | (b & 127)),
+        IpFamily::V6 => {
+            // Beside the ranges of nodes, which have fewer numbers.
+            let [high, low] = [[0, b], [c, d]].map(u16::from_be_bytes);
+            Ipv6Addr::new(0xfd00, 0x10, 0x128, 0xffff, 0, 0, high, low).to_string()
+        }
+    }
+}
+
+/// Returns the number of an address, if it is one of those that kubelets give out.
+pub(super) fn address_number(address: &str) -> Option<u32> {
+    match address.parse().ok()? {
+        IpAddr::V4(address) => {
+            let [a, b, c, d] = address.octets();
+            (a == 10 && b >= 128).then(|| u32::from_be_bytes([0, b & 127, c, d]))
+        }
+        IpAddr::V6(address) => match address.segments() {
+            [0xfd00, 0x10, 0x128, 0xffff, 0, 0, high, low] => {
+                Some(u32::from(high) << 16 | u32::from(low))
+            }
+            _ => None,
+        },
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::json;

@@ -155,12 +155,8 @@ impl FakeServerBuilder {
         self
     }
 
-    /// Sets the ranges of the addresses of services, as the object `kubernetes` of the service ranges has them: one, or one of
-    /// IPv4 and one of IPv6, as in `10.0.0.0/16,fd00:10:96::/112`. The first is the primary one, of which the service
-    /// `kubernetes` has its address. By default it is `10.0.0.0/16`, or what a loaded state has.
-    ///
-    /// The families of the ranges are those of the cluster, and of the nodes and pods in it. Nothing listens at any of the
-    /// addresses.
+    /// Sets the ranges of services, whose families are those of the cluster: one, or one of IPv4 and one of IPv6, the
+    /// primary one first. By default it is `10.0.0.0/16`, or what a loaded state has.
     #[doc(alias = "service-cluster-ip-range")]
     pub fn with_service_range(mut self, range: ServiceRange) -> Self {
         self.services = Some(range);

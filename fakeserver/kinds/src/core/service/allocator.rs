@@ -29,7 +29,7 @@ pub enum Problem {
     Full(&'static str),
 }
 
-/// What of services can run out.
+/// Names of addresses and node ports in messages.
 const ADDRESSES: &str = "a serviceIP";
 const PORTS: &str = "a nodePort";
 
