@@ -8,12 +8,12 @@ name or as kubernetes+NAME/repo. Numbers and types come from generated.proto, na
 the Go types. Types and fields that LATER_TAG adds are added; what TAG has stays as it is.
 """
 
-import re
-import subprocess
 import sys
 from pathlib import Path
 
-CLONES = ("api", "apimachinery", "apiextensions-apiserver", "kube-aggregator")
+from kubernetes_data.clones import Failure
+from kubernetes_data.sources import Sources, proto_package
+
 OUT = Path(__file__).parent.parent / "informer/data/protobuf.txt"
 
 META = "k8s.io.apimachinery.pkg.apis.meta.v1"
@@ -39,108 +39,32 @@ FORMS_BY_NAME = {
 }
 
 
-class Clones:
-    def __init__(self, directory, tag):
-        self.directory, self.tag = directory, tag
-
-    def git(self, clone, *args):
-        for path in (self.directory / f"kubernetes+{clone}/repo", self.directory / clone):
-            if path.exists():
-                git_dir = path / ".git" if (path / ".git").exists() else path
-                tag = self.tag if self.has(git_dir, self.tag) else self.newest(git_dir)
-                args = [arg.replace("TAG", tag) for arg in args]
-                return subprocess.run(
-                    ["git", f"--git-dir={git_dir}", *args], check=True, capture_output=True, text=True
-                ).stdout
-        sys.exit(f"no clone of {clone} in {self.directory}")
-
-    @staticmethod
-    def has(git_dir, tag):
-        return subprocess.run(["git", f"--git-dir={git_dir}", "rev-parse", "-q", "--verify", tag], capture_output=True).returncode == 0
-
-    def newest(self, git_dir):
-        """The newest release of the tag's minor version: not every clone has every patch."""
-        minor = ".".join(self.tag.split(".")[:2])
-        tags = subprocess.run(
-            ["git", f"--git-dir={git_dir}", "tag", "--list", f"{minor}.*", "--sort=version:refname"],
-            check=True, capture_output=True, text=True,
-        ).stdout.split()
-        return tags[-1]
-
-    def files(self):
-        """Yields package directories: their proto, their Go sources, their group."""
-        for clone in CLONES:
-            names = self.git(clone, "ls-tree", "-r", "TAG", "--name-only").split()
-            for proto in (name for name in names if name.endswith("/generated.proto")):
-                directory = proto.rsplit("/", 1)[0]
-                sources = [
-                    self.git(clone, "show", f"TAG:{name}")
-                    for name in names
-                    if re.fullmatch(re.escape(directory) + r"/[^/]*\.go", name)
-                    and not re.search(r"_test\.go$|zz_generated|generated\.pb|swagger", name)
-                ]
-                yield self.git(clone, "show", f"TAG:{proto}"), "\n".join(sources)
-
-
-def parse_proto(text):
-    package = re.search(r"^package ([\w.]+);", text, re.M).group(1)
-    messages = {}
-    for name, body in re.findall(r"^message (\w+) \{$(.*?)^\}$", text, re.M | re.S):
-        fields = {}
-        pattern = r"^  (?:(optional|repeated|required) )?(map<string, [\w.]+>|[\w.]+) (\w+) = (\d+);"
-        for label, kind, field, number in re.findall(pattern, body, re.M):
-            is_map = kind.startswith("map<")
-            kind = kind[len("map<string, "):-1] if is_map else kind
-            if kind not in SCALARS:
-                kind = kind[1:] if kind.startswith(".") else f"{package}.{kind}"
-            shape = "%" if is_map else "*" if label == "repeated" else ""
-            fields[int(number)] = (field, kind, shape)
-        messages[f"{package}.{name}"] = fields
-    return package, messages
-
-
-def parse_go(text):
-    """The tags of each struct: number -> (name in JSON, options, is a pointer, is inline)."""
-    structs = {}
-    for name, body in re.findall(r"^type (\w+) struct \{$(.*?)^\}$", text, re.M | re.S):
-        fields = {}
-        for line in body.splitlines():
-            tagged = re.match(r"\s*(.*?)\s*`(.*)`", line)
-            if not tagged or line.strip().startswith("//"):
-                continue
-            declared, tags = tagged.groups()
-            number = re.search(r'protobuf:"[^",]*,(\d+)', tags)
-            json = re.search(r'json:"([^"]*)"', tags)
-            if not number or not json:
-                continue
-            words = declared.split()
-            json_name, *options = json.group(1).split(",")
-            is_inline = len(words) == 1 and not json_name
-            fields[int(number.group(1))] = (json_name, options, words[-1].startswith("*"), is_inline)
-        structs[name] = fields
-    # A type that is declared as one of another version has its fields.
-    for name, other in re.findall(r"^type (\w+) =? ?\w+\.(\w+)$", text, re.M):
-        structs.setdefault(name, other)
-    return structs
+def tags_of(sources, message):
+    """Returns the tags of a struct: number -> (name in JSON, options, is a pointer, is inline)."""
+    struct = sources.struct(sources.go_type(message))
+    fields = {}
+    for field in struct.fields if struct else ():
+        if not field.protobuf or field.json is None:
+            continue
+        json_name, *options = field.json.split(",")
+        is_inline = field.name is None and not json_name
+        fields[int(field.protobuf.split(",")[1])] = (json_name, options, field.type.startswith("*"), is_inline)
+    return fields
 
 
 def read(directory, tag):
-    messages, tags, groups = {}, {}, {}
-    for proto, go in Clones(directory, tag).files():
-        package, found = parse_proto(proto)
-        messages.update(found)
-        for name, fields in parse_go(go).items():
-            tags[f"{package}.{name}"] = fields
-        group = re.search(r'GroupName\s*(?:string)?\s*= "([^"]*)"', go)
-        if group:
-            version = package.rsplit(".", 1)[1]
-            groups[package] = f"{group.group(1)}/{version}".lstrip("/")
-    for name, fields in list(tags.items()):
-        if isinstance(fields, str):
-            group = name.rsplit(".", 2)[0]
-            others = [other for other in tags if other.startswith(group) and other.endswith(f".{fields}")]
-            others = [tags[other] for other in others if isinstance(tags[other], dict)]
-            tags[name] = others[0] if others else {}
+    """Returns messages, the tags of their Go types, and the groups of packages."""
+    sources = Sources.of_clones(directory, tag.replace("v0.", "1.", 1))
+    messages = {
+        message: {
+            number: (name, kind, "%" if is_map else "*" if label == "repeated" else "")
+            for number, name, kind, label, is_map in fields
+        }
+        for message, fields in sources.messages.items()
+    }
+    tags = {message: tags_of(sources, message) for message in messages}
+    packages = {proto_package(path): package for path, package in sources.packages.items()}
+    groups = {name: f"{package.group}/{name.rsplit('.', 1)[1]}".lstrip("/") for name, package in packages.items() if package.group is not None}
     return messages, tags, groups
 
 
@@ -224,4 +148,7 @@ def print_field(message, number, field, kind, shape, tags, packages, package, fo
     return f"{number}:{json_name or field}:{code}{shape}{flags}"
 
 
-main()
+try:
+    main()
+except Failure as failure:
+    sys.exit(f"protobuf_table.py: {failure}")
