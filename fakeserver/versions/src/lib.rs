@@ -1,0 +1,18 @@
+//! The versions of Kubernetes that a server can be, as data: one folder of text for each.
+//!
+//! [`KubernetesVersion`] names one of them and gives its texts, and its [`FeatureGates`]. Tables that are read of the texts
+//! are kept in a [`PerVersion`]: they are made once in a process, of the versions that are used.
+
+mod diff;
+mod release;
+mod version;
+mod feature_gates;
+mod per_version;
+#[cfg(test)]
+mod tests;
+
+pub use self::{
+    feature_gates::{FeatureGate, FeatureGates, Stage},
+    per_version::PerVersion,
+    version::{KubernetesVersion, UnknownVersionError},
+};
