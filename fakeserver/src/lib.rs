@@ -32,3 +32,4 @@ pub use fakeserver_value::{
     object::{ObjectError, Pairs, PairsIter},
     user::UserInfo,
 };
+pub use fakeserver_versions::{KubernetesVersion, UnknownVersionError};

@@ -124,7 +124,7 @@ fn programs() -> [Command; 5] {
 
 /// fakeserver under another name, with the flags of that.
 fn kube_apiserver() -> Command {
-    let flags = include_str!("../../../fakeserver/cli/data/kube-apiserver-flags.txt");
+    let flags = include_str!("../../../fakeserver/versions/data/1.36/kube-apiserver-flags.txt");
     let names = flags.lines().filter_map(|line| line.split(' ').next());
     Command::new("kube-apiserver")
         .disable_help_flag(true)

@@ -352,8 +352,11 @@ fn fields_without_a_schema_are_found() {
     check(
         fields::findings,
         &[
-            ("fakeserver/value/data/openapi-structure.json", schemas),
-            ("fakeserver/value/data/types.json", types),
+            (
+                "fakeserver/versions/data/1.36/openapi-structure.json",
+                schemas,
+            ),
+            ("fakeserver/versions/data/1.36/types.json", types),
             ("fakeserver/kinds/src/pod.rs", &source.join("\n")),
             (
                 "fakeserver/server/src/edge/query.rs",

@@ -9,8 +9,12 @@ use std::{
 };
 
 use clap::Args;
+use fakeserver_versions::KubernetesVersion;
 
-use super::say;
+use super::{
+    kubernetes_version::{self, KubernetesOptions},
+    say,
+};
 
 /// The names under which the program stands in for others.
 pub(super) const NAMES: [&str; 2] = ["kube-apiserver", "etcd"];
@@ -21,6 +25,9 @@ pub(super) struct Options {
     /// The folder; by default one of this version in the user's cache.
     dir: Option<PathBuf>,
 
+    #[command(flatten)]
+    pub(super) kubernetes: KubernetesOptions,
+
     /// Replace files of these names that fakeserver has not made.
     #[arg(long)]
     force: bool,
@@ -30,18 +37,26 @@ pub(super) struct Options {
 pub(super) fn assets(options: &Options) -> Result<ExitCode, String> {
     let folder = match &options.dir {
         Some(folder) => folder.clone(),
-        None => default_folder()?,
+        None => default_folder(options.kubernetes.kubernetes_version)?,
     };
-    let folder = fill(&folder, options.force)?;
+    let folder = fill(
+        &folder,
+        options.kubernetes.kubernetes_version,
+        options.force,
+    )?;
     say(&format!("{}\n", folder.display()))
 }
 
-/// Puts the program into `folder` under its other names, and returns the absolute path. kubectl is linked, if there is one.
+/// Puts the program into `folder` under its other names, where it serves a version of Kubernetes, and returns the absolute path. kubectl is linked, if there is one.
 ///
 /// # Errors
 ///
 /// The folder cannot be written, or has a file of such a name that is not this program's, without `force`.
-pub(super) fn fill(folder: &Path, force: bool) -> Result<PathBuf, String> {
+pub(super) fn fill(
+    folder: &Path,
+    kubernetes: KubernetesVersion,
+    force: bool,
+) -> Result<PathBuf, String> {
     let why = |error: io::Error| format!("assets {}: {error}", folder.display());
     let program = env::current_exe().and_then(fs::canonicalize).map_err(why)?;
     if fs::metadata(folder).is_ok_and(|found| !found.is_dir()) {
@@ -59,6 +74,7 @@ pub(super) fn fill(folder: &Path, force: bool) -> Result<PathBuf, String> {
     for file in missing {
         place(&program, &file)?;
     }
+    kubernetes_version::put(&folder, kubernetes).map_err(why)?;
     let link = folder.join(KUBECTL);
     match on_path(KUBECTL, &folder) {
         Some(_) if link.symlink_metadata().is_ok() => {}
@@ -69,7 +85,7 @@ pub(super) fn fill(folder: &Path, force: bool) -> Result<PathBuf, String> {
 }
 
 /// Returns the folder of this version in the user's cache.
-pub(super) fn default_folder() -> Result<PathBuf, String> {
+pub(super) fn default_folder(kubernetes: KubernetesVersion) -> Result<PathBuf, String> {
     let set = |name: &str| env::var_os(name).map(PathBuf::from);
     let cache = set("XDG_CACHE_HOME").filter(|folder| folder.is_absolute());
     let cache = cache.or_else(|| {
@@ -82,10 +98,11 @@ pub(super) fn default_folder() -> Result<PathBuf, String> {
     });
     let cache =
         cache.ok_or("there is no HOME, and so no cache; try `fakeserver assets ./assets`")?;
-    Ok(cache
-        .join("fakeserver")
-        .join("assets")
-        .join(env!("CARGO_PKG_VERSION")))
+    let name = match kubernetes {
+        KubernetesVersion::DEFAULT => env!("CARGO_PKG_VERSION").to_owned(),
+        other => format!("{}-kubernetes-{}", env!("CARGO_PKG_VERSION"), other.name()),
+    };
+    Ok(cache.join("fakeserver").join("assets").join(name))
 }
 
 /// Returns true unless `file` is the program already.
@@ -174,21 +191,21 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("etcd");
         fs::write(&file, "a real one").unwrap();
-        let error = fill(folder.path(), false).unwrap_err();
+        let error = fill(folder.path(), KubernetesVersion::DEFAULT, false).unwrap_err();
         assert!(error.contains("--force"), "{error}");
         assert_eq!(fs::read(&file).unwrap(), b"a real one");
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
-        fill(folder.path(), true).unwrap();
+        fill(folder.path(), KubernetesVersion::DEFAULT, true).unwrap();
         // What it has made itself is replaced without being asked.
         for _ in 0..2 {
-            let filled = fill(folder.path(), false).unwrap();
+            let filled = fill(folder.path(), KubernetesVersion::DEFAULT, false).unwrap();
             assert!(filled.is_absolute());
         }
         assert!(is_ours(&folder.path().join("kube-apiserver")).unwrap());
         // A file that the user puts in the place of such a file is not ours.
         fs::remove_file(&file).unwrap();
         fs::write(&file, "a real one again").unwrap();
-        fill(folder.path(), false).unwrap_err();
+        fill(folder.path(), KubernetesVersion::DEFAULT, false).unwrap_err();
         assert_eq!(fs::read(&file).unwrap(), b"a real one again");
     }
 }

@@ -9,6 +9,7 @@ use super::{
     addresses::{AddressOptions, SERVICE_RANGE_VARIABLE},
     assets,
     command::run_to_end,
+    kubernetes_version::{self, KubernetesOptions},
     orphan_guard::OrphanGuard,
     signals::Signals,
 };
@@ -34,6 +35,9 @@ pub(super) struct Options {
     #[command(flatten)]
     addresses: AddressOptions,
 
+    #[command(flatten)]
+    kubernetes: KubernetesOptions,
+
     /// The command and its arguments.
     #[arg(last = true, required = true, value_name = "COMMAND")]
     command: Vec<OsString>,
@@ -46,7 +50,8 @@ fn checked_controllers(text: &str) -> Result<String, String> {
 /// Runs the command, and ends with its exit status.
 pub(super) async fn envtest(options: &Options) -> Result<ExitCode, String> {
     let mut signals = Signals::listen()?;
-    let folder = assets::fill(&assets::default_folder()?, false)?;
+    let kubernetes = options.kubernetes.kubernetes_version;
+    let folder = assets::fill(&assets::default_folder(kubernetes)?, kubernetes, false)?;
     if env::var_os("USE_EXISTING_CLUSTER").is_some_and(|value| value == "true") {
         eprintln!(
             "warning: USE_EXISTING_CLUSTER is true: envtest asks that cluster, and starts nothing"
@@ -58,6 +63,7 @@ pub(super) async fn envtest(options: &Options) -> Result<ExitCode, String> {
         .expect("clap requires a command");
     let mut command = Command::new(program);
     command.args(arguments).env("KUBEBUILDER_ASSETS", &folder);
+    command.env(kubernetes_version::VARIABLE, kubernetes.release());
     for (name, file) in OF_PROGRAMS {
         command.env(name, folder.join(file));
     }

@@ -4,9 +4,8 @@ use std::collections::BTreeMap;
 
 use clap::Args;
 use fakeserver_server::FakeServerBuilder;
+use fakeserver_versions::{KubernetesVersion, Stage};
 
-/// The gates of kube-apiserver: a name, its default, and `locked` if nothing else can be set.
-const KNOWN: &str = include_str!("../data/feature-gates.txt");
 /// The gate of answers and bodies in CBOR.
 const CBOR: &str = "CBORServingAndStorage";
 /// The gate of lists and watches of shards.
@@ -27,12 +26,6 @@ pub(super) struct FeatureGateOptions {
     feature_gates: Vec<String>,
 }
 
-/// A gate that kube-apiserver has.
-struct Gate {
-    default: bool,
-    is_locked: bool,
-}
-
 // === impl FeatureGateOptions ===
 
 impl FeatureGateOptions {
@@ -48,28 +41,40 @@ impl FeatureGateOptions {
     /// A list is no list of pairs, or names what kube-apiserver does not have or cannot set; in its words, after the option.
     pub(super) fn configure(
         &self,
+        kubernetes: KubernetesVersion,
         builder: FakeServerBuilder,
     ) -> Result<FakeServerBuilder, String> {
-        let set =
-            parse(&self.feature_gates).map_err(|error| format!("--feature-gates: {error}"))?;
+        let set = parse(kubernetes, &self.feature_gates)
+            .map_err(|error| format!("--feature-gates: {error}"))?;
         let has_effect =
             |name: &str| [CBOR, SHARDS, ELECTIONS, ALL_ALPHA, ALL_BETA].contains(&name);
         for name in set.keys().filter(|name| !has_effect(name)) {
             eprintln!("warning: the feature gate {name} has no effect here");
         }
-        let is_on = |gate, stage| {
-            let value = set.get(gate).or_else(|| set.get(stage));
-            value.copied().unwrap_or_default()
+        let is_on = |name| {
+            let Some(gate) = kubernetes.gates().find(name) else {
+                return false;
+            };
+            let of_stage = match gate.stage() {
+                Stage::Alpha => set.get(ALL_ALPHA),
+                Stage::Beta => set.get(ALL_BETA),
+                _ => None,
+            };
+            let value = set.get(name).or(of_stage).copied();
+            value.unwrap_or(gate.default_value())
         };
         Ok(builder
-            .with_cbor(is_on(CBOR, ALL_ALPHA))
-            .with_shards(is_on(SHARDS, ALL_ALPHA))
-            .with_coordinated_leader_election(is_on(ELECTIONS, ALL_BETA)))
+            .with_cbor(is_on(CBOR))
+            .with_shards(is_on(SHARDS))
+            .with_coordinated_leader_election(is_on(ELECTIONS)))
     }
 }
 
 /// Returns the gates in lists, of which the last counts.
-fn parse(lists: &[String]) -> Result<BTreeMap<String, bool>, String> {
+fn parse(
+    kubernetes: KubernetesVersion,
+    lists: &[String],
+) -> Result<BTreeMap<String, bool>, String> {
     let mut set = BTreeMap::new();
     let mut is_prefixed = None;
     let pairs = lists.iter().flat_map(|list| list.split(','));
@@ -93,11 +98,12 @@ fn parse(lists: &[String]) -> Result<BTreeMap<String, bool>, String> {
         };
         let value = parse_bool(value)
             .ok_or_else(|| format!("invalid value of {name}={value}, err: strconv.ParseBool: parsing {value:?}: invalid syntax"))?;
-        let gate = Gate::find(name).ok_or_else(|| format!("unrecognized feature gate: {name}"))?;
-        if gate.is_locked && gate.default != value {
+        let gate = kubernetes.gates().find(name);
+        let gate = gate.ok_or_else(|| format!("unrecognized feature gate: {name}"))?;
+        if gate.is_locked() && gate.default_value() != value {
             return Err(format!(
                 "cannot set feature gate {name} to {value}, feature is locked to {}",
-                gate.default
+                gate.default_value()
             ));
         }
         set.insert(name.to_owned(), value);
@@ -114,27 +120,13 @@ fn parse_bool(text: &str) -> Option<bool> {
     }
 }
 
-// === impl Gate ===
-
-impl Gate {
-    fn find(name: &str) -> Option<Self> {
-        KNOWN.lines().find_map(|line| {
-            let mut words = line.split(' ');
-            (words.next() == Some(name)).then(|| Self {
-                default: words.next() == Some("true"),
-                is_locked: words.next() == Some("locked"),
-            })
-        })
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn parsed(lists: &[&str]) -> Result<Vec<(String, bool)>, String> {
         let lists: Vec<String> = lists.iter().map(|list| (*list).to_owned()).collect();
-        parse(&lists).map(|set| set.into_iter().collect())
+        parse(KubernetesVersion::DEFAULT, &lists).map(|set| set.into_iter().collect())
     }
 
     #[test]
@@ -174,12 +166,17 @@ mod tests {
     }
 
     #[test]
-    fn known_gates_are_sorted_lines_of_a_name_and_a_default() {
-        let names: Vec<&str> = KNOWN
-            .lines()
-            .filter_map(|line| line.split(' ').next())
-            .collect();
-        assert!(names.is_sorted());
-        assert!(names.len() > 200, "{} names", names.len());
+    fn gates_are_those_of_the_version() {
+        let parse = |version: &str| {
+            parse(
+                version.parse().unwrap(),
+                &["ShardedListAndWatch=true".to_owned()],
+            )
+        };
+        assert!(parse("1.36").is_ok());
+        assert_eq!(
+            parse("1.35"),
+            Err("unrecognized feature gate: ShardedListAndWatch".to_owned())
+        );
     }
 }

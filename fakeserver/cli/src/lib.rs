@@ -19,6 +19,7 @@ mod parent;
 mod signals;
 mod addresses;
 mod admission;
+mod kubernetes_version;
 mod feature_gates;
 mod data;
 mod cluster;
@@ -65,6 +66,7 @@ const LOG_VARIABLE_OF_RUST: &str = "RUST_LOG";
         kubectl --kubeconfig ./kubeconfig --context fakeserver get namespaces\n  \
         fakeserver run -- kubectl get namespaces\n  \
         fakeserver envtest -- go test ./...\n  \
+        fakeserver envtest --kubernetes-version 1.34 -- go test ./...\n  \
         export KUBEBUILDER_ASSETS=$(fakeserver assets)\n  \
         fakeserver faults throttle\n  \
         fakeserver serve --controllers workloads --pod-backend app=web=127.0.0.1:3000\n  \
@@ -108,6 +110,9 @@ enum Command {
 /// The parts of a server.
 #[derive(Debug, Args)]
 struct ServerOptions {
+    #[command(flatten)]
+    kubernetes: kubernetes_version::KubernetesOptions,
+
     /// The number from which uids and generated names follow.
     #[arg(long, default_value_t = 0)]
     seed: u64,
@@ -286,7 +291,9 @@ fn failure(error: &str) -> ExitCode {
 
 impl ServerOptions {
     fn build(&self, secured: &security::ServerSecurity) -> Result<FakeServer, String> {
+        let kubernetes = self.kubernetes.kubernetes_version;
         let builder = FakeServer::builder()
+            .with_kubernetes_version(kubernetes)
             .with_seed(self.seed)
             .with_clock(Clock::wall())
             .with_compaction(Compaction {
@@ -300,7 +307,7 @@ impl ServerOptions {
             .with_max_mutating_requests_in_flight(self.max_mutating_requests_inflight);
         let builder = self.admission.configure(secured.configure(builder));
         let builder = self.addresses.configure(builder)?;
-        let builder = self.feature_gates.configure(builder)?;
+        let builder = self.feature_gates.configure(kubernetes, builder)?;
         let builder = self.audit.configure(builder)?;
         let builder = self.page.configure(self.cluster.configure(builder));
         let builder = self.pods.configure(builder, &self.controllers)?;

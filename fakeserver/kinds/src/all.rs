@@ -5,7 +5,7 @@ use fakeserver_value::resource::GroupResource;
 use crate::{
     Kind, admission, apiextensions, apiregistration, apps, authentication, authorization,
     autoscaling, batch, certificates, coordination, core, discovery, events, flowcontrol,
-    networking, node, policy, rbac, resource, scheduling, storage,
+    networking, node, policy, rbac, resource, scheduling, storage, storagemigration,
 };
 
 /// The built-in kinds.
@@ -52,6 +52,10 @@ pub(crate) static KINDS: &[&Kind] = &[
     &rbac::cluster_role_binding::KIND,
     &rbac::role::KIND,
     &rbac::role_binding::KIND,
+    &certificates::cluster_trust_bundle::KIND,
+    &certificates::pod_certificate_request::KIND,
+    &resource::device_taint_rule::KIND,
+    &storagemigration::storage_version_migration::KIND,
     &scheduling::priority_class::KIND,
     &node::runtime_class::KIND,
     &coordination::lease::KIND,

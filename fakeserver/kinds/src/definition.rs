@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use fakeserver_value::resource::{GroupResource, GroupVersionKind};
+use fakeserver_versions::KubernetesVersion;
 use serde_json::Value;
 
 use super::{
@@ -43,7 +44,11 @@ pub struct Definition {
 impl Definition {
     /// Parses the definition `crd`; `None` if it is not established. Types are taken from `others` where it was read
     /// before: their schemas are expensive to read.
-    pub fn parse(crd: &Value, others: &[Arc<Self>]) -> Option<Arc<Self>> {
+    pub fn parse(
+        kubernetes: KubernetesVersion,
+        crd: &Value,
+        others: &[Arc<Self>],
+    ) -> Option<Arc<Self>> {
         if !conditions::is_true(crd, "Established") {
             return None;
         }
@@ -64,7 +69,13 @@ impl Definition {
         let each = versions.as_array().into_iter().flatten();
         let mut served: Vec<Arc<ResourceType>> = each
             .filter(|version| version["served"] == true)
-            .map(|version| Arc::new(resource_type(crd, &versions, version, is_terminating)))
+            .map(|version| {
+                let served = resource_type(crd, &versions, version, is_terminating);
+                Arc::new(ResourceType {
+                    kubernetes,
+                    ..served
+                })
+            })
             .collect();
         served.sort_by(|a, b| compare_versions(&a.version, &b.version));
         Some(Arc::new(Self {
@@ -127,6 +138,7 @@ fn resource_type(
     let custom = CustomType::new(crd, versions, version, is_terminating);
     let rules = Kind::custom(&group, &plural, custom, status.is_some());
     ResourceType {
+        kubernetes: KubernetesVersion::DEFAULT,
         form: None,
         rules: KindRef::Custom(Arc::new(rules)),
         group,

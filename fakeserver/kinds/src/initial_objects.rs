@@ -1,8 +1,9 @@
-//! The objects of a new cluster, apart from its namespaces, as a real server has them.
+//! The objects of a new cluster, apart from its namespaces, as a real server of a version of Kubernetes has them.
 
-use std::{fmt::Display, sync::LazyLock};
+use std::{borrow::Cow, fmt::Display};
 
 use fakeserver_value::resource::GroupResource;
+use fakeserver_versions::{KubernetesVersion, PerVersion};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
@@ -12,12 +13,8 @@ use super::{
     core::service::range::{IpFamily, ServiceRange},
 };
 
-/// The objects, one a line, with marks for what differs from server to server.
-static LINES: LazyLock<String> = LazyLock::new(|| {
-    let compressed = &include_bytes!("../data/initial-objects.jsonl.zst")[..];
-    let lines = zstd::decode_all(compressed).expect("the embedded objects are compressed");
-    String::from_utf8(lines).expect("the embedded objects are text")
-});
+/// The objects of each version, with marks for what differs from server to server.
+static TEXTS: PerVersion<Cow<'static, str>> = PerVersion::new();
 
 /// Stands for the time of creation.
 const TIME: &str = "<time>";
@@ -29,18 +26,23 @@ const SERVER_V4: &str = "192.0.2.1";
 const SERVER_V6: &str = "2001:db8::1";
 
 #[derive(Debug, Deserialize)]
-struct Line<'a> {
+struct Entry<'a> {
     group: &'a str,
     resource: &'a str,
     object: Value,
 }
 
 /// Returns the objects as they are created at `now`, a time in whole seconds as objects write times, in a cluster whose
-/// services have addresses of `services`, and whose API server has one of the primary family. Each comes with its kind, and always has the same uid, but for the one that is
-/// named after an address.
-pub fn initial_objects(now: &str, services: ServiceRange) -> Vec<(&'static Kind, Value)> {
+/// services have addresses of `services`, and whose API server has one of the primary family. Each comes with its kind, and
+/// always has the same uid, but for the one that is named after an address.
+pub fn initial_objects(
+    kubernetes: KubernetesVersion,
+    now: &str,
+    services: ServiceRange,
+) -> Vec<(&'static Kind, Value)> {
     let day = now.split('T').next().unwrap_or_default();
-    let mut text = LINES.replace(TIME, now).replace(DAY, day);
+    let text = TEXTS.get_or_init(kubernetes, || kubernetes.initial_objects());
+    let mut text = text.replace(TIME, now).replace(DAY, day);
     let embedded = ServiceRange::DEFAULT;
     let quoted = |value: &dyn Display| format!("\"{value}\"");
     if services != embedded {
@@ -56,18 +58,21 @@ pub fn initial_objects(now: &str, services: ServiceRange) -> Vec<(&'static Kind,
             .replace(&quoted(&IpFamily::V4.name()), &quoted(&family.name()))
             .replace(&quoted(&SERVER_V4), &quoted(&SERVER_V6));
     }
-    text.lines().map(read).collect()
+    let entries = serde_json::Deserializer::from_str(&text).into_iter::<Entry<'_>>();
+    let entries = entries.map(|entry| entry.expect("the embedded objects are JSON"));
+    entries.map(read).collect()
 }
 
 /// Returns the object of that resource, namespace (empty for one of the cluster) and name as [`initial_objects`] has it, if
 /// there is one.
 pub fn initial_object(
+    kubernetes: KubernetesVersion,
     resource: &GroupResource,
     (namespace, name): (&str, &str),
     now: &str,
     services: ServiceRange,
 ) -> Option<Value> {
-    let mut objects = initial_objects(now, services).into_iter();
+    let mut objects = initial_objects(kubernetes, now, services).into_iter();
     let found = objects.find(|(kind, object)| {
         let metadata = &object["metadata"];
         kind.storage() == resource
@@ -77,14 +82,13 @@ pub fn initial_object(
     found.map(|(_, object)| object)
 }
 
-fn read(line: &str) -> (&'static Kind, Value) {
-    let line: Line<'_> = serde_json::from_str(line).expect("the embedded objects are JSON");
+fn read(entry: Entry<'_>) -> (&'static Kind, Value) {
     let kind =
-        built_in(line.group, line.resource).expect("the embedded objects are of known kinds");
-    let mut object = line.object;
+        built_in(entry.group, entry.resource).expect("the embedded objects are of known kinds");
+    let mut object = entry.object;
     let metadata = &mut object["metadata"];
     let text = |field: &str| metadata[field].as_str().unwrap_or_default();
-    let uid = uid_of([line.group, line.resource, text("namespace"), text("name")]);
+    let uid = uid_of([entry.group, entry.resource, text("namespace"), text("name")]);
     metadata["uid"] = json!(uid);
     (kind, object)
 }
@@ -111,7 +115,7 @@ mod tests {
 
     #[test]
     fn every_object_has_a_uid_of_its_own_and_no_mark() {
-        let objects = initial_objects(NOW, ServiceRange::DEFAULT);
+        let objects = initial_objects(KubernetesVersion::DEFAULT, NOW, ServiceRange::DEFAULT);
         let uids: BTreeSet<&str> = (objects.iter())
             .map(|(_, object)| object["metadata"]["uid"].as_str().unwrap())
             .collect();
@@ -148,7 +152,7 @@ mod tests {
                 SERVER_V6,
             ),
         ] {
-            let objects = initial_objects(NOW, ranges.parse().unwrap());
+            let objects = initial_objects(KubernetesVersion::DEFAULT, NOW, ranges.parse().unwrap());
             let named = |plural: &str, name: &str| {
                 let mut found = objects.iter().filter(|(kind, object)| {
                     kind.plural() == plural && object["metadata"]["name"] == name
@@ -174,13 +178,15 @@ mod tests {
     #[test]
     fn managers_own_the_fields_that_they_set() {
         let kind_name = |kind: &Kind| {
-            let registry = Registry::builtin();
+            let registry = Registry::builtin(KubernetesVersion::DEFAULT);
             let versions = registry.groups().iter().flat_map(|group| &group.versions);
             let mut resources = versions.flat_map(|version| &version.resources);
             let found = resources.find(|resource| *resource.plural == *kind.plural());
             found.unwrap().kind.to_string()
         };
-        for (kind, object) in initial_objects(NOW, ServiceRange::DEFAULT) {
+        for (kind, object) in
+            initial_objects(KubernetesVersion::DEFAULT, NOW, ServiceRange::DEFAULT)
+        {
             let metadata = &object["metadata"];
             let entries = metadata["managedFields"].as_array().unwrap();
             // What a controller has set of the status is another entry.

@@ -11,6 +11,7 @@ use fakeserver_value::{
     field::Field, findings::Findings, names::subdomain_problems, object::Pairs,
     resource::GroupResource, status::FieldError,
 };
+use fakeserver_versions::KubernetesVersion;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
@@ -310,9 +311,10 @@ impl Kind {
     }
 
     /// Lists the errors of an object apart from its metadata, with values as `original` has them; `old` is the object that
-    /// it replaces through `subresource`, which is empty for the object itself.
+    /// it replaces through `subresource`, which is empty for the object itself. The rules are those of a version of Kubernetes.
     pub fn verdict(
         &self,
+        kubernetes: KubernetesVersion,
         subresource: &str,
         (object, original): (&Value, &Value),
         old: Option<&Value>,
@@ -327,12 +329,13 @@ impl Kind {
             return custom.check(subresource, object, old, of_metadata);
         }
         let object = Field::with_original(object, original);
-        Verdict::refused(self.errors(subresource, &object, old))
+        Verdict::refused(self.errors(kubernetes, subresource, &object, old))
     }
 
     /// Lists the errors of an object of a built-in kind apart from its metadata, as [`Kind::verdict`] does.
     pub fn errors(
         &self,
+        kubernetes: KubernetesVersion,
         subresource: &str,
         object: &Field<'_>,
         old: Option<&Value>,
@@ -340,7 +343,7 @@ impl Kind {
         let Some(validation) = &self.validation else {
             return Vec::new();
         };
-        let mut found = Findings::default();
+        let mut found = Findings::by_rules_of(kubernetes);
         validation.check(subresource, object, old.map(Field::root), &mut found);
         found.into_errors()
     }

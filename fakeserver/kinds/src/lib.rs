@@ -43,6 +43,7 @@ pub mod discovery;
 pub mod storage;
 pub mod rbac;
 pub mod scheduling;
+pub mod storagemigration;
 pub mod node;
 pub mod coordination;
 pub mod certificates;

@@ -3,11 +3,13 @@
 use std::sync::Arc;
 
 use fakeserver_value::{
-    managed_fields::{KindDescription, described},
+    managed_fields::{KindDescription, described_in},
     resource::{GroupVersionKind, api_version},
+    schema::{TypeId, type_in},
     served_form::ServedForm,
     status::Status,
 };
+use fakeserver_versions::KubernetesVersion;
 use serde_json::{Value, json};
 
 use super::{KindRef, selectable_field::unsupported};
@@ -15,6 +17,8 @@ use super::{KindRef, selectable_field::unsupported};
 /// One version of one resource, with the fields of its discovery entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ResourceType {
+    /// The version of Kubernetes of the server.
+    pub kubernetes: KubernetesVersion,
     pub group: Arc<str>,
     pub version: Arc<str>,
     pub plural: Arc<str>,
@@ -48,6 +52,11 @@ impl ResourceType {
     /// Returns the version as objects write it: `v1`, `apps/v1`.
     pub fn api_version(&self) -> String {
         api_version(&self.group, &self.version)
+    }
+
+    /// Returns the type of its objects, unless a definition has made it.
+    pub fn type_of_objects(&self) -> Option<TypeId> {
+        type_in(self.kubernetes, &self.group, &self.version, &self.kind)
     }
 
     /// Returns the kind of its objects.
@@ -97,7 +106,9 @@ impl ResourceType {
     pub fn described(&self) -> KindDescription<'_> {
         match self.rules.as_custom() {
             Some(custom) => KindDescription::by(Some(custom.schema())),
-            None => described(&self.api_version(), &self.kind).with_form(self.form),
+            None => {
+                described_in(self.kubernetes, &self.api_version(), &self.kind).with_form(self.form)
+            }
         }
     }
 

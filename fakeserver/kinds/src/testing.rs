@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use fakeserver_value::field::Field;
+use fakeserver_versions::KubernetesVersion;
 use serde_json::Value;
 
 use super::{
@@ -13,7 +14,7 @@ use super::{
 /// Returns a resource in its first version: `pods`, `deployments.apps`.
 pub(crate) fn resource(name: &str) -> Arc<ResourceType> {
     let (plural, group) = name.split_once('.').unwrap_or((name, ""));
-    let registry = Registry::builtin();
+    let registry = Registry::builtin(KubernetesVersion::DEFAULT);
     let group = registry.group(group).expect("a built-in group");
     match registry.lookup(&group.name, &group.versions[0].name, plural) {
         Lookup::Found(resource) => resource,
@@ -79,6 +80,11 @@ fn printed_errors(
     object: &Value,
     old: Option<&Value>,
 ) -> Vec<String> {
-    let errors = kind.errors(subresource, &Field::root(object), old);
+    let errors = kind.errors(
+        KubernetesVersion::DEFAULT,
+        subresource,
+        &Field::root(object),
+        old,
+    );
     errors.iter().map(ToString::to_string).collect()
 }

@@ -5,6 +5,7 @@ mod support;
 mod create;
 mod update;
 mod versions;
+mod kubernetes_versions;
 mod patch;
 mod apply;
 mod delete;

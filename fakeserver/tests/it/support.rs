@@ -38,6 +38,16 @@ impl Api {
         }
     }
 
+    /// A server of a version of Kubernetes.
+    pub(crate) fn of_version(version: &str) -> Self {
+        let builder = FakeServer::builder();
+        Self {
+            server: builder
+                .with_kubernetes_version(version.parse().unwrap())
+                .build(),
+        }
+    }
+
     pub(crate) fn with(controllers: Controllers) -> Self {
         Self {
             server: FakeServer::builder().with_controllers(controllers).build(),

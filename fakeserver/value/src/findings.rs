@@ -1,5 +1,6 @@
 //! The findings of a validation, in the order in which they are found.
 
+use fakeserver_versions::KubernetesVersion;
 use serde_json::{Value, json};
 
 use crate::{difference::printed, field::Field, status::FieldError};
@@ -7,12 +8,27 @@ use crate::{difference::printed, field::Field, status::FieldError};
 /// The findings so far.
 #[derive(Debug, Default)]
 pub struct Findings {
+    /// The version of Kubernetes by whose rules they are found.
+    kubernetes: KubernetesVersion,
     errors: Vec<FieldError>,
 }
 
 // === impl Findings ===
 
 impl Findings {
+    /// Returns nothing yet, of a validation by the rules of a version of Kubernetes.
+    pub fn by_rules_of(kubernetes: KubernetesVersion) -> Self {
+        Self {
+            kubernetes,
+            errors: Vec::new(),
+        }
+    }
+
+    /// Returns the version of Kubernetes whose rules count.
+    pub fn kubernetes(&self) -> KubernetesVersion {
+        self.kubernetes
+    }
+
     /// Adds what another validation has found.
     pub fn extend(&mut self, errors: Vec<FieldError>) {
         self.errors.extend(errors);
@@ -45,7 +61,7 @@ impl Findings {
     pub fn invalid_struct(&mut self, field: &Field<'_>, definition: &str, detail: &str) {
         self.errors.push(FieldError::invalid_printed(
             field.path(),
-            &printed(definition, field.original()),
+            &printed(self.kubernetes, definition, field.original()),
             detail,
         ));
     }
@@ -75,7 +91,7 @@ impl Findings {
     ) {
         self.errors.push(FieldError::not_supported_printed(
             field.path(),
-            &printed(definition, field.original()),
+            &printed(self.kubernetes, definition, field.original()),
             supported,
         ));
     }
@@ -108,12 +124,18 @@ impl Findings {
 
     /// Shows the value as its internal type is printed.
     pub fn duplicate_struct(&mut self, field: &Field<'_>, definition: &str) {
-        self.duplicate_printed(field, &printed(definition, field.original()));
+        self.duplicate_printed(
+            field,
+            &printed(self.kubernetes, definition, field.original()),
+        );
     }
 
     /// Adds a duplicate that shows the value as its internal type is printed, and the fields that have to be unique.
     pub fn duplicate_with(&mut self, field: &Field<'_>, definition: &str, detail: &str) {
-        let duplicate = format!("{}: {detail}", printed(definition, field.original()));
+        let duplicate = format!(
+            "{}: {detail}",
+            printed(self.kubernetes, definition, field.original())
+        );
         self.duplicate_printed(field, &duplicate);
     }
 

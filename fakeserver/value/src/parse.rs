@@ -2,14 +2,15 @@
 
 use std::fmt::Write;
 
+use fakeserver_versions::KubernetesVersion;
 use serde_json::{Value, json};
 
 use super::{
     cbor,
     json::{json_type, parse_value},
-    protobuf::{decode_object, peek_kind},
+    protobuf::{decode_object_in, peek_kind},
     resource::GroupVersionKind,
-    schema::{self, TypeMeta, cannot_be_handled_as, schemas, type_of_kind},
+    schema::{self, TypeMeta, cannot_be_handled_as, schemas_in, type_in},
     status::{FieldError, Status},
 };
 
@@ -28,9 +29,14 @@ const SHOWN_BYTES: usize = 30;
 ///
 /// `apiVersion` and `kind` may be missing, and are then the expected ones; a wrong one is an error. Errors show the
 /// object as it was `sent`.
-pub fn parse_object(bytes: &[u8], sent: &[u8], wanted: &GroupVersionKind) -> Result<Value, Status> {
+pub fn parse_object(
+    kubernetes: KubernetesVersion,
+    bytes: &[u8],
+    sent: &[u8],
+    wanted: &GroupVersionKind,
+) -> Result<Value, Status> {
     let object = parse_members(bytes, sent, wanted)?;
-    check_kind(object, wanted).map_err(|error| error.of_body(&wanted.kind, bytes))
+    check_kind(kubernetes, object, wanted).map_err(|error| error.of_body(&wanted.kind, bytes))
 }
 
 /// Parses an object of any kind.
@@ -96,17 +102,25 @@ pub fn check_custom_version(type_meta: &TypeMeta, wanted: &GroupVersionKind) -> 
 }
 
 /// Does the same as [`parse_object`] for an object that a patch made. The error leaves out the kind that the server expects.
-pub fn parse_patched(object: Value, wanted: &GroupVersionKind) -> Result<Value, String> {
-    check_kind(object, wanted).map_err(KindError::into_reason)
+pub fn parse_patched(
+    kubernetes: KubernetesVersion,
+    object: Value,
+    wanted: &GroupVersionKind,
+) -> Result<Value, String> {
+    check_kind(kubernetes, object, wanted).map_err(KindError::into_reason)
 }
 
 /// Reads an object of the kind `wanted` from protobuf.
-pub fn parse_protobuf(bytes: &[u8], wanted: &GroupVersionKind) -> Result<Value, Status> {
+pub fn parse_protobuf(
+    kubernetes: KubernetesVersion,
+    bytes: &[u8],
+    wanted: &GroupVersionKind,
+) -> Result<Value, Status> {
     let default = TypeMeta {
         kind: wanted.kind.to_string(),
         api_version: wanted.api_version(),
     };
-    let object = decode_object(bytes, Some(&default)).map_err(|error| {
+    let object = decode_object_in(kubernetes, bytes, Some(&default)).map_err(|error| {
         let type_meta = peek_kind(bytes)
             .ok()
             .filter(|type_meta| !type_meta.kind.is_empty());
@@ -120,13 +134,14 @@ pub fn parse_protobuf(bytes: &[u8], wanted: &GroupVersionKind) -> Result<Value, 
             None => schema::unrecognized(&wanted.kind, error, bytes),
         })
     })?;
-    check_kind(object, wanted).map_err(|error| error.of_body(&wanted.kind, bytes))
+    check_kind(kubernetes, object, wanted).map_err(|error| error.of_body(&wanted.kind, bytes))
 }
 
 /// Reads an object of the kind `wanted` from CBOR, and returns it with the first field that its type does not have.
 ///
 /// An object that says that it is of another kind has nothing but that: it is refused for it.
 pub fn parse_cbor(
+    kubernetes: KubernetesVersion,
     bytes: &[u8],
     wanted: &GroupVersionKind,
     is_custom: bool,
@@ -160,7 +175,7 @@ pub fn parse_cbor(
         };
         return Err(unnamed(&type_meta, wanted, missing, &document, bytes));
     }
-    let id = type_of_kind(&wanted.group, &wanted.version, &wanted.kind);
+    let id = type_in(kubernetes, &wanted.group, &wanted.version, &wanted.kind);
     let is_wanted = named.0 == *wanted.kind && named.1 == api_version;
     match id.filter(|_| is_wanted) {
         Some(id) => {
@@ -232,13 +247,17 @@ impl KindError {
 }
 
 /// Refuses an object of another kind than `wanted`, and names the kind of one that does not say.
-fn check_kind(mut object: Value, wanted: &GroupVersionKind) -> Result<Value, KindError> {
+fn check_kind(
+    kubernetes: KubernetesVersion,
+    mut object: Value,
+    wanted: &GroupVersionKind,
+) -> Result<Value, KindError> {
     let kind = &*wanted.kind;
     let api_version = wanted.api_version();
     let found_version = text_field(&object, "apiVersion", &api_version)?;
     let found_kind = text_field(&object, "kind", kind)?;
     check_slashes(&found_version)?;
-    if !is_registered(&api_version, kind) {
+    if !is_registered(kubernetes, &api_version, kind) {
         return check_custom_kind(object, wanted, &found_version, &found_kind)
             .map_err(KindError::Refused);
     }
@@ -247,7 +266,7 @@ fn check_kind(mut object: Value, wanted: &GroupVersionKind) -> Result<Value, Kin
         version: found_version.clone(),
         why,
     };
-    if !is_registered(&found_version, &found_kind) {
+    if !is_registered(kubernetes, &found_version, &found_kind) {
         return Err(other(format!(
             "no kind {found_kind:?} is registered for version {found_version:?} in scheme \
              \"pkg/runtime/scheme.go:111\""
@@ -314,9 +333,11 @@ fn other_version(found: &str, expected: &str) -> Status {
 }
 
 /// Returns whether a real server knows objects of this kind, stored or not.
-fn is_registered(api_version: &str, kind: &str) -> bool {
+fn is_registered(kubernetes: KubernetesVersion, api_version: &str, kind: &str) -> bool {
     let (group, version) = (group_of(api_version), last_segment(api_version));
-    schemas().of_kind(group, version, kind).is_some()
+    schemas_in(kubernetes)
+        .of_kind(group, version, kind)
+        .is_some()
         || UNVERSIONED.contains(&kind)
         || (api_version == "v1" && kind == "List")
 }

@@ -11,9 +11,9 @@ use crate::{
 };
 
 /// The schemas of the built-in kinds.
-const SCHEMAS: &str = "fakeserver/value/data/openapi-structure.json";
+const SCHEMAS: &str = "fakeserver/versions/data/1.36/openapi-structure.json";
 /// The same kinds as Go types, with the fields that schemas leave out.
-const TYPES: &str = "fakeserver/value/data/types.json";
+const TYPES: &str = "fakeserver/versions/data/1.36/types.json";
 /// Code about documents other than objects: queries, tokens, OpenAPI, kubeconfigs, stencils, JSON patches, generated input.
 const ELSEWHERE: [&str; 9] = [
     "fakeserver/server/src/edge/",

@@ -1,14 +1,17 @@
 //! The command line of kube-apiserver, in the grammar of its flags.
 
 use std::{
+    borrow::Cow,
     collections::{BTreeMap, BTreeSet},
     fmt::Display,
     str::FromStr,
 };
 
-/// The flags of kube-apiserver, in their order: name, `bool` or `value`, and the meaning here of those that do not have
-/// their own.
-const KNOWN: &str = include_str!("../../data/kube-apiserver-flags.txt");
+use fakeserver_versions::{KubernetesVersion, PerVersion};
+
+/// The flags of the kube-apiserver of a version, in their order: name, `bool` or `value`, and the meaning here of those
+/// that do not have their own.
+static KNOWN: PerVersion<Cow<'static, str>> = PerVersion::new();
 
 /// The flags of a command line.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -35,7 +38,10 @@ impl Flags {
     /// # Errors
     ///
     /// An argument is no flag, or a flag lacks its value.
-    pub(super) fn parse(arguments: impl IntoIterator<Item = String>) -> Result<Self, String> {
+    pub(super) fn parse(
+        kubernetes: KubernetesVersion,
+        arguments: impl IntoIterator<Item = String>,
+    ) -> Result<Self, String> {
         let mut flags = Self::default();
         let mut noted = BTreeSet::new();
         let mut arguments = arguments.into_iter().peekable();
@@ -50,7 +56,7 @@ impl Flags {
                 None => (flag, None),
             };
             let name = name.replace('_', "-");
-            let flag_entry = KnownFlag::find(&name);
+            let flag_entry = KnownFlag::find(kubernetes, &name);
             let value = match (value, &flag_entry) {
                 (Some(value), _) => value,
                 (None, Some(flag_entry)) if flag_entry.is_bool => "true".to_owned(),
@@ -138,7 +144,7 @@ fn flag_of(argument: &str) -> Option<&str> {
 }
 
 /// Returns what `kube-apiserver --help` prints.
-pub(super) fn help() -> String {
+pub(super) fn help(kubernetes: KubernetesVersion) -> String {
     let mut text = String::from(
         "kube-apiserver of fakeserver: an API server for tests, in memory, which takes the flags of the real one.\n\n\
          Usage:\n  kube-apiserver [flags]\n\n\
@@ -146,12 +152,13 @@ pub(super) fn help() -> String {
          Environment:\n  \
          FAKESERVER_CONTROLLERS  controllers that work, as in `fakeserver serve --controllers`; none by default\n  \
          FAKESERVER_FAULTS       a file of faults, as in `fakeserver serve --faults`\n  \
+         FAKESERVER_KUBERNETES_VERSION\n                          the version to serve, as in `fakeserver serve --kubernetes-version`\n  \
          FAKESERVER_LOG          filter of logs, as in `fakeserver --log`\n  \
          FAKESERVER_SERVICE_CLUSTER_IP_RANGE\n                          ranges of services, in place of those of envtest\n\n\
          Flags that mean what they mean there:\n",
     );
     let mut others = String::from("\nFlags that are accepted:\n");
-    for flag_entry in KnownFlag::all() {
+    for flag_entry in KnownFlag::all(kubernetes) {
         let value = if flag_entry.is_bool { "" } else { "=VALUE" };
         let flag = format!("--{}{value}", flag_entry.name);
         match flag_entry.meaning {
@@ -165,8 +172,9 @@ pub(super) fn help() -> String {
 // === impl KnownFlag ===
 
 impl KnownFlag {
-    fn all() -> impl Iterator<Item = Self> {
-        KNOWN.lines().filter_map(|line| {
+    fn all(kubernetes: KubernetesVersion) -> impl Iterator<Item = Self> {
+        let known = KNOWN.get_or_init(kubernetes, || kubernetes.kube_apiserver_flags());
+        known.lines().filter_map(|line| {
             let mut parts = line.splitn(3, ' ');
             Some(Self {
                 name: parts.next()?,
@@ -176,8 +184,8 @@ impl KnownFlag {
         })
     }
 
-    fn find(name: &str) -> Option<Self> {
-        Self::all().find(|flag_entry| flag_entry.name.replace('_', "-") == name)
+    fn find(kubernetes: KubernetesVersion, name: &str) -> Option<Self> {
+        Self::all(kubernetes).find(|flag_entry| flag_entry.name.replace('_', "-") == name)
     }
 }
 
@@ -186,7 +194,10 @@ mod tests {
     use super::*;
 
     fn parsed(line: &str) -> Result<Flags, String> {
-        Flags::parse(line.split_whitespace().map(str::to_owned))
+        Flags::parse(
+            KubernetesVersion::DEFAULT,
+            line.split_whitespace().map(str::to_owned),
+        )
     }
 
     #[test]
@@ -246,10 +257,12 @@ mod tests {
 
     #[test]
     fn known_flags_are_sorted_and_helped_with() {
-        let names: Vec<&str> = KnownFlag::all().map(|flag_entry| flag_entry.name).collect();
+        let names: Vec<&str> = KnownFlag::all(KubernetesVersion::DEFAULT)
+            .map(|flag_entry| flag_entry.name)
+            .collect();
         assert!(names.is_sorted());
         assert!(names.len() > 150, "{} flags", names.len());
-        let help = help();
+        let help = help(KubernetesVersion::DEFAULT);
         assert!(!help.contains("--insecure-port"), "envtest looks for it");
     }
 }

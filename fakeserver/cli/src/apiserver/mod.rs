@@ -7,6 +7,7 @@ mod store;
 use std::{path::Path, process::ExitCode, time::Duration};
 
 use fakeserver_server::{BuildError, Clock, Compaction, FakeServer, SnapshotError};
+use fakeserver_versions::KubernetesVersion;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
@@ -14,7 +15,7 @@ use self::{flags::Flags, options::Options};
 use super::{
     data::{self, while_saving},
     feature_gates::FeatureGateOptions,
-    install_faults,
+    install_faults, kubernetes_version,
     parent::Parent,
     say,
     security::random,
@@ -28,12 +29,13 @@ const SAVE_INTERVAL: Duration = Duration::from_millis(200);
 /// Serves until a signal, or until the process that started it has ended.
 pub(super) async fn run(arguments: impl IntoIterator<Item = String>) -> Result<ExitCode, String> {
     let parent = Parent::current();
-    let mut flags = Flags::parse(arguments)?;
+    let kubernetes = kubernetes_version::of_program()?;
+    let mut flags = Flags::parse(kubernetes, arguments)?;
     if flags.is_set("help", false)? {
-        return say(&flags::help());
+        return say(&flags::help(kubernetes));
     }
     if flags.get("version").is_some() {
-        return say("Kubernetes v1.36.2\n");
+        return say(&format!("Kubernetes {}\n", kubernetes.git_version()));
     }
     let mut signals = Signals::listen()?;
     let mut notes = std::mem::take(&mut flags.notes);
@@ -45,7 +47,7 @@ pub(super) async fn run(arguments: impl IntoIterator<Item = String>) -> Result<E
     let listener = TcpListener::bind(options.address).await.map_err(|error| {
         format!("failed to create listener: failed to listen on {}: {error}; is another API server running?", options.address)
     })?;
-    let server = build(&options).await?;
+    let server = build(kubernetes, &options).await?;
     let stop = CancellationToken::new();
     let serving = server.serve_tls(listener, &options.certificates, stop.clone());
     let serving = while_saving(
@@ -73,14 +75,15 @@ pub(super) async fn run(arguments: impl IntoIterator<Item = String>) -> Result<E
     Ok(ExitCode::SUCCESS)
 }
 
-async fn build(options: &Options) -> Result<FakeServer, String> {
+async fn build(kubernetes: KubernetesVersion, options: &Options) -> Result<FakeServer, String> {
     let builder = FakeServer::builder()
+        .with_kubernetes_version(kubernetes)
         .with_clock(Clock::wall())
         .with_compaction(Compaction::production())
         // Without a key file, the signing key of tokens has to be secret, so that it is random.
         .with_token_key(random()?);
     let mut builder = options.configure(builder);
-    builder = FeatureGateOptions::of(&options.feature_gates).configure(builder)?;
+    builder = FeatureGateOptions::of(&options.feature_gates).configure(kubernetes, builder)?;
     if let Some(etcd) = &options.etcd {
         builder = builder.with_data_file(store::data_file(etcd).await?);
     }

@@ -328,6 +328,8 @@ fn account_keys(flags: &Flags) -> Result<ServiceAccountKeys, String> {
 
 #[cfg(test)]
 mod tests {
+    use fakeserver_versions::KubernetesVersion;
+
     use super::*;
 
     #[test]
@@ -353,7 +355,11 @@ mod tests {
             // The default mode.
             ("--secure-port=1", false, 1),
         ] {
-            let flags = Flags::parse(line.split_whitespace().map(str::to_owned)).unwrap();
+            let flags = Flags::parse(
+                KubernetesVersion::DEFAULT,
+                line.split_whitespace().map(str::to_owned),
+            )
+            .unwrap();
             let mut notes = Vec::new();
             // Of the modes themselves there are notes, too.
             let authorization = authorization(&flags, &mut Vec::new()).unwrap();

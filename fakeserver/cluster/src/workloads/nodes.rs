@@ -21,6 +21,7 @@ use fakeserver_server::{
     store::ObjectKey,
 };
 use fakeserver_value::read::text;
+use fakeserver_versions::KubernetesVersion;
 use serde_json::{Value, json};
 
 use super::{
@@ -116,13 +117,14 @@ impl NodeRegistrar {
     fn register(&mut self, cluster: &mut Cluster<'_, '_>, key: &ObjectKey) {
         let now = cluster.now_text();
         let pods = self.options.pods_per_node;
+        let kubernetes = cluster.kubernetes();
         cluster.update(key, KUBELET, set_labels);
         self.set_ranges(cluster, key);
         let current = self.nodes.get(key.name()).copied().flatten();
         let address = current.unwrap_or_else(|| self.free_address());
         let addresses = node_addresses(cluster.backend.service_range(), address);
         let registered = cluster.update(key, KUBELET.of_status(), |node| {
-            report(node, pods, &addresses, &now);
+            report(node, kubernetes, pods, &addresses, &now);
         });
         let Some(node) = registered.map(|stored| stored.to_value()) else {
             return;
@@ -288,7 +290,13 @@ fn sizes(pods: u32) -> Value {
 }
 
 /// Writes the status of a node that runs pods. What it says already stays.
-fn report(node: &mut Value, pods: u32, addresses: &[String], now: &str) {
+fn report(
+    node: &mut Value,
+    kubernetes: KubernetesVersion,
+    pods: u32,
+    addresses: &[String],
+    now: &str,
+) {
     let name = node["metadata"]["name"].clone();
     let status = &mut node["status"];
     let sizes = sizes(pods);
@@ -311,7 +319,7 @@ fn report(node: &mut Value, pods: u32, addresses: &[String], now: &str) {
             "containerRuntimeVersion": "fake://1",
             "kernelVersion": "fake",
             "kubeProxyVersion": "",
-            "kubeletVersion": "v1.36.2",
+            "kubeletVersion": kubernetes.git_version(),
             "machineID": "",
             "operatingSystem": "linux",
             "osImage": "fake",

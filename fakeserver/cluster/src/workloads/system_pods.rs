@@ -17,6 +17,7 @@ use fakeserver_server::{
     write,
 };
 use fakeserver_value::read::text;
+use fakeserver_versions::KubernetesVersion;
 use serde_json::{Value, json};
 
 use super::{nodes::CONTROL_PLANE, objects::hash};
@@ -26,7 +27,6 @@ const KUBEADM: Actor = Actor::new("kubeadm");
 const NAMESPACE: &str = "kube-system";
 /// The label of the pods of the control plane.
 const TIER: &str = "tier";
-const VERSION: &str = "v1.36.2";
 /// The time after which a static pod that was deleted comes back.
 const MIRRORED_AFTER: Duration = Duration::from_secs(1);
 /// The components of the control plane, and the processor time that each asks for.
@@ -84,7 +84,11 @@ impl Controller for SystemPods {
             let address = address.filter(|address| !cluster.has_service_at(*address));
             let service = dns_service(address);
             cluster.create(core::service::KIND.storage(), KUBEADM, service);
-            cluster.create(apps::daemon_set::KIND.storage(), KUBEADM, proxy());
+            cluster.create(
+                apps::daemon_set::KIND.storage(),
+                KUBEADM,
+                proxy(cluster.kubernetes()),
+            );
         }
         let nodes = cluster.tx.list(core::node::KIND.storage(), None);
         let Some(node) = control_plane(nodes.iter().map(|node| &**node)) else {
@@ -93,7 +97,7 @@ impl Controller for SystemPods {
         let node = node.to_value();
         let now = cluster.now_text();
         for (component, cpu) in STATIC {
-            let pod = static_pod(component, cpu, &node, &now);
+            let pod = static_pod(cluster.kubernetes(), component, cpu, &node, &now);
             cluster.create(core::pod::KIND.storage(), KUBELET, pod);
         }
     }
@@ -108,11 +112,17 @@ fn control_plane<'a>(
     nodes.into_iter().find(has_role).or_else(|| all.next())
 }
 
-fn static_pod(component: &str, cpu: &str, node: &Value, now: &str) -> Value {
+fn static_pod(
+    kubernetes: KubernetesVersion,
+    component: &str,
+    cpu: &str,
+    node: &Value,
+    now: &str,
+) -> Value {
     let name = text(&node["metadata"]["name"]);
     let image = match component {
         "etcd" => "etcd:3.6.6-0".to_owned(),
-        _ => format!("{component}:{VERSION}"),
+        _ => format!("{component}:{}", kubernetes.git_version()),
     };
     let spec = json!({
         "containers": [{
@@ -214,7 +224,7 @@ fn dns_service(address: Option<IpAddr>) -> Value {
     service
 }
 
-fn proxy() -> Value {
+fn proxy(kubernetes: KubernetesVersion) -> Value {
     json!({
         "metadata": {
             "name": "kube-proxy",
@@ -228,7 +238,7 @@ fn proxy() -> Value {
                 "spec": {
                     "containers": [{
                         "name": "kube-proxy",
-                        "image": format!("kube-proxy:{VERSION}"),
+                        "image": format!("kube-proxy:{}", kubernetes.git_version()),
                         "command": ["kube-proxy"],
                     }],
                     "hostNetwork": true,

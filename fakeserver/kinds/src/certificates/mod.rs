@@ -6,6 +6,8 @@ pub mod public_key;
 mod signature;
 mod validation;
 pub mod certificate_signing_request;
+pub mod cluster_trust_bundle;
+pub mod pod_certificate_request;
 pub mod subject;
 #[cfg(feature = "tls")]
 pub mod name;

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use fakeserver_versions::KubernetesVersion;
+
 use super::{node_metrics, pod_metrics};
 use crate::{
     Kind, KindRef, ResourceType,
@@ -14,14 +16,21 @@ pub const GROUP: &str = "metrics.k8s.io";
 pub const VERSION: &str = "v1beta1";
 
 /// Returns the group with its resources, which are read only.
-pub fn group() -> Group {
+pub fn group(kubernetes: KubernetesVersion) -> Group {
     let resources = [
         resource("nodes", "NodeMetrics", false, &node_metrics::KIND),
         resource("pods", "PodMetrics", true, &pod_metrics::KIND),
     ];
     let version = Version {
         name: VERSION.into(),
-        resources: resources.map(Arc::new).into(),
+        resources: resources
+            .map(|resource| {
+                Arc::new(ResourceType {
+                    kubernetes,
+                    ..resource
+                })
+            })
+            .into(),
     };
     Group {
         name: GROUP.into(),
@@ -32,6 +41,7 @@ pub fn group() -> Group {
 
 fn resource(plural: &str, kind: &str, is_namespaced: bool, rules: &'static Kind) -> ResourceType {
     ResourceType {
+        kubernetes: KubernetesVersion::DEFAULT,
         group: GROUP.into(),
         version: VERSION.into(),
         plural: plural.into(),

@@ -48,7 +48,12 @@ impl Printer {
                 rules,
             };
         }
-        let recorded = columns::of(&resource.group, &resource.version, &resource.plural);
+        let recorded = columns::of(
+            resource.kubernetes,
+            &resource.group,
+            &resource.version,
+            &resource.plural,
+        );
         Self {
             columns: recorded.json.as_str().into(),
             recorded: Some(recorded),

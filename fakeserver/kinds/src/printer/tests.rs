@@ -1,5 +1,6 @@
 //! Rows of tables.
 
+use fakeserver_versions::KubernetesVersion;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
@@ -19,7 +20,9 @@ fn row(resource: &str, mut object: Value) -> String {
     let (plural, group) = resource.split_once('.').unwrap_or((resource, ""));
     object["metadata"]["name"] = json!("x");
     object["metadata"]["creationTimestamp"] = json!(ago(60));
-    let Lookup::Found(resource) = Registry::builtin().lookup(group, "v1", plural) else {
+    let Lookup::Found(resource) =
+        Registry::builtin(KubernetesVersion::DEFAULT).lookup(group, "v1", plural)
+    else {
         panic!("{resource} is a resource");
     };
     let cells = Printer::of(&resource).row(&object, NOW).cells;
@@ -64,7 +67,7 @@ fn ages_have_two_units_at_most() {
 #[test]
 fn every_resource_has_a_cell_for_each_of_its_columns() {
     let mut count = 0;
-    for group in Registry::builtin().groups() {
+    for group in Registry::builtin(KubernetesVersion::DEFAULT).groups() {
         for version in &group.versions {
             for resource in &version.resources {
                 let printer = Printer::of(resource);

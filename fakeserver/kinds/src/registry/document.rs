@@ -1,8 +1,9 @@
-//! Reads the recorded aggregated discovery of a real server.
+//! Reads the aggregated discovery of a version of Kubernetes.
 
 use std::sync::Arc;
 
 use fakeserver_value::resource::{GroupVersionKind, api_version};
+use fakeserver_versions::KubernetesVersion;
 use serde::Deserialize;
 
 use super::{Group, Version};
@@ -10,12 +11,10 @@ use crate::{
     Kind, KindRef, ResourceType, Subresource, built_in, conversion::form_of, coordination::lease,
 };
 
-/// The discovery of a kube-apiserver 1.36.2, `items` of `/api` and of `/apis`, and the versions that a feature gate adds.
-const BUILTIN: &str = include_str!("../../data/discovery.json");
-
 /// Finds the rules of a resource that discovery names.
 type Rules = fn(&str, &str) -> Option<&'static Kind>;
 
+/// The discovery of a server: `items` of `/api` and of `/apis`, and the versions that a feature gate adds.
 #[derive(Deserialize)]
 struct Document {
     core: Vec<WireGroup>,
@@ -74,41 +73,45 @@ struct WireKind {
 }
 
 /// The core group, then the others in the order of discovery.
-pub(super) fn builtin_groups() -> Vec<Group> {
-    let document = document();
+pub(super) fn builtin_groups(kubernetes: KubernetesVersion) -> Vec<Group> {
+    let document = document(kubernetes);
     let groups = document.core.into_iter().chain(document.groups);
-    groups.map(|group| group.into_group(built_in)).collect()
+    groups
+        .map(|group| group.into_group(kubernetes, built_in))
+        .collect()
 }
 
 /// The same with what elections need that the server holds.
-pub(super) fn coordinated_groups() -> Vec<Group> {
+pub(super) fn coordinated_groups(kubernetes: KubernetesVersion) -> Vec<Group> {
     let rules = |group: &str, plural: &str| match plural {
         "leases" => Some(&lease::COORDINATED),
         _ => built_in(group, plural),
     };
-    let mut groups = builtin_groups();
-    for gated in document().gated {
-        let gated = gated.into_group(rules);
+    let mut groups = builtin_groups(kubernetes);
+    for gated in document(kubernetes).gated {
+        let gated = gated.into_group(kubernetes, rules);
         let group = groups.iter_mut().find(|group| group.name == gated.name);
         group.expect("the group is built in").versions = gated.versions;
     }
     groups
 }
 
-fn document() -> Document {
-    serde_json::from_str(BUILTIN).expect("the embedded discovery document is valid")
+fn document(kubernetes: KubernetesVersion) -> Document {
+    serde_json::from_str(&kubernetes.discovery()).expect("the embedded discovery document is valid")
 }
 
 // === impl WireGroup ===
 
 impl WireGroup {
-    fn into_group(self, rules: Rules) -> Group {
+    fn into_group(self, kubernetes: KubernetesVersion, rules: Rules) -> Group {
         let name = self.metadata.name;
         let versions = self.versions.into_iter().map(|version| Version {
             resources: version
                 .resources
                 .into_iter()
-                .map(|resource| Arc::new(resource.into_type(&name, &version.version, rules)))
+                .map(|resource| {
+                    Arc::new(resource.into_type(kubernetes, &name, &version.version, rules))
+                })
                 .collect(),
             name: version.version,
         });
@@ -123,9 +126,16 @@ impl WireGroup {
 // === impl WireResource ===
 
 impl WireResource {
-    fn into_type(self, group: &Arc<str>, version: &Arc<str>, rules: Rules) -> ResourceType {
+    fn into_type(
+        self,
+        kubernetes: KubernetesVersion,
+        group: &Arc<str>,
+        version: &Arc<str>,
+        rules: Rules,
+    ) -> ResourceType {
         let found = rules(group, &self.resource);
         ResourceType {
+            kubernetes,
             form: form_of(&api_version(group, version), &self.response_kind.kind),
             rules: KindRef::BuiltIn(
                 found.expect("every resource of the embedded discovery has its kind"),

@@ -1,5 +1,5 @@
-//! The registry of resources: the built-in ones of Kubernetes 1.36, as the discovery of a real server lists them, and
-//! those that are defined at run time.
+//! The registry of resources: the built-in ones of a version of Kubernetes, as the discovery of a real server lists them,
+//! and those that are defined at run time.
 
 mod document;
 #[cfg(test)]
@@ -11,6 +11,7 @@ use std::{
 };
 
 use fakeserver_value::{object::Pairs, resource::GroupResource};
+use fakeserver_versions::{KubernetesVersion, PerVersion};
 use serde_json::Value;
 
 use crate::{
@@ -23,6 +24,7 @@ type ByName<T> = BTreeMap<Arc<str>, T>;
 /// The resource types that a server has, in the order of discovery.
 #[derive(Debug)]
 pub struct Registry {
+    kubernetes: KubernetesVersion,
     groups: Vec<Group>,
     /// By group, then version, then plural.
     by_path: ByName<ByName<ByName<Arc<ResourceType>>>>,
@@ -65,19 +67,22 @@ pub enum Lookup {
 // === impl Registry ===
 
 impl Registry {
-    /// The built-in resources. They are parsed once in a process.
-    pub fn builtin() -> Arc<Self> {
-        static BUILTIN: OnceLock<Arc<Registry>> = OnceLock::new();
-        let builtin =
-            BUILTIN.get_or_init(|| Arc::new(Self::new(document::builtin_groups(), Vec::new())));
+    /// The built-in resources of a version of Kubernetes. They are parsed once in a process.
+    pub fn builtin(kubernetes: KubernetesVersion) -> Arc<Self> {
+        static BUILTIN: PerVersion<Arc<Registry>> = PerVersion::new();
+        let builtin = BUILTIN.get_or_init(kubernetes, || {
+            let groups = document::builtin_groups(kubernetes);
+            Arc::new(Self::new(kubernetes, groups, Vec::new()))
+        });
         Arc::clone(builtin)
     }
 
     /// The built-in resources with what elections need that the server holds: candidates, and leases that know of them.
-    pub fn coordinated() -> Arc<Self> {
-        static COORDINATED: OnceLock<Arc<Registry>> = OnceLock::new();
-        let coordinated = COORDINATED.get_or_init(|| {
-            let registry = Self::new(document::coordinated_groups(), Vec::new());
+    pub fn coordinated(kubernetes: KubernetesVersion) -> Arc<Self> {
+        static COORDINATED: PerVersion<Arc<Registry>> = PerVersion::new();
+        let coordinated = COORDINATED.get_or_init(kubernetes, || {
+            let groups = document::coordinated_groups(kubernetes);
+            let registry = Self::new(kubernetes, groups, Vec::new());
             Arc::new(Self {
                 is_coordinated: true,
                 ..registry
@@ -104,11 +109,15 @@ impl Registry {
         }
         Self {
             is_coordinated: self.is_coordinated,
-            ..Self::new(groups, definitions)
+            ..Self::new(self.kubernetes, groups, definitions)
         }
     }
 
-    fn new(groups: Vec<Group>, definitions: Vec<Arc<Definition>>) -> Self {
+    fn new(
+        kubernetes: KubernetesVersion,
+        groups: Vec<Group>,
+        definitions: Vec<Arc<Definition>>,
+    ) -> Self {
         let mut by_path: ByName<ByName<ByName<_>>> = ByName::new();
         for group in &groups {
             let versions = by_path.entry(Arc::clone(&group.name)).or_default();
@@ -126,6 +135,7 @@ impl Registry {
             Some((definition.resource().clone(), preferred.rules.clone()))
         });
         Self {
+            kubernetes,
             by_storage: built_in.chain(custom).collect(),
             groups,
             by_path,
@@ -146,7 +156,7 @@ impl Registry {
             groups.push(group());
             Arc::new(Self {
                 is_coordinated: self.is_coordinated,
-                ..Self::new(groups, self.definitions.clone())
+                ..Self::new(self.kubernetes, groups, self.definitions.clone())
             })
         });
         Arc::clone(extended)
@@ -154,12 +164,17 @@ impl Registry {
 
     /// Returns whether it has the built-in resources and no others.
     pub fn is_builtin(&self) -> bool {
-        self.groups.len() == Self::builtin().groups.len() && self.has_only_recorded()
+        self.groups.len() == Self::builtin(self.kubernetes).groups.len() && self.has_only_recorded()
     }
 
     /// Returns whether all that is stored is of resources that a real server has by default.
     pub fn has_only_recorded(&self) -> bool {
         self.definitions.is_empty() && !self.is_coordinated
+    }
+
+    /// The version of Kubernetes whose resources are built in.
+    pub fn kubernetes(&self) -> KubernetesVersion {
+        self.kubernetes
     }
 
     /// The definitions behind the custom resources.

@@ -1,12 +1,13 @@
 //! Tests of the built-in registry.
 
+use fakeserver_versions::KubernetesVersion;
 use serde_json::json;
 
 use super::{Lookup, Registry};
 use crate::{ResourceType, core::pod};
 
 fn builtin(group: &str, version: &str, plural: &str) -> std::sync::Arc<ResourceType> {
-    match Registry::builtin().lookup(group, version, plural) {
+    match Registry::builtin(KubernetesVersion::DEFAULT).lookup(group, version, plural) {
         Lookup::Found(resource) => resource,
         other => panic!("{group}/{version} {plural}: {other:?}"),
     }
@@ -14,7 +15,7 @@ fn builtin(group: &str, version: &str, plural: &str) -> std::sync::Arc<ResourceT
 
 #[test]
 fn every_built_in_resource_is_found_by_its_path() {
-    let registry = Registry::builtin();
+    let registry = Registry::builtin(KubernetesVersion::DEFAULT);
     let mut count = 0;
     for group in registry.groups() {
         for version in &group.versions {
@@ -30,7 +31,9 @@ fn every_built_in_resource_is_found_by_its_path() {
 
 #[test]
 fn a_failed_lookup_names_the_missing_part() {
-    let lookup = |group, version, plural| Registry::builtin().lookup(group, version, plural);
+    let lookup = |group, version, plural| {
+        Registry::builtin(KubernetesVersion::DEFAULT).lookup(group, version, plural)
+    };
     assert_eq!(lookup("nope", "v1", "pods"), Lookup::UnknownGroup);
     assert_eq!(lookup("apps", "v9", "deployments"), Lookup::UnknownVersion);
     assert_eq!(lookup("apps", "v1", "pods"), Lookup::UnknownResource);

@@ -10,6 +10,7 @@ mod request_policy;
 mod device;
 mod allocation;
 pub mod device_class;
+pub mod device_taint_rule;
 pub mod resource_claim;
 pub mod resource_claim_template;
 pub mod resource_slice;

@@ -166,7 +166,7 @@ fn check_nodes(spec: &Field<'_>, found: &mut Findings) {
         if terms.len() != 1 {
             let printed_terms: Vec<String> = terms
                 .items()
-                .map(|term| printed(SELECTOR_TERM, term.original()))
+                .map(|term| printed(found.kubernetes(), SELECTOR_TERM, term.original()))
                 .collect();
             let printed_terms = format!("[{}]", printed_terms.join(","));
             found.invalid_printed(

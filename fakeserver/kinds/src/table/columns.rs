@@ -1,11 +1,9 @@
-//! The columns that a real server has for each resource.
+//! The columns that a real server of a version of Kubernetes has for each resource.
 
-use std::{collections::BTreeMap, sync::OnceLock};
+use std::collections::BTreeMap;
 
+use fakeserver_versions::{KubernetesVersion, PerVersion};
 use serde_json::{Value, json};
-
-/// Recorded from a kube-apiserver 1.36.2: name, type, format and priority of each column.
-const RECORDED: &str = include_str!("../../data/table-columns.json");
 
 /// The columns of one resource.
 #[derive(Debug)]
@@ -16,6 +14,7 @@ pub struct Columns {
     pub(crate) kinds: Vec<(String, String)>,
 }
 
+/// Name, type, format and priority of each column.
 type RecordedColumns = BTreeMap<String, Vec<(String, String, String, u8)>>;
 
 struct ColumnTable {
@@ -25,9 +24,16 @@ struct ColumnTable {
 }
 
 /// The columns of a version of a resource.
-pub fn of(group: &str, version: &str, plural: &str) -> &'static Columns {
-    static ALL: OnceLock<ColumnTable> = OnceLock::new();
-    let all = ALL.get_or_init(ColumnTable::read);
+pub fn of(
+    kubernetes: KubernetesVersion,
+    group: &str,
+    version: &str,
+    plural: &str,
+) -> &'static Columns {
+    static ALL: PerVersion<ColumnTable> = PerVersion::new();
+    let all = ALL.get_or_init(kubernetes, || {
+        ColumnTable::read(&kubernetes.table_columns())
+    });
     let name = if group.is_empty() {
         format!("{version}/{plural}")
     } else {
@@ -39,9 +45,9 @@ pub fn of(group: &str, version: &str, plural: &str) -> &'static Columns {
 // === impl ColumnTable ===
 
 impl ColumnTable {
-    fn read() -> Self {
+    fn read(text: &str) -> Self {
         let recorded: RecordedColumns =
-            serde_json::from_str(RECORDED).expect("the embedded columns are valid");
+            serde_json::from_str(text).expect("the embedded columns are valid");
         let of = |columns: Vec<(&str, &str, &str, u8)>| Columns::new(&columns);
         Self {
             by_resource: recorded

@@ -11,6 +11,7 @@ use fakeserver_value::{
     read::{items, text},
     resource::GroupResource,
 };
+use fakeserver_versions::KubernetesVersion;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
@@ -66,6 +67,11 @@ impl Cluster<'_, '_> {
     /// Returns the time in the format of objects.
     pub fn now_text(&self) -> String {
         self.backend.clock.now_text()
+    }
+
+    /// Returns the version of Kubernetes of the server.
+    pub fn kubernetes(&self) -> KubernetesVersion {
+        self.backend.registry().kubernetes()
     }
 
     pub fn get(&self, key: &ObjectKey) -> Option<Arc<StoredObject>> {

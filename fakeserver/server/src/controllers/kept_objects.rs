@@ -152,6 +152,7 @@ fn created(cluster: &Cluster<'_, '_>, key: &ObjectKey) -> Option<Value> {
         return None;
     }
     let mut object = initial_object(
+        cluster.kubernetes(),
         key.resource(),
         (key.namespace().unwrap_or_default(), key.name()),
         &now,
@@ -240,6 +241,7 @@ impl Controller for KeptObjects {
 #[cfg(test)]
 mod tests {
     use fakeserver_kinds::core::service::range::ServiceRange;
+    use fakeserver_versions::KubernetesVersion;
 
     use super::*;
 
@@ -250,7 +252,11 @@ mod tests {
             .iter()
             .filter(|kept| !kept.kind.is(&namespace::KIND))
         {
-            let all = fakeserver_kinds::initial_objects(now, ServiceRange::DEFAULT);
+            let all = fakeserver_kinds::initial_objects(
+                KubernetesVersion::DEFAULT,
+                now,
+                ServiceRange::DEFAULT,
+            );
             let of_kind = all.iter().filter(|(kind, _)| kind.is(kept.kind));
             let mut names: Vec<&str> = of_kind
                 .map(|(_, object)| object["metadata"]["name"].as_str().unwrap())
@@ -259,7 +265,13 @@ mod tests {
             assert_eq!(names, kept.names, "{}", kept.kind.plural());
             for key in kept.keys() {
                 let place = (key.namespace().unwrap_or_default(), key.name());
-                let found = initial_object(key.resource(), place, now, ServiceRange::DEFAULT);
+                let found = initial_object(
+                    KubernetesVersion::DEFAULT,
+                    key.resource(),
+                    place,
+                    now,
+                    ServiceRange::DEFAULT,
+                );
                 assert_eq!(found.unwrap()["metadata"]["name"], key.name());
                 assert_eq!(rule_of(&key).unwrap().after, kept.after);
             }

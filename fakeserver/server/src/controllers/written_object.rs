@@ -159,8 +159,8 @@ fn recorded(
 
 /// Adds the fields that every object of this type has, and drops empty optional ones.
 fn canonical(resource: &ResourceType, object: Value) -> Value {
-    match schema::type_of_kind(&resource.group, &resource.version, &resource.kind) {
-        Some(id) => schema::canonical(schema::types(), id, object),
+    match resource.type_of_objects() {
+        Some(id) => schema::canonical(id.table(), id, object),
         None => object,
     }
 }

@@ -92,14 +92,18 @@ impl Server {
     /// Begins the trace, if there is one: what was made until now is not in it.
     pub(super) fn begin_trace(&self) {
         let Some(log) = &self.logs.trace else { return };
+        let kubernetes = self.backend().registry().kubernetes();
         let backend = Arc::downgrade(self.backend());
-        log.begin(Box::new(move |stored| {
-            let backend = backend.upgrade();
-            let found = backend.and_then(|backend| resource_type(&backend.registry(), stored));
-            found
-                .map(|resource| (resource.kind.to_string(), resource.api_version()))
-                .unwrap_or_default()
-        }));
+        log.begin(
+            kubernetes,
+            Box::new(move |stored| {
+                let backend = backend.upgrade();
+                let found = backend.and_then(|backend| resource_type(&backend.registry(), stored));
+                found
+                    .map(|resource| (resource.kind.to_string(), resource.api_version()))
+                    .unwrap_or_default()
+            }),
+        );
     }
 
     /// Resets the server to a new cluster. Time, uids and faults continue.
@@ -109,7 +113,11 @@ impl Server {
         backend.set_service_range(services);
         if self.initial_state.bootstraps {
             backend.reset(
-                Some(&foundation(&backend.clock.now_text(), services)),
+                Some(&foundation(
+                    backend.registry().kubernetes(),
+                    &backend.clock.now_text(),
+                    services,
+                )),
                 |tx| {
                     // In the order of a real server: namespaces before accounts, which are in them.
                     bootstrap_namespaces(backend, tx);

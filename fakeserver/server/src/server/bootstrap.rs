@@ -13,6 +13,7 @@ use fakeserver_kinds::{
     },
     registry::Registry,
 };
+use fakeserver_versions::KubernetesVersion;
 use serde_json::{Value, json};
 
 use crate::{
@@ -51,28 +52,40 @@ const CANDIDATES: OptionalVersion = OptionalVersion {
     },
 };
 
-/// The foundation that was built last, with its time and its range of service addresses.
-static LATEST: Mutex<Option<(String, ServiceRange, Arc<Foundation>)>> = Mutex::new(None);
+/// The foundation that was built last, with its version, its time and its range of service addresses.
+static LATEST: Mutex<Option<(KubernetesVersion, String, ServiceRange, Arc<Foundation>)>> =
+    Mutex::new(None);
 
-/// Returns the objects that every cluster has from `now` on, apart from its namespaces. Servers of the same time and range
+/// Returns the objects that every cluster has from `now` on, apart from its namespaces. Servers of the same version, time and
+/// range
 /// share them.
-pub(super) fn foundation(now: &str, services: ServiceRange) -> Arc<Foundation> {
+pub(super) fn foundation(
+    kubernetes: KubernetesVersion,
+    now: &str,
+    services: ServiceRange,
+) -> Arc<Foundation> {
     let mut latest = LATEST.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some((time, range, foundation)) = &*latest
+    if let Some((version, time, range, foundation)) = &*latest
+        && *version == kubernetes
         && time == now
         && *range == services
     {
         return Arc::clone(foundation);
     }
-    let registry = Registry::builtin();
-    let objects = initial_objects(now, services)
+    let registry = Registry::builtin(kubernetes);
+    let objects = initial_objects(kubernetes, now, services)
         .into_iter()
         .map(|(kind, object)| {
             let fields = registry.selectable_values(kind.storage(), &object);
             (key_of(kind, &object), object, fields)
         });
     let foundation = Arc::new(Foundation::new(objects));
-    *latest = Some((now.to_owned(), services, Arc::clone(&foundation)));
+    *latest = Some((
+        kubernetes,
+        now.to_owned(),
+        services,
+        Arc::clone(&foundation),
+    ));
     foundation
 }
 
@@ -189,7 +202,11 @@ fn bootstrap_version(backend: &Backend, tx: &mut Transaction<'_>, optional: &Opt
 /// Writes those of the roles and bindings that a cluster begins with that are not there, and gives roles that are the sum
 /// of others their rules, as a controller does in a cluster.
 pub(super) fn bootstrap_roles(backend: &Backend, tx: &mut Transaction<'_>) {
-    let mut objects = initial_objects(&backend.clock.now_text(), ServiceRange::DEFAULT);
+    let mut objects = initial_objects(
+        backend.registry().kubernetes(),
+        &backend.clock.now_text(),
+        ServiceRange::DEFAULT,
+    );
     objects.retain(|(kind, _)| kind.group() == GROUP);
     let policy = Policy::new(objects.iter().cloned());
     for (kind, object) in objects {

@@ -4,6 +4,7 @@ use std::{mem, path::PathBuf, sync::Arc};
 
 use fakeserver_kinds::{certificates::authority::Authority, core::service::range::ServiceRange};
 use fakeserver_value::{object::ObjectError, user::UserInfo};
+use fakeserver_versions::KubernetesVersion;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -57,6 +58,7 @@ use crate::{
     reason = "they are options that do not depend on each other"
 )]
 pub struct FakeServerBuilder {
+    kubernetes: KubernetesVersion,
     seed: u64,
     clock: Option<Clock>,
     compaction: Compaction,
@@ -94,6 +96,22 @@ pub struct FakeServerBuilder {
 // === impl FakeServerBuilder ===
 
 impl FakeServerBuilder {
+    /// Serves a version of Kubernetes: its resources, fields, discovery, OpenAPI, tables, rules and objects to begin with.
+    /// The default is [`KubernetesVersion::DEFAULT`]. Servers of several versions can live in a process.
+    ///
+    /// ```
+    /// # use fakeserver_server as fakeserver;
+    /// # use fakeserver_versions::KubernetesVersion;
+    /// let version: KubernetesVersion = "1.35".parse().unwrap();
+    /// let server = fakeserver::FakeServer::builder().with_kubernetes_version(version).build();
+    /// assert_eq!(server.kubernetes_version().release(), "1.35.6");
+    /// ```
+    #[doc(alias = "emulated-version")]
+    pub fn with_kubernetes_version(mut self, version: KubernetesVersion) -> Self {
+        self.kubernetes = version;
+        self
+    }
+
     /// Every uid, generated name and random timeout follows from `seed`. The default is 0.
     pub fn with_seed(mut self, seed: u64) -> Self {
         self.seed = seed;
@@ -448,13 +466,14 @@ impl FakeServerBuilder {
         feeds.extend(self.trace.clone().map(|trace| Arc::new(trace) as _));
         Backend::new(seed, clock, compaction, buffer, kubelets, feeds, steps)
             .with_privileged_containers(self.allows_privileged)
-            .with_base(self.gates.registry())
+            .with_base(self.gates.registry(self.kubernetes))
     }
 }
 
 impl Default for FakeServerBuilder {
     fn default() -> Self {
         Self {
+            kubernetes: KubernetesVersion::DEFAULT,
             seed: 0,
             clock: None,
             compaction: Compaction::default(),

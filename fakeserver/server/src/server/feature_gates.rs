@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use fakeserver_kinds::registry::Registry;
 
+use fakeserver_versions::KubernetesVersion;
+
 use super::{Controllers, FakeServerBuilder};
 
 use crate::edge::request::MediaTypes;
@@ -26,11 +28,11 @@ impl FeatureGates {
     }
 
     /// Returns the resources that are served without definitions.
-    pub(super) fn registry(&self) -> Arc<Registry> {
+    pub(super) fn registry(&self, kubernetes: KubernetesVersion) -> Arc<Registry> {
         if self.holds_elections {
-            Registry::coordinated()
+            Registry::coordinated(kubernetes)
         } else {
-            Registry::builtin()
+            Registry::builtin(kubernetes)
         }
     }
 }

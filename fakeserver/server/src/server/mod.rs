@@ -57,6 +57,7 @@ use std::{future::Future, sync::Arc};
 use axum::{Extension, Router};
 use fakeserver_kinds::storage_of;
 use fakeserver_value::{revision::Revision, user::UserInfo};
+use fakeserver_versions::KubernetesVersion;
 use http::Uri;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
@@ -231,6 +232,11 @@ impl FakeServer {
     /// Time, uids and installed faults continue.
     pub fn reset(&self) {
         initial_state::reset(&self.server);
+    }
+
+    /// Returns the version of Kubernetes that it serves.
+    pub fn kubernetes_version(&self) -> KubernetesVersion {
+        self.server.api.registry().kubernetes()
     }
 
     /// Returns a warning if the fault of `spec` is for a resource that is not served now.

@@ -5,7 +5,7 @@ use fakeserver_kinds::printer::Printer;
 use fakeserver_value::{
     parse::internal_package,
     resource::GroupVersionKind,
-    schema::type_of_kind,
+    schema::type_in,
     status::{Status, Success, warning_headers},
 };
 use http::{StatusCode, header};
@@ -51,10 +51,11 @@ pub(super) fn encoding_of(
     kind: &GroupVersionKind,
     shape: Shape,
 ) -> Result<Encoding, Status> {
+    let kubernetes = request.target.resource.kubernetes;
     let served = ServedForms {
         media_types: api.media_types,
         is_routed: !request.target.rules().is_custom(),
-        protobuf: type_of_kind(&kind.group, &kind.version, &kind.kind).is_some(),
+        protobuf: type_in(kubernetes, &kind.group, &kind.version, &kind.kind).is_some(),
         tables: has_tables(&request.target),
     };
     let accepted = negotiate(request.headers, shape, served)?;
@@ -67,6 +68,7 @@ pub(super) fn encoding_of(
         View::Object | View::Table => Representation::Object,
     };
     let encoding = Encoding::new(&kind.kind, &kind.api_version(), representation)
+        .of_kubernetes(kubernetes)
         .in_format(accepted.format)
         .in_meta_version(accepted.meta_version);
     if accepted.view != View::Table {

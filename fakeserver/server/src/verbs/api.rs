@@ -40,7 +40,7 @@ impl Api {
     pub fn registry(&self) -> Arc<Registry> {
         let stored = self.backend.registry();
         if self.has_metrics {
-            stored.with_unstored(metrics::GROUP, metrics::group)
+            stored.with_unstored(metrics::GROUP, || metrics::group(stored.kubernetes()))
         } else {
             stored
         }

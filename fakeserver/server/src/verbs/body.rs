@@ -11,6 +11,7 @@ use fakeserver_value::{
     status::Status,
     yaml::{repeated_keys, strict_warnings, yaml_to_json},
 };
+use fakeserver_versions::KubernetesVersion;
 
 use super::Request;
 
@@ -37,15 +38,16 @@ pub(super) fn receive_as(
     validation: FieldValidation,
 ) -> Result<ReceivedObject, Status> {
     let format = BodyFormat::of(request.headers, request.media_types)?;
+    let kubernetes = request.target.resource.kubernetes;
     if format == BodyFormat::Protobuf {
         // The encoding has no unknown and no duplicate fields, so there is nothing to warn of.
         return Ok(ReceivedObject {
-            object: parse_protobuf(bytes, wanted)?,
+            object: parse_protobuf(kubernetes, bytes, wanted)?,
             warnings: Vec::new(),
         });
     }
     let is_custom = request.target.is_custom(wanted);
-    let (json, found) = json_of(format, wanted, is_custom, bytes)?;
+    let (json, found) = json_of(kubernetes, format, wanted, is_custom, bytes)?;
     let reading = match format {
         // Fields that a type does not have were found already. Those of custom types are not looked for.
         BodyFormat::Cbor => FieldValidation::Ignore,
@@ -131,6 +133,7 @@ fn add_found(
 /// Returns a body as JSON, and what strict reading finds in its own format: a repeated key of YAML, or a field that a type
 /// does not have, of CBOR.
 fn json_of<'a>(
+    kubernetes: KubernetesVersion,
     format: BodyFormat,
     wanted: &GroupVersionKind,
     is_custom: bool,
@@ -147,7 +150,7 @@ fn json_of<'a>(
             ))),
         },
         BodyFormat::Cbor => {
-            let (object, unknown) = parse_cbor(bytes, wanted, is_custom)?;
+            let (object, unknown) = parse_cbor(kubernetes, bytes, wanted, is_custom)?;
             Ok((Cow::Owned(object.to_string().into_bytes()), unknown))
         }
     }
@@ -164,6 +167,6 @@ fn read_json(
     if let Some(read) = target.read_expected(wanted, bytes, validation) {
         return Ok(read);
     }
-    let parsed = parse_object(bytes, sent, wanted)?;
+    let parsed = parse_object(target.resource.kubernetes, bytes, sent, wanted)?;
     Ok(target.read_parsed(wanted, parsed, bytes, validation))
 }

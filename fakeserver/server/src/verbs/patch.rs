@@ -11,10 +11,11 @@ use fakeserver_value::{
     },
     resource::GroupVersionKind,
     schema::{
-        PatchedParts, decode, duplicate_fields, print_in_go_order, schemas, type_of_kind, types,
+        PatchedParts, decode, duplicate_fields, print_in_go_order, schemas_in, type_in, types_in,
     },
     status::{FieldError, Status},
 };
+use fakeserver_versions::KubernetesVersion;
 use http::StatusCode;
 use serde_json::{Value, json};
 
@@ -186,7 +187,12 @@ impl Change {
         }
     }
 
-    fn apply(&self, kind: &GroupVersionKind, mut object: Value) -> Result<Value, Status> {
+    fn apply(
+        &self,
+        kubernetes: KubernetesVersion,
+        kind: &GroupVersionKind,
+        mut object: Value,
+    ) -> Result<Value, Status> {
         match self {
             Self::Merge(patch) => {
                 merge_document(&mut object, patch);
@@ -197,7 +203,7 @@ impl Change {
                 Ok(object)
             }
             Self::Strategic(patch) => {
-                let schema = schemas()
+                let schema = schemas_in(kubernetes)
                     .of_kind(&kind.group, &kind.version, &kind.kind)
                     .expect("only types with a schema take such patches");
                 merge_strategically(object, patch.clone(), schema).map_err(|error| refused(&error))
@@ -214,13 +220,14 @@ impl Change {
         body: &[u8],
         validation: FieldValidation,
     ) -> Result<ReceivedObject, Status> {
-        let patched = self.apply(kind, object.clone())?;
+        let kubernetes = target.resource.kubernetes;
+        let patched = self.apply(kubernetes, kind, object.clone())?;
         if target.rules().is_custom() {
             self.check_type_meta(target, kind, object, &patched)?;
         }
         let text = match self {
             Self::Strategic(_) => String::new(),
-            Self::Json(_) | Self::Merge(_) => self.printed(kind, object, &patched),
+            Self::Json(_) | Self::Merge(_) => self.printed(kubernetes, kind, object, &patched),
         };
         let invalid = |why: &str| {
             let made = match self {
@@ -242,7 +249,7 @@ impl Change {
                 Some(received) => Ok(received),
                 None => target
                     .read_patched(kind, patched.clone(), &text, reading)
-                    .map_err(|why| kind_mismatch(kind, &patched).unwrap_or(why)),
+                    .map_err(|why| kind_mismatch(kubernetes, kind, &patched).unwrap_or(why)),
             },
         };
         let mut received = read.map_err(|why| invalid(&why))?;
@@ -274,7 +281,7 @@ impl Change {
         patched: &Value,
     ) -> Result<(), Status> {
         let invalid = |why: &str| {
-            let made = self.printed(kind, object, patched);
+            let made = self.printed(target.resource.kubernetes, kind, object, patched);
             let error = FieldError::invalid("patch", &json!(made), why);
             Err(Status::invalid("", "", "", &[error]))
         };
@@ -292,7 +299,7 @@ impl Change {
         }
         let kind_text = patched["kind"].as_str().unwrap_or_default();
         if kind_text.is_empty() {
-            let made = self.printed(kind, object, patched);
+            let made = self.printed(target.resource.kubernetes, kind, object, patched);
             return invalid(&format!("Object 'Kind' is missing in '{made}'"));
         }
         if let Err(why) = read_metadata(&patched["metadata"]) {
@@ -315,14 +322,20 @@ impl Change {
     }
 
     /// Returns the patched object as a real server prints it before it reads it again.
-    fn printed(&self, kind: &GroupVersionKind, object: &Value, patched: &Value) -> String {
+    fn printed(
+        &self,
+        kubernetes: KubernetesVersion,
+        kind: &GroupVersionKind,
+        object: &Value,
+        patched: &Value,
+    ) -> String {
         let touched = match self {
             Self::Strategic(_) => PatchedParts::default(),
             Self::Merge(patch) => PatchedParts::by_merge(patch),
             Self::Json(operations) => touched_by(operations, object),
         };
-        let id = type_of_kind(&kind.group, &kind.version, &kind.kind);
-        print_in_go_order(types(), id, patched, Some(&touched))
+        let id = type_in(kubernetes, &kind.group, &kind.version, &kind.kind);
+        print_in_go_order(types_in(kubernetes), id, patched, Some(&touched))
     }
 }
 
@@ -429,12 +442,16 @@ fn unversioned(
 }
 
 /// Returns the error of reading an object as the other kind that it claims to be.
-fn kind_mismatch(wanted: &GroupVersionKind, object: &Value) -> Option<String> {
+fn kind_mismatch(
+    kubernetes: KubernetesVersion,
+    wanted: &GroupVersionKind,
+    object: &Value,
+) -> Option<String> {
     let kind = object["kind"].as_str()?;
     let api_version = object["apiVersion"].as_str()?;
     let (group, version) = api_version.rsplit_once('/').unwrap_or(("", api_version));
     let is_other = kind != &*wanted.kind || api_version != wanted.api_version();
-    let id = type_of_kind(group, version, kind).filter(|_| is_other)?;
+    let id = type_in(kubernetes, group, version, kind).filter(|_| is_other)?;
     let read = decode(id, object.to_string().as_bytes());
     read.err().map(|error| error.to_string())
 }

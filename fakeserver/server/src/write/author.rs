@@ -5,7 +5,7 @@ use fakeserver_value::{
     audit_annotations::AuditAnnotations,
     edit::{remove, set_or_remove},
     go_text::is_print,
-    managed_fields::{self, KindDescription, Manager, described},
+    managed_fields::{self, KindDescription, Manager, described_in},
     resource::GroupVersionKind,
     user::UserInfo,
 };
@@ -91,7 +91,7 @@ impl Author<'_> {
             api_version: &api_version,
             subresource: target.subresource(),
         };
-        let kind = described(&api_version, &kind.kind);
+        let kind = described_in(target.resource.kubernetes, &api_version, &kind.kind);
         managed_fields::record_update(old, new, kind, &manager, now);
     }
 }

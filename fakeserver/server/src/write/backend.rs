@@ -8,6 +8,7 @@ use std::{
 
 use fakeserver_kinds::{core::service::range::ServiceRange, registry::Registry};
 use fakeserver_value::status::Status;
+use fakeserver_versions::KubernetesVersion;
 use serde_json::Value;
 use tokio::time::sleep;
 
@@ -98,7 +99,7 @@ impl Backend {
         sinks.extend(kubelets.clone().map(|kubelets| kubelets as _));
         sinks.extend(feeds);
         let sinks = Sinks(sinks);
-        let base = Registry::builtin();
+        let base = Registry::builtin(KubernetesVersion::DEFAULT);
         let registry = Arc::new(RwLock::new(Arc::clone(&base)));
         let shared = Arc::clone(&registry);
         // Through the registry, not the kinds: the selectable fields of custom resources come and go with definitions.

@@ -14,9 +14,10 @@ use fakeserver_kinds::{
     definition::Definition,
 };
 use fakeserver_value::{
-    managed_fields::{self, Manager, described},
+    managed_fields::{self, Manager, described_in},
     resource::{GroupResource, api_version},
 };
+use fakeserver_versions::KubernetesVersion;
 use serde_json::{Value, json};
 
 use super::{
@@ -41,7 +42,7 @@ pub fn clean_up(backend: &Backend, tx: &mut Transaction<'_>, key: &ObjectKey) {
     let now = backend.clock.now_text();
     // The condition first: a client that sees objects disappear finds the reason in the definition.
     if conditions::mark_in_progress(&mut crd, &now) {
-        write_status(tx, &stored, crd.clone(), &now);
+        write_status(backend.base.kubernetes(), tx, &stored, crd.clone(), &now);
     }
     let objects = tx.list(&defined_by(&crd), None);
     delete_all(tx, objects, &now);
@@ -75,13 +76,14 @@ pub fn settle_in(backend: &Backend, tx: &mut Transaction<'_>) {
         taken.add(&api_object(crd));
     }
     for crd in stored {
-        settle_one(tx, crd, &mut taken, &now);
+        settle_one(backend.base.kubernetes(), tx, crd, &mut taken, &now);
     }
     serve(backend, tx);
 }
 
 /// Reconciles one definition: its names, conditions and stored versions.
 fn settle_one(
+    kubernetes: KubernetesVersion,
     tx: &mut Transaction<'_>,
     mut stored: Arc<StoredObject>,
     taken: &mut TakenNames,
@@ -99,11 +101,11 @@ fn settle_one(
     // established.
     if conditions::accept_names(&mut crd, taken, now) {
         taken.add(&crd);
-        stored = write_status(tx, &stored, crd, now);
+        stored = write_status(kubernetes, tx, &stored, crd, now);
         crd = api_object(&stored);
     }
     if conditions::establish(&mut crd, now) {
-        write_status(tx, &stored, crd, now);
+        write_status(kubernetes, tx, &stored, crd, now);
     }
 }
 
@@ -129,9 +131,13 @@ fn end(tx: &mut Transaction<'_>, stored: &StoredObject, mut crd: Value) {
 fn serve(backend: &Backend, tx: &Transaction<'_>) {
     let before = backend.registry();
     let crds = tx.list(resource(), None);
-    let definitions = crds
-        .iter()
-        .filter_map(|stored| Definition::parse(&api_object(stored), before.definitions()));
+    let definitions = crds.iter().filter_map(|stored| {
+        Definition::parse(
+            before.kubernetes(),
+            &api_object(stored),
+            before.definitions(),
+        )
+    });
     let definitions: Vec<Arc<Definition>> = definitions.collect();
     let is_same = definitions.len() == before.definitions().len()
         && definitions
@@ -157,6 +163,7 @@ fn serve(backend: &Backend, tx: &Transaction<'_>) {
 
 /// Stores `crd` with another status, as the server's own controllers do.
 fn write_status(
+    kubernetes: KubernetesVersion,
     tx: &mut Transaction<'_>,
     stored: &StoredObject,
     mut crd: Value,
@@ -169,7 +176,7 @@ fn write_status(
         subresource: "status",
     };
     let before = api_object(stored);
-    let described = described(&api_version, KIND);
+    let described = described_in(kubernetes, &api_version, KIND);
     managed_fields::record_update(Some(&before), &mut crd, described, &manager, now);
     tx.put(stored.key(), crd)
 }

@@ -1,6 +1,6 @@
 //! The size limit of stored objects, which is that of requests to etcd.
 
-use fakeserver_value::{protobuf::encode_object, status::Status};
+use fakeserver_value::{protobuf::encode_object_in, status::Status};
 
 use super::Target;
 use crate::store::StoredObject;
@@ -17,7 +17,8 @@ pub(super) fn check_size(target: &Target, stored: &StoredObject) -> Result<(), S
     }
     // A real server stores custom objects as JSON, and others as protobuf.
     let is_custom = target.rules().as_custom().is_some();
-    let encoded = (!is_custom).then(|| encode_object(&target.api_object(stored)));
+    let encoded = (!is_custom)
+        .then(|| encode_object_in(target.resource.kubernetes, &target.api_object(stored)));
     let size = match encoded {
         Some(Ok(encoded)) => encoded.len(),
         _ => stored.json_length(),

@@ -55,7 +55,8 @@ impl Target {
         bytes: &[u8],
         validation: FieldValidation,
     ) -> Result<ReceivedObject, String> {
-        let parsed = parse_object(bytes, bytes, wanted).map_err(|status| status.message)?;
+        let parsed = parse_object(self.resource.kubernetes, bytes, bytes, wanted)
+            .map_err(|status| status.message)?;
         self.read_parsed(wanted, parsed, bytes, validation)
     }
 
@@ -67,7 +68,7 @@ impl Target {
         text: &str,
         validation: FieldValidation,
     ) -> Result<ReceivedObject, String> {
-        let parsed = parse_patched(patched, wanted)?;
+        let parsed = parse_patched(self.resource.kubernetes, patched, wanted)?;
         self.read_parsed(wanted, parsed, text.as_bytes(), validation)
     }
 
@@ -94,11 +95,11 @@ impl Target {
         mut object: Value,
         validation: FieldValidation,
     ) -> Result<ReceivedObject, String> {
-        let id = schema::type_of_kind(&wanted.group, &wanted.version, &wanted.kind);
+        let id = self.type_of(wanted);
         let Some(id) = id.filter(|_| self.custom_of(wanted).is_none()) else {
             return self.read_as(wanted, object.to_string().as_bytes(), validation);
         };
-        schema::restore(schema::types(), id, &mut object)?;
+        schema::restore(id.table(), id, &mut object)?;
         let decoded = schema::decode(id, object.to_string().as_bytes());
         let decoded = decoded.map_err(|error| error.to_string())?;
         ReceivedObject::of(wanted, decoded, validation)
@@ -127,7 +128,7 @@ impl Target {
         let decoded = if let Some(custom) = self.custom_of(wanted) {
             custom.read(parsed, bytes)?
         } else {
-            let id = schema::type_of_kind(&wanted.group, &wanted.version, &wanted.kind);
+            let id = self.type_of(wanted);
             let Some(id) = id else {
                 return Ok(ReceivedObject {
                     object: parsed,
@@ -144,7 +145,7 @@ impl Target {
         wanted: &GroupVersionKind,
         bytes: &'b [u8],
     ) -> Option<(TypeId, Document<'b>)> {
-        let id = schema::type_of_kind(&wanted.group, &wanted.version, &wanted.kind)?;
+        let id = self.type_of(wanted)?;
         let document = Document::parse(bytes).ok()?;
         let is = |field: &str, wanted: &str| {
             let text = document.text(field);
@@ -154,6 +155,12 @@ impl Target {
             && is("kind", &wanted.kind)
             && is("apiVersion", &wanted.api_version());
         is_expected.then_some((id, document))
+    }
+
+    /// Returns the built-in type of a kind.
+    fn type_of(&self, wanted: &GroupVersionKind) -> Option<TypeId> {
+        let kubernetes = self.resource.kubernetes;
+        schema::type_in(kubernetes, &wanted.group, &wanted.version, &wanted.kind)
     }
 
     /// Returns whether `wanted` is the kind of a custom resource, and not that of a subresource.

@@ -185,9 +185,12 @@ impl<'a> Write<'a> {
         let with_empty_members = with_empty_members.as_ref().unwrap_or(&self.new);
         let target = self.target;
         let subresource = old.map_or("", |_| target.subresource());
-        target
-            .rules()
-            .verdict(subresource, (&self.new, with_empty_members), old)
+        target.rules().verdict(
+            self.target.resource.kubernetes,
+            subresource,
+            (&self.new, with_empty_members),
+            old,
+        )
     }
 
     pub(super) fn operation(&self) -> Operation {

@@ -146,7 +146,7 @@ impl Target {
         let members = empty_members(object);
         // An empty list of managers resets them.
         let managers = managed_fields::of(object);
-        *object = schema::as_printed(schema::types(), id, object.take());
+        *object = schema::as_printed(id.table(), id, object.take());
         managed_fields::set(object, managers);
         members
     }
@@ -170,7 +170,7 @@ impl Target {
             return;
         }
         if let Some(id) = self.type_with_empty(object) {
-            *object = schema::canonical(schema::types(), id, object.take());
+            *object = schema::canonical(id.table(), id, object.take());
         }
     }
 
@@ -209,19 +209,14 @@ impl Target {
 
     /// Returns the type of `object` if it has lists or maps without items.
     fn type_with_empty(&self, object: &Value) -> Option<TypeId> {
-        let id = self.schema_type()?;
-        schema::has_empty(schema::types(), id, object).then_some(id)
-    }
-
-    fn schema_type(&self) -> Option<TypeId> {
-        let resource = &*self.resource;
-        schema::type_of_kind(&resource.group, &resource.version, &resource.kind)
+        let id = self.resource.type_of_objects()?;
+        schema::has_empty(id.table(), id, object).then_some(id)
     }
 
     /// Fills in what every object of this type has in `field`, and removes empty optional values.
     pub(super) fn complete_field(&self, object: &mut Value, field: &str) {
-        if let Some(id) = self.schema_type() {
-            schema::canonical_field(schema::types(), id, field, object);
+        if let Some(id) = self.resource.type_of_objects() {
+            schema::canonical_field(id.table(), id, field, object);
         }
     }
 

@@ -11,7 +11,7 @@ use super::{
     tags::untagged,
     typed::TypedReader,
 };
-use crate::schema::{TypeId, TypeMeta, types};
+use crate::schema::{TypeId, TypeMeta};
 
 /// One data item, which borrows from the bytes of a body.
 #[derive(Debug, Clone, PartialEq)]
@@ -93,7 +93,7 @@ impl<'a> Document<'a> {
     }
 
     fn read(&self, id: TypeId, is_strict: bool) -> Result<Value, CborError> {
-        let table = types();
+        let table = id.table();
         let name = &table.get(id).name;
         let start = name.rmatch_indices('.').nth(1).map_or(0, |(at, _)| at + 1);
         let mut typed = TypedReader {

@@ -7,7 +7,7 @@ use super::{
     item::{FALSE, NULL, TRUE},
     tags::{BASE64, SELF_DESCRIBED},
 };
-use crate::schema::{Field, FieldValue, Form, Shape, TypeId, decode_base64, types};
+use crate::schema::{Field, FieldValue, Form, Shape, TypeId, decode_base64};
 
 /// Encodes an object: of a built-in type, or of none.
 pub fn encode(value: &Value, id: Option<TypeId>) -> Vec<u8> {
@@ -87,7 +87,7 @@ impl Buffer {
     }
 
     fn message(&mut self, id: TypeId, value: &Value) {
-        let table = types();
+        let table = id.table();
         match (table.get(id).form, value) {
             (Form::Struct, Value::Object(members)) => {
                 self.members(members, |out, name, value| match table.field(id, name) {
@@ -104,7 +104,7 @@ impl Buffer {
 
     /// Encodes a JSON schema, or one of the other types that may stand in its place.
     fn schema_or(&mut self, id: TypeId, value: &Value) {
-        let schema = types().field(id, "schema").map(|field| field.value);
+        let schema = id.table().field(id, "schema").map(|field| field.value);
         match (schema, value) {
             (Some(FieldValue::Message(schema)), Value::Object(_)) => self.message(schema, value),
             (Some(FieldValue::Message(schema)), Value::Array(items)) => {

@@ -2,28 +2,36 @@
 
 use std::{collections::BTreeMap, fmt::Write, ops::Range};
 
+use fakeserver_versions::KubernetesVersion;
 use serde_json::Value;
 
-use crate::schema::{internal_form, types};
+use crate::schema::{internal_form, types_in};
 
 /// The number of equal lines around a change.
 const CONTEXT: usize = 3;
 /// From how many lines on those that are frequent are no anchors.
 const POPULAR_FROM_LINES: usize = 200;
 
-/// The diff of two values of the type of an OpenAPI definition.
-pub fn difference(definition: &str, old: &Value, new: &Value) -> String {
-    let print = |value: &Value| match types().find(definition) {
-        Some(id) => internal_form(types(), id, value).indented(),
+/// The diff of two values of the type of an OpenAPI definition of a version of Kubernetes.
+pub fn difference(
+    kubernetes: KubernetesVersion,
+    definition: &str,
+    old: &Value,
+    new: &Value,
+) -> String {
+    let types = types_in(kubernetes);
+    let print = |value: &Value| match types.find(definition) {
+        Some(id) => internal_form(types, id, value).indented(),
         None => value.to_string(),
     };
     unified(&print(old), &print(new))
 }
 
-/// One value of the type of an OpenAPI definition, in one line.
-pub fn printed(definition: &str, value: &Value) -> String {
-    match types().find(definition) {
-        Some(id) => internal_form(types(), id, value).to_string(),
+/// One value of the type of an OpenAPI definition of a version of Kubernetes, in one line.
+pub fn printed(kubernetes: KubernetesVersion, definition: &str, value: &Value) -> String {
+    let types = types_in(kubernetes);
+    match types.find(definition) {
+        Some(id) => internal_form(types, id, value).to_string(),
         None => value.to_string(),
     }
 }

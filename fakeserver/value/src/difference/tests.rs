@@ -1,5 +1,6 @@
 //! Differences as Go's `difflib` shows them.
 
+use fakeserver_versions::KubernetesVersion;
 use serde_json::json;
 
 use super::{difference, printed, unified};
@@ -47,6 +48,7 @@ fn internal_names_are_go_s() {
     let security = "io.k8s.api.core.v1.SecurityContext";
     assert_eq!(
         printed(
+            KubernetesVersion::DEFAULT,
             security,
             &json!({"privileged": true, "seccompProfile": {"type": "<&>"}})
         ),
@@ -56,7 +58,12 @@ fn internal_names_are_go_s() {
          \"LocalhostProfile\":null},\"AppArmorProfile\":null}"
     );
     let spec = "io.k8s.api.core.v1.PodSpec";
-    let diff = difference(spec, &json!({}), &json!({"hostPID": true}));
+    let diff = difference(
+        KubernetesVersion::DEFAULT,
+        spec,
+        &json!({}),
+        &json!({"hostPID": true}),
+    );
     assert!(
         diff.contains("  \"HostNetwork\": false,\n-  \"HostPID\": false,\n+  \"HostPID\": true,\n"),
         "{diff}"

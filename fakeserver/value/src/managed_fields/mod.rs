@@ -19,12 +19,13 @@ mod tests;
 
 use std::{collections::BTreeMap, sync::OnceLock};
 
+use fakeserver_versions::{KubernetesVersion, PerVersion};
 use serde_json::{Value, json};
 
 use self::versions::OneVersion;
 use crate::{
     resource,
-    schema::{Schema, canonical, schemas, type_of_kind, types},
+    schema::{Schema, canonical, schemas_in, type_in},
     served_form::ServedForm,
 };
 
@@ -81,14 +82,27 @@ pub struct KindDescription<'a> {
     versions: Option<&'a dyn Versions>,
 }
 
-/// A built-in kind, as in `apps/v1` and `Deployment`, or one of which nothing is known. They are described once in a
-/// process.
+type Described = BTreeMap<String, (Schema<'static>, Value)>;
+
+/// Describes a kind of the default version of Kubernetes, for those who have no server.
 pub fn described(api_version: &str, kind: &str) -> KindDescription<'static> {
-    static KINDS: OnceLock<BTreeMap<String, (Schema<'static>, Value)>> = OnceLock::new();
-    let kinds = KINDS.get_or_init(|| {
-        let described = schemas().kinds().filter_map(|(group, version, kind)| {
-            let schema = schemas().of_kind(group, version, kind)?;
-            let zero = canonical(types(), type_of_kind(group, version, kind)?, Value::Null);
+    described_in(KubernetesVersion::DEFAULT, api_version, kind)
+}
+
+/// A built-in kind, as in `apps/v1` and `Deployment`, or one of which nothing is known. Those of a version of Kubernetes are
+/// described once in a process.
+pub fn described_in(
+    kubernetes: KubernetesVersion,
+    api_version: &str,
+    kind: &str,
+) -> KindDescription<'static> {
+    static KINDS: PerVersion<Described> = PerVersion::new();
+    let kinds = KINDS.get_or_init(kubernetes, || {
+        let schemas = schemas_in(kubernetes);
+        let described = schemas.kinds().filter_map(|(group, version, kind)| {
+            let schema = schemas.of_kind(group, version, kind)?;
+            let id = type_in(kubernetes, group, version, kind)?;
+            let zero = canonical(id.table(), id, Value::Null);
             Some((
                 kind_key(&resource::api_version(group, version), kind),
                 (schema, zero),

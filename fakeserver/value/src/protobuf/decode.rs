@@ -10,9 +10,7 @@ use super::{
 };
 use crate::{
     json::OBJECT_DEPTH_MAX,
-    schema::{
-        Field, FieldValue, Form, Shape, TypeId, TypeTable, encode_base64, print_double, types,
-    },
+    schema::{Field, FieldValue, Form, Shape, TypeId, TypeTable, encode_base64, print_double},
 };
 
 /// Reads one message, as it was written: nothing is filled in.
@@ -22,7 +20,7 @@ pub(super) fn message(
     depth: usize,
 ) -> Result<Value, ProtobufError> {
     let mut decoder = Decoder {
-        table: types(),
+        table: id.table(),
         depth,
         values: 0,
     };
@@ -230,7 +228,7 @@ impl Decoder {
                 [] => Value::Null,
                 bytes if bytes.starts_with(&envelope::PREFIX) => {
                     self.nested(place, block, |decoder| {
-                        envelope::decode(block, None, decoder.depth)
+                        envelope::decode(self.table.kubernetes(), block, None, decoder.depth)
                     })?
                 }
                 bytes => serde_json::from_slice(bytes)

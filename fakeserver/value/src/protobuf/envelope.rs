@@ -1,5 +1,6 @@
 //! The envelope of an object: the prefix and its kind, and on a watch the event and a length.
 
+use fakeserver_versions::KubernetesVersion;
 use serde_json::Value;
 
 use super::{
@@ -8,7 +9,7 @@ use super::{
     reader::{FieldContext, Reader},
     wire,
 };
-use crate::schema::{TypeId, TypeMeta, canonical, type_of_kind, types};
+use crate::schema::{TypeId, TypeMeta, canonical, type_in};
 
 /// The prefix of every object.
 pub(super) const PREFIX: [u8; 4] = *b"k8s\0";
@@ -35,7 +36,19 @@ pub struct WatchFrame {
 /// # Errors
 /// The bytes are no such object, or of a kind that is not built in.
 pub fn decode_object(bytes: &[u8], default: Option<&TypeMeta>) -> Result<Value, ProtobufError> {
-    decode(Reader::new(bytes, 0), default, 0)
+    decode_object_in(KubernetesVersion::DEFAULT, bytes, default)
+}
+
+/// Does the same with the types of a version of Kubernetes.
+///
+/// # Errors
+/// The bytes are no such object, or of a kind that is not built in.
+pub fn decode_object_in(
+    kubernetes: KubernetesVersion,
+    bytes: &[u8],
+    default: Option<&TypeMeta>,
+) -> Result<Value, ProtobufError> {
+    decode(kubernetes, Reader::new(bytes, 0), default, 0)
 }
 
 /// Reads the kind of an object off its envelope; empty if it does not say.
@@ -51,12 +64,23 @@ pub fn peek_kind(bytes: &[u8]) -> Result<TypeMeta, ProtobufError> {
 /// # Errors
 /// The kind is not built in, or a value does not fit its field.
 pub fn encode_object(object: &Value) -> Result<Vec<u8>, ProtobufError> {
+    encode_object_in(KubernetesVersion::DEFAULT, object)
+}
+
+/// Does the same with the types of a version of Kubernetes.
+///
+/// # Errors
+/// The kind is not built in, or a value does not fit its field.
+pub fn encode_object_in(
+    kubernetes: KubernetesVersion,
+    object: &Value,
+) -> Result<Vec<u8>, ProtobufError> {
     let part = |name: &str| object[name].as_str().unwrap_or_default().to_owned();
     let meta = TypeMeta {
         kind: part("kind"),
         api_version: part("apiVersion"),
     };
-    encode_object_as(find(&meta)?, &meta, object)
+    encode_object_as(find(kubernetes, &meta)?, &meta, object)
 }
 
 /// Writes an object of a type, under a kind that it need not name.
@@ -133,7 +157,8 @@ pub fn decode_watch_frame(bytes: &[u8]) -> Result<Option<(WatchFrame, usize)>, P
                 while !raw.is_empty() {
                     let tag = raw.tag(MESSAGE)?;
                     if tag.number == 1 {
-                        frame.object = decode(raw.block(tag, place("object"))?, None, 1)?;
+                        let object = raw.block(tag, place("object"))?;
+                        frame.object = decode(KubernetesVersion::DEFAULT, object, None, 1)?;
                     } else {
                         raw.skip(tag, MESSAGE)?;
                     }
@@ -147,6 +172,7 @@ pub fn decode_watch_frame(bytes: &[u8]) -> Result<Option<(WatchFrame, usize)>, P
 
 /// Reads an object with its envelope, which may itself stand in another object.
 pub(super) fn decode(
+    kubernetes: KubernetesVersion,
     reader: Reader<'_>,
     default: Option<&TypeMeta>,
     depth: usize,
@@ -155,10 +181,10 @@ pub(super) fn decode(
     if let (true, Some(default)) = (meta.kind.is_empty(), default) {
         meta = default.clone();
     }
-    let id = find(&meta)?;
+    let id = find(kubernetes, &meta)?;
     let value = decode::message(id, raw, depth)?;
-    let mut value = canonical(types(), id, value);
-    if let (Value::Object(fields), true) = (&mut value, types().get(id).has_type_meta) {
+    let mut value = canonical(id.table(), id, value);
+    if let (Value::Object(fields), true) = (&mut value, id.table().get(id).has_type_meta) {
         fields.insert("kind".to_owned(), meta.kind.into());
         fields.insert("apiVersion".to_owned(), meta.api_version.into());
     }
@@ -202,12 +228,12 @@ fn open(reader: Reader<'_>) -> Result<(TypeMeta, Reader<'_>), ProtobufError> {
     Ok((meta, raw))
 }
 
-fn find(meta: &TypeMeta) -> Result<TypeId, ProtobufError> {
+fn find(kubernetes: KubernetesVersion, meta: &TypeMeta) -> Result<TypeId, ProtobufError> {
     let (group, version) = meta
         .api_version
         .split_once('/')
         .unwrap_or(("", &meta.api_version));
-    type_of_kind(group, version, &meta.kind).ok_or_else(|| ProtobufError::UnknownKind {
+    type_in(kubernetes, group, version, &meta.kind).ok_or_else(|| ProtobufError::UnknownKind {
         api_version: meta.api_version.clone(),
         kind: meta.kind.clone(),
     })

@@ -1,5 +1,6 @@
 //! Lists as protobuf: a message whose items are written one by one.
 
+use fakeserver_versions::KubernetesVersion;
 use prost::encoding::{WireType, encode_key, encode_varint};
 use serde_json::Value;
 
@@ -9,7 +10,7 @@ use super::{
     error::ProtobufError,
     wire,
 };
-use crate::schema::{TypeId, TypeMeta, types};
+use crate::schema::{TypeId, TypeMeta, types_in};
 
 /// The numbers of the fields that every list has.
 const METADATA: u32 = 1;
@@ -28,7 +29,7 @@ impl ItemEncoder {
     pub fn new(item: TypeId) -> Self {
         Self {
             item,
-            encoder: Encoder::default(),
+            encoder: Encoder::new(item.table()),
         }
     }
 
@@ -65,11 +66,12 @@ impl ItemEncoder {
 /// # Errors
 /// A value does not fit its field.
 pub fn begin_list(
+    kubernetes: KubernetesVersion,
     list: &TypeMeta,
     metadata: &Value,
     items_length: usize,
 ) -> Result<Vec<u8>, ProtobufError> {
-    let list_meta = types()
+    let list_meta = types_in(kubernetes)
         .meta("ListMeta")
         .expect("the table has what every list has");
     let mut body = Vec::new();

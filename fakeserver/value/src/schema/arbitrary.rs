@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 
 use super::{
     canonical, encode_base64,
-    types::{Field, FieldValue, Form, Shape, TypeId, types},
+    types::{Field, FieldValue, Form, Shape, TypeId},
 };
 
 /// Deeper structs are empty. Each type is drawn as a root, too; JSON schemas, which hold one another in many fields, would
@@ -17,7 +17,7 @@ pub fn arbitrary(id: TypeId, seed: u64) -> Value {
     let mut source = Source {
         generator: ChaCha8Rng::seed_from_u64(seed),
     };
-    canonical(types(), id, source.message(id, 0))
+    canonical(id.table(), id, source.message(id, 0))
 }
 
 struct Source {
@@ -28,7 +28,7 @@ struct Source {
 
 impl Source {
     fn message(&mut self, id: TypeId, depth: u32) -> Value {
-        match types().get(id).form {
+        match id.table().get(id).form {
             Form::Struct => self.object(id, depth).into(),
             Form::Time => {
                 let (day, hour) = (self.upto(27) + 1, self.upto(23));
@@ -64,7 +64,7 @@ impl Source {
 
     fn object(&mut self, id: TypeId, depth: u32) -> Map<String, Value> {
         let mut out = Map::new();
-        for field in types().json_fields(id) {
+        for field in id.table().json_fields(id) {
             if self.upto(DEPTH_MAX as usize - 1) >= depth as usize {
                 let value = match field.shape {
                     Shape::Single => self.element(field, depth),
@@ -101,11 +101,11 @@ impl Source {
 
     /// Generates a JSON schema, or one of the other types that may stand in its place.
     fn schema(&mut self, id: TypeId, depth: u32) -> Value {
-        let schema = types().field(id, "schema").map(|field| field.value);
+        let schema = id.table().field(id, "schema").map(|field| field.value);
         let Some(FieldValue::Message(schema)) = schema else {
             unreachable!("these types have a schema");
         };
-        match (types().get(id).form, self.upto(1)) {
+        match (id.table().get(id).form, self.upto(1)) {
             (_, 0) => self.message(schema, depth + 1),
             (Form::SchemaOrBool, _) => json!(self.upto(1) == 1),
             (Form::SchemaOrStringArray, _) => json!([self.text(), self.text()]),

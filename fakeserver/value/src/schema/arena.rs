@@ -1,20 +1,21 @@
 //! Structural schemas as a compact arena: equal parts are held once, and a reference is an index.
 
-use std::{collections::BTreeMap, sync::OnceLock};
+use std::collections::BTreeMap;
 
+use fakeserver_versions::{KubernetesVersion, PerVersion};
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
 use serde_json::Value;
 
 use super::load;
 
-/// The structural schemas of a kube-apiserver 1.36.2: the definitions of its OpenAPI documents, without prose.
-pub const STRUCTURE: &str = include_str!("../../data/openapi-structure.json");
 const OBJECT_META: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta";
 
 /// A set of schemas: those of the built-in resources, or those of one custom resource.
 #[derive(Debug, Default)]
 pub struct Schemas {
+    /// The version of Kubernetes whose metadata embedded objects have.
+    pub(super) kubernetes: KubernetesVersion,
     pub(super) nodes: Vec<Node>,
     pub(super) by_name: BTreeMap<String, SchemaId>,
     pub(super) by_kind: BTreeMap<String, Vec<ServedSchema>>,
@@ -122,10 +123,18 @@ pub(super) struct Node {
     pub(super) strategy: Option<PatchStrategy>,
 }
 
-/// The schemas of the built-in resources, read on first use (some ten milliseconds, once a process).
+/// The schemas of the default version, for those who have no server.
 pub fn schemas() -> &'static Schemas {
-    static SCHEMAS: OnceLock<Schemas> = OnceLock::new();
-    SCHEMAS.get_or_init(|| load::definitions(STRUCTURE))
+    schemas_in(KubernetesVersion::DEFAULT)
+}
+
+/// The schemas of the built-in resources of a version, read on first use (some ten milliseconds, once a process).
+pub fn schemas_in(kubernetes: KubernetesVersion) -> &'static Schemas {
+    static SCHEMAS: PerVersion<Schemas> = PerVersion::new();
+    SCHEMAS.get_or_init(kubernetes, || Schemas {
+        kubernetes,
+        ..load::definitions(&kubernetes.openapi_structure())
+    })
 }
 
 // === impl Schemas ===
@@ -220,7 +229,7 @@ impl<'a> Schema<'a> {
     pub fn property(self, name: &str) -> Option<Schema<'a>> {
         let is_object = self.has_metadata || self.target().embedded;
         if is_object && name == "metadata" {
-            return schemas().of_definition(OBJECT_META);
+            return schemas_in(self.arena.kubernetes).of_definition(OBJECT_META);
         }
         let id = self.target().properties.get(name)?;
         Some(self.arena.get(*id))

@@ -15,7 +15,7 @@ use super::{
     member::store,
     quantity::{Quantity, QuantityError},
     time::{self, Precision},
-    types::{Field, FieldValue, Form, Shape, TypeId, TypeTable, types},
+    types::{Field, FieldValue, Form, Shape, TypeId, TypeTable},
 };
 use crate::json::{self, Json, SyntaxError};
 
@@ -69,7 +69,7 @@ impl<'a> Document<'a> {
     /// # Errors
     /// A value does not fit its field: of several, the first in the text.
     pub fn decode(&self, id: TypeId) -> Result<DecodedObject, DecodeError> {
-        let table = types();
+        let table = id.table();
         let mut decoder = Decoder::new(table);
         let go_type = GoTypeName::of(table, id);
         let value = decoder.message(id, &self.0, &go_type);
@@ -120,7 +120,7 @@ pub fn duplicate_fields(body: &[u8]) -> Result<Vec<StrictError>, SyntaxError> {
         }
     }
     let document = json::parse(body)?;
-    let mut decoder = Decoder::new(types());
+    let mut decoder = Decoder::new(TypeTable::EMPTY);
     look(&mut decoder, &document);
     Ok(decoder.strict)
 }

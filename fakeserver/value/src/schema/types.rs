@@ -2,24 +2,30 @@
 //!
 //! The API server answers with what its Go structs print, rather than what the client sent. Empty optional fields are
 //! left out. Fields without `omitempty` are present as zero or null, and a struct held by value as `{}`. A pointer to
-//! zero is kept. Protobuf follows the same structs. So one table, read from `data/types.json`, serves both.
+//! zero is kept. Protobuf follows the same structs. So one table for each version of Kubernetes, read from its `types.json`,
+//! serves both.
 
-use std::{collections::BTreeMap, sync::OnceLock};
+use std::collections::BTreeMap;
 
+use fakeserver_versions::{KubernetesVersion, PerVersion};
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
 use serde::Deserialize;
 
-/// Every Go type of the built-in resources; [`types`] gives the only one.
+/// Every Go type of the built-in resources of a version of Kubernetes; [`types_in`] gives the only one.
 #[derive(Debug)]
 pub struct TypeTable {
+    kubernetes: KubernetesVersion,
     types: Vec<Type>,
     by_name: BTreeMap<String, TypeId>,
 }
 
-/// A type in the table.
+/// A type in the table of a version of Kubernetes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct TypeId(u32);
+pub struct TypeId {
+    at: u32,
+    kubernetes: KubernetesVersion,
+}
 
 /// One Go struct, or one of the types that print as something else than a struct.
 #[derive(Debug)]
@@ -154,10 +160,17 @@ pub enum OmitRule {
     Zero,
 }
 
-/// The table of this process, read on first use (a few milliseconds, once).
+/// The table of the default version, for those who have no server.
 pub fn types() -> &'static TypeTable {
-    static TABLE: OnceLock<TypeTable> = OnceLock::new();
-    TABLE.get_or_init(|| TypeTable::read(include_str!("../../data/types.json")))
+    types_in(KubernetesVersion::DEFAULT)
+}
+
+/// The table of a version, read on first use (a few milliseconds, once a process).
+pub fn types_in(kubernetes: KubernetesVersion) -> &'static TypeTable {
+    static TABLES: PerVersion<TypeTable> = PerVersion::new();
+    TABLES.get_or_init(kubernetes, || {
+        TypeTable::read(kubernetes, &kubernetes.types())
+    })
 }
 
 #[derive(Deserialize)]
@@ -189,9 +202,30 @@ struct FieldRow {
     element: Option<String>,
 }
 
+// === impl TypeId ===
+
+impl TypeId {
+    /// The table that has it.
+    pub fn table(self) -> &'static TypeTable {
+        types_in(self.kubernetes)
+    }
+}
+
 // === impl TypeTable ===
 
 impl TypeTable {
+    /// A table without types, for text that is not of a type.
+    pub(super) const EMPTY: &'static Self = &Self {
+        kubernetes: KubernetesVersion::DEFAULT,
+        types: Vec::new(),
+        by_name: BTreeMap::new(),
+    };
+
+    /// The version of Kubernetes whose types it has.
+    pub fn kubernetes(&self) -> KubernetesVersion {
+        self.kubernetes
+    }
+
     /// The type of an OpenAPI definition.
     pub fn find(&self, name: &str) -> Option<TypeId> {
         self.by_name.get(name).copied()
@@ -204,7 +238,7 @@ impl TypeTable {
 
     /// Looks into a type.
     pub fn get(&self, id: TypeId) -> &Type {
-        &self.types[id.0 as usize]
+        &self.types[id.at as usize]
     }
 
     /// The field of that name in JSON, looking into inlined structs.
@@ -250,24 +284,25 @@ impl TypeTable {
 
     /// Every type, with its name.
     pub fn iter(&self) -> impl Iterator<Item = (TypeId, &Type)> {
-        (0..).map(TypeId).zip(&self.types)
+        ids(self.kubernetes).zip(&self.types)
     }
 
     fn at(&self, place: FieldPosition) -> &Field {
         &self.get(place.ty).fields[place.field]
     }
 
-    fn read(text: &str) -> TypeTable {
+    fn read(kubernetes: KubernetesVersion, text: &str) -> TypeTable {
         let document: Document = serde_json::from_str(text).expect("the embedded table is JSON");
         let names = document.types.keys().cloned();
-        let by_name: BTreeMap<_, _> = names.zip((0..).map(TypeId)).collect();
+        let by_name: BTreeMap<_, _> = names.zip(ids(kubernetes)).collect();
         let types = document.types.into_iter();
         let types = types.map(|(name, row)| Type::read(name, row, &by_name));
         let mut table = TypeTable {
+            kubernetes,
             types: types.collect(),
             by_name,
         };
-        for id in (0..).map(TypeId).take(table.types.len()) {
+        for id in ids(kubernetes).take(table.types.len()) {
             let mut places = Vec::new();
             table.collect_places(id, &mut places);
             places.sort_by(|a, b| table.at(*a).name.cmp(&table.at(*b).name));
@@ -280,7 +315,7 @@ impl TypeTable {
                 .iter()
                 .map(|place| (table.at(*place).name.clone(), *place));
             let by_name = entries.collect();
-            let ty = &mut table.types[id.0 as usize];
+            let ty = &mut table.types[id.at as usize];
             ty.by_name = by_name;
             ty.json_fields = json_fields;
         }
@@ -413,6 +448,11 @@ impl Field {
             go_element,
         }
     }
+}
+
+/// The types of a table, in its order.
+fn ids(kubernetes: KubernetesVersion) -> impl Iterator<Item = TypeId> {
+    (0..).map(move |at| TypeId { at, kubernetes })
 }
 
 /// A type as Go's reflection prints it: the last part of its package, and its name.

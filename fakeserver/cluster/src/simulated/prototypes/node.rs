@@ -1,6 +1,7 @@
 //! Nodes and their leases.
 
 use fakeserver_kinds::{coordination, core, registry::Registry};
+use fakeserver_versions::KubernetesVersion;
 use serde_json::{Value, json};
 
 use super::draft::{CONTROLLER_MANAGER, Draft, KUBELET};
@@ -39,7 +40,7 @@ pub(super) fn ready(registry: &Registry, is_dual: bool) -> Draft<'_> {
             node["spec"]["podCIDRs"] = json!(ranges);
         })
         .update(KUBELET.of_status(), Placeholder::Ready, |node| {
-            report(node, is_dual);
+            report(node, registry.kubernetes(), is_dual);
         })
         .update(CONTROLLER_MANAGER, Placeholder::Ready, |node| {
             // The taint of nodes that are not ready, which all have at first.
@@ -99,7 +100,7 @@ pub(super) fn lease(registry: &Registry) -> Draft<'_> {
 }
 
 /// Sets the status that the kubelet reports of its node.
-fn report(node: &mut Value, is_dual: bool) {
+fn report(node: &mut Value, kubernetes: KubernetesVersion, is_dual: bool) {
     let status = &mut node["status"];
     status["capacity"] = sizes(Placeholder::Cpu, Placeholder::Memory);
     status["allocatable"] = sizes(Placeholder::AllocatableCpu, Placeholder::AllocatableMemory);
@@ -143,7 +144,7 @@ fn report(node: &mut Value, is_dual: bool) {
         "containerRuntimeVersion": "containerd://2.1.4",
         "kernelVersion": "6.12.35-cloud-amd64",
         "kubeProxyVersion": "",
-        "kubeletVersion": "v1.36.2",
+        "kubeletVersion": kubernetes.git_version(),
         "machineID": Placeholder::Digest.text(),
         "operatingSystem": "linux",
         "osImage": "Debian GNU/Linux 13 (trixie)",

@@ -61,7 +61,7 @@ pub(super) fn check_update(old: &Field<'_>, new: &Field<'_>, found: &mut Finding
     if before != settled(source(new, |source| source.value().clone())) {
         let place = new.at("spec").at("persistentvolumesource");
         let after = settled(source(new, |source| source.original().clone()));
-        let diff = difference(SOURCE, &before, &after);
+        let diff = difference(found.kubernetes(), SOURCE, &before, &after);
         found.forbidden(
             &place,
             &format!("spec.persistentvolumesource is immutable after creation\n{diff}"),

@@ -58,7 +58,7 @@ pub fn check_update(old: &Field<'_>, new: &Field<'_>, found: &mut Findings) {
             &format!(
                 "spec is immutable after creation except resources.requests and volumeAttributesClassName for \
                  bound claims\n{}",
-                difference(DEFINITION, &was, &after)
+                difference(found.kubernetes(), DEFINITION, &was, &after)
             ),
         );
     }

@@ -61,7 +61,7 @@ pub(super) fn check_update(old: &Field<'_>, new: &Field<'_>, found: &mut Finding
             &is,
             &format!(
                 "pod updates may not change fields other than {CHANGEABLE}\n{}",
-                difference(DEFINITION, was.value(), &munged)
+                difference(found.kubernetes(), DEFINITION, was.value(), &munged)
             ),
         );
     }
@@ -193,6 +193,7 @@ pub(super) fn check_ephemeral_update(old: &Field<'_>, new: &Field<'_>, found: &m
             Some(after) => format!(
                 "existing ephemeral containers {name} may not be changed\n{}",
                 difference(
+                    found.kubernetes(),
                     "io.k8s.api.core.v1.EphemeralContainer",
                     before.value(),
                     after.value()

@@ -12,6 +12,7 @@ use fakeserver_kinds::{
     },
 };
 use fakeserver_value::user::UserInfo;
+use fakeserver_versions::KubernetesVersion;
 use http::{HeaderMap, HeaderName, HeaderValue, Method};
 use proptest::{collection::vec, prelude::*, sample::subsequence};
 use serde_json::{Value, json};
@@ -347,7 +348,11 @@ fn a_sum_of_roles_has_the_rules_of_all_whom_it_selects() {
 
 #[test]
 fn a_cluster_begins_with_the_roles_of_users() {
-    let mut objects = initial_objects("2026-01-01T00:00:00Z", ServiceRange::DEFAULT);
+    let mut objects = initial_objects(
+        KubernetesVersion::DEFAULT,
+        "2026-01-01T00:00:00Z",
+        ServiceRange::DEFAULT,
+    );
     objects.retain(|(kind, _)| kind.group() == GROUP);
     let of = |role: &str, name: &str| {
         let subject = json!({"kind": "User", "name": name});

@@ -4,6 +4,7 @@ use std::{collections::BTreeSet, fmt::Write};
 
 use axum::response::{IntoResponse, Response};
 use fakeserver_value::status::Status;
+use fakeserver_versions::KubernetesVersion;
 use http::header;
 
 use crate::edge::request::Query;
@@ -52,13 +53,32 @@ const ETCD: &str = "etcd";
 /// The checks of readiness that have no path.
 const WITHOUT_PATH: [&str; 3] = [ETCD, "etcd-readiness", "loopback-serving-certificate"];
 
+/// The checks that a version has only with a feature.
+const GATED: [(&str, &str); 3] = [
+    ("loopback-serving-certificate", "LoopbackCertificateCheck"),
+    (
+        "poststarthook/peer-endpoint-reconciler-controller",
+        "UnknownVersionInteroperabilityProxy",
+    ),
+    (
+        "poststarthook/storage-readiness",
+        "WatchCacheInitializationPostStartHook",
+    ),
+];
+
 /// Lists the checks of an endpoint.
-fn checks_of(endpoint: &str) -> Vec<&'static str> {
+fn checks_of(kubernetes: KubernetesVersion, endpoint: &str) -> Vec<&'static str> {
+    let gates = kubernetes.gates();
+    let is_there = |check: &&str| {
+        let gate = GATED.iter().find(|(gated, _)| gated == check);
+        gate.is_none_or(|(_, gate)| gates.is_on(gate))
+    };
+    let all = CHECKS.into_iter().filter(is_there);
     if endpoint != "readyz" {
-        return CHECKS.to_vec();
+        return all.collect();
     }
     let mut checks = Vec::new();
-    for check in CHECKS {
+    for check in all {
         checks.push(check);
         if check == ETCD {
             checks.extend(["etcd-readiness", "informer-sync"]);
@@ -75,11 +95,12 @@ fn has_path(endpoint: &str, check: &str) -> bool {
 
 /// Answers a health endpoint, or one check of it; `None` if there is no such check.
 pub(super) fn serve(
+    kubernetes: KubernetesVersion,
     endpoint: &str,
     check: Option<&str>,
     query: &Query,
 ) -> Option<Result<Response, Status>> {
-    let checks = checks_of(endpoint);
+    let checks = checks_of(kubernetes, endpoint);
     if let Some(check) = check {
         let answer = || {
             let content_type = [(header::CONTENT_TYPE, "text/plain; charset=utf-8")];
@@ -126,11 +147,11 @@ fn text(body: String) -> Response {
 }
 
 /// Returns the paths of the checks of all endpoints that `/` lists.
-pub(super) fn listed_paths() -> Vec<String> {
+pub(super) fn listed_paths(kubernetes: KubernetesVersion) -> Vec<String> {
     let mut paths = Vec::new();
     for endpoint in ["healthz", "livez", "readyz"] {
         paths.push(format!("/{endpoint}"));
-        let mut checks = checks_of(endpoint);
+        let mut checks = checks_of(kubernetes, endpoint);
         checks.retain(|check| has_path(endpoint, check));
         let checks = checks.into_iter();
         paths.extend(checks.map(|check| format!("/{endpoint}/{check}")));

@@ -7,13 +7,14 @@ mod health;
 #[cfg(test)]
 mod tests;
 
-use std::{collections::BTreeSet, sync::LazyLock};
+use std::collections::BTreeSet;
 
 pub(crate) use self::remote::{Remote, RemoteVersion, resources_in, resources_of};
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use fakeserver_kinds::registry::{Group, Registry};
 use fakeserver_value::status::Status;
+use fakeserver_versions::{KubernetesVersion, PerVersion};
 use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
@@ -39,21 +40,26 @@ struct Document {
     etag: HeaderValue,
 }
 
-/// No definition adds to the core group, so its document is constant.
-static AGGREGATED_CORE: LazyLock<Document> = LazyLock::new(|| {
-    Document::new(&aggregated::core(
-        &Registry::builtin(),
-        &HiddenVersions::new(),
-    ))
-});
-/// The groups of a server without custom resources.
-static AGGREGATED_GROUPS: LazyLock<Document> = LazyLock::new(|| {
-    let (registry, remote) = (Registry::builtin(), Remote::default());
-    Document::new(&aggregated::groups(
-        &remote.merged(&registry),
-        &HiddenVersions::new(),
-    ))
-});
+/// Returns the document of the core group. No definition adds to it, so that it is constant.
+fn aggregated_core(kubernetes: KubernetesVersion) -> &'static Document {
+    static CORE: PerVersion<Document> = PerVersion::new();
+    CORE.get_or_init(kubernetes, || {
+        let registry = Registry::builtin(kubernetes);
+        Document::new(&aggregated::core(&registry, &HiddenVersions::new()))
+    })
+}
+
+/// Returns the document of the groups of a server without custom resources.
+fn aggregated_groups(kubernetes: KubernetesVersion) -> &'static Document {
+    static GROUPS: PerVersion<Document> = PerVersion::new();
+    GROUPS.get_or_init(kubernetes, || {
+        let (registry, remote) = (Registry::builtin(kubernetes), Remote::default());
+        Document::new(&aggregated::groups(
+            &remote.merged(&registry),
+            &HiddenVersions::new(),
+        ))
+    })
+}
 
 /// The part of a real server that gives a document: they have other media types, and other ways to refuse some.
 #[derive(Clone, Copy)]
@@ -92,7 +98,8 @@ pub(crate) fn serve(
             let plain = || to_bytes(&plain::core_versions(registry, host(headers)));
             let hidden = source.hidden(|group| group.name.is_empty());
             if hidden.is_empty() {
-                versions(headers, Server::Core, is_pretty, &AGGREGATED_CORE, plain)
+                let core = aggregated_core(registry.kubernetes());
+                versions(headers, Server::Core, is_pretty, core, plain)
             } else {
                 let aggregated = Document::new(&aggregated::core(registry, &hidden));
                 versions(headers, Server::Core, is_pretty, &aggregated, plain)
@@ -114,9 +121,15 @@ pub(crate) fn serve(
             pretty(&to_bytes(&plain::paths(registry))).into(),
             JSON,
         )),
-        ApiPath::ServerVersion => check_route(headers, &[JSON])
-            .map(|()| json(pretty(&to_bytes(&plain::server_version())).into(), JSON)),
-        ApiPath::Health { endpoint, check } => health::serve(endpoint, check.as_deref(), query)?,
+        ApiPath::ServerVersion => check_route(headers, &[JSON]).map(|()| {
+            json(
+                pretty(&to_bytes(&plain::server_version(registry.kubernetes()))).into(),
+                JSON,
+            )
+        }),
+        ApiPath::Health { endpoint, check } => {
+            health::serve(registry.kubernetes(), endpoint, check.as_deref(), query)?
+        }
         ApiPath::Metrics
         | ApiPath::OpenApi(_)
         | ApiPath::Resource(_)
@@ -144,7 +157,8 @@ fn groups(
     let groups = source.remote.merged(registry);
     let plain = || to_bytes(&plain::groups(&groups));
     if registry.is_builtin() && hidden.is_empty() && source.remote.versions.is_empty() {
-        return versions(headers, server, is_pretty, &AGGREGATED_GROUPS, plain);
+        let aggregated = aggregated_groups(registry.kubernetes());
+        return versions(headers, server, is_pretty, aggregated, plain);
     }
     let aggregated = Document::new(&aggregated::groups(&groups, &hidden));
     versions(headers, server, is_pretty, &aggregated, plain)

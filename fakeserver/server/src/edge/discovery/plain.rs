@@ -6,6 +6,7 @@ use fakeserver_kinds::{
     registry::{Group, Registry, Version},
 };
 use fakeserver_value::{resource::api_version, served_form::ServedForm};
+use fakeserver_versions::KubernetesVersion;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
@@ -110,8 +111,8 @@ pub(super) struct ServerVersion {
     emulation_major: &'static str,
     emulation_minor: &'static str,
     min_compatibility_major: &'static str,
-    min_compatibility_minor: &'static str,
-    git_version: &'static str,
+    min_compatibility_minor: String,
+    git_version: String,
     git_commit: &'static str,
     git_tree_state: &'static str,
     build_date: &'static str,
@@ -172,14 +173,17 @@ pub(super) fn resources<'a>(group: &'a Group, version: &'a Version) -> ResourceL
 }
 
 /// The paths that `/` lists beside those of groups, health and OpenAPI.
-const OTHER_PATHS: [&str; 7] = [
+const OTHER_PATHS: [&str; 5] = [
     "/.well-known/openid-configuration",
-    "/flagz",
     "/metrics",
     "/metrics/slis",
     "/openid/v1/jwks",
-    "/statusz",
     "/version",
+];
+/// Those that it lists with a feature.
+const GATED_PATHS: [(&str, &str); 2] = [
+    ("/flagz", "ComponentFlagz"),
+    ("/statusz", "ComponentStatusz"),
 ];
 
 /// `/`.
@@ -195,23 +199,30 @@ pub(super) fn paths(registry: &Registry) -> Paths {
         let versions = group.versions.iter();
         paths.extend(versions.map(|version| format!("/apis/{}/{}", group.name, version.name)));
     }
-    paths.extend(health::listed_paths());
+    paths.extend(health::listed_paths(registry.kubernetes()));
     paths.extend(OTHER_PATHS.map(str::to_owned));
+    let gates = registry.kubernetes().gates();
+    let gated = GATED_PATHS
+        .into_iter()
+        .filter(|(_, gate)| gates.is_on(gate));
+    paths.extend(gated.map(|(path, _)| path.to_owned()));
     paths.extend(["/openapi/v2", "/openapi/v3", "/openapi/v3/"].map(str::to_owned));
     paths.sort();
     Paths { paths }
 }
 
-/// The document of `/version`: that of the recorded Kubernetes release.
-pub(super) fn server_version() -> ServerVersion {
+/// The document of `/version`.
+pub(super) fn server_version(kubernetes: KubernetesVersion) -> ServerVersion {
+    let (major, minor) = kubernetes.parts();
+    let previous = minor.parse::<u32>().unwrap_or_default().saturating_sub(1);
     ServerVersion {
-        major: "1",
-        minor: "36",
-        emulation_major: "1",
-        emulation_minor: "36",
-        min_compatibility_major: "1",
-        min_compatibility_minor: "35",
-        git_version: "v1.36.2",
+        major,
+        minor,
+        emulation_major: major,
+        emulation_minor: minor,
+        min_compatibility_major: major,
+        min_compatibility_minor: previous.to_string(),
+        git_version: kubernetes.git_version(),
         git_commit: "0000000000000000000000000000000000000000",
         git_tree_state: "clean",
         build_date: "2026-01-01T00:00:00Z",

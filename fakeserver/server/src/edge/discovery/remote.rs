@@ -261,6 +261,8 @@ pub(crate) fn resources_of(document: &Value, group: &str, version: &str) -> Opti
 
 #[cfg(test)]
 mod tests {
+    use fakeserver_versions::KubernetesVersion;
+
     use super::*;
 
     fn remote(group: &str, version: &str, of_group: i64, of_version: i64) -> RemoteVersion {
@@ -277,7 +279,7 @@ mod tests {
     }
 
     fn names(remote: &Remote) -> Vec<String> {
-        let registry = Registry::builtin();
+        let registry = Registry::builtin(KubernetesVersion::DEFAULT);
         let groups = remote.merged(&registry);
         let documents = groups.iter().map(|group| {
             let versions = group.versions.iter().map(|version| match version {
@@ -292,7 +294,7 @@ mod tests {
     #[test]
     fn groups_and_versions_come_by_their_priorities() {
         let none = names(&Remote::default());
-        let registry = Registry::builtin();
+        let registry = Registry::builtin(KubernetesVersion::DEFAULT);
         let order: Vec<_> = registry.groups()[1..]
             .iter()
             .map(|group| &*group.name)

@@ -3,16 +3,14 @@
 //! A definition is a schema whose references are names of definitions. It is the same for both versions of OpenAPI, which
 //! differ in how they write a reference.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    sync::LazyLock,
-};
+use std::collections::{BTreeMap, BTreeSet};
 
 use fakeserver_kinds::ResourceType;
 use fakeserver_value::{
     resource::GroupVersionKind,
-    schema::{STRUCTURE, schemas, types},
+    schema::{schemas_in, types_in},
 };
+use fakeserver_versions::{KubernetesVersion, PerVersion};
 use serde_json::{Map, Value, json};
 
 use super::{
@@ -20,19 +18,27 @@ use super::{
     operations::{DELETE_OPTIONS, WATCH_EVENT},
 };
 
-/// The definitions of the built-in types.
-static BUILTIN: LazyLock<BTreeMap<String, Value>> = LazyLock::new(|| {
-    let mut document: Map<String, Value> =
-        serde_json::from_str(STRUCTURE).expect("the embedded schemas are JSON");
-    let Some(Value::Object(mut definitions)) = document.remove("definitions") else {
-        unreachable!("the embedded schemas are definitions");
-    };
-    for (name, definition) in &mut definitions {
-        describe(name, definition);
-        complete(name, definition);
-    }
-    definitions.into_iter().collect()
-});
+/// Returns the definitions of the built-in types of a version of Kubernetes.
+fn builtin(kubernetes: KubernetesVersion) -> &'static BTreeMap<String, Value> {
+    static BUILTIN: PerVersion<BTreeMap<String, Value>> = PerVersion::new();
+    BUILTIN.get_or_init(kubernetes, || {
+        let mut document: Map<String, Value> =
+            serde_json::from_str(&kubernetes.openapi_structure())
+                .expect("the embedded schemas are JSON");
+        let Some(Value::Object(mut definitions)) = document.remove("definitions") else {
+            unreachable!("the embedded schemas are definitions");
+        };
+        let has_item_defaults = !kubernetes.gates().is_on("ItemsWithoutDefaults");
+        for (name, definition) in &mut definitions {
+            describe(name, definition);
+            complete(kubernetes, name, definition);
+            if has_item_defaults {
+                complete_items(kubernetes, definition);
+            }
+        }
+        definitions.into_iter().collect()
+    })
+}
 
 /// The groups and versions that the options of deletions are registered in.
 const REGISTERED: [(&str, &str); 22] = [
@@ -91,6 +97,7 @@ pub(super) enum Dialect {
 /// The definitions of a document: the built-in ones, and those that it has alone.
 #[derive(Debug)]
 pub(super) struct Definitions {
+    kubernetes: KubernetesVersion,
     dialect: Dialect,
     own: BTreeMap<String, Value>,
 }
@@ -100,7 +107,8 @@ pub(super) fn definition_name(resource: &ResourceType, kind: &GroupVersionKind) 
     if resource.rules.is_custom() && kind.group == resource.group {
         return Some(custom::name(kind));
     }
-    let name = schemas().definition_name(&kind.group, &kind.version, &kind.kind)?;
+    let name =
+        schemas_in(resource.kubernetes).definition_name(&kind.group, &kind.version, &kind.kind)?;
     Some(name.to_owned())
 }
 
@@ -110,6 +118,7 @@ impl Definitions {
     /// The built-in definitions, and those of the custom ones among `resources`. Kinds that are registered in many groups
     /// are those of the core group and of `version`, or of all.
     pub(super) fn new<'r>(
+        kubernetes: KubernetesVersion,
         dialect: Dialect,
         version: Option<(&str, &str)>,
         resources: impl Iterator<Item = &'r ResourceType>,
@@ -117,14 +126,22 @@ impl Definitions {
         let custom = resources.flat_map(|resource| custom::definitions(resource, dialect));
         let mut own: BTreeMap<String, Value> = custom.collect();
         for name in [DELETE_OPTIONS, WATCH_EVENT] {
-            if let Some(definition) = BUILTIN.get(name) {
+            if let Some(definition) = builtin(kubernetes).get(name) {
                 let kind = name.rsplit('.').next().unwrap_or_default();
                 let mut definition = definition.clone();
-                definition["x-kubernetes-group-version-kind"] = registered(kind, version);
+                let kinds = &mut definition["x-kubernetes-group-version-kind"];
+                // A version that tells all groups in every document has them in its schemas.
+                if kinds.as_array().is_none_or(|kinds| kinds.len() <= 1) {
+                    *kinds = registered(kind, version);
+                }
                 own.insert(name.to_owned(), definition);
             }
         }
-        Self { dialect, own }
+        Self {
+            kubernetes,
+            dialect,
+            own,
+        }
     }
 
     /// The definitions that are named by `roots`, and all that these need, as the dialect writes them.
@@ -146,7 +163,8 @@ impl Definitions {
     }
 
     fn get(&self, name: &str) -> Option<&Value> {
-        self.own.get(name).or_else(|| BUILTIN.get(name))
+        let own = self.own.get(name);
+        own.or_else(|| builtin(self.kubernetes).get(name))
     }
 }
 
@@ -194,17 +212,15 @@ fn registered(kind: &str, version: Option<(&str, &str)>) -> Value {
 
 /// Completes the fields of a definition that are of other types. A required struct field has a default, and a described
 /// field wraps its reference in `allOf`.
-fn complete(definition: &str, schema: &mut Value) {
+fn complete(kubernetes: KubernetesVersion, definition: &str, schema: &mut Value) {
     let properties = schema.get_mut("properties").and_then(Value::as_object_mut);
     for (name, property) in properties.into_iter().flatten() {
         let Some(target) = property["$ref"].as_str().map(str::to_owned) else {
             continue;
         };
-        let is_object = schemas()
-            .of_definition(&target)
-            .is_some_and(|found| found.properties().next().is_some());
-        let ty = types().find(definition);
-        let field = ty.and_then(|ty| types().field(ty, name));
+        let is_object = has_properties(kubernetes, &target);
+        let ty = types_in(kubernetes).find(definition);
+        let field = ty.and_then(|ty| ty.table().field(ty, name));
         if is_object && field.is_some_and(|field| !field.pointer) {
             property["default"] = json!({});
         }
@@ -216,6 +232,33 @@ fn complete(definition: &str, schema: &mut Value) {
             members.insert("allOf".to_owned(), json!([{"$ref": target}]));
         }
     }
+}
+
+/// Gives the items of lists and the values of maps that are structs their default.
+fn complete_items(kubernetes: KubernetesVersion, schema: &mut Value) {
+    let properties = schema.get_mut("properties").and_then(Value::as_object_mut);
+    for (_, property) in properties.into_iter().flatten() {
+        for member in ["items", "additionalProperties"] {
+            let Some(items) = property.get_mut(member).and_then(Value::as_object_mut) else {
+                continue;
+            };
+            let Some(target) = items.get("$ref").and_then(Value::as_str) else {
+                continue;
+            };
+            if has_properties(kubernetes, target) {
+                *items = serde_json::Map::from_iter([
+                    ("allOf".to_owned(), json!([{"$ref": target}])),
+                    ("default".to_owned(), json!({})),
+                ]);
+            }
+        }
+    }
+}
+
+/// Returns whether a definition is that of a struct.
+fn has_properties(kubernetes: KubernetesVersion, definition: &str) -> bool {
+    let found = schemas_in(kubernetes).of_definition(definition);
+    found.is_some_and(|found| found.properties().next().is_some())
 }
 
 /// Describes the fields that all objects have, and those of their metadata. The schemas themselves have no prose.

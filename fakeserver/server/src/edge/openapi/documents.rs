@@ -2,11 +2,12 @@
 
 use std::{
     collections::BTreeMap,
-    sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError},
+    sync::{Arc, Mutex, OnceLock, PoisonError},
 };
 
 use fakeserver_kinds::registry::{Group, Registry, Version};
 use fakeserver_value::resource::api_version;
+use fakeserver_versions::{KubernetesVersion, PerVersion};
 use serde_json::{Value, json};
 
 use super::{
@@ -16,9 +17,13 @@ use super::{
     v2, v3,
 };
 
-/// The documents of a server without custom resources, for all servers of a process.
-static BUILTIN: LazyLock<Arc<Documents>> =
-    LazyLock::new(|| Arc::new(Documents::new(Registry::builtin(), None)));
+/// Returns the documents of a server without custom resources, for all servers of a version in a process.
+fn builtin(kubernetes: KubernetesVersion) -> &'static Arc<Documents> {
+    static BUILTIN: PerVersion<Arc<Documents>> = PerVersion::new();
+    BUILTIN.get_or_init(kubernetes, || {
+        Arc::new(Documents::new(Registry::builtin(kubernetes), None))
+    })
+}
 
 /// The documents of one state of the registry.
 ///
@@ -92,10 +97,12 @@ impl DocumentsCache {
     /// Returns the documents of `registry`. They are cached until another registry state is requested.
     pub(crate) fn of(&self, registry: Arc<Registry>) -> Arc<Documents> {
         if registry.has_only_recorded() {
-            return Arc::clone(&BUILTIN);
+            return Arc::clone(builtin(registry.kubernetes()));
         }
         let mut latest = self.latest.lock().unwrap_or_else(PoisonError::into_inner);
-        let before = latest.as_ref().unwrap_or(&BUILTIN);
+        let before = latest
+            .as_ref()
+            .unwrap_or_else(|| builtin(registry.kubernetes()));
         if Arc::ptr_eq(&before.registry, &registry) {
             return Arc::clone(before);
         }
@@ -372,11 +379,11 @@ impl Subject {
 }
 
 /// The member `info` of a document.
-pub(super) fn info(is_custom: bool) -> Value {
+pub(super) fn info(kubernetes: KubernetesVersion, is_custom: bool) -> Value {
     if is_custom {
         json!({"title": "Kubernetes CRD Swagger", "version": "v0.1.0"})
     } else {
-        json!({"title": "Kubernetes", "version": "1.36"})
+        json!({"title": "Kubernetes", "version": kubernetes.name()})
     }
 }
 

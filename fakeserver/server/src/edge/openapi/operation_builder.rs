@@ -227,16 +227,17 @@ impl<'a> OperationBuilder<'a> {
 
     /// The parameters of the query that depend on the verb.
     fn options(self, verb: &str) -> Vec<Parameter> {
+        let kubernetes = self.resource.kubernetes;
         match verb {
             "get" if self.is_log() => parameters::log(),
-            "get" if self.is_custom() => parameters::options("GetOptions"),
+            "get" if self.is_custom() => parameters::options(kubernetes, "GetOptions"),
             "get" => Vec::new(),
-            "create" => parameters::options("CreateOptions"),
-            "update" => parameters::options("UpdateOptions"),
-            "patch" => parameters::options("PatchOptions"),
-            "delete" => parameters::options("DeleteOptions"),
-            "deletecollection" if !self.is_custom() => parameters::delete_collection(),
-            _ => parameters::list(),
+            "create" => parameters::options(kubernetes, "CreateOptions"),
+            "update" => parameters::options(kubernetes, "UpdateOptions"),
+            "patch" => parameters::options(kubernetes, "PatchOptions"),
+            "delete" => parameters::options(kubernetes, "DeleteOptions"),
+            "deletecollection" if !self.is_custom() => parameters::delete_collection(kubernetes),
+            _ => parameters::list(kubernetes),
         }
     }
 

@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 
-use fakeserver_value::schema::{Field, FieldValue, types};
+use fakeserver_value::schema::{Field, FieldValue, types_in};
+use fakeserver_versions::KubernetesVersion;
 
 /// A parameter of a path or of a query.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -87,24 +88,25 @@ pub(super) fn pretty() -> Parameter {
 }
 
 /// Returns the parameters of lists and watches.
-pub(super) fn list() -> Vec<Parameter> {
-    options("ListOptions")
+pub(super) fn list(kubernetes: KubernetesVersion) -> Vec<Parameter> {
+    options(kubernetes, "ListOptions")
 }
 
 /// Returns the parameters of deletions of collections.
-pub(super) fn delete_collection() -> Vec<Parameter> {
-    let mut parameters = options("DeleteOptions");
-    let selection = list().into_iter();
+pub(super) fn delete_collection(kubernetes: KubernetesVersion) -> Vec<Parameter> {
+    let mut parameters = options(kubernetes, "DeleteOptions");
+    let selection = list(kubernetes).into_iter();
     parameters.extend(selection.filter(|parameter| !OF_WATCHES.contains(&&*parameter.name)));
     parameters
 }
 
 /// Returns the parameters that the fields of the options `kind` are, but for those that are objects.
-pub(super) fn options(kind: &str) -> Vec<Parameter> {
-    let Some(ty) = types().meta(kind) else {
+pub(super) fn options(kubernetes: KubernetesVersion, kind: &str) -> Vec<Parameter> {
+    let types = types_in(kubernetes);
+    let Some(ty) = types.meta(kind) else {
         return Vec::new();
     };
-    let fields = types().json_fields(ty);
+    let fields = types.json_fields(ty);
     let parameters = fields.filter_map(|field: &Field| {
         let ty = match field.value {
             FieldValue::String | FieldValue::Bytes => STRING,

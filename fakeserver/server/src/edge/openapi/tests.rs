@@ -2,6 +2,7 @@ use std::{collections::BTreeSet, sync::Arc};
 
 use fakeserver_kinds::{ResourceType, definition::Definition, registry::Registry};
 use fakeserver_value::resource::GroupVersionKind;
+use fakeserver_versions::KubernetesVersion;
 use serde_json::{Value, json};
 
 use super::{
@@ -16,7 +17,7 @@ fn parse(documents: &Documents, path: &str) -> Value {
 /// A registry with the custom resource `widgets.example.com`, whose objects have this schema.
 fn registry_with(schema: &Value) -> Arc<Registry> {
     let definition = definition_in("example.com", schema);
-    Arc::new(Registry::builtin().with_definitions(vec![definition]))
+    Arc::new(Registry::builtin(KubernetesVersion::DEFAULT).with_definitions(vec![definition]))
 }
 
 /// The definition of widgets in a group.
@@ -37,7 +38,7 @@ fn definition_in(group: &str, schema: &Value) -> Arc<Definition> {
         },
         "status": {"conditions": [{"type": "Established", "status": "True"}]},
     });
-    Definition::parse(&crd, &[]).unwrap()
+    Definition::parse(KubernetesVersion::DEFAULT, &crd, &[]).unwrap()
 }
 
 fn widget(schema: &Value, dialect: Dialect) -> Value {
@@ -77,7 +78,7 @@ fn operations(document: &Value) -> impl Iterator<Item = (&String, &String, &Valu
 
 #[test]
 fn every_version_has_a_document_in_which_every_reference_leads_to_a_definition() {
-    let registry = Registry::builtin();
+    let registry = Registry::builtin(KubernetesVersion::DEFAULT);
     for subject in subjects(&registry) {
         let document = v3::document(&registry, &subject);
         let mut found = BTreeSet::new();
@@ -93,7 +94,7 @@ fn every_version_has_a_document_in_which_every_reference_leads_to_a_definition()
 
 #[test]
 fn the_document_of_version_2_is_complete_and_has_nothing_that_version_2_does_not_know() {
-    let document = v2::document(&Registry::builtin());
+    let document = v2::document(&Registry::builtin(KubernetesVersion::DEFAULT));
     let mut found = BTreeSet::new();
     references(&document, &mut found);
     let definitions = document["definitions"].as_object().unwrap();
@@ -110,7 +111,7 @@ fn the_document_of_version_2_is_complete_and_has_nothing_that_version_2_does_not
 
 #[test]
 fn every_resource_that_is_served_has_its_paths() {
-    let registry = Registry::builtin();
+    let registry = Registry::builtin(KubernetesVersion::DEFAULT);
     let document = v2::document(&registry);
     let paths = document["paths"].as_object().unwrap();
     let all = registry.groups().iter().flat_map(|group| &group.versions);
@@ -177,7 +178,7 @@ fn groups_become_words() {
 
 #[test]
 fn a_patch_says_which_kind_it_is_for_and_knows_field_validation() {
-    let documents = DocumentsCache::default().of(Registry::builtin());
+    let documents = DocumentsCache::default().of(Registry::builtin(KubernetesVersion::DEFAULT));
     let document = parse(&documents, "apis/apps/v1");
     let patch =
         &document["paths"]["/apis/apps/v1/namespaces/{namespace}/deployments/{name}"]["patch"];
@@ -202,7 +203,7 @@ fn a_patch_says_which_kind_it_is_for_and_knows_field_validation() {
 
 #[test]
 fn a_document_has_only_the_definitions_it_refers_to() {
-    let documents = DocumentsCache::default().of(Registry::builtin());
+    let documents = DocumentsCache::default().of(Registry::builtin(KubernetesVersion::DEFAULT));
     let apps = parse(&documents, "apis/apps/v1");
     let schemas = apps["components"]["schemas"].as_object().unwrap();
     assert!(schemas.contains_key("io.k8s.api.core.v1.Container"));
@@ -214,7 +215,7 @@ fn a_document_has_only_the_definitions_it_refers_to() {
 
 #[test]
 fn in_version_3_nothing_stands_beside_a_reference() {
-    let documents = DocumentsCache::default().of(Registry::builtin());
+    let documents = DocumentsCache::default().of(Registry::builtin(KubernetesVersion::DEFAULT));
     let core = parse(&documents, "api/v1");
     let pod = &core["components"]["schemas"]["io.k8s.api.core.v1.Pod"];
     let meta = "#/components/schemas/io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta";
@@ -222,7 +223,7 @@ fn in_version_3_nothing_stands_beside_a_reference() {
     assert_eq!(metadata["allOf"], json!([{"$ref": meta}]));
     assert!(metadata.get("$ref").is_none());
     assert!(metadata["description"].is_string());
-    let v2 = v2::document(&Registry::builtin());
+    let v2 = v2::document(&Registry::builtin(KubernetesVersion::DEFAULT));
     let metadata = &v2["definitions"]["io.k8s.api.core.v1.Pod"]["properties"]["metadata"];
     assert!(metadata["$ref"].is_string() && metadata.get("allOf").is_none());
 }
@@ -363,7 +364,7 @@ fn version_2_has_no_defaults() {
         let below = schema["properties"].as_object().into_iter().flatten();
         schema.get("default").is_some() || below.into_iter().any(|(_, schema)| has_defaults(schema))
     }
-    let document = v2::document(&Registry::builtin());
+    let document = v2::document(&Registry::builtin(KubernetesVersion::DEFAULT));
     let mut definitions = document["definitions"].as_object().unwrap().values();
     assert!(!definitions.any(has_defaults));
 }
@@ -387,8 +388,8 @@ fn embedded_objects_are_objects() {
 #[test]
 fn documents_are_made_once_for_each_state_and_shared_where_nothing_was_added() {
     let cache = DocumentsCache::default();
-    let builtin = cache.of(Registry::builtin());
-    let other = DocumentsCache::default().of(Registry::builtin());
+    let builtin = cache.of(Registry::builtin(KubernetesVersion::DEFAULT));
+    let other = DocumentsCache::default().of(Registry::builtin(KubernetesVersion::DEFAULT));
     assert!(Arc::ptr_eq(&builtin, &other));
     let registry = registry_with(&json!({"type": "object"}));
     let custom = cache.of(Arc::clone(&registry));
@@ -415,9 +416,10 @@ fn a_document_is_not_made_again_for_a_change_elsewhere() {
     let other = definition_in("other.com", &schema);
     let cache = DocumentsCache::default();
     let place = |documents: &Documents, path: &str| documents.v3(path).unwrap().json().as_ptr();
-    let first = Registry::builtin().with_definitions(vec![Arc::clone(&one)]);
+    let first =
+        Registry::builtin(KubernetesVersion::DEFAULT).with_definitions(vec![Arc::clone(&one)]);
     let first = cache.of(Arc::new(first));
-    let both = Registry::builtin().with_definitions(vec![one, other]);
+    let both = Registry::builtin(KubernetesVersion::DEFAULT).with_definitions(vec![one, other]);
     let both = cache.of(Arc::new(both));
     let path = "apis/example.com/v1";
     assert_eq!(place(&first, path), place(&both, path));

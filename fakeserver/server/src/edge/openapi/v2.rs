@@ -15,7 +15,7 @@ const DIALECT: Dialect = Dialect::V2;
 
 /// The document of everything in `registry`.
 pub(super) fn document(registry: &Registry) -> Value {
-    let definitions = Definitions::new(DIALECT, None, resources(registry));
+    let definitions = Definitions::new(registry.kubernetes(), DIALECT, None, resources(registry));
     let subjects = subjects(registry);
     let discovery = subjects
         .iter()
@@ -31,7 +31,7 @@ pub(super) fn document(registry: &Registry) -> Value {
     }
     json!({
         "swagger": "2.0",
-        "info": info(false),
+        "info": info(registry.kubernetes(), false),
         "paths": items,
         "definitions": definitions.closure(roots),
         "securityDefinitions": security_scheme(),

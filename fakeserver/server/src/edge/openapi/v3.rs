@@ -25,6 +25,7 @@ pub(super) fn document(registry: &Registry, subject: &Subject) -> Value {
     };
     let is_custom = subject.is_custom(registry);
     let definitions = Definitions::new(
+        registry.kubernetes(),
         DIALECT,
         version.filter(|_| !is_custom),
         resources.iter().map(|resource| &**resource),
@@ -48,7 +49,7 @@ pub(super) fn document(registry: &Registry, subject: &Subject) -> Value {
     }
     json!({
         "openapi": "3.0.0",
-        "info": info(is_custom),
+        "info": info(registry.kubernetes(), is_custom),
         "paths": items,
         "components": components,
     })

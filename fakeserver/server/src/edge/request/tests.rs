@@ -1,6 +1,7 @@
 //! Tests of parsing requests.
 
 use fakeserver_value::{parse::parse_object, resource_path::ResourcePath};
+use fakeserver_versions::KubernetesVersion;
 use proptest::prelude::*;
 
 use super::{ApiPath, ListOptions, Query};
@@ -165,11 +166,11 @@ proptest! {
 
     #[test]
     fn no_body_makes_the_parser_panic(body in prop::collection::vec(any::<u8>(), 0..200)) {
-        let pods = match fakeserver_kinds::registry::Registry::builtin().lookup("", "v1", "pods") {
+        let pods = match fakeserver_kinds::registry::Registry::builtin(KubernetesVersion::DEFAULT).lookup("", "v1", "pods") {
             fakeserver_kinds::registry::Lookup::Found(pods) => pods,
             other => panic!("{other:?}"),
         };
-        let _ = parse_object(&body, &body, &pods.group_version_kind());
+        let _ = parse_object(KubernetesVersion::DEFAULT, &body, &body, &pods.group_version_kind());
         let _ = super::parse_patch(&body);
     }
 }

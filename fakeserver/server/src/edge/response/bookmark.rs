@@ -1,15 +1,16 @@
 //! The fields of a bookmark's object other than its version, which the API writes even if they are empty.
 
-use fakeserver_value::schema::{canonical, type_of_kind, types};
+use fakeserver_value::schema::{canonical, type_in};
+use fakeserver_versions::KubernetesVersion;
 use serde_json::{Value, json};
 
 /// `,"spec":{...}` as the zero value of `kind` has it, or nothing.
-pub(super) fn zero_value(api_version: &str, kind: &str) -> String {
+pub(super) fn zero_value(kubernetes: KubernetesVersion, api_version: &str, kind: &str) -> String {
     let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
-    let Some(id) = type_of_kind(group, version, kind) else {
+    let Some(id) = type_in(kubernetes, group, version, kind) else {
         return String::new();
     };
-    let mut zero = canonical(types(), id, json!({}));
+    let mut zero = canonical(id.table(), id, json!({}));
     // The Go types of these kinds hold their replicas by value, so that an empty object has a zero.
     if matches!(
         (api_version, kind),

@@ -9,6 +9,7 @@ use fakeserver_kinds::custom_resources::CustomType;
 use fakeserver_value::{
     cbor, protobuf, revision::Revision, schema::TypeMeta, served_form::ServedForm, status::Status,
 };
+use fakeserver_versions::KubernetesVersion;
 use serde_json::Value;
 
 use super::{
@@ -36,6 +37,8 @@ pub(crate) enum Representation {
 /// A representation of one version of one resource.
 #[derive(Debug, Clone)]
 pub(crate) struct Encoding {
+    /// The version of Kubernetes whose types it writes.
+    pub(super) kubernetes: KubernetesVersion,
     pub(super) kind: String,
     pub(super) api_version: String,
     /// The kind of a list, if it is not the usual one.
@@ -71,6 +74,7 @@ impl Encoding {
         let mut frame_key = vec![0, representation as u8, Format::Json as u8];
         frame_key.extend_from_slice(api_version.as_bytes());
         Self {
+            kubernetes: KubernetesVersion::DEFAULT,
             kind: kind.to_owned(),
             api_version: api_version.to_owned(),
             list_kind: None,
@@ -84,6 +88,12 @@ impl Encoding {
             frame_key: frame_key.into(),
             object_head: object_head(kind_and_version),
         }
+    }
+
+    /// Sets the version of Kubernetes whose types it writes.
+    pub(crate) fn of_kubernetes(mut self, version: KubernetesVersion) -> Self {
+        self.kubernetes = version;
+        self
     }
 
     /// Sets the version of `meta.k8s.io` for partial metadata and tables.
@@ -260,7 +270,9 @@ impl Encoding {
             ""
         };
         let rest = match self.representation {
-            Representation::Object => bookmark::zero_value(&self.api_version, &self.kind),
+            Representation::Object => {
+                bookmark::zero_value(self.kubernetes, &self.api_version, &self.kind)
+            }
             Representation::Metadata => String::new(),
         };
         let head = String::from_utf8_lossy(&self.object_head);
@@ -301,7 +313,7 @@ impl Encoding {
         if self.format == Format::Cbor {
             return cbor::encode_frame(kind, &cbor::encode(object, None)).into();
         }
-        match protobuf::encode_object(object) {
+        match protobuf::encode_object_in(self.kubernetes, object) {
             Ok(object) => protobuf::encode_watch_frame(kind, &object).into(),
             Err(_) => frame,
         }

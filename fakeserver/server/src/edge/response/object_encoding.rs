@@ -7,7 +7,7 @@ use fakeserver_value::{
     cbor,
     edit::remove,
     protobuf::{self, ItemEncoder, ProtobufError},
-    schema::{TypeId, TypeMeta, type_of_kind},
+    schema::{TypeId, TypeMeta, type_in},
     status::Status,
 };
 use serde_json::{Value, json};
@@ -47,7 +47,7 @@ impl Encoding {
         });
         let length: Result<usize, ProtobufError> = lengths.into_iter().sum();
         let metadata = serde_json::to_value(metadata).expect("strings and numbers serialize");
-        let head = protobuf::begin_list(&self.list_kind(), &metadata, length?)?;
+        let head = protobuf::begin_list(self.kubernetes, &self.list_kind(), &metadata, length?)?;
         Ok((head, protobuf::end_list()))
     }
 
@@ -130,7 +130,7 @@ impl Encoding {
     fn response_type(&self) -> Option<TypeId> {
         let (kind, api_version) = self.response_kind();
         let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
-        type_of_kind(group, version, kind)
+        type_in(self.kubernetes, group, version, kind)
     }
 
     fn put_json(&self, bytes: &mut impl BufMut, object: &Value) {

@@ -7,6 +7,7 @@ use std::{
 };
 
 use fakeserver_value::resource::GroupResource;
+use fakeserver_versions::KubernetesVersion;
 use tokio::time::Instant;
 use tracing::warn;
 
@@ -126,14 +127,14 @@ impl TraceLog {
     }
 
     /// Begins the trace, once.
-    pub(in crate::server) fn begin(&self, names: TypeNames) {
+    pub(in crate::server) fn begin(&self, kubernetes: KubernetesVersion, names: TypeNames) {
         self.shared.with(|state| {
             if matches!(state.phase, Phase::New) {
                 state.names = Some(names);
                 let since = Instant::now();
                 state.phase = Phase::Running { since };
                 let command = state.command.as_deref();
-                state.table.begin(&self.shared.title, command);
+                state.table.begin(kubernetes, &self.shared.title, command);
             }
         });
     }

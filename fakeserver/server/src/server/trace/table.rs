@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use fakeserver_kinds::core::secret;
 use fakeserver_value::{apply::LAST_APPLIED_CONFIGURATION, resource::GroupResource};
+use fakeserver_versions::KubernetesVersion;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -17,8 +18,6 @@ use crate::store::{Change, StoredObject};
 const CLIENTS_MAX: usize = 1_000;
 /// The name of the actor of all further clients.
 const OTHERS: &str = "other clients";
-/// The version of Kubernetes that the server is like.
-const KUBERNETES: &str = "1.36";
 /// The text in place of the value of a secret.
 const HIDDEN: &str = "(left out)";
 /// The number of the server.
@@ -65,7 +64,12 @@ impl Table {
     }
 
     /// Begins the trace.
-    pub(super) fn begin(&mut self, title: &str, command: Option<&str>) {
+    pub(super) fn begin(
+        &mut self,
+        kubernetes: KubernetesVersion,
+        title: &str,
+        command: Option<&str>,
+    ) {
         self.put(&Header {
             format: "conformance-trace",
             version: "1.0",
@@ -73,7 +77,7 @@ impl Table {
             title,
             command,
             versions: Versions {
-                kubernetes: KUBERNETES,
+                kubernetes: kubernetes.name(),
             },
         });
         self.put(&ActorLine {

@@ -8,13 +8,14 @@ use fakeserver_kinds::{
 use fakeserver_value::{
     apply::{Applier, inconvertible},
     managed_fields::{
-        self, Entry, FieldSet, Manager, ReplicasPath, described, managers_after_scale,
+        self, Entry, FieldSet, Manager, ReplicasPath, described_in, managers_after_scale,
         scale_managers,
     },
     resource::GroupVersionKind,
-    schema::{canonical, type_of_kind, types},
+    schema::{canonical, type_in},
     status::{FieldError, Status},
 };
+use fakeserver_versions::KubernetesVersion;
 use http::StatusCode;
 use serde_json::{Value, json};
 
@@ -209,7 +210,7 @@ impl Scales<'_> {
                 subresource: self.target.subresource(),
             },
             is_forced: options.is_forced,
-            described: described(&api_version, KIND),
+            described: described_in(self.target.resource.kubernetes, &api_version, KIND),
             now,
         };
         applier.check(config, KIND)?;
@@ -269,7 +270,7 @@ impl Part for Scales<'_> {
 
     fn of(&self, object: &Value) -> Result<Value, String> {
         let parts = ScaleOf(&self.target.resource).parts(object)?;
-        Ok(scale_of(object, &parts))
+        Ok(scale_of(self.target.resource.kubernetes, object, &parts))
     }
 
     fn managed(&self, object: &Value) -> Result<Value, Status> {
@@ -279,7 +280,7 @@ impl Part for Scales<'_> {
         if self.custom_without_replicas(object).is_some() {
             parts.replicas = Some(NO_REPLICAS);
         }
-        let mut scale = scale_of(object, &parts);
+        let mut scale = scale_of(self.target.resource.kubernetes, object, &parts);
         let api_version = kind().api_version();
         let path = |version: &str| self.replicas_in(version);
         let managers = scale_managers(&managers_of(object), path, &api_version);
@@ -325,7 +326,7 @@ impl Part for Scales<'_> {
 }
 
 /// Returns the scale of `object` with these parts.
-fn scale_of(object: &Value, parts: &ScaleParts) -> Value {
+fn scale_of(kubernetes: KubernetesVersion, object: &Value, parts: &ScaleParts) -> Value {
     let mut scale = json!({
         "metadata": {},
         "spec": {"replicas": parts.replicas.unwrap_or_default()},
@@ -340,8 +341,8 @@ fn scale_of(object: &Value, parts: &ScaleParts) -> Value {
     ] {
         scale["metadata"][field] = object["metadata"][field].clone();
     }
-    if let Some(id) = type_of_kind(GROUP, VERSION, KIND) {
-        scale = canonical(types(), id, scale);
+    if let Some(id) = type_in(kubernetes, GROUP, VERSION, KIND) {
+        scale = canonical(id.table(), id, scale);
         scale["kind"] = KIND.into();
         scale["apiVersion"] = kind().api_version().into();
     }

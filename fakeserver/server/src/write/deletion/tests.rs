@@ -1,11 +1,14 @@
 use fakeserver_kinds::registry::{Lookup, Registry};
+use fakeserver_versions::KubernetesVersion;
 use serde_json::{Value, json};
 
 use super::*;
 
 /// Returns the result of deleting `object` at 00:01:00.
 fn check(path: (&str, &str, &str), object: &Value, wanted: DeletionParameters) -> String {
-    let Lookup::Found(resource) = Registry::builtin().lookup(path.0, path.1, path.2) else {
+    let Lookup::Found(resource) =
+        Registry::builtin(KubernetesVersion::DEFAULT).lookup(path.0, path.1, path.2)
+    else {
         panic!("{path:?} is built in")
     };
     let now = "2026-01-01T00:01:00.9Z".parse().unwrap();

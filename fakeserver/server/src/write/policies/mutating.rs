@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, mem};
 
 use fakeserver_kinds::admission::match_conditions::Match;
 use fakeserver_value::{
-    managed_fields::described,
+    managed_fields::described_in,
     read::text,
     resource::GroupVersionKind,
     status::{Cause, NamedObject, Status},
@@ -231,7 +231,11 @@ impl Round<'_> {
         {
             apply_configuration(object, &made, self.target.described())
         } else {
-            apply_configuration(object, &made, described(api_version, kind))
+            apply_configuration(
+                object,
+                &made,
+                described_in(self.target.resource.kubernetes, api_version, kind),
+            )
         };
         let patched = match patched {
             Ok(patched) if patched == *object => return Ok(Ok(patched)),

@@ -11,10 +11,11 @@ use fakeserver_kinds::{
     usage::{Amounts, Change, Evaluator, Quota, UsageContext, charge, is_terminating},
 };
 use fakeserver_value::{
-    managed_fields::{self, Manager, described},
+    managed_fields::{self, Manager, described_in},
     resource::GroupResource,
     status::Status,
 };
+use fakeserver_versions::KubernetesVersion;
 use jiff::Timestamp;
 use serde_json::Value;
 
@@ -105,6 +106,7 @@ pub(super) fn charges(
     if stored.is_empty() {
         return Ok(Vec::new());
     }
+    let kubernetes = resource.kubernetes;
     let resource = GroupResource::new(Arc::clone(&resource.group), Arc::clone(&resource.plural));
     let Some(evaluator) = Evaluator::of(&resource) else {
         return Ok(Vec::new());
@@ -120,16 +122,19 @@ pub(super) fn charges(
     let used = charge(&quotas, change, around)?;
     let charged = stored.iter().zip(objects).zip(used);
     let charged = charged.filter_map(|((stored, object), used)| {
-        Some((stored.key().clone(), with_usage(&object, &used?, now)))
+        Some((
+            stored.key().clone(),
+            with_usage(kubernetes, &object, &used?, now),
+        ))
     });
     Ok(charged.collect())
 }
 
 /// Returns a quota with another usage, which the server has written.
-fn with_usage(quota: &Value, used: &Amounts, now: &str) -> Value {
+fn with_usage(kubernetes: KubernetesVersion, quota: &Value, used: &Amounts, now: &str) -> Value {
     let mut charged = quota.clone();
     charged["status"]["used"] = used.to_json();
-    let kind = described(MANAGER.api_version, "ResourceQuota");
+    let kind = described_in(kubernetes, MANAGER.api_version, "ResourceQuota");
     managed_fields::record_update(Some(quota), &mut charged, kind, &MANAGER, now);
     charged
 }

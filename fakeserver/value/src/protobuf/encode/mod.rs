@@ -20,7 +20,7 @@ use super::{
     error::ProtobufError,
     wire::{block, double, put_length, varint},
 };
-use crate::schema::{Field, FieldValue, Form, Shape, TypeId, TypeTable, types};
+use crate::schema::{Field, FieldValue, Form, Shape, TypeId, TypeTable};
 
 /// Appends one message, without a length before it.
 pub(super) fn message<'de>(
@@ -28,7 +28,7 @@ pub(super) fn message<'de>(
     source: impl Deserializer<'de>,
     out: &mut Vec<u8>,
 ) -> Result<(), ProtobufError> {
-    let mut encoder = Encoder::default();
+    let mut encoder = Encoder::new(id.table());
     out.extend_from_slice(encoder.message(id, source)?);
     Ok(())
 }
@@ -71,10 +71,11 @@ struct Name<'a>(#[serde(borrow)] Cow<'a, str>);
 
 // === impl Encoder ===
 
-impl Default for Encoder {
-    fn default() -> Self {
+impl Encoder {
+    /// Returns an encoder of messages of the types of a table.
+    pub(super) fn new(table: &'static TypeTable) -> Self {
         Self {
-            table: types(),
+            table,
             out: Vec::new(),
             parts: Vec::new(),
             ordered: Vec::new(),

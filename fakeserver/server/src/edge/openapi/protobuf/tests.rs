@@ -1,6 +1,7 @@
 use std::collections::BTreeSet;
 
 use fakeserver_kinds::registry::Registry;
+use fakeserver_versions::KubernetesVersion;
 use serde_json::{Value, json};
 
 use super::{
@@ -117,7 +118,7 @@ fn lost_in(kind: Kind, value: &Value, found: &mut BTreeSet<String>) {
 
 #[test]
 fn nothing_of_a_document_is_lost() {
-    let registry = Registry::builtin();
+    let registry = Registry::builtin(KubernetesVersion::DEFAULT);
     let mut found = BTreeSet::new();
     lost(&v2::DOCUMENT, &document_v2(&registry), &mut found);
     for subject in subjects(&registry) {

@@ -1,0 +1,161 @@
+//! Servers of several versions of Kubernetes in one process.
+
+use fakeserver::{Controllers, FakeServer, KubernetesVersion, Workloads};
+use http::StatusCode;
+use serde_json::{Value, json};
+
+use crate::support::{Api, CONFIG_MAPS, PODS, pod, warnings};
+
+/// A policy that mutates, which version 1.36 is the first to serve as `v1`.
+const POLICIES: &str = "/apis/admissionregistration.k8s.io/v1/mutatingadmissionpolicies";
+
+fn names(document: &Value) -> Vec<&str> {
+    let resources = document["resources"].as_array().unwrap().iter();
+    resources
+        .map(|resource| resource["name"].as_str().unwrap())
+        .collect()
+}
+
+#[tokio::test]
+async fn every_version_says_which_one_it_is() {
+    for version in KubernetesVersion::all() {
+        let api = Api::of_version(version.release());
+        assert_eq!(api.server.kubernetes_version(), version);
+        let answer = api.get("/version").await.ok();
+        let (major, minor) = version.parts();
+        assert_eq!(answer["gitVersion"], version.git_version());
+        assert_eq!(
+            (&answer["major"], &answer["minor"]),
+            (&json!(major), &json!(minor))
+        );
+        assert_eq!(answer["emulationMinor"], minor);
+        let before = minor.parse::<u32>().unwrap() - 1;
+        assert_eq!(answer["minCompatibilityMinor"], before.to_string());
+        let document = api.get("/openapi/v2").await.ok();
+        assert_eq!(document["info"]["version"], version.name());
+    }
+}
+
+#[tokio::test]
+async fn every_version_serves_what_its_discovery_lists() {
+    for version in KubernetesVersion::all() {
+        let api = Api::of_version(version.release());
+        let groups = api.get("/apis").await.ok();
+        let versions = groups["groups"].as_array().unwrap().iter();
+        let versions = versions.flat_map(|group| group["versions"].as_array().unwrap());
+        let paths =
+            versions.map(|version| format!("/apis/{}", version["groupVersion"].as_str().unwrap()));
+        let paths: Vec<String> = paths.chain(["/api/v1".to_owned()]).collect();
+        for path in paths {
+            let document = api.get(&path).await.ok();
+            for resource in document["resources"].as_array().unwrap() {
+                let verbs = resource["verbs"].as_array().unwrap();
+                let name = resource["name"].as_str().unwrap();
+                if !verbs.contains(&json!("list")) {
+                    continue;
+                }
+                let list = api.get(&format!("{path}/{name}")).await;
+                assert_eq!(
+                    list.code,
+                    StatusCode::OK,
+                    "{version}: {path}/{name}: {}",
+                    list.text
+                );
+                let rows = "application/json;as=Table;v=v1;g=meta.k8s.io";
+                let table = api
+                    .send("GET", &format!("{path}/{name}"), &[("accept", rows)], "")
+                    .await;
+                assert_eq!(table.json()["kind"], "Table", "{version}: {path}/{name}");
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn servers_of_several_versions_live_in_one_process() {
+    let (old, new) = (Api::of_version("1.35"), Api::of_version("1.36"));
+    let policy = json!({"kind": "MutatingAdmissionPolicy", "metadata": {"name": "a"}});
+    let refused = old.post(POLICIES, &policy).await;
+    assert_eq!(refused.code, StatusCode::NOT_FOUND);
+    assert_eq!(new.get(POLICIES).await.code, StatusCode::OK);
+    let group = "/apis/admissionregistration.k8s.io/v1";
+    let (old, new) = (old.get(group).await.ok(), new.get(group).await.ok());
+    assert!(!names(&old).contains(&"mutatingadmissionpolicies"));
+    assert!(names(&new).contains(&"mutatingadmissionpolicies"));
+}
+
+#[tokio::test]
+async fn a_field_that_a_version_does_not_know_is_dropped_with_a_warning() {
+    let old = Api::of_version("1.34");
+    let mut pod = pod("a", "");
+    pod["spec"]["schedulingGroup"] = json!({"podGroupName": "g"});
+    let new = Api::of_version("1.36");
+    let path = format!("{PODS}?dryRun=All");
+    let strict = format!("{path}&fieldValidation=Strict");
+    let answer = old.post(&path, &pod).await;
+    assert_eq!(
+        warnings(&answer),
+        [r#"299 - "unknown field \"spec.schedulingGroup\"""#]
+    );
+    assert!(answer.created()["spec"]["schedulingGroup"].is_null());
+    let why = old.post(&strict, &pod).await.refused(400);
+    assert!(
+        why.contains(r#"strict decoding error: unknown field "spec.schedulingGroup""#),
+        "{why}"
+    );
+    let answer = new.post(&strict, &pod).await;
+    assert_eq!(answer.code, StatusCode::CREATED, "{}", answer.text);
+    assert_eq!(warnings(&answer), [""; 0]);
+}
+
+#[tokio::test]
+async fn patches_and_applied_configurations_have_the_fields_of_the_version() {
+    let change = json!({"spec": {"schedulingGroup": {"podGroupName": "g"}}});
+    let api = Api::of_version("1.34");
+    api.post(PODS, &pod("a", "")).await.created();
+    let path = format!("{PODS}/a");
+    let patched = api.merge(&path, &change).await;
+    assert_eq!(
+        warnings(&patched),
+        [r#"299 - "unknown field \"spec.schedulingGroup\"""#]
+    );
+    let config = json!({
+        "kind": "Pod",
+        "apiVersion": "v1",
+        "metadata": {"name": "a"},
+        "spec": {"schedulingGroup": {"podGroupName": "g"}},
+    });
+    let path = format!("{path}?fieldManager=me&force=true");
+    let why = api.apply(&path, config.to_string()).await.refused(500);
+    assert!(
+        why.contains(".spec.schedulingGroup: field not declared in schema"),
+        "{why}"
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn nodes_and_objects_of_the_cluster_are_of_the_version() {
+    let version: KubernetesVersion = "1.34".parse().unwrap();
+    let server = FakeServer::builder()
+        .with_kubernetes_version(version)
+        .with_controllers(Controllers::default().with_workloads(Workloads::default()))
+        .build();
+    let api = Api { server };
+    let node = json!({"metadata": {"name": "a"}});
+    api.post("/api/v1/nodes", &node).await.created();
+    api.settle().await;
+    let nodes = api.get("/api/v1/nodes").await.ok();
+    assert_eq!(
+        nodes["items"][0]["status"]["nodeInfo"]["kubeletVersion"],
+        "v1.34.9"
+    );
+    api.post(CONFIG_MAPS, &json!({"metadata": {"name": "a"}}))
+        .await
+        .created();
+    api.server.reset();
+    assert_eq!(api.get("/version").await.ok()["minor"], "34");
+    assert_eq!(
+        api.get("/api/v1/namespaces/default").await.code,
+        StatusCode::OK
+    );
+}
