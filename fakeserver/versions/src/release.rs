@@ -5,7 +5,7 @@ pub(crate) struct Release {
     /// Its name: `1.36`.
     pub(crate) name: &'static str,
     /// The release that the texts are of: `1.36.2`, and the end of a line.
-    pub(crate) release: &'static str,
+    pub(crate) number: &'static str,
     /// The texts, in the order of [`File`].
     pub(crate) texts: [&'static str; FILES],
 }
@@ -29,7 +29,7 @@ macro_rules! release {
     ($name:literal, $end:literal) => {
         Release {
             name: $name,
-            release: include_str!(concat!("../data/", $name, "/release.txt")),
+            number: include_str!(concat!("../data/", $name, "/release.txt")),
             texts: [
                 include_str!(concat!("../data/", $name, "/types.json", $end)),
                 include_str!(concat!("../data/", $name, "/openapi-structure.json", $end)),

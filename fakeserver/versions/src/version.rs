@@ -52,7 +52,7 @@ impl KubernetesVersion {
 
     /// Returns the release whose data it has: `1.36.2`.
     pub fn release(self) -> &'static str {
-        self.texts().release.trim_ascii_end()
+        self.texts().number.trim_ascii_end()
     }
 
     /// Returns the release as programs print it: `v1.36.2`.

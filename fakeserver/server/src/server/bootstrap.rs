@@ -52,23 +52,32 @@ const CANDIDATES: OptionalVersion = OptionalVersion {
     },
 };
 
-/// The foundation that was built last, with its version, its time and its range of service addresses.
-static LATEST: Mutex<Option<(KubernetesVersion, String, ServiceRange, Arc<Foundation>)>> =
-    Mutex::new(None);
+/// What a foundation depends on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct FoundationKey {
+    kubernetes: KubernetesVersion,
+    now: String,
+    services: ServiceRange,
+}
+
+/// The foundation that was built last.
+static LATEST: Mutex<Option<(FoundationKey, Arc<Foundation>)>> = Mutex::new(None);
 
 /// Returns the objects that every cluster has from `now` on, apart from its namespaces. Servers of the same version, time and
-/// range
-/// share them.
+/// range share them.
 pub(super) fn foundation(
     kubernetes: KubernetesVersion,
     now: &str,
     services: ServiceRange,
 ) -> Arc<Foundation> {
+    let key = FoundationKey {
+        kubernetes,
+        now: now.to_owned(),
+        services,
+    };
     let mut latest = LATEST.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some((version, time, range, foundation)) = &*latest
-        && *version == kubernetes
-        && time == now
-        && *range == services
+    if let Some((latest_key, foundation)) = &*latest
+        && *latest_key == key
     {
         return Arc::clone(foundation);
     }
@@ -80,12 +89,7 @@ pub(super) fn foundation(
             (key_of(kind, &object), object, fields)
         });
     let foundation = Arc::new(Foundation::new(objects));
-    *latest = Some((
-        kubernetes,
-        now.to_owned(),
-        services,
-        Arc::clone(&foundation),
-    ));
+    *latest = Some((key, Arc::clone(&foundation)));
     foundation
 }
 

@@ -202,10 +202,10 @@ pub(super) fn paths(registry: &Registry) -> Paths {
     paths.extend(health::listed_paths(registry.kubernetes()));
     paths.extend(OTHER_PATHS.map(str::to_owned));
     let gates = registry.kubernetes().gates();
-    let gated = GATED_PATHS
+    let enabled = GATED_PATHS
         .into_iter()
         .filter(|(_, gate)| gates.is_on(gate));
-    paths.extend(gated.map(|(path, _)| path.to_owned()));
+    paths.extend(enabled.map(|(path, _)| path.to_owned()));
     paths.extend(["/openapi/v2", "/openapi/v3", "/openapi/v3/"].map(str::to_owned));
     paths.sort();
     Paths { paths }
