@@ -1,16 +1,47 @@
 //! Regular expressions as Go reads them.
 
-use std::str::Chars;
+use std::{
+    collections::BTreeMap,
+    str::Chars,
+    sync::{Arc, Mutex, PoisonError},
+};
 
-use regex::Regex;
+use regex::{Error, Regex, RegexBuilder};
 
-/// Compiles a pattern.
+/// The number of compiled patterns in the cache.
+const CACHED_MAX: usize = 64;
+/// The size of a program in the cache, in bytes. Patterns are the users', and larger programs take up to 10 MB.
+const CACHED_SIZE_MAX: usize = 64 << 10;
+
+/// The patterns that were compiled last. To compile one takes a thousand times as long as to match a name, and each value of a
+/// custom resource is matched with those of its schema.
+static CACHE: Mutex<BTreeMap<String, Arc<Regex>>> = Mutex::new(BTreeMap::new());
+
+/// Compiles a pattern, or returns it from a bounded cache of this process.
 ///
 /// # Errors
 ///
 /// Returns what Go says of a pattern that is not valid.
-pub fn compile(pattern: &str) -> Result<Regex, String> {
-    Regex::new(&translated(pattern)).map_err(|error| pattern_problem(pattern, &error))
+pub fn compile(pattern: &str) -> Result<Arc<Regex>, String> {
+    let cache = || CACHE.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(compiled) = cache().get(pattern) {
+        return Ok(Arc::clone(compiled));
+    }
+    let translated = translated(pattern);
+    let small = RegexBuilder::new(&translated)
+        .size_limit(CACHED_SIZE_MAX)
+        .build();
+    let problem = |error| pattern_problem(pattern, &error);
+    if let Err(Error::CompiledTooBig(_)) = small {
+        return Regex::new(&translated).map(Arc::new).map_err(problem);
+    }
+    let compiled = Arc::new(small.map_err(problem)?);
+    let mut cache = cache();
+    if cache.len() == CACHED_MAX {
+        cache.clear();
+    }
+    cache.insert(pattern.to_owned(), Arc::clone(&compiled));
+    Ok(compiled)
 }
 
 /// Returns a pattern of the crate that means what one means to Go: classes and boundaries are those of ASCII, and fewer
@@ -144,7 +175,23 @@ fn pattern_problem(pattern: &str, error: &regex::Error) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::compile;
+    use super::*;
+
+    #[test]
+    fn small_patterns_are_compiled_once_and_the_cache_is_bounded() {
+        let first = compile("^cached$").unwrap();
+        assert!(Arc::ptr_eq(&first, &compile("^cached$").unwrap()));
+        for number in 0..2 * CACHED_MAX {
+            compile(&format!("^other{number}$")).unwrap();
+            assert!(CACHE.lock().unwrap().len() <= CACHED_MAX);
+        }
+        assert!(!Arc::ptr_eq(&first, &compile("^cached$").unwrap()));
+        let large = "a{900}b{900}c{900}";
+        assert!(!Arc::ptr_eq(
+            &compile(large).unwrap(),
+            &compile(large).unwrap()
+        ));
+    }
 
     #[test]
     fn patterns_match_as_in_go() {
