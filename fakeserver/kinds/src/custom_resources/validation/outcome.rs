@@ -4,20 +4,15 @@ use fakeserver_value::{
     go_text::{printed_value, quote},
     status::FieldError,
 };
+use indexmap::IndexMap;
 
 /// The errors of a value, and the number of checks that it passed.
 #[derive(Debug, Default)]
 pub(super) struct Outcome {
-    errors: Vec<Failure>,
+    /// By the texts by which duplicates are found, in the order in which they were found.
+    errors: IndexMap<String, FieldError>,
     /// Tells which of several alternatives a value is nearest to.
     pub(super) matches: usize,
-}
-
-/// An error with the text by which duplicates are found.
-#[derive(Clone, Debug)]
-struct Failure {
-    text: String,
-    error: FieldError,
 }
 
 // === impl Outcome ===
@@ -30,8 +25,12 @@ impl Outcome {
     /// Adds the errors and matches of another outcome.
     pub(super) fn merge(&mut self, other: Self) {
         self.matches += other.matches;
-        for failure in other.errors {
-            self.push(failure);
+        if self.errors.is_empty() {
+            self.errors = other.errors;
+            return;
+        }
+        for (text, error) in other.errors {
+            self.add(text, error);
         }
     }
 
@@ -41,22 +40,12 @@ impl Outcome {
     }
 
     pub(super) fn into_errors(self) -> Vec<FieldError> {
-        self.errors
-            .into_iter()
-            .map(|failure| failure.error)
-            .collect()
+        self.errors.into_values().collect()
     }
 
     /// Adds an error unless one with the same `text` is there already.
     pub(super) fn add(&mut self, text: String, error: FieldError) {
-        self.push(Failure { text, error });
-    }
-
-    fn push(&mut self, failure: Failure) {
-        let mut earlier = self.errors.iter();
-        if !earlier.any(|earlier| earlier.text == failure.text) {
-            self.errors.push(failure);
-        }
+        self.errors.entry(text).or_insert(error);
     }
 }
 
