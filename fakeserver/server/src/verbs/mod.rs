@@ -25,6 +25,7 @@ mod watch;
 mod duplicate_owners;
 mod create;
 mod update;
+mod patch_operations;
 mod patch;
 mod apply;
 mod delete;

@@ -4,11 +4,8 @@ use axum::response::Response;
 use fakeserver_kinds::custom_resources::read_metadata;
 use fakeserver_value::{
     go_text::plain,
-    json::{DEPTH_MAX, is_deeper_than, json_type, parse_value},
-    patch::{
-        self, PatchError, apply_operation, changed_items, consumed, merge_document,
-        merge_strategically, source, touched_by,
-    },
+    json::{json_type, parse_value},
+    patch::{PatchError, consumed, merge_document, merge_strategically, touched_by},
     resource::GroupVersionKind,
     schema::{
         PatchedParts, decode, duplicate_fields, print_in_go_order, schemas_in, type_in, types_in,
@@ -24,10 +21,11 @@ use super::{
     author::author,
     duplicate_owners::{AFTER_ADMISSION, drop_duplicate_owners},
     inert::inert_warning,
+    patch_operations::{apply_operations, check_operation, undecodable, unknown_members},
 };
 use crate::{
     edge::{
-        request::{BODY_MAX_BYTES, PatchType, parse_patch, patch_type, write_options},
+        request::{PatchType, parse_patch, patch_type, write_options},
         response::Shape,
     },
     write::{Attempt, Draft, FieldValidation, ReceivedObject, Source, Target, data_text, run},
@@ -35,11 +33,6 @@ use crate::{
 
 /// The maximum number of operations in a JSON patch.
 const OPERATIONS_MAX: usize = 10_000;
-
-/// The number of items of lists that the operations of a JSON patch may move, as each one moves all behind its own.
-const MOVED_MAX_ITEMS: usize = 50_000_000;
-/// The number of bytes that the operations of a JSON patch may move to longer paths, where their depth is checked.
-const MOVED_MAX_BYTES: usize = 20 * BODY_MAX_BYTES;
 
 /// A patch that was read, and is to be applied.
 enum Change {
@@ -370,49 +363,6 @@ fn check_patched_type(
     Err(Status::invalid(kind_text, group, name, &errors))
 }
 
-fn undecodable(why: &str) -> Status {
-    Status::bad_request(format!("error decoding patch: {why}"))
-}
-
-/// Refuses a value that is not a valid operation, before it is applied.
-fn check_operation(operation: &Value) -> Result<(), Status> {
-    let Some(members) = operation.as_object() else {
-        return match operation {
-            Value::Null => Ok(()),
-            other => Err(undecodable(&format!(
-                "json: cannot unmarshal {} into Go value of type handlers.jsonPatchOp",
-                json_type(other)
-            ))),
-        };
-    };
-    for name in ["op", "path", "from"] {
-        if let Some(other) = members.get(name)
-            && !other.is_string()
-            && !other.is_null()
-        {
-            return Err(undecodable(&format!(
-                "json: cannot unmarshal {} into Go struct field jsonPatchOp.{name} of type string",
-                json_type(other)
-            )));
-        }
-    }
-    Ok(())
-}
-
-/// Returns the members of operations that no operation has.
-fn unknown_members(operations: &[Value]) -> impl Iterator<Item = String> {
-    let operations = operations.iter().enumerate();
-    operations.flat_map(|(index, operation)| {
-        let names = operation
-            .as_object()
-            .into_iter()
-            .flat_map(|members| members.keys());
-        names
-            .filter(|name| !matches!(name.as_str(), "op" | "path" | "from" | "value"))
-            .map(move |name| format!("unknown field \"[{index}].{name}\""))
-    })
-}
-
 /// Decodes a built-in object without apiVersion, which a patch has removed. A real server decodes it as the internal
 /// kind, whose field names differ: the result is empty.
 fn unversioned(
@@ -463,43 +413,4 @@ fn refused(error: &PatchError) -> Status {
         422 => Status::unprocessable(),
         _ => Status::unclassified(error.to_string()),
     }
-}
-
-fn apply_operations(object: &mut Value, operations: &[Value]) -> Result<(), Status> {
-    let (mut copied_bytes, mut moved_bytes, mut moved_items) = (0, 0, 0);
-    for operation in operations {
-        moved_items += changed_items(object, operation);
-        let from = source(object, operation);
-        // Values that are put into each other would overflow any stack, and copies of copies fill any memory.
-        let depth = |field: &str| {
-            let path = operation[field].as_str().unwrap_or_default();
-            path.matches('/').count()
-        };
-        let Some(levels) = DEPTH_MAX.checked_sub(depth("path")) else {
-            return Err(Status::unprocessable());
-        };
-        let is_copy = patch::kind(operation) == Some("copy");
-        let deepens = depth("path") > depth("from");
-        if let Some(from) = from
-            && (is_copy || deepens)
-        {
-            let length = from.to_string().len();
-            if deepens && is_deeper_than(from, levels) {
-                return Err(Status::unprocessable());
-            }
-            moved_bytes += if deepens { length } else { 0 };
-            copied_bytes += if is_copy { length } else { 0 };
-        }
-        if copied_bytes > BODY_MAX_BYTES {
-            return Err(Status::unprocessable());
-        }
-        if moved_bytes > MOVED_MAX_BYTES || moved_items > MOVED_MAX_ITEMS {
-            return Err(Status::too_large(&format!(
-                "the operations of a JSON patch may move {MOVED_MAX_ITEMS} items of lists, and {MOVED_MAX_BYTES} bytes to \
-                 longer paths: make it several patches"
-            )));
-        }
-        apply_operation(object, operation).map_err(|_| Status::unprocessable())?;
-    }
-    Ok(())
 }
