@@ -177,7 +177,7 @@ async fn a_document_is_protobuf_on_request() {
     }
 }
 
-/// What real servers of some versions answer: their documents without descriptions, and the paths that they list.
+/// The answers of real servers of some versions: their documents without descriptions, and the paths that they list.
 const RECORDED: [(&str, &[u8]); 3] = [
     ("1.34", include_bytes!("../data/openapi-v3-1.34.json.zst")),
     ("1.35", include_bytes!("../data/openapi-v3-1.35.json.zst")),

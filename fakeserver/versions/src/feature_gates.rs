@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::KubernetesVersion;
+use crate::{KubernetesVersion, PerVersion};
 
 /// The changes of Kubernetes that came without a gate: a name, and the first version that has it.
 const UNGATED: &str = include_str!("../data/ungated.txt");
@@ -38,6 +38,16 @@ pub enum Stage {
     Ga,
     /// On its way out.
     Deprecated,
+}
+
+// === impl KubernetesVersion ===
+
+impl KubernetesVersion {
+    /// Returns its feature gates.
+    pub fn gates(self) -> &'static FeatureGates {
+        static GATES: PerVersion<FeatureGates> = PerVersion::new();
+        GATES.get_or_init(self, || FeatureGates::read(self, &self.feature_gates()))
+    }
 }
 
 // === impl FeatureGates ===

@@ -6,8 +6,8 @@
 mod diff;
 mod release;
 mod version;
-mod feature_gates;
 mod per_version;
+mod feature_gates;
 #[cfg(test)]
 mod tests;
 

@@ -1,4 +1,4 @@
-//! What is made of the texts of a version, once in a process.
+//! Tables of versions, each made once in a process.
 
 use std::sync::OnceLock;
 

@@ -3,7 +3,7 @@
 use std::{borrow::Cow, fmt, str::FromStr};
 
 use crate::{
-    FeatureGates, PerVersion, diff,
+    diff,
     release::{BASE, COUNT, File, RELEASES, Release},
 };
 
@@ -65,12 +65,6 @@ impl KubernetesVersion {
         self.name().split_once('.').expect("a name has two parts")
     }
 
-    /// Returns its feature gates.
-    pub fn gates(self) -> &'static FeatureGates {
-        static GATES: PerVersion<FeatureGates> = PerVersion::new();
-        GATES.get_or_init(self, || FeatureGates::read(self, &self.text(File::Gates)))
-    }
-
     /// Returns the fields of the Go types, as JSON.
     pub fn types(self) -> Cow<'static, str> {
         self.text(File::Types)
@@ -99,6 +93,11 @@ impl KubernetesVersion {
     /// Returns the flags of its `kube-apiserver`, one a line.
     pub fn kube_apiserver_flags(self) -> Cow<'static, str> {
         self.text(File::Flags)
+    }
+
+    /// Returns its feature gates, one a line.
+    pub(crate) fn feature_gates(self) -> Cow<'static, str> {
+        self.text(File::Gates)
     }
 
     pub(crate) fn place(self) -> usize {

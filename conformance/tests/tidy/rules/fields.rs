@@ -27,7 +27,7 @@ const ELSEWHERE: [&str; 9] = [
     "fakeserver/server/src/server/control_openapi.rs",
 ];
 /// Fields of the API that no schema has: of reviews that webhooks answer, of queries, annotations and messages.
-const OTHERS: [&str; 18] = [
+const OTHERS: [&str; 20] = [
     "convertedObjects",
     "desiredAPIVersion",
     "objects",
@@ -50,6 +50,9 @@ const OTHERS: [&str; 18] = [
     "metricName",
     // The struct of a volume's source, in messages.
     "persistentvolumesource",
+    // Of kinds that the default version does not have.
+    "podName",
+    "taint",
 ];
 /// Keys of maps: resources, and data of generated objects.
 const KEYS: [&str; 7] = [

@@ -52,7 +52,7 @@ const CANDIDATES: OptionalVersion = OptionalVersion {
     },
 };
 
-/// What a foundation depends on.
+/// The version, the time and the ranges on which a foundation depends.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct FoundationKey {
     kubernetes: KubernetesVersion,

@@ -3,7 +3,7 @@
 use std::{mem, path::PathBuf, sync::Arc};
 
 use fakeserver_kinds::{certificates::authority::Authority, core::service::range::ServiceRange};
-use fakeserver_value::{object::ObjectError, user::UserInfo};
+use fakeserver_value::user::UserInfo;
 use fakeserver_versions::KubernetesVersion;
 use serde::Serialize;
 use serde_json::Value;
@@ -41,8 +41,7 @@ use crate::{
     kubelets::Kubelets,
     nodes::{ClusterSource, ContainerOptions},
     store::{
-        Compaction,
-        manifests::{self, Manifest},
+        Compaction, manifests,
         snapshot::{DataFile, Restart, Snapshot},
     },
     task::TaskSet,
@@ -98,14 +97,6 @@ pub struct FakeServerBuilder {
 impl FakeServerBuilder {
     /// Serves a version of Kubernetes: its resources, fields, discovery, OpenAPI, tables, rules and objects to begin with.
     /// The default is [`KubernetesVersion::DEFAULT`]. Servers of several versions can live in a process.
-    ///
-    /// ```
-    /// # use fakeserver_server as fakeserver;
-    /// # use fakeserver_versions::KubernetesVersion;
-    /// let version: KubernetesVersion = "1.35".parse().unwrap();
-    /// let server = fakeserver::FakeServer::builder().with_kubernetes_version(version).build();
-    /// assert_eq!(server.kubernetes_version().release(), "1.35.6");
-    /// ```
     #[doc(alias = "emulated-version")]
     pub fn with_kubernetes_version(mut self, version: KubernetesVersion) -> Self {
         self.kubernetes = version;
@@ -363,7 +354,7 @@ impl FakeServerBuilder {
         // Errors of the configuration come before any file is touched.
         self.admission.check()?;
         // Read before the data file is locked: a manifest with an error leaves no lock behind.
-        let mut objects = own(mem::take(&mut self.objects))?;
+        let mut objects = initial_state::given(mem::take(&mut self.objects))?;
         objects.extend(manifests::read(&self.manifests)?);
         let file = self.data_file.as_deref();
         let (data, kept) = file.map(DataFile::open).transpose()?.unzip();
@@ -504,16 +495,4 @@ impl Default for FakeServerBuilder {
             gates: FeatureGates::default(),
         }
     }
-}
-
-/// The objects that were given one by one.
-fn own(objects: Vec<Result<Value, Arc<serde_json::Error>>>) -> Result<Vec<Manifest>, BuildError> {
-    let manifests = objects.into_iter().map(|object| {
-        let object = object.map_err(ObjectError::NotJson);
-        Ok(Manifest {
-            origin: None,
-            object: object.map_err(BuildError::Object)?,
-        })
-    });
-    manifests.collect()
 }

@@ -2,6 +2,9 @@
 
 use std::{fmt, sync::Arc};
 
+use fakeserver_value::object::ObjectError;
+use serde_json::Value;
+
 use super::{
     assembly::Server,
     error::BuildError,
@@ -15,6 +18,20 @@ use crate::{
 /// A callback for each initial object of a server, with the number of loaded objects and their total.
 #[derive(Clone)]
 pub struct Progress(Arc<dyn Fn(usize, usize) + Send + Sync>);
+
+/// Reads the objects that were given one by one.
+pub(super) fn given(
+    objects: Vec<Result<Value, Arc<serde_json::Error>>>,
+) -> Result<Vec<Manifest>, BuildError> {
+    let manifests = objects.into_iter().map(|object| {
+        let object = object.map_err(ObjectError::NotJson);
+        Ok(Manifest {
+            origin: None,
+            object: object.map_err(BuildError::Object)?,
+        })
+    });
+    manifests.collect()
+}
 
 /// Loads the initial objects of the server.
 pub(super) fn fill(server: &Server, progress: Option<&Progress>) -> Result<(), BuildError> {
