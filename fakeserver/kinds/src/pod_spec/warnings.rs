@@ -1,5 +1,7 @@
 //! Warnings about pods, and about the templates of pods.
 
+use std::collections::BTreeSet;
+
 use fakeserver_value::{field::Field, names::dns_label_problems};
 
 use crate::{addresses::warn_of_ip, claim_spec, formats::warn_of_fraction};
@@ -197,24 +199,21 @@ fn affinity(affinity: &Field<'_>, warnings: &mut Vec<String>) {
 
 /// Items of a list that have the same key, of which one would do.
 fn duplicates(list: &Field<'_>, key: &'static str, warnings: &mut Vec<String>) {
-    let mut seen: Vec<&str> = Vec::new();
+    let mut seen = BTreeSet::new();
     for key_of_item in list.items().map(|item| item.at(key)) {
         let text = key_of_item.text();
-        if seen.contains(&text) {
+        if !seen.insert(text) {
             warnings.push(format!("{}: duplicate {key} {text:?}", key_of_item.path()));
-        } else {
-            seen.push(text);
         }
     }
 }
 
 /// Variables that hide others of their name without referring to them.
 fn variables(env: &Field<'_>, warnings: &mut Vec<String>) {
-    let mut seen: Vec<&str> = Vec::new();
+    let mut seen = BTreeSet::new();
     for variable in env.items() {
         let name = variable.at("name").text();
-        if !seen.contains(&name) {
-            seen.push(name);
+        if seen.insert(name) {
             continue;
         }
         let reference = format!("$({name})");

@@ -1,5 +1,7 @@
 //! Checks of names and ids, and of lists that name their items.
 
+use std::collections::BTreeSet;
+
 use fakeserver_value::{
     field::Field,
     findings::Findings,
@@ -156,13 +158,11 @@ pub(super) fn check_unique<'a>(
     key: impl Fn(&Field<'a>) -> &'a str,
     found: &mut Findings,
 ) {
-    let mut keys = Vec::new();
+    let mut keys = BTreeSet::new();
     for item in items {
         let key = key(item);
-        if keys.contains(&key) {
+        if !keys.insert(key) {
             found.duplicate_as(item, &json!(key));
-        } else {
-            keys.push(key);
         }
     }
 }

@@ -1,5 +1,7 @@
 //! Drivers of storage.
 
+use std::collections::BTreeSet;
+
 use fakeserver_value::{
     edit::{remove, set_absent, within},
     field::Field,
@@ -102,14 +104,13 @@ pub fn check(driver: &Field<'_>, found: &mut Findings) {
 }
 
 fn check_token_requests(requests: &Field<'_>, found: &mut Findings) {
-    let mut audiences = Vec::new();
+    let mut audiences = BTreeSet::new();
     for request in requests.items() {
         let audience = request.at("audience");
-        if audiences.contains(&audience.text()) {
+        if !audiences.insert(audience.text()) {
             found.duplicate_as(&audience, &json!(audience.text()));
             continue;
         }
-        audiences.push(audience.text());
         let seconds = request.at("expirationSeconds");
         if !seconds.is_set() {
             continue;

@@ -1,5 +1,7 @@
 //! Drivers of storage on nodes.
 
+use std::collections::BTreeSet;
+
 use fakeserver_value::{
     edit::remove, field::Field, findings::Findings, names::qualified_name_problems, read::items,
 };
@@ -30,7 +32,7 @@ pub static KIND: Kind = Kind::new("storage.k8s.io", "csinodes")
 // === Validation ===
 
 pub fn check(node: &Field<'_>, found: &mut Findings) {
-    let mut names = Vec::new();
+    let mut names = BTreeSet::new();
     for driver in node.at("spec").at("drivers").items() {
         let name = driver.at("name");
         check_driver_name(&name, found);
@@ -41,26 +43,24 @@ pub fn check(node: &Field<'_>, found: &mut Findings) {
             found.invalid(&id, "must be 256 characters or less");
         }
         found.non_negative(&driver.at("allocatable").at("count"));
-        if names.contains(&name.text()) {
+        if !names.insert(name.text()) {
             found.duplicate_as(&name, &json!(name.text()));
         }
-        names.push(name.text());
         check_topology(&driver, found);
     }
 }
 
 /// Checks the keys of a driver's topology; findings name the driver.
 fn check_topology(driver: &Field<'_>, found: &mut Findings) {
-    let mut keys = Vec::new();
+    let mut keys = BTreeSet::new();
     for key in driver.at("topologyKeys").items() {
         let named = key.called_at(driver);
         if !key.has_text() {
             found.required(driver, "");
         }
-        if keys.contains(&key.text()) {
+        if !keys.insert(key.text()) {
             found.duplicate(&named);
         }
-        keys.push(key.text());
         found.problems(&named, qualified_name_problems(key.text()));
     }
 }

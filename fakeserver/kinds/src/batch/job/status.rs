@@ -1,5 +1,7 @@
 //! Validation of the status of jobs.
 
+use std::collections::BTreeSet;
+
 use fakeserver_value::{field::Field, findings::Findings};
 
 use super::indexes::{first_common, indexes};
@@ -70,15 +72,15 @@ impl Change<'_> {
 
     fn check_uncounted(&self, found: &mut Findings) {
         let uncounted = self.is.at("uncountedTerminatedPods");
-        let mut seen = Vec::new();
+        let mut seen = BTreeSet::new();
         for list in ["succeeded", "failed"] {
             for uid in uncounted.at(list).items() {
+                let is_new = seen.insert(uid.text());
                 if !uid.has_text() {
                     found.invalid(&uid, "must not be empty");
-                } else if seen.contains(&uid.value()) {
+                } else if !is_new {
                     found.duplicate(&uid);
                 }
-                seen.push(uid.value());
             }
         }
     }

@@ -104,12 +104,11 @@ pub(super) fn check_update(old: &Field<'_>, new: &Field<'_>, found: &mut Finding
 pub(super) fn check_status(old: &Field<'_>, new: &Field<'_>, found: &mut Findings) {
     check_resources(new, found);
     check_features(&new.at("status").at("declaredFeatures"), found);
-    let mut seen = Vec::new();
+    let mut seen = BTreeSet::new();
     for address in new.at("status").at("addresses").items() {
-        if seen.contains(&address.value()) {
+        if !seen.insert((address.at("type").text(), address.at("address").text())) {
             found.duplicate_struct(&address, ADDRESS);
         }
-        seen.push(address.value());
     }
     let (was, is) = (old.at("spec"), new.at("spec"));
     let (before, after) = (was.at("podCIDRs"), is.at("podCIDRs"));

@@ -13,6 +13,8 @@ pub mod persistent;
 pub mod sources;
 pub mod volumes;
 
+use std::collections::BTreeSet;
+
 use fakeserver_value::{field::Field, findings::Findings};
 use serde_json::Value;
 
@@ -190,7 +192,7 @@ fn check_host_ports(spec: &Field<'_>, is_pod: bool, found: &mut Findings) {
 }
 
 fn check_claims(claims: &Field<'_>, found: &mut Findings) {
-    let mut names = Vec::new();
+    let mut names = BTreeSet::new();
     for claim in claims.items() {
         let name = claim.at("name");
         if !name.has_text() {
@@ -199,7 +201,7 @@ fn check_claims(claims: &Field<'_>, found: &mut Findings) {
             found.duplicate(&name);
         } else {
             check_label(&name, found);
-            names.push(name.text());
+            names.insert(name.text());
         }
         let of = ["resourceClaimName", "resourceClaimTemplateName"];
         let given = of.iter().filter(|field| claim.at(field).is_set()).count();
