@@ -15,7 +15,7 @@ const CACHED_SIZE_MAX: usize = 64 << 10;
 
 /// The patterns that were compiled last. To compile one takes a thousand times as long as to match a name, and each value of a
 /// custom resource is matched with those of its schema.
-static CACHE: Mutex<BTreeMap<String, Arc<Regex>>> = Mutex::new(BTreeMap::new());
+struct PatternCache(Mutex<BTreeMap<String, Arc<Regex>>>);
 
 /// Compiles a pattern, or returns it from a bounded cache of this process.
 ///
@@ -23,25 +23,38 @@ static CACHE: Mutex<BTreeMap<String, Arc<Regex>>> = Mutex::new(BTreeMap::new());
 ///
 /// Returns what Go says of a pattern that is not valid.
 pub fn compile(pattern: &str) -> Result<Arc<Regex>, String> {
-    let cache = || CACHE.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(compiled) = cache().get(pattern) {
-        return Ok(Arc::clone(compiled));
+    static CACHE: PatternCache = PatternCache::new();
+    CACHE.compile(pattern)
+}
+
+// === impl PatternCache ===
+
+impl PatternCache {
+    const fn new() -> Self {
+        Self(Mutex::new(BTreeMap::new()))
     }
-    let translated = translated(pattern);
-    let small = RegexBuilder::new(&translated)
-        .size_limit(CACHED_SIZE_MAX)
-        .build();
-    let problem = |error| pattern_problem(pattern, &error);
-    if let Err(Error::CompiledTooBig(_)) = small {
-        return Regex::new(&translated).map(Arc::new).map_err(problem);
+
+    fn compile(&self, pattern: &str) -> Result<Arc<Regex>, String> {
+        let patterns = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(compiled) = patterns().get(pattern) {
+            return Ok(Arc::clone(compiled));
+        }
+        let translated = translated(pattern);
+        let small = RegexBuilder::new(&translated)
+            .size_limit(CACHED_SIZE_MAX)
+            .build();
+        let problem = |error| pattern_problem(pattern, &error);
+        if let Err(Error::CompiledTooBig(_)) = small {
+            return Regex::new(&translated).map(Arc::new).map_err(problem);
+        }
+        let compiled = Arc::new(small.map_err(problem)?);
+        let mut patterns = patterns();
+        if patterns.len() == CACHED_MAX {
+            patterns.clear();
+        }
+        patterns.insert(pattern.to_owned(), Arc::clone(&compiled));
+        Ok(compiled)
     }
-    let compiled = Arc::new(small.map_err(problem)?);
-    let mut cache = cache();
-    if cache.len() == CACHED_MAX {
-        cache.clear();
-    }
-    cache.insert(pattern.to_owned(), Arc::clone(&compiled));
-    Ok(compiled)
 }
 
 /// Returns a pattern of the crate that means what one means to Go: classes and boundaries are those of ASCII, and fewer
@@ -179,11 +192,14 @@ mod tests {
 
     #[test]
     fn small_patterns_are_compiled_once_and_the_cache_is_bounded() {
+        // Not that of the process, which other tests fill at the same time.
+        let cache = PatternCache::new();
+        let compile = |pattern: &str| cache.compile(pattern);
         let first = compile("^cached$").unwrap();
         assert!(Arc::ptr_eq(&first, &compile("^cached$").unwrap()));
         for number in 0..2 * CACHED_MAX {
             compile(&format!("^other{number}$")).unwrap();
-            assert!(CACHE.lock().unwrap().len() <= CACHED_MAX);
+            assert!(cache.0.lock().unwrap().len() <= CACHED_MAX);
         }
         assert!(!Arc::ptr_eq(&first, &compile("^cached$").unwrap()));
         let large = "a{900}b{900}c{900}";
