@@ -47,7 +47,8 @@ pub(super) fn assets(options: &Options) -> Result<ExitCode, String> {
     say(&format!("{}\n", folder.display()))
 }
 
-/// Puts the program into `folder` under its other names, where it serves a version of Kubernetes, and returns the absolute path. kubectl is linked, if there is one.
+/// Puts the program into `folder` under its other names, where it serves a version of Kubernetes, and returns the absolute
+/// path. kubectl is linked, if there is one.
 ///
 /// # Errors
 ///

@@ -7,8 +7,8 @@ use fakeserver_versions::KubernetesVersion;
 
 /// The variable that names the version for the program under the name `kube-apiserver`.
 pub(super) const VARIABLE: &str = "FAKESERVER_KUBERNETES_VERSION";
-/// The file beside that program that names it, in a folder of assets.
-const FILE: &str = "kubernetes-version";
+/// The file beside that program that names it, in a folder of assets, which may be a user's: no other program has such a file.
+const FILE: &str = ".fakeserver-kubernetes-version";
 
 #[derive(Clone, Copy, Debug, Args)]
 pub(super) struct KubernetesOptions {
@@ -41,7 +41,7 @@ fn read(source: &str, text: &str) -> Result<KubernetesVersion, String> {
     version.map_err(|error| format!("{source}: {error}"))
 }
 
-/// Names the version for the programs in a folder. The default needs no file.
+/// Names the version for the programs in a folder. The default has no file.
 pub(super) fn put(folder: &Path, version: KubernetesVersion) -> io::Result<()> {
     let file = folder.join(FILE);
     if version != KubernetesVersion::DEFAULT {
