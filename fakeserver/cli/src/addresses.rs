@@ -17,7 +17,7 @@ pub(super) struct AddressOptions {
     /// pods of `10.128.0.0/9` and `fd00:10:128::/48`, nodes of `172.18.0.0/16` and `fd00:172:18::/112`. Nothing listens there:
     /// the server itself listens where it always does.
     #[arg(long, value_name = "LIST", value_parser = parse_families)]
-    ip_families: Option<IpFamilies>,
+    ip_families: Option<DefaultRange>,
 
     /// Ranges of the addresses of services: one of IPv4 or IPv6, or one of each with a comma between, the primary one first.
     /// The default is `10.0.0.0/16`, or what the objects of a data file say.
@@ -27,12 +27,9 @@ pub(super) struct AddressOptions {
     service_cluster_ip_range: Option<ServiceRange>,
 }
 
-/// The families of a cluster.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct IpFamilies {
-    primary: IpFamily,
-    has_secondary: bool,
-}
+/// The default ranges of the families that a user names.
+#[derive(Clone, Copy, Debug)]
+struct DefaultRange(ServiceRange);
 
 // === impl AddressOptions ===
 
@@ -43,14 +40,14 @@ impl AddressOptions {
     ///
     /// The families and the ranges contradict each other.
     pub(super) fn service_range(&self) -> Result<Option<ServiceRange>, String> {
-        let Some(families) = self.ip_families else {
+        let Some(DefaultRange(default)) = self.ip_families else {
             return Ok(self.service_cluster_ip_range);
         };
-        let default = ServiceRange::of_families(families.primary, families.has_secondary);
         match self.service_cluster_ip_range {
             Some(range) if !range.families().eq(default.families()) => Err(format!(
-                "--ip-families {families}: the ranges of --service-cluster-ip-range {range} are of {}; leave out one of the \
+                "--ip-families {}: the ranges of --service-cluster-ip-range {range} are of {}; leave out one of the \
                  two, or let both name the same families in the same order",
+                spelled(default),
                 spelled(range)
             )),
             chosen => Ok(chosen.or(Some(default))),
@@ -68,13 +65,6 @@ impl AddressOptions {
     }
 }
 
-impl std::fmt::Display for IpFamilies {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let range = ServiceRange::of_families(self.primary, self.has_secondary);
-        f.write_str(&spelled(range))
-    }
-}
-
 /// Returns the families of ranges as `--ip-families` spells them.
 fn spelled(range: ServiceRange) -> String {
     let names: Vec<String> = range
@@ -84,18 +74,13 @@ fn spelled(range: ServiceRange) -> String {
     names.join(",")
 }
 
-fn parse_families(text: &str) -> Result<IpFamilies, String> {
+fn parse_families(text: &str) -> Result<DefaultRange, String> {
     let all = [IpFamily::V4, IpFamily::V6]
         .into_iter()
-        .flat_map(|primary| {
-            [false, true].map(|has_secondary| IpFamilies {
-                primary,
-                has_secondary,
-            })
-        });
+        .flat_map(|primary| [false, true].map(|dual| ServiceRange::of_families(primary, dual)));
     let wanted = text.to_lowercase().replace(' ', "");
-    let mut found = all.filter(|families| families.to_string() == wanted);
-    found.next().ok_or_else(|| {
+    let mut found = all.filter(|range| spelled(*range) == wanted);
+    found.next().map(DefaultRange).ok_or_else(|| {
         format!("{text:?} names no families; try `ipv4`, `ipv6`, `ipv4,ipv6` or `ipv6,ipv4`")
     })
 }
