@@ -58,7 +58,7 @@ impl FeatureGateOptions {
             let of_stage = match gate.stage() {
                 Stage::Alpha => set.get(ALL_ALPHA),
                 Stage::Beta => set.get(ALL_BETA),
-                _ => None,
+                Stage::Ga | Stage::Deprecated => None,
             };
             let value = set.get(name).or(of_stage).copied();
             value.unwrap_or(gate.default_value())

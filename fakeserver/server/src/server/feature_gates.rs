@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use fakeserver_kinds::registry::Registry;
-
 use fakeserver_versions::KubernetesVersion;
 
 use super::{Controllers, FakeServerBuilder};

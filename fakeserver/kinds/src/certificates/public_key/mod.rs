@@ -1,8 +1,8 @@
 //! Signatures by the public keys of X.509: RSA, ECDSA and Ed25519.
 //!
 //! `ring` verifies what it can. Of RSA keys of less than 2,048 bits it has PKCS#1 v1.5 alone, and not with SHA-384; it has no
-//! curve P-521, and SHA-512 with no curve at all. These signatures are verified by arithmetic on large integers. All values are public there, so that its time may
-//! depend on them.
+//! curve P-521, and SHA-512 with no curve at all. These signatures are verified by arithmetic on large integers. All values
+//! are public there, so that its time may depend on them.
 
 mod ecdsa;
 mod rsa;
