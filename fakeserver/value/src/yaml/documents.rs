@@ -35,8 +35,9 @@ pub fn documents(bytes: &[u8]) -> Result<Vec<YamlDocument>, String> {
     Ok(documents)
 }
 
-/// Splits a text into documents, each with the number of lines before it.
-fn split(bytes: &[u8]) -> Vec<(u64, &[u8])> {
+/// Splits a text into documents, also the empty ones, each with the number of lines before it. The documents are the whole text,
+/// one after another.
+pub fn split(bytes: &[u8]) -> Vec<(u64, &[u8])> {
     let mut documents = Vec::new();
     let (mut start, mut first_line, mut is_head) = (0, 0, true);
     let mut at = 0;

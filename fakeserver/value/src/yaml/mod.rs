@@ -19,7 +19,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use self::decode::decode;
-pub use self::documents::{YamlDocument, documents};
+pub use self::documents::{YamlDocument, documents, split};
 pub use self::nodes::{Content, Document, Node, NodeId, Scalar};
 pub use self::write::to_string;
 
