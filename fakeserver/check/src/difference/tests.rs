@@ -1,0 +1,173 @@
+//! Two sets of manifests, and what a server changes from one to the other.
+
+use std::future::Future;
+
+use super::*;
+
+const SERVICE: &str = "\
+apiVersion: v1
+kind: Service
+metadata: {name: web}
+spec:
+  selector: {app: web}
+  ports: [{port: 80}]
+";
+const DEPLOYMENT: &str = "\
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web}
+spec:
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec: {containers: [{name: web, image: web:1}]}
+";
+
+/// Runs a future to its end.
+fn run<T>(future: impl Future<Output = T>) -> T {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .start_paused(true)
+        .build();
+    runtime.unwrap().block_on(future)
+}
+
+fn report(old: &str, new: &str) -> DiffReport {
+    let set = |name: &str, text: &str| {
+        let mut set = ManifestSet::default();
+        set.add(name, text.as_bytes().to_vec());
+        set
+    };
+    let options = CheckOptions::new([]);
+    run(diff(&set("old.yaml", old), &set("new.yaml", new), &options))
+}
+
+#[test]
+fn a_default_that_is_written_out_changes_nothing() {
+    let explicit = SERVICE.replace("  ports: [{port: 80}]", "  type: ClusterIP\n  sessionAffinity: None\n  ports: [{port: 80, protocol: TCP, targetPort: 80}]");
+    let report = report(SERVICE, &explicit);
+    assert!(report.objects.is_empty(), "{}", report.text());
+    assert_eq!(
+        report.text(),
+        "0 created, 0 changed, 0 deleted, 1 unchanged\n"
+    );
+}
+
+#[test]
+fn changes_are_unified_diffs_with_defaults() {
+    let new = DEPLOYMENT
+        .replace("web:1", "web:2")
+        .replace("spec:\n  selector", "spec:\n  replicas: 3\n  selector");
+    insta::assert_snapshot!(report(DEPLOYMENT, &new).text());
+}
+
+#[test]
+fn objects_are_created_and_deleted() {
+    let report = report(
+        SERVICE,
+        "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {a: b}\n",
+    );
+    assert_eq!(report.findings, []);
+    insta::assert_snapshot!(report.text());
+}
+
+#[test]
+fn a_field_that_is_left_out_is_removed() {
+    let old = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {a: b, c: d}\n";
+    let report = report(old, &old.replace(", c: d", ""));
+    let [object] = &report.objects[..] else {
+        panic!("{}", report.text());
+    };
+    assert!(
+        object.unified().contains("\n-  c: d\n"),
+        "{}",
+        object.unified()
+    );
+}
+
+#[test]
+fn what_cannot_be_updated_is_told() {
+    let report = report(DEPLOYMENT, &DEPLOYMENT.replace("app: web", "app: shop"));
+    assert_eq!(report.findings, []);
+    let [object] = &report.objects[..] else {
+        panic!("{}", report.text());
+    };
+    assert_eq!(object.kind, ChangeKind::Changed);
+    let why = object.replaced_because.as_ref().unwrap();
+    assert!(why.contains("field is immutable"), "{why}");
+    let first = object.unified().lines().next().unwrap().to_owned();
+    assert!(
+        first.starts_with("Deployment default/web (apps/v1): changed, but not by an update: "),
+        "{first}"
+    );
+}
+
+#[test]
+fn data_of_secrets_is_hidden() {
+    let old =
+        "apiVersion: v1\nkind: Secret\nmetadata: {name: a}\nstringData: {a: secret, b: same}\n";
+    let report = report(old, &old.replace("secret", "other"));
+    let text = report.text();
+    assert!(
+        text.contains("-  a: '*** (before)'")
+            || text.contains("-  a: \"*** (before)\"")
+            || text.contains("-  a: *** (before)"),
+        "{text}"
+    );
+    // The values in base64.
+    for hidden in ["c2VjcmV0", "b3RoZXI=", "c2FtZQ=="] {
+        assert!(!text.contains(hidden), "{text}");
+    }
+}
+
+#[test]
+fn a_side_that_is_wrong_has_findings() {
+    let report = report(SERVICE, &SERVICE.replace("port: 80", "port: 0"));
+    let [finding] = &report.findings[..] else {
+        panic!("{:?}", report.findings);
+    };
+    assert_eq!(&*finding.file, "new.yaml");
+    assert_eq!(finding.field, "spec.ports[0].port");
+}
+
+#[test]
+fn custom_resources_are_compared_by_their_definition() {
+    let definition = "\
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: widgets.example.com}
+spec:
+  group: example.com
+  scope: Namespaced
+  names: {kind: Widget, plural: widgets}
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    schema: {openAPIV3Schema: {type: object, properties: {spec: {type: object, properties: {size: {type: integer, default: 3}}}}}}
+---
+apiVersion: example.com/v1
+kind: Widget
+metadata: {name: a}
+spec: {}
+";
+    let same = report(
+        definition,
+        &definition.replace("spec: {}", "spec: {size: 3}"),
+    );
+    assert_eq!(
+        (same.objects.len(), same.unchanged),
+        (0, 2),
+        "{}",
+        same.text()
+    );
+    let other = report(
+        definition,
+        &definition.replace("spec: {}", "spec: {size: 4}"),
+    );
+    assert!(
+        other.text().contains("-  size: 3\n+  size: 4\n"),
+        "{}",
+        other.text()
+    );
+}

@@ -1,0 +1,25 @@
+//! Checks of Kubernetes manifests against the API servers of several versions, in process, and comparisons of two sets of
+//! manifests.
+//!
+//! [`ManifestSet`] has the objects of files, [`check`] says what servers of some versions find in them, and [`report`] prints
+//! that. [`diff`] says what a server would change.
+
+mod finding;
+mod sources;
+mod position;
+mod catalogue;
+mod session;
+mod verdict;
+mod check;
+mod difference;
+pub mod report;
+#[cfg(any(test, feature = "testing"))]
+#[doc(hidden)]
+pub mod seeded;
+
+pub use self::{
+    check::{CheckOptions, CheckReport, CheckedFile, Progress, check},
+    difference::{ChangeKind, DiffReport, ObjectDiff, diff},
+    finding::{Finding, ObjectName, Position, Rule, Severity},
+    sources::{FILE_MAX_BYTES, FILES_MAX, ManifestSet, STDIN, SourceError},
+};
