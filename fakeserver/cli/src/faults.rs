@@ -2,7 +2,6 @@
 
 use std::{
     fmt::{self, Write as _},
-    io::{self, IsTerminal as _},
     process::ExitCode,
 };
 
@@ -11,13 +10,10 @@ use fakeserver_server::{
     faults::{CatalogueEntry, Fault, FaultSpec, Target, unknown_fault},
     server::{fault_parameters, match_schema, when_schema},
 };
-use rustix::termios::tcgetwinsize;
 use serde_json::{Map, Value, json};
 
-use super::say;
+use super::{say, terminal::width};
 
-/// The columns of a terminal that does not say how many it has.
-const WIDTH_DEFAULT: usize = 80;
 /// The fewest columns in which a text is broken into lines.
 const TEXT_MIN: usize = 30;
 
@@ -56,16 +52,6 @@ pub(super) fn faults(options: &Options) -> Result<ExitCode, String> {
             }
         }
     }
-}
-
-/// Returns the columns of the terminal, and endless ones for a file or a pipe.
-fn width() -> usize {
-    let stdout = io::stdout();
-    if !stdout.is_terminal() {
-        return usize::MAX;
-    }
-    let size = tcgetwinsize(stdout).map_or(0, |size| usize::from(size.ws_col));
-    if size == 0 { WIDTH_DEFAULT } else { size }
 }
 
 fn list(width: usize) -> String {

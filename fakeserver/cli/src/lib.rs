@@ -12,7 +12,10 @@ mod apiserver;
 mod assets;
 mod command;
 mod envtest;
+mod terminal;
 mod faults;
+mod check;
+mod diff;
 mod etcd;
 mod shell;
 mod parent;
@@ -69,6 +72,8 @@ const LOG_VARIABLE_OF_RUST: &str = "RUST_LOG";
         fakeserver envtest --kubernetes-version 1.34 -- go test ./...\n  \
         export KUBEBUILDER_ASSETS=$(fakeserver assets)\n  \
         fakeserver faults throttle\n  \
+        fakeserver check --kubernetes-version 1.34..1.37 deploy/\n  \
+        fakeserver diff deploy/ new/\n  \
         fakeserver serve --controllers workloads --pod-backend app=web=127.0.0.1:3000\n  \
         fakeserver run --tls --authorization rbac -- kubectl auth whoami\n  \
         fakeserver serve --tls --authorization rbac --token secret=jane,developers --kubeconfig ./kubeconfig"
@@ -101,6 +106,13 @@ enum Command {
     Envtest(envtest::Options),
     /// Print the faults that there are, or one with its parameters and the fields of a rule.
     Faults(faults::Options),
+    /// Check manifests against the servers of one or several versions of Kubernetes, in process.
+    ///
+    /// Every manifest is created in the order of dependencies, definitions, policies and webhook configurations included. Errors,
+    /// warnings, unknown fields, removed and deprecated APIs and denials of policies are told with file and line.
+    Check(check::Options),
+    /// Show what a server changes when new manifests are applied over old ones, with defaults filled in.
+    Diff(diff::Options),
     /// Print the completions of a shell: `source <(fakeserver completions bash)`.
     Completions(shell::Completions),
     /// Print the manual page, or write all pages into a folder.
@@ -235,6 +247,8 @@ pub fn main() -> ExitCode {
                     Command::Assets(options) => assets::assets(options),
                     Command::Envtest(options) => envtest::envtest(options).await,
                     Command::Faults(options) => faults::faults(options),
+                    Command::Check(options) => check::run(options).await,
+                    Command::Diff(options) => diff::run(options).await,
                     Command::Completions(options) => shell::completions(options),
                     Command::Man(options) => shell::man(options),
                 }

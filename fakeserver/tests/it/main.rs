@@ -69,6 +69,7 @@ mod quotas;
 mod refusals;
 mod limit_ranges;
 mod tls;
+mod check;
 mod client_certificates;
 mod certificates;
 mod program;
