@@ -10,6 +10,10 @@ pub mod guide {}
 #[cfg_attr(doc, doc = include_str!("../docs/envtest.md"))]
 pub mod envtest {}
 
+/// Manifests, checked against servers of several versions, and compared by what a server makes of them.
+#[cfg_attr(doc, doc = include_str!("../docs/check.md"))]
+pub mod check {}
+
 /// A cluster of any size that is there at once, and lives.
 #[cfg_attr(doc, doc = include_str!("../docs/cluster.md"))]
 pub mod cluster {}
