@@ -1,11 +1,15 @@
 //! The versions of Kubernetes that a server can be, as data: one folder of text for each.
 //!
-//! [`KubernetesVersion`] names one of them and gives its texts, and its [`FeatureGates`]. Tables that are read of the texts
-//! are kept in a [`PerVersion`]: they are made once in a process, of the versions that are used.
+//! [`KubernetesVersion`] names one of them and gives its texts, and its [`FeatureGates`]; [`VersionRange`] and
+//! [`VersionSelector`] name several. Tables that are read of the texts are kept in a [`PerVersion`]: they are made once
+//! in a process, of the versions that are used.
 
 mod diff;
 mod release;
+mod number;
 mod version;
+mod range;
+mod selector;
 mod per_version;
 mod feature_gates;
 #[cfg(test)]
@@ -13,6 +17,9 @@ mod tests;
 
 pub use self::{
     feature_gates::{FeatureGate, FeatureGates, Stage},
+    number::ReleaseNumber,
     per_version::PerVersion,
+    range::{VersionRange, VersionRangeError},
+    selector::{VersionSelector, VersionSelectorError},
     version::{KubernetesVersion, UnknownVersionError},
 };

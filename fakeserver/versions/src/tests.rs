@@ -2,7 +2,7 @@ use super::*;
 
 #[test]
 fn versions_are_named_as_users_name_them() {
-    for text in ["1.35", "1.35.6", "1.35.x", "v1.35", "v1.35.6"] {
+    for text in ["1.35", "1.35.6", "1.35.x", "1.35.*", "v1.35", "v1.35.6"] {
         let version: KubernetesVersion = text.parse().unwrap();
         assert_eq!(version.release(), "1.35.6", "{text}");
     }
@@ -43,6 +43,151 @@ fn an_unknown_version_is_an_error_that_lists_the_others() {
         for version in KubernetesVersion::all() {
             assert!(error.contains(version.release()), "{error}");
         }
+    }
+}
+
+fn releases(selector: &VersionSelector) -> String {
+    let versions = KubernetesVersion::all().filter(|version| selector.selects((*version).into()));
+    let releases: Vec<&str> = versions.map(KubernetesVersion::release).collect();
+    releases.join(" ")
+}
+
+/// Returns the releases that an expression selects, with spaces between them.
+fn selected(expression: &str) -> String {
+    releases(&expression.parse().unwrap())
+}
+
+#[test]
+fn a_selector_selects_releases_as_setup_envtest_does() {
+    for (expression, expected) in [
+        ("1.34", "1.34.9"),
+        ("1.34.x", "1.34.9"),
+        ("1.34.*!", "1.34.9"),
+        ("v1.34.9", "1.34.9"),
+        ("1.34.8", ""),
+        ("~1.34", "1.34.9"),
+        ("~1.34.9", "1.34.9"),
+        ("~1.34.10", ""),
+        ("<1.33", "1.31.14 1.32.13"),
+        ("<=1.33", "1.31.14 1.32.13 1.33.13"),
+        ("<1.32.13", "1.31.14"),
+        ("<=1.32.13", "1.31.14 1.32.13"),
+        ("<2.0", &selected("latest")),
+        ("1.30", ""),
+        ("0.0.0", ""),
+        (
+            "latest-1!",
+            KubernetesVersion::all().nth_back(1).unwrap().release(),
+        ),
+    ] {
+        assert_eq!(selected(expression), expected, "{expression}");
+    }
+    assert_eq!(
+        selected("latest").split(' ').count(),
+        KubernetesVersion::all().count()
+    );
+}
+
+#[test]
+fn only_one_release_by_number_has_others_of_its_minor_version() {
+    let of_minor = |expression: &str| {
+        let selector: VersionSelector = expression.parse().unwrap();
+        selector.of_minor().as_ref().map(releases)
+    };
+    assert_eq!(of_minor("1.34.1").as_deref(), Some("1.34.9"));
+    assert_eq!(of_minor("1.30.1").as_deref(), Some(""));
+    for expression in ["latest", "latest-1", "1.34.x", "~1.34.1", "<=1.34.1"] {
+        assert_eq!(of_minor(expression), None, "{expression}");
+    }
+}
+
+#[test]
+fn an_expression_out_of_the_grammar_is_an_error_with_the_grammar() {
+    for text in [
+        "",
+        "!",
+        "1",
+        "1.",
+        "1.x",
+        "1.34.",
+        "1.34.01",
+        "01.34",
+        "1.34.9.1",
+        "1.34.x.1",
+        "+1.34",
+        "1.+34",
+        "~",
+        "~~1.34",
+        "=1.34",
+        ">1.34",
+        ">=1.34",
+        "<v1.34",
+        "1.34!!",
+        "1.34 ",
+        "latest-99",
+        "latest-x",
+        "newest",
+        "1.4294967296",
+        "1.34.99999999999999999999",
+    ] {
+        let error = text.parse::<VersionSelector>().unwrap_err().to_string();
+        assert!(
+            error.starts_with(&format!("{text:?} is no version; write `latest`")),
+            "{error}"
+        );
+    }
+    for text in ["1.34", "1.34.x", "v1.34.9", "1.34.9-rc.1"] {
+        assert_eq!(ReleaseNumber::parse(text), None, "{text}");
+    }
+    let number = ReleaseNumber::parse("1.34.9").unwrap();
+    assert_eq!(number.to_string(), "1.34.9");
+    assert!(number < ReleaseNumber::parse("1.34.10").unwrap());
+}
+
+#[test]
+fn a_range_has_its_ends_and_what_is_between_them() {
+    let names = |text: &str| {
+        let range: VersionRange = text.parse().unwrap();
+        range
+            .versions()
+            .map(KubernetesVersion::name)
+            .collect::<Vec<_>>()
+            .join(" ")
+    };
+    assert_eq!(names("1.34..1.36.2"), "1.34 1.35 1.36");
+    assert_eq!(names("1.34..1.34"), "1.34");
+    assert_eq!(names("v1.35"), "1.35");
+    let range = |text: &str| text.parse::<VersionRange>();
+    assert_eq!(range("latest-1.."), range("latest-1..latest"));
+    for text in ["1.35", "1.34..1.36", "latest-1.."] {
+        let printed = range(text).unwrap().to_string();
+        assert_eq!(range(&printed), range(text), "{printed}");
+    }
+    for (text, expected) in [
+        (
+            "1.36..1.34",
+            "the range \"1.36..1.34\" is empty: the older version comes first, as in `1.34..1.36`",
+        ),
+        (
+            "1.30..1.34",
+            "no version \"1.30\" of Kubernetes; there are ",
+        ),
+        (
+            "1.34..1.99",
+            "no version \"1.99\" of Kubernetes; there are ",
+        ),
+        ("..1.34", "no version \"\" of Kubernetes; there are "),
+        (
+            "1.34...1.36",
+            "no version \".1.36\" of Kubernetes; there are ",
+        ),
+        (
+            "1.34-1.36",
+            "no version \"1.34-1.36\" of Kubernetes; there are ",
+        ),
+    ] {
+        let error = range(text).unwrap_err().to_string();
+        assert!(error.starts_with(expected), "{error}");
     }
 }
 

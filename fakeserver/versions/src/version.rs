@@ -4,6 +4,7 @@ use std::{borrow::Cow, fmt, str::FromStr};
 
 use crate::{
     diff,
+    number::ReleaseNumber,
     release::{BASE, COUNT, File, RELEASES, Release},
 };
 
@@ -133,6 +134,13 @@ impl Default for KubernetesVersion {
     }
 }
 
+/// Returns the number of the release.
+impl From<KubernetesVersion> for ReleaseNumber {
+    fn from(version: KubernetesVersion) -> Self {
+        Self::parse(version.release()).expect("a release has three numbers")
+    }
+}
+
 /// Prints the release: `1.36.2`.
 impl fmt::Display for KubernetesVersion {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -146,7 +154,7 @@ impl fmt::Debug for KubernetesVersion {
     }
 }
 
-/// Reads `1.36`, `1.36.2` and `1.36.x`, each with `v` or without, `latest`, and `latest-1` and so on.
+/// Reads `1.36`, `1.36.2`, `1.36.x` and `1.36.*`, each with `v` or without, `latest`, and `latest-1` and so on.
 impl FromStr for KubernetesVersion {
     type Err = UnknownVersionError;
 
@@ -161,7 +169,7 @@ impl FromStr for KubernetesVersion {
             let name = text.strip_prefix('v').unwrap_or(text);
             Self::all().find(|version| {
                 let patch = name.strip_prefix(version.name());
-                name == version.release() || matches!(patch, Some("" | ".x"))
+                name == version.release() || matches!(patch, Some("" | ".x" | ".*"))
             })
         };
         found.ok_or_else(|| UnknownVersionError {
