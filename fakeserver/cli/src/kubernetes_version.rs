@@ -5,7 +5,7 @@ use std::{env, fs, io, path::Path, str::FromStr};
 use clap::Args;
 use fakeserver_versions::KubernetesVersion;
 
-/// The variable that names the version for the program under the name `kube-apiserver`.
+/// The variable that names the version: for the program under the name `kube-apiserver`, and where the flag is not given.
 pub(super) const VARIABLE: &str = "FAKESERVER_KUBERNETES_VERSION";
 /// The file beside that program that names it, in a folder of assets, which may be a user's: no other program has such a file.
 const FILE: &str = ".fakeserver-kubernetes-version";
@@ -13,7 +13,7 @@ const FILE: &str = ".fakeserver-kubernetes-version";
 #[derive(Clone, Copy, Debug, Args)]
 pub(super) struct KubernetesOptions {
     /// The version of Kubernetes to serve: `1.35`, `1.35.6`, `latest`, or `latest-1` for the one before.
-    #[arg(long, value_name = "VERSION", default_value_t = KubernetesVersion::DEFAULT)]
+    #[arg(long, value_name = "VERSION", env = VARIABLE, default_value_t = KubernetesVersion::DEFAULT)]
     pub(super) kubernetes_version: KubernetesVersion,
 }
 
@@ -49,12 +49,22 @@ fn read(source: &str, text: &str) -> Result<KubernetesVersion, String> {
 }
 
 /// Names the version for the programs in a folder. The default has no file.
+///
+/// What says so already is left as it is: a program that starts meanwhile reads a whole file.
 pub(super) fn put(folder: &Path, version: KubernetesVersion) -> io::Result<()> {
-    let file = folder.join(FILE);
-    if version != KubernetesVersion::DEFAULT {
-        return fs::write(file, format!("{version}\n"));
+    if version == KubernetesVersion::DEFAULT {
+        return remove(folder);
     }
-    match fs::remove_file(file) {
+    let (file, text) = (folder.join(FILE), format!("{version}\n"));
+    match fs::read_to_string(&file) {
+        Ok(found) if found == text => Ok(()),
+        _ => fs::write(file, text),
+    }
+}
+
+/// Removes the name of the version from a folder.
+pub(super) fn remove(folder: &Path) -> io::Result<()> {
+    match fs::remove_file(folder.join(FILE)) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
         _ => Ok(()),
     }

@@ -69,7 +69,7 @@ const LOG_VARIABLE_OF_RUST: &str = "RUST_LOG";
         kubectl --kubeconfig ./kubeconfig --context fakeserver get namespaces\n  \
         fakeserver run -- kubectl get namespaces\n  \
         fakeserver envtest -- go test ./...\n  \
-        fakeserver envtest --kubernetes-version 1.34 -- go test ./...\n  \
+        fakeserver envtest --kubernetes-version 1.33 --kubernetes-version 1.36 -- go test ./...\n  \
         export KUBEBUILDER_ASSETS=$(fakeserver assets)\n  \
         fakeserver faults throttle\n  \
         fakeserver check --kubernetes-version 1.34..1.37 deploy/\n  \
@@ -103,6 +103,8 @@ enum Command {
     /// `export KUBEBUILDER_ASSETS=$(fakeserver assets)`.
     Assets(assets::Options),
     /// Run a command whose test environments (envtest) start this program, and end with its exit status.
+    ///
+    /// It runs once for each version of Kubernetes. The exit status is 0 if it has passed with all, or else that of its first failure.
     Envtest(envtest::Options),
     /// Print the faults that there are, or one with its parameters and the fields of a rule.
     Faults(faults::Options),

@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{
     ServerOptions, await_ready,
-    command::run_to_end,
+    command::{Outcome, run_to_end},
     data,
     kubeconfig::{DEFAULT_CONTEXT, KubeconfigFile},
     orphan_guard::OrphanGuard,
@@ -89,7 +89,7 @@ pub(super) async fn run(options: &Options) -> Result<ExitCode, String> {
     };
     server.shutdown().await;
     data::save(&server)?;
-    status.map_err(|error| {
+    status.map(Outcome::exit_code).map_err(|error| {
         format!(
             "cannot wait for {} at {}: {error}",
             program.display(),

@@ -73,6 +73,7 @@ mod check;
 mod client_certificates;
 mod certificates;
 mod program;
+mod program_versions;
 mod envtest;
 mod kubeconfig;
 mod in_process;

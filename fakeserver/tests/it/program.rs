@@ -39,7 +39,7 @@ async fn serving(kubeconfig: &Path) -> (Child, String, Lines<BufReader<ChildStdo
     (child, url, lines)
 }
 
-async fn get(url: &str, path: &str) -> String {
+pub(super) async fn get(url: &str, path: &str) -> String {
     let address = url.strip_prefix("http://").unwrap();
     let mut stream = TcpStream::connect(address).await.unwrap();
     let request = format!("GET {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n");
