@@ -1,7 +1,8 @@
 //! `fakeserver assets`: the folder that `KUBEBUILDER_ASSETS` names.
 
 use std::{
-    env, fs,
+    env,
+    fs::{self, File},
     io::{self, ErrorKind},
     os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink},
     path::{Path, PathBuf},
@@ -66,6 +67,7 @@ pub(super) fn fill(
     }
     fs::create_dir_all(folder).map_err(why)?;
     let folder = fs::canonicalize(folder).map_err(why)?;
+    let _lock = lock(&folder);
     let mut missing = Vec::new();
     for file in NAMES.map(|name| folder.join(name)) {
         if is_to_be_made(&program, &file, force)? {
@@ -79,10 +81,56 @@ pub(super) fn fill(
     let link = folder.join(KUBECTL);
     match on_path(KUBECTL, &folder) {
         Some(_) if link.symlink_metadata().is_ok() => {}
-        Some(kubectl) => symlink(&kubectl, &link).map_err(why)?,
+        Some(kubectl) => symlink(&kubectl, &link)
+            .and_then(|()| mark(&link, &identity(&link)?))
+            .map_err(why)?,
         None => eprintln!("note: no kubectl is on the PATH, so that there is none in the folder"),
     }
     Ok(folder)
+}
+
+/// Returns true if fakeserver has made the programs in `folder`.
+///
+/// # Errors
+///
+/// The folder cannot be read.
+pub(super) fn is_filled(folder: &Path) -> io::Result<bool> {
+    for file in NAMES.map(|name| folder.join(name)) {
+        if !is_ours(&file)? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// Removes what fakeserver has made in `folder`, and the folder if nothing else is in it. Returns true if it is gone.
+///
+/// # Errors
+///
+/// A file cannot be removed.
+pub(super) fn clear(folder: &Path) -> io::Result<bool> {
+    let _lock = lock(folder);
+    for file in NAMES.iter().chain([&KUBECTL]).map(|name| folder.join(name)) {
+        if is_ours(&file)? {
+            fs::remove_file(&file)?;
+            fs::remove_file(marker_of(&file))?;
+        }
+    }
+    kubernetes_version::remove(folder)?;
+    match fs::remove_dir(folder) {
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == ErrorKind::DirectoryNotEmpty => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+/// Waits until no other process fills the folder or clears it, as long as the value lives. That takes as long as two copies, and
+/// the system ends the lock of a process that was killed.
+fn lock(folder: &Path) -> Option<File> {
+    let folder = File::open(folder).ok()?;
+    // A file system without locks does without.
+    folder.lock().ok()?;
+    Some(folder)
 }
 
 /// Returns the folder of this version in the user's cache.
@@ -114,7 +162,9 @@ pub(super) fn default_folder(kubernetes: KubernetesVersion) -> Result<PathBuf, S
 fn is_to_be_made(program: &Path, file: &Path, force: bool) -> Result<bool, String> {
     let why = |error: io::Error| format!("assets {}: {error}", file.display());
     match file.symlink_metadata() {
-        Ok(_) if is_same(program, file).map_err(why)? => Ok(false),
+        Ok(_) if is_same(program, file).map_err(why)? || is_copy(program, file).map_err(why)? => {
+            Ok(false)
+        }
         Ok(_) if !force && !is_ours(file).map_err(why)? => Err(format!(
             "assets {}: fakeserver has not made this file; `--force` replaces it, and another folder keeps it",
             file.display()
@@ -141,7 +191,13 @@ fn place(program: &Path, file: &Path) -> Result<(), String> {
             why(error)
         })?;
     let made = identity(file).map_err(why)?;
-    fs::write(marker_of(file), made).map_err(why)
+    let program = version_of(program).map_err(why)?;
+    mark(file, &format!("{made}\n{program}")).map_err(why)
+}
+
+/// Notes that fakeserver has made `file`.
+fn mark(file: &Path, text: &str) -> io::Result<()> {
+    fs::write(marker_of(file), text)
 }
 
 /// Returns the file that says which one fakeserver has made.
@@ -152,17 +208,34 @@ fn marker_of(file: &Path) -> PathBuf {
 
 /// Returns whether the file was made by fakeserver and not replaced since.
 fn is_ours(file: &Path) -> io::Result<bool> {
-    match fs::read_to_string(marker_of(file)) {
-        Ok(made) => Ok(made == identity(file)?),
+    let marker = fs::read_to_string(marker_of(file));
+    let is_ours = marker.and_then(|text| Ok(text.lines().next() == Some(&*identity(file)?)));
+    match is_ours {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
-        Err(error) => Err(error),
+        known => known,
     }
+}
+
+/// Returns true if fakeserver has copied this program to `file`.
+fn is_copy(program: &Path, file: &Path) -> io::Result<bool> {
+    if !is_ours(file)? {
+        return Ok(false);
+    }
+    let marker = fs::read_to_string(marker_of(file))?;
+    Ok(marker.lines().nth(1) == Some(&*version_of(program)?))
 }
 
 /// Returns what tells a file from others of its name.
 fn identity(file: &Path) -> io::Result<String> {
     let found = fs::symlink_metadata(file)?;
     Ok(format!("{} {} {}", found.dev(), found.ino(), found.len()))
+}
+
+/// Returns what tells the program from one that was built later, which may be in its place.
+fn version_of(program: &Path) -> io::Result<String> {
+    let found = fs::metadata(program)?;
+    let (seconds, nanoseconds) = (found.mtime(), found.mtime_nsec());
+    Ok(format!("{} {seconds}.{nanoseconds}", identity(program)?))
 }
 
 /// Returns true if both are one file.
@@ -203,10 +276,44 @@ mod tests {
             assert!(filled.is_absolute());
         }
         assert!(is_ours(&folder.path().join("kube-apiserver")).unwrap());
+        assert!(is_filled(folder.path()).unwrap());
         // A file that the user puts in the place of such a file is not ours.
         fs::remove_file(&file).unwrap();
         fs::write(&file, "a real one again").unwrap();
         fill(folder.path(), KubernetesVersion::DEFAULT, false).unwrap_err();
         assert_eq!(fs::read(&file).unwrap(), b"a real one again");
+        // It stays, and so does its folder.
+        assert!(!is_filled(folder.path()).unwrap());
+        assert!(!clear(folder.path()).unwrap());
+        assert!(fs::read(&file).unwrap() == b"a real one again");
+        assert!(!folder.path().join("kube-apiserver").exists());
+    }
+
+    #[test]
+    fn a_copy_is_made_once_for_each_build_of_the_program() {
+        let folder = tempfile::tempdir().unwrap();
+        let (program, file) = (folder.path().join("program"), folder.path().join("etcd"));
+        fs::write(&program, "a program").unwrap();
+        fs::copy(&program, &file).unwrap();
+        let text = format!(
+            "{}\n{}",
+            identity(&file).unwrap(),
+            version_of(&program).unwrap()
+        );
+        mark(&file, &text).unwrap();
+        assert!(!is_to_be_made(&program, &file, false).unwrap());
+        fs::remove_file(&program).unwrap();
+        fs::write(&program, "a program").unwrap();
+        assert!(is_to_be_made(&program, &file, false).unwrap());
+    }
+
+    #[test]
+    fn a_folder_with_nothing_else_is_cleared_to_its_end() {
+        let parent = tempfile::tempdir().unwrap();
+        let folder = parent.path().join("assets");
+        fill(&folder, KubernetesVersion::LATEST, false).unwrap();
+        assert!(clear(&folder).unwrap());
+        assert!(!folder.exists());
+        assert!(!is_filled(&folder).unwrap());
     }
 }

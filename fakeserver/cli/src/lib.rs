@@ -10,6 +10,7 @@ mod hints;
 mod serve;
 mod apiserver;
 mod assets;
+mod setup_envtest;
 mod command;
 mod envtest;
 mod terminal;
@@ -37,8 +38,9 @@ mod trace;
 use std::{
     collections::BTreeMap,
     env,
-    ffi::OsStr,
+    ffi::{OsStr, OsString},
     io::{self, IsTerminal, Write as _},
+    iter,
     path::{Path, PathBuf},
     process::ExitCode,
     time::Duration,
@@ -71,6 +73,7 @@ const LOG_VARIABLE_OF_RUST: &str = "RUST_LOG";
         fakeserver envtest -- go test ./...\n  \
         fakeserver envtest --kubernetes-version 1.33 --kubernetes-version 1.36 -- go test ./...\n  \
         export KUBEBUILDER_ASSETS=$(fakeserver assets)\n  \
+        fakeserver setup-envtest use 1.34.x -p path\n  \
         fakeserver faults throttle\n  \
         fakeserver check --kubernetes-version 1.34..1.37 deploy/\n  \
         fakeserver diff deploy/ new/\n  \
@@ -102,6 +105,8 @@ enum Command {
     /// It has `kube-apiserver` and `etcd`, as which this program starts in milliseconds, and `kubectl` if there is one:
     /// `export KUBEBUILDER_ASSETS=$(fakeserver assets)`.
     Assets(assets::Options),
+    /// The words of controller-runtime's `setup-envtest`, for folders that `assets` makes: a Makefile changes one name.
+    SetupEnvtest(setup_envtest::Options),
     /// Run a command whose test environments (envtest) start this program, and end with its exit status.
     ///
     /// It runs once for each version of Kubernetes. The exit status is 0 if it has passed with all, or else that of its first failure.
@@ -232,21 +237,26 @@ pub fn command() -> clap::Command {
 
 /// Runs the program with the arguments of this process.
 ///
-/// Under the names `kube-apiserver` and `etcd` it takes their flags instead.
+/// Under the names `kube-apiserver` and `etcd` it takes their flags instead, and under that of `setup-envtest` its words.
 pub fn main() -> ExitCode {
     let mut words = env::args_os();
     let name = words.next().map(PathBuf::from).unwrap_or_default();
-    let rest = || words.map(|word| word.to_string_lossy().into_owned());
+    let text = |word: OsString| word.to_string_lossy().into_owned();
     match name.file_name().and_then(OsStr::to_str) {
-        Some("kube-apiserver") => run_logged(env::var(LOG_VARIABLE).ok(), apiserver::run(rest())),
-        Some("etcd") => run_logged(env::var(LOG_VARIABLE).ok(), etcd::run(rest())),
-        _ => {
-            let Arguments { command, log } = Arguments::parse();
-            run_logged(log, async {
+        Some("kube-apiserver") => {
+            run_logged(env::var(LOG_VARIABLE).ok(), apiserver::run(words.map(text)))
+        }
+        Some("etcd") => run_logged(env::var(LOG_VARIABLE).ok(), etcd::run(words.map(text))),
+        name => {
+            let command = (name == Some(setup_envtest::NAME)).then_some(setup_envtest::NAME);
+            let start = iter::once("fakeserver").chain(command).map(OsString::from);
+            let Arguments { command, log } = Arguments::parse_from(start.chain(words));
+            run_logged(log.or_else(|| command.log()), async {
                 match &command {
                     Command::Serve(options) => serve::serve(options).await,
                     Command::Run(options) => run::run(options).await,
                     Command::Assets(options) => assets::assets(options),
+                    Command::SetupEnvtest(options) => setup_envtest::setup_envtest(options),
                     Command::Envtest(options) => envtest::envtest(options).await,
                     Command::Faults(options) => faults::faults(options),
                     Command::Check(options) => check::run(options).await,
@@ -301,6 +311,18 @@ fn say(text: &str) -> Result<ExitCode, String> {
 fn failure(error: &str) -> ExitCode {
     eprintln!("error: {error}");
     ExitCode::FAILURE
+}
+
+// === impl Command ===
+
+impl Command {
+    /// Returns the filter of logs that its own flags ask for.
+    fn log(&self) -> Option<String> {
+        let Self::SetupEnvtest(options) = self else {
+            return None;
+        };
+        options.level.map(|level| level.filter().to_owned())
+    }
 }
 
 // === impl ServerOptions ===

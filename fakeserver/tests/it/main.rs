@@ -75,6 +75,7 @@ mod certificates;
 mod program;
 mod program_versions;
 mod envtest;
+mod setup_envtest;
 mod kubeconfig;
 mod in_process;
 mod control_faults;
