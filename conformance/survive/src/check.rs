@@ -9,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-use fakeserver::Controllers;
+use fakeserver::{Controllers, KubernetesVersion};
 use serde::Serialize;
 use serde_json::Value;
 use support::call::whole;
@@ -81,6 +81,7 @@ pub struct Check {
     objects: Vec<Value>,
     workload: Option<WorkloadSource>,
     rules: Vec<PathBuf>,
+    kubernetes_version: KubernetesVersion,
     controllers: Controllers,
     families: Vec<Family>,
     plans: Option<usize>,
@@ -135,6 +136,7 @@ pub fn check(subject: Subject) -> Check {
         objects: Vec::new(),
         workload: None,
         rules: Vec::new(),
+        kubernetes_version: KubernetesVersion::DEFAULT,
         controllers: execute::controllers(execute::CONTROLLERS).expect("these names are known"),
         families: Family::ALL.to_vec(),
         plans: None,
@@ -181,6 +183,12 @@ impl Check {
     /// Adds the rules of a file.
     pub fn rules(mut self, path: impl Into<PathBuf>) -> Self {
         self.rules.push(path.into());
+        self
+    }
+
+    /// Sets the version of Kubernetes that the server is.
+    pub fn kubernetes_version(mut self, version: KubernetesVersion) -> Self {
+        self.kubernetes_version = version;
         self
     }
 
@@ -275,6 +283,7 @@ impl Check {
             subject: self.subject.clone(),
             definitions: self.definitions.clone(),
             objects: self.objects.clone(),
+            kubernetes_version: self.kubernetes_version,
             controllers: self.controllers.clone(),
             readiness: Readiness::default(),
             certificates: None,

@@ -9,7 +9,8 @@ use std::{
 };
 
 use fakeserver::{
-    CelExpression, CelInput, Certificates, Clock, Controllers, FakeServer, Workloads,
+    CelExpression, CelInput, Certificates, Clock, Controllers, FakeServer, KubernetesVersion,
+    Workloads,
     cli::parse_controllers,
     faults::{FaultSpec, RuleGuard},
 };
@@ -60,6 +61,8 @@ pub struct Setup {
     pub definitions: Vec<PathBuf>,
     /// Definitions and other objects that are there from the start, besides those of files.
     pub objects: Vec<Value>,
+    /// The version of Kubernetes that the server is.
+    pub kubernetes_version: KubernetesVersion,
     /// The controllers of the server.
     pub controllers: Controllers,
     /// The ways by which a process says that it is ready, besides its first watch or write.
@@ -294,6 +297,7 @@ pub(super) fn server(
     clock: Clock,
 ) -> Result<FakeServer, RunError> {
     let mut builder = FakeServer::builder()
+        .with_kubernetes_version(setup.kubernetes_version)
         .with_clock(clock)
         .with_seed(conditions.seed())
         .with_objects(&setup.objects)

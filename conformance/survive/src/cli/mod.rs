@@ -16,6 +16,7 @@ use std::{
 };
 
 use clap::{Args as ClapArgs, Parser, builder::NonEmptyStringValueParser};
+use fakeserver::KubernetesVersion;
 #[cfg(target_os = "linux")]
 use support::process_group::Orphans;
 use support::{
@@ -61,6 +62,10 @@ pub struct Args {
     /// Rules in CEL beside those of the workload, in the form of its `rules:`.
     #[arg(long, value_name = "FILE")]
     rules: Option<PathBuf>,
+    /// Version of Kubernetes of the server: `1.35`, `1.35.6`, `latest`, or `latest-1` for the one before [default: that
+    /// of `fakeserver`; with `--replay` that of the report].
+    #[arg(long, value_name = "VERSION")]
+    kubernetes_version: Option<KubernetesVersion>,
     /// Controllers of the server, as in `fakeserver serve --controllers`.
     #[arg(long, value_name = "LIST", default_value = CONTROLLERS, value_parser = checked_controllers)]
     controllers: String,
@@ -130,6 +135,7 @@ Examples:
   {program} --crds config/crd --workload survive.yaml -- ./my-operator
   {program} --workload survive.yaml --families crash,stale -- python3 operator.py
   {program} --workload survive.yaml --plans 500 --seed 7 -- ./my-operator
+  {program} --workload survive.yaml --kubernetes-version latest -- ./my-operator
   {program} --replay survive-report/0007.json      one plan of a report again
 Exit status:
   0  every plan keeps every promise
@@ -195,10 +201,15 @@ impl Args {
             workload.add_rules(rules).map_err(|error| whole(&error))?;
         }
         let accepted = AcceptanceList::read(&path.with_extension("accepted.json"))?;
-        let setup = setup(&self.command, &self.crds, &self.surroundings())?;
+        let mut surroundings = self.surroundings();
+        // A later release of this program may have another default.
+        surroundings
+            .kubernetes_version
+            .get_or_insert_with(|| KubernetesVersion::DEFAULT.name().to_owned());
+        let setup = setup(&self.command, &self.crds, &surroundings)?;
         let campaign = Campaign::new(setup, workload).await;
         let mut campaign = campaign.map_err(|error| whole(&error))?;
-        let (surroundings, workload) = (self.surroundings(), campaign.workload());
+        let workload = campaign.workload();
         let mut replay = Replay::new(&self.command, surroundings, workload, &self.crds)?;
         // What becomes of the files meanwhile makes no difference to the runs.
         campaign.set_definitions(replay.write_definitions(temporary.path())?);
@@ -243,6 +254,9 @@ impl Args {
 
     fn surroundings(&self) -> SubjectOptions {
         SubjectOptions {
+            kubernetes_version: self
+                .kubernetes_version
+                .map(|version| version.name().to_owned()),
             controllers: self.controllers.clone(),
             in_cluster: self.in_cluster,
             ready_output: self.ready_output.as_ref().map(ToString::to_string),

@@ -9,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-use fakeserver::{Certificates, cli::output::OutputArgs};
+use fakeserver::{Certificates, UnknownVersionError, cli::output::OutputArgs};
 use serde::{Deserialize, Serialize};
 use support::{
     call::whole,
@@ -53,6 +53,9 @@ pub(super) struct Replay {
 /// The surroundings of the subject, as options say.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct SubjectOptions {
+    /// The name of the version of Kubernetes. Reports of earlier programs have none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) kubernetes_version: Option<String>,
     pub(super) controllers: String,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(super) in_cluster: bool,
@@ -222,10 +225,16 @@ pub(super) fn setup(
     let certificates = surroundings
         .in_cluster
         .then(|| Certificates::new(["127.0.0.1"]));
+    let kubernetes_version = surroundings.kubernetes_version.as_deref().map(str::parse);
+    let kubernetes_version = kubernetes_version
+        .transpose()
+        .map_err(|error: UnknownVersionError| error.to_string())?
+        .unwrap_or_default();
     Ok(Setup {
         subject: Subject::command(program, arguments),
         definitions: definitions.to_vec(),
         objects: Vec::new(),
+        kubernetes_version,
         controllers: controllers(&surroundings.controllers)?,
         readiness: Readiness {
             output,
@@ -274,6 +283,7 @@ impl SubjectOptions {
     /// Returns those of a report as options change them.
     pub(super) fn changed_by(self, given: Self) -> Self {
         Self {
+            kubernetes_version: given.kubernetes_version.or(self.kubernetes_version),
             controllers: self.controllers,
             in_cluster: self.in_cluster || given.in_cluster,
             ready_output: given.ready_output.or(self.ready_output),

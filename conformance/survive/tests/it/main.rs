@@ -10,12 +10,16 @@ mod mistakes;
 mod reports;
 
 use std::{
+    collections::BTreeSet,
     env, fs,
     future::pending,
     panic::catch_unwind,
     path::{Path, PathBuf},
     process::Command,
-    sync::atomic::{AtomicUsize, Ordering},
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicUsize, Ordering},
+    },
     time::Duration,
 };
 
@@ -154,7 +158,10 @@ async fn pair(client: Client, is_buggy: bool) -> Result<(), kube::Error> {
 }
 
 fn pairs(is_buggy: bool) -> Check {
-    let subject = Subject::function(move |client| pair(client, is_buggy));
+    check_pairs(Subject::function(move |client| pair(client, is_buggy)))
+}
+
+fn check_pairs(subject: Subject) -> Check {
     let namespace = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}});
     let workload = Workload::new()
         .apply(&namespace)
@@ -170,6 +177,26 @@ fn pairs(is_buggy: bool) -> Check {
 #[test]
 fn a_function_is_not_blamed() {
     pairs(false).run();
+}
+
+#[test]
+fn the_server_is_of_the_version_that_was_chosen() {
+    let versions = Arc::new(Mutex::new(BTreeSet::new()));
+    let seen = Arc::clone(&versions);
+    let subject = Subject::function(move |client: Client| {
+        let seen = Arc::clone(&seen);
+        async move {
+            let version = client.apiserver_version().await?.git_version;
+            seen.lock().unwrap().insert(version);
+            pair(client, false).await
+        }
+    });
+    let check = check_pairs(subject).families([Family::Crash]).plans(2);
+    check.kubernetes_version("1.34".parse().unwrap()).run();
+    assert_eq!(
+        *versions.lock().unwrap(),
+        BTreeSet::from(["v1.34.9".to_owned()])
+    );
 }
 
 /// Is run again by the line that the test below reads.

@@ -2,6 +2,7 @@
 
 use std::{fs, path::Path, process::Command};
 
+use fakeserver::KubernetesVersion;
 use serde_json::{Value, json};
 use survive::{AcceptanceList, Family, Report, Subject, index, junit, markdown};
 
@@ -87,6 +88,10 @@ fn check_replay(file: &Path) {
     );
 
     let mut kept: Value = serde_json::from_str(&fs::read_to_string(file).unwrap()).unwrap();
+    assert_eq!(
+        kept["kubernetes_version"],
+        KubernetesVersion::DEFAULT.name()
+    );
     kept["reference"]["end"]["objects"]["configmaps default/more"] = json!([{"kind": "ConfigMap"}]);
     fs::write(file, kept.to_string()).unwrap();
     let output_text = replay();
