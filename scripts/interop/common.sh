@@ -4,6 +4,13 @@
 readonly LIMIT=${LIMIT:-300}
 readonly TARGET=${CARGO_TARGET_DIR:-target}
 
+# The version of Kubernetes of all servers: KUBERNETES_VERSION, as in 1.34, or else the program's default.
+readonly KUBERNETES_VERSION=${KUBERNETES_VERSION:-}
+readonly OF_VERSION=${KUBERNETES_VERSION:+, Kubernetes $KUBERNETES_VERSION}
+if [ -n "$KUBERNETES_VERSION" ]; then
+    export FAKESERVER_KUBERNETES_VERSION=$KUBERNETES_VERSION
+fi
+
 count=0
 said=$(mktemp)
 trap 'rm -f "$said"' EXIT

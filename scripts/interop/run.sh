@@ -5,6 +5,7 @@
 #
 #   scripts/interop/run.sh                 all of them
 #   scripts/interop/run.sh python          one language
+#   KUBERNETES_VERSION=1.34 scripts/interop/run.sh  with servers of that version, and the client for Python that was made for it
 #   PROGRAMS=target/debug scripts/interop/run.sh    with the programs in this directory, which are built already;
 #                                                   without `conformance` there, informers under test are left out
 set -euo pipefail
@@ -17,6 +18,13 @@ readonly INSTALLED=$TARGET/interop
 readonly PORT_BY_PYTHON='import socket; s = socket.create_server(("127.0.0.1", 0)); print(s.getsockname()[1])'
 readonly PORT_BY_NODE='const s = require("net").createServer().listen(0, "127.0.0.1", () => {
     console.log(s.address().port); s.close(); })'
+
+# The modules that not every version of the client for Python has, by the scripts that need them.
+declare -rA MODULES=(
+    [shared_informer]=kubernetes.informer
+    [asynchronous]=kubernetes.aio.watch
+    [leader_election]=kubernetes.leaderelection.resourcelock.leaselock
+)
 
 # run_script FLAGS COMMAND... SCRIPT: with a server of its own, which KUBECONFIG names. FLAGS are words for the server.
 run_script() {
@@ -47,22 +55,40 @@ score() {
     echo "interop: $name: ok, every scenario holds"
 }
 
+# has_module PYTHON SCRIPT: whether the client has what the script needs; says so if not.
+has_module() {
+    local module=${MODULES[$2]:-}
+    [ -z "$module" ] || "$1" -c "import $module" 2>/dev/null && return
+    echo "interop: python/$2.py: SKIPPED, this version of the client has no $module"
+    return 1
+}
+
 run_python() {
     if ! has_python; then
         echo "interop: python: SKIPPED, there is no python3 (3.10 or newer, with venv) on this machine"
         return
     fi
-    local scripts=scripts/interop/python installed=$INSTALLED/python
-    install_python "$installed" "$scripts/requirements.txt"
+    local scripts=scripts/interop/python requirements installed script python
+    requirements=$scripts/requirements-$KUBERNETES_VERSION.txt
+    if [ ! -f "$requirements" ]; then
+        requirements=$scripts/requirements.txt
+    fi
+    installed=$INSTALLED/$(basename "$requirements" .txt | sed s/requirements/python/)
+    python=$installed/bin/python
+    install_python "$installed" "$requirements"
     # Compiled modules belong below target, too.
     export PYTHONPYCACHEPREFIX=$installed/cache
     for script in objects kinds watching custom_objects dynamic_client shared_informer asynchronous leader_election; do
-        run_script "" "$installed/bin/python" "$scripts/$script.py"
+        if has_module "$python" "$script"; then
+            run_script "" "$python" "$scripts/$script.py"
+        fi
     done
-    run_script "--tls" "$installed/bin/python" "$scripts/shared_informer.py"
-    run_pods "$(python3 -c "$PORT_BY_PYTHON")" "$installed/bin/python" "$scripts/pods.py"
-    run_script "--tls --authorization rbac --token jane-token=jane" "$installed/bin/python" "$scripts/security.py"
-    score "$installed/bin/python conformance/external/informer.py"
+    if has_module "$python" shared_informer; then
+        run_script "--tls" "$python" "$scripts/shared_informer.py"
+        score "$python conformance/external/informer.py"
+    fi
+    run_pods "$(python3 -c "$PORT_BY_PYTHON")" "$python" "$scripts/pods.py"
+    run_script "--tls --authorization rbac --token jane-token=jane" "$python" "$scripts/security.py"
 }
 
 run_javascript() {
@@ -103,4 +129,4 @@ case ${1:-all} in
         exit 2
         ;;
 esac
-echo "interop: ok, $count scripts"
+echo "interop: ok, $count scripts$OF_VERSION"

@@ -5,6 +5,7 @@
 #   scripts/interop/suites.sh                 all of them
 #   scripts/interop/suites.sh --quick         those that take seconds
 #   scripts/interop/suites.sh kr8s helm       these
+#   KUBERNETES_VERSION=1.34 scripts/interop/suites.sh   with servers of that version
 #   SUITE_DIR=DIR scripts/interop/suites.sh   with DIR/lightkube, DIR/kubernetes_asyncio and DIR/kubernetes-fluent-client, which are
 #                                             checkouts: what registries have of these has no tests for a server
 #   PROGRAMS=target/debug scripts/interop/suites.sh    with the program in this directory, which is built already
@@ -168,3 +169,4 @@ fi
 for name in "${names[@]}"; do
     "run_$name"
 done
+echo "interop: suites: ok, $count$OF_VERSION"

@@ -16,8 +16,10 @@ def with_token(token):
     settings = client.Configuration()
     settings.host = host
     settings.ssl_ca_cert = core.api_client.configuration.ssl_ca_cert
-    settings.api_key = {"BearerToken": token}
-    settings.api_key_prefix = {"BearerToken": "Bearer"}
+    # Clients before 36 have the first name.
+    for name in ["authorization", "BearerToken"]:
+        settings.api_key[name] = token
+        settings.api_key_prefix[name] = "Bearer"
     return client.ApiClient(settings)
 
 

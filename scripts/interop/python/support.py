@@ -1,5 +1,6 @@
 """What the checks share: the server behind the kubeconfig, waiting for a condition, and saying what holds."""
 
+import inspect
 import json
 import sys
 import threading
@@ -21,6 +22,11 @@ def check(what, found, wanted):
         print(f"FAILED - {what}: found {found!r}, wanted {wanted!r}", file=sys.stderr)
         sys.exit(1)
     print(f"ok - {what}", flush=True)
+
+
+def accepted(call, **options):
+    """The options that a function of this version of the client has."""
+    return {name: value for name, value in options.items() if name in inspect.signature(call).parameters}
 
 
 def refused(code, call):
@@ -50,8 +56,9 @@ def control(action, method="POST"):
     """Does something behind the API: disconnect, compact, expire, or stats."""
     api = core.api_client
     url = f"{api.configuration.host}/_control/{action}"
-    response = api.call_api(method, url, _request_timeout=LIMIT_SECONDS)
-    body = response.read()
+    # Below the functions that differ between versions of the client.
+    response = api.rest_client.pool_manager.request(method, url, timeout=LIMIT_SECONDS)
+    body = response.data
     if response.status // 100 != 2:
         check(f"control: {action}", response.status, "a success")
     return json.loads(body) if body else None
