@@ -11,9 +11,10 @@ use fakeserver_check::{
     CheckOptions, CheckReport, ManifestSet, Severity, check,
     report::{self, TextStyle},
 };
+use fakeserver_versions::{KubernetesVersion, VersionRange};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use super::{kubernetes_version::VersionRange, say, terminal::width};
+use super::{kubernetes_version::VARIABLE, say, terminal::width};
 
 /// The status for what cannot be read, as for a wrong command line.
 pub(super) const TROUBLE: u8 = 2;
@@ -38,7 +39,7 @@ pub(super) struct Options {
     pub(super) manifests: ManifestOptions,
 
     /// Versions of Kubernetes to check against: `1.35`, `latest-1`, or a range, `1.34..1.37`. It can be repeated
-    #[arg(long, value_name = "VERSIONS", default_value = VersionRange::DEFAULT)]
+    #[arg(long, value_name = "VERSIONS", env = VARIABLE, default_values_t = [VersionRange::from(KubernetesVersion::DEFAULT)])]
     kubernetes_version: Vec<VersionRange>,
 
     /// The form of the report.
@@ -80,8 +81,8 @@ enum Form {
 pub(super) async fn run(options: &Options) -> Result<ExitCode, String> {
     let set = ManifestSet::read(&options.paths, &mut io::stdin());
     let is_unread = report_unread(&set);
-    let versions = options.kubernetes_version.iter();
-    let versions = versions.flat_map(VersionRange::versions);
+    let ranges = options.kubernetes_version.iter();
+    let versions = ranges.flat_map(|range| range.versions());
     let bar = progress_bar(&set);
     let report = check(&set, &options.manifests.options(versions), &|done, all| {
         bar.set_length(all as u64);
@@ -151,7 +152,7 @@ impl ManifestOptions {
     /// Returns the options of a check against these versions.
     pub(super) fn options(
         &self,
-        versions: impl IntoIterator<Item = fakeserver_versions::KubernetesVersion>,
+        versions: impl IntoIterator<Item = KubernetesVersion>,
     ) -> CheckOptions {
         CheckOptions::new(versions)
             .with_namespace(&*self.namespace)
