@@ -12,6 +12,7 @@ mod forms;
 mod job;
 mod latency;
 mod load;
+mod manifests;
 mod plot;
 mod process;
 mod program;
@@ -46,7 +47,8 @@ use clap::{Command, CommandFactory as _, Parser, Subcommand};
         cargo run --release -p benches -- figures --only reads,latency       a part of it\n  \
         cargo run --release -p benches -- curves                             more and more watchers and handlers; a minute\n  \
         cargo run --release -p benches -- server                             building a fake server\n  \
-        cargo run --release -p benches -- workloads                          5,000 deployments of ten pods each"
+        cargo run --release -p benches -- workloads                          5,000 deployments of ten pods each\n  \
+        cargo run --release -p benches -- manifests --kubeconform PROGRAM    2,000 manifests with 60 mistakes"
 )]
 struct Arguments {
     #[command(subcommand)]
@@ -65,6 +67,8 @@ enum Bench {
     Server(server::Options),
     /// From deployments that are created at once to all of their pods ready
     Workloads(workloads::Options),
+    /// What `fakeserver check` finds of seeded mistakes in manifests, beside kubeconform
+    Manifests(manifests::Options),
     /// A part of the others in a process of its own: what to do, and what came of it, as JSON.
     #[command(hide = true)]
     Job { job: String },
@@ -96,6 +100,7 @@ async fn run(bench: Option<Bench>) -> Result<(), Box<dyn Error>> {
         Bench::Curves(options) => curves::run(&options).await,
         Bench::Server(options) => server::run(&options).await,
         Bench::Workloads(options) => workloads::run(&options).await,
+        Bench::Manifests(options) => manifests::run(&options).await,
         Bench::Job { job } => serde_json::from_str::<job::Job>(&job)?.run().await,
     }
 }

@@ -55,7 +55,7 @@ impl Program {
 }
 
 /// Returns the path of the program: beside this one, where cargo puts both.
-fn path() -> Result<PathBuf, Box<dyn Error>> {
+pub(crate) fn path() -> Result<PathBuf, Box<dyn Error>> {
     let own = std::env::current_exe()?;
     let directory = own.parent().unwrap_or(Path::new("."));
     let path = directory.join(format!("fakeserver{EXE_SUFFIX}"));

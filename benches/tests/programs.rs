@@ -232,3 +232,24 @@ fn results_that_exist_are_replaced_on_request_only() {
         assert_eq!(fs::read(&file).unwrap(), b"kept");
     }
 }
+
+#[test]
+fn manifests_have_to_say_where_the_program_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let alone = folder.path().join("benches");
+    fs::copy(env!("CARGO_BIN_EXE_benches"), &alone).unwrap();
+    let output = Command::new(alone)
+        .args([
+            "manifests",
+            "--objects",
+            "100",
+            "--each",
+            "1",
+            "--rounds",
+            "1",
+        ])
+        .output()
+        .unwrap();
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(stderr.contains("build it with: cargo build"), "{stderr}");
+}

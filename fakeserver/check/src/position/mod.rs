@@ -125,8 +125,11 @@ fn next_step<'a>(
             next_step(document, *target, path, left)
         }
         Content::Sequence(items) => {
-            let (index, rest) = path.strip_prefix('[')?.split_once(']')?;
-            let item = *items.get(index.parse::<usize>().ok()?)?;
+            let (which, rest) = path.strip_prefix('[')?.split_once(']')?;
+            let item = match which.parse::<usize>() {
+                Ok(index) => *items.get(index)?,
+                Err(_) => keyed_item(document, items, which)?,
+            };
             Some((
                 Step {
                     node: item,
@@ -166,6 +169,31 @@ fn next_step<'a>(
             })
         }
     }
+}
+
+/// Returns the item of a list that has these keys, as server-side apply names it: `name="web"`, or `port=80,protocol="TCP"`.
+/// Keys that have their default are not looked at.
+fn keyed_item(document: &Document, items: &[NodeId], keys: &str) -> Option<NodeId> {
+    let keys: Vec<(&str, &str)> = keys
+        .split(',')
+        .filter_map(|key| key.split_once('='))
+        .map(|(key, value)| (key, value.trim_matches('"')))
+        .collect();
+    let text = |node: NodeId| match &document.node(node).content {
+        Content::Scalar(scalar) => Some(&*scalar.text),
+        _ => None,
+    };
+    let has_keys = |item: &&NodeId| {
+        let Content::Mapping(members) = &document.node(**item).content else {
+            return false;
+        };
+        let mut differs = keys.iter().filter(|(key, value)| {
+            let mut own = members.iter().filter(|(name, _)| text(*name) == Some(key));
+            own.any(|(_, own)| text(*own) != Some(value))
+        });
+        differs.next().is_none()
+    };
+    (!keys.is_empty()).then(|| items.iter().find(has_keys).copied())?
 }
 
 /// Goes one step within a mapping that is merged into another one, or within a list of such.

@@ -43,6 +43,10 @@ fn a_path_leads_to_the_value_of_a_leaf_and_to_the_name_of_anything_else() {
             "12 0}]",
         ),
         (".spec.replicas", "7 -1"),
+        (
+            ".spec.template.spec.containers[name=\"a\"].ports[containerPort=0,protocol=\"TCP\"]",
+            "12 {containerPort: 0}]",
+        ),
     ] {
         assert_eq!(place(path, Part::Value), expected, "{path}");
     }

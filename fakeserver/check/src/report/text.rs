@@ -71,8 +71,8 @@ pub fn finding_lines(
         if !text.is_empty() {
             text.push('\n');
         }
-        let file = &*group[0].file;
-        writeln!(text, "{}", style.paint("1", file)).expect(WRITES);
+        let file = without_control(&group[0].file);
+        writeln!(text, "{}", style.paint("1", &file)).expect(WRITES);
         let place = |finding: &Finding| match finding.position {
             Some(position) => position.to_string(),
             None => String::new(),
@@ -133,8 +133,7 @@ fn broken(message: &str, width: usize) -> Vec<String> {
         let mut line = String::new();
         let mut length = 0;
         for word in paragraph.split(' ') {
-            // Control characters of a file are not the terminal's.
-            let word: String = word.chars().filter(|letter| !letter.is_control()).collect();
+            let word = without_control(word);
             let letters = word.chars().count();
             if length > 0 && length + 1 + letters > width {
                 lines.push(std::mem::take(&mut line));
@@ -150,6 +149,11 @@ fn broken(message: &str, width: usize) -> Vec<String> {
         lines.push(line);
     }
     lines
+}
+
+/// Returns a text without control characters, which a file can have and a terminal acts on.
+fn without_control(text: &str) -> String {
+    text.chars().filter(|letter| !letter.is_control()).collect()
 }
 
 fn summary(report: &CheckReport) -> String {

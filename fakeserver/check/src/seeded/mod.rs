@@ -7,8 +7,8 @@ use std::collections::BTreeSet;
 
 use fastrand::Rng;
 
-pub use self::mistake::Mistake;
 use self::part::Part;
+pub use self::{mistake::Mistake, part::DEFINITION};
 
 /// The objects of a file.
 const OBJECTS_PER_FILE: usize = 5;

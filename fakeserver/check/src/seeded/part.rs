@@ -11,7 +11,8 @@ kind: Namespace
 metadata:
   name: shop
 ";
-pub(super) const DEFINITION: &str = "\
+/// The definition of custom resources in the set.
+pub const DEFINITION: &str = "\
 apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
 metadata:

@@ -115,11 +115,13 @@ fn find(
             let path = find(item, key, is_quantity, below, is_wanted)?;
             Some(joined(&format!("[{index}]"), &path))
         }),
-        Value::Object(members) => members.iter().find_map(|(name, member)| {
-            let of_map = QUANTITIES.contains(&name.as_str());
-            let path = find(member, name, of_map, below, is_wanted)?;
-            Some(joined(name, &path))
-        }),
+        Value::Object(members) => {
+            let of_map = QUANTITIES.contains(&key);
+            members.iter().find_map(|(name, member)| {
+                let path = find(member, name, of_map, below, is_wanted)?;
+                Some(joined(name, &path))
+            })
+        }
         leaf => is_wanted(key, is_quantity, leaf).then(String::new),
     }
 }
