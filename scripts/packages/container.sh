@@ -30,15 +30,16 @@ build() {
     echo "$archive"
 }
 
-# Serves in a root with nothing but the program, as in the image.
+# Serves in a root with nothing but the program, as in the image, a version of Kubernetes that a variable names.
 try_root() {
     local root=$1 line url server
     # A user namespace gives the right to change the root.
-    exec {output}< <(exec unshare --user --map-root-user chroot "$root" /fakeserver serve --listen 127.0.0.1:0 --end-with-parent)
+    exec {output}< <(FAKESERVER_KUBERNETES_VERSION=1.34 exec unshare --user --map-root-user chroot "$root" /fakeserver serve --listen 127.0.0.1:0 --end-with-parent)
     server=$!
     read -r -t 20 line <&"$output"
     url=${line#listening on }
     curl --silent --show-error --fail --max-time 10 "$url/api/v1/namespaces/default" | grep '"name": *"default"' >/dev/null
+    curl --silent --show-error --fail --max-time 10 "$url/version" | grep '"gitVersion": *"v1\.34\.' >/dev/null
     kill "$server"
 }
 
@@ -59,11 +60,11 @@ try_action() {
         echo 'container: the action is not tried: there is no wheel; `scripts/package.sh wheel` builds one'
         return
     fi
-    RUNNER_TEMP=$folder GITHUB_PATH=$folder/path GITHUB_ENV=$folder/env FAKESERVER_WHEEL=${wheels[0]} FAKESERVER_ASSETS=true \
+    RUNNER_TEMP=$folder GITHUB_PATH=$folder/path GITHUB_ENV=$folder/env FAKESERVER_WHEEL=${wheels[0]} FAKESERVER_ASSETS=true FAKESERVER_VERSION=1.34 \
         fakeserver/packages/action/install.sh
     PATH=$(cat "$folder/path"):$PATH fakeserver --version
     # shellcheck disable=SC1091
-    (. "$folder/env" && test -x "$KUBEBUILDER_ASSETS/kube-apiserver")
+    (. "$folder/env" && [ "$("$KUBEBUILDER_ASSETS/kube-apiserver" --version | cut -d. -f1,2)" = 'Kubernetes v1.34' ] && [ "$FAKESERVER_KUBERNETES_VERSION" = 1.34 ])
 }
 
 try() {

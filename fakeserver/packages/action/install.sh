@@ -20,8 +20,16 @@ environment=$RUNNER_TEMP/fakeserver
 python3 -m venv "$environment"
 "$environment/bin/pip" install --quiet --disable-pip-version-check "$FAKESERVER_WHEEL"
 echo "$environment/bin" >>"$GITHUB_PATH"
+# An empty variable would name a version that there is not.
+if [ -n "${FAKESERVER_VERSION:-}" ]; then
+    export FAKESERVER_KUBERNETES_VERSION=$FAKESERVER_VERSION
+fi
+# The folder of assets tells whether there is such a version.
+assets=$("$environment/bin/fakeserver" assets "$environment/assets")
+if [ -n "${FAKESERVER_VERSION:-}" ]; then
+    echo "FAKESERVER_KUBERNETES_VERSION=$FAKESERVER_VERSION" >>"$GITHUB_ENV"
+fi
 if [ "$FAKESERVER_ASSETS" = true ]; then
-    assets=$("$environment/bin/fakeserver" assets "$environment/assets")
     echo "KUBEBUILDER_ASSETS=$assets" >>"$GITHUB_ENV"
 fi
 "$environment/bin/fakeserver" --version

@@ -13,6 +13,9 @@ import (
 // Server is the server of a test.
 type Server = process.Server
 
+// WithKubernetesVersion returns the flag for Start by which the server is of a version of Kubernetes, as in "1.34".
+func WithKubernetesVersion(version string) string { return "--kubernetes-version=" + version }
+
 // Start starts a server for a test, with flags of `fakeserver serve`, and returns a configuration of client-go for it.
 //
 // The server ends with the test, which fails if the server has ended before; and with the process, even if that is killed.

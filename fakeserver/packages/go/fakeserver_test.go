@@ -81,6 +81,16 @@ func TestInformer(t *testing.T) {
 	}
 }
 
+func TestVersions(t *testing.T) {
+	for version, wanted := range map[string]string{"1.34": "v1.34.9", "1.35.x": "v1.35.6"} {
+		config, _ := fakeserver.Start(t, fakeserver.WithKubernetesVersion(version))
+		found, err := kubernetes.NewForConfigOrDie(config).Discovery().ServerVersion()
+		if err != nil || found.GitVersion != wanted {
+			t.Fatal(version, found, err)
+		}
+	}
+}
+
 func TestTLSWithRoles(t *testing.T) {
 	config, server := fakeserver.Start(t, "--tls", "--authorization", "rbac")
 	clients := kubernetes.NewForConfigOrDie(config)

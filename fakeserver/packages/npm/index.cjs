@@ -86,10 +86,14 @@ if (Symbol.asyncDispose) {
 }
 
 /** Starts a server, and returns it once it listens. */
-async function start({ args = [], program = findProgram(), startTimeoutMs = START_LIMIT_MS } = {}) {
+async function start({ args = [], kubernetesVersion, program = findProgram(), startTimeoutMs = START_LIMIT_MS } = {}) {
+    if (kubernetesVersion !== undefined && typeof kubernetesVersion !== 'string') {
+        throw new TypeError(`kubernetesVersion: a string is needed, as in '1.34', not ${kubernetesVersion}`);
+    }
+    const version = kubernetesVersion === undefined ? [] : ['--kubernetes-version', kubernetesVersion];
     // Neither the user's kubeconfig nor a name that others can guess.
     const kubeconfig = path.join(os.tmpdir(), `fakeserver-${crypto.randomBytes(16).toString('hex')}.kubeconfig`);
-    const words = ['serve', '--listen', '127.0.0.1:0', '--kubeconfig', kubeconfig, ...OWNED, ...args];
+    const words = ['serve', '--listen', '127.0.0.1:0', '--kubeconfig', kubeconfig, ...OWNED, ...args, ...version];
     const child = spawn(program, words, { stdio: ['ignore', 'pipe', 'pipe'] });
     const run = follow(child);
     let url;

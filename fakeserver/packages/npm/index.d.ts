@@ -27,6 +27,8 @@ export interface OwnedServer extends Server {
 export interface StartOptions {
     /** Flags of `fakeserver serve`, as in `['--controllers', 'workloads']`. */
     args?: string[];
+    /** The version of Kubernetes, as in `'1.34'`; without it that of `FAKESERVER_KUBERNETES_VERSION`, or else the program's default. */
+    kubernetesVersion?: string;
     /** The program, instead of the one that `findProgram` finds. */
     program?: string;
     /** The limit until it listens. */

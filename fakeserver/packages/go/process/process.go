@@ -36,6 +36,9 @@ var announcement = regexp.MustCompile(`^listening on (https?://\S+)$`)
 type Options struct {
 	// Flags are those of `fakeserver serve`.
 	Flags []string
+	// KubernetesVersion is the version of Kubernetes, as in "1.34"; if empty, that of the variable FAKESERVER_KUBERNETES_VERSION, or
+	// else the default of the program.
+	KubernetesVersion string
 	// Program is its path; if empty, FindProgram finds it.
 	Program string
 	// StartTimeout is the limit until it listens; if 0, 30 s.
@@ -72,6 +75,9 @@ func Start(options Options) (*Server, error) {
 	// Neither the user's kubeconfig nor a name that others can guess.
 	kubeconfig := filepath.Join(os.TempDir(), "fakeserver-"+rand.Text()+".kubeconfig")
 	words := slices.Concat([]string{"serve", "--listen", "127.0.0.1:0", "--kubeconfig", kubeconfig}, owned, options.Flags)
+	if options.KubernetesVersion != "" {
+		words = append(words, "--kubernetes-version", options.KubernetesVersion)
+	}
 	server := &Server{
 		Kubeconfig: kubeconfig,
 		command:    exec.Command(program, words...),

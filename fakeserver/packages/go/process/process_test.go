@@ -105,6 +105,26 @@ func TestResetTakesObjectsAndFaultsBack(t *testing.T) {
 	expectStatus(t, server, http.MethodGet, namespaces+"/shop", "", 404)
 }
 
+func TestVersions(t *testing.T) {
+	t.Setenv("FAKESERVER_KUBERNETES_VERSION", "1.33")
+	for version, wanted := range map[string]string{"1.34": "v1.34.9", "1.35.x": "v1.35.6", "": "v1.33.13"} {
+		server, err := process.Start(process.Options{KubernetesVersion: version})
+		must(t, err)
+		t.Cleanup(server.Stop)
+		answer, err := server.Client.Get(server.URL + "/version")
+		must(t, err)
+		var found struct{ GitVersion string }
+		must(t, json.NewDecoder(answer.Body).Decode(&found))
+		_ = answer.Body.Close()
+		if found.GitVersion != wanted {
+			t.Fatalf("%q: found %s, wanted %s", version, found.GitVersion, wanted)
+		}
+	}
+	if _, err := process.Start(process.Options{KubernetesVersion: "1.30"}); err == nil || !strings.Contains(err.Error(), "there are 1.31") {
+		t.Fatal(err)
+	}
+}
+
 func TestControlOfFaults(t *testing.T) {
 	server, times := start(t), uint64(1)
 	fault := control.Fault{

@@ -44,6 +44,8 @@ type Options struct {
 	Plans int
 	// Families are the families of plans, as in "crash"; if empty, all.
 	Families []string
+	// KubernetesVersion is the version of Kubernetes, as in "1.34"; if empty, the default of the program.
+	KubernetesVersion string
 	// Flags are other flags of `conformance survive`.
 	Flags []string
 	// Report is the folder of the report; if empty, a temporary one that is kept if the test fails.
@@ -212,6 +214,9 @@ func arguments(options Options, into string) []string {
 	}
 	if options.Plans > 0 {
 		words = append(words, "--plans", strconv.Itoa(options.Plans))
+	}
+	if options.KubernetesVersion != "" {
+		words = append(words, "--kubernetes-version", options.KubernetesVersion)
 	}
 	return slices.Concat(words, options.Flags, []string{"--"}, options.Command)
 }

@@ -149,6 +149,7 @@ func TestRefusals(t *testing.T) {
 		"no such workload":     {func(o *survive.Options) { o.Workload = "none.yaml" }, "survive: cannot read none.yaml: No such file.*exit status 2"},
 		"no such definition":   {func(o *survive.Options) { o.CRDs = []string{"crd.yaml"} }, "cannot read crd.yaml: No such file"},
 		"an unknown family":    {func(o *survive.Options) { o.Families = []string{"crsh"} }, "invalid value 'crsh'.*possible values: crash, lost-answer"},
+		"an unknown version":   {func(o *survive.Options) { o.KubernetesVersion = "1.30" }, `no version "1.30" of Kubernetes; there are 1.31`},
 		"an unknown flag":      {func(o *survive.Options) { o.Flags = []string{"--nope"} }, "unexpected argument '--nope'"},
 		"a folder of others":   {func(o *survive.Options) { o.Report = foreign }, "holds other files than those that a report wrote there .*; choose another --report"},
 		"another program":      {func(o *survive.Options) { o.Program = "true" }, "there is no report of `conformance survive`"},

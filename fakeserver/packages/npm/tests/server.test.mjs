@@ -83,6 +83,17 @@ test('each operation of the control API has its effect', async () => {
     await until('the watch has ended', async () => (await control.stats()).watchers === 0);
 });
 
+test('a server is of the version that was asked for', async (t) => {
+    for (const [kubernetesVersion, expected] of [['1.34', 'v1.34.9'], ['1.35.x', 'v1.35.6'], [undefined, 'v1.33.13']]) {
+        process.env.FAKESERVER_KUBERNETES_VERSION = '1.33';
+        const own = await start({ kubernetesVersion }).finally(() => delete process.env.FAKESERVER_KUBERNETES_VERSION);
+        t.after(() => own.stop());
+        assert.equal((await (await fetch(`${own.url}/version`)).json()).gitVersion, expected);
+    }
+    await assert.rejects(start({ kubernetesVersion: '1.30' }), /no version "1\.30".*there are/);
+    await assert.rejects(start({ kubernetesVersion: 1.34 }), /a string is needed/);
+});
+
 test('control works by TLS, with roles', async (t) => {
     const own = await start({ args: ['--tls', '--authorization', 'rbac'] });
     t.after(() => own.stop());

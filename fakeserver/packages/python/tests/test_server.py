@@ -1,10 +1,12 @@
 """Servers without fixtures, and their ends."""
 
+import json
 import os
 import signal
 import subprocess
 import sys
 import time
+import urllib.request
 from pathlib import Path
 
 import fakeserver
@@ -49,6 +51,44 @@ def test_equal_seeds_give_equal_uids():
         with fakeserver.Server(seed=seed) as server:
             uids.append(server.create(config_map("one"))[0]["metadata"]["uid"])
     assert uids[0] == uids[1] != uids[2]
+
+
+def version_of(server):
+    """Returns the version that a server says it is of."""
+    with urllib.request.urlopen(f"{server.url}/version", timeout=LIMIT) as answer:
+        return json.load(answer)["gitVersion"]
+
+
+def test_a_server_is_of_the_version_that_was_asked_for(monkeypatch):
+    monkeypatch.setenv("FAKESERVER_KUBERNETES_VERSION", "1.33")
+    for asked, version in [("1.34", "v1.34.9"), ("1.35.x", "v1.35.6"), (None, "v1.33.13")]:
+        with fakeserver.Server(kubernetes_version=asked) as server:
+            assert version_of(server) == version
+    with pytest.raises(fakeserver.StartError, match=r"no version .1\.30.*there are"), fakeserver.Server(kubernetes_version="1.30"):
+        pass
+    with pytest.raises(fakeserver.UsageError, match="a text is needed"):
+        fakeserver.Server(kubernetes_version=1.34)
+
+
+@pytest.mark.parametrize(
+    "version",
+    [
+        pytest.param("v1.34.9", marks=pytest.mark.kube(kubernetes_version="1.34")),
+        pytest.param("v1.36.2", marks=pytest.mark.kube(flags=["--kubernetes-version", "1.36"])),
+    ],
+)
+def test_a_marker_chooses_the_version(kube, version):
+    assert version_of(kube) == version
+
+
+@pytest.mark.kube(kubernetes_version="1.31")
+class TestOfAVersion:
+    def test_the_class_chooses(self, kube):
+        assert version_of(kube) == "v1.31.14"
+
+    @pytest.mark.kube(flags=["--seed", "7", "--kubernetes-version", "1.33"], kubernetes_version="1.32")
+    def test_the_innermost_marker_counts(self, kube):
+        assert version_of(kube) == "v1.32.13"
 
 
 def test_a_server_is_secured():

@@ -108,7 +108,7 @@ class TestCopier:
 def test_rules_and_a_seed_are_taken_and_a_family_without_plans_is_skipped(survive_suite, pytester):
     pytester.path.joinpath("rules.yaml").write_text('[{name: copied, eventually: "configmaps.size() == 0"}]')
     outcomes, output = survive_suite("""
-@pytest.mark.survive(workload="survive.yaml", command=COPIER, families=["leader"], rules="rules.yaml", seed=7)
+@pytest.mark.survive(workload="survive.yaml", command=COPIER, families=["leader"], rules="rules.yaml", seed=7, kubernetes_version="1.34")
 def test_copier(survive):
     pass
 """)
@@ -130,6 +130,14 @@ MARKERS = {
         ["families: a list of words is needed, not 'crash'"],
     ),
     "no plans": ("workload='survive.yaml', command=COPIER, plans=0", ["plans: a number from 1 is needed, not 0"]),
+    "a version as a number": (
+        "workload='survive.yaml', command=COPIER, kubernetes_version=1.34",
+        ["kubernetes_version: a text is needed, as in '1.34', not 1.34"],
+    ),
+    "a version that there is not": (
+        "workload='survive.yaml', command=COPIER, kubernetes_version='1.30'",
+        ['no version "1.30" of Kubernetes; there are 1.31'],
+    ),
     "a seed as a word": ("workload='survive.yaml', command=COPIER, seed='x'", ["seed: a number from 0 is needed, not 'x'"]),
     "no changes": ("workload='survive.yaml', command=COPIER, generate=0", ["generate: a number from 1 is needed, not 0"]),
     "rules as a list": (

@@ -5,7 +5,7 @@ import { server as ofJest } from 'fakeserver/jest';
 import { fakeserver, server as ofVitest } from 'fakeserver/vitest';
 
 const fault: Fault = { fault: 'throttle', retryAfterSeconds: 2, match: { verb: 'list' }, when: { times: 1 } };
-const server: OwnedServer = await start({ args: ['--tls'], startTimeoutMs: 1_000, program: findProgram() });
+const server: OwnedServer = await start({ args: ['--tls'], kubernetesVersion: '1.34', startTimeoutMs: 1_000, program: findProgram() });
 const installed: InstalledFault[] = (await server.control.installFaults([fault])).items;
 const stats: Stats = await new Control(server.url, { timeoutMs: 1_000 }).stats();
 const watches: number | undefined = stats.requests['pods']?.['watch'];

@@ -110,6 +110,7 @@ class Server:
         objects: Iterable[Source] = (),
         faults: FaultSource = (),
         tls: bool = False,
+        kubernetes_version: str | None = None,
         seed: int | None = None,
         start_limit: float = 30.0,
         stop_limit: float = 10.0,
@@ -122,6 +123,8 @@ class Server:
                 resources stand after their definitions.
             faults: Faults in force when it has started.
             tls: True for HTTPS.
+            kubernetes_version: The version of Kubernetes that it serves, as in `1.34` or `latest-1`; without it that of
+                the variable `FAKESERVER_KUBERNETES_VERSION`, or else the default of the program.
             seed: The number from which uids and generated names follow.
             start_limit: The time in seconds within which it has to listen.
             stop_limit: The time in seconds that it has to end before it is killed.
@@ -130,6 +133,7 @@ class Server:
         self._flags = checked_flags(flags)
         if tls and "--tls" not in self._flags:
             self._flags.append("--tls")
+        self._flags += version_flags(kubernetes_version)
         if seed is not None:
             self._flags += ["--seed", str(seed)]
         self._objects = read_objects(objects)
@@ -442,3 +446,17 @@ def checked_flags(flags: Iterable[str]) -> list[str]:
         if instead is not None:
             raise UsageError(f"flags: {word} is set already: {instead}")
     return words
+
+
+def version_flags(version: str | None) -> list[str]:
+    """Returns the flags that ask for a version of Kubernetes, if one is asked for.
+
+    Raises:
+        UsageError: It is no text. In Python, 1.30 is the number 1.3.
+
+    """
+    if version is None:
+        return []
+    if not isinstance(version, str):
+        raise UsageError(f"kubernetes_version: a text is needed, as in '1.34', not {version!r}")
+    return ["--kubernetes-version", version]

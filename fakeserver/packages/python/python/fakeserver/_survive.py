@@ -44,6 +44,7 @@ OWN_FLAGS = {
     "--rules": "rules=",
     "--generate": "generate=",
     "--seed": "seed=",
+    "--kubernetes-version": "kubernetes_version=",
     "--replay": "a shell, with the line that a failure shows",
 }
 
@@ -69,6 +70,8 @@ class Campaign:
     generate: int | None
     #: The seed of pairs and changes.
     seed: int | None
+    #: The version of Kubernetes of the servers.
+    kubernetes_version: str | None
     #: Other flags of `conformance survive`.
     flags: tuple[str, ...]
     #: The folder of the report, if the user has chosen one.
@@ -87,6 +90,7 @@ class Campaign:
         rules: Source | None = None,
         generate: int | None = None,
         seed: int | None = None,
+        kubernetes_version: str | None = None,
         flags: Iterable[str] = (),
         report: Source | None = None,
     ) -> Campaign:
@@ -105,6 +109,8 @@ class Campaign:
                 raise UsageError(f"{name}: a number from {least} is needed, not {number!r}")
         if rules is not None and not isinstance(rules, (str, os.PathLike)):
             raise UsageError(f"rules: the path of one file is needed, not {rules!r}")
+        if kubernetes_version is not None and not isinstance(kubernetes_version, str):
+            raise UsageError(f"kubernetes_version: a text is needed, as in '1.34', not {kubernetes_version!r}")
         for name, words in (("crds", _listed(crds)), ("families", families), ("flags", flags)):
             if not _is_list(words):
                 raise UsageError(f"{name}: a list of words is needed, not {words!r}")
@@ -122,6 +128,7 @@ class Campaign:
             rules=None if rules is None else os.fspath(rules),
             generate=generate,
             seed=seed,
+            kubernetes_version=kubernetes_version,
             flags=tuple(flags),
             report=None if report is None else os.fspath(report),
         )
@@ -189,6 +196,8 @@ class Campaign:
         words += [] if self.rules is None else ["--rules", self.rules]
         words += [] if self.generate is None or chosen == {REFERENCE} else ["--generate", str(self.generate)]
         words += [] if self.seed is None else ["--seed", str(self.seed)]
+        version = self.kubernetes_version
+        words += [] if version is None else ["--kubernetes-version", version]
         return [*words, *self.flags]
 
 

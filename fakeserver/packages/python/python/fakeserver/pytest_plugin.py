@@ -21,8 +21,9 @@ pytest_plugins = ["fakeserver.pytest_survive"]
 SERVERS_MAX = 4
 
 MARKER = (
-    "kube(flags=[...], objects=[...]): flags of `fakeserver serve`, and objects that exist when the test begins, "
-    "for the fixture `kube`; markers of a module, a class and a function are added up."
+    "kube(flags=[...], objects=[...], kubernetes_version=...): flags of `fakeserver serve`, objects that exist when the test "
+    "begins, and the version of Kubernetes, for the fixture `kube`; markers of a module, a class and a function are added up, "
+    "and the innermost version counts."
 )
 
 
@@ -139,23 +140,25 @@ def kube_faults(kube: Server) -> Iterator[Faults]:
 
 def _marked(request: pytest.FixtureRequest) -> tuple[list[str], list[Any]]:
     """Returns the flags and objects of the markers, the outermost first."""
-    from ._server import checked_flags  # noqa: PLC0415
+    from ._server import checked_flags, version_flags  # noqa: PLC0415
 
     with _failing("kube_flags"):
         flags = checked_flags(request.config.getini("kube_flags"))
     objects: list[Any] = []
+    version: list[str] = []
     for marker in reversed(list(request.node.iter_markers("kube"))):
         with _failing("@pytest.mark.kube"):
-            unknown = sorted(set(marker.kwargs) - {"flags", "objects"})
+            unknown = sorted(set(marker.kwargs) - {"flags", "objects", "kubernetes_version"})
             if marker.args or unknown:
                 what = f"unknown argument {unknown[0]}" if unknown else "arguments without a name"
-                raise UsageError(f"{what}; there are flags=[...] and objects=[...]")
+                raise UsageError(f"{what}; there are flags=[...], objects=[...] and kubernetes_version=...")
             given = marker.kwargs.get("objects", [])
             if not isinstance(given, (list, tuple)):
                 raise UsageError(f"objects: a list is needed, not {given!r}")
             flags += checked_flags(marker.kwargs.get("flags", []))
             objects += given
-    return flags, objects
+            version = version_flags(marker.kwargs.get("kubernetes_version")) or version
+    return flags + version, objects
 
 
 @contextlib.contextmanager

@@ -18,14 +18,26 @@ if TYPE_CHECKING:
 
 MARKER = (
     "survive(workload=..., command=[...], crds=[...], plans=..., families=[...], rules=..., generate=..., seed=..., "
-    "flags=[...], report=...): runs an operator by `conformance survive`; there is a test for each family of plans, which "
+    "kubernetes_version=..., flags=[...], report=...): runs an operator by `conformance survive`; there is a test for each family of plans, which "
     "fails if one breaks a promise."
 )
 
 #: The name of the fixture, and of the folder of reports.
 NAME = "survive"
 FOLDER = "survive-report"
-_ARGUMENTS = ("workload", "command", "crds", "plans", "families", "rules", "generate", "seed", "flags", "report")
+_ARGUMENTS = (
+    "workload",
+    "command",
+    "crds",
+    "plans",
+    "families",
+    "rules",
+    "generate",
+    "seed",
+    "kubernetes_version",
+    "flags",
+    "report",
+)
 
 #: Set in the stash of a test whose family has run.
 _SURVIVAL = pytest.StashKey["Survival"]()

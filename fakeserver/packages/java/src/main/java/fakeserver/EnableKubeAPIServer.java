@@ -18,6 +18,9 @@ import org.junit.jupiter.api.extension.ExtendWith;
 @Inherited
 @ExtendWith(KubeApiServerExtension.class)
 public @interface EnableKubeAPIServer {
+    /** The version of Kubernetes, as in 1.34; if empty, that of the variable {@code FAKESERVER_KUBERNETES_VERSION}, or else the default. */
+    String kubeAPIVersion() default "";
+
     /** The flags, those of {@code fakeserver serve}. */
     String[] apiServerFlags() default {};
 

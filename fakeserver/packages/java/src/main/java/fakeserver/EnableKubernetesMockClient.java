@@ -13,6 +13,9 @@ import org.junit.jupiter.api.extension.ExtendWith;
 @Inherited
 @ExtendWith(KubeApiServerExtension.class)
 public @interface EnableKubernetesMockClient {
+    /** The version of Kubernetes, as in 1.34; if empty, that of the variable {@code FAKESERVER_KUBERNETES_VERSION}, or else the default. */
+    String kubeAPIVersion() default "";
+
     /** True to serve by TLS. */
     boolean https() default true;
 

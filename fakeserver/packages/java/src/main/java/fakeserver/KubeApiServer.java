@@ -44,6 +44,16 @@ public final class KubeApiServer implements AutoCloseable {
         return start(Programs.find(), START_TIMEOUT, flags);
     }
 
+    /** Starts a server of a version of Kubernetes, as in 1.34, with flags of {@code fakeserver serve}, and returns it once it listens. */
+    public static KubeApiServer startVersion(String version, String... flags) {
+        List<String> all = new ArrayList<>(Arrays.asList(flags));
+        if (!version.isEmpty()) {
+            all.add("--kubernetes-version");
+            all.add(version);
+        }
+        return start(all.toArray(String[]::new));
+    }
+
     /** Starts a server by this program, and returns it once it listens, within this limit. */
     public static KubeApiServer start(Path program, Duration limit, String... flags) {
         // Neither the user's kubeconfig nor a name that others can guess.

@@ -58,7 +58,9 @@ public final class KubeApiServerExtension implements BeforeAllCallback, BeforeEa
     private static Owned start(Class<?> tests) {
         Optional<EnableKubeAPIServer> server = AnnotationSupport.findAnnotation(tests, EnableKubeAPIServer.class);
         if (server.isPresent()) {
-            return new Owned(KubeApiServer.start(server.get().apiServerFlags()), server.get().resetBetweenTests());
+            EnableKubeAPIServer options = server.get();
+            KubeApiServer started = KubeApiServer.startVersion(options.kubeAPIVersion(), options.apiServerFlags());
+            return new Owned(started, options.resetBetweenTests());
         }
         Optional<EnableKubernetesMockClient> mock = AnnotationSupport.findAnnotation(tests, EnableKubernetesMockClient.class);
         if (mock.isPresent() && !mock.get().crud()) {
@@ -66,7 +68,8 @@ public final class KubeApiServerExtension implements BeforeAllCallback, BeforeEa
                     tests.getName() + ": fakeserver keeps objects, and takes no expectations of requests: say crud = true");
         }
         boolean isSecure = mock.map(EnableKubernetesMockClient::https).orElse(false);
-        return new Owned(KubeApiServer.start(isSecure ? new String[] {"--tls"} : new String[0]), true);
+        String version = mock.map(EnableKubernetesMockClient::kubeAPIVersion).orElse("");
+        return new Owned(KubeApiServer.startVersion(version, isSecure ? new String[] {"--tls"} : new String[0]), true);
     }
 
     private static Optional<Owned> current(ExtensionContext context) {

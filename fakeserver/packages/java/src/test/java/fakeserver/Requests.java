@@ -6,7 +6,7 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.time.Duration;
 
-/** Requests to a server, of which only the status counts. */
+/** Requests to a server, of most of which only the status counts. */
 final class Requests {
     private static final Duration LIMIT = Duration.ofSeconds(10);
 
@@ -14,6 +14,11 @@ final class Requests {
 
     static int get(KubeApiServer server, String path) throws IOException, InterruptedException {
         return send(server, HttpRequest.newBuilder(URI.create(server.url() + path)));
+    }
+
+    static String body(KubeApiServer server, String path) throws IOException, InterruptedException {
+        HttpRequest request = HttpRequest.newBuilder(URI.create(server.url() + path)).timeout(LIMIT).build();
+        return server.client().send(request, HttpResponse.BodyHandlers.ofString()).body();
     }
 
     static int createNamespace(KubeApiServer server, String name) throws IOException, InterruptedException {

@@ -34,6 +34,17 @@ class ServerTest {
     }
 
     @Test
+    void serverIsOfTheVersionThatWasAskedFor() throws Exception {
+        for (String[] version : new String[][] {{"1.34", "v1.34.9"}, {"1.35.*", "v1.35.6"}}) {
+            try (KubeApiServer server = KubeApiServer.startVersion(version[0], "--seed", "7")) {
+                assertTrue(Requests.body(server, "/version").contains('"' + version[1] + '"'), version[0]);
+            }
+        }
+        ServerException refused = assertThrows(ServerException.class, () -> KubeApiServer.startVersion("1.30"));
+        assertTrue(refused.getMessage().contains("there are 1.31"), refused.getMessage());
+    }
+
+    @Test
     void controlOfFaults() throws Exception {
         try (KubeApiServer server = KubeApiServer.start()) {
             Control control = server.control();
