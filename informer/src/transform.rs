@@ -31,7 +31,8 @@ use crate::{
 };
 
 /// Drops `metadata.managedFields`: who set which field, often the larger part of an object. Of a large list they are better left
-/// out by [`HttpListWatch::without_fields`](crate::http::HttpListWatch::without_fields), before they take memory.
+/// out by [`HttpListWatch::without_fields`](crate::http::HttpListWatch::without_fields), before they take memory: a server that can
+/// leave them out is asked to, too.
 #[doc(alias = "managedFields")]
 pub fn drop_managed_fields<K: kube::Resource>(object: &mut K) {
     object.meta_mut().managed_fields = None;

@@ -4,7 +4,7 @@ use form_urlencoded::Serializer;
 use http::{HeaderValue, Request, header};
 use kube::client::Body;
 
-use super::Scope;
+use super::{Scope, negotiation::Preference};
 use crate::{
     encoding::Encoding,
     list_watch::{ListRequest, ListWatchError, VersionMatch, WatchRequest},
@@ -23,6 +23,9 @@ pub(super) struct Target {
     pub(super) shard: String,
     pub(super) form: Form,
 }
+
+/// The parameter of a media type that asks a server to leave `metadata.managedFields` out.
+const WITHOUT_MANAGED_FIELDS: &str = ";drop=metadata.managedFields";
 
 /// In which form the objects are wanted.
 #[derive(Clone, Copy, Debug)]
@@ -46,7 +49,7 @@ impl Target {
     pub(super) fn list(
         &self,
         request: &ListRequest,
-        encoding: Encoding,
+        preference: Preference,
     ) -> Result<Request<Body>, ListWatchError> {
         let mut query = self.selectors();
         if let Some(limit) = request.limit {
@@ -65,13 +68,18 @@ impl Target {
             };
             append_nonempty(&mut query, "resourceVersionMatch", version_match);
         }
-        self.build(&query.finish(), &self.form.accept_list(encoding))
+        let mut request = self.build(&query.finish(), &self.form.accept_list(preference))?;
+        if preference.accepts_gzip {
+            let gzip = HeaderValue::from_static("gzip");
+            request.headers_mut().insert(header::ACCEPT_ENCODING, gzip);
+        }
+        Ok(request)
     }
 
     pub(super) fn watch(
         &self,
         request: &WatchRequest,
-        encoding: Encoding,
+        preference: Preference,
     ) -> Result<Request<Body>, ListWatchError> {
         let mut query = self.selectors();
         query.append_pair("watch", "true");
@@ -90,12 +98,16 @@ impl Target {
         if let Some(timeout) = request.timeout {
             query.append_pair("timeoutSeconds", &timeout.as_secs().max(1).to_string());
         }
-        let mut request = self.build(&query.finish(), &self.form.accept_watch(encoding))?;
-        // A compressor on the way holds events back until its window is full.
-        request.headers_mut().insert(
-            header::ACCEPT_ENCODING,
-            HeaderValue::from_static("identity"),
-        );
+        // A compressor on the way may hold events back until its window is full.
+        let coding = if request.send_initial_events && preference.accepts_gzip {
+            "gzip"
+        } else {
+            "identity"
+        };
+        let mut request = self.build(&query.finish(), &self.form.accept_watch(preference))?;
+        request
+            .headers_mut()
+            .insert(header::ACCEPT_ENCODING, HeaderValue::from_static(coding));
         Ok(request)
     }
 
@@ -137,38 +149,47 @@ impl Target {
 // === impl Form ===
 
 impl Form {
-    fn accept_list(self, encoding: Encoding) -> String {
+    fn accept_list(self, preference: Preference) -> String {
         match self {
-            Self::Whole => accept(encoding, ""),
-            Self::MetadataOnly => {
-                accept(encoding, ";as=PartialObjectMetadataList;g=meta.k8s.io;v=v1")
-            }
+            Self::Whole => accept(preference, ""),
+            Self::MetadataOnly => accept(
+                preference,
+                ";as=PartialObjectMetadataList;g=meta.k8s.io;v=v1",
+            ),
         }
     }
 
-    fn accept_watch(self, encoding: Encoding) -> String {
+    fn accept_watch(self, preference: Preference) -> String {
         match self {
-            Self::Whole => accept(encoding, ""),
-            Self::MetadataOnly => accept(encoding, ";as=PartialObjectMetadata;g=meta.k8s.io;v=v1"),
+            Self::Whole => accept(preference, ""),
+            Self::MetadataOnly => {
+                accept(preference, ";as=PartialObjectMetadata;g=meta.k8s.io;v=v1")
+            }
         }
     }
 }
 
 /// Lists the media types that are accepted, the best first.
 ///
-/// Whole JSON comes last: a server that cannot reduce an object to its metadata sends all of it, which decodes alike.
-fn accept(encoding: Encoding, parameters: &str) -> String {
+/// Whole JSON comes last: a server that cannot reduce an object to its metadata sends all of it, which decodes alike. Each type
+/// also comes without the parameter that a server may not know.
+fn accept(preference: Preference, parameters: &str) -> String {
     let json = Encoding::Json.media_type();
-    let mut accept = String::new();
-    if encoding != Encoding::Json {
-        accept = format!("{}{parameters},", encoding.media_type());
+    let mut types = Vec::new();
+    let mut add = |media_type: &str, parameters: &str| {
+        if preference.drops_managed_fields {
+            types.push(format!("{media_type}{parameters}{WITHOUT_MANAGED_FIELDS}"));
+        }
+        types.push(format!("{media_type}{parameters}"));
+    };
+    if preference.encoding != Encoding::Json {
+        add(preference.encoding.media_type(), parameters);
     }
     if !parameters.is_empty() {
-        accept.push_str(json);
-        accept.push_str(parameters);
-        accept.push(',');
+        add(json, parameters);
     }
-    accept + json
+    add(json, "");
+    types.join(",")
 }
 
 fn append_nonempty(query: &mut Serializer<'static, String>, name: &str, value: &str) {

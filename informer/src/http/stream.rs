@@ -8,10 +8,17 @@ use std::{
 
 use bytes::Bytes;
 use futures::Stream;
+use http::Response;
 use http_body::Body as _;
 use kube::client::Body;
 
-use super::{Answer, negotiation::Negotiation, pages::ObjectDecoder, response};
+use super::{
+    Answer,
+    gzip::{self, GzipDecoder},
+    negotiation::Negotiation,
+    pages::ObjectDecoder,
+    response,
+};
 use crate::{
     decode::{Frame, Frames},
     list_watch::{ListWatchError, WatchEvent},
@@ -34,21 +41,30 @@ struct WatchBody {
     /// `None` once nothing more is to be read.
     body: Option<Body>,
     frames: Frames,
+    /// The decoder of a compressed body.
+    gzip: Option<GzipDecoder>,
+    /// True if a failure of the body can be due to a layer of the client that decompresses it.
+    may_be_decompressed: bool,
 }
 
 // === impl HttpWatchStream ===
 
 impl<K> HttpWatchStream<K> {
     pub(super) fn new(
-        answer: Answer<Body>,
+        answer: Answer<Response<Body>>,
+        is_streaming_list: bool,
         maker: ObjectDecoder<K>,
         negotiation: Arc<Negotiation>,
         begins_with_state: bool,
     ) -> Self {
+        let is_compressed = gzip::is_compressed(answer.body.headers());
+        let asked_for_gzip = is_streaming_list && negotiation.preference().accepts_gzip;
         Self {
             body: WatchBody {
-                body: Some(answer.body),
+                body: Some(answer.body.into_body()),
                 frames: Frames::new(answer.encoding),
+                gzip: is_compressed.then(GzipDecoder::new),
+                may_be_decompressed: asked_for_gzip && !is_compressed,
             },
             maker,
             negotiation,
@@ -71,17 +87,31 @@ impl WatchBody {
                 Ok(Some(frame)) => return Poll::Ready(Some(Ok(frame))),
                 Err(error) => return Poll::Ready(Some(Err(error))),
             }
-            match ready!(Pin::new(body).poll_frame(cx)) {
-                Some(Ok(part)) => {
-                    if let Ok(chunk) = part.into_data() {
+            if let Some(gzip) = &mut self.gzip {
+                match gzip.next_chunk() {
+                    Ok(None) => {}
+                    Ok(Some(chunk)) => {
                         self.frames.push(chunk);
+                        continue;
                     }
+                    Err(error) => return Poll::Ready(Some(Err(response::bad_compression(error)))),
                 }
+            }
+            match ready!(Pin::new(body).poll_frame(cx)) {
+                Some(Ok(part)) => match (part.into_data(), &mut self.gzip) {
+                    (Ok(chunk), Some(gzip)) => gzip.push(chunk),
+                    (Ok(chunk), None) => self.frames.push(chunk),
+                    // Trailers say nothing.
+                    (Err(_), _) => {}
+                },
                 Some(Err(error)) => {
                     return Poll::Ready(Some(Err(response::transport_error(error))));
                 }
                 None => {
                     self.body = None;
+                    if let Some(Err(error)) = self.gzip.as_mut().map(GzipDecoder::finish) {
+                        return Poll::Ready(Some(Err(response::bad_compression(error))));
+                    }
                     return Poll::Ready(self.frames.finish());
                 }
             }
@@ -113,6 +143,11 @@ impl<K: Send + Sync + 'static> Stream for HttpWatchStream<K> {
             };
             if let Err(error) = &event {
                 self.negotiation.check(encoding, error);
+                let is_of_layer =
+                    self.body.may_be_decompressed && matches!(error, ListWatchError::Transport(_));
+                if is_of_layer || response::is_bad_compression(error) {
+                    self.negotiation.refuse_gzip();
+                }
             }
             match &event {
                 Err(_) | Ok(WatchEvent::Error(_)) => self.body.body = None,

@@ -3,12 +3,16 @@
 use std::{error::Error, io, time::Duration};
 
 use bytes::{Bytes, BytesMut};
-use futures::{StreamExt, TryStreamExt, future, stream::BoxStream};
+use futures::{
+    StreamExt, TryStreamExt, future,
+    stream::{self, BoxStream},
+};
 use http::{HeaderMap, Response, header};
 use http_body::Body as _;
 use http_body_util::{BodyExt, BodyStream, Limited};
 use kube::client::Body;
 
+use super::gzip::{self, DecompressionError, GzipDecoder};
 use crate::{
     decode::status_of_answer,
     list_watch::{ListWatchError, Status},
@@ -48,8 +52,9 @@ pub(super) async fn whole_body(response: Response<Body>) -> Result<Bytes, ListWa
     Ok(whole.freeze())
 }
 
-/// The body as it comes.
+/// The body as it comes, decompressed.
 pub(super) fn chunks(response: Response<Body>) -> Chunks {
+    let is_compressed = gzip::is_compressed(response.headers());
     let frames = BodyStream::new(response.into_body());
     let chunks = frames.filter_map(|frame| {
         let chunk = frame
@@ -62,7 +67,39 @@ pub(super) fn chunks(response: Response<Body>) -> Chunks {
             Err(error) => Some(Err(error)),
         })
     });
-    chunks.boxed()
+    let chunks = chunks.boxed();
+    if is_compressed {
+        decompressed(chunks)
+    } else {
+        chunks
+    }
+}
+
+fn decompressed(chunks: Chunks) -> Chunks {
+    let state = (chunks, GzipDecoder::new());
+    let decompressed = stream::try_unfold(state, |(mut chunks, mut decoder)| async move {
+        loop {
+            if let Some(chunk) = decoder.next_chunk().map_err(bad_compression)? {
+                return Ok(Some((chunk, (chunks, decoder))));
+            }
+            let Some(chunk) = chunks.try_next().await? else {
+                decoder.finish().map_err(bad_compression)?;
+                return Ok(None);
+            };
+            decoder.push(chunk);
+        }
+    });
+    decompressed.boxed()
+}
+
+/// Returns whether an answer failed since it could not be decompressed.
+pub(super) fn is_bad_compression(error: &ListWatchError) -> bool {
+    matches!(error, ListWatchError::Transport(source) if source.is::<DecompressionError>())
+}
+
+/// Sorts out an error of decompression: the bytes that arrived are not those that were sent.
+pub(super) fn bad_compression(error: DecompressionError) -> ListWatchError {
+    ListWatchError::Transport(Box::new(error))
 }
 
 /// Reads an answer that is not a success. If its body cannot be read, the code alone makes the status.
