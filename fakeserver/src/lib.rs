@@ -18,9 +18,9 @@ pub use fakeserver_kinds::core::service::range::{IpFamily, ServiceRange, Service
 pub use fakeserver_server::{
     AdmissionPlugins, AdmissionPluginsError, AuditLog, AuditLogError, AuditPolicy,
     AuditPolicyError, Authorization, BuildError, Change, ChangeKind, Clock, Compaction,
-    Controllers, ExecOutput, ExecRequest, FakeServer, FakeServerBuilder, Listener, ManifestError,
-    NotReadyError, Origin, PodBackend, PodBackendError, RequestRecord, Restart, Snapshot,
-    SnapshotError, Stats, StoredObject, TraceLog, WriteLogError, faults, serve_faults,
+    Controllers, ExecOutput, ExecRequest, FakeServer, FakeServerBuilder, Feature, Listener,
+    ManifestError, NotReadyError, Origin, PodBackend, PodBackendError, RequestRecord, Restart,
+    Snapshot, SnapshotError, Stats, StoredObject, TraceLog, WriteLogError, faults, serve_faults,
 };
 #[cfg(feature = "tls")]
 pub use fakeserver_server::{

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use clap::Args;
-use fakeserver_server::FakeServerBuilder;
+use fakeserver_server::{FakeServerBuilder, Feature};
 use fakeserver_versions::{KubernetesVersion, Stage};
 
 /// The gate of answers and bodies in CBOR.
@@ -21,7 +21,7 @@ const ALL_BETA: &str = "AllBeta";
 pub(super) struct FeatureGateOptions {
     /// Feature gates of kube-apiserver: a list of pairs, as in `CBORServingAndStorage=true`; can be repeated.
     ///
-    /// `CBORServingAndStorage` serves CBOR, `ShardedListAndWatch` selects by `shardSelector`, `CoordinatedLeaderElection` serves lease candidates and elects leaders among them. The others are known by name only.
+    /// `CBORServingAndStorage` serves CBOR, `ShardedListAndWatch` selects by `shardSelector`, `CoordinatedLeaderElection` serves lease candidates and elects leaders among them, `WatchList` and `WatchListCompression` are about streaming lists, `ManagedFieldsOptOut` leaves managed fields out for clients that ask for it, `ConsistentListFromCacheSkipTimeoutFallback` refuses lists that the fault `late_cache` delays. The others are known by name only.
     #[arg(long, value_name = "LIST")]
     feature_gates: Vec<String>,
 }
@@ -46,13 +46,15 @@ impl FeatureGateOptions {
     ) -> Result<FakeServerBuilder, String> {
         let set = parse(kubernetes, &self.feature_gates)
             .map_err(|error| format!("--feature-gates: {error}"))?;
-        let has_effect =
-            |name: &str| [CBOR, SHARDS, ELECTIONS, ALL_ALPHA, ALL_BETA].contains(&name);
+        let has_effect = |name: &str| {
+            [CBOR, SHARDS, ELECTIONS, ALL_ALPHA, ALL_BETA].contains(&name)
+                || Feature::ALL.iter().any(|feature| feature.gate() == name)
+        };
         for name in set.keys().filter(|name| !has_effect(name)) {
             eprintln!("warning: the feature gate {name} has no effect here");
         }
         let is_on = |name| {
-            let Some(gate) = kubernetes.gates().find(name) else {
+            let Some(gate) = kubernetes.gates().find_settable(name) else {
                 return false;
             };
             let of_stage = match gate.stage() {
@@ -63,6 +65,9 @@ impl FeatureGateOptions {
             let value = set.get(name).or(of_stage).copied();
             value.unwrap_or(gate.default_value())
         };
+        let builder = Feature::ALL.into_iter().fold(builder, |builder, feature| {
+            builder.with_feature(feature, is_on(feature.gate()))
+        });
         Ok(builder
             .with_cbor(is_on(CBOR))
             .with_shards(is_on(SHARDS))
@@ -98,7 +103,7 @@ fn parse(
         };
         let value = parse_bool(value)
             .ok_or_else(|| format!("invalid value of {name}={value}, err: strconv.ParseBool: parsing {value:?}: invalid syntax"))?;
-        let gate = kubernetes.gates().find(name);
+        let gate = kubernetes.gates().find_settable(name);
         let gate = gate.ok_or_else(|| format!("unrecognized feature gate: {name}"))?;
         if gate.is_locked() && gate.default_value() != value {
             return Err(format!(
@@ -177,6 +182,21 @@ mod tests {
         assert_eq!(
             parse("1.35"),
             Err("unrecognized feature gate: ShardedListAndWatch".to_owned())
+        );
+    }
+
+    #[test]
+    fn the_newest_version_has_gates_of_the_next_kubernetes() {
+        let parse = |version: &str| {
+            parse(
+                version.parse().unwrap(),
+                &["ManagedFieldsOptOut=true".to_owned()],
+            )
+        };
+        assert!(parse("latest").is_ok());
+        assert_eq!(
+            parse("latest-1"),
+            Err("unrecognized feature gate: ManagedFieldsOptOut".to_owned())
         );
     }
 }

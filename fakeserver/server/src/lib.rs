@@ -25,7 +25,7 @@ pub mod server;
 
 pub use self::{
     clock::Clock,
-    edge::authorization::Authorization,
+    edge::{authorization::Authorization, request::Feature},
     nodes::{ExecOutput, ExecRequest, PodBackend, PodBackendError},
     server::{
         AuditLog, AuditLogError, AuditPolicy, AuditPolicyError, BuildError, Controllers,

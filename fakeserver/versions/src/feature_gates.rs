@@ -7,12 +7,17 @@ use crate::{KubernetesVersion, PerVersion};
 /// The changes of Kubernetes that came without a gate: a name, and the first version that has it.
 const UNGATED: &str = include_str!("../data/ungated.txt");
 
+/// The gates that are in the sources of the next Kubernetes, and in no version yet.
+const UPCOMING: &str = include_str!("../data/upcoming-gates.txt");
+
 /// The feature gates of a version, with their stages and defaults.
 #[derive(Debug)]
 pub struct FeatureGates {
     /// The changes without a gate that the version has.
     ungated: BTreeSet<&'static str>,
     by_name: BTreeMap<String, FeatureGate>,
+    /// The gates of the next version, of the newest one.
+    upcoming: BTreeMap<String, FeatureGate>,
 }
 
 /// A feature gate of a version.
@@ -65,6 +70,13 @@ impl FeatureGates {
         self.by_name.get(name).copied()
     }
 
+    /// Returns the gate that a user can set by that name: one of the version, or for the newest version one of the next
+    /// Kubernetes, which no server of the version has.
+    pub fn find_settable(&self, name: &str) -> Option<FeatureGate> {
+        let upcoming = || self.upcoming.get(name).copied();
+        self.find(name).or_else(upcoming)
+    }
+
     /// Lists the gates by name.
     pub fn iter(&self) -> impl Iterator<Item = (&str, FeatureGate)> {
         let gates = self.by_name.iter();
@@ -73,17 +85,7 @@ impl FeatureGates {
 
     /// Reads lines of a name, a stage, the default, and `locked`.
     pub(crate) fn read(version: KubernetesVersion, text: &str) -> Self {
-        let gates = text.lines().map(|line| {
-            let mut words = line.split(' ');
-            let name = words.next().unwrap_or_default().to_owned();
-            let stage = words.next().and_then(Stage::read);
-            let gate = FeatureGate {
-                stage: stage.expect("an embedded gate has a stage"),
-                default: words.next() == Some("true"),
-                is_locked: words.next() == Some("locked"),
-            };
-            (name, gate)
-        });
+        let upcoming = Some(UPCOMING).filter(|_| version == KubernetesVersion::LATEST);
         let ungated = UNGATED.lines().filter_map(|line| {
             let (name, since) = line.split_once(' ')?;
             let since: KubernetesVersion = since.parse().expect("a change has a version");
@@ -91,7 +93,12 @@ impl FeatureGates {
         });
         Self {
             ungated: ungated.collect(),
-            by_name: gates.collect(),
+            by_name: text.lines().map(FeatureGate::read).collect(),
+            upcoming: upcoming
+                .unwrap_or_default()
+                .lines()
+                .map(FeatureGate::read)
+                .collect(),
         }
     }
 }
@@ -99,6 +106,19 @@ impl FeatureGates {
 // === impl FeatureGate ===
 
 impl FeatureGate {
+    /// Reads a line.
+    fn read(line: &str) -> (String, Self) {
+        let mut words = line.split(' ');
+        let name = words.next().unwrap_or_default().to_owned();
+        let stage = words.next().and_then(Stage::read);
+        let gate = Self {
+            stage: stage.expect("an embedded gate has a stage"),
+            default: words.next() == Some("true"),
+            is_locked: words.next() == Some("locked"),
+        };
+        (name, gate)
+    }
+
     /// Returns its maturity.
     pub fn stage(self) -> Stage {
         self.stage

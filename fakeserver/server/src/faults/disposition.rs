@@ -16,6 +16,8 @@ use super::{
 pub struct Disposition {
     /// Performed behind the API before the request is served.
     pub action: Option<Action>,
+    /// The time that a list of the latest state waits for the watch cache, in vain.
+    pub late_cache: Option<Duration>,
     /// True if `sendInitialEvents` is ignored.
     pub ignores_watch_list: bool,
     /// The seed of the order of initial events; they are sorted by name if `None`.
@@ -64,6 +66,7 @@ impl RequestVerdict {
             Self::DelayHead(delay) => disposition.head_delay = Some(delay),
             Self::ReplaceAnswer(replacement) => disposition.replacement = Some(replacement),
             Self::Perform(action) => disposition.action = Some(action),
+            Self::LateCache(wait) => disposition.late_cache = Some(wait),
             Self::IgnoreWatchList => disposition.ignores_watch_list = true,
             Self::ShuffleInitialEvents(seed) => disposition.shuffle = Some(seed),
             Self::BoundRead(bound) => disposition.read_bound = Some(bound),

@@ -94,6 +94,7 @@ faults! {
     history::expired_relist => ExpiredRelist,
     history::rollback => Rollback(Rollback),
     history::version_too_large => VersionTooLarge(VersionTooLarge),
+    history::late_cache => LateCache(LateCache),
     history::gone => Gone(Gone),
     view::stale_view => StaleView(StaleView),
     view::lagging_replica => LaggingReplica(LaggingReplica),

@@ -43,6 +43,8 @@ pub enum RequestVerdict {
     ReplaceAnswer(Replacement),
     /// Performs this behind the API, and then serves the request.
     Perform(Action),
+    /// Serves the request as a server whose watch cache does not catch up within this time.
+    LateCache(Duration),
     /// Serves the request as a server that ignores `sendInitialEvents`.
     IgnoreWatchList,
     /// Serves the request; the initial events of a watch come in an order drawn from this seed.

@@ -1,25 +1,40 @@
 //! Features that kube-apiserver has behind gates that are off by default.
 
-use std::sync::Arc;
+use std::{collections::BTreeMap, sync::Arc};
 
 use fakeserver_kinds::registry::Registry;
 use fakeserver_versions::KubernetesVersion;
 
 use super::{Controllers, FakeServerBuilder};
 
-use crate::edge::request::MediaTypes;
+use crate::edge::request::{Feature, Features, MediaTypes};
+
+/// The change after which discovery speaks CBOR where objects do.
+const CBOR_EVERYWHERE: &str = "CborInDiscovery";
 
 /// The features that are on.
 #[derive(Clone, Debug, Default)]
 pub(super) struct FeatureGates {
-    pub(super) media_types: MediaTypes,
+    media_types: MediaTypes,
     pub(super) has_shards: bool,
     pub(super) holds_elections: bool,
+    set: BTreeMap<Feature, bool>,
 }
 
 // === impl FeatureGates ===
 
 impl FeatureGates {
+    /// Returns the features of reads that a server of this version has.
+    pub(super) fn features(&self, kubernetes: KubernetesVersion) -> Features {
+        Features::new(kubernetes, |feature| self.set.get(&feature).copied())
+    }
+
+    /// Returns the media types that a server of this version has.
+    pub(super) fn media_types(&self, kubernetes: KubernetesVersion) -> MediaTypes {
+        let is_everywhere = kubernetes.gates().is_on(CBOR_EVERYWHERE);
+        self.media_types.with_cbor_everywhere(is_everywhere)
+    }
+
     /// Leaves out the controllers of features that are off.
     pub(super) fn allowed(&self, controllers: Controllers) -> Controllers {
         let holds_elections = controllers.enabled.leader_election && self.holds_elections;
@@ -43,6 +58,16 @@ impl FakeServerBuilder {
     #[doc(alias = "feature-gates")]
     pub fn with_cbor(mut self, has_cbor: bool) -> Self {
         self.gates.media_types = MediaTypes::new(has_cbor);
+        self
+    }
+
+    /// Turns a feature on or off, as the feature gate of its name does.
+    ///
+    /// By default a server has what its version has: `WatchListCompression` is on from 1.37, `WatchList` is off in 1.31 and
+    /// in 1.33. A feature can also be turned on in a version that does not have its gate.
+    #[doc(alias = "feature-gates")]
+    pub fn with_feature(mut self, feature: Feature, is_on: bool) -> Self {
+        self.gates.set.insert(feature, is_on);
         self
     }
 

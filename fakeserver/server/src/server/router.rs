@@ -235,7 +235,8 @@ async fn answer(
         }
     };
     answer.map_or_else(not_found, |answer| {
-        answer.unwrap_or_else(|status| refusal_to(MediaTypes::default(), &query, headers, status))
+        let media_types = server.api.media_types.outside_of_resources();
+        answer.unwrap_or_else(|status| refusal_to(media_types, &query, headers, status))
     })
 }
 

@@ -9,6 +9,8 @@ use std::{
 use bytes::Bytes;
 use fakeserver_kinds::STORED_VERSION;
 use fakeserver_value::{object::Pairs, pool::Pool, resource::GroupResource, revision::Revision};
+use memchr::memmem;
+use serde::de::IgnoredAny;
 use serde_json::{Map, Value, value::RawValue};
 
 use super::{
@@ -40,6 +42,8 @@ const METADATA_ORDER: [&str; 15] = [
 
 /// The text before the value of `metadata`.
 const BEFORE_METADATA: &[u8] = br#"{"metadata":"#;
+/// The beginning of the member `managedFields`, behind another one.
+const MANAGED_FIELDS: &[u8] = br#","managedFields":["#;
 /// The usual maximum length of an object's JSON.
 const USUAL_BYTES: usize = 8 << 10;
 
@@ -207,6 +211,30 @@ impl StoredObject {
             version_start: self.places().1.start,
         };
         Self::from_serialized(Arc::clone(&self.header), self.revision, serialized)
+    }
+
+    /// Returns the same version of the object without `metadata.managedFields`; `None` if it has none.
+    pub fn without_managed_fields(&self) -> Option<Self> {
+        let json = self.json();
+        let (metadata, version) = self.places();
+        // Quotes within strings are escaped, and no other member of the name has a list: this is the member itself.
+        let start = metadata.start + memmem::find(&json[metadata.clone()], MANAGED_FIELDS)?;
+        let value_start = start + MANAGED_FIELDS.len() - 1;
+        let value = serde_json::Deserializer::from_slice(&json[value_start..metadata.end]);
+        let mut values = value.into_iter::<IgnoredAny>();
+        values.next()?.ok()?;
+        let end = value_start + values.byte_offset();
+        debug_assert!(
+            version.end <= start,
+            "the version comes before the managers"
+        );
+        let serialized = SerializedObject {
+            json: [&json[..start], &json[end..]].concat().into(),
+            metadata_end: metadata.end - (end - start),
+            version_start: version.start,
+        };
+        let header = Arc::clone(&self.header);
+        Some(Self::from_serialized(header, self.revision, serialized))
     }
 
     /// Returns the same version of the object with another value.

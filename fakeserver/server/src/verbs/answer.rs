@@ -57,6 +57,7 @@ pub(super) fn encoding_of(
         is_routed: !request.target.rules().is_custom(),
         protobuf: type_in(kubernetes, &kind.group, &kind.version, &kind.kind).is_some(),
         tables: has_tables(&request.target),
+        drops_managed_fields: api.features.drops_managed_fields,
     };
     let accepted = negotiate(request.headers, shape, served)?;
     if let Some(why) = unsupported_view(accepted.view, shape) {
@@ -71,6 +72,11 @@ pub(super) fn encoding_of(
         .of_kubernetes(kubernetes)
         .in_format(accepted.format)
         .in_meta_version(accepted.meta_version);
+    let encoding = if accepted.drops_managed_fields {
+        encoding.without_managed_fields()
+    } else {
+        encoding
+    };
     if accepted.view != View::Table {
         return Ok(encoding);
     }

@@ -7,7 +7,10 @@ use fakeserver_kinds::{metrics, registry::Registry};
 use super::{inert::InertWarnings, kubelet_api::KubeletApi, tally::Tally};
 
 use crate::{
-    edge::{authentication::Authenticator, request::MediaTypes},
+    edge::{
+        authentication::Authenticator,
+        request::{Features, MediaTypes},
+    },
     faults::Faults,
     task::TaskSet,
     write::Backend,
@@ -25,6 +28,8 @@ pub struct Api {
     pub(crate) media_types: MediaTypes,
     /// True if lists and watches can be of shards.
     pub has_shards: bool,
+    /// The features of reads that are on.
+    pub(crate) features: Features,
     /// True if the usage of nodes and pods is served.
     pub has_metrics: bool,
     /// The warnings about objects without effect that were given.

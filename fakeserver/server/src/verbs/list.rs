@@ -9,6 +9,7 @@ use tokio::time::sleep;
 use super::{
     Api, Request, answer,
     present::present_all,
+    request_faults::RequestFaults,
     selection::selection,
     version::{ListAt, Version, VersionMatch},
 };
@@ -24,18 +25,25 @@ use crate::{
 /// The time for which a read waits for a version that has not come yet.
 pub(super) const FRESHNESS_WAIT: Duration = Duration::from_secs(3);
 
-/// Answers with a state of the collection, or a page of it, not newer than `sees`.
+/// Answers with a state of the collection, or a page of it, as far as faults let the client see it.
 pub(super) async fn list(
     api: &Api,
     request: &Request<'_>,
     options: &ListOptions,
-    sees: Option<Revision>,
+    faults: &RequestFaults,
 ) -> Result<Response, Status> {
     let encoding = answer::encoding(api, request, Shape::List)?;
     let query = ListQuery {
-        sees,
+        sees: faults.sees,
         ..query(request, options)?
     };
+    if let Some(wait) = faults.late_cache() {
+        sleep(wait).await;
+        if request.features.refuses_late_lists {
+            let now = api.backend.storage.view(|view| view.revision()).get();
+            return Err(Status::cache_behind(now, now.saturating_sub(1)));
+        }
+    }
     let mut page = query.read(&api.backend.storage).await?;
     if encoding.has_whole_objects() {
         complete(request, &mut page.metadata);

@@ -21,7 +21,7 @@ use super::{
     request::{concerns_definitions, find_target},
 };
 use crate::{
-    edge::request::{MediaTypes, Query},
+    edge::request::{Features, MediaTypes, Query},
     faults::Connection,
     store::StoredObject,
     write::{
@@ -202,6 +202,7 @@ impl ObjectLocation {
         Ok(Request {
             media_types: MediaTypes::default(),
             has_shards: false,
+            features: Features::default(),
             target: find_target(&backend.registry(), path)?,
             requester: Requester::internal(),
             query: Query::default(),

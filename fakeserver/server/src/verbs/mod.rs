@@ -70,7 +70,7 @@ use self::{
 
 use crate::{
     edge::{
-        request::{ListOptions, MediaTypes, Query, query_text, read_body, time_limit},
+        request::{ListOptions, Query, query_text, read_body, time_limit},
         response::{refusal_to, timed_out},
     },
     faults::{Connection, RequestFacts},
@@ -116,6 +116,7 @@ pub async fn serve(
             uri: parts.uri.clone(),
             media_types: api.media_types,
             has_shards: api.has_shards,
+            features: api.features,
             connection: connection.cloned().unwrap_or_default(),
             audit: audit.cloned().unwrap_or_default(),
         };
@@ -131,8 +132,8 @@ pub async fn serve(
         // A requester without the permission gets 403, and not the reason why the request is invalid.
         Err(status) => {
             let refusal = requester.refusal(&parts.headers);
-            // No resource handler has answered, so the response is not CBOR.
-            let types = MediaTypes::default();
+            // No resource handler has answered.
+            let types = api.media_types.outside_of_resources();
             let query = Query::parse(query_text(&parts.uri, &parts.extensions));
             return Ok(refusal.unwrap_or_else(|| refusal_to(types, &query, &parts.headers, status)));
         }
@@ -223,7 +224,7 @@ async fn served(
     }
     let answer = match verb {
         Verb::Get => get::get(api, request, options, faults.sees).await,
-        Verb::List => list::list(api, request, options, faults.sees).await,
+        Verb::List => list::list(api, request, options, faults).await,
         Verb::Watch => watch::watch(api, request, facts, options, faults).await,
         Verb::Create => create::create(api, request, &read_body(body).await?).await,
         Verb::Update => update::update(api, request, &read_body(body).await?).await,

@@ -13,7 +13,7 @@ use http::{HeaderMap, Method};
 
 use super::{Requester, Verb};
 use crate::{
-    edge::request::{ListOptions, MediaTypes, Query, patch_type},
+    edge::request::{Features, ListOptions, MediaTypes, Query, patch_type},
     faults::Connection,
     write::Target,
 };
@@ -30,6 +30,8 @@ pub struct Request<'a> {
     pub(crate) media_types: MediaTypes,
     /// True if the server selects by shards.
     pub has_shards: bool,
+    /// The features of reads that are on.
+    pub(crate) features: Features,
     /// The connection that it came by.
     pub connection: Connection,
     /// Annotations of admission for the audit log.
@@ -158,7 +160,7 @@ impl Request<'_> {
         if verb != Verb::DeleteCollection {
             options.is_watch = verb == Verb::Watch;
         }
-        options.validate()?;
+        options.validate(self.features)?;
         if !self.has_shards {
             // A server without the feature ignores the parameter.
             options.shard_selector.clear();

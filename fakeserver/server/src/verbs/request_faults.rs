@@ -1,5 +1,7 @@
 //! Applies fault verdicts to a request on its way to its handler, and to the answer on its way back.
 
+use std::time::Duration;
+
 use axum::response::Response;
 use fakeserver_value::{revision::Revision, status::Status};
 use tokio::time::Instant;
@@ -45,6 +47,11 @@ impl RequestFaults {
             sees: bound.map(|bound| newest_revision(&api.backend.storage, bound)),
             disposition,
         })
+    }
+
+    /// Returns the time that a list of the latest state waits for the watch cache, in vain.
+    pub(super) fn late_cache(&self) -> Option<Duration> {
+        self.disposition.late_cache
     }
 
     /// Returns whether `sendInitialEvents` is ignored.

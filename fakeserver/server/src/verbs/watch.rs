@@ -5,6 +5,7 @@ use std::{sync::Arc, time::Duration};
 use axum::{body::Body, response::Response};
 use fakeserver_kinds::registry::Lookup;
 use fakeserver_value::status::Status;
+use http::{HeaderMap, header};
 use tokio::time::Instant;
 
 use super::{
@@ -44,7 +45,8 @@ pub(super) async fn watch(
     let selection = Arc::new(selection(&request.target, options)?);
     let version = Version::parse(&options.resource_version)
         .map_err(|error| Status::unclassified(error.to_string()))?;
-    let from = if faults.ignores_watch_list() {
+    let features = request.features;
+    let from = if faults.ignores_watch_list() || !features.has_watch_lists {
         WatchFrom::without_watch_list(version)
     } else {
         WatchFrom::new(version, options.send_initial_events)
@@ -77,7 +79,23 @@ pub(super) async fn watch(
         }
         Err(status) => Body::from(encoding.error_frame(&status)),
     };
-    Ok(answer::delivery(request, &encoding).stream(body))
+    let is_streaming_list = options.allow_bookmarks
+        && matches!(
+            from,
+            WatchFrom::State {
+                marks_end: true,
+                ..
+            }
+        );
+    // Messages of a WebSocket are not compressed.
+    let may_compress =
+        is_streaming_list && features.compresses_watch_lists && !is_web_socket(request.headers);
+    Ok(answer::delivery(request, &encoding).stream(body, may_compress))
+}
+
+fn is_web_socket(headers: &HeaderMap) -> bool {
+    let upgrade = headers.get(header::UPGRADE);
+    upgrade.is_some_and(|protocol| protocol.as_bytes().eq_ignore_ascii_case(b"websocket"))
 }
 
 /// Registers a watcher, and returns it with the watch that it begins: its initial state and its replay.

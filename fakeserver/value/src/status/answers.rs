@@ -347,6 +347,20 @@ impl Status {
         )
     }
 
+    /// A list of the latest state, `version`, that a cache at `current` cannot serve in time.
+    pub fn cache_behind(version: u64, current: u64) -> Self {
+        let late = Self::version_too_large(version, current);
+        let status = Self::new(
+            StatusCode::TOO_MANY_REQUESTS,
+            "TooManyRequests",
+            late.message,
+        );
+        status.with_details(Details {
+            retry_after_seconds: 1,
+            ..Details::default()
+        })
+    }
+
     /// A version that this server has not reached.
     pub fn version_too_large(version: u64, current: u64) -> Self {
         let details = Details {

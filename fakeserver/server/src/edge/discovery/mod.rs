@@ -13,10 +13,11 @@ pub(crate) use self::remote::{Remote, RemoteVersion, resources_in, resources_of}
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use fakeserver_kinds::registry::{Group, Registry};
-use fakeserver_value::status::Status;
+use fakeserver_value::{cbor, status::Status};
 use fakeserver_versions::{KubernetesVersion, PerVersion};
 use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use serde::Serialize;
+use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use crate::edge::{
@@ -30,6 +31,10 @@ type HiddenVersions = BTreeSet<(String, String)>;
 /// The media type of aggregated discovery documents.
 const AGGREGATED: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
 const JSON: &str = "application/json";
+/// The same in CBOR.
+const AGGREGATED_CBOR: &str =
+    "application/cbor;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
+const CBOR: &str = "application/cbor";
 
 /// The address in documents if the request has no host.
 const DEFAULT_HOST: &str = "127.0.0.1:8001";
@@ -65,13 +70,32 @@ fn aggregated_groups(kubernetes: KubernetesVersion) -> &'static Document {
 #[derive(Clone, Copy)]
 enum Server {
     /// The versions of the core group.
-    Core,
+    Core(MediaTypes),
     /// The groups, and one of them.
-    Aggregator,
+    Aggregator(MediaTypes),
     /// The resources of a custom group.
-    Definitions,
+    Definitions(MediaTypes),
     /// The resources of a built-in group.
     Group(MediaTypes),
+}
+
+// === impl Server ===
+
+impl Server {
+    /// Returns the media types of its documents.
+    fn media_types(self) -> MediaTypes {
+        match self {
+            Self::Core(media_types)
+            | Self::Aggregator(media_types)
+            | Self::Definitions(media_types)
+            | Self::Group(media_types) => media_types,
+        }
+    }
+
+    /// Returns whether its router refuses media types before a handler does.
+    fn is_routed(self) -> bool {
+        matches!(self, Self::Core(_) | Self::Group(_))
+    }
 }
 
 /// The sources of discovery documents.
@@ -95,20 +119,22 @@ pub(crate) fn serve(
     let registry = source.registry;
     let answer = match path {
         ApiPath::CoreVersions => {
+            let server = Server::Core(source.media_types.outside_of_resources());
             let plain = || to_bytes(&plain::core_versions(registry, host(headers)));
             let hidden = source.hidden(|group| group.name.is_empty());
             if hidden.is_empty() {
                 let core = aggregated_core(registry.kubernetes());
-                versions(headers, Server::Core, is_pretty, core, plain)
+                versions(headers, server, is_pretty, core, plain)
             } else {
                 let aggregated = Document::new(&aggregated::core(registry, &hidden));
-                versions(headers, Server::Core, is_pretty, &aggregated, plain)
+                versions(headers, server, is_pretty, &aggregated, plain)
             }
         }
         ApiPath::Groups => groups(source, headers, is_pretty),
         ApiPath::Group(name) => {
             let group = source.remote.merged_group(registry, name)?;
-            document(headers, Server::Aggregator, is_pretty, || {
+            let server = Server::Aggregator(source.media_types.outside_of_resources());
+            document(headers, server, is_pretty, || {
                 to_bytes(&plain::one_group(&group))
             })
         }
@@ -152,7 +178,8 @@ fn groups(
     headers: &HeaderMap,
     is_pretty: bool,
 ) -> Result<Response, Status> {
-    let (registry, server) = (source.registry, Server::Aggregator);
+    let registry = source.registry;
+    let server = Server::Aggregator(source.media_types.outside_of_resources());
     let hidden = source.hidden(|group| !group.name.is_empty());
     let groups = source.remote.merged(registry);
     let plain = || to_bytes(&plain::groups(&groups));
@@ -185,7 +212,7 @@ fn resources(
     version: &str,
 ) -> Option<Result<Response, Status>> {
     let server = if group.is_custom {
-        Server::Definitions
+        Server::Definitions(source.media_types.outside_of_resources())
     } else {
         Server::Group(source.media_types)
     };
@@ -209,9 +236,13 @@ fn versions(
     let accept = header_text(headers, header::ACCEPT);
     let is_aggregated = |clause: &str| {
         let mut parts = clause.split(';').map(str::trim);
-        let is_json = parts.next() == Some(JSON);
+        let has_form = match parts.next() {
+            Some(JSON) => true,
+            Some(CBOR) => server.media_types().has_cbor(),
+            _ => false,
+        };
         let parameters: Vec<&str> = parts.collect();
-        is_json
+        has_form
             && ["g=apidiscovery.k8s.io", "v=v2", "as=APIGroupDiscoveryList"]
                 .iter()
                 .all(|parameter| parameters.contains(parameter))
@@ -220,7 +251,13 @@ fn versions(
         .split(',')
         .find(|clause| is_aggregated(clause) || is_plain(clause));
     match first {
-        Some(clause) if is_aggregated(clause) => Ok(aggregated.answer(headers, is_pretty)),
+        Some(clause) if is_aggregated(clause) => Ok(aggregated.answer(headers, |body| {
+            if clause.trim_start().starts_with(CBOR) {
+                in_cbor(&body)
+            } else {
+                json(indented_if(body, is_pretty), AGGREGATED)
+            }
+        })),
         _ => document(headers, server, is_pretty, plain),
     }
 }
@@ -232,11 +269,7 @@ fn document(
     is_pretty: bool,
     body: impl FnOnce() -> Bytes,
 ) -> Result<Response, Status> {
-    let (media_types, is_routed) = match server {
-        Server::Core => (MediaTypes::default(), true),
-        Server::Aggregator | Server::Definitions => (MediaTypes::default(), false),
-        Server::Group(media_types) => (media_types, true),
-    };
+    let (media_types, is_routed) = (server.media_types(), server.is_routed());
     let delivery = Delivery::plain(headers, media_types, is_routed, is_pretty)?;
     Ok(delivery.negotiated(StatusCode::OK, body()))
 }
@@ -253,6 +286,13 @@ fn indented_if(body: Bytes, is_pretty: bool) -> Bytes {
     } else {
         body
     }
+}
+
+/// Returns an aggregated document as CBOR.
+fn in_cbor(body: &[u8]) -> Response {
+    let document: Value = serde_json::from_slice(body).expect("it was written as JSON");
+    let content_type = [(header::CONTENT_TYPE, AGGREGATED_CBOR)];
+    (content_type, cbor::encode(&document, None)).into_response()
 }
 
 fn json(body: Bytes, media_type: &'static str) -> Response {
@@ -308,7 +348,7 @@ impl Document {
     }
 
     /// The document, or that the client has it already.
-    fn answer(&self, headers: &HeaderMap, is_pretty: bool) -> Response {
+    fn answer(&self, headers: &HeaderMap, encode: impl FnOnce(Bytes) -> Response) -> Response {
         let etags = header_text(headers, header::IF_NONE_MATCH);
         let has_it = etags
             .split(',')
@@ -316,7 +356,7 @@ impl Document {
         let mut response = if has_it {
             StatusCode::NOT_MODIFIED.into_response()
         } else {
-            json(indented_if(self.body.clone(), is_pretty), AGGREGATED)
+            encode(self.body.clone())
         };
         let headers = response.headers_mut();
         headers.insert(header::ETAG, self.etag.clone());

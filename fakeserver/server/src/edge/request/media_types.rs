@@ -4,6 +4,8 @@
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct MediaTypes {
     has_cbor: bool,
+    /// True if answers that are no objects of a resource can be CBOR as well.
+    is_cbor_everywhere: bool,
 }
 
 // === impl MediaTypes ===
@@ -11,7 +13,26 @@ pub(crate) struct MediaTypes {
 impl MediaTypes {
     /// Creates those that every server has, with CBOR or without it.
     pub(crate) fn new(has_cbor: bool) -> Self {
-        Self { has_cbor }
+        Self {
+            has_cbor,
+            is_cbor_everywhere: false,
+        }
+    }
+
+    /// Sets whether discovery, and failures outside of resources, can be CBOR as well.
+    pub(crate) fn with_cbor_everywhere(self, is_cbor_everywhere: bool) -> Self {
+        Self {
+            is_cbor_everywhere,
+            ..self
+        }
+    }
+
+    /// Returns those of discovery, and of failures outside of resources.
+    pub(crate) fn outside_of_resources(self) -> Self {
+        Self {
+            has_cbor: self.has_cbor && self.is_cbor_everywhere,
+            ..self
+        }
     }
 
     pub(crate) fn has_cbor(self) -> bool {

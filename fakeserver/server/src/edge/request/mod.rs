@@ -2,6 +2,7 @@
 
 mod header;
 mod media_types;
+mod features;
 mod body;
 mod config;
 mod options;
@@ -18,6 +19,7 @@ pub(crate) use self::{
         read_body,
     },
     config::parse_cbor_config,
+    features::Features,
     header::header_text,
     media_types::MediaTypes,
     options::ListOptions,
@@ -28,5 +30,6 @@ pub(crate) use self::{
 };
 pub use self::{
     config::{duplicate_key, parse_config},
+    features::Feature,
     query::Query,
 };

@@ -5,7 +5,7 @@ use std::time::Duration;
 use fakeserver_value::status::{FieldError, Status};
 use serde_json::json;
 
-use super::Query;
+use super::{Features, Query};
 
 const VERSION_MATCH: &str = "resourceVersionMatch";
 
@@ -53,9 +53,9 @@ impl ListOptions {
     }
 
     /// Refuses what does not go together.
-    pub(crate) fn validate(&self) -> Result<(), Status> {
+    pub(crate) fn validate(&self, features: Features) -> Result<(), Status> {
         let errors = if self.is_watch {
-            self.watch_errors()
+            self.watch_errors(features)
         } else {
             self.list_errors()
         };
@@ -97,7 +97,7 @@ impl ListOptions {
         errors
     }
 
-    fn watch_errors(&self) -> Vec<FieldError> {
+    fn watch_errors(&self, features: Features) -> Vec<FieldError> {
         let mut errors = Vec::new();
         let matching = self.version_match.as_str();
         if self.send_initial_events.is_some() && matching != "NotOlderThan" {
@@ -106,8 +106,15 @@ impl ListOptions {
                 "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan",
             ));
         }
+        if self.send_initial_events.is_some() && !features.has_watch_lists {
+            errors.push(FieldError::forbidden(
+                "sendInitialEvents",
+                "sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled",
+            ));
+        }
         // A watch from no version counts as one that asks for the state first.
-        let is_legacy = matching.is_empty()
+        let is_legacy = features.has_watch_lists
+            && matching.is_empty()
             && self.send_initial_events.is_none()
             && matches!(self.resource_version.as_str(), "" | "0");
         if !matching.is_empty() {

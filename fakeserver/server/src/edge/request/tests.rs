@@ -4,7 +4,7 @@ use fakeserver_value::{parse::parse_object, resource_path::ResourcePath};
 use fakeserver_versions::KubernetesVersion;
 use proptest::prelude::*;
 
-use super::{ApiPath, ListOptions, Query};
+use super::{ApiPath, ListOptions, Query, features::Features};
 
 #[test]
 fn paths_are_taken_apart() {
@@ -111,10 +111,11 @@ fn parameters_are_read_as_the_api_reads_them() {
 
 #[test]
 fn list_options_that_do_not_go_together_are_refused() {
+    let features = Features::new(KubernetesVersion::DEFAULT, |_| None);
     let check = |query: &str, causes: &[&str]| {
         let refused = ListOptions::parse(&Query::parse(Some(query)))
             .unwrap()
-            .validate();
+            .validate(features);
         let found: Vec<String> = refused
             .err()
             .and_then(|status| status.details)

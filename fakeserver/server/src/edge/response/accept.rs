@@ -44,6 +44,8 @@ pub(crate) struct NegotiatedForm {
     pub(crate) format: Format,
     pub(crate) view: View,
     pub(crate) meta_version: MetaVersion,
+    /// True if objects come without `metadata.managedFields`.
+    pub(crate) drops_managed_fields: bool,
 }
 
 /// The representations of a kind beside JSON and YAML.
@@ -52,6 +54,8 @@ pub(crate) struct ServedForms {
     pub(crate) media_types: MediaTypes,
     pub(crate) protobuf: bool,
     pub(crate) tables: bool,
+    /// True if clients can ask for objects without `metadata.managedFields`.
+    pub(crate) drops_managed_fields: bool,
     /// True for built-in kinds, whose router rejects media types that none of them serves before the handler
     /// negotiates.
     pub(crate) is_routed: bool,
@@ -86,6 +90,7 @@ pub(crate) fn negotiate(
             format,
             view,
             meta_version,
+            drops_managed_fields: served.drops_managed_fields && clause.drops_managed_fields(),
         })
     });
     let accepted = accepted.ok_or_else(|| only(&media_types.of_objects()))?;
@@ -213,6 +218,7 @@ impl Default for NegotiatedForm {
             format: Format::Json,
             view: View::Object,
             meta_version: MetaVersion::V1,
+            drops_managed_fields: false,
         }
     }
 }

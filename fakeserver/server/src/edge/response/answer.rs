@@ -15,7 +15,7 @@ use serde_json::Value;
 use super::{
     Format,
     accept::{negotiate_failure, negotiate_plain},
-    gzip::{COMPRESSED_OVER_BYTES, compress, compressed, takes_gzip},
+    gzip::{COMPRESSED_OVER_BYTES, CompressedStream, compress, compressed, takes_gzip},
     is_pretty,
     pretty::{pretty, pretty_pieces},
 };
@@ -192,10 +192,19 @@ impl Delivery {
         self.response(StatusCode::OK, body, true)
     }
 
-    /// A stream of events.
-    pub(crate) fn stream(self, body: Body) -> Response {
+    /// Returns a stream of events, compressed if `may_compress` and the client accepts it.
+    pub(crate) fn stream(self, body: Body, may_compress: bool) -> Response {
         let content_type = [(header::CONTENT_TYPE, self.format.stream_content_type())];
+        let is_compressed = self.takes_gzip && may_compress;
+        let body = if is_compressed {
+            Body::new(CompressedStream::new(body))
+        } else {
+            body
+        };
         let mut response = (content_type, body).into_response();
+        if is_compressed {
+            set_compressed(response.headers_mut());
+        }
         response.extensions_mut().insert(EventStream);
         response
     }
@@ -204,12 +213,15 @@ impl Delivery {
         let content_type = [(header::CONTENT_TYPE, self.format.content_type())];
         let mut response = (code, content_type, body).into_response();
         if is_compressed {
-            let headers = response.headers_mut();
-            headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
-            headers.insert(header::VARY, HeaderValue::from_static("Accept-Encoding"));
+            set_compressed(response.headers_mut());
         }
         response
     }
+}
+
+fn set_compressed(headers: &mut HeaderMap) {
+    headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+    headers.insert(header::VARY, HeaderValue::from_static("Accept-Encoding"));
 }
 
 fn streamed(pieces: impl Iterator<Item = Bytes> + Send + 'static) -> Body {

@@ -16,7 +16,12 @@ pub(super) struct Clause<'a> {
     pub(super) stream: &'a str,
     pub(super) server_version: &'a str,
     pub(super) is_pretty: bool,
+    /// `drop=...`: fields that the answer leaves out, joined by `+`.
+    drop: &'a str,
 }
+
+/// The fields that the parameter `drop` can name; others are ignored.
+const DROPPED_FIELD: &str = "metadata.managedFields";
 
 /// The requested kind of the representation, such as `Table`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -61,6 +66,7 @@ impl<'a> Clause<'a> {
             stream: "",
             server_version: "",
             is_pretty: false,
+            drop: "",
         };
         for parameter in parameters.split(';') {
             match parameter.split_once('=') {
@@ -84,8 +90,14 @@ impl<'a> Clause<'a> {
             "stream" => self.stream = text,
             "sv" => self.server_version = text,
             "pretty" => self.is_pretty = text == "1",
+            "drop" => self.drop = text,
             _ => {}
         }
+    }
+
+    /// Returns whether the client asks for objects without `metadata.managedFields`.
+    pub(super) fn drops_managed_fields(&self) -> bool {
+        self.drop.split('+').any(|field| field == DROPPED_FIELD)
     }
 
     fn precedes(&self, other: &Self) -> bool {

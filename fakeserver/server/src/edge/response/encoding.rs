@@ -7,7 +7,8 @@ use std::sync::Arc;
 use bytes::{BufMut, Bytes, BytesMut};
 use fakeserver_kinds::custom_resources::CustomType;
 use fakeserver_value::{
-    cbor, protobuf, revision::Revision, schema::TypeMeta, served_form::ServedForm, status::Status,
+    cbor, edit::remove, protobuf, revision::Revision, schema::TypeMeta, served_form::ServedForm,
+    status::Status,
 };
 use fakeserver_versions::KubernetesVersion;
 use serde_json::Value;
@@ -55,6 +56,8 @@ pub(crate) struct Encoding {
     pub(super) table: Option<TableView>,
     /// The key of its frames among those of other encodings, behind a place for the event's kind.
     frame_key: Box<[u8]>,
+    /// True if objects come without `metadata.managedFields`.
+    drops_managed_fields: bool,
     /// True if items of a list carry their kind, as those of custom resources do.
     has_whole_items: bool,
     /// `{"kind":"Pod","apiVersion":"v1",`: what an object begins with.
@@ -84,6 +87,7 @@ impl Encoding {
             custom: None,
             format: Format::Json,
             table: None,
+            drops_managed_fields: false,
             has_whole_items: representation == Representation::Metadata,
             frame_key: frame_key.into(),
             object_head: object_head(kind_and_version),
@@ -112,6 +116,15 @@ impl Encoding {
     pub(crate) fn in_format(mut self, format: Format) -> Self {
         self.format = format;
         self.frame_key[2] = format as u8;
+        self
+    }
+
+    /// Leaves `metadata.managedFields` out of objects, those in rows of tables included.
+    pub(crate) fn without_managed_fields(mut self) -> Self {
+        self.drops_managed_fields = true;
+        let mut key = Vec::from(self.frame_key);
+        key.extend_from_slice(b"-managedFields");
+        self.frame_key = key.into();
         self
     }
 
@@ -178,6 +191,8 @@ impl Encoding {
 
     /// `object` as the answer to a request; JSON ends with a newline.
     pub(crate) fn object(&self, object: &StoredObject) -> Bytes {
+        let reduced = self.reduced(object);
+        let object = reduced.as_ref().unwrap_or(object);
         if !self.is_plain() {
             return self.encode_value(&self.typed(object));
         }
@@ -189,7 +204,19 @@ impl Encoding {
 
     /// Encodes an object that is not in the store: of a dry run, or one that was deleted.
     pub(crate) fn value(&self, object: &Value) -> Bytes {
-        self.encode_value(&self.typed_value(object))
+        let mut object = self.typed_value(object);
+        if self.drops_managed_fields {
+            remove(&mut object["metadata"], "managedFields");
+        }
+        self.encode_value(&object)
+    }
+
+    /// Returns the object without the fields that the client does without, if it has them.
+    pub(super) fn reduced(&self, object: &StoredObject) -> Option<StoredObject> {
+        let is_reduced = self.drops_managed_fields;
+        is_reduced
+            .then(|| object.without_managed_fields())
+            .flatten()
     }
 
     /// The head of a list as JSON, up to its items.
@@ -223,6 +250,8 @@ impl Encoding {
     /// Encodes `object` as an item of a list. Items have kind and apiVersion only if these do not follow from the
     /// list's.
     pub(super) fn put_item(&self, bytes: &mut impl BufMut, object: &StoredObject) {
+        let reduced = self.reduced(object);
+        let object = reduced.as_ref().unwrap_or(object);
         if let Some(table) = &self.table {
             let is_stored = self.has_stored_form() && table.has_stored_rows();
             return if is_stored {
@@ -347,6 +376,8 @@ impl Encoding {
     }
 
     fn frame(&self, kind: &str, object: &StoredObject) -> Bytes {
+        let reduced = self.reduced(object);
+        let object = reduced.as_ref().unwrap_or(object);
         if !self.is_plain() {
             return self.encode_value_frame(kind, &self.typed(object));
         }
@@ -359,6 +390,8 @@ impl Encoding {
 
     /// The last state of an object, under the version of its end.
     fn deleted(&self, object: &StoredObject, revision: Revision) -> Bytes {
+        let reduced = self.reduced(object);
+        let object = reduced.as_ref().unwrap_or(object);
         let revision = revision.to_string();
         if !self.is_plain() {
             let mut object = self.typed(object);

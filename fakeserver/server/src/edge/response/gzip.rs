@@ -1,13 +1,22 @@
 //! Compression of large answers, for clients that accept it.
 
-use std::io::Write;
+use std::{
+    io::Write,
+    pin::Pin,
+    task::{Context, Poll},
+};
 
+use axum::{Error, body::Body};
 use bytes::Bytes;
 use flate2::{Compression, write::GzEncoder};
 use http::{HeaderMap, header};
+use http_body::{Body as _, Frame};
 
 /// The length from which bodies are compressed.
 pub(super) const COMPRESSED_OVER_BYTES: usize = 128 * 1024;
+
+/// The length from which frames are compressed even if more are ready.
+const MEMBER_BYTES: usize = 64 * 1024;
 
 const WRITES_TO_MEMORY: &str = "memory takes all bytes";
 
@@ -46,4 +55,70 @@ pub(super) fn compressed(
         let rest = encoder.take()?.finish().expect(WRITES_TO_MEMORY);
         Some(Bytes::from(rest))
     })
+}
+
+/// A stream of events, compressed.
+///
+/// The frames that are ready at once become one member of the gzip stream, which a client can read to its end: nothing is held
+/// back until later frames come, and an idle stream keeps no state of a compressor.
+pub(super) struct CompressedStream {
+    body: Body,
+    /// Frames that were read and not sent.
+    ready: Vec<u8>,
+    /// The error that comes after them.
+    failure: Option<Error>,
+    is_over: bool,
+}
+
+// === impl CompressedStream ===
+
+impl CompressedStream {
+    pub(super) fn new(body: Body) -> Self {
+        Self {
+            body,
+            ready: Vec::new(),
+            failure: None,
+            is_over: false,
+        }
+    }
+
+    /// Reads frames until none is ready, or enough are. Returns whether the client has to wait.
+    fn fill(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        while self.ready.len() < MEMBER_BYTES && !self.is_over {
+            match Pin::new(&mut self.body).poll_frame(cx) {
+                Poll::Pending if self.ready.is_empty() => return Poll::Pending,
+                Poll::Pending => return Poll::Ready(()),
+                Poll::Ready(Some(Ok(frame))) => {
+                    if let Ok(data) = frame.into_data() {
+                        self.ready.extend_from_slice(&data);
+                    }
+                }
+                Poll::Ready(Some(Err(error))) => {
+                    self.failure = Some(error);
+                    self.is_over = true;
+                }
+                Poll::Ready(None) => self.is_over = true,
+            }
+        }
+        Poll::Ready(())
+    }
+}
+
+impl http_body::Body for CompressedStream {
+    type Data = Bytes;
+    type Error = Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Error>>> {
+        if self.fill(cx).is_pending() {
+            return Poll::Pending;
+        }
+        if self.ready.is_empty() {
+            return Poll::Ready(self.failure.take().map(Err));
+        }
+        let member = compress(&std::mem::take(&mut self.ready));
+        Poll::Ready(Some(Ok(Frame::data(member.into()))))
+    }
 }

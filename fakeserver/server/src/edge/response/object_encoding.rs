@@ -63,6 +63,8 @@ impl Encoding {
         object: &StoredObject,
         out: &mut Vec<u8>,
     ) -> Result<(), ProtobufError> {
+        let reduced = self.reduced(object);
+        let object = reduced.as_ref().unwrap_or(object);
         if self.is_converted() {
             return encoder.push(&self.typed(object), out);
         }
@@ -87,6 +89,8 @@ impl Encoding {
 
     /// Appends an item of a list as CBOR. The item has kind and apiVersion only if these do not follow from the list's.
     pub(super) fn push_cbor_item(&self, out: &mut Vec<u8>, object: &StoredObject) {
+        let reduced = self.reduced(object);
+        let object = reduced.as_ref().unwrap_or(object);
         let mut object = self.typed(object);
         if !self.has_whole_items() {
             remove(&mut object, "kind");

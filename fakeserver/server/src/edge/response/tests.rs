@@ -11,6 +11,7 @@ fn served(protobuf: bool) -> ServedForms {
         media_types: MediaTypes::default(),
         protobuf,
         tables: true,
+        drops_managed_fields: false,
         is_routed: true,
     }
 }

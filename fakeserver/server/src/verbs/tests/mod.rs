@@ -7,6 +7,7 @@ mod faults;
 mod fault_streams;
 mod fault_views;
 mod streams;
+mod features;
 
 use std::{convert::Infallible, time::Duration};
 
