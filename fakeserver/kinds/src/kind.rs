@@ -54,6 +54,7 @@ pub struct Kind {
     validation: Option<Validation>,
     warn: WarnFn,
     cells: PrintCells,
+    cells_by_column: fn(&str, &Value) -> Option<Value>,
     row_conditions: fn(&Value) -> Option<Value>,
     pub(super) fields: Option<&'static SelectableFields>,
     deprecation: Option<&'static str>,
@@ -90,6 +91,7 @@ impl Kind {
             validation: None,
             warn: |_, _| {},
             cells: |_, _| Vec::new(),
+            cells_by_column: |_, _| None,
             row_conditions: |_| None,
             fields: None,
             deprecation: None,
@@ -180,6 +182,12 @@ impl Kind {
     /// Sets what prints the cells of a row, of which the last may be missing.
     pub const fn cells(mut self, cells: PrintCells) -> Self {
         self.cells = cells;
+        self
+    }
+
+    /// Sets what prints the cell of a column by its name, for columns that only some versions have.
+    pub const fn cells_by_column(mut self, cell: fn(&str, &Value) -> Option<Value>) -> Self {
+        self.cells_by_column = cell;
         self
     }
 
@@ -415,6 +423,11 @@ impl Kind {
             Some(custom) => custom.table_cells(object, now),
             None => (self.cells)(object, now),
         }
+    }
+
+    /// Returns the cell of a column that it prints by its name.
+    pub(super) fn own_cell(&self, column: &str, object: &Value) -> Option<Value> {
+        (self.cells_by_column)(column, object)
     }
 
     /// Returns the conditions of a row.

@@ -43,6 +43,7 @@ mod cbor;
 mod schema_changes;
 mod shards;
 mod leader_election;
+mod newest_kinds;
 mod representations;
 mod forms;
 mod limits;

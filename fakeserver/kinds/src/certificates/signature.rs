@@ -42,6 +42,26 @@ pub(super) fn certificates_problem(mut der: &[u8]) -> Option<&'static str> {
     None
 }
 
+/// Returns why a certificate in DER is not one of an authority, if it is not.
+pub(super) fn authority_problem(der: &[u8]) -> Option<&'static str> {
+    match X509Certificate::from_der(der) {
+        Ok((rest, certificate)) if rest.is_empty() => {
+            (!certificate.is_ca()).then_some("does not have the CA bit set")
+        }
+        _ => Some("does not parse as X.509"),
+    }
+}
+
+/// Returns the seconds since the epoch between which a certificate in DER is valid; `None` if it cannot be read.
+pub(super) fn validity(der: &[u8]) -> Option<(i64, i64)> {
+    let (_, certificate) = X509Certificate::from_der(der).ok()?;
+    let validity = certificate.validity();
+    Some((
+        validity.not_before.timestamp(),
+        validity.not_after.timestamp(),
+    ))
+}
+
 fn asn1_problem(error: &nom::Err<X509Error>) -> String {
     match error {
         nom::Err::Incomplete(_)

@@ -9,3 +9,13 @@ pub(super) fn request_problem(_: &[u8]) -> Option<String> {
 pub(super) fn certificates_problem(_: &[u8]) -> Option<&'static str> {
     None
 }
+
+/// Finds no problem.
+pub(super) fn authority_problem(_: &[u8]) -> Option<&'static str> {
+    None
+}
+
+/// Finds nothing.
+pub(super) fn validity(_: &[u8]) -> Option<(i64, i64)> {
+    None
+}

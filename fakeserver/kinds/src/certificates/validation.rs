@@ -167,6 +167,14 @@ fn check_signer(signer: &Field<'_>, found: &mut Findings) {
         let why = "the legacy signerName is not allowed via this API version";
         return found.invalid(signer, why);
     }
+    check_signer_name(signer, found);
+}
+
+/// Checks the name of a signer, which has to be there.
+pub(super) fn check_signer_name(signer: &Field<'_>, found: &mut Findings) {
+    if !signer.has_text() {
+        return found.required(signer, "");
+    }
     let parts = signer.text().split_once('/');
     let Some((domain, path)) = parts.filter(|(_, path)| !path.contains('/')) else {
         let why = "must be a fully qualified domain and path of the form 'example.com/signer-name'";

@@ -12,29 +12,42 @@ use crate::{
 
 /// The name of the group.
 pub const GROUP: &str = "metrics.k8s.io";
-/// Its version.
+/// Its version that every Kubernetes knows.
 pub const VERSION: &str = "v1beta1";
+/// Its version that newer ones know, and prefer.
+const STABLE_VERSION: &str = "v1";
+/// The change after which there is the stable version.
+const HAS_STABLE: &str = "UsageMetricsV1";
+
+/// Returns the versions of the group that a version of Kubernetes knows, the preferred one first.
+pub fn versions(kubernetes: KubernetesVersion) -> impl Iterator<Item = &'static str> {
+    let has_stable = kubernetes.gates().is_on(HAS_STABLE);
+    let stable = has_stable.then_some(STABLE_VERSION);
+    stable.into_iter().chain([VERSION])
+}
 
 /// Returns the group with its resources, which are read only.
 pub fn group(kubernetes: KubernetesVersion) -> Group {
-    let resources = [
-        resource("nodes", "NodeMetrics", false, &node_metrics::KIND),
-        resource("pods", "PodMetrics", true, &pod_metrics::KIND),
-    ];
-    let version = Version {
-        name: VERSION.into(),
-        resources: resources
-            .map(|resource| {
-                Arc::new(ResourceType {
-                    kubernetes,
-                    ..resource
-                })
+    let version = |name: &'static str| {
+        let resources = [
+            resource("nodes", "NodeMetrics", false, &node_metrics::KIND),
+            resource("pods", "PodMetrics", true, &pod_metrics::KIND),
+        ];
+        let resources = resources.map(|resource| {
+            Arc::new(ResourceType {
+                kubernetes,
+                version: name.into(),
+                ..resource
             })
-            .into(),
+        });
+        Version {
+            name: name.into(),
+            resources: resources.into(),
+        }
     };
     Group {
         name: GROUP.into(),
-        versions: vec![version],
+        versions: versions(kubernetes).map(version).collect(),
         is_custom: false,
     }
 }

@@ -5,7 +5,7 @@ pub mod node_metrics;
 pub mod pod_metrics;
 mod group;
 
-pub use self::group::{GROUP, VERSION, group};
+pub use self::group::{GROUP, VERSION, group, versions};
 
 /// The time over which usage is measured.
 const WINDOW: &str = "15s";

@@ -77,7 +77,8 @@ impl Printer {
         if let Some(recorded) = self.recorded {
             // A kind with nothing but its name and age needs no function of its own.
             for (name, kind) in recorded.kinds.iter().skip(cells.len()) {
-                cells.push(named(name, kind, object, now));
+                let own = self.rules.own_cell(name, object);
+                cells.push(own.unwrap_or_else(|| named(name, kind, object, now)));
             }
             cells.truncate(recorded.kinds.len());
         }

@@ -31,7 +31,7 @@ use super::{
     protection::Protection,
     queue::{Item, KeyQueue, Queue},
     quota::Quotas,
-    service_accounts,
+    service_accounts, storage_migration,
 };
 use crate::{store::Range, write::Backend};
 
@@ -232,6 +232,7 @@ impl World {
             controllers.push(Box::new(ClusterRoleAggregation::default()));
             controllers.extend(workloads.controllers());
             controllers.push(policy_status::controller());
+            controllers.push(storage_migration::controller());
         }
         Self {
             is_stale: false,

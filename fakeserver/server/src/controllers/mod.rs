@@ -38,6 +38,7 @@ mod service_accounts;
 #[cfg_attr(not(feature = "tls"), path = "certificates_off.rs")]
 mod certificates;
 mod policy_status;
+mod storage_migration;
 pub mod pod_claims;
 pub mod pods;
 

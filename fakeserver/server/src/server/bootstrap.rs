@@ -32,15 +32,17 @@ struct OptionalVersion {
     priorities: Priorities,
 }
 
-/// The usage of nodes and pods, with the priorities that a metrics server has.
-const METRICS: OptionalVersion = OptionalVersion {
-    group: metrics::GROUP,
-    version: metrics::VERSION,
-    priorities: Priorities {
-        group: 100,
-        version: 100,
-    },
-};
+/// Returns a version of the usage of nodes and pods, with the priorities that a metrics server has.
+fn usage(version: &'static str) -> OptionalVersion {
+    OptionalVersion {
+        group: metrics::GROUP,
+        version,
+        priorities: Priorities {
+            group: 100,
+            version: 100,
+        },
+    }
+}
 
 /// The candidates of leader elections.
 const CANDIDATES: OptionalVersion = OptionalVersion {
@@ -148,10 +150,12 @@ pub(super) fn bootstrap_optional_versions(
     tx: &mut Transaction<'_>,
     has_metrics: bool,
 ) {
-    if has_metrics {
-        bootstrap_version(backend, tx, &METRICS);
-    }
     let registry = backend.registry();
+    if has_metrics {
+        for version in metrics::versions(registry.kubernetes()) {
+            bootstrap_version(backend, tx, &usage(version));
+        }
+    }
     if registry
         .version(CANDIDATES.group, CANDIDATES.version)
         .is_some()

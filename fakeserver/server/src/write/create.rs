@@ -2,6 +2,7 @@
 
 use fakeserver_kinds::{
     certificates::certificate_signing_request, metadata::generic_metadata_errors,
+    resource::device_taint_rule,
 };
 use fakeserver_value::{edit::remove, managed_fields, status::Status};
 use serde_json::{Map, Value, json};
@@ -181,6 +182,9 @@ fn prepare(
     // Overwrites what mutating admission may have set: a webhook must not forge the requester.
     if write.creates(&certificate_signing_request::KIND) && !write.is_import() {
         sign(write.author, &mut write.new);
+    }
+    if write.creates(&device_taint_rule::KIND) {
+        device_taint_rule::set_time(attempt.now_text(), &Value::Null, &mut write.new);
     }
     write.target.rules().prepare_create(&mut write.new);
     // After the strategy, which resets the status and the generation of a new object.

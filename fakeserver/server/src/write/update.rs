@@ -3,8 +3,10 @@
 use std::sync::Arc;
 
 use fakeserver_kinds::{
-    certificates::certificate_signing_request, core::persistent_volume,
+    certificates::{certificate_signing_request, pod_certificate_request},
+    core::persistent_volume,
     custom_resources::CustomType,
+    resource::device_taint_rule,
 };
 use fakeserver_value::{
     edit::{remove, with_empty},
@@ -247,6 +249,13 @@ fn prepare(attempt: &Attempt<'_, '_>, write: &mut Write<'_>) -> Result<(), Statu
             &write.old,
             &mut write.new,
         );
+    }
+    if write.target.rules().is(&device_taint_rule::KIND) {
+        device_taint_rule::set_time(attempt.now_text(), &write.old, &mut write.new);
+    }
+    if write.target.rules().is(&pod_certificate_request::KIND) {
+        let now = attempt.now_text();
+        pod_certificate_request::settle_conditions(now, &write.old, &mut write.new);
     }
     let (rules, old) = (write.target.rules(), &write.old);
     // Before the strategy: some kinds count fields that it drops as changes.
