@@ -5,8 +5,13 @@ import re
 
 from .clones import Failure
 
-# What `CoordinatedLeaderElection` serves beside: the group, and the resource whose newest version it is.
-GATED = ("coordination.k8s.io", "leasecandidates")
+# What feature gates serve beside, where a release has it: the group, and a resource whose newest version it is. The first one changes what
+# its group has, without a name.
+GATED = {
+    "CoordinatedLeaderElection": ("coordination.k8s.io", "leasecandidates"),
+    "GenericWorkload": ("scheduling.k8s.io", "podgroups"),
+    "EvictionRequestAPI": ("lifecycle.k8s.io", "evictionrequests"),
+}
 PUBLISHED = "api/discovery/aggregated_v2.json"
 PUBLISHED_CORE = "api/discovery/api__v1.json"
 # The versions before GA that a server has by default all the same.
@@ -64,13 +69,16 @@ def of_server(api, apis):
 
 
 def gated(groups):
-    """Returns the version that a feature gate adds beside those that are always served."""
-    name, resource = GATED
-    group = next(group for group in groups if group["metadata"]["name"] == name)
-    versions = [version for version in group["versions"] if is_gated(version, resource) or version["version"] == "v1"]
-    newest = next((version for version in versions if version["version"] != "v1"), None)
-    kept = [version for version in versions if version["version"] == "v1" or version is newest]
-    return [{"metadata": {"name": name}, "versions": [plain(version) for version in kept]}]
+    """Returns the versions that feature gates add beside those that are always served."""
+    found = []
+    for at, (gate, (name, resource)) in enumerate(GATED.items()):
+        versions = [version for group in groups if group["metadata"]["name"] == name for version in group["versions"]]
+        newest = next((version for version in versions if version["version"] != "v1" and is_gated(version, resource)), None)
+        if newest:
+            kept = [version for version in versions if version["version"] == "v1" or version is newest]
+            entry = {"metadata": {"name": name}, "versions": [plain(version) for version in kept]}
+            found.append(entry if at == 0 else {"gate": gate, **entry})
+    return found
 
 
 def is_gated(version, resource):

@@ -21,7 +21,7 @@ const ALL_BETA: &str = "AllBeta";
 pub(super) struct FeatureGateOptions {
     /// Feature gates of kube-apiserver: a list of pairs, as in `CBORServingAndStorage=true`; can be repeated.
     ///
-    /// `CBORServingAndStorage` serves CBOR, `ShardedListAndWatch` selects by `shardSelector`, `CoordinatedLeaderElection` serves lease candidates and elects leaders among them, `WatchList` and `WatchListCompression` are about streaming lists, `ManagedFieldsOptOut` leaves managed fields out for clients that ask for it, `ConsistentListFromCacheSkipTimeoutFallback` refuses lists that the fault `late_cache` delays. The others are known by name only.
+    /// `CBORServingAndStorage` serves CBOR, `ShardedListAndWatch` selects by `shardSelector`, `CoordinatedLeaderElection` serves lease candidates and elects leaders among them, `WatchList` and `WatchListCompression` are about streaming lists, `ManagedFieldsOptOut` leaves managed fields out for clients that ask for it, `ConsistentListFromCacheSkipTimeoutFallback` refuses lists that the fault `late_cache` delays, `GenericWorkload` and `EvictionRequestAPI` serve workloads, pod groups and eviction requests from 1.37. The others are known by name only.
     #[arg(long, value_name = "LIST")]
     feature_gates: Vec<String>,
 }

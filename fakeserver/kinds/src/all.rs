@@ -5,7 +5,7 @@ use fakeserver_value::resource::GroupResource;
 use crate::{
     Kind, admission, apiextensions, apiregistration, apps, authentication, authorization,
     autoscaling, batch, certificates, coordination, core, discovery, events, flowcontrol,
-    networking, node, policy, rbac, resource, scheduling, storage, storagemigration,
+    lifecycle, networking, node, policy, rbac, resource, scheduling, storage, storagemigration,
 };
 
 /// The built-in kinds.
@@ -57,6 +57,10 @@ pub(crate) static KINDS: &[&Kind] = &[
     &resource::device_taint_rule::KIND,
     &storagemigration::storage_version_migration::KIND,
     &scheduling::priority_class::KIND,
+    &scheduling::pod_group::KIND,
+    &scheduling::workload::KIND,
+    &lifecycle::eviction::KIND,
+    &lifecycle::eviction_request::KIND,
     &node::runtime_class::KIND,
     &coordination::lease::KIND,
     &coordination::lease_candidate::KIND,

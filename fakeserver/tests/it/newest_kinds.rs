@@ -1,6 +1,6 @@
 //! Kinds and answers that only the newest version has.
 
-use fakeserver::{Controllers, FakeServer, KubernetesVersion, Workloads};
+use fakeserver::{Controllers, FakeServer, Feature, KubernetesVersion, Workloads};
 use http::StatusCode;
 use rcgen::{BasicConstraints, CertificateParams, IsCa, KeyPair};
 use serde_json::{Value, json};
@@ -329,4 +329,71 @@ async fn discovery_and_its_failures_are_cbor_where_objects_are() {
     let answer = plain.send("GET", "/apis", &[("accept", either)], "").await;
     assert_eq!(answer.code, StatusCode::OK);
     assert_eq!(answer.headers["content-type"], "application/json");
+}
+
+#[tokio::test(start_paused = true)]
+async fn kinds_behind_gates_are_served_with_their_gates() {
+    const WORKLOADS: &str = "/apis/scheduling.k8s.io/v1beta1/namespaces/default/workloads";
+    const GROUPS: &str = "/apis/scheduling.k8s.io/v1beta1/namespaces/default/podgroups";
+    const EVICTIONS: &str = "/apis/lifecycle.k8s.io/v1alpha1/namespaces/default/evictionrequests";
+    let server = |version: KubernetesVersion| Api {
+        server: FakeServer::builder()
+            .with_kubernetes_version(version)
+            .with_feature(Feature::GenericWorkload, true)
+            .with_feature(Feature::EvictionRequestApi, true)
+            .build(),
+    };
+    let older = server("1.36".parse().unwrap());
+    for api in [newest(), older] {
+        for path in [WORKLOADS, GROUPS, EVICTIONS] {
+            let answer = api.get(path).await;
+            assert_eq!(answer.code, StatusCode::NOT_FOUND, "{path}");
+        }
+    }
+    let api = server(KubernetesVersion::LATEST);
+    api.get("/apis/scheduling.k8s.io/v1/priorityclasses")
+        .await
+        .ok();
+    let gang = |count: i64| json!({"gang": {"minCount": count}});
+    let workload = |policy: Value| {
+        json!({
+            "metadata": {"name": "w"},
+            "spec": {"podGroupTemplates": [{"name": "workers", "schedulingPolicy": policy}]},
+        })
+    };
+    let both = json!({"basic": {}, "gang": {"minCount": 1}});
+    let refused = api.post(WORKLOADS, &workload(both)).await.refused(422);
+    assert!(
+        refused.contains(
+            "Invalid value: \"{basic, gang}\": must specify exactly one of: `basic`, `gang`"
+        ),
+        "{refused}"
+    );
+    api.post(WORKLOADS, &workload(gang(2))).await.created();
+    let mut grown = api.get(&format!("{WORKLOADS}/w")).await.ok();
+    grown["spec"]["podGroupTemplates"][0]["schedulingPolicy"] = gang(3);
+    let grown = api.put(&format!("{WORKLOADS}/w"), &grown).await.ok();
+    assert_eq!(grown["metadata"]["generation"], 2);
+    let group = json!({"metadata": {"name": "g"}, "spec": {"schedulingPolicy": gang(3)}});
+    let made = api.post(GROUPS, &group).await.created();
+    assert_eq!(made["spec"]["disruptionMode"], json!({"single": {}}));
+
+    let request = |uid: &str| {
+        json!({
+            "metadata": {"name": "e"},
+            "spec": {
+                "target": {"pod": {"name": "p", "uid": uid}},
+                "requester": "drain.x.io/operator", "intent": "Eviction",
+            },
+        })
+    };
+    let refused = api.post(EVICTIONS, &request("P-1")).await.refused(422);
+    assert!(
+        refused.contains("Invalid value: \"P-1\": must be a lowercase UUID in 8-4-4-4-12 format"),
+        "{refused}"
+    );
+    let uid = "6f1e2e0c-6c3e-4a37-9a10-3a5d6f0f7a11";
+    api.post(EVICTIONS, &request(uid)).await.created();
+    let (columns, _) = cells(&api, EVICTIONS).await;
+    assert_eq!(columns, ["Name", "Created At"]);
 }

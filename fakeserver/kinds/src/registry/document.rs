@@ -6,7 +6,7 @@ use fakeserver_value::resource::{GroupVersionKind, api_version};
 use fakeserver_versions::KubernetesVersion;
 use serde::Deserialize;
 
-use super::{Group, Version};
+use super::{ELECTIONS, Group, Version};
 use crate::{
     Kind, KindRef, ResourceType, Subresource, built_in, conversion::form_of, coordination::lease,
 };
@@ -19,8 +19,18 @@ type Rules = fn(&str, &str) -> Option<&'static Kind>;
 struct Document {
     core: Vec<WireGroup>,
     groups: Vec<WireGroup>,
-    /// The versions that change if the server holds elections.
-    gated: Vec<WireGroup>,
+    /// The versions that change with a feature gate.
+    gated: Vec<Gated>,
+}
+
+/// The versions of a group with a feature gate.
+#[derive(Deserialize)]
+struct Gated {
+    /// Without a name it is that of elections that the server holds.
+    #[serde(default)]
+    gate: Option<String>,
+    #[serde(flatten)]
+    group: WireGroup,
 }
 
 #[derive(Deserialize)]
@@ -81,17 +91,22 @@ pub(super) fn builtin_groups(kubernetes: KubernetesVersion) -> Vec<Group> {
         .collect()
 }
 
-/// The same with what elections need that the server holds.
-pub(super) fn coordinated_groups(kubernetes: KubernetesVersion) -> Vec<Group> {
-    let rules = |group: &str, plural: &str| match plural {
-        "leases" => Some(&lease::COORDINATED),
+/// The same with what feature gates add.
+pub(super) fn gated_groups(kubernetes: KubernetesVersion, gates: &[&str]) -> Vec<Group> {
+    let rules = |group: &str, plural: &str| match (group, plural) {
+        ("coordination.k8s.io", "leases") => Some(&lease::COORDINATED),
         _ => built_in(group, plural),
     };
     let mut groups = builtin_groups(kubernetes);
-    for gated in document(kubernetes).gated {
-        let gated = gated.into_group(kubernetes, rules);
-        let group = groups.iter_mut().find(|group| group.name == gated.name);
-        group.expect("the group is built in").versions = gated.versions;
+    for Gated { gate, group } in document(kubernetes).gated {
+        if !gates.contains(&gate.as_deref().unwrap_or(ELECTIONS)) {
+            continue;
+        }
+        let gated = group.into_group(kubernetes, rules);
+        match groups.iter_mut().find(|group| group.name == gated.name) {
+            Some(group) => group.versions = gated.versions,
+            None => groups.push(gated),
+        }
     }
     groups
 }

@@ -7,7 +7,7 @@ mod tests;
 
 use std::{
     collections::BTreeMap,
-    sync::{Arc, OnceLock},
+    sync::{Arc, Mutex, OnceLock, PoisonError},
 };
 
 use fakeserver_value::{object::Pairs, resource::GroupResource};
@@ -21,6 +21,9 @@ use crate::{
 
 type ByName<T> = BTreeMap<Arc<str>, T>;
 
+/// The feature gate of elections that the server holds.
+pub const ELECTIONS: &str = "CoordinatedLeaderElection";
+
 /// The resource types that a server has, in the order of discovery.
 #[derive(Debug)]
 pub struct Registry {
@@ -31,8 +34,8 @@ pub struct Registry {
     /// The rules of stored objects, by the resource under which they are stored.
     by_storage: BTreeMap<GroupResource, KindRef>,
     definitions: Vec<Arc<Definition>>,
-    /// True if it has what elections need that the server holds.
-    is_coordinated: bool,
+    /// True if it has what feature gates add.
+    is_gated: bool,
     /// The same with a group of which nothing is stored, once it is needed.
     extended: OnceLock<Arc<Registry>>,
 }
@@ -77,18 +80,25 @@ impl Registry {
         Arc::clone(builtin)
     }
 
-    /// The built-in resources with what elections need that the server holds: candidates, and leases that know of them.
-    pub fn coordinated(kubernetes: KubernetesVersion) -> Arc<Self> {
-        static COORDINATED: PerVersion<Arc<Registry>> = PerVersion::new();
-        let coordinated = COORDINATED.get_or_init(kubernetes, || {
-            let groups = document::coordinated_groups(kubernetes);
+    /// The built-in resources with what feature gates add, by their names: with [`ELECTIONS`] candidates, and leases that know
+    /// of them. A gate that adds nothing to the version has no effect.
+    pub fn gated(kubernetes: KubernetesVersion, gates: &[&'static str]) -> Arc<Self> {
+        type ByGates = BTreeMap<Vec<&'static str>, Arc<Registry>>;
+        static GATED: PerVersion<Mutex<ByGates>> = PerVersion::new();
+        if gates.is_empty() {
+            return Self::builtin(kubernetes);
+        }
+        let known = GATED.get_or_init(kubernetes, Mutex::default);
+        let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
+        let gated = known.entry(gates.to_vec()).or_insert_with(|| {
+            let groups = document::gated_groups(kubernetes, gates);
             let registry = Self::new(kubernetes, groups, Vec::new());
             Arc::new(Self {
-                is_coordinated: true,
+                is_gated: true,
                 ..registry
             })
         });
-        Arc::clone(coordinated)
+        Arc::clone(gated)
     }
 
     /// Returns the built-in resources and the custom ones of `definitions`, whose groups come last, in alphabetical order.
@@ -108,7 +118,7 @@ impl Registry {
             }
         }
         Self {
-            is_coordinated: self.is_coordinated,
+            is_gated: self.is_gated,
             ..Self::new(self.kubernetes, groups, definitions)
         }
     }
@@ -140,7 +150,7 @@ impl Registry {
             groups,
             by_path,
             definitions,
-            is_coordinated: false,
+            is_gated: false,
             extended: OnceLock::new(),
         }
     }
@@ -155,7 +165,7 @@ impl Registry {
             let mut groups = self.groups.clone();
             groups.push(group());
             Arc::new(Self {
-                is_coordinated: self.is_coordinated,
+                is_gated: self.is_gated,
                 ..Self::new(self.kubernetes, groups, self.definitions.clone())
             })
         });
@@ -169,7 +179,7 @@ impl Registry {
 
     /// Returns whether all that is stored is of resources that a real server has by default.
     pub fn has_only_recorded(&self) -> bool {
-        self.definitions.is_empty() && !self.is_coordinated
+        self.definitions.is_empty() && !self.is_gated
     }
 
     /// The version of Kubernetes whose resources are built in.

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use fakeserver_kinds::registry::Registry;
+use fakeserver_kinds::registry::{ELECTIONS, Registry};
 use fakeserver_versions::KubernetesVersion;
 
 use super::{Controllers, FakeServerBuilder};
@@ -43,11 +43,17 @@ impl FeatureGates {
 
     /// Returns the resources that are served without definitions.
     pub(super) fn registry(&self, kubernetes: KubernetesVersion) -> Arc<Registry> {
-        if self.holds_elections {
-            Registry::coordinated(kubernetes)
-        } else {
-            Registry::builtin(kubernetes)
-        }
+        let elections = self.holds_elections.then_some(ELECTIONS);
+        let features = Feature::OF_KINDS.into_iter();
+        let features = features.filter(|feature| {
+            let is_on = || kubernetes.gates().is_on(feature.gate());
+            self.set.get(feature).copied().unwrap_or_else(is_on)
+        });
+        let gates: Vec<&str> = elections
+            .into_iter()
+            .chain(features.map(Feature::gate))
+            .collect();
+        Registry::gated(kubernetes, &gates)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use fakeserver_versions::KubernetesVersion;
 
-/// A feature gate of kube-apiserver that concerns reads, and can be set.
+/// A feature gate of kube-apiserver that concerns reads, or kinds that are served, and can be set.
 ///
 /// Without a setting a server has what its version has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -17,6 +17,10 @@ pub enum Feature {
     ManagedFieldsOptOut,
     /// A list of the latest state that the watch cache cannot serve in time is refused with 429, instead of read from the store.
     ConsistentListFromCacheSkipTimeoutFallback,
+    /// `Workload` and `PodGroup` are served, where the version knows them.
+    GenericWorkload,
+    /// `EvictionRequest` and `Eviction` are served, where the version knows them.
+    EvictionRequestApi,
 }
 
 /// The features of reads that are on.
@@ -36,12 +40,16 @@ pub(crate) struct Features {
 
 impl Feature {
     /// Every feature.
-    pub const ALL: [Self; 4] = [
+    pub const ALL: [Self; 6] = [
         Self::WatchList,
         Self::WatchListCompression,
         Self::ManagedFieldsOptOut,
         Self::ConsistentListFromCacheSkipTimeoutFallback,
+        Self::GenericWorkload,
+        Self::EvictionRequestApi,
     ];
+    /// Those that serve more kinds.
+    pub(crate) const OF_KINDS: [Self; 2] = [Self::GenericWorkload, Self::EvictionRequestApi];
 
     /// Returns the name of its feature gate.
     pub fn gate(self) -> &'static str {
@@ -52,6 +60,8 @@ impl Feature {
             Self::ConsistentListFromCacheSkipTimeoutFallback => {
                 "ConsistentListFromCacheSkipTimeoutFallback"
             }
+            Self::GenericWorkload => "GenericWorkload",
+            Self::EvictionRequestApi => "EvictionRequestAPI",
         }
     }
 }
