@@ -20,7 +20,8 @@ pub use fakeserver_server::{
     AuditPolicyError, Authorization, BuildError, Change, ChangeKind, Clock, Compaction,
     Controllers, ExecOutput, ExecRequest, FakeServer, FakeServerBuilder, Feature, Listener,
     ManifestError, NotReadyError, Origin, PodBackend, PodBackendError, RequestRecord, Restart,
-    Snapshot, SnapshotError, Stats, StoredObject, TraceLog, WriteLogError, faults, serve_faults,
+    Snapshot, SnapshotError, Stats, StoredObject, TraceLog, UnreadObjects, Upgrade, WriteLogError,
+    faults, serve_faults,
 };
 #[cfg(feature = "tls")]
 pub use fakeserver_server::{

@@ -87,6 +87,23 @@ impl Definition {
         }))
     }
 
+    /// Returns the same definition in a server of another version of Kubernetes.
+    pub fn in_version(&self, kubernetes: KubernetesVersion) -> Arc<Self> {
+        let types = self.served.iter().map(|served| {
+            Arc::new(ResourceType {
+                kubernetes,
+                ..ResourceType::clone(served)
+            })
+        });
+        Arc::new(Self {
+            uid: self.uid.clone(),
+            generation: self.generation,
+            resource: self.resource.clone(),
+            served: types.collect(),
+            is_terminating: self.is_terminating,
+        })
+    }
+
     /// Returns the key of its resource in the store.
     pub fn resource(&self) -> &GroupResource {
         &self.resource

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use fakeserver_value::{
     managed_fields::{KindDescription, described_in},
     resource::{GroupVersionKind, api_version},
-    schema::{TypeId, type_in},
+    schema::{self, TypeId, type_in},
     served_form::ServedForm,
     status::Status,
 };
@@ -100,6 +100,15 @@ impl ResourceType {
         object["kind"] = json!(&*self.kind);
         object["apiVersion"] = json!(self.api_version());
         object
+    }
+
+    /// Returns an object without the fields that this version of Kubernetes does not know, as one that is decoded of what
+    /// another version has stored. It has the form of this type, with kind and apiVersion.
+    pub fn without_unknown_fields(&self, object: Value) -> Value {
+        match self.type_of_objects().filter(|_| !self.rules.is_custom()) {
+            Some(id) => schema::canonical(id.table(), id, object),
+            None => object,
+        }
     }
 
     /// Returns the description of the kind that field management needs.

@@ -30,7 +30,7 @@ pub use self::{
     server::{
         AuditLog, AuditLogError, AuditPolicy, AuditPolicyError, BuildError, Controllers,
         FakeServer, FakeServerBuilder, Listener, NotReadyError, RequestRecord, Stats, TraceLog,
-        WriteLogError, serve_faults,
+        UnreadObjects, Upgrade, WriteLogError, serve_faults,
     },
     store::{
         Change, ChangeKind, Compaction, StoredObject,
@@ -46,3 +46,4 @@ pub use self::{
 };
 // The examples in the docs of this crate name these items as users do.
 pub use fakeserver_value::{object::ObjectError, user::UserInfo};
+pub use fakeserver_versions::KubernetesVersion;

@@ -6,6 +6,7 @@ mod create;
 mod update;
 mod versions;
 mod kubernetes_versions;
+mod upgrades;
 mod patch;
 mod apply;
 mod delete;

@@ -12,6 +12,7 @@ mod range;
 mod selector;
 mod per_version;
 mod feature_gates;
+mod version_set;
 #[cfg(test)]
 mod tests;
 
@@ -22,4 +23,5 @@ pub use self::{
     range::{VersionRange, VersionRangeError},
     selector::{VersionSelector, VersionSelectorError},
     version::{KubernetesVersion, UnknownVersionError},
+    version_set::SharedVersionSet,
 };

@@ -18,7 +18,7 @@ impl<T> PerVersion<T> {
 
     /// Returns the value of a version, which `make` returns the first time.
     pub fn get_or_init(&self, version: KubernetesVersion, make: impl FnOnce() -> T) -> &T {
-        self.0[version.place()].get_or_init(make)
+        self.0[version.index()].get_or_init(make)
     }
 }
 

@@ -251,6 +251,32 @@ fn a_diff_adds_removes_and_replaces_lines() {
 }
 
 #[test]
+fn a_set_knows_whether_it_has_other_versions() {
+    let (old, new) = (KubernetesVersion::DEFAULT, KubernetesVersion::LATEST);
+    let set = SharedVersionSet::default();
+    assert!(set.has_only(old), "an empty set has no other version");
+    set.insert(old);
+    assert!(set.has_only(old));
+    assert!(!set.has_only(new));
+    set.insert(new);
+    assert!(!set.has_only(old));
+    assert_eq!(set.iter().collect::<Vec<_>>(), [old, new]);
+    set.replace_with(new);
+    assert!(set.has_only(new));
+    set.insert_unknown();
+    assert!(!set.has_only(new));
+}
+
+#[test]
+fn the_next_version_of_the_newest_is_the_one_before() {
+    let all: Vec<KubernetesVersion> = KubernetesVersion::all().collect();
+    for pair in all.windows(2) {
+        assert_eq!(pair[0].adjacent(), pair[1]);
+    }
+    assert_eq!(KubernetesVersion::LATEST.adjacent(), all[all.len() - 2]);
+}
+
+#[test]
 fn a_value_is_made_once_for_each_version() {
     let per_version = PerVersion::new();
     for version in KubernetesVersion::all() {

@@ -101,12 +101,24 @@ impl KubernetesVersion {
         self.text(File::Gates)
     }
 
-    pub(crate) fn place(self) -> usize {
+    /// Returns its place among [all](Self::all) versions, from 0.
+    pub fn index(self) -> usize {
         usize::from(self.0)
     }
 
+    /// Returns the next version, to which a cluster of this one is upgraded; the one before for the newest.
+    #[must_use]
+    pub fn adjacent(self) -> Self {
+        let next = self.0 + 1;
+        if next < COUNT {
+            Self(next)
+        } else {
+            Self(self.0 - 1)
+        }
+    }
+
     fn texts(self) -> &'static Release {
-        &RELEASES[self.place()]
+        &RELEASES[self.index()]
     }
 
     fn text(self, file: File) -> Cow<'static, str> {

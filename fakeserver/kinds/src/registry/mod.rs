@@ -101,6 +101,26 @@ impl Registry {
         Arc::clone(gated)
     }
 
+    /// Returns the resources of a version of Kubernetes without definitions, with elections if this one has them.
+    pub fn without_definitions(&self, kubernetes: KubernetesVersion) -> Arc<Self> {
+        if self.is_coordinated {
+            Self::coordinated(kubernetes)
+        } else {
+            Self::builtin(kubernetes)
+        }
+    }
+
+    /// Returns the resources of another version of Kubernetes with the same definitions.
+    pub fn in_version(&self, kubernetes: KubernetesVersion) -> Arc<Self> {
+        let builtin = self.without_definitions(kubernetes);
+        if self.definitions.is_empty() {
+            return builtin;
+        }
+        let definitions = self.definitions.iter();
+        let definitions = definitions.map(|definition| definition.in_version(kubernetes));
+        Arc::new(builtin.with_definitions(definitions.collect()))
+    }
+
     /// Returns the built-in resources and the custom ones of `definitions`, whose groups come last, in alphabetical order.
     pub fn with_definitions(&self, definitions: Vec<Arc<Definition>>) -> Self {
         let mut groups = self.groups.clone();
@@ -201,6 +221,19 @@ impl Registry {
     pub fn selectable_values(&self, resource: &GroupResource, object: &Value) -> Pairs {
         let rules = self.stored(resource);
         rules.map_or_else(Pairs::default, |rules| rules.selectable_values(object))
+    }
+
+    /// Returns whether it has the resource of a type, be it of another version of Kubernetes.
+    pub fn serves(&self, resource: &ResourceType) -> bool {
+        let found = self.lookup(&resource.group, &resource.version, &resource.plural);
+        matches!(found, Lookup::Found(_))
+    }
+
+    /// Returns the type in whose form objects of a stored resource are stored; `None` if it is not served.
+    pub fn stored_type(&self, resource: &GroupResource) -> Option<&Arc<ResourceType>> {
+        let versions = self.groups.iter().flat_map(|group| &group.versions);
+        let mut types = versions.flat_map(|version| &version.resources);
+        types.find(|found| found.rules.storage() == resource && found.converted_form().is_none())
     }
 
     /// All groups, the core group first.

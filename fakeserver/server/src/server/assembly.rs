@@ -3,6 +3,7 @@
 use std::{convert::Infallible, sync::Arc};
 
 use fakeserver_kinds::core::service::range::ServiceRange;
+use fakeserver_versions::KubernetesVersion;
 
 use super::{
     Stats,
@@ -12,10 +13,12 @@ use super::{
         bootstrap_accounts, bootstrap_namespaces, bootstrap_optional_versions, bootstrap_roles,
         foundation,
     },
+    bootstrap_update::update_initial_objects,
     concurrency_limit::ConcurrencyLimit,
     page::Page,
     request_log::RequestLogs,
     trace,
+    unread_objects::UnreadObjects,
 };
 use crate::{
     controllers::{
@@ -26,6 +29,7 @@ use crate::{
     edge::{authorization::Authorization, flow_control::nominal_seats, openapi::DocumentsCache},
     nodes::SimulatedCluster,
     store::{
+        Transaction,
         manifests::Manifest,
         snapshot::{DataFile, Restart, Snapshot},
     },
@@ -57,6 +61,8 @@ pub(crate) struct Server {
 /// The initial state, which a reset restores.
 #[derive(Debug)]
 pub(super) struct InitialState {
+    /// The version of Kubernetes with which the server begins.
+    pub(super) kubernetes: KubernetesVersion,
     /// True if the server begins with the objects that every cluster has.
     pub(super) bootstraps: bool,
     /// The ranges of the addresses of services, if they were chosen. Those of a loaded state count otherwise.
@@ -111,27 +117,22 @@ impl Server {
         let backend = self.backend();
         let services = self.initial_state.services.unwrap_or(ServiceRange::DEFAULT);
         backend.set_service_range(services);
+        let kubernetes = self.initial_state.kubernetes;
         if self.initial_state.bootstraps {
             backend.reset(
-                Some(&foundation(
-                    backend.registry().kubernetes(),
-                    &backend.clock.now_text(),
-                    services,
-                )),
+                kubernetes,
+                Some(&foundation(kubernetes, &backend.clock.now_text(), services)),
                 |tx| {
                     // In the order of a real server: namespaces before accounts, which are in them.
                     bootstrap_namespaces(backend, tx);
                     if backend.awaits_accounts() {
                         bootstrap_accounts(backend, tx);
                     }
-                    if self.has_rules() {
-                        bootstrap_roles(backend, tx);
-                    }
-                    bootstrap_optional_versions(backend, tx, self.api.has_metrics);
+                    self.complete_initial_objects(tx);
                 },
             );
         } else {
-            backend.reset(None, |_| {});
+            backend.reset(kubernetes, None, |_| {});
         }
         self.reset_counts();
     }
@@ -139,20 +140,55 @@ impl Server {
     /// Restores the contents of `snapshot`: serves its definitions, and resumes the controllers.
     pub(super) fn restore(&self, snapshot: &Snapshot, restart: Restart) {
         write::restore(self.backend(), snapshot, restart);
+        let is_own = self.add_writers(snapshot);
+        self.adopt_service_range();
         if self.initial_state.bootstraps {
             // The state may come from a server without rules, or without versions that this one has.
             let Ok(()) = self.backend().storage.transact(|tx| {
-                if self.has_rules() {
-                    bootstrap_roles(self.backend(), tx);
+                if is_own {
+                    self.complete_initial_objects(tx);
+                } else {
+                    self.update_initial_objects(tx);
                 }
-                bootstrap_optional_versions(self.backend(), tx, self.api.has_metrics);
                 Ok::<_, Infallible>(())
             });
         }
-        self.adopt_service_range();
+        if !is_own {
+            let served = self.backend().registry().kubernetes();
+            UnreadObjects::find(self.backend()).warn(snapshot.kubernetes_release(), served);
+        }
         self.reset_counts();
         // Last: what was being deleted when the state was saved is deleted now, by the restored definitions.
         controllers::resume(self.backend());
+    }
+
+    /// Adds the versions that have written the objects of `snapshot`. Returns whether that is this one alone.
+    fn add_writers(&self, snapshot: &Snapshot) -> bool {
+        let backend = self.backend();
+        for release in &snapshot.kubernetes {
+            match KubernetesVersion::all().find(|version| version.release() == release) {
+                Some(version) => backend.writers.insert(version),
+                None => backend.writers.insert_unknown(),
+            }
+        }
+        backend.writers.has_only(backend.registry().kubernetes())
+    }
+
+    /// Adds the initial objects that depend on the options of the server.
+    fn complete_initial_objects(&self, tx: &mut Transaction<'_>) {
+        if self.has_rules() {
+            bootstrap_roles(self.backend(), tx);
+        }
+        bootstrap_optional_versions(self.backend(), tx, self.api.has_metrics);
+    }
+
+    /// Brings the initial objects up to date with the version that is served, if the server has any.
+    pub(super) fn update_initial_objects(&self, tx: &mut Transaction<'_>) {
+        if !self.initial_state.bootstraps {
+            return;
+        }
+        update_initial_objects(self.backend(), tx, &self.api.registry());
+        self.complete_initial_objects(tx);
     }
 
     /// Takes the ranges of services from a loaded state, unless they were chosen. A chosen second range is added to it.
@@ -179,7 +215,16 @@ impl Server {
     /// Returns a snapshot of the whole store.
     pub(super) fn snapshot(&self) -> Snapshot {
         let backend = self.backend();
-        Snapshot::take(&backend.storage, &backend.clock, &backend.entropy)
+        let own = backend.registry().kubernetes();
+        let others = backend.writers.iter().filter(|version| *version != own);
+        let releases = std::iter::once(own).chain(others);
+        let releases = releases.map(|version| version.release().to_owned());
+        Snapshot::take(
+            releases.collect(),
+            &backend.storage,
+            &backend.clock,
+            &backend.entropy,
+        )
     }
 
     /// Returns the counts of the server.

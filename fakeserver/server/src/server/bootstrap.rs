@@ -240,7 +240,7 @@ fn reference(key: &ObjectKey) -> RoleRef {
     }
 }
 
-fn key_of(kind: &Kind, object: &Value) -> ObjectKey {
+pub(super) fn key_of(kind: &Kind, object: &Value) -> ObjectKey {
     let metadata = &object["metadata"];
     let name = metadata["name"].as_str().unwrap_or_default();
     ObjectKey::new(kind.storage().clone(), metadata["namespace"].as_str(), name)

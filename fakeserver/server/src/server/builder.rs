@@ -400,6 +400,7 @@ impl FakeServerBuilder {
             controllers,
             cluster: self.cluster.map(|source| source.cluster()),
             initial_state: InitialState {
+                kubernetes: self.kubernetes,
                 bootstraps: self.bootstraps,
                 services: self.services,
                 snapshot: self.snapshot.map(|snapshot| (snapshot, self.restart)),

@@ -5,6 +5,8 @@ mod requests;
 mod concurrency_limit;
 mod security;
 mod bootstrap;
+mod bootstrap_update;
+mod unread_objects;
 mod audit;
 mod aggregator;
 mod assembly;
@@ -16,6 +18,7 @@ mod initial_state;
 mod readiness;
 mod objects;
 mod data;
+mod upgrade;
 mod router;
 mod metrics;
 mod request_log;
@@ -88,6 +91,8 @@ pub use self::{
     requests::RequestRecord,
     stats::Stats,
     trace::TraceLog,
+    unread_objects::UnreadObjects,
+    upgrade::Upgrade,
 };
 
 /// A Kubernetes API server in this process. Clones are handles of the same server.
@@ -226,8 +231,8 @@ impl FakeServer {
         controllers::roll_back(self.backend(), revisions);
     }
 
-    /// Resets the server to its state after it was built, with its initial objects: open watches end, and revisions and
-    /// counters restart.
+    /// Resets the server to its state after it was built, with its initial objects and its version: open watches end, and
+    /// revisions and counters restart.
     ///
     /// Time, uids and installed faults continue.
     pub fn reset(&self) {
@@ -308,6 +313,9 @@ impl FakeServer {
             .backend()
             .storage
             .view(|view| view.log_of_all(after, up_to));
+        for version in leader.backend().writers.iter() {
+            self.backend().writers.insert(version);
+        }
         storage.follow(changes).get()
     }
 

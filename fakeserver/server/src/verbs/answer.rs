@@ -28,6 +28,12 @@ pub(super) fn encoding(api: &Api, request: &Request<'_>, shape: Shape) -> Result
         Some(form) => encoding.with_form(form),
         None => encoding,
     };
+    let has_own_fields = api.backend.writers.has_only(target.resource.kubernetes);
+    let encoding = if has_own_fields || target.rules().is_custom() {
+        encoding
+    } else {
+        encoding.dropping_unknown()
+    };
     Ok(match target.rules().as_custom() {
         Some(custom) => encoding
             .with_whole_items()

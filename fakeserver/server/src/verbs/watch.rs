@@ -53,9 +53,10 @@ pub(super) async fn watch(
     };
     let backend = &api.backend;
     let mut frames = WatchEncoding::new(encoding.clone());
-    if let Some(custom) = request.target.rules().as_custom() {
-        frames = frames.converting(custom, &backend.webhooks, &backend.entropy);
-    }
+    frames = match request.target.rules().as_custom() {
+        Some(custom) => frames.converting(custom, &backend.webhooks, &backend.entropy),
+        None => frames.decoding(&backend.writers),
+    };
     let connection = request.connection.clone();
     let gate = FaultGate::new(api.faults.clone(), facts, connection, frames);
     // Before the lock: waiting for a revision must not stop the writes that would reach it.
@@ -155,9 +156,10 @@ fn begin(
     let client = client(request.headers);
     // Last, still in the view: the queue receives every change after those in the replay, and none of them twice. An
     // error above leaves no watcher behind.
-    let (watcher, receiver) = backend
-        .watchers
-        .register(&resource, Arc::clone(&selection), client);
+    let (watcher, receiver) =
+        backend
+            .watchers
+            .register(&target.resource, Arc::clone(&selection), client);
     let watch = Watch {
         selection,
         initial,

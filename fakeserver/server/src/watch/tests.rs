@@ -4,6 +4,7 @@ use std::{convert::Infallible, sync::Arc, time::Duration};
 
 use axum::body::Body;
 use bytes::Bytes;
+use fakeserver_kinds::ResourceType;
 use fakeserver_value::{
     object::selectors::FieldSelector, resource::GroupResource, revision::Revision,
 };
@@ -21,6 +22,11 @@ use crate::{
 
 fn pods() -> GroupResource {
     GroupResource::new("", "pods")
+}
+
+fn served(server: &FakeServer) -> Arc<ResourceType> {
+    let registry = server.backend().registry();
+    Arc::clone(registry.stored_type(&pods()).unwrap())
 }
 
 fn key(name: &str) -> ObjectKey {
@@ -77,9 +83,10 @@ fn watch(server: &FakeServer, plan: &WatchOptions) -> Body {
     let tasks = &server.server().api.tasks;
     let selection = Arc::new(Selection::everything(Range::All));
     let (watcher, watch) = backend.storage.view(|view| {
-        let (watcher, receiver) = backend
-            .watchers
-            .register(&pods(), Arc::clone(&selection), "x");
+        let (watcher, receiver) =
+            backend
+                .watchers
+                .register(&served(server), Arc::clone(&selection), "x");
         let start = plan.after.map_or(view.revision(), Revision::new);
         let replay = match plan.after {
             Some(_) => view.changes_since(&pods(), &Range::All, start).unwrap(),
@@ -601,7 +608,8 @@ async fn indexed_watches_get_the_events_of_unindexed_ones() {
                 ..Selection::everything(Range::All)
             });
             let wanted = Arc::clone(&selection);
-            (selection, backend.watchers.register(&pods(), wanted, "x"))
+            let registered = backend.watchers.register(&served(&server), wanted, "x");
+            (selection, registered)
         })
         .into();
     assert_eq!(backend.watchers.len(), watches.len());

@@ -5,6 +5,7 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
+use fakeserver_kinds::{ResourceType, registry::Registry};
 use fakeserver_value::resource::GroupResource;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
@@ -47,6 +48,8 @@ type FieldValue = (&'static str, Box<str>);
 #[derive(Debug)]
 struct Entry {
     selection: Arc<Selection>,
+    /// The type in which it is served.
+    served: Arc<ResourceType>,
     /// The user agent up to the first `/`.
     client: Box<str>,
     /// Gone once the watcher was too slow.
@@ -83,12 +86,12 @@ impl Watchers {
         }
     }
 
-    /// Queues every change of `resource` from now on that is in `selection`, for a client of this name.
+    /// Queues every change of the resource of `served` from now on that is in `selection`, for a client of this name.
     ///
     /// Call it in a view of the store, so that the first queued change is well-defined.
     pub(crate) fn register(
         self: &Arc<Self>,
-        resource: &GroupResource,
+        served: &Arc<ResourceType>,
         selection: Arc<Selection>,
         client: &str,
     ) -> (Watcher, mpsc::Receiver<QueuedChange>) {
@@ -105,10 +108,12 @@ impl Watchers {
         });
         let entry = Entry {
             selection,
+            served: Arc::clone(served),
             client: client.into(),
             sender: Some(sender),
             cut: cut.clone(),
         };
+        let resource = served.rules.storage();
         let watchers = table.watchers.entry(resource.clone()).or_default();
         watchers.at(place.as_ref()).insert(id, entry);
         drop(table);
@@ -137,6 +142,17 @@ impl Watchers {
         let watchers = table.watchers.get_mut(resource).into_iter();
         for entry in watchers.flat_map(ResourceWatchers::all_mut) {
             entry.sender = None;
+        }
+    }
+
+    /// Ends the open watches of types that `registry` does not have, with what is queued for them.
+    pub(crate) fn end_unserved(&self, registry: &Registry) {
+        let mut table = self.lock();
+        let watchers = table.watchers.values_mut();
+        for entry in watchers.flat_map(ResourceWatchers::all_mut) {
+            if !registry.serves(&entry.served) {
+                entry.sender = None;
+            }
         }
     }
 

@@ -270,7 +270,8 @@ impl Attempt<'_, '_> {
             checked.map_err(Status::unclassified)?;
         }
         let Some((by, custom)) = target.conversion().zip(custom) else {
-            return Ok(target.api_object(stored));
+            let object = target.api_object(stored);
+            return Ok(self.backend.decoded(&target.resource, object));
         };
         let object = by.typed(stored.to_value(), stored.stored_version());
         Ok(custom.complete(self.converted(by, object, &by.own)?))
@@ -430,7 +431,8 @@ impl Attempt<'_, '_> {
 
     /// Returns the versions of the resource of the target.
     pub(super) fn versions(&self, target: &Target) -> Versions {
-        versions_of(&self.backend.registry(), target)
+        let registry = self.backend.registry_in(target.resource.kubernetes);
+        versions_of(&registry, target)
     }
 
     /// Calls the webhooks of a phase, and returns the object if they have changed it.

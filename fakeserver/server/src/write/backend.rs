@@ -2,13 +2,13 @@
 
 use std::{
     fmt,
-    sync::{Arc, OnceLock, PoisonError, RwLock},
+    sync::{Arc, Mutex, OnceLock, PoisonError, RwLock},
     time::Duration,
 };
 
-use fakeserver_kinds::{core::service::range::ServiceRange, registry::Registry};
+use fakeserver_kinds::{ResourceType, core::service::range::ServiceRange, registry::Registry};
 use fakeserver_value::status::Status;
-use fakeserver_versions::KubernetesVersion;
+use fakeserver_versions::{KubernetesVersion, SharedVersionSet};
 use serde_json::Value;
 use tokio::time::sleep;
 
@@ -47,10 +47,13 @@ pub trait ClaimsSigner: fmt::Debug + Send + Sync {
 #[derive(Debug)]
 pub struct Backend {
     pub storage: Arc<Storage>,
-    /// The resources that exist without definitions.
-    pub(super) base: Arc<Registry>,
-    /// Replaced as a whole under the lock of the storage.
+    /// The resources of the version of Kubernetes that is served, and of definitions. Replaced as a whole under the lock of
+    /// the storage.
     registry: Arc<RwLock<Arc<Registry>>>,
+    /// The same resources in another version, with the registry from which they were made.
+    peer: Mutex<Option<(Arc<Registry>, Arc<Registry>)>>,
+    /// The versions by which the objects of the store may have been written.
+    pub(crate) writers: Arc<SharedVersionSet>,
     pub(crate) watchers: Arc<Watchers>,
     /// The kubelets of the cluster, if there is one behind the API.
     pub kubelets: Option<Arc<dyn Kubelets>>,
@@ -99,16 +102,16 @@ impl Backend {
         sinks.extend(kubelets.clone().map(|kubelets| kubelets as _));
         sinks.extend(feeds);
         let sinks = Sinks(sinks);
-        let base = Registry::builtin(KubernetesVersion::DEFAULT);
-        let registry = Arc::new(RwLock::new(Arc::clone(&base)));
+        let registry = Arc::new(RwLock::new(Registry::builtin(KubernetesVersion::DEFAULT)));
         let shared = Arc::clone(&registry);
         // Through the registry, not the kinds: the selectable fields of custom resources come and go with definitions.
         let fields =
             move |resource: &_, object: &_| current(&shared).selectable_values(resource, object);
         Self {
             storage: Arc::new(Storage::new(compaction, Box::new(fields), Arc::new(sinks))),
-            base,
             registry,
+            peer: Mutex::default(),
+            writers: Arc::default(),
             watchers,
             kubelets,
             leases,
@@ -154,15 +157,49 @@ impl Backend {
     }
 
     /// Serves the resources of `base`, beside those of definitions.
-    pub fn with_base(mut self, base: Arc<Registry>) -> Self {
-        self.set_registry(Arc::clone(&base));
-        self.base = base;
+    pub fn with_base(self, base: Arc<Registry>) -> Self {
+        self.set_registry(base);
         self
     }
 
     /// Returns the resources that exist now.
     pub fn registry(&self) -> Arc<Registry> {
         current(&self.registry)
+    }
+
+    /// Returns the resources that exist now, as a server of another version of Kubernetes serves them from the same store.
+    pub fn registry_in(&self, kubernetes: KubernetesVersion) -> Arc<Registry> {
+        let own = self.registry();
+        if own.kubernetes() == kubernetes {
+            return own;
+        }
+        let mut peer = self.peer.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((of, made)) = &*peer
+            && Arc::ptr_eq(of, &own)
+            && made.kubernetes() == kubernetes
+        {
+            return Arc::clone(made);
+        }
+        let made = own.in_version(kubernetes);
+        *peer = Some((own, Arc::clone(&made)));
+        made
+    }
+
+    /// Serves another version of Kubernetes from now on, and ends the watches of resources that it does not have. Other
+    /// watches go on in the version in which they began. To be called in a transaction.
+    pub(crate) fn serve_version(&self, kubernetes: KubernetesVersion) {
+        let registry = self.registry().in_version(kubernetes);
+        self.watchers.end_unserved(&registry);
+        self.writers.insert(kubernetes);
+        self.set_registry(registry);
+    }
+
+    /// Returns a stored object in the form of `resource`, without the fields that its version of Kubernetes does not know.
+    pub(crate) fn decoded(&self, resource: &ResourceType, object: Value) -> Value {
+        if self.writers.has_only(resource.kubernetes) {
+            return object;
+        }
+        resource.without_unknown_fields(object)
     }
 
     /// Serves other resources from now on. To be called in a transaction, so that what is stored and what is served go
@@ -174,15 +211,18 @@ impl Backend {
             .unwrap_or_else(PoisonError::into_inner) = registry;
     }
 
-    /// Resets the store to `foundation`, and lets `bootstrap` write further objects. Time and uids continue.
+    /// Resets the store to `foundation`, serves the version `kubernetes` without definitions, and lets `bootstrap` write
+    /// further objects. Time and uids continue.
     pub fn reset(
         &self,
+        kubernetes: KubernetesVersion,
         foundation: Option<&Foundation>,
         bootstrap: impl FnOnce(&mut Transaction<'_>),
     ) {
         // In the transaction: no request finds the old registry with the new store.
         self.storage.reset(foundation, |tx| {
-            self.set_registry(Arc::clone(&self.base));
+            self.set_registry(self.registry().without_definitions(kubernetes));
+            self.writers.replace_with(kubernetes);
             bootstrap(tx);
         });
     }
@@ -232,7 +272,7 @@ impl Backend {
                 entropy: &self.entropy,
                 target,
                 audit: &progress.audit,
-                versions: &versions_of(&self.registry(), target),
+                versions: &versions_of(&self.registry_in(target.resource.kubernetes), target),
             };
             // The only await of a write with webhooks. The store is unlocked, and what was read may change: the next
             // attempt reads everything again.

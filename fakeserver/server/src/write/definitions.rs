@@ -42,7 +42,13 @@ pub fn clean_up(backend: &Backend, tx: &mut Transaction<'_>, key: &ObjectKey) {
     let now = backend.clock.now_text();
     // The condition first: a client that sees objects disappear finds the reason in the definition.
     if conditions::mark_in_progress(&mut crd, &now) {
-        write_status(backend.base.kubernetes(), tx, &stored, crd.clone(), &now);
+        write_status(
+            backend.registry().kubernetes(),
+            tx,
+            &stored,
+            crd.clone(),
+            &now,
+        );
     }
     let objects = tx.list(&defined_by(&crd), None);
     delete_all(tx, objects, &now);
@@ -75,8 +81,9 @@ pub fn settle_in(backend: &Backend, tx: &mut Transaction<'_>) {
     for crd in &stored {
         taken.add(&api_object(crd));
     }
+    let kubernetes = backend.registry().kubernetes();
     for crd in stored {
-        settle_one(backend.base.kubernetes(), tx, crd, &mut taken, &now);
+        settle_one(kubernetes, tx, crd, &mut taken, &now);
     }
     serve(backend, tx);
 }
@@ -157,7 +164,8 @@ fn serve(backend: &Backend, tx: &Transaction<'_>) {
             backend.watchers.end(old.resource());
         }
     }
-    let registry = backend.base.with_definitions(definitions);
+    let builtin = before.without_definitions(before.kubernetes());
+    let registry = builtin.with_definitions(definitions);
     backend.set_registry(Arc::new(registry));
 }
 

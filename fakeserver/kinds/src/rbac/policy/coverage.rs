@@ -13,10 +13,7 @@ pub fn missing_rights(
     held: &[&PolicyRule],
     granted: &[PolicyRule],
 ) -> Option<String> {
-    let atoms = granted.iter().flat_map(atoms);
-    let missing: Vec<PolicyRule> = atoms
-        .filter(|atom| !held.iter().any(|rule| rule.covers(atom)))
-        .collect();
+    let missing = uncovered(held, granted);
     if missing.is_empty() {
         return None;
     }
@@ -29,6 +26,15 @@ pub fn missing_rights(
         quoted(user.groups()),
         missing.join("\n")
     ))
+}
+
+/// Returns the rules of `granted` that those of `held` do not cover, each as rules that name one of each.
+#[doc(alias = "Covers")]
+pub fn uncovered(held: &[&PolicyRule], granted: &[PolicyRule]) -> Vec<PolicyRule> {
+    let atoms = granted.iter().flat_map(atoms);
+    atoms
+        .filter(|atom| !held.iter().any(|rule| rule.covers(atom)))
+        .collect()
 }
 
 /// A rule as rules that name one of each.

@@ -9,7 +9,7 @@ mod access;
 pub use self::{
     access::Access,
     attributes::{Attributes, ResourceAttributes, Target},
-    coverage::missing_rights,
+    coverage::{missing_rights, uncovered},
     decision::{Decision, Policy, RoleRef},
     rule::PolicyRule,
 };

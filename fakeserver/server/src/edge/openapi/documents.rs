@@ -235,6 +235,10 @@ impl Documents {
 
 /// Returns whether the document about `subject` is the same for two registries.
 fn is_same(subject: &Subject, one: &Registry, other: &Registry) -> bool {
+    // Their prose names the version of Kubernetes.
+    if one.kubernetes() != other.kubernetes() {
+        return false;
+    }
     let Subject::Version { group, version } = subject else {
         return true;
     };

@@ -49,6 +49,8 @@ pub(crate) struct Encoding {
     pub(super) meta_version: MetaVersion,
     /// The form of a kind to which stored objects are converted, if they are.
     pub(super) form: Option<&'static ServedForm>,
+    /// True if objects may have fields that this version of Kubernetes does not know.
+    pub(super) drops_unknown: bool,
     /// The custom type, if its objects differ from their stored form.
     pub(super) custom: Option<Arc<CustomType>>,
     format: Format,
@@ -84,6 +86,7 @@ impl Encoding {
             representation,
             meta_version,
             form: None,
+            drops_unknown: false,
             custom: None,
             format: Format::Json,
             table: None,
@@ -97,6 +100,30 @@ impl Encoding {
     /// Sets the version of Kubernetes whose types it writes.
     pub(crate) fn of_kubernetes(mut self, version: KubernetesVersion) -> Self {
         self.kubernetes = version;
+        self.with_key(u8::try_from(version.index()).unwrap_or(u8::MAX))
+    }
+
+    /// Leaves out of objects the fields that its version of Kubernetes does not know.
+    pub(crate) fn dropping_unknown(mut self) -> Self {
+        self.drops_unknown = true;
+        self.with_key(u8::MAX)
+    }
+
+    /// Returns whether it leaves out fields that its version of Kubernetes does not know.
+    pub(crate) fn drops_unknown(&self) -> bool {
+        self.drops_unknown
+    }
+
+    /// Returns the version of Kubernetes whose types it writes.
+    pub(crate) fn kubernetes(&self) -> KubernetesVersion {
+        self.kubernetes
+    }
+
+    /// Appends a byte to the key of its frames.
+    fn with_key(mut self, byte: u8) -> Self {
+        let mut key = Vec::from(self.frame_key);
+        key.push(byte);
+        self.frame_key = key.into();
         self
     }
 
@@ -105,9 +132,7 @@ impl Encoding {
         self.meta_version = version;
         if self.representation == Representation::Metadata {
             self.object_head = object_head((METADATA_KIND, version.api_version()));
-            let mut key = Vec::from(self.frame_key);
-            key.push(version as u8);
-            self.frame_key = key.into();
+            return self.with_key(version as u8);
         }
         self
     }
@@ -372,7 +397,7 @@ impl Encoding {
 
     /// Returns whether objects are converted from their stored form.
     pub(super) fn is_converted(&self) -> bool {
-        self.form.is_some() || self.custom.is_some()
+        self.form.is_some() || self.custom.is_some() || self.drops_unknown
     }
 
     fn frame(&self, kind: &str, object: &StoredObject) -> Bytes {

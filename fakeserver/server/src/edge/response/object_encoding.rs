@@ -7,7 +7,7 @@ use fakeserver_value::{
     cbor,
     edit::remove,
     protobuf::{self, ItemEncoder, ProtobufError},
-    schema::{TypeId, TypeMeta, type_in},
+    schema::{self, TypeId, TypeMeta, type_in},
     status::Status,
 };
 use serde_json::{Value, json};
@@ -188,6 +188,16 @@ impl Encoding {
     ///
     /// Rows are built from the stored form: their cells do not depend on the version.
     pub(super) fn typed(&self, object: &StoredObject) -> Value {
+        let typed = self.converted(object);
+        // Cells of rows are built from the stored form, which has another type than the response.
+        let is_decoded = self.drops_unknown && (self.table.is_none() || self.form.is_none());
+        match self.response_type() {
+            Some(id) if is_decoded => schema::canonical(id.table(), id, typed),
+            _ => typed,
+        }
+    }
+
+    fn converted(&self, object: &StoredObject) -> Value {
         if let Some(form) = self.form.filter(|_| self.table.is_none()) {
             return self.typed_value(&form.convert(object.to_value()));
         }

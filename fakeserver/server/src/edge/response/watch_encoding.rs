@@ -1,10 +1,11 @@
 //! The frames of one watch, in the encoding that its client negotiated.
 
-use std::sync::Arc;
+use std::{borrow::Cow, sync::Arc};
 
 use bytes::Bytes;
 use fakeserver_kinds::custom_resources::CustomType;
 use fakeserver_value::{revision::Revision, status::Status};
+use fakeserver_versions::SharedVersionSet;
 
 use super::Encoding;
 use crate::{
@@ -19,6 +20,8 @@ use crate::{
 pub(crate) struct WatchEncoding {
     encoding: Encoding,
     conversion: Option<Conversion>,
+    /// The versions of Kubernetes by which built-in objects may have been written.
+    writers: Option<Arc<SharedVersionSet>>,
 }
 
 /// The conversion of custom objects to the version of a watch, by a webhook.
@@ -37,7 +40,15 @@ impl WatchEncoding {
         Self {
             encoding,
             conversion: None,
+            writers: None,
         }
+    }
+
+    /// Leaves out of built-in objects the fields that its version of Kubernetes does not know, once one of `writers` may have
+    /// written some.
+    pub(crate) fn decoding(mut self, writers: &Arc<SharedVersionSet>) -> Self {
+        self.writers = Some(Arc::clone(writers));
+        self
     }
 
     /// Converts objects of `custom` first, if a webhook converts them.
@@ -54,15 +65,28 @@ impl WatchEncoding {
         });
         self
     }
+
+    /// Returns the encoding of the next frame: the server may have been upgraded since the watch began.
+    fn present(&self) -> Cow<'_, Encoding> {
+        let kubernetes = self.encoding.kubernetes();
+        let writers = self
+            .writers
+            .as_ref()
+            .filter(|_| !self.encoding.drops_unknown());
+        if writers.is_none_or(|writers| writers.has_only(kubernetes)) {
+            return Cow::Borrowed(&self.encoding);
+        }
+        Cow::Owned(self.encoding.clone().dropping_unknown())
+    }
 }
 
 impl Encode for WatchEncoding {
     fn initial(&self, object: &StoredObject) -> Bytes {
-        self.encoding.initial(object)
+        self.present().initial(object)
     }
 
     fn event(&self, kind: EventKind, change: &Change) -> Bytes {
-        self.encoding.event(kind, change)
+        self.present().event(kind, change)
     }
 
     fn bookmark(&self, revision: Revision, ends_initial_events: bool) -> Bytes {

@@ -139,6 +139,11 @@ impl TraceLog {
         });
     }
 
+    /// Adds a line about the server.
+    pub(in crate::server) fn say(&self, say: &str) {
+        self.add(|table, micros| table.add_of_run(micros, EventKind::Phase { say }));
+    }
+
     /// Leaves changes out until it is resumed.
     pub(in crate::server) fn pause(&self) {
         self.shared.with(|state| {
@@ -154,7 +159,7 @@ impl TraceLog {
                 state.phase = Phase::Running { since };
             }
         });
-        self.add(|table, micros| table.add_of_run(micros, EventKind::Phase { say }));
+        self.say(say);
     }
 
     /// Ends the trace.

@@ -5,6 +5,7 @@ use std::{collections::BTreeSet, path::Path};
 use bytes::Bytes;
 use fakeserver_kinds::storage_of;
 use fakeserver_value::revision::Revision;
+use fakeserver_versions::KubernetesVersion;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, value::RawValue};
@@ -22,6 +23,8 @@ const VERSION: u64 = 1;
 struct Head {
     format: String,
     version: u64,
+    #[serde(default = "first_release")]
+    kubernetes: Vec<String>,
     revision: u64,
     time: Timestamp,
     seed: u64,
@@ -70,12 +73,18 @@ struct End {
     sha256: String,
 }
 
+/// Returns the release that wrote a file which names none: until there were several, all servers were of it.
+fn first_release() -> Vec<String> {
+    vec![KubernetesVersion::DEFAULT.release().to_owned()]
+}
+
 /// The contents of a file.
 pub(super) fn print(snapshot: &Snapshot) -> Vec<u8> {
     let mut bytes = Vec::new();
     let head = Head {
         format: FORMAT.to_owned(),
         version: VERSION,
+        kubernetes: snapshot.kubernetes.clone(),
         revision: snapshot.revision.get(),
         time: snapshot.time,
         seed: snapshot.seed,
@@ -155,6 +164,7 @@ pub(super) fn parse(file: &Path, bytes: &[u8]) -> Result<Snapshot, SnapshotError
         ));
     }
     Ok(Snapshot {
+        kubernetes: head.kubernetes,
         revision: Revision::new(head.revision),
         time: head.time,
         seed: head.seed,

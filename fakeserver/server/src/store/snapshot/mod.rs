@@ -3,13 +3,13 @@
 //! A file is lines of JSON:
 //!
 //! ```text
-//! {"format":"fakeserver.snapshot","version":1,"revision":9,"time":"...","seed":0,"drawn":{...},"objects":2}
+//! {"format":"fakeserver.snapshot","version":1,"kubernetes":["1.36.2"],"revision":9,"time":"...","seed":0,"drawn":{...},"objects":2}
 //! {"group":"apiextensions.k8s.io","resource":"customresourcedefinitions","object":{"metadata":{...},...}}
 //! {"group":"","resource":"pods","object":{"metadata":{"name":"p","namespace":"default",...},...}}
 //! {"end":true,"sha256":"..."}
 //! ```
 //!
-//! The head has the revision of the store, its time, and the positions of the seeded generators, so that no uid is
+//! The head has the releases of Kubernetes by which the objects were written, that of the server first, the revision of the store, its time, and the positions of the seeded generators, so that no uid is
 //! drawn twice. Definitions of custom resources come first, then the other objects by resource, namespace and name,
 //! each as it is stored, with its version, and custom objects with the `apiVersion` in which they are stored. The last line proves that nothing is missing or changed: a file is restored
 //! completely, or not at all. History is not saved: reads of versions before the snapshot are answered with 410, as
@@ -62,6 +62,8 @@ pub enum Restart {
 /// The whole store at one revision. Clones share their contents.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Snapshot {
+    /// The releases of Kubernetes by which the objects may have been written, that of the server first.
+    pub kubernetes: Vec<String>,
     pub revision: Revision,
     pub time: Timestamp,
     pub seed: u64,
@@ -103,8 +105,13 @@ impl Snapshot {
         file::write(file, &self.to_bytes())
     }
 
-    /// Takes a snapshot of the whole store.
-    pub fn take(storage: &Storage, clock: &Clock, entropy: &Entropy) -> Self {
+    /// Takes a snapshot of the whole store, whose objects the releases `kubernetes` may have written.
+    pub fn take(
+        kubernetes: Vec<String>,
+        storage: &Storage,
+        clock: &Clock,
+        entropy: &Entropy,
+    ) -> Self {
         let (revision, drawn, tables) = storage.view(|view| {
             let tables: Vec<_> = view
                 .resources()
@@ -126,6 +133,7 @@ impl Snapshot {
             .collect();
         objects.sort_by_key(|kept| !kept.is_definition());
         Self {
+            kubernetes,
             revision,
             time: clock.now(),
             seed: entropy.seed(),
@@ -153,6 +161,11 @@ impl Snapshot {
         let later = revision.min(i64::MAX.unsigned_abs());
         self.revision = self.revision.max(Revision::new(later));
         self
+    }
+
+    /// Returns the release of Kubernetes of the server that it was taken of: `1.36.2`. This program may not have it.
+    pub fn kubernetes_release(&self) -> &str {
+        self.kubernetes.first().map_or("", String::as_str)
     }
 
     /// The revision at which the store stood.
