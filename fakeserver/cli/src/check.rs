@@ -71,7 +71,7 @@ enum Form {
     Text,
     /// One JSON object
     Json,
-    /// JUnit's XML: a test case an object
+    /// XML of test cases, one an object, as `JUnit` writes it
     Junit,
     /// SARIF 2.1.0, which code hosts show beside the lines of a change
     Sarif,

@@ -91,7 +91,7 @@ impl Lifecycle {
             self.deprecated, self.removed
         );
         if let Some(replacement) = self.replacement {
-            text.push_str(&format!("; use {replacement} {kind}"));
+            text.extend(["; use ", replacement, " ", kind]);
         }
         text
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use fakeserver_versions::KubernetesVersion;
 use rustc_hash::FxHashMap;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::{
     CheckOptions,
@@ -285,5 +285,5 @@ impl<'a> VersionCheck<'a> {
 
 /// Returns whether an object was not created because there is one of its name.
 fn is_existing(answer: &Answer) -> bool {
-    answer.code == 409 && answer.object()["reason"] == Value::from("AlreadyExists")
+    answer.code == 409 && answer.object()["reason"] == "AlreadyExists"
 }

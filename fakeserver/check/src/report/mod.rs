@@ -1,4 +1,4 @@
-//! Reports of a check: text for people, JSON, JUnit and SARIF for other programs.
+//! Reports of a check: text for people, JSON, `JUnit` and SARIF for other programs.
 
 mod versions;
 mod text;

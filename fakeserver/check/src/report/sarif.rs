@@ -1,5 +1,7 @@
 //! The report as SARIF 2.1.0, which code hosts show beside the lines of a change.
 
+use std::fmt::Write as _;
+
 use serde_json::{Value, json};
 
 use super::versions;
@@ -82,7 +84,7 @@ fn uri(path: &str) -> String {
         if byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte) {
             uri.push(char::from(byte));
         } else {
-            uri.push_str(&format!("%{byte:02X}"));
+            write!(uri, "%{byte:02X}").expect("a string takes what is written");
         }
     }
     uri

@@ -1,6 +1,6 @@
 //! Documents of a file: each becomes objects, or a finding that says why not.
 
-use std::{ops::Range, sync::Arc};
+use std::{fmt::Write as _, ops::Range, sync::Arc};
 
 use fakeserver_value::yaml::{Content, Document, NodeId, split};
 use rustc_hash::FxHashSet;
@@ -293,7 +293,7 @@ fn find_repeated(
                 if is_leaf(document, *item) {
                     continue;
                 }
-                path.push_str(&format!("[{index}]"));
+                write!(path, "[{index}]").expect("a string takes what is written");
                 find_repeated(document, *item, path, level + 1, repeated);
                 path.truncate(length);
             }
