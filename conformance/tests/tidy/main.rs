@@ -16,6 +16,7 @@
 //! | `imports` | an import against the table of modules in the crate's `README.md`, or between stages or groups of kinds |
 //! | `module_order` | a `lib.rs` and that table that differ |
 //! | `names` | a type or a local whose name says nothing |
+//! | `versions` | a comparison of versions of Kubernetes outside of `fakeserver/versions` |
 //! | `wording` | docs that begin with a clause |
 //!
 //! `cargo test -p conformance --test tidy wording -- --nocapture` counts the last ones by crate and by file.
@@ -100,6 +101,11 @@ fn lib_declares_modules_in_the_order_of_the_tables() {
 #[test]
 fn names_are_nouns_of_the_field() {
     check("names", &names::findings(&Tree::of_repository()));
+}
+
+#[test]
+fn only_the_crate_of_versions_compares_them() {
+    check("versions", &versions::findings(&Tree::of_repository()));
 }
 
 #[test]

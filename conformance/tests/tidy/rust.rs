@@ -94,6 +94,10 @@ impl Code {
         Self { tokens: kept }
     }
 
+    pub(crate) fn tokens(&self) -> &[Token] {
+        &self.tokens
+    }
+
     /// The names of modules that are declared under `#[cfg(test)]`.
     fn test_modules(&self) -> impl Iterator<Item = &str> {
         (0..self.tokens.len()).filter_map(|at| {

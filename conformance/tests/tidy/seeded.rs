@@ -123,6 +123,56 @@ configmaps default/db-*
 }
 
 #[test]
+fn comparisons_of_versions_are_found() {
+    let compared = r#"
+fn f(kubernetes: KubernetesVersion) -> KubernetesVersion {
+    if kubernetes >= KubernetesVersion::LATEST { g("1.36"); }
+    let is_old = KubernetesVersion::DEFAULT != self.kubernetes_version();
+    match version { KubernetesVersion::LATEST => {} other if other.minor() > 34 => {} _ => {} }
+    let (_, minor) = server.kubernetes_version().parts();
+    let number = ReleaseNumber::from(kubernetes);
+    other.registry.kubernetes == number
+}
+"#;
+    let asked = r#"
+/// Serves `1.36`.
+fn f(kubernetes: KubernetesVersion) -> KubernetesVersion {
+    let kubernetes = options.kubernetes.unwrap_or(KubernetesVersion::DEFAULT);
+    let minor = match is_new { true => KubernetesVersion::LATEST, false => kubernetes };
+    let texts = ["1.2", "1.360", "1.1.36", "v1", "busybox:1.36", "1.36.y"];
+    kubernetes.gates().is_on("Name") && minor < 3 && kubernetes.all(|it| it).max() == other
+}
+#[test]
+fn g() { assert_eq!("1.36".parse(), Ok(KubernetesVersion::DEFAULT)); }
+"#;
+    check(
+        versions::findings,
+        &[
+            ("fakeserver/versions/src/lib.rs", compared),
+            ("informer/src/lib.rs", compared),
+            ("fakeserver/server/src/lib.rs", compared),
+            ("fakeserver/server/tests/it/one.rs", compared),
+            ("conformance/src/lib.rs", asked),
+            ("fakeserver/cli/src/assets.rs", asked),
+            ("fakeserver/cli/src/kubernetes_version.rs", compared),
+        ],
+        &[
+            "fakeserver/server/src/lib.rs:3: a comparison of `kubernetes`",
+            "fakeserver/server/src/lib.rs:3: a comparison with `KubernetesVersion::LATEST`",
+            "fakeserver/server/src/lib.rs:3: the version \"1.36\"",
+            "fakeserver/server/src/lib.rs:4: a comparison with `KubernetesVersion::DEFAULT`",
+            "fakeserver/server/src/lib.rs:5: a comparison with `KubernetesVersion::LATEST`",
+            "fakeserver/server/src/lib.rs:5: `.minor()`",
+            "fakeserver/server/src/lib.rs:6: `kubernetes_version.parts()`",
+            "fakeserver/server/src/lib.rs:7: `ReleaseNumber`",
+            "fakeserver/server/src/lib.rs:8: a comparison of `kubernetes`",
+            "fakeserver/cli/src/assets.rs:1: an exception of the rule `versions` that is not needed: the folder of the default \
+             version has no version in its name",
+        ],
+    );
+}
+
+#[test]
 fn spawns_are_found() {
     check(
         spawn::findings,

@@ -11,4 +11,5 @@ pub(crate) mod roles;
 pub(crate) mod scratch;
 pub(crate) mod sizes;
 pub(crate) mod spawn;
+pub(crate) mod versions;
 pub(crate) mod wording;
