@@ -22,8 +22,30 @@ const TOLD_AT_ONCE: Duration = Duration::from_secs(1);
 pub(super) fn scenarios() -> Vec<Scenario> {
     let mut all = a_to_g();
     all.extend(h_to_m());
+    all.extend(of_streaming_lists());
     all.extend(of_users());
     all
+}
+
+/// Returns what is reported of streaming lists, which Kubernetes 1.38 has no way around: a client that cannot list otherwise
+/// is never ready.
+fn of_streaming_lists() -> Vec<Scenario> {
+    vec![
+        Scenario::new(
+            "kubernetes#140890",
+            "streaming-without-end",
+            "an aggregated server never ends the initial events of streaming lists, and closes them after five seconds",
+            vec![cluster(&[])],
+        )
+        .with_server_variant(server_variants::streaming_lists_without_end),
+        Scenario::new(
+            "kubernetes#138557",
+            "streaming-cut-off",
+            "streaming lists break off after two objects, as at a server under load",
+            vec![cluster(&[])],
+        )
+        .with_server_variant(server_variants::streaming_lists_cut_off),
+    ]
 }
 
 fn a_to_g() -> Vec<Scenario> {

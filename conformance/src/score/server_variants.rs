@@ -1,5 +1,7 @@
 //! Servers that differ for the whole run, by rules that are no faults of a plan.
 
+use std::time::Duration;
+
 use bytes::Bytes;
 use fakeserver::faults::{
     self, Answer, EventType, Fault, Faults, Filter, FrameFacts, FrameVerdict, RequestFacts,
@@ -82,6 +84,16 @@ pub(super) fn deleted_while_streaming(rules: &Faults) -> Vec<RuleGuard> {
     vec![rules.install(ShortLived)]
 }
 
+/// Streaming lists bring all objects, never the bookmark that ends them, and end after a while, as those of aggregated servers.
+pub(super) fn streaming_lists_without_end(rules: &Faults) -> Vec<RuleGuard> {
+    vec![rules.install(WithoutEnd)]
+}
+
+/// Streaming lists break off after a few objects, as at a server under load.
+pub(super) fn streaming_lists_cut_off(rules: &Faults) -> Vec<RuleGuard> {
+    vec![rules.install(CutOff)]
+}
+
 /// The first watch ends in good order in the middle of a line.
 pub(super) fn half_a_line(rules: &Faults) -> Vec<RuleGuard> {
     vec![rules.install(HalfALine { is_done: false })]
@@ -99,6 +111,15 @@ struct ShortLived;
 struct HalfALine {
     is_done: bool,
 }
+
+struct WithoutEnd;
+
+struct CutOff;
+
+/// The time for which a streaming list without an end stays open.
+const OPEN_FOR: Duration = Duration::from_secs(5);
+/// The number of objects that a streaming list brings before it breaks off.
+const OBJECTS_BEFORE_CUT: u64 = 2;
 
 // === impl SpoiledPod ===
 
@@ -150,6 +171,35 @@ impl Rule for HalfALine {
         }
         self.is_done = true;
         FrameVerdict::EndWith(Bytes::from_static(br#"{"type":"ADDED","object":{"kind":"#))
+    }
+}
+
+// === impl WithoutEnd ===
+
+impl Rule for WithoutEnd {
+    fn on_frame(&mut self, frame: &FrameFacts<'_>) -> FrameVerdict {
+        if !frame.is_initial_events_end || !frame.watch.is_watch_list {
+            return FrameVerdict::Pass;
+        }
+        FrameVerdict::EndLater {
+            after: OPEN_FOR,
+            with: Bytes::new(),
+        }
+    }
+}
+
+// === impl CutOff ===
+
+impl Rule for CutOff {
+    fn on_frame(&mut self, frame: &FrameFacts<'_>) -> FrameVerdict {
+        let is_cut = frame.is_initial
+            && frame.watch.is_watch_list
+            && frame.index >= OBJECTS_BEFORE_CUT;
+        if is_cut {
+            FrameVerdict::Reset { after_bytes: 0 }
+        } else {
+            FrameVerdict::Pass
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
-use fakeserver::{Controllers, FakeServer, FakeServerBuilder, Restart, Snapshot};
+use fakeserver::{Controllers, FakeServer, FakeServerBuilder, Feature, Restart, Snapshot};
 use tokio::time::Instant;
 
 use super::Plan;
@@ -46,6 +46,9 @@ struct Replica {
 /// Returns a server without objects of its own: every object of a run is one of its plan.
 fn empty(seed: u64, participants: &Participants) -> FakeServerBuilder {
     let builder = FakeServer::builder().with_seed(seed);
+    // A list that the cache serves too late is an answer of its own only with this gate.
+    let late_lists = Feature::ConsistentListFromCacheSkipTimeoutFallback;
+    let builder = builder.with_feature(late_lists, true);
     participants.configure(builder.with_bootstrap(false).with_cbor(true))
 }
 

@@ -5,6 +5,7 @@
 //! - `shared_informer`: what a shared informer promises, with two more of those rows
 //! - `shared_informer_converges`: the same of a shared informer and its handlers
 //! - `against_fakeserver`: every kind of type, over the client without sockets
+//! - `server_versions`: servers of the oldest, a middle and the newest version, by lists and streams, in every encoding
 //! - `compact`: objects held as compressed bytes are those that a typed store holds
 //! - `beyond_mirroring`: own writes shown, filters, fields left out, one handler, a cache that is checked
 //! - `lister`: reading by name, namespace and selector, and what has no answer
@@ -32,6 +33,7 @@ mod reflector_converges;
 mod shared_informer;
 mod shared_informer_converges;
 mod against_fakeserver;
+mod server_versions;
 mod compact;
 mod beyond_mirroring;
 mod lister;
