@@ -416,11 +416,15 @@ impl Decoder {
         ))
     }
 
-    /// The current path as Go prints it: embedded structs, which JSON does not show, have their names in it.
+    /// The current path as Go prints it: embedded structs, which JSON does not show, have their names in it in later versions.
     fn go_path(&self) -> String {
         let mut steps = Vec::new();
+        let gates = self.table.kubernetes().gates();
+        let has_embedded = gates.is_on("EmbeddedStructsInTypeErrors");
         for (id, name) in &self.fields {
-            steps.extend(self.table.embedding(*id, name));
+            if has_embedded {
+                steps.extend(self.table.embedding(*id, name));
+            }
             steps.push(*name);
         }
         steps.join(".")
