@@ -264,8 +264,9 @@ fn check_owners(owners: &Value, errors: &mut Vec<FieldError>) {
             }
         }
         if owner["apiVersion"] == "v1" && owner["kind"] == "Event" {
-            errors.push(FieldError::invalid_printed(
+            errors.push(FieldError::invalid_ordered(
                 FIELD,
+                owner,
                 &print_owner(owner),
                 "/v1, Kind=Event is disallowed from being an owner",
             ));
@@ -285,8 +286,9 @@ fn check_owners(owners: &Value, errors: &mut Vec<FieldError>) {
         let all: Vec<String> = owners.iter().map(print_owner).collect();
         let all = all.join(",");
         printed += all.len();
-        errors.push(FieldError::invalid_printed(
+        errors.push(FieldError::invalid_ordered(
             FIELD,
+            &Value::from(owners),
             &format!("[{all}]"),
             &format!(
                 "Only one reference can have Controller set to true. Found \"true\" in references for {first} and {this}"

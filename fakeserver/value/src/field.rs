@@ -106,6 +106,11 @@ impl<'a> Field<'a> {
         Self::new(place.place.clone(), (self.value, self.original))
     }
 
+    /// The same place, at which findings show another value.
+    pub fn showing<'b>(&self, value: &'b Value) -> Field<'b> {
+        Field::new(self.place.clone(), (value, value))
+    }
+
     /// An item of a list, there or not.
     pub fn place(&self, place: usize) -> Field<'a> {
         let item = self.pick(|value| value.get(place));

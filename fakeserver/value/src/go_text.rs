@@ -102,6 +102,26 @@ pub fn compact(json: &str) -> String {
     escape_html(&compact)
 }
 
+/// Returns a value without a type as Go would write it in a program, as the verb `%#v` prints it.
+pub fn syntax(value: &Value) -> String {
+    match value {
+        Value::Null => "interface {}(nil)".to_owned(),
+        Value::Array(items) => {
+            let items: Vec<String> = items.iter().map(syntax).collect();
+            format!("[]interface {{}}{{{}}}", items.join(", "))
+        }
+        Value::Object(fields) => {
+            let fields: Vec<String> = fields
+                .iter()
+                .map(|(name, value)| format!("{}:{}", quote(name), syntax(value)))
+                .collect();
+            format!("map[string]interface {{}}{{{}}}", fields.join(", "))
+        }
+        Value::String(text) => quote(text),
+        other => other.to_string(),
+    }
+}
+
 /// Returns a value as the verb `%v` prints it.
 pub fn plain(value: &Value) -> String {
     match value {

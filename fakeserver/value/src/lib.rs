@@ -30,6 +30,7 @@ pub mod yaml;
 pub mod patch;
 pub mod edit;
 pub mod field;
+pub mod go_values;
 pub mod difference;
 pub mod findings;
 pub mod parse;

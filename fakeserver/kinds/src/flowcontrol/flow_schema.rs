@@ -17,6 +17,7 @@ use crate::{
     table::cell::{Cells, NONE, age, name, text_or},
 };
 
+const DISTINGUISHER_METHOD: &str = "io.k8s.api.flowcontrol.v1.FlowDistinguisherMethod";
 const PRECEDENCE: u32 = 1_000;
 const PRECEDENCE_MAX: i64 = 10_000;
 const VERBS: [&str; 9] = [
@@ -60,12 +61,9 @@ fn check(schema: &Field<'_>, found: &mut Findings) {
     let method = spec.at("distinguisherMethod");
     let kind = method.at("type");
     if method.is_set() && !["ByNamespace", "ByUser"].contains(&kind.text()) {
-        let printed = Value::Object(
-            [("Type".to_owned(), json!(kind.text()))]
-                .into_iter()
-                .collect(),
-        );
-        found.not_supported_as(&kind, &printed, &["ByNamespace", "ByUser"]);
+        let shown = json!({"type": kind.text()});
+        let kind = kind.showing(&shown);
+        found.not_supported_struct(&kind, DISTINGUISHER_METHOD, &["ByNamespace", "ByUser"]);
     }
     let level = spec.at("priorityLevelConfiguration").at("name");
     if level.has_text() {

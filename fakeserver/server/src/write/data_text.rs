@@ -2,7 +2,10 @@
 //! sent with spaces differs from the same data after a patch, which has none.
 
 use fakeserver_kinds::apps::controller_revision;
-use fakeserver_value::{go_text::compact, managed_fields, status::FieldError};
+use fakeserver_value::{
+    go_text::compact, go_values::JSON_VALUES, managed_fields, schema::raw_extension,
+    status::FieldError,
+};
 use serde::Deserialize;
 use serde_json::{Value, value::RawValue};
 
@@ -53,7 +56,13 @@ pub(super) fn error(
 ) -> Option<FieldError> {
     let old = sent(target, &stored.json())?;
     let is = text.map_or_else(|| compact(&new[DATA].to_string()), str::to_owned);
-    (old != is).then(|| FieldError::invalid_printed(DATA, &compact(&is), "field is immutable"))
+    let print = || {
+        if target.resource.kubernetes.gates().is_on(JSON_VALUES) {
+            return compact(&is);
+        }
+        raw_extension(Some(is.as_str()).filter(|text| *text != "null"))
+    };
+    (old != is).then(|| FieldError::invalid_printed(DATA, &print(), "field is immutable"))
 }
 
 fn text_in(json: &[u8]) -> Option<String> {

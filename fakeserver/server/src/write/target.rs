@@ -8,10 +8,12 @@ use fakeserver_kinds::{
 };
 use fakeserver_value::{
     edit::{EmptyMember, copy, empty_members, remove},
+    go_values::{JSON_VALUES, print_go_values},
     managed_fields::{self, KindDescription},
     resource::GroupResource,
     resource_path::ResourcePath,
     schema::{self, TypeId},
+    served_form::ServedForm,
     status::{FieldError, NamedObject, Status},
 };
 use serde_json::{Value, json};
@@ -228,6 +230,16 @@ impl Target {
     /// Returns the answer to an object that is not valid. It names the group in which the kind is stored.
     pub fn invalid(&self, name: &str, errors: &[FieldError]) -> Status {
         let group = self.rules().storage().group();
-        Status::invalid(&self.resource.kind, group, name, errors)
+        let kubernetes = self.resource.kubernetes;
+        if kubernetes.gates().is_on(JSON_VALUES) {
+            return Status::invalid(&self.resource.kind, group, name, errors);
+        }
+        let mut errors = errors.to_vec();
+        let id = match self.resource.form.map(ServedForm::stored) {
+            Some(form) => schema::type_in(kubernetes, form.group, form.version, form.kind),
+            None => self.resource.type_of_objects(),
+        };
+        print_go_values(&mut errors, schema::types_in(kubernetes), id);
+        Status::invalid(&self.resource.kind, group, name, &errors)
     }
 }

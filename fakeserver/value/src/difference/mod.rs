@@ -5,7 +5,10 @@ use std::{collections::BTreeMap, fmt::Write, ops::Range};
 use fakeserver_versions::KubernetesVersion;
 use serde_json::Value;
 
-use crate::schema::{internal_form, types_in};
+use crate::{
+    go_values::JSON_VALUES,
+    schema::{go_syntax, internal_form, types_in},
+};
 
 /// The number of equal lines around a change.
 const CONTEXT: usize = 3;
@@ -31,6 +34,7 @@ pub fn difference(
 pub fn printed(kubernetes: KubernetesVersion, definition: &str, value: &Value) -> String {
     let types = types_in(kubernetes);
     match types.find(definition) {
+        Some(id) if !kubernetes.gates().is_on(JSON_VALUES) => go_syntax(types, id, value),
         Some(id) => internal_form(types, id, value).to_string(),
         None => value.to_string(),
     }

@@ -124,7 +124,10 @@ fn visit(path: &str, value: &Value, schema: Option<Schema<'_>>, findings: &mut T
             refuse("boolean", format!("&{{{}}}", go_text::plain(other)));
         }
         (SchemaType::String, other) if schema.format().is_none_or(|format| format == "byte") => {
-            let printed = format!("&value.valueUnstructured{{Value:{}}}", go_syntax(other));
+            let printed = format!(
+                "&value.valueUnstructured{{Value:{}}}",
+                go_text::syntax(other)
+            );
             refuse("string", printed);
         }
         // What has a format may be any scalar, such as a number or a string.
@@ -158,7 +161,10 @@ fn visit_map(
         let path = format!("{path}.{name}");
         let names_type = matches!(name.as_str(), "kind" | "apiVersion");
         if names_type && schema.is_embedded_resource() && !value.is_string() && !value.is_null() {
-            let printed = format!("&value.valueUnstructured{{Value:{}}}", go_syntax(value));
+            let printed = format!(
+                "&value.valueUnstructured{{Value:{}}}",
+                go_text::syntax(value)
+            );
             findings.push(at(&path, &format!("expected string, got {printed}")));
         }
         match schema.field(name) {
@@ -233,24 +239,5 @@ fn at(path: &str, what: &str) -> String {
         what.to_owned()
     } else {
         format!("{path}: {what}")
-    }
-}
-
-/// A value as Go would write it in a program.
-fn go_syntax(value: &Value) -> String {
-    match value {
-        Value::Null => "interface {}(nil)".to_owned(),
-        Value::Array(items) => {
-            let items: Vec<String> = items.iter().map(go_syntax).collect();
-            format!("[]interface {{}}{{{}}}", items.join(", "))
-        }
-        Value::Object(fields) => {
-            let fields: Vec<String> = fields
-                .iter()
-                .map(|(name, value)| format!("{name:?}:{}", go_syntax(value)))
-                .collect();
-            format!("map[string]interface {{}}{{{}}}", fields.join(", "))
-        }
-        other => other.to_string(),
     }
 }

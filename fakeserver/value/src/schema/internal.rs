@@ -22,7 +22,7 @@ pub enum PrintedValue {
 }
 
 /// Fields of a pod's spec that the internal form has in the pod's security context.
-const HOST_FIELDS: [&str; 5] = [
+pub(super) const HOST_FIELDS: [&str; 5] = [
     "hostNetwork",
     "hostPID",
     "hostIPC",
@@ -151,14 +151,18 @@ fn pod_context(table: &TypeTable, context: &Field, spec: TypeId, value: &Value) 
 
 /// The fields as the internal struct has them, those of embedded structs among them.
 fn fields_of(table: &TypeTable, id: TypeId) -> Vec<&Field> {
+    let fields = own_fields(table, id).into_iter();
+    let fields = fields.flat_map(|field| match field.value {
+        FieldValue::Message(inner) if field.inline => fields_of(table, inner),
+        _ => vec![field],
+    });
+    fields.collect()
+}
+
+/// The fields that the internal struct declares itself, in its order.
+pub(super) fn own_fields(table: &TypeTable, id: TypeId) -> Vec<&Field> {
     let ty = table.get(id);
-    let mut fields: Vec<&Field> = Vec::new();
-    for field in &ty.fields {
-        match field.value {
-            FieldValue::Message(inner) if field.inline => fields.extend(fields_of(table, inner)),
-            _ => fields.push(field),
-        }
-    }
+    let mut fields: Vec<&Field> = ty.fields.iter().collect();
     for (owner, after, moved) in MOVED {
         if *owner != ty.go_name() {
             continue;
@@ -256,7 +260,7 @@ fn scalar(value: &Value) -> PrintedValue {
     PrintedValue::Scalar(escape_html(&value.to_string()))
 }
 
-fn go_name(owner: &str, json: &str) -> String {
+pub(super) fn go_name(owner: &str, json: &str) -> String {
     let special = match (owner, json) {
         ("RBDVolumeSource" | "RBDPersistentVolumeSource", "monitors") => Some("CephMonitors"),
         ("RBDVolumeSource" | "RBDPersistentVolumeSource", "image") => Some("RBDImage"),

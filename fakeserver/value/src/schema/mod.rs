@@ -19,6 +19,7 @@ mod quantity;
 mod types;
 mod canonical;
 mod internal;
+mod go_syntax;
 mod go_order;
 mod member;
 mod decode;
@@ -54,6 +55,9 @@ pub use self::{
 pub use self::{
     decode::Document,
     go_order::{PatchedParts, print_in_go_order},
+    go_syntax::{
+        element_syntax, field_syntax, go_syntax, quantity_syntax, raw_extension, time_text,
+    },
     internal::internal_form,
 };
 

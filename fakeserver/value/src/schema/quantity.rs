@@ -149,6 +149,26 @@ impl Quantity {
         self.mantissa as f64 * 10_f64.powi(scale)
     }
 
+    /// Returns the mantissa, the exponent of ten and the name of the family, as Go's struct has them.
+    pub(super) fn parts(&self) -> (i128, i64, &'static str) {
+        let family = match self.family {
+            Family::DecimalSi => "DecimalSI",
+            Family::DecimalExponent => "DecimalExponent",
+            Family::BinarySi => "BinarySI",
+        };
+        (self.mantissa, self.scale, family)
+    }
+
+    /// Returns the text that Go keeps beside the amount: the original one if it is canonical.
+    pub(super) fn kept_text(&self) -> &str {
+        self.text.as_deref().unwrap_or_default()
+    }
+
+    /// Returns whether Go holds the amount as a big number.
+    pub(super) fn is_big(&self) -> bool {
+        self.scale == NANO || i64::try_from(self.mantissa).is_err()
+    }
+
     /// Returns the mantissa at a scale that is not larger than its own; the largest or the least one if it does not fit.
     fn mantissa_at(&self, scale: i64) -> i128 {
         // A factor beyond 128 bits saturates the product, which is what an overflow has to do anyway.

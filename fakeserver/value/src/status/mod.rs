@@ -8,7 +8,7 @@ mod tests;
 
 pub use self::{answers::NamedObject, success::Success, warning::warning_headers};
 
-use std::borrow::Cow;
+use std::{borrow::Cow, ops::Range};
 
 use axum::response::{IntoResponse, Response};
 use http::{HeaderValue, StatusCode, header};
@@ -67,6 +67,28 @@ pub struct FieldError {
     pub field: String,
     /// The message without the field.
     pub detail: String,
+    /// The value in the message, unless it was printed by the caller.
+    shown: Option<Box<ShownValue>>,
+}
+
+/// A value in the message of an error, and its place there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct ShownValue {
+    form: ValueForm,
+    place: Range<usize>,
+}
+
+/// A value that versions of Kubernetes print in two forms, of which a message has the later one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(
+    clippy::exhaustive_enums,
+    reason = "complete by definition: the two ways of versions to print values"
+)]
+pub enum ValueForm {
+    /// JSON, and before that Go's syntax.
+    Json(serde_json::Value),
+    /// This text in earlier versions.
+    Earlier(String),
 }
 
 #[derive(Serialize)]
@@ -162,7 +184,18 @@ impl FieldError {
 
     /// `value` is shown as Go shows it.
     pub fn invalid(field: impl Into<String>, value: &serde_json::Value, detail: &str) -> Self {
-        Self::invalid_printed(field, &printed_value(value), detail)
+        let printed = printed_value(value);
+        Self::invalid_printed(field, &printed, detail).showing("Invalid value: ", &printed, value)
+    }
+
+    /// Creates a finding that shows a value in the order of its fields, as the caller has printed it.
+    pub fn invalid_ordered(
+        field: impl Into<String>,
+        value: &serde_json::Value,
+        printed: &str,
+        detail: &str,
+    ) -> Self {
+        Self::invalid_printed(field, printed, detail).showing("Invalid value: ", printed, value)
     }
 
     /// Creates a finding that shows `value` unchanged.
@@ -176,7 +209,12 @@ impl FieldError {
         value: &serde_json::Value,
         supported: &[&str],
     ) -> Self {
-        Self::not_supported_printed(field, &printed_value(value), supported)
+        let printed = printed_value(value);
+        Self::not_supported_printed(field, &printed, supported).showing(
+            "Unsupported value: ",
+            &printed,
+            value,
+        )
     }
 
     /// Creates a finding that shows a value printed by the caller.
@@ -199,7 +237,8 @@ impl FieldError {
     }
 
     pub fn duplicate(field: impl Into<String>, value: &serde_json::Value) -> Self {
-        Self::duplicate_printed(field, &printed_value(value))
+        let printed = printed_value(value);
+        Self::duplicate_printed(field, &printed).showing("Duplicate value: ", &printed, value)
     }
 
     /// Creates a finding that shows `value` unchanged.
@@ -234,11 +273,46 @@ impl FieldError {
         Self::new("FieldValueTooLong", field, detail)
     }
 
+    /// Returns the value in the message, unless it was printed by the caller.
+    pub fn value_form(&self) -> Option<&ValueForm> {
+        self.shown.as_ref().map(|shown| &shown.form)
+    }
+
+    /// Prints the [value](Self::value_form) in another form, which stays.
+    pub fn print_value_as(&mut self, printed: &str) {
+        if let Some(shown) = self.shown.take() {
+            self.detail.replace_range(shown.place, printed);
+        }
+    }
+
+    /// Sets the text that earlier versions show as the value.
+    pub fn earlier_showing(mut self, text: &str) -> Self {
+        let kinds = ["Invalid value", "Duplicate value"];
+        let omitted = kinds.iter().find(|words| self.detail.starts_with(**words));
+        let (text, place) = match (self.shown.take(), omitted) {
+            (Some(shown), _) => (text.to_owned(), shown.place),
+            (None, Some(words)) => (format!(": {text}"), words.len()..words.len()),
+            (None, None) => return self,
+        };
+        let form = ValueForm::Earlier(text);
+        self.shown = Some(Box::new(ShownValue { form, place }));
+        self
+    }
+
+    /// Keeps the value whose printed form stands behind the first words of the message.
+    fn showing(mut self, words: &str, printed: &str, value: &serde_json::Value) -> Self {
+        let place = words.len()..words.len() + printed.len();
+        let form = ValueForm::Json(value.clone());
+        self.shown = Some(Box::new(ShownValue { form, place }));
+        self
+    }
+
     fn new(reason: &'static str, field: impl Into<String>, detail: String) -> Self {
         Self {
             reason,
             field: field.into(),
             detail,
+            shown: None,
         }
     }
 }

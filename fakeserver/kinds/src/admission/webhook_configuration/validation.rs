@@ -89,9 +89,9 @@ fn webhook_errors(path: &str, webhook: &Value) -> Vec<FieldError> {
     for selector in ["namespaceSelector", "objectSelector"] {
         check_label_selector(&place.at(selector), &mut found);
     }
-    errors.extend(found.into_errors().into_iter().map(|error| FieldError {
-        field: format!("{path}.{}", error.field),
-        ..error
+    errors.extend(found.into_errors().into_iter().map(|mut error| {
+        error.field = format!("{path}.{}", error.field);
+        error
     }));
     errors.extend(client_config_errors(
         &format!("{path}.clientConfig"),

@@ -15,6 +15,7 @@ use crate::{
     },
 };
 
+const PORT: &str = "io.k8s.api.core.v1.ServicePort";
 const TYPES: [&str; 4] = ["ClusterIP", "ExternalName", "LoadBalancer", "NodePort"];
 
 const AFFINITIES: [&str; 2] = ["ClientIP", "None"];
@@ -244,11 +245,9 @@ fn check_port_pairs(spec: &Field<'_>, found: &mut Findings) {
     for port in ports.items() {
         let (protocol, number) = (port.at("protocol").text(), port.at("port").number());
         if !inside.insert((protocol, number)) {
-            let printed = format!(
-                "{{\"Name\":\"\",\"Protocol\":{},\"AppProtocol\":null,\"Port\":{number},\"TargetPort\":0,\"NodePort\":0}}",
-                json!(protocol)
-            );
-            found.duplicate_printed(&port, &printed);
+            let shown = json!({"protocol": protocol, "port": number});
+            let port = port.showing(&shown);
+            found.duplicate_struct(&port, PORT);
         }
     }
 }

@@ -18,7 +18,6 @@ mod structural;
 mod versions;
 
 use fakeserver_value::{
-    go_text::printed_value,
     names::{service_name_problems, subdomain_problems},
     read::text,
     status::FieldError,
@@ -200,5 +199,5 @@ fn label_problem(name: &str) -> Option<String> {
 
 /// Creates an error that shows a value as Go prints it.
 fn invalid(field: &str, value: &Value, detail: &str) -> FieldError {
-    FieldError::invalid_printed(field, &printed_value(value), detail)
+    FieldError::invalid(field, value, detail)
 }

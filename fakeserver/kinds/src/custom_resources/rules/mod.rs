@@ -11,11 +11,7 @@ mod tests;
 use std::sync::Arc;
 
 use fakeserver_cel::{Failure, Value as CelValue};
-use fakeserver_value::{
-    go_text::{printed_value, quote},
-    read::text,
-    status::FieldError,
-};
+use fakeserver_value::{go_text::quote, read::text, status::FieldError};
 use serde_json::Value;
 
 use self::{
@@ -360,7 +356,7 @@ impl ValidationRun {
     }
 }
 
-/// Returns the error of a broken rule, which shows no lists and objects.
+/// Returns the error of a broken rule, which shows no lists and objects; earlier versions show the type of each value.
 fn broken(node: &Node, rule: &Rule, path: &str, value: &Value, detail: &str) -> FieldError {
     let path = match (path, rule.field.as_str()) {
         (path, "") => path.to_owned(),
@@ -368,16 +364,15 @@ fn broken(node: &Node, rule: &Rule, path: &str, value: &Value, detail: &str) -> 
     };
     let path = or_nil(&path);
     let is_shown = !matches!(node.ty(), "object" | "array");
-    match rule.reason.as_deref() {
-        Some("FieldValueForbidden") => FieldError::forbidden(path, detail),
-        Some("FieldValueRequired") => FieldError::required(path, detail),
-        Some("FieldValueDuplicate") if is_shown => {
-            FieldError::duplicate_printed(path, &printed_value(value))
-        }
+    let error = match rule.reason.as_deref() {
+        Some("FieldValueForbidden") => return FieldError::forbidden(path, detail),
+        Some("FieldValueRequired") => return FieldError::required(path, detail),
+        Some("FieldValueDuplicate") if is_shown => FieldError::duplicate(path, value),
         Some("FieldValueDuplicate") => FieldError::duplicate_omitted(path),
-        _ if is_shown => FieldError::invalid_printed(path, &printed_value(value), detail),
+        _ if is_shown => FieldError::invalid(path, value, detail),
         _ => FieldError::invalid_omitted(path, detail),
-    }
+    };
+    error.earlier_showing(&quote(node.ty()))
 }
 
 fn below(path: &str, name: &str) -> String {

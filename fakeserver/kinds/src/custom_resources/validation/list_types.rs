@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use fakeserver_value::{go_text::printed_value, status::FieldError};
+use fakeserver_value::status::FieldError;
 use serde_json::Value;
 
 use super::correlation::map_key;
@@ -54,7 +54,7 @@ fn check_set(values: impl Iterator<Item = Value>, path: &str, errors: &mut Vec<F
         *times += 1;
         if *times == 2 {
             let path = format!("{path}[{index}]");
-            errors.push(FieldError::duplicate_printed(path, &printed_value(&value)));
+            errors.push(FieldError::duplicate(path, &value));
         }
     }
 }
@@ -62,9 +62,9 @@ fn check_set(values: impl Iterator<Item = Value>, path: &str, errors: &mut Vec<F
 fn check_map(items: &[Value], schema: &Value, path: &str, errors: &mut Vec<FieldError>) {
     let mut all = items.iter().enumerate();
     if let Some((index, item)) = all.find(|(_, item)| !item.is_object() && !item.is_null()) {
-        errors.push(FieldError::invalid_printed(
+        errors.push(FieldError::invalid(
             format!("{path}[{index}]"),
-            &printed_value(item),
+            item,
             "must be an object for an array of list-type map",
         ));
         return;

@@ -1,9 +1,6 @@
 //! The outcome of a validation of a value by a schema.
 
-use fakeserver_value::{
-    go_text::{printed_value, quote},
-    status::FieldError,
-};
+use fakeserver_value::{go_text::quote, status::FieldError};
 use indexmap::IndexMap;
 
 /// The errors of a value, and the number of checks that it passed.
@@ -115,8 +112,7 @@ impl ValueLocation<'_> {
             .collect();
         let supported: Vec<&str> = texts.iter().map(String::as_str).collect();
         let text = format!("{} in body should be one of {texts:?}", self.name);
-        let error =
-            FieldError::not_supported_printed(self.field(), &printed_value(value), &supported);
+        let error = FieldError::not_supported(self.field(), value, &supported);
         outcome.add(text, error);
     }
 }
