@@ -34,12 +34,6 @@ const MOVED: &[(&str, &str, &[&str])] = &[
     ("PodSpec", "subdomain", &["setHostnameAsFQDN"]),
     ("PodSpec", "priority", &["preemptionPolicy"]),
     ("PodSpec", "runtimeClassName", &["overhead"]),
-    ("Container", "restartPolicy", &["restartPolicyRules"]),
-    (
-        "EphemeralContainerCommon",
-        "restartPolicy",
-        &["restartPolicyRules"],
-    ),
     ("VolumeSource", "rbd", &["quobyte"]),
     ("PodSecurityContext", "fsGroup", &["fsGroupChangePolicy"]),
     (
