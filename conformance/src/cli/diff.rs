@@ -13,7 +13,7 @@ use support::cli::{finish, progress_bar, say};
 
 use super::{
     corpus::{
-        GenerateArgs, PATIENCE_MAX_SECONDS, reach,
+        GenerateArgs, PATIENCE_MAX_SECONDS,
         report::{self, Mismatch},
     },
     server::ServerArgs,
@@ -158,7 +158,7 @@ impl Args {
         let seed = self.generate.seed();
         let mut sessions = Vec::new();
         for (side, server) in [("left", &left), ("right", &right)] {
-            let (endpoint, version) = reach(server, patience).await?;
+            let (endpoint, version) = server.reach(patience).await?;
             print(&format!("{side:5} {} ({version})\n", server.name()));
             sessions.push(Session::new(endpoint));
         }

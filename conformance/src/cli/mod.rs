@@ -140,6 +140,7 @@ const CORPUS_EXAMPLES: &str = "\
 Examples:
   conformance corpus compare --server http://127.0.0.1:8001 visible.jsonl.xz --group
   conformance corpus compare --server http://127.0.0.1:8001 visible.jsonl.xz --kind pod,job --show 3
+  conformance corpus compare --kubernetes-version 1.35 --differences 1.35.jsonl.xz visible.jsonl.xz --group
   conformance corpus record --server http://127.0.0.1:8001 --seed 7 --requests 5000 --output mine.jsonl.xz
 Exit status: 0 if all answers are equal or recorded, 1 if one differs, 2 if it cannot run.";
 

@@ -3,13 +3,14 @@
 use std::{path::PathBuf, time::Duration};
 
 use clap::Args as ClapArgs;
+use fakeserver::{Clock, FakeServer, KubernetesVersion};
 use kube::{
     Client, Config,
     config::{KubeConfigOptions, Kubeconfig},
 };
 use serde_json::json;
 
-use crate::call::whole;
+use crate::{call::whole, golden::Endpoint};
 
 /// Never taken from the environment: nothing happens to a server by accident.
 #[derive(Debug, Default, ClapArgs)]
@@ -18,10 +19,13 @@ pub(super) struct ServerArgs {
     #[arg(
         long,
         value_name = "URL",
-        required_unless_present = "kubeconfig",
+        required_unless_present_any = ["kubeconfig", "kubernetes_version"],
         conflicts_with = "kubeconfig"
     )]
     pub(super) server: Option<String>,
+    /// Instead of a remote server, a fake one of this version of Kubernetes, in process: `1.35`, `1.35.6`, `latest` or `latest-1`.
+    #[arg(long, value_name = "VERSION", conflicts_with_all = ["server", "kubeconfig"])]
+    pub(super) kubernetes_version: Option<KubernetesVersion>,
     /// Kubeconfig with the server and the credentials.
     #[arg(long, value_name = "FILE")]
     pub(super) kubeconfig: Option<PathBuf>,
@@ -65,8 +69,32 @@ pub(super) struct ServerArgs {
 // === impl ServerArgs ===
 
 impl ServerArgs {
+    /// Returns the server and its version. Answers that take longer than `patience` count as missing.
+    pub(super) async fn reach(&self, patience: Duration) -> Result<(Endpoint, String), String> {
+        let endpoint = match self.kubernetes_version {
+            Some(version) => Self::in_process(version),
+            None => Endpoint::remote(self.client(patience).await?),
+        };
+        let endpoint = endpoint.with_patience(patience);
+        let version = endpoint.version().await;
+        let version = version
+            .map_err(|error| format!("{} is not reached: {}", self.name(), whole(&error)))?;
+        let version = version.map_or_else(
+            || "of unknown version".to_owned(),
+            |version| format!("kube-apiserver {version}"),
+        );
+        Ok((endpoint, version))
+    }
+
+    /// Starts a fake server of a version, without a port.
+    fn in_process(version: KubernetesVersion) -> Endpoint {
+        let builder = FakeServer::builder().with_kubernetes_version(version);
+        // Times of the default clock's first second are those of requests, which are not replaced in answers.
+        Endpoint::in_process(&builder.with_clock(Clock::wall()).build())
+    }
+
     /// Creates a client that does not retry, and gives up connecting after `patience`.
-    pub(super) async fn client(&self, patience: Duration) -> Result<Client, String> {
+    async fn client(&self, patience: Duration) -> Result<Client, String> {
         let mut config = self.config().await?;
         config.connect_timeout = Some(patience);
         // Answers of any status are compared.
@@ -87,7 +115,7 @@ impl ServerArgs {
         match (&self.server, &self.kubeconfig) {
             (Some(server), _) => server.clone(),
             (None, Some(file)) => format!("the server of {}", file.display()),
-            (None, None) => "the server".to_owned(),
+            (None, None) => "the fake server".to_owned(),
         }
     }
 

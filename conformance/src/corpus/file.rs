@@ -109,15 +109,7 @@ impl Corpus {
     ///
     /// The file is no corpus.
     pub fn read(path: &Path) -> Result<Self, CorpusError> {
-        let file = fs::File::open(path).map_err(|source| CorpusError::Unreadable {
-            path: path.to_owned(),
-            source,
-        })?;
-        if is_compressed(path) {
-            Self::read_lines(path, XzReader::new(BufReader::new(file), true))
-        } else {
-            Self::read_lines(path, file)
-        }
+        read_file(path, Line::parse).map(Self::new)
     }
 
     /// Reads a compressed corpus from memory; `path` is its name in errors.
@@ -126,24 +118,7 @@ impl Corpus {
     ///
     /// The bytes are no corpus.
     pub fn from_xz(path: &Path, bytes: &[u8]) -> Result<Self, CorpusError> {
-        Self::read_lines(path, XzReader::new(bytes, true))
-    }
-
-    fn read_lines(path: &Path, source: impl Read) -> Result<Self, CorpusError> {
-        let mut lines = Vec::new();
-        for (place, line) in BufReader::new(source).lines().enumerate() {
-            let line = line.map_err(|source| CorpusError::Unreadable {
-                path: path.to_owned(),
-                source,
-            })?;
-            let line = Line::parse(&line).map_err(|source| CorpusError::Line {
-                path: path.to_owned(),
-                number: place + 1,
-                source,
-            })?;
-            lines.push(line);
-        }
-        Ok(Self { lines })
+        read_lines(path, XzReader::new(bytes, true), Line::parse).map(Self::new)
     }
 
     /// Returns the content of a file of this name; one that ends in `.xz` is compressed.
@@ -270,6 +245,43 @@ impl FileLine {
             setup: false,
         }
     }
+}
+
+/// Reads the lines of a file, each by `parse`; one whose name ends in `.xz` is decompressed.
+pub(super) fn read_file<T>(
+    path: &Path,
+    parse: impl Fn(&str) -> serde_json::Result<T>,
+) -> Result<Vec<T>, CorpusError> {
+    let file = fs::File::open(path).map_err(|source| CorpusError::Unreadable {
+        path: path.to_owned(),
+        source,
+    })?;
+    if is_compressed(path) {
+        read_lines(path, XzReader::new(BufReader::new(file), true), parse)
+    } else {
+        read_lines(path, file, parse)
+    }
+}
+
+fn read_lines<T>(
+    path: &Path,
+    source: impl Read,
+    parse: impl Fn(&str) -> serde_json::Result<T>,
+) -> Result<Vec<T>, CorpusError> {
+    let mut lines = Vec::new();
+    for (place, text) in BufReader::new(source).lines().enumerate() {
+        let text = text.map_err(|source| CorpusError::Unreadable {
+            path: path.to_owned(),
+            source,
+        })?;
+        let line = parse(&text).map_err(|source| CorpusError::Line {
+            path: path.to_owned(),
+            number: place + 1,
+            source,
+        })?;
+        lines.push(line);
+    }
+    Ok(lines)
 }
 
 fn is_compressed(path: &Path) -> bool {

@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     call::whole,
-    corpus::{Case, Cause, Corpus, Line, Session, SetUp, normalised},
+    corpus::{Case, Cause, Corpus, Line, Overlay, Session, SetUp, normalised},
     golden::{EndpointError, differences},
 };
 
@@ -28,6 +28,10 @@ pub(in crate::cli) struct Args {
     /// Corpora to play: lines of JSON, compressed if the name ends in `.xz`.
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
+    /// Expect the answers of this file in place of those of the corpus: differences of another version, whose field
+    /// `line` counts the requests of the corpus from 1, without the set-up.
+    #[arg(long, value_name = "FILE")]
+    differences: Option<PathBuf>,
     /// Play the requests about these kinds only.
     #[arg(long, value_name = "KIND", value_delimiter = ',')]
     kind: Vec<String>,
@@ -68,11 +72,7 @@ impl Args {
         if let Some(path) = self.json.as_deref().filter(|_| !is_quiet) {
             self.output.check([path])?;
         }
-        let mut corpora = Vec::new();
-        for file in &self.files {
-            let corpus = Corpus::read(file).map_err(|error| whole(&error))?;
-            corpora.push((file, corpus));
-        }
+        let corpora = self.corpora()?;
         let lines = || {
             corpora
                 .iter()
@@ -115,6 +115,23 @@ impl Args {
             }
         }
         Ok(report.is_good())
+    }
+
+    /// Reads the files.
+    fn corpora(&self) -> Result<Vec<(&Path, Corpus)>, String> {
+        let mut corpora = Vec::new();
+        for file in &self.files {
+            let corpus = Corpus::read(file).map_err(|error| whole(&error))?;
+            corpora.push((&**file, corpus));
+        }
+        if let Some(file) = &self.differences {
+            let [(_, corpus)] = &mut corpora[..] else {
+                return Err("--differences are those of one corpus: name one file".to_owned());
+            };
+            let overlay = Overlay::read(file).map_err(|error| whole(&error))?;
+            overlay.apply(corpus).map_err(|error| whole(&error))?;
+        }
+        Ok(corpora)
     }
 
     fn is_wanted(&self, place: usize, line: &Line) -> bool {

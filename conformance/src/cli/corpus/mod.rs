@@ -120,22 +120,6 @@ impl ReachArgs {
 
     /// Connects to the server, and returns its version.
     pub(super) async fn reach(&self) -> Result<(Endpoint, String), String> {
-        reach(&self.server, Duration::from_secs(self.timeout)).await
+        self.server.reach(Duration::from_secs(self.timeout)).await
     }
-}
-
-/// Connects to a server, and returns its version.
-pub(super) async fn reach(
-    server: &ServerArgs,
-    patience: Duration,
-) -> Result<(Endpoint, String), String> {
-    let endpoint = Endpoint::remote(server.client(patience).await?).with_patience(patience);
-    let version = endpoint.version().await;
-    let version =
-        version.map_err(|error| format!("{} is not reached: {}", server.name(), whole(&error)))?;
-    let version = version.map_or_else(
-        || "of unknown version".to_owned(),
-        |version| format!("kube-apiserver {version}"),
-    );
-    Ok((endpoint, version))
 }

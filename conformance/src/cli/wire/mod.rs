@@ -195,19 +195,10 @@ impl Args {
 
     /// Connects to the server, and returns its version.
     async fn reach(&self) -> Result<(Endpoint, String), String> {
-        let patience = Duration::from_secs(self.timeout);
-        let mut endpoint = Endpoint::remote(self.server.client(patience).await?);
-        endpoint = endpoint.with_patience(patience);
+        let (mut endpoint, version) = self.server.reach(Duration::from_secs(self.timeout)).await?;
         if let Some(command) = &self.control_command {
             endpoint = endpoint.with_control_command(command);
         }
-        let version = endpoint.version().await;
-        let version = version
-            .map_err(|error| format!("{} is not reached: {}", self.server.name(), whole(&error)))?;
-        let version = version.map_or_else(
-            || "of unknown version".to_owned(),
-            |version| format!("kube-apiserver {version}"),
-        );
         Ok((endpoint, version))
     }
 }
