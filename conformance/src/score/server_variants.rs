@@ -192,9 +192,8 @@ impl Rule for WithoutEnd {
 
 impl Rule for CutOff {
     fn on_frame(&mut self, frame: &FrameFacts<'_>) -> FrameVerdict {
-        let is_cut = frame.is_initial
-            && frame.watch.is_watch_list
-            && frame.index >= OBJECTS_BEFORE_CUT;
+        let is_cut =
+            frame.is_initial && frame.watch.is_watch_list && frame.index >= OBJECTS_BEFORE_CUT;
         if is_cut {
             FrameVerdict::Reset { after_bytes: 0 }
         } else {

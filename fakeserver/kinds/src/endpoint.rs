@@ -13,6 +13,12 @@ impl ResourceType {
         !self.has_status() || self.rules.habits.is_created_with_status
     }
 
+    /// Tells whether the writer of a status owns the metadata that the write leaves unchanged.
+    pub fn status_owns_metadata(&self) -> bool {
+        let change = self.rules.habits.status_metadata_unowned;
+        change.is_some_and(|change| !self.kubernetes.gates().is_on(change))
+    }
+
     /// Removes from an applied configuration what this endpoint does not write.
     pub fn keep_for_endpoint(&self, subresource: &str, config: &mut Value) {
         let Some(fields) = config.as_object_mut() else {
@@ -23,6 +29,7 @@ impl ResourceType {
                 fields.remove("status");
             }
             "status" => {
+                let owns_metadata = self.status_owns_metadata();
                 fields.retain(|name, _| {
                     matches!(name.as_str(), "kind" | "apiVersion" | "metadata" | "status")
                 });
@@ -32,6 +39,7 @@ impl ResourceType {
                     metadata.retain(|name, _| match name.as_str() {
                         "name" | "namespace" | "uid" | "resourceVersion" => true,
                         "deletionTimestamp" => false,
+                        _ if owns_metadata => true,
                         name => kept != PreservedMetadata::ALL && !kept.has(name),
                     });
                 }
@@ -92,7 +100,7 @@ impl ResourceType {
                 let status = new.get("status").cloned();
                 let mut metadata = new["metadata"].take();
                 let kept = self.rules.habits.kept_by_status;
-                for field in ["labels", "annotations", "finalizers", "ownerReferences"] {
+                for field in PreservedMetadata::FIELDS {
                     if kept.has(field) {
                         copy(&old["metadata"], &mut metadata, field);
                     }

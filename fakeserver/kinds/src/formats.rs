@@ -167,7 +167,9 @@ pub fn check_subdomain(field: &Field<'_>, found: &mut Findings) {
 pub fn check_driver_name(field: &Field<'_>, found: &mut Findings) {
     if !field.has_text() {
         found.required(field, "");
-        return;
+        if found.is_on("MissingDriverNameReportedOnce") {
+            return;
+        }
     }
     if field.text().len() > DRIVER_NAME_MAX_BYTES {
         found.too_long(field, DRIVER_NAME_MAX_BYTES);

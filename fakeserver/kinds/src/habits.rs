@@ -43,6 +43,8 @@ pub struct Habits {
     pub orphans_by_default: bool,
     /// The metadata that a write to `status` leaves unchanged. Most kinds let such a write change the same metadata as an update.
     pub kept_by_status: PreservedMetadata,
+    /// The change without which a writer of `status` owns the metadata that such a write leaves unchanged.
+    pub status_metadata_unowned: Option<&'static str>,
     /// A client may create objects with a status: kubelets register nodes with theirs.
     pub is_created_with_status: bool,
     /// Managers own the fields that they write in `spec`.
@@ -116,6 +118,7 @@ impl Habits {
         is_garbage_collected: true,
         orphans_by_default: false,
         kept_by_status: PreservedMetadata::NONE,
+        status_metadata_unowned: None,
         is_created_with_status: false,
         owns_spec: true,
         checks_new_metadata: true,
@@ -135,6 +138,7 @@ impl Habits {
             requires_version: true,
             checks_finalizers: false,
             kept_by_status: PreservedMetadata::ALL,
+            status_metadata_unowned: Some("CustomResourceStatusResetsMetadata"),
             ..Self::COMMON
         }
     }
@@ -173,6 +177,10 @@ impl PreservedMetadata {
         finalizers: true,
         owners: true,
     };
+
+    /// The fields that it may keep.
+    pub const FIELDS: [&'static str; 4] =
+        ["labels", "annotations", "finalizers", "ownerReferences"];
 
     /// Tells whether it keeps a field of metadata.
     pub fn has(self, field: &str) -> bool {

@@ -10,6 +10,7 @@
 )]
 
 mod habits;
+mod gated_fields;
 mod accepted;
 mod verdict;
 mod selectable_field;

@@ -8,7 +8,7 @@ use fakeserver_value::{
 };
 use serde_json::{Value, json};
 
-use crate::Habits;
+use crate::{Habits, MetadataRechecks};
 
 /// The maximum size of all annotations of an object, in bytes.
 const ANNOTATIONS_MAX_BYTES: usize = 256 << 10;
@@ -46,17 +46,13 @@ pub fn generic_metadata_errors(metadata: &Value) -> Vec<FieldError> {
 /// twice: the causes tell.
 pub(super) fn update_errors(
     rules: &MetadataRules<'_>,
-    subresource: &str,
+    rechecks: MetadataRechecks,
     old: &Value,
     new: &Value,
 ) -> Vec<FieldError> {
     let mut errors = Vec::new();
     check_generic(new, &mut errors);
     check_change(old, new, &mut errors);
-    let rechecks = match subresource {
-        "" => rules.habits.metadata_rechecks,
-        _ => rules.habits.subresource_rechecks,
-    };
     if rechecks.change {
         check_change(old, new, &mut errors);
         check_kube_finalizers(rules, new, &mut errors);

@@ -54,7 +54,7 @@ pub(crate) fn update_findings(
 
 /// Returns the warnings about a new object.
 pub(crate) fn warnings(kind: &Kind, object: &Value) -> Vec<String> {
-    kind.warnings_of(object, None)
+    kind.warnings_of(KubernetesVersion::DEFAULT, object, None)
 }
 
 /// Compares the findings about a new object with the expected ones.

@@ -1,6 +1,7 @@
 //! The checks of a kind's objects.
 
 use fakeserver_value::{field::Field, findings::Findings};
+use fakeserver_versions::KubernetesVersion;
 
 /// Checks a new object.
 type CheckFn = fn(&Field<'_>, &mut Findings);
@@ -14,6 +15,8 @@ pub struct Validation {
     update: CheckUpdateFn,
     /// The checks of updates through subresources.
     subresources: &'static [(&'static str, CheckUpdateFn)],
+    /// The check that an update begins with in versions without this change.
+    repeated: Option<(&'static str, CheckFn)>,
 }
 
 // === impl Validation ===
@@ -27,6 +30,7 @@ impl Validation {
             create,
             update,
             subresources: &[],
+            repeated: None,
         }
     }
 
@@ -36,6 +40,25 @@ impl Validation {
             subresources,
             ..self
         }
+    }
+
+    /// Repeats a check, that of metadata included, in updates of versions without a change.
+    pub const fn repeated_without(self, change: &'static str, check: CheckFn) -> Self {
+        Self {
+            repeated: Some((change, check)),
+            ..self
+        }
+    }
+
+    /// Returns the check that updates repeat in a version.
+    fn repeated_in(&self, kubernetes: KubernetesVersion) -> Option<CheckFn> {
+        let (change, check) = self.repeated?;
+        (!kubernetes.gates().is_on(change)).then_some(check)
+    }
+
+    /// Returns true if updates repeat the check of a new object's metadata in a version.
+    pub(crate) fn repeats_metadata(&self, kubernetes: KubernetesVersion) -> bool {
+        self.repeated_in(kubernetes).is_some()
     }
 
     pub(crate) fn check(
@@ -50,7 +73,12 @@ impl Validation {
         };
         match subresource {
             // A scale is written into the object, which has to be valid as a whole.
-            "" | "scale" => (self.update)(&old, object, found),
+            "" | "scale" => {
+                if let Some(check) = self.repeated_in(found.kubernetes()) {
+                    check(object, found);
+                }
+                (self.update)(&old, object, found);
+            }
             _ => {
                 let mut own = self.subresources.iter();
                 if let Some((_, check)) = own.find(|(name, _)| *name == subresource) {

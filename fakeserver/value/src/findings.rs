@@ -29,6 +29,11 @@ impl Findings {
         self.kubernetes
     }
 
+    /// Returns true if the version has a feature on by default, or a change that came without a gate.
+    pub fn is_on(&self, name: &str) -> bool {
+        self.kubernetes.gates().is_on(name)
+    }
+
     /// Adds what another validation has found.
     pub fn extend(&mut self, errors: Vec<FieldError>) {
         self.errors.extend(errors);

@@ -267,9 +267,14 @@ fn check_kind(
         why,
     };
     if !is_registered(kubernetes, &found_version, &found_kind) {
+        // A scheme has the name of the place where it is made, as far as the compiler keeps that.
+        let scheme = if kubernetes.gates().is_on("SchemesNamedByRuntime") {
+            "pkg/runtime/scheme.go:111"
+        } else {
+            "pkg/api/legacyscheme/scheme.go:30"
+        };
         return Err(other(format!(
-            "no kind {found_kind:?} is registered for version {found_version:?} in scheme \
-             \"pkg/runtime/scheme.go:111\""
+            "no kind {found_kind:?} is registered for version {found_version:?} in scheme {scheme:?}"
         )));
     }
     let is_same_type = found_kind == kind

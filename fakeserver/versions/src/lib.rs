@@ -13,8 +13,14 @@ mod selector;
 mod per_version;
 mod feature_gates;
 mod version_set;
+mod words;
 #[cfg(test)]
 mod tests;
+
+/// The fields that a server drops while their feature gates are off, in all versions: a line has the gate, the resource
+/// (`pod` for pods and templates of pods) and the path, in which `[]` and `{}` stand for each item and each value of a map;
+/// after them the change without which a version does not drop the field, if there is one.
+pub const GATED_FIELDS: &str = include_str!("../data/gated-fields.txt");
 
 pub use self::{
     feature_gates::{FeatureGate, FeatureGates, Stage},

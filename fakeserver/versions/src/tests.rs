@@ -287,3 +287,43 @@ fn a_value_is_made_once_for_each_version() {
         );
     }
 }
+
+#[test]
+fn an_error_is_put_into_the_words_of_a_version() {
+    let reworded = |version: &str, text: &str| {
+        let version: KubernetesVersion = version.parse().unwrap();
+        let mut text = text.to_owned();
+        version.reword(&mut text);
+        text
+    };
+    let long = "Invalid value: \"a\": must be no more than 63 bytes";
+    assert_eq!(reworded("1.36", long), long);
+    assert_eq!(reworded("1.35", long), long);
+    assert_eq!(
+        reworded("1.34", long),
+        "Invalid value: \"a\": must be no more than 63 characters"
+    );
+    // The value is a client's, and stays.
+    let quoted = "Invalid value: \"when `hostUsers` is false\": when `hostUsers` is false";
+    assert_eq!(
+        reworded("1.33", quoted),
+        "Invalid value: \"when `hostUsers` is false\": when `pod.Spec.HostUsers` is false"
+    );
+}
+
+#[test]
+fn a_gate_of_a_field_that_goes_leaves_the_field() {
+    let gates = GATED_FIELDS.lines().map(|line| {
+        let words: Vec<&str> = line.split(' ').collect();
+        assert!(matches!(words.len(), 3 | 4), "{line}");
+        words[0]
+    });
+    for gate in gates {
+        let mut was_on = false;
+        for version in KubernetesVersion::all() {
+            let is_on = version.gates().is_on(gate);
+            assert!(is_on || !was_on, "{gate} is off again in {version}");
+            was_on = is_on;
+        }
+    }
+}

@@ -61,12 +61,14 @@ fn cell(column: &str, definition: &Value) -> Option<Value> {
 }
 
 fn check(definition: &Field<'_>, found: &mut Findings) {
-    let errors = custom_resources::definition_errors(definition.original(), None);
+    let errors =
+        custom_resources::definition_errors(found.kubernetes(), definition.original(), None);
     found.extend(errors);
 }
 
 fn check_update(old: &Field<'_>, new: &Field<'_>, found: &mut Findings) {
-    let errors = custom_resources::definition_errors(new.original(), Some(old.value()));
+    let errors =
+        custom_resources::definition_errors(found.kubernetes(), new.original(), Some(old.value()));
     found.extend(errors);
 }
 
@@ -75,6 +77,9 @@ fn check_status(_: &Field<'_>, new: &Field<'_>, found: &mut Findings) {
 }
 
 fn warn(definition: &AcceptedObject<'_>, warnings: &mut Vec<String>) {
+    if !definition.is_on("CRDsWarnOfUnrecognizedFormats") {
+        return;
+    }
     let old = Some(definition.old.value()).filter(|_| !definition.is_new);
     warnings.extend(custom_resources::definition_warnings(
         definition.object.value(),

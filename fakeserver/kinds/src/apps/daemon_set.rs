@@ -57,7 +57,11 @@ pub static KIND: Kind = Kind::new("apps", "daemonsets")
     .defaults(set_defaults)
     .prepare(count_first_template)
     .keep(count_templates)
-    .validation(Validation::new(check, check_update).with(&[("status", check_status)]))
+    .validation(
+        Validation::new(check, check_update)
+            .with(&[("status", check_status)])
+            .repeated_without("DaemonSetUpdateCheckedOnce", check),
+    )
     .warnings(warn)
     .cells(cells);
 

@@ -24,7 +24,11 @@ pub static KIND: Kind = Kind::new("apps", "replicasets")
         ..Habits::COMMON
     })
     .defaults(set_defaults)
-    .validation(Validation::new(check, check_update).with(&[("status", replicas::check_status)]))
+    .validation(
+        Validation::new(check, check_update)
+            .with(&[("status", replicas::check_status)])
+            .repeated_without("ReplicaSetUpdateCheckedOnce", check),
+    )
     .warnings(warn)
     .cells(replicas::cells);
 

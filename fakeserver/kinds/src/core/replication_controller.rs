@@ -25,7 +25,11 @@ pub static KIND: Kind = Kind::new("", "replicationcontrollers")
         ..Habits::COMMON
     })
     .defaults(set_defaults)
-    .validation(Validation::new(check, check_update).with(&[("status", replicas::check_status)]))
+    .validation(
+        Validation::new(check, check_update)
+            .with(&[("status", replicas::check_status)])
+            .repeated_without("ReplicationControllerUpdateCheckedOnce", check),
+    )
     .warnings(warn_of_pod_names)
     .cells(replicas::cells)
     .fields(&FIELDS);

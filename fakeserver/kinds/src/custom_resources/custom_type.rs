@@ -11,6 +11,7 @@ use fakeserver_value::{
     schema::{DecodedObject, Schema, StrictError, duplicate_fields, prune},
     status::FieldError,
 };
+use fakeserver_versions::KubernetesVersion;
 use jiff::Timestamp;
 use serde_json::Value;
 
@@ -288,6 +289,7 @@ impl CustomType {
     /// Rules in CEL are evaluated only if the object has the form that their types promise.
     pub fn check(
         &self,
+        kubernetes: KubernetesVersion,
         subresource: &str,
         object: &Value,
         old: Option<&Value>,
@@ -296,9 +298,9 @@ impl CustomType {
         let schema = &self.version["schema"]["openAPIV3Schema"];
         let correlation = old.map(|old| Correlation::new(object, old, schema));
         let mut errors = if subresource == "status" {
-            self.status_errors(object, correlation)
+            self.status_errors(kubernetes, object, correlation)
         } else {
-            let mut errors = validate(object, schema, correlation);
+            let mut errors = validate(kubernetes, object, schema, correlation);
             errors.extend(scale::spec_errors(object, self.scale_paths()));
             errors
         };
@@ -327,7 +329,7 @@ impl CustomType {
             ));
             return Verdict::refused(errors);
         }
-        let mut verdict = self.rules.verdict(object, old, correlation);
+        let mut verdict = self.rules.verdict(kubernetes, object, old, correlation);
         errors.append(&mut verdict.errors);
         Verdict { errors, ..verdict }
     }
@@ -335,6 +337,7 @@ impl CustomType {
     /// Returns the errors of a status alone, which is all that its subresource writes.
     fn status_errors(
         &self,
+        kubernetes: KubernetesVersion,
         object: &Value,
         correlation: Option<Correlation<'_>>,
     ) -> Vec<FieldError> {
@@ -343,7 +346,7 @@ impl CustomType {
             return Vec::new();
         };
         let own = correlation.and_then(|correlation| correlation.key("status"));
-        validate_at(status, schema, "status", own)
+        validate_at(kubernetes, status, schema, "status", own)
     }
 
     fn scale_paths(&self) -> &Value {

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use fakeserver_value::status::FieldError;
+use fakeserver_versions::KubernetesVersion;
 use serde_json::{Value, json};
 
 use super::{
@@ -26,7 +27,7 @@ fn custom_type(properties: &Value) -> CustomType {
 fn errors(properties: &Value, spec: &Value) -> Vec<String> {
     let object = json!({"metadata": {"name": "x"}, "spec": spec});
     let errors = custom_type(properties)
-        .check("", &object, None, Vec::new)
+        .check(KubernetesVersion::DEFAULT, "", &object, None, Vec::new)
         .errors;
     errors.iter().map(ToString::to_string).collect()
 }
@@ -147,7 +148,9 @@ fn rules_in_cel_see_the_new_and_the_old_object() {
     }));
     let object = |replicas: i64| json!({"metadata": {"name": "x"}, "spec": {"replicas": replicas}});
     let errors = |new: &Value, old: Option<&Value>| -> Vec<String> {
-        let errors = kind.check("", new, old, Vec::new).errors;
+        let errors = kind
+            .check(KubernetesVersion::DEFAULT, "", new, old, Vec::new)
+            .errors;
         errors.iter().map(ToString::to_string).collect()
     };
     assert_eq!(errors(&object(5), None), Vec::<String>::new());
@@ -210,7 +213,7 @@ fn definition_errors(crd: &Value, old: Option<&Value>) -> Vec<FieldError> {
     let versions = crd["spec"]["versions"].as_array().into_iter().flatten();
     let names: Vec<Value> = versions.map(|version| version["name"].clone()).collect();
     crd["status"]["storedVersions"] = names.into();
-    super::definition_errors(&crd, old)
+    super::definition_errors(KubernetesVersion::DEFAULT, &crd, old)
 }
 
 #[test]
@@ -616,14 +619,16 @@ fn unchanged_values_are_let_through_with_a_warning_for_their_rules() {
     let item = |key: &str, value: &str| json!({"k": key, "v": value});
     let old = object("odd", json!([item("a", "long"), item("b", "x")]));
     let same = object("odd", json!([item("b", "y"), item("a", "long")]));
-    let verdict = kind.check("", &same, Some(&old), Vec::new);
+    let verdict = kind.check(KubernetesVersion::DEFAULT, "", &same, Some(&old), Vec::new);
     assert_eq!(verdict.errors, []);
     assert_eq!(
         verdict.warnings,
         ["spec.n: Invalid value: 1: failed rule: self > 5"]
     );
     let new = object("odder", json!([item("a", "longer")]));
-    let errors = kind.check("", &new, Some(&old), Vec::new).errors;
+    let errors = kind
+        .check(KubernetesVersion::DEFAULT, "", &new, Some(&old), Vec::new)
+        .errors;
     let fields: Vec<&str> = errors.iter().map(|error| error.field.as_str()).collect();
     assert_eq!(fields, ["spec.list[0].v", "spec.mode", "<nil>"]);
 }

@@ -25,7 +25,10 @@ pub static KIND: Kind = Kind::new("networking.k8s.io", "networkpolicies")
         ..Habits::COMMON
     })
     .defaults(set_defaults)
-    .validation(Validation::new(check, check_update))
+    .validation(
+        Validation::new(check, check_update)
+            .repeated_without("NetworkPolicyUpdateCheckedOnce", check),
+    )
     .warnings(warn)
     .cells(cells);
 

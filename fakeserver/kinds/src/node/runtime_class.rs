@@ -31,7 +31,7 @@ pub static KIND: Kind = Kind::new("node.k8s.io", "runtimeclasses")
 
 pub fn check(class: &Field<'_>, found: &mut Findings) {
     let handler = class.at("handler");
-    if handler.has_text() {
+    if handler.has_text() || !found.is_on("HandlerRequired") {
         check_label(&handler, found);
     } else {
         found.required(&handler, "");
@@ -41,7 +41,12 @@ pub fn check(class: &Field<'_>, found: &mut Findings) {
     let scheduling = class.at("scheduling");
     check_labels(&scheduling.at("nodeSelector"), found);
     let tolerations = scheduling.at("tolerations");
-    check_tolerations(&tolerations, found);
+    let named = if found.is_on("TolerationsOfRuntimeClassesNamedOnce") {
+        tolerations.clone()
+    } else {
+        tolerations.called_within(&tolerations, "tolerations")
+    };
+    check_tolerations(&named, found);
     let mut seen = BTreeSet::new();
     for toleration in tolerations.items() {
         let key = ["key", "operator", "value", "effect"].map(|name| toleration.at(name).text());

@@ -1,43 +1,40 @@
 //! The fields of pods whose features are off.
 
 use fakeserver_value::edit::{each, remove};
+use fakeserver_versions::KubernetesVersion;
 use serde_json::{Value, json};
 
-const CONTAINERS: [&str; 3] = ["containers", "initContainers", "ephemeralContainers"];
+use crate::gated_fields::disabled_fields;
 
-/// The sources of projected volumes that need a feature.
-const SOURCES: [&str; 2] = ["clusterTrustBundle", "podCertificate"];
+const CONTAINERS: [&str; 3] = ["containers", "initContainers", "ephemeralContainers"];
 
 /// Drops the fields whose features are off from the pod, or the template of pods, to which `pointer` leads, unless the object
 /// that this one replaces uses them.
 #[doc(alias("DropDisabledPodFields", "DropDisabledTemplateFields"))]
-pub fn drop_disabled(pointer: &str, old: &Value, new: &mut Value) {
-    let place = format!("{pointer}/spec");
-    if let Some(spec) = new.pointer_mut(&place).filter(|spec| spec.is_object()) {
-        drop_of_spec(old.pointer(&place).unwrap_or(&Value::Null), spec);
+pub fn drop_disabled(kubernetes: KubernetesVersion, pointer: &str, old: &Value, new: &mut Value) {
+    let old = old.pointer(pointer).unwrap_or(&Value::Null);
+    let Some(pod) = new.pointer_mut(pointer) else {
+        return;
+    };
+    if let Some(disabled) = disabled_fields(kubernetes, "pod") {
+        disabled.drop_from(old, pod);
     }
-    let claims = "nodeAllocatableResourceClaimStatuses";
-    let status = new.get_mut("status").filter(|_| pointer.is_empty());
-    if let Some(status) = status
-        && old["status"][claims].is_null()
-    {
-        remove(status, claims);
-    }
-}
-
-fn drop_of_spec(old: &Value, spec: &mut Value) {
-    if old["schedulingGroup"].is_null() {
-        remove(spec, "schedulingGroup");
-    }
-    if !uses_stop_signals(old) {
+    let (gates, was) = (kubernetes.gates(), &old["spec"]);
+    let spec = pod.get_mut("spec").filter(|spec| spec.is_object());
+    let Some(spec) = spec else {
+        return;
+    };
+    if !gates.is_on("ContainerStopSignals") && !uses_stop_signals(was) {
         for list in CONTAINERS {
             each(spec, list).for_each(drop_stop_signal);
         }
     }
-    for source in SOURCES {
-        if !has_source(old, source) {
-            drop_source(spec, source);
-        }
+    let has_rules = gates.find("ContainerRestartRules");
+    if has_rules.is_some_and(|gate| !gate.default_value()) && !uses_restart_policies(was) {
+        drop_restart_policies(spec);
+    }
+    if !gates.is_on("ImageVolume") && !has_image(was) {
+        drop_images(spec);
     }
 }
 
@@ -58,16 +55,68 @@ fn drop_stop_signal(container: &mut Value) {
     }
 }
 
-fn has_source(spec: &Value, name: &str) -> bool {
-    let volumes = spec["volumes"].as_array().into_iter().flatten();
-    let sources = volumes.filter_map(|volume| volume["projected"]["sources"].as_array());
-    sources.flatten().any(|source| !source[name].is_null())
+/// Returns true if a container has a restart policy that only the feature allows.
+fn uses_restart_policies(spec: &Value) -> bool {
+    CONTAINERS.iter().any(|list| {
+        let mut containers = spec[*list].as_array().into_iter().flatten();
+        containers.any(|container| has_own_policy(list, container))
+    })
 }
 
-fn drop_source(spec: &mut Value, name: &str) {
-    for volume in each(spec, "volumes") {
-        if let Some(projected) = volume.get_mut("projected") {
-            each(projected, "sources").for_each(|source| remove(source, name));
+/// Returns true if the restart policy of a container is not that of a sidecar.
+fn has_own_policy(list: &str, container: &Value) -> bool {
+    let policy = &container["restartPolicy"];
+    let is_sidecar = list == "initContainers" && policy == "Always";
+    !policy.is_null() && !is_sidecar
+}
+
+fn drop_restart_policies(spec: &mut Value) {
+    for list in CONTAINERS {
+        for container in each(spec, list) {
+            if has_own_policy(list, container) {
+                remove(container, "restartPolicy");
+            }
         }
+    }
+}
+
+fn has_image(spec: &Value) -> bool {
+    let mut volumes = spec["volumes"].as_array().into_iter().flatten();
+    volumes.any(|volume| !volume["image"].is_null())
+}
+
+/// Drops volumes of images, and their mounts.
+fn drop_images(spec: &mut Value) {
+    let mut dropped = Vec::new();
+    let volumes = spec.get_mut("volumes").and_then(Value::as_array_mut);
+    if let Some(volumes) = volumes {
+        volumes.retain(|volume| {
+            let is_image = !volume["image"].is_null();
+            if is_image {
+                dropped.push(volume["name"].clone());
+            }
+            !is_image
+        });
+    }
+    if dropped.is_empty() {
+        return;
+    }
+    remove_empty(spec, "volumes");
+    for list in CONTAINERS {
+        for container in each(spec, list) {
+            let mounts = container
+                .get_mut("volumeMounts")
+                .and_then(Value::as_array_mut);
+            if let Some(mounts) = mounts {
+                mounts.retain(|mount| !dropped.contains(&mount["name"]));
+                remove_empty(container, "volumeMounts");
+            }
+        }
+    }
+}
+
+fn remove_empty(object: &mut Value, list: &str) {
+    if object[list] == json!([]) {
+        remove(object, list);
     }
 }

@@ -12,7 +12,8 @@ use crate::{
 /// Cluster roles.
 pub static KIND: Kind = kind(
     "clusterroles",
-    Validation::new(check, |_, new, found| check(new, found)),
+    Validation::new(check, |_, new, found| check(new, found))
+        .repeated_without("RbacUpdateCheckedOnce", check),
 );
 
 pub fn check(role: &Field<'_>, found: &mut Findings) {

@@ -10,7 +10,8 @@ use crate::{
 /// Roles.
 pub static KIND: Kind = kind(
     "roles",
-    Validation::new(check, |_, new, found| check(new, found)),
+    Validation::new(check, |_, new, found| check(new, found))
+        .repeated_without("RbacUpdateCheckedOnce", check),
 );
 
 pub fn check(role: &Field<'_>, found: &mut Findings) {

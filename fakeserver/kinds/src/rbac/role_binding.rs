@@ -11,9 +11,12 @@ use crate::{
 };
 
 /// Bindings of roles.
-pub static KIND: Kind = kind("rolebindings", Validation::new(check, check_update))
-    .defaults(binding::set_defaults)
-    .cells(binding::cells);
+pub static KIND: Kind = kind(
+    "rolebindings",
+    Validation::new(check, check_update).repeated_without("RbacUpdateCheckedOnce", check),
+)
+.defaults(binding::set_defaults)
+.cells(binding::cells);
 
 pub fn check(binding: &Field<'_>, found: &mut Findings) {
     check_bound(binding, &["Role", "ClusterRole"], found);

@@ -56,8 +56,11 @@ impl<'a> DeviceId<'a> {
         }
     }
 
-    /// Prints it as Go prints the internal struct.
-    fn printed(&self) -> String {
+    /// Prints it as Go prints the internal struct, whose fields show nothing in older versions.
+    fn printed(&self, found: &Findings) -> String {
+        if !found.is_on("DeviceIdsShown") {
+            return r#"{"Driver":{},"Pool":{},"Device":{},"ShareID":{}}"#.to_owned();
+        }
         format!(
             "{{\"Driver\":{},\"Pool\":{},\"Device\":{},\"ShareID\":{}}}",
             json!(self.driver),
@@ -83,7 +86,8 @@ pub(super) fn check_status(old: &Field<'_>, new: &Field<'_>, found: &mut Finding
         let id = DeviceId::of(&device);
         check_device_status(&device, &allocated, found);
         if ids.contains(&id) {
-            found.duplicate_printed(&device, &id.printed());
+            let printed = id.printed(found);
+            found.duplicate_printed(&device, &printed);
         } else {
             ids.push(id);
         }
@@ -109,7 +113,7 @@ fn check_users(claim: &Field<'_>, was: &Field<'_>, is: &Field<'_>, found: &mut F
             }
         }
     }
-    check_unique(&all, |user| user.at("uid").text(), found);
+    check_unique(&all, Some("uid"), found);
     if users.is_empty() {
         return;
     }
@@ -141,11 +145,8 @@ fn check_device_status(device: &Field<'_>, allocated: &[DeviceId<'_>], found: &m
     }
     let id = DeviceId::of(device);
     if !allocated.contains(&id) {
-        found.invalid_printed(
-            device,
-            &id.printed(),
-            "must be an allocated device in the claim",
-        );
+        let printed = id.printed(found);
+        found.invalid_printed(device, &printed, "must be an allocated device in the claim");
     }
     let conditions = device.at("conditions");
     if conditions.len() > CONDITIONS_MAX {
@@ -168,7 +169,7 @@ fn check_device_status(device: &Field<'_>, allocated: &[DeviceId<'_>], found: &m
     for address in &addresses {
         check_interface_address(address, found);
     }
-    check_unique(&addresses, Field::text, found);
+    check_unique(&addresses, None, found);
 }
 
 /// Checks a new allocation.

@@ -55,11 +55,11 @@ pub(super) fn check_device(
         );
     }
     for (key, attribute) in shortened_entries(&attributes, QUALIFIED_MAX_BYTES) {
-        check_qualified_name(key, &attributes, found);
+        check_qualified_name(key, key_owner(&attributes, &attribute, found), found);
         check_attribute(&attribute, found);
     }
     for (key, amount) in shortened_entries(&capacity, QUALIFIED_MAX_BYTES) {
-        check_qualified_name(key, &capacity, found);
+        check_qualified_name(key, key_owner(&capacity, &amount, found), found);
         let policy = amount.at("requestPolicy");
         if device.at("allowMultipleAllocations").is_true() {
             check_request_policy(&amount, found);
@@ -76,9 +76,18 @@ pub(super) fn check_device(
     for set in &consumed {
         check_counters(set, &set.at("counterSet"), found);
     }
-    check_unique(&consumed, |set| set.at("counterSet").text(), found);
+    check_unique(&consumed, Some("counterSet"), found);
     check_nodes(device, has_own_nodes, found);
     check_binding(device, found);
+}
+
+/// Returns the field that findings about a key name: the map or, in older versions, the entry.
+fn key_owner<'f, 'a>(map: &'f Field<'a>, entry: &'f Field<'a>, found: &Findings) -> &'f Field<'a> {
+    if found.is_on("MapKeysReportedAtMap") {
+        map
+    } else {
+        entry
+    }
 }
 
 /// Checks an attribute: one value of some type.
@@ -98,6 +107,9 @@ fn check_attribute(attribute: &Field<'_>, found: &mut Findings) {
     let values = ["int", "bool", "string", "version"];
     let given = values.iter().filter(|name| attribute.at(name).is_set());
     match given.count() {
+        0 if !found.is_on("MissingAttributeValueInvalid") => {
+            found.required(attribute, "exactly one value must be specified");
+        }
         0 => found.invalid_as(attribute, &json!(""), "exactly one value must be specified"),
         1 => {}
         _ => found.invalid_struct(attribute, ATTRIBUTE, "exactly one value must be specified"),
@@ -117,9 +129,10 @@ pub(super) fn check_counters(set: &Field<'_>, name: &Field<'_>, found: &mut Find
     } else if counters.len() > COUNTERS_MAX {
         found.too_many(&counters, COUNTERS_MAX);
     } else {
-        for (key, _) in shortened_entries(&counters, COUNTER_MAX_BYTES) {
+        for (key, counter) in shortened_entries(&counters, COUNTER_MAX_BYTES) {
+            let owner = key_owner(&counters, &counter, found);
             for problem in dns_label_problems(key) {
-                found.invalid_as(&counters, &json!(key), &problem);
+                found.invalid_as(owner, &json!(key), &problem);
             }
         }
     }
@@ -174,7 +187,7 @@ pub(super) fn check_binding(owner: &Field<'_>, found: &mut Findings) {
             check_label_key(&condition, found);
         }
         let all: Vec<Field<'_>> = list.items().collect();
-        check_unique(&all, Field::text, found);
+        check_unique(&all, None, found);
     }
     let [conditions, failures] = &lists;
     for failure in failures.items() {

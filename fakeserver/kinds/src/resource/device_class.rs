@@ -50,6 +50,9 @@ fn is_extended_resource(name: &str) -> bool {
 }
 
 pub fn check_update(_old: &Field<'_>, new: &Field<'_>, found: &mut Findings) {
+    if !found.is_on("DeviceClassUpdateCheckedOnce") {
+        check(new, found);
+    }
     check(new, found);
 }
 

@@ -9,6 +9,9 @@ use fakeserver_value::{
 };
 use serde_json::json;
 
+/// The change since which findings about items of a list name the items, and no items of a list that is too long are checked.
+pub(super) const ITEMS_BY_KEY_ENDED: &str = "DeviceListsCheckedByItem";
+
 const POOL_NAME_MAX_BYTES: usize = 253;
 
 const ID_MAX_BYTES: usize = 32;
@@ -17,6 +20,9 @@ const DOMAIN_MAX_BYTES: usize = 63;
 
 /// The length from which findings shorten the keys of attributes and capacities.
 pub(super) const QUALIFIED_MAX_BYTES: usize = DOMAIN_MAX_BYTES + 1 + ID_MAX_BYTES;
+
+/// The change since which a missing part of a qualified name is an invalid value.
+const MISSING_NAMES_INVALID: &str = "MissingPartsOfQualifiedNamesInvalid";
 
 const IDENTIFIER: &str = "a valid C identifier must start with alphabetic character or '_', followed by a string of \
     alphanumeric characters or '_' (e.g. 'my_name',  or 'MY_NAME',  or 'MyName', regex used for validation is \
@@ -47,16 +53,26 @@ pub(super) fn check_pool_name(name: &Field<'_>, found: &mut Findings) {
 
 /// Checks a name with or without a domain; findings are about `target`.
 pub(super) fn check_qualified_name(name: &str, target: &Field<'_>, found: &mut Findings) {
+    let missing = |why: &str, found: &mut Findings| {
+        if found.is_on(MISSING_NAMES_INVALID) {
+            found.invalid_as(target, &json!(""), why);
+        } else {
+            found.required(target, why);
+        }
+    };
+    if name.is_empty() && !found.is_on(MISSING_NAMES_INVALID) {
+        return found.required(target, "name required");
+    }
     match name.split('/').collect::<Vec<_>>().as_slice() {
         [id] => check_identifier(id, target, found),
         [domain, id] => {
             if domain.is_empty() {
-                found.invalid_as(target, &json!(""), "the domain must not be empty");
+                missing("the domain must not be empty", found);
             } else {
                 check_domain(domain, target, found);
             }
             if id.is_empty() {
-                found.invalid_as(target, &json!(""), "the name must not be empty");
+                missing("the name must not be empty", found);
             } else {
                 check_identifier(id, target, found);
             }
@@ -69,7 +85,8 @@ pub(super) fn check_qualified_name(name: &str, target: &Field<'_>, found: &mut F
 /// Checks a name that has a domain.
 pub(super) fn check_fully_qualified_name(name: &Field<'_>, found: &mut Findings) {
     check_qualified_name(name.text(), name, found);
-    if !name.text().contains('/') {
+    let is_reported = !name.has_text() && !found.is_on(MISSING_NAMES_INVALID);
+    if !name.text().contains('/') && !is_reported {
         found.invalid(
             name,
             "a fully qualified name must be a domain and a name separated by a slash",
@@ -147,22 +164,26 @@ pub(super) fn at_most<'a>(
 ) -> Vec<Field<'a>> {
     if list.len() > items_max {
         found.too_many(list, items_max);
-        return Vec::new();
+        if found.is_on(ITEMS_BY_KEY_ENDED) {
+            return Vec::new();
+        }
     }
     list.items().collect()
 }
 
-/// Finds items of the same key.
-pub(super) fn check_unique<'a>(
-    items: &[Field<'a>],
-    key: impl Fn(&Field<'a>) -> &'a str,
-    found: &mut Findings,
-) {
+/// Finds items that are equal, or have equal members `key`.
+pub(super) fn check_unique(items: &[Field<'_>], key: Option<&'static str>, found: &mut Findings) {
     let mut keys = BTreeSet::new();
     for item in items {
-        let key = key(item);
-        if !keys.insert(key) {
-            found.duplicate_as(item, &json!(key));
+        let member = key.map_or_else(|| item.clone(), |key| item.at(key));
+        let text = member.text();
+        if !keys.insert(text) {
+            let named = if found.is_on(ITEMS_BY_KEY_ENDED) {
+                item
+            } else {
+                &member
+            };
+            found.duplicate_as(named, &json!(text));
         }
     }
 }

@@ -13,10 +13,15 @@ use crate::{
     formats::check_subdomain,
     resource::{
         configuration::{check_configuration, check_selectors},
-        names::{at_most, check_fully_qualified_name, check_label_name, check_unique},
+        names::{
+            ITEMS_BY_KEY_ENDED, at_most, check_fully_qualified_name, check_label_name, check_unique,
+        },
         taints::check_toleration,
     },
 };
+
+/// The change since which updates of specs that may not change check nothing else about them.
+pub(super) const FIXED_SPEC_NOT_RECHECKED: &str = "FixedDeviceRequestsNotRechecked";
 
 const REQUESTS_MAX: usize = 32;
 
@@ -64,7 +69,7 @@ impl<'a> RequestNames<'a> {
         for reference in &references {
             self.check_reference(reference, found);
         }
-        check_unique(&references, Field::text, found);
+        check_unique(&references, None, found);
     }
 
     pub(super) fn check_reference(&self, reference: &Field<'_>, found: &mut Findings) {
@@ -119,7 +124,7 @@ pub(super) fn check_spec(spec: &Field<'_>, found: &mut Findings) {
     for request in &requests {
         check_request(request, found);
     }
-    check_unique(&requests, |request| request.at("name").text(), found);
+    check_unique(&requests, Some("name"), found);
     for constraint in at_most(&devices.at("constraints"), CONSTRAINTS_MAX, found) {
         check_constraint(&names, &constraint, found);
     }
@@ -137,21 +142,29 @@ fn check_request(request: &Field<'_>, found: &mut Findings) {
             request,
             "exactly one of `exactly` or `firstAvailable` is required",
         ),
-        (true, true) => found.invalid_as(
-            request,
-            &Value::Null,
-            "exactly one of `exactly` or `firstAvailable` is required, but multiple fields are set",
-        ),
-        (true, false) => check_devices(&exactly, found),
-        (false, true) => {
-            let alternatives = at_most(&alternatives, ALTERNATIVES_MAX, found);
-            for alternative in &alternatives {
-                check_label_name(&alternative.at("name"), found);
-                check_devices(alternative, found);
+        (true, true) => {
+            if !found.is_on(ITEMS_BY_KEY_ENDED) {
+                check_alternatives(&alternatives, found);
+                check_devices(&exactly, found);
             }
-            check_unique(&alternatives, |one| one.at("name").text(), found);
+            found.invalid_as(
+                request,
+                &Value::Null,
+                "exactly one of `exactly` or `firstAvailable` is required, but multiple fields are set",
+            );
         }
+        (true, false) => check_devices(&exactly, found),
+        (false, true) => check_alternatives(&alternatives, found),
     }
+}
+
+fn check_alternatives(alternatives: &Field<'_>, found: &mut Findings) {
+    let alternatives = at_most(alternatives, ALTERNATIVES_MAX, found);
+    for alternative in &alternatives {
+        check_label_name(&alternative.at("name"), found);
+        check_devices(alternative, found);
+    }
+    check_unique(&alternatives, Some("name"), found);
 }
 
 /// Checks which devices a request is for, and how many.
@@ -189,6 +202,8 @@ fn check_constraint(names: &RequestNames<'_>, constraint: &Field<'_>, found: &mu
         check_fully_qualified_name(&same, found);
     } else if distinct.is_set() {
         check_fully_qualified_name(&distinct, found);
+    } else if !found.is_on("DRAConsumableCapacity") {
+        found.required(&same, "");
     } else {
         found.required(
             constraint,

@@ -18,6 +18,7 @@ pub static KIND: Kind = Kind::new("resource.k8s.io", "resourceclaims")
         returns_deleted: true,
         metadata_rechecks: MetadataRechecks::ALL,
         kept_by_status: PreservedMetadata::ALL,
+        status_metadata_unowned: Some("ResourceClaimStatusResetsMetadata"),
         ..Habits::COMMON
     })
     .defaults(set_defaults)
@@ -40,8 +41,15 @@ pub fn check(claim: &Field<'_>, found: &mut Findings) {
 
 pub fn check_update(old: &Field<'_>, new: &Field<'_>, found: &mut Findings) {
     let spec = new.at("spec");
+    let is_rechecked = !found.is_on(requests::FIXED_SPEC_NOT_RECHECKED);
+    if is_rechecked {
+        check(new, found);
+    }
     if old.get("spec") != spec.value() {
         found.invalid_struct(&spec, SPEC, "field is immutable");
+    }
+    if is_rechecked {
+        check(new, found);
     }
 }
 

@@ -80,4 +80,7 @@ pub fn check_update(old: &Field<'_>, new: &Field<'_>, found: &mut Findings) {
     if old.get("spec") != spec.value() {
         found.invalid_struct(&spec, SPEC, "field is immutable");
     }
+    if !found.is_on(requests::FIXED_SPEC_NOT_RECHECKED) {
+        check(new, found);
+    }
 }

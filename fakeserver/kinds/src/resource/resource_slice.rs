@@ -1,12 +1,6 @@
 //! Slices of devices.
 
-use fakeserver_value::{
-    difference::printed,
-    edit::{each, remove, within},
-    field::Field,
-    findings::Findings,
-    read::text,
-};
+use fakeserver_value::{difference::printed, field::Field, findings::Findings, read::text};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
@@ -41,43 +35,10 @@ pub static KIND: Kind = Kind::new("resource.k8s.io", "resourceslices")
         returns_deleted: true,
         ..Habits::COMMON
     })
-    .prepare(|slice| drop_disabled(&Value::Null, slice))
-    .prepare_update(drop_disabled)
     .validation(Validation::new(check, check_update))
     .warnings(warn)
     .cells(cells)
     .fields(&FIELDS);
-
-/// Drops the fields of features that are off, unless the old slice has some of them: lists of attributes, and the resources of
-/// nodes that devices stand for.
-fn drop_disabled(old: &Value, slice: &mut Value) {
-    const LISTS: [&str; 4] = ["bools", "ints", "strings", "versions"];
-    const MAPPINGS: &str = "nodeAllocatableResourceMappings";
-    let has_list = |device: &Value| {
-        let attributes = device["attributes"].as_object().into_iter().flatten();
-        attributes
-            .flat_map(|(_, attribute)| LISTS.map(|list| &attribute[list]))
-            .any(|list| !list.is_null())
-    };
-    let devices = || old["spec"]["devices"].as_array().into_iter().flatten();
-    let keeps_lists = devices().any(has_list);
-    let keeps_mappings = devices().any(|device| !device[MAPPINGS].is_null());
-    for device in each(&mut slice["spec"], "devices") {
-        if !keeps_mappings {
-            remove(device, MAPPINGS);
-        }
-        let attributes = within(device, "attributes").filter(|_| !keeps_lists);
-        for (_, attribute) in attributes
-            .and_then(Value::as_object_mut)
-            .into_iter()
-            .flatten()
-        {
-            for list in LISTS {
-                remove(attribute, list);
-            }
-        }
-    }
-}
 
 static FIELDS: SelectableFields = SelectableFields::new(&[
     SelectableField::new("spec.nodeName", &["spec", "nodeName"]),
@@ -117,7 +78,7 @@ fn check_slice(old: &Field<'_>, new: &Field<'_>, found: &mut Findings) {
     for set in &sets {
         check_counters(set, &set.at("name"), found);
     }
-    check_unique(&sets, |set| set.at("name").text(), found);
+    check_unique(&sets, Some("name"), found);
 }
 
 fn check_devices(old: &Field<'_>, spec: &Field<'_>, found: &mut Findings) {
@@ -145,7 +106,7 @@ fn check_devices(old: &Field<'_>, spec: &Field<'_>, found: &mut Findings) {
         let has_new_taints = before.is_none_or(|old| old.get("taints") != device.get("taints"));
         check_device(device, has_own_nodes, has_new_taints, found);
     }
-    check_unique(&all, |device| device.at("name").text(), found);
+    check_unique(&all, Some("name"), found);
 }
 
 /// Checks the nodes that can use the devices of a slice.

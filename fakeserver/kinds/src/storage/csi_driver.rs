@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use fakeserver_value::{
-    edit::{remove, set_absent, within},
+    edit::set_absent,
     field::Field,
     findings::Findings,
     read::{items, text},
@@ -19,8 +19,6 @@ use crate::{
 const GROUP_POLICIES: [&str; 3] = ["File", "None", "ReadWriteOnceWithFSType"];
 
 const LIFECYCLE_MODES: [&str; 2] = ["Persistent", "Ephemeral"];
-
-const PREVENTS_SCHEDULING: &str = "preventPodSchedulingIfMissing";
 
 const TOKEN_SECONDS_MIN: i64 = 600;
 
@@ -38,8 +36,6 @@ pub static KIND: Kind = Kind::new("storage.k8s.io", "csidrivers")
         ..Habits::COMMON
     })
     .defaults(set_defaults)
-    .prepare(drop_disabled)
-    .prepare_update(keep_disabled)
     .validation(Validation::new(check, check_update))
     .warnings(warn)
     .cells(cells);
@@ -61,19 +57,6 @@ pub fn set_defaults(driver: &mut Value) {
     }
     if spec["volumeLifecycleModes"] == json!([]) {
         spec["volumeLifecycleModes"] = json!(["Persistent"]);
-    }
-}
-
-/// Drops the field of a feature that is off.
-fn drop_disabled(driver: &mut Value) {
-    if let Some(spec) = within(driver, "spec") {
-        remove(spec, PREVENTS_SCHEDULING);
-    }
-}
-
-fn keep_disabled(old: &Value, new: &mut Value) {
-    if old["spec"][PREVENTS_SCHEDULING].is_null() {
-        drop_disabled(new);
     }
 }
 
@@ -145,6 +128,9 @@ pub fn check_update(old: &Field<'_>, new: &Field<'_>, found: &mut Findings) {
 // === Warnings ===
 
 pub fn warn(accepted: &AcceptedObject<'_>, warnings: &mut Vec<String>) {
+    if !accepted.is_on("CSIServiceAccountTokenSecrets") {
+        return;
+    }
     let spec = accepted.object.at("spec");
     let was = accepted.old.at("spec");
     let has_changed = was.get("tokenRequests") != spec.get("tokenRequests");

@@ -26,7 +26,9 @@ pub static KIND: Kind = Kind::new("storage.k8s.io", "csinodes")
         metadata_rechecks: MetadataRechecks::WHOLE,
         ..Habits::COMMON
     })
-    .validation(Validation::new(check, check_update))
+    .validation(
+        Validation::new(check, check_update).repeated_without("CSINodeUpdateCheckedOnce", check),
+    )
     .cells(cells);
 
 // === Validation ===
@@ -68,9 +70,12 @@ fn check_topology(driver: &Field<'_>, found: &mut Findings) {
 pub fn check_update(old: &Field<'_>, new: &Field<'_>, found: &mut Findings) {
     check(new, found);
     let drivers = new.at("spec").at("drivers");
+    let has_mutable_count = found.is_on("MutableCSINodeAllocatableCount");
     let fixed = |driver: &Value| {
         let mut driver = driver.clone();
-        remove(&mut driver, "allocatable");
+        if has_mutable_count {
+            remove(&mut driver, "allocatable");
+        }
         driver
     };
     for was in old.at("spec").at("drivers").items() {

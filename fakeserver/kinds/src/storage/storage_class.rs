@@ -58,6 +58,9 @@ pub fn check(class: &Field<'_>, found: &mut Findings) {
 
 pub fn check_update(old: &Field<'_>, new: &Field<'_>, found: &mut Findings) {
     check(new, found);
+    if !found.is_on("StorageClassFieldsImmutable") {
+        return check_forbidden_changes(old, new, found);
+    }
     let (was, is) = (old.at("parameters"), new.at("parameters"));
     if was.value() != is.value() && was.len() + is.len() > 0 {
         found.invalid(&is, "field is immutable");
@@ -66,6 +69,19 @@ pub fn check_update(old: &Field<'_>, new: &Field<'_>, found: &mut Findings) {
     for name in ["reclaimPolicy", "volumeBindingMode"] {
         found.immutable(&new.at(name), &old.at(name));
     }
+}
+
+/// Checks what an update may not change, in the words of older versions.
+fn check_forbidden_changes(old: &Field<'_>, new: &Field<'_>, found: &mut Findings) {
+    for name in ["parameters", "provisioner", "reclaimPolicy"] {
+        let (was, is) = (old.at(name), new.at(name));
+        let is_empty = was.len() + is.len() == 0 && name == "parameters";
+        if was.value() != is.value() && !is_empty {
+            found.forbidden(&is, &format!("updates to {name} are forbidden."));
+        }
+    }
+    let name = "volumeBindingMode";
+    found.immutable(&new.at(name), &old.at(name));
 }
 
 /// The values of each label of a term of topologies.

@@ -20,6 +20,9 @@ const METADATA_MAX_BYTES: usize = 256 << 10;
 
 const MESSAGE_MAX_BYTES: usize = 1024;
 
+/// The change by which updates check the names that only new attachments had to have.
+const ONE_CHECK_OF_NAMES: &str = "VolumeAttachmentNamesCheckedInUpdates";
+
 const ONE_SOURCE: &str = "must specify exactly one of inlineVolumeSpec and persistentVolumeName";
 
 /// Attachments of volumes to nodes.
@@ -33,7 +36,11 @@ pub static KIND: Kind = Kind::new("storage.k8s.io", "volumeattachments")
         ..Habits::COMMON
     })
     .defaults(set_defaults)
-    .validation(Validation::new(check, check_update).with(&[("status", check_update)]))
+    .validation(
+        Validation::new(check, check_update)
+            .with(&[("status", check_update)])
+            .repeated_without("VolumeAttachmentUpdateCheckedOnce", check_common),
+    )
     .cells(cells);
 
 // === Defaults ===
@@ -47,14 +54,32 @@ fn set_defaults(attachment: &mut Value) {
 // === Validation ===
 
 pub fn check(attachment: &Field<'_>, found: &mut Findings) {
+    check_common(attachment, found);
     let spec = attachment.at("spec");
-    check_driver_name(&spec.at("attacher"), found);
-    let source = spec.at("source");
-    check_source(&source, found);
+    if !found.is_on(ONE_CHECK_OF_NAMES) {
+        check_driver_name(&spec.at("attacher"), found);
+    }
+    check_volume_name(&spec, found);
+}
+
+/// Checks what a new attachment and an updated one have to fulfil.
+fn check_common(attachment: &Field<'_>, found: &mut Findings) {
+    let spec = attachment.at("spec");
+    let attacher = spec.at("attacher");
+    if found.is_on(ONE_CHECK_OF_NAMES) {
+        check_driver_name(&attacher, found);
+    } else if !attacher.has_text() {
+        found.required(&attacher, "");
+    }
+    check_source(&spec.at("source"), found);
     check_subdomain(&spec.at("nodeName"), found);
     check_status(&attachment.at("status"), found);
-    if source.at("persistentVolumeName").is_set() {
-        check_subdomain(&source.at("persistentVolumeName"), found);
+}
+
+fn check_volume_name(spec: &Field<'_>, found: &mut Findings) {
+    let name = spec.at("source").at("persistentVolumeName");
+    if name.is_set() {
+        check_subdomain(&name, found);
     }
 }
 
@@ -96,8 +121,11 @@ fn check_status(status: &Field<'_>, found: &mut Findings) {
 }
 
 pub fn check_update(old: &Field<'_>, new: &Field<'_>, found: &mut Findings) {
-    check(new, found);
+    check_common(new, found);
     let spec = new.at("spec");
+    if found.is_on(ONE_CHECK_OF_NAMES) {
+        check_volume_name(&spec, found);
+    }
     if old.get("spec") != spec.value() {
         found.invalid_struct(&spec, SPEC, "field is immutable");
     }

@@ -17,7 +17,10 @@ pub static KIND: Kind = Kind::new("storage.k8s.io", "volumeattributesclasses")
         metadata_rechecks: MetadataRechecks::ALL,
         ..Habits::COMMON
     })
-    .validation(Validation::new(check, check_update))
+    .validation(
+        Validation::new(check, check_update)
+            .repeated_without("VolumeAttributesClassUpdateCheckedOnce", check),
+    )
     .cells(cells);
 
 // === Validation ===

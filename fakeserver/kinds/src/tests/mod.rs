@@ -6,6 +6,7 @@ mod page;
 mod updates;
 mod warnings;
 
+use fakeserver_versions::KubernetesVersion;
 use serde_json::json;
 
 use crate::{Kind, PreservedMetadata, ResourceType, built_in, testing::resource};
@@ -177,7 +178,7 @@ fn new_objects_have_server_set_fields() {
         let kind = &resource.rules;
         let mut begun = object;
         kind.set_defaults(&mut begun);
-        kind.prepare_create(&mut begun);
+        kind.prepare_create(KubernetesVersion::DEFAULT, &mut begun);
         assert_eq!(begun, expected, "{name}");
     }
 }

@@ -1,5 +1,6 @@
 //! Updates that are refused, and updates that are accepted.
 
+use fakeserver_value::field::Field;
 use serde_json::{Value, json};
 
 use super::kind;
@@ -143,4 +144,43 @@ fn statuses_count() {
             "status.readyReplicas: Invalid value: 2: cannot be greater than status.replicas",
         ]
     );
+}
+
+/// Returns the findings about an update in a version of Kubernetes.
+fn findings_in(version: &str, of: (&str, &str), old: &Value, new: &Value) -> Vec<String> {
+    let kubernetes = version.parse().unwrap();
+    let errors = kind(of).errors(kubernetes, "", &Field::root(new), Some(old));
+    errors.iter().map(ToString::to_string).collect()
+}
+
+#[test]
+fn older_versions_check_some_updates_twice() {
+    let old = json!({"spec": {"podSelector": {}, "policyTypes": ["Ingress"]}});
+    let mut new = old.clone();
+    new["spec"]["policyTypes"] = json!(["Bogus"]);
+    let finding = "spec.policyTypes[0]: Unsupported value: \"Bogus\": supported values: \"Ingress\", \"Egress\"";
+    let policies = ("networking.k8s.io", "networkpolicies");
+    assert_eq!(findings_in("1.36", policies, &old, &new), [finding]);
+    assert_eq!(
+        findings_in("1.35", policies, &old, &new),
+        [finding, finding]
+    );
+}
+
+#[test]
+fn fields_are_dropped_where_their_gate_is_off() {
+    let slices = kind(("resource.k8s.io", "resourceslices"));
+    let taint = json!([{"key": "a", "effect": "NoSchedule"}]);
+    let tainted = json!({"spec": {"devices": [{"name": "d", "taints": taint}]}});
+    let created = |version: &str| {
+        let mut slice = tainted.clone();
+        slices.prepare_create(version.parse().unwrap(), &mut slice);
+        slice["spec"]["devices"][0]["taints"].clone()
+    };
+    assert_eq!((created("1.36"), created("1.35")), (taint, Value::Null));
+    // What an object has already, its next version may have.
+    let mut next = tainted.clone();
+    let old = tainted.clone();
+    slices.prepare_next("1.35".parse().unwrap(), "", &old, &mut next);
+    assert_eq!(next["spec"], tainted["spec"]);
 }

@@ -1,5 +1,6 @@
 //! Each warning as the API words it, and no warnings about good objects.
 
+use fakeserver_versions::KubernetesVersion;
 use serde_json::{Value, json};
 
 use super::kind;
@@ -93,6 +94,7 @@ fn a_template_is_looked_at_when_it_changes() {
     let template = json!({"metadata": {"name": "d"}, "spec": {"template": {"spec": odd}}});
     let of_template = warnings_of(("apps", "deployments"), &template);
     assert!(of_template[0].starts_with("spec.template.spec.containers[0].env[1]: "));
-    let again = deployment::KIND.warnings_of(&template, Some(&template));
+    let again =
+        deployment::KIND.warnings_of(KubernetesVersion::DEFAULT, &template, Some(&template));
     assert_eq!(again, [""; 0], "nothing new is wanted");
 }

@@ -86,7 +86,9 @@ pub fn created(
     object["metadata"]["creationTimestamp"] = json!(now);
     admit(&mut object);
     crate::write::complete_new(&resource.rules, &mut object);
-    resource.rules.prepare_create(&mut object);
+    resource
+        .rules
+        .prepare_create(resource.kubernetes, &mut object);
     resource.rules.complete_status(&mut object);
     object
 }

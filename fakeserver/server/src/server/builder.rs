@@ -95,8 +95,8 @@ pub struct FakeServerBuilder {
 // === impl FakeServerBuilder ===
 
 impl FakeServerBuilder {
-    /// Serves a version of Kubernetes: its resources, fields, discovery, OpenAPI, tables and objects to begin with. Rules of
-    /// validation, defaults and controllers are those of 1.36. The default is [`KubernetesVersion::DEFAULT`]. Servers of several versions can live in a process.
+    /// Serves a version of Kubernetes: its resources, fields, discovery, OpenAPI, tables, checks and objects to begin with.
+    /// Defaults and controllers are those of 1.36. The default is [`KubernetesVersion::DEFAULT`]. Servers of several versions can live in a process.
     #[doc(alias = "emulated-version")]
     pub fn with_kubernetes_version(mut self, version: KubernetesVersion) -> Self {
         self.kubernetes = version;

@@ -133,7 +133,8 @@ pub(super) fn store(
         check(attempt, &write)?;
         // Upstream asks the strategy for warnings after validation. An import has no client to warn.
         if !write.is_import() {
-            attempt.warn(target.rules().warnings_of(&write.new, None));
+            let kubernetes = target.resource.kubernetes;
+            attempt.warn(target.rules().warnings_of(kubernetes, &write.new, None));
         }
         // Validating admission is called back by the registry, with the prepared and valid object: 422 comes before
         // 403.
@@ -186,7 +187,11 @@ fn prepare(
     if write.creates(&device_taint_rule::KIND) {
         device_taint_rule::set_time(attempt.now_text(), &Value::Null, &mut write.new);
     }
-    write.target.rules().prepare_create(&mut write.new);
+    let kubernetes = write.target.resource.kubernetes;
+    write
+        .target
+        .rules()
+        .prepare_create(kubernetes, &mut write.new);
     // After the strategy, which resets the status and the generation of a new object.
     imported.restore(&mut write.new);
     // After the strategy, which sets the fields that allocation depends on, and before validation, which requires an
@@ -199,7 +204,9 @@ fn prepare(
 fn check(attempt: &mut Attempt<'_, '_>, write: &Write<'_>) -> Result<(), Status> {
     let target = write.target;
     let mut errors = Vec::from_iter(admin_access::error(attempt, write, None));
-    errors.extend(target.rules().metadata_errors(&write.new["metadata"]));
+    let kubernetes = target.resource.kubernetes;
+    let metadata = &write.new["metadata"];
+    errors.extend(target.rules().metadata_errors(kubernetes, metadata));
     let verdict = write.verdict(None);
     attempt.warn(verdict.warnings);
     errors.extend(verdict.errors);

@@ -231,15 +231,17 @@ impl Target {
     pub fn invalid(&self, name: &str, errors: &[FieldError]) -> Status {
         let group = self.rules().storage().group();
         let kubernetes = self.resource.kubernetes;
-        if kubernetes.gates().is_on(JSON_VALUES) {
-            return Status::invalid(&self.resource.kind, group, name, errors);
-        }
         let mut errors = errors.to_vec();
-        let id = match self.resource.form.map(ServedForm::stored) {
-            Some(form) => schema::type_in(kubernetes, form.group, form.version, form.kind),
-            None => self.resource.type_of_objects(),
-        };
-        print_go_values(&mut errors, schema::types_in(kubernetes), id);
+        if !kubernetes.gates().is_on(JSON_VALUES) {
+            let id = match self.resource.form.map(ServedForm::stored) {
+                Some(form) => schema::type_in(kubernetes, form.group, form.version, form.kind),
+                None => self.resource.type_of_objects(),
+            };
+            print_go_values(&mut errors, schema::types_in(kubernetes), id);
+        }
+        for error in &mut errors {
+            kubernetes.reword(&mut error.detail);
+        }
         Status::invalid(&self.resource.kind, group, name, &errors)
     }
 }

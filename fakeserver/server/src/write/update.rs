@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use fakeserver_kinds::{
+    PreservedMetadata,
     certificates::{certificate_signing_request, pod_certificate_request},
     core::persistent_volume,
     custom_resources::CustomType,
     resource::device_taint_rule,
 };
 use fakeserver_value::{
-    edit::{remove, with_empty},
+    edit::{copy, remove, with_empty},
     managed_fields,
     resource::GroupVersionKind,
     status::{FieldError, NamedObject, Status},
@@ -90,6 +91,9 @@ impl<'a> Draft<'a> {
         // The schema of a custom resource may have changed since the object was written.
         let is_comparable =
             target.is_comparable(&new) && (!is_custom || target.is_comparable(&old));
+        let owns_metadata =
+            target.subresource() == "status" && target.resource.status_owns_metadata();
+        let sent = owns_metadata.then(|| new["metadata"].clone());
         // Before the managers are recorded: a manager must not own changes that the endpoint takes back.
         complete(target, &old, &mut new);
         target.restore_empty_lists(&mut new, &empty);
@@ -97,9 +101,13 @@ impl<'a> Draft<'a> {
         if source == Source::Apply {
             managed_fields::set(&mut new, managers);
         } else {
+            let kept = sent.map(|sent| replace_metadata(&mut new, &sent));
             attempt.with_versions(target, |described, now| {
                 author.record(target, described, Some(&old), &mut new, now);
             })?;
+            if let Some(kept) = kept {
+                replace_metadata(&mut new, &kept);
+            }
         }
         if !is_comparable {
             managed_fields::set(&mut new, None);
@@ -159,6 +167,16 @@ impl<'a> Draft<'a> {
     }
 }
 
+/// Replaces the metadata that an endpoint may keep by that of `other`, and returns the metadata before.
+fn replace_metadata(object: &mut Value, other: &Value) -> Value {
+    let metadata = &mut object["metadata"];
+    let before = metadata.clone();
+    for field in PreservedMetadata::FIELDS {
+        copy(other, metadata, field);
+    }
+    before
+}
+
 /// Resets the fields that the endpoint may not change, and sets the defaults of absent fields.
 pub(super) fn complete(target: &Target, old: &Value, new: &mut Value) {
     let subresource = target.subresource();
@@ -199,7 +217,8 @@ pub(super) fn store(
     check(attempt, &write, &stored)?;
     if write.target.subresource().is_empty() {
         let rules = write.target.rules();
-        attempt.warn(rules.warnings_of(&write.new, Some(&write.old)));
+        let kubernetes = write.target.resource.kubernetes;
+        attempt.warn(rules.warnings_of(kubernetes, &write.new, Some(&write.old)));
     }
     // After the check of the version, and before admission, which sees the version that is replaced. `commit` compares
     // whole objects: an update without a version must not differ by that.
@@ -261,7 +280,9 @@ fn prepare(attempt: &Attempt<'_, '_>, write: &mut Write<'_>) -> Result<(), Statu
     // Before the strategy: some kinds count fields that it drops as changes.
     let sent = rules.habits.counts_dropped.then(|| write.new.clone());
     if matches!(write.target.subresource(), "" | "status") {
-        rules.prepare_next(write.target.subresource(), old, &mut write.new);
+        let kubernetes = write.target.resource.kubernetes;
+        let subresource = write.target.subresource();
+        rules.prepare_next(kubernetes, subresource, old, &mut write.new);
     }
     let first = rules.habits.begins_without_generation.then_some(0);
     let sent = sent.as_ref().unwrap_or(&write.new);
@@ -291,9 +312,12 @@ fn check(
 ) -> Result<(), Status> {
     let (target, old, new) = (write.target, &write.old, &write.new);
     let (was, is) = (&old["metadata"], &new["metadata"]);
-    let mut errors = target
-        .rules()
-        .metadata_update_errors(target.subresource(), was, is);
+    let mut errors = target.rules().metadata_update_errors(
+        target.resource.kubernetes,
+        target.subresource(),
+        was,
+        is,
+    );
     errors.extend(admin_access::error(attempt, write, Some(old)));
     let verdict = write.verdict(Some(old));
     attempt.warn(verdict.warnings);

@@ -8,7 +8,7 @@ use crate::{
         Field, FieldValue, Form, Precision, Shape, TypeId, TypeTable, element_syntax, field_syntax,
         go_syntax, quantity_syntax, time_text,
     },
-    status::{FieldError, ValueForm},
+    status::FieldError,
 };
 
 /// The change of Kubernetes by which errors show values as JSON.
@@ -31,14 +31,8 @@ enum TypedPlace<'a> {
 /// nothing for a custom one, of which only `metadata` is typed: that is the same in all types.
 pub fn print_go_values(errors: &mut [FieldError], table: &TypeTable, root: Option<TypeId>) {
     for error in errors {
-        let value = match error.value_form() {
-            Some(ValueForm::Json(value)) => value,
-            Some(ValueForm::Earlier(text)) => {
-                let text = text.clone();
-                error.print_value_as(&text);
-                continue;
-            }
-            None => continue,
+        let Some(value) = error.shown_value() else {
+            continue;
         };
         let partial = || table.meta("PartialObjectMetadata");
         let root = root.or_else(|| partial().filter(|_| error.field.starts_with("metadata.")));

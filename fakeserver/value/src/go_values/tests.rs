@@ -133,20 +133,3 @@ fn values_without_a_type_are_those_of_any_json() {
         assert_eq!(message(custom, path, &value, "bad"), expected);
     }
 }
-
-#[test]
-fn an_error_can_say_what_earlier_versions_show() {
-    let shown = FieldError::invalid("spec", &json!("*"), "must start with x");
-    let omitted = FieldError::invalid_omitted("spec", "min <= max");
-    let duplicate = FieldError::duplicate_omitted("spec");
-    let mut errors = [shown, omitted, duplicate].map(|error| error.earlier_showing("\"string\""));
-    print_go_values(&mut errors, types_in(old()), None);
-    assert_eq!(
-        errors.map(|error| error.detail),
-        [
-            "Invalid value: \"string\": must start with x",
-            "Invalid value: \"string\": min <= max",
-            "Duplicate value: \"string\"",
-        ]
-    );
-}

@@ -74,21 +74,8 @@ pub struct FieldError {
 /// A value in the message of an error, and its place there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct ShownValue {
-    form: ValueForm,
+    value: serde_json::Value,
     place: Range<usize>,
-}
-
-/// A value that versions of Kubernetes print in two forms, of which a message has the later one.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[expect(
-    clippy::exhaustive_enums,
-    reason = "complete by definition: the two ways of versions to print values"
-)]
-pub enum ValueForm {
-    /// JSON, and before that Go's syntax.
-    Json(serde_json::Value),
-    /// This text in earlier versions.
-    Earlier(String),
 }
 
 #[derive(Serialize)]
@@ -274,36 +261,22 @@ impl FieldError {
     }
 
     /// Returns the value in the message, unless it was printed by the caller.
-    pub fn value_form(&self) -> Option<&ValueForm> {
-        self.shown.as_ref().map(|shown| &shown.form)
+    pub fn shown_value(&self) -> Option<&serde_json::Value> {
+        self.shown.as_ref().map(|shown| &shown.value)
     }
 
-    /// Prints the [value](Self::value_form) in another form, which stays.
+    /// Prints the [value](Self::shown_value) in another form, which stays.
     pub fn print_value_as(&mut self, printed: &str) {
         if let Some(shown) = self.shown.take() {
             self.detail.replace_range(shown.place, printed);
         }
     }
 
-    /// Sets the text that earlier versions show as the value.
-    pub fn earlier_showing(mut self, text: &str) -> Self {
-        let kinds = ["Invalid value", "Duplicate value"];
-        let omitted = kinds.iter().find(|words| self.detail.starts_with(**words));
-        let (text, place) = match (self.shown.take(), omitted) {
-            (Some(shown), _) => (text.to_owned(), shown.place),
-            (None, Some(words)) => (format!(": {text}"), words.len()..words.len()),
-            (None, None) => return self,
-        };
-        let form = ValueForm::Earlier(text);
-        self.shown = Some(Box::new(ShownValue { form, place }));
-        self
-    }
-
     /// Keeps the value whose printed form stands behind the first words of the message.
     fn showing(mut self, words: &str, printed: &str, value: &serde_json::Value) -> Self {
         let place = words.len()..words.len() + printed.len();
-        let form = ValueForm::Json(value.clone());
-        self.shown = Some(Box::new(ShownValue { form, place }));
+        let value = value.clone();
+        self.shown = Some(Box::new(ShownValue { value, place }));
         self
     }
 

@@ -1,6 +1,6 @@
 //! Defaults of stateful sets.
 
-use fakeserver_value::edit::{each, is_unset, remove, set, within};
+use fakeserver_value::edit::{each, is_unset, set, within};
 use serde_json::{Value, json};
 
 use crate::{claim_spec, pod_spec};
@@ -38,22 +38,5 @@ pub(super) fn set_defaults(stateful_set: &mut Value) {
         }
         set(claim, "status", json!({}));
         set(&mut claim["status"], "phase", json!("Pending"));
-    }
-}
-
-/// Removes the field of a feature that is off.
-pub(super) fn prepare(stateful_set: &mut Value) {
-    prepare_update(&Value::Null, stateful_set);
-}
-
-/// Removes the field of a feature that is off, unless the set had it before.
-pub(super) fn prepare_update(old: &Value, stateful_set: &mut Value) {
-    let strategy = &old["spec"]["updateStrategy"];
-    if !strategy["rollingUpdate"]["maxUnavailable"].is_null() {
-        return;
-    }
-    let strategy = within(stateful_set, "spec").and_then(|spec| within(spec, "updateStrategy"));
-    if let Some(update) = strategy.and_then(|strategy| within(strategy, "rollingUpdate")) {
-        remove(update, "maxUnavailable");
     }
 }

@@ -18,8 +18,6 @@ pub static KIND: Kind = Kind::new("apps", "statefulsets")
     })
     .names(dns_label_problems)
     .defaults(defaults::set_defaults)
-    .prepare(defaults::prepare)
-    .prepare_update(defaults::prepare_update)
     .validation(
         Validation::new(validation::check, validation::check_update)
             .with(&[("status", validation::check_status)]),

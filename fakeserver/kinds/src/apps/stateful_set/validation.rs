@@ -29,18 +29,22 @@ const FIXED: &str = "updates to statefulset spec for fields other than 'replicas
 pub(super) fn check(set: &Field<'_>, found: &mut Findings) {
     let (spec, name) = (set.at("spec"), set.at("spec").at("serviceName"));
     check_management(&spec, found);
-    for claim in spec.at("volumeClaimTemplates").items() {
-        claim_spec::check(&claim.at("spec"), found);
+    let checks_templates = found.is_on("StatefulSetTemplatesChecked");
+    if checks_templates {
+        for claim in spec.at("volumeClaimTemplates").items() {
+            claim_spec::check(&claim.at("spec"), found);
+        }
     }
     check_counts_of_spec(&spec, found);
     if name.has_text() {
         check_label(&name, found);
     }
-    check_pods(&spec, true, found);
+    check_pods(&spec, checks_templates, found);
 }
 
 /// Checks the parts of a spec that an update looks at.
 fn check_next(spec: &Field<'_>, with_pods: bool, found: &mut Findings) {
+    let with_pods = with_pods && found.is_on("StatefulSetTemplatesChecked");
     check_management(spec, found);
     check_counts_of_spec(spec, found);
     check_pods(spec, with_pods, found);

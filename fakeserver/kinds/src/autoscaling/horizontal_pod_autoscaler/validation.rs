@@ -23,7 +23,8 @@ struct Options {
 pub(super) fn check(autoscaler: &Field<'_>, found: &mut Findings) {
     let stored = to_stored(autoscaler.value().clone());
     let spec = Field::root(&stored).at("spec");
-    check_spec(&spec, &Options::new(&spec, None), found);
+    let options = Options::new(&spec, None, found);
+    check_spec(&spec, &options, found);
 }
 
 /// Checks an update. An API version that was not valid before may stay.
@@ -33,7 +34,8 @@ pub(super) fn check_update(old: &Field<'_>, new: &Field<'_>, found: &mut Finding
         to_stored(new.value().clone()),
     );
     let (old, new) = (Field::root(&old).at("spec"), Field::root(&new).at("spec"));
-    check_spec(&new, &Options::new(&new, Some(&old)), found);
+    let options = Options::new(&new, Some(&old), found);
+    check_spec(&new, &options, found);
 }
 
 /// Checks an update of the status.
@@ -50,6 +52,9 @@ fn check_spec(spec: &Field<'_>, options: &Options, found: &mut Findings) {
         found.invalid(&least, &format!("must be greater than or equal to {bound}"));
     }
     match most.number() {
+        ..=0 if !found.is_on("MaxReplicasRequired") => {
+            found.invalid_number(&most, "must be greater than 0");
+        }
         0 => found.required(&most, "must be set and greater than 0"),
         ..0 => found.invalid(&most, "must be greater than or equal to 1"),
         _ => {}
@@ -110,7 +115,8 @@ fn check_policy(policy: &Field<'_>, found: &mut Findings) {
 // === impl Options ===
 
 impl Options {
-    fn new(spec: &Field<'_>, old: Option<&Field<'_>>) -> Self {
+    fn new(spec: &Field<'_>, old: Option<&Field<'_>>, found: &Findings) -> Self {
+        let is_unchecked = !found.is_on("ApiVersionsOfReferencesChecked");
         let target = spec.at("scaleTargetRef");
         let kept = |old: &Field<'_>| {
             let old = old.at("scaleTargetRef");
@@ -121,14 +127,14 @@ impl Options {
         let was_zero = |old: &Field<'_>| old.get("minReplicas").as_i64() == Some(0);
         Self {
             min_replicas_least: i64::from(!old.is_some_and(was_zero)),
-            target: if old.is_some_and(kept) {
+            target: if is_unchecked || old.is_some_and(kept) {
                 References::AnyVersion
             } else if target.get("kind") == "ReplicationController" {
                 References::CoreToo
             } else {
                 References::WithGroup
             },
-            described: if old.is_some_and(describes_wrongly) {
+            described: if is_unchecked || old.is_some_and(describes_wrongly) {
                 References::AnyVersion
             } else {
                 References::CoreToo

@@ -266,7 +266,12 @@ impl Change<'_> {
         let had_start = self.was.at("startTime").is_set();
         let is_suspended = spec.at("suspend").is_true();
         if had_start && self.has_changed("startTime") && !resumes && !is_suspended {
-            found.invalid(&start, "field is immutable for unsuspended job once set");
+            if found.is_on("ChangedStartTimesInvalid") {
+                found.invalid(&start, "field is immutable for unsuspended job once set");
+            } else {
+                let why = "startTime cannot be removed for unsuspended job";
+                found.required(&start, why);
+            }
         }
         let (before, after) = (
             self.was_true("SuccessCriteriaMet"),

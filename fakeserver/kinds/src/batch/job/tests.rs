@@ -1,5 +1,6 @@
 //! Tests of jobs: preparation and updates.
 
+use fakeserver_versions::KubernetesVersion;
 use serde_json::json;
 
 use super::KIND;
@@ -15,7 +16,7 @@ fn a_job_counts_its_pods_by_its_uid() {
         (&job["spec"]["completions"], &job["spec"]["parallelism"]),
         (&json!(1), &json!(1))
     );
-    KIND.prepare_create(&mut job);
+    KIND.prepare_create(KubernetesVersion::DEFAULT, &mut job);
     let labels = json!({
         "job-name": "j", "batch.kubernetes.io/job-name": "j",
         "controller-uid": "u", "batch.kubernetes.io/controller-uid": "u",

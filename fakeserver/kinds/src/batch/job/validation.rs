@@ -413,11 +413,21 @@ fn check_template_update(old: &Field<'_>, new: &Field<'_>, found: &mut Findings)
     let mut conditions = status.at("conditions").items();
     let is_stopped = conditions
         .any(|condition| condition.get("type") == "Suspended" && condition.get("status") == "True");
-    let has_begun = status.at("startTime").is_set() && !is_stopped;
-    let is_waiting = is_suspended && !has_begun && status.at("active").number() == 0;
+    let has_started = status.at("startTime").is_set();
     let mut comparable = before.value().clone();
-    if is_waiting {
-        release(after.value(), &mut comparable);
+    if !found.is_on("MutablePodResourcesForSuspendedJobs") {
+        if is_suspended && !has_started {
+            release_scheduling(after.value(), &mut comparable);
+        }
+        if comparable != *after.value() {
+            found.invalid_struct(&after, TEMPLATE, "field is immutable");
+        }
+        return;
+    }
+    let has_begun = has_started && !is_stopped;
+    if is_suspended && !has_begun && status.at("active").number() == 0 {
+        release_scheduling(after.value(), &mut comparable);
+        release_resources(after.value(), &mut comparable);
         if comparable["spec"] != *after.get("spec") {
             let place = after.at("spec");
             let place = place.called_within(&new.at("spec"), "template.spec");
@@ -428,8 +438,8 @@ fn check_template_update(old: &Field<'_>, new: &Field<'_>, found: &mut Findings)
     }
 }
 
-/// Changes a template as that of a job that has not begun may change: in scheduling and in resources of containers.
-fn release(new: &Value, template: &mut Value) {
+/// Changes a template as that of a job that has not begun may change in scheduling.
+fn release_scheduling(new: &Value, template: &mut Value) {
     let (after, Some(spec)) = (&new["spec"], within(template, "spec")) else {
         return;
     };
@@ -446,6 +456,13 @@ fn release(new: &Value, template: &mut Value) {
             remove(spec, "affinity");
         }
     }
+}
+
+/// Changes the resources of a template's containers, as those of a job that has not begun may change.
+fn release_resources(new: &Value, template: &mut Value) {
+    let (after, Some(spec)) = (&new["spec"], within(template, "spec")) else {
+        return;
+    };
     for list in ["containers", "initContainers"] {
         let news = after[list]
             .as_array()

@@ -13,7 +13,9 @@ fn only_finalize_takes_a_namespaces_finalizers_away() {
     let namespaces = resource("namespaces");
     let mut updated = sent.clone();
     namespaces.reset_for_endpoint("", &old, &mut updated);
-    namespaces.rules.prepare_next("", &old, &mut updated);
+    namespaces
+        .rules
+        .prepare_next(namespaces.kubernetes, "", &old, &mut updated);
     assert_eq!(updated["spec"], old["spec"]);
     let labels = json!({"l": "m", "kubernetes.io/metadata.name": "n"});
     assert_eq!(updated["metadata"]["labels"], labels);

@@ -21,6 +21,7 @@ pub static KIND: Kind = Kind::new("", "persistentvolumeclaims")
     .status(defaults::set_status_defaults)
     .validation(
         Validation::new(validation::check, validation::check_update)
+            .repeated_without("PersistentVolumeClaimUpdateCheckedOnce", validation::check)
             .with(&[("status", validation::check_status)]),
     )
     .warnings(warnings::warn)

@@ -108,8 +108,10 @@ fn check_claims(claims: &Field<'_>, spec: &Field<'_>, found: &mut Findings) {
         if !names.insert(name.text()) {
             found.duplicate_as(&name, &json!(name.text()));
         }
-        if made.is_set() {
+        if made.is_set() && found.is_on("MadeClaimNamesNamed") {
             check_subdomain(&made, found);
+        } else if made.is_set() {
+            check_subdomain(&made.called_at(&name), found);
         }
     }
 }

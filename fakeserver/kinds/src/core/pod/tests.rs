@@ -1,9 +1,11 @@
 //! Tests of pods: defaults, findings, updates and warnings.
 
+use fakeserver_versions::KubernetesVersion;
 use serde_json::{Value, json};
 
 use super::KIND;
 use crate::{
+    gated_fields::disabled_fields,
     pod_spec::drop_disabled,
     testing::{check, check_update, defaulted, findings, update_findings, warnings},
 };
@@ -457,7 +459,7 @@ fn pods_are_of_the_quality_that_they_ask_for() {
     ] {
         let mut pod =
             json!({"metadata": {}, "spec": {"containers": containers(resources.clone())}});
-        KIND.prepare_create(&mut pod);
+        KIND.prepare_create(KubernetesVersion::DEFAULT, &mut pod);
         let expected = json!({"phase": "Pending", "qosClass": expected});
         assert_eq!(pod["status"], expected, "{resources}");
     }
@@ -507,17 +509,21 @@ fn fields_of_features_that_are_off_go_unless_they_are_used() {
         ],
         "volumes": [{"name": "v", "projected": {"sources": [{"podCertificate": {}, "secret": {}}]}}],
     });
-    let sent = json!({"spec": spec, "status": {"nodeAllocatableResourceClaimStatuses": []}});
+    let sent = json!({"spec": spec});
     let mut new = sent.clone();
-    drop_disabled("", &Value::Null, &mut new);
+    drop_disabled(KubernetesVersion::DEFAULT, "", &Value::Null, &mut new);
     let left = json!({
         "containers": [{"name": "a"}, {"name": "b", "lifecycle": {"preStop": {"sleep": {"seconds": 1}}}}],
         "volumes": [{"name": "v", "projected": {"sources": [{"secret": {}}]}}],
     });
-    assert_eq!(new, json!({"spec": left, "status": {}}));
+    assert_eq!(new, json!({"spec": left}));
     let mut kept = sent.clone();
-    drop_disabled("", &sent, &mut kept);
+    drop_disabled(KubernetesVersion::DEFAULT, "", &sent, &mut kept);
     assert_eq!(kept, sent);
+    let mut pod = json!({"status": {"nodeAllocatableResourceClaimStatuses": []}});
+    let disabled = disabled_fields(KubernetesVersion::DEFAULT, "pods").unwrap();
+    disabled.drop_from(&Value::Null, &mut pod);
+    assert_eq!(pod, json!({"status": {}}));
 }
 
 #[test]

@@ -11,7 +11,7 @@ mod warnings;
 #[cfg(test)]
 mod tests;
 
-use fakeserver_value::names::dns_label_problems;
+use fakeserver_value::names::{dns_label_problems, service_name_problems};
 
 use crate::{Habits, Kind, SelectableField, SelectableFields, Validation};
 
@@ -23,6 +23,7 @@ pub static KIND: Kind = Kind::new("", "services")
         ..Habits::COMMON
     })
     .names(dns_label_problems)
+    .names_without("RelaxedServiceNameValidation", service_name_problems)
     .defaults(defaults::set_defaults)
     .keep(defaults::keep)
     .validation(

@@ -305,7 +305,12 @@ fn check_policies(spec: &Field<'_>, found: &mut Findings) {
     ) {
         found.required(&internal, "");
     }
-    found.optional_one_of(&spec.at("trafficDistribution"), &DISTRIBUTIONS);
+    let distributions = if found.is_on("PreferSameTrafficDistribution") {
+        &DISTRIBUTIONS[..]
+    } else {
+        &["PreferClose"]
+    };
+    found.optional_one_of(&spec.at("trafficDistribution"), distributions);
 }
 
 pub fn check_update(old: &Field<'_>, new: &Field<'_>, found: &mut Findings) {

@@ -8,11 +8,12 @@ use crate::{
 };
 
 pub(super) fn warn(accepted: &AcceptedObject<'_>, warnings: &mut Vec<String>) {
-    service(&accepted.object, warnings);
+    service(accepted, warnings);
     addresses(&accepted.object.at("spec"), warnings);
 }
 
-fn service(service: &Field<'_>, warnings: &mut Vec<String>) {
+fn service(accepted: &AcceptedObject<'_>, warnings: &mut Vec<String>) {
+    let service = &accepted.object;
     let spec = service.at("spec");
     let hints = "service.kubernetes.io/topology-aware-hints";
     if service.at("metadata").at("annotations").key(hints).is_set() {
@@ -25,7 +26,7 @@ fn service(service: &Field<'_>, warnings: &mut Vec<String>) {
     let is_headless = kind == "ClusterIP" && spec.at("clusterIP").text() == "None";
     let has_addresses = !spec.at("externalIPs").is_empty();
     let mut warn = |text: &str| warnings.push(text.to_owned());
-    if is_headless {
+    if is_headless && accepted.is_on("HeadlessServicesWarned") {
         if spec.at("loadBalancerIP").has_text() {
             warn("spec.loadBalancerIP is ignored for headless services");
         }
@@ -35,7 +36,7 @@ fn service(service: &Field<'_>, warnings: &mut Vec<String>) {
         if spec.at("sessionAffinity").text() != "None" {
             warn("spec.SessionAffinity is ignored for headless services");
         }
-    } else if has_addresses && !is_external {
+    } else if has_addresses && !is_external && accepted.is_on("ExternalAddressesDeprecated") {
         warn("spec.externalIPs is deprecated and may no longer be implemented in some clusters");
     }
     if is_external && has_addresses {
@@ -44,7 +45,8 @@ fn service(service: &Field<'_>, warnings: &mut Vec<String>) {
     if !is_external && spec.at("externalName").has_text() {
         warn("spec.externalName is ignored when spec.type is not \"ExternalName\"");
     }
-    if spec.at("trafficDistribution").text() == "PreferClose" {
+    let is_close = spec.at("trafficDistribution").text() == "PreferClose";
+    if is_close && accepted.is_on("PreferCloseDeprecated") {
         warn("spec.trafficDistribution: \"PreferClose\" is deprecated; use \"PreferSameZone\"");
     }
 }

@@ -4,6 +4,7 @@ use fakeserver_value::{
     schema::{Schemas, prune},
     status::FieldError,
 };
+use fakeserver_versions::KubernetesVersion;
 use serde_json::Value;
 
 use crate::custom_resources::{
@@ -12,9 +13,13 @@ use crate::custom_resources::{
 };
 
 /// Returns the errors of the defaults of a whole schema.
-pub(super) fn default_errors(schema: &Value, path: &str) -> Vec<FieldError> {
+pub(super) fn default_errors(
+    kubernetes: KubernetesVersion,
+    schema: &Value,
+    path: &str,
+) -> Vec<FieldError> {
     let mut errors = Vec::new();
-    check(schema, path, SchemaPosition::Root, &mut errors);
+    check(kubernetes, schema, path, SchemaPosition::Root, &mut errors);
     errors
 }
 
@@ -27,7 +32,13 @@ enum SchemaPosition {
     Metadata,
 }
 
-fn check(schema: &Value, path: &str, place: SchemaPosition, errors: &mut Vec<FieldError>) {
+fn check(
+    kubernetes: KubernetesVersion,
+    schema: &Value,
+    path: &str,
+    place: SchemaPosition,
+    errors: &mut Vec<FieldError>,
+) {
     let is_embedded = schema["x-kubernetes-embedded-resource"] == true;
     let place = if is_embedded && place == SchemaPosition::Metadata {
         SchemaPosition::Inside
@@ -35,7 +46,8 @@ fn check(schema: &Value, path: &str, place: SchemaPosition, errors: &mut Vec<Fie
         place
     };
     if let Some(default) = schema.get("default").filter(|default| !default.is_null()) {
-        check_default(default, schema, &format!("{path}.default"), place, errors);
+        let path = format!("{path}.default");
+        check_default(kubernetes, default, schema, &path, place, errors);
     }
     if schema["items"].is_object() {
         let inner = if place == SchemaPosition::Root {
@@ -43,7 +55,8 @@ fn check(schema: &Value, path: &str, place: SchemaPosition, errors: &mut Vec<Fie
         } else {
             place
         };
-        check(&schema["items"], &format!("{path}.items"), inner, errors);
+        let path = format!("{path}.items");
+        check(kubernetes, &schema["items"], &path, inner, errors);
     }
     for (name, property) in schema["properties"].as_object().into_iter().flatten() {
         let is_object = is_embedded || place == SchemaPosition::Root;
@@ -54,6 +67,7 @@ fn check(schema: &Value, path: &str, place: SchemaPosition, errors: &mut Vec<Fie
             place => place,
         };
         check(
+            kubernetes,
             property,
             &format!("{path}.properties[{name}]"),
             inner,
@@ -64,6 +78,7 @@ fn check(schema: &Value, path: &str, place: SchemaPosition, errors: &mut Vec<Fie
 
 /// Checks that a default is a value of its schema, and meets its rules as a new value and as one that replaces itself.
 fn check_default(
+    kubernetes: KubernetesVersion,
     default: &Value,
     schema: &Value,
     path: &str,
@@ -87,14 +102,14 @@ fn check_default(
             return errors.extend(embedded);
         }
     }
-    let found = validate_at(default, schema, path, None);
+    let found = validate_at(kubernetes, default, schema, path, None);
     if !found.is_empty() {
         return errors.extend(found);
     }
     let rules = Rules::compile(schema, place == SchemaPosition::Root);
-    let found = rules.errors_at(default, Some(default), path);
+    let found = rules.errors_at(kubernetes, default, Some(default), path);
     if found.is_empty() {
-        errors.extend(rules.errors_at(default, None, path));
+        errors.extend(rules.errors_at(kubernetes, default, None, path));
     } else {
         errors.extend(found);
     }

@@ -22,6 +22,7 @@ use fakeserver_value::{
     read::text,
     status::FieldError,
 };
+use fakeserver_versions::KubernetesVersion;
 use serde_json::{Value, json};
 
 use self::{
@@ -54,12 +55,16 @@ pub fn set_definition_defaults(crd: &mut Value) {
 }
 
 /// Returns the errors of `crd`, which replaces `old` if there was one.
-pub fn definition_errors(crd: &Value, old: Option<&Value>) -> Vec<FieldError> {
+pub fn definition_errors(
+    kubernetes: KubernetesVersion,
+    crd: &Value,
+    old: Option<&Value>,
+) -> Vec<FieldError> {
     let mut errors = Vec::new();
     if old.is_none() {
         check_name(crd, &mut errors);
     }
-    check_spec(crd, old, &mut errors);
+    check_spec(kubernetes, crd, old, &mut errors);
     if let Some(old) = old {
         check_immutable(old, crd, &mut errors);
     }
@@ -122,7 +127,12 @@ fn check_name(crd: &Value, errors: &mut Vec<FieldError>) {
     }
 }
 
-fn check_spec(crd: &Value, old: Option<&Value>, errors: &mut Vec<FieldError>) {
+fn check_spec(
+    kubernetes: KubernetesVersion,
+    crd: &Value,
+    old: Option<&Value>,
+    errors: &mut Vec<FieldError>,
+) {
     let spec = &crd["spec"];
     check_group(spec, errors);
     match text(&spec["scope"]) {
@@ -136,7 +146,7 @@ fn check_spec(crd: &Value, old: Option<&Value>, errors: &mut Vec<FieldError>) {
     }
     let internal = InternalSpec::new(spec);
     let old = old.map(|old| InternalSpec::new(&old["spec"]));
-    let checked = CheckedSpec::new(&internal, old.as_ref());
+    let checked = CheckedSpec::new(kubernetes, &internal, old.as_ref());
     checked.check_versions(errors);
     for field in ["plural", "singular", "kind", "listKind"] {
         if text(&spec["names"][field]).is_empty() {

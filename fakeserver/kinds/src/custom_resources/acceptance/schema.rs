@@ -1,6 +1,7 @@
 //! Validation of a version's schema: its keywords, its structure, its defaults and its rules.
 
 use fakeserver_value::{read::text, status::FieldError};
+use fakeserver_versions::KubernetesVersion;
 use serde_json::{Map, Value};
 
 use super::{
@@ -43,6 +44,8 @@ const ALLOWED_AT_ROOT: [&str; 22] = [
 /// The circumstances of a schema.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SchemaCheck {
+    /// The version of Kubernetes whose rules count.
+    pub(super) kubernetes: KubernetesVersion,
     /// The version has a status as a subresource.
     pub(super) has_status: bool,
     /// The schema is as it was, so the costs of single rules do not count.
@@ -149,7 +152,7 @@ pub(super) fn check_validation(
     if unsupported.is_none() {
         let mut structural = structural_errors(schema, &path);
         if structural.is_empty() {
-            structural = default_errors(schema, &path);
+            structural = default_errors(check.kubernetes, schema, &path);
         }
         if structural.is_empty() {
             total = Some(CostTotal::default());

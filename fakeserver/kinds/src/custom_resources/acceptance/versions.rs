@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use fakeserver_value::{read::text, status::FieldError};
+use fakeserver_versions::KubernetesVersion;
 use serde_json::{Value, json};
 
 use super::{
@@ -16,6 +17,7 @@ use crate::custom_resources::{deprecation::warning_errors, printer_column::colum
 /// A spec that is checked, and the one that it replaces.
 #[derive(Debug)]
 pub(super) struct CheckedSpec<'a> {
+    kubernetes: KubernetesVersion,
     spec: &'a InternalSpec<'a>,
     old: Option<&'a InternalSpec<'a>>,
 }
@@ -23,8 +25,16 @@ pub(super) struct CheckedSpec<'a> {
 // === impl CheckedSpec ===
 
 impl<'a> CheckedSpec<'a> {
-    pub(super) fn new(spec: &'a InternalSpec<'a>, old: Option<&'a InternalSpec<'a>>) -> Self {
-        Self { spec, old }
+    pub(super) fn new(
+        kubernetes: KubernetesVersion,
+        spec: &'a InternalSpec<'a>,
+        old: Option<&'a InternalSpec<'a>>,
+    ) -> Self {
+        Self {
+            kubernetes,
+            spec,
+            old,
+        }
     }
 
     /// Checks what each version has of its own, and what names them.
@@ -64,6 +74,7 @@ impl<'a> CheckedSpec<'a> {
             .first()
             .map_or(&Value::Null, |first| &first["name"]);
         let check = SchemaCheck {
+            kubernetes: self.kubernetes,
             has_status: versions.into_iter().any(has_status),
             suppresses_cost: self.has_same_schema(first),
         };
@@ -101,6 +112,7 @@ impl<'a> CheckedSpec<'a> {
         errors.extend(warning_errors(version, path));
         let validation = spec.own(index, VersionedPart::Schema);
         let check = SchemaCheck {
+            kubernetes: self.kubernetes,
             has_status: !spec.subresources(index)["status"].is_null(),
             suppresses_cost: self.has_same_schema(&version["name"]),
         };

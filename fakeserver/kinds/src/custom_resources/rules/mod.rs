@@ -11,7 +11,12 @@ mod tests;
 use std::sync::Arc;
 
 use fakeserver_cel::{Failure, Value as CelValue};
-use fakeserver_value::{go_text::quote, read::text, status::FieldError};
+use fakeserver_value::{
+    go_text::{printed_value, quote},
+    read::text,
+    status::FieldError,
+};
+use fakeserver_versions::KubernetesVersion;
 use serde_json::Value;
 
 use self::{
@@ -66,6 +71,8 @@ struct Ratchet<'v> {
 
 /// The validation of one object.
 struct ValidationRun {
+    /// Errors show the values that break a rule, and not their types.
+    shows_values: bool,
     budget: u64,
     is_over: bool,
     verdict: Verdict,
@@ -122,6 +129,7 @@ impl Rules {
     /// Evaluates the rules for an object and the object that it replaces.
     pub(super) fn verdict(
         &self,
+        kubernetes: KubernetesVersion,
         object: &Value,
         old: Option<&Value>,
         correlation: Option<Correlation<'_>>,
@@ -135,12 +143,13 @@ impl Rules {
             old,
             ratchet,
         };
-        self.run("", subject)
+        self.run(kubernetes, "", subject)
     }
 
     /// Returns the errors of a value at a path, which no old value excuses.
     pub(super) fn errors_at(
         &self,
+        kubernetes: KubernetesVersion,
         value: &Value,
         old: Option<&Value>,
         path: &str,
@@ -151,14 +160,15 @@ impl Rules {
             old,
             ratchet,
         };
-        self.run(path, subject).errors
+        self.run(kubernetes, path, subject).errors
     }
 
-    fn run(&self, path: &str, subject: Subject<'_>) -> Verdict {
+    fn run(&self, kubernetes: KubernetesVersion, path: &str, subject: Subject<'_>) -> Verdict {
         let Some(root) = &self.root else {
             return Verdict::default();
         };
         let mut run = ValidationRun {
+            shows_values: kubernetes.gates().is_on("BrokenRulesShowValues"),
             budget: BUDGET,
             is_over: false,
             verdict: Verdict::default(),
@@ -293,7 +303,8 @@ impl ValidationRun {
             }
             Ok(_) => {
                 let detail = self.message(node, rule, subject);
-                let error = broken(node, rule, path, subject.value, &detail);
+                let value = Some(subject.value).filter(|_| self.shows_values);
+                let error = broken(node, rule, path, value, &detail);
                 if !uses_old && subject.ratchet.is_unchanged() {
                     self.verdict.warnings.push(error.to_string());
                 } else {
@@ -356,23 +367,23 @@ impl ValidationRun {
     }
 }
 
-/// Returns the error of a broken rule, which shows no lists and objects; earlier versions show the type of each value.
-fn broken(node: &Node, rule: &Rule, path: &str, value: &Value, detail: &str) -> FieldError {
+/// Returns the error of a broken rule, which shows no lists and objects, and without a value the type.
+fn broken(node: &Node, rule: &Rule, path: &str, value: Option<&Value>, detail: &str) -> FieldError {
     let path = match (path, rule.field.as_str()) {
         (path, "") => path.to_owned(),
         (path, field) => below(path, field),
     };
     let path = or_nil(&path);
-    let is_shown = !matches!(node.ty(), "object" | "array");
-    let error = match rule.reason.as_deref() {
-        Some("FieldValueForbidden") => return FieldError::forbidden(path, detail),
-        Some("FieldValueRequired") => return FieldError::required(path, detail),
-        Some("FieldValueDuplicate") if is_shown => FieldError::duplicate(path, value),
+    let is_shown = value.is_none() || !matches!(node.ty(), "object" | "array");
+    let shown = || value.map_or_else(|| quote(node.ty()), printed_value);
+    match rule.reason.as_deref() {
+        Some("FieldValueForbidden") => FieldError::forbidden(path, detail),
+        Some("FieldValueRequired") => FieldError::required(path, detail),
+        Some("FieldValueDuplicate") if is_shown => FieldError::duplicate_printed(path, &shown()),
         Some("FieldValueDuplicate") => FieldError::duplicate_omitted(path),
-        _ if is_shown => FieldError::invalid(path, value, detail),
+        _ if is_shown => FieldError::invalid_printed(path, &shown(), detail),
         _ => FieldError::invalid_omitted(path, detail),
-    };
-    error.earlier_showing(&quote(node.ty()))
+    }
 }
 
 fn below(path: &str, name: &str) -> String {

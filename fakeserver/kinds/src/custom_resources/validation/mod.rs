@@ -17,6 +17,7 @@ use fakeserver_value::{
     pattern::compile,
     status::FieldError,
 };
+use fakeserver_versions::KubernetesVersion;
 use serde_json::{Map, Value};
 
 use self::{
@@ -30,22 +31,29 @@ pub(super) use self::{formats::is_recognized, list_types::list_type_errors};
 /// Returns the errors of `object`, the root of a custom resource, by its `schema`; those of parts that `correlation`
 /// says did not change are left out.
 pub(super) fn validate(
+    kubernetes: KubernetesVersion,
     object: &Value,
     schema: &Value,
     correlation: Option<Correlation<'_>>,
 ) -> Vec<FieldError> {
-    let place = ValueLocation { base: "", name: "" };
+    let place = ValueLocation {
+        kubernetes,
+        base: "",
+        name: "",
+    };
     check_child(object, schema, place, correlation, None).into_errors()
 }
 
 /// Returns the errors of the value at `path` by its `schema`.
 pub(super) fn validate_at(
+    kubernetes: KubernetesVersion,
     value: &Value,
     schema: &Value,
     path: &str,
     correlation: Option<Correlation<'_>>,
 ) -> Vec<FieldError> {
     let place = ValueLocation {
+        kubernetes,
         base: path,
         name: "",
     };

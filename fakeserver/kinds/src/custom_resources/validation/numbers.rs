@@ -10,6 +10,10 @@ use super::{
 
 /// The greatest integer that doubles hold without gaps.
 const SAFE_MAX: f64 = 9_007_199_254_740_991.0;
+/// The smallest positive double that is no integer of 64 bits.
+const INTEGER_END: f64 = 9_223_372_036_854_775_808.0;
+/// The change since which numbers and limits have to be of the type and the format of the schema.
+const RANGES_CHECKED: &str = "NumbersCheckedAgainstFormats";
 /// The smallest relative difference that counts.
 const EPSILON: f64 = 1e-9;
 
@@ -31,7 +35,10 @@ pub(super) fn check_number(
     outcome: &mut Outcome,
 ) {
     outcome.matches += 1;
-    check_range(number, "Checked", schema, place, outcome);
+    let checks_ranges = place.kubernetes.gates().is_on(RANGES_CHECKED);
+    if checks_ranges {
+        check_range(number, "Checked", schema, place, outcome);
+    }
     for (keyword, prefix) in [
         ("multipleOf", "MultipleOf"),
         ("minimum", "Minimum boundary"),
@@ -44,7 +51,9 @@ pub(super) fn check_number(
         let limit = limit.as_f64().unwrap_or_default();
         let mut own = Outcome::default();
         let as_number = Number::from_f64(limit).unwrap_or_else(|| 0.into());
-        check_range(&as_number, prefix, schema, place, &mut own);
+        if checks_ranges {
+            check_range(&as_number, prefix, schema, place, &mut own);
+        }
         let native = number.as_i64().filter(|_| own.is_valid());
         match (keyword, native) {
             ("multipleOf", native) => check_factor(number, native, limit, place, &mut own),
@@ -70,7 +79,12 @@ fn check_limit(
     };
     let is_exclusive = schema[exclusive] == true;
     let (order, printed) = if let Some(native) = native {
-        let limit = to_integer(limit);
+        let limit = if limit < INTEGER_END || place.kubernetes.gates().is_on(RANGES_CHECKED) {
+            to_integer(limit)
+        } else {
+            // A limit that is not checked overflows.
+            i64::MIN
+        };
         (Some(native.cmp(&limit)), limit.to_string())
     } else {
         let number = number.as_f64().unwrap_or_default();
@@ -168,7 +182,7 @@ fn integer(number: &Number) -> Option<i64> {
     number.as_i64().or_else(|| {
         let value = number.as_f64()?;
         let fits = value.fract() == 0.0 && value >= -9_223_372_036_854_775_808.0;
-        (fits && value < 9_223_372_036_854_775_808.0).then(|| to_integer(value))
+        (fits && value < INTEGER_END).then(|| to_integer(value))
     })
 }
 

@@ -1,6 +1,7 @@
 //! The outcome of a validation of a value by a schema.
 
 use fakeserver_value::{go_text::quote, status::FieldError};
+use fakeserver_versions::KubernetesVersion;
 use indexmap::IndexMap;
 
 /// The errors of a value, and the number of checks that it passed.
@@ -49,6 +50,8 @@ impl Outcome {
 /// The location of a value: the name that messages have, and the path at which the validation began.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ValueLocation<'p> {
+    /// The version of Kubernetes whose rules count.
+    pub(super) kubernetes: KubernetesVersion,
     /// The path of the whole value; empty for an object, as a finding at the whole object then has no field.
     pub(super) base: &'p str,
     /// The path within the whole value.

@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use fakeserver_value::{
     field::Field,
     findings::Findings,
-    names::{dns_label_problems, path_segment_problems},
+    names::{dns_label_problems, path_segment_problems, service_name_problems},
 };
 use serde_json::json;
 
@@ -151,7 +151,12 @@ fn check_backend(backend: &Field<'_>, found: &mut Findings) {
         (false, true) => {
             let (name, port) = (service.at("name"), service.at("port"));
             if name.has_text() {
-                found.problems(&name, dns_label_problems(name.text()));
+                let problems = if found.is_on("RelaxedServiceNameValidation") {
+                    dns_label_problems(name.text())
+                } else {
+                    service_name_problems(name.text())
+                };
+                found.problems(&name, problems);
             } else {
                 found.required(&name, "");
             }
@@ -177,8 +182,10 @@ pub fn check_reference(reference: &Field<'_>, found: &mut Findings) {
         let field = reference.at(name);
         if field.has_text() {
             found.problems(&field, path_segment_problems(field.text()));
-        } else {
+        } else if found.is_on("ReferencesRequireWithoutWords") {
             found.required(&field, "");
+        } else {
+            found.required(&field, &format!("{name} is required"));
         }
     }
 }

@@ -85,7 +85,7 @@ pub fn check_all_containers(pod: &Pod<'_>, found: &mut Findings) {
         check_unique(&container, &mut names, found);
         check_lifecycle(pod, &container, found);
         check_probes(pod, &container, found);
-        check_restarts(&container, found);
+        check_restarts(&container, false, found);
     }
     check_host_ports(containers.items(), found);
     check_initial(pod, &mut names, found);
@@ -95,7 +95,7 @@ pub fn check_all_containers(pod: &Pod<'_>, found: &mut Findings) {
 fn check_initial<'a>(pod: &Pod<'a>, names: &mut BTreeSet<&'a str>, found: &mut Findings) {
     for container in pod.spec.at("initContainers").items() {
         check_common(pod, &container, found);
-        check_restarts(&container, found);
+        check_restarts(&container, true, found);
         let policy = container.at("restartPolicy");
         let runs_beside = policy.text() == "Always";
         check_unique(&container, names, found);
@@ -155,11 +155,19 @@ fn check_ephemeral<'a>(pod: &Pod<'a>, others: &BTreeSet<&'a str>, found: &mut Fi
 }
 
 /// Checks the policy for a container that ends, and the rules for its exit codes.
-fn check_restarts(container: &Field<'_>, found: &mut Findings) {
+fn check_restarts(container: &Field<'_>, is_initial: bool, found: &mut Findings) {
     let (policy, rules) = (
         container.at("restartPolicy"),
         container.at("restartPolicyRules"),
     );
+    if !found.is_on("ContainerRestartRules") {
+        if is_initial {
+            found.optional_one_of(&policy, &["Always"]);
+        } else if policy.is_set() {
+            found.forbidden(&policy, "may not be set for non-init containers");
+        }
+        return;
+    }
     if !policy.is_set() && !rules.is_empty() {
         found.required(
             &policy,
@@ -167,13 +175,23 @@ fn check_restarts(container: &Field<'_>, found: &mut Findings) {
         );
     }
     found.optional_one_of(&policy, &RESTART_POLICIES);
-    if rules.len() > RESTART_RULES_MAX {
-        found.too_many(&rules, RESTART_RULES_MAX);
-    }
+    let counts_items = found.is_on("RestartRulesCounted");
+    let check_count =
+        |list: &Field<'_>, items_max: usize, found: &mut Findings| match list.len() > items_max {
+            true if counts_items => found.too_many(list, items_max),
+            true => found.too_long(list, items_max),
+            false => {}
+        };
+    check_count(&rules, RESTART_RULES_MAX, found);
+    let actions = if found.is_on("RestartAllContainersOnContainerExits") {
+        &RESTART_ACTIONS[..]
+    } else {
+        &RESTART_ACTIONS[..1]
+    };
     for rule in rules.items() {
         let (action, codes) = (rule.at("action"), rule.at("exitCodes"));
-        if !RESTART_ACTIONS.contains(&action.text()) {
-            found.not_supported(&action, &RESTART_ACTIONS);
+        if !actions.contains(&action.text()) {
+            found.not_supported(&action, actions);
         }
         if !codes.is_set() {
             found.required(&codes, "must be specified");
@@ -183,9 +201,7 @@ fn check_restarts(container: &Field<'_>, found: &mut Findings) {
         if !["In", "NotIn"].contains(&operator.text()) {
             found.not_supported(&operator, &["In", "NotIn"]);
         }
-        if values.len() > EXIT_CODES_MAX {
-            found.too_many(&values, EXIT_CODES_MAX);
-        }
+        check_count(&values, EXIT_CODES_MAX, found);
     }
 }
 

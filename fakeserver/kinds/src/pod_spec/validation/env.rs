@@ -88,11 +88,12 @@ fn check_source(variable: &Field<'_>, found: &mut Findings) {
         .count();
     let nothing = json!("");
     if given == 0 {
-        found.invalid_as(
-            &source,
-            &nothing,
-            "must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef`, `secretKeyRef` or `fileKeyRef`",
-        );
+        let one = if found.is_on("EnvFiles") {
+            "must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef`, `secretKeyRef` or `fileKeyRef`"
+        } else {
+            "must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef` or `secretKeyRef`"
+        };
+        found.invalid_as(&source, &nothing, one);
     } else if variable.at("value").has_text() {
         found.invalid_as(
             &source,

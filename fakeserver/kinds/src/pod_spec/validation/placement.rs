@@ -152,7 +152,9 @@ pub fn check_tolerations(tolerations: &Field<'_>, found: &mut Findings) {
                 "value must be empty when `operator` is 'Exists'",
             ),
             "Exists" => {}
-            "Lt" | "Gt" => found.not_supported(&operator, &["Equal", "Exists", "Lt", "Gt"]),
+            "Lt" | "Gt" if found.is_on("NumericTolerationOperatorsListed") => {
+                found.not_supported(&operator, &["Equal", "Exists", "Lt", "Gt"])
+            }
             _ => found.not_supported(&operator, &["Equal", "Exists"]),
         }
         if effect.has_text() && !EFFECTS.contains(&effect.text()) {

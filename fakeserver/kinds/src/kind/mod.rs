@@ -1,5 +1,7 @@
 //! The rules of one kind of object.
 
+mod checks;
+
 use std::{
     borrow::Cow,
     fmt,
@@ -7,25 +9,22 @@ use std::{
     sync::{Arc, OnceLock},
 };
 
-use fakeserver_value::{
-    field::Field, findings::Findings, names::subdomain_problems, object::Pairs,
-    resource::GroupResource, status::FieldError,
-};
+use fakeserver_value::{names::subdomain_problems, object::Pairs, resource::GroupResource};
 use fakeserver_versions::KubernetesVersion;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::{
-    AcceptedObject, Habits, SelectableFields, Validation, Verdict,
+    AcceptedObject, Habits, SelectableFields, Validation,
     custom_resources::{Conversion, CustomType},
-    metadata::{self, MetadataRules, finalizer_warnings},
-    pod_spec::drop_disabled,
     table::cell::Cells,
 };
 
 /// The name among the selectable fields of the version in which a custom object is stored.
 pub const STORED_VERSION: &str = "apiVersion";
 
+/// Lists the problems of a name.
+type NameProblems = fn(&str) -> Vec<String>;
 /// Completes an object in place.
 type CompleteFn = fn(&mut Value);
 /// Changes the next version of an object depending on the present one.
@@ -44,7 +43,9 @@ pub struct Kind {
     stored_as: Option<&'static Kind>,
     storage: OnceLock<GroupResource>,
     pub habits: Habits,
-    name_problems: fn(&str) -> Vec<String>,
+    name_problems: NameProblems,
+    /// The rules of its names in versions without a change.
+    earlier_names: Option<(&'static str, NameProblems)>,
     defaults: CompleteFn,
     prepare: CompleteFn,
     keep: KeepFn,
@@ -82,6 +83,7 @@ impl Kind {
             storage: OnceLock::new(),
             habits: Habits::COMMON,
             name_problems: subdomain_problems,
+            earlier_names: None,
             defaults: |_| {},
             prepare: |_| {},
             keep: |_, _| {},
@@ -126,6 +128,16 @@ impl Kind {
     /// Sets the rules of its names.
     pub const fn names(mut self, problems: fn(&str) -> Vec<String>) -> Self {
         self.name_problems = problems;
+        self
+    }
+
+    /// Sets the rules of its names in versions without a change.
+    pub const fn names_without(
+        mut self,
+        change: &'static str,
+        problems: fn(&str) -> Vec<String>,
+    ) -> Self {
+        self.earlier_names = Some((change, problems));
         self
     }
 
@@ -276,6 +288,7 @@ impl Kind {
     }
 
     /// Lists the errors of a name.
+    #[cfg(test)]
     pub fn name_problems(&self, name: &str) -> Vec<String> {
         (self.name_problems)(name)
     }
@@ -286,14 +299,12 @@ impl Kind {
     }
 
     /// Adds server-set fields to a new object, which has its name and uid already. No manager owns these fields.
-    pub fn prepare_create(&self, object: &mut Value) {
+    pub fn prepare_create(&self, kubernetes: KubernetesVersion, object: &mut Value) {
         if self.habits.has_generation && !self.habits.begins_without_generation {
             object["metadata"]["generation"] = json!(1);
         }
         (self.prepare)(object);
-        if let Some(pointer) = self.pod_at {
-            drop_disabled(pointer, &Value::Null, object);
-        }
+        self.drop_disabled(kubernetes, &Value::Null, object);
     }
 
     /// Copies to `new` the fields of `old` that an update may not change or leaves out.
@@ -303,79 +314,23 @@ impl Kind {
 
     /// Changes fields that the server does not accept in the next version of `old`, which was written through `subresource`.
     /// No manager owns these changes.
-    pub fn prepare_next(&self, subresource: &str, old: &Value, new: &mut Value) {
+    pub fn prepare_next(
+        &self,
+        kubernetes: KubernetesVersion,
+        subresource: &str,
+        old: &Value,
+        new: &mut Value,
+    ) {
         (self.prepare_update)(old, new);
         if subresource.is_empty() {
             (self.complete_update)(new);
         }
-        if let Some(pointer) = self.pod_at {
-            drop_disabled(pointer, old, new);
-        }
+        self.drop_disabled(kubernetes, old, new);
     }
 
     /// Sets the defaults of a status: one that a client has written, or that of a new object.
     pub fn complete_status(&self, object: &mut Value) {
         (self.status)(object);
-    }
-
-    /// Lists the errors of an object apart from its metadata, with values as `original` has them; `old` is the object that
-    /// it replaces through `subresource`, which is empty for the object itself. The rules are those of a version of Kubernetes.
-    pub fn verdict(
-        &self,
-        kubernetes: KubernetesVersion,
-        subresource: &str,
-        (object, original): (&Value, &Value),
-        old: Option<&Value>,
-    ) -> Verdict {
-        if let Some(custom) = &self.custom {
-            let of_metadata = || match old {
-                Some(old) => {
-                    self.metadata_update_errors(subresource, &old["metadata"], &object["metadata"])
-                }
-                None => self.metadata_errors(&object["metadata"]),
-            };
-            return custom.check(subresource, object, old, of_metadata);
-        }
-        let object = Field::with_original(object, original);
-        Verdict::refused(self.errors(kubernetes, subresource, &object, old))
-    }
-
-    /// Lists the errors of an object of a built-in kind apart from its metadata, as [`Kind::verdict`] does.
-    pub fn errors(
-        &self,
-        kubernetes: KubernetesVersion,
-        subresource: &str,
-        object: &Field<'_>,
-        old: Option<&Value>,
-    ) -> Vec<FieldError> {
-        let Some(validation) = &self.validation else {
-            return Vec::new();
-        };
-        let mut found = Findings::by_rules_of(kubernetes);
-        validation.check(subresource, object, old.map(Field::root), &mut found);
-        found.into_errors()
-    }
-
-    /// Returns the errors of a new object's metadata that the rules of the kind look for.
-    pub fn metadata_errors(&self, metadata: &Value) -> Vec<FieldError> {
-        metadata::creation_errors(&self.metadata_rules(), metadata)
-    }
-
-    /// Returns the errors of the metadata of an object's next version, which is written through `subresource`.
-    pub fn metadata_update_errors(
-        &self,
-        subresource: &str,
-        old: &Value,
-        new: &Value,
-    ) -> Vec<FieldError> {
-        metadata::update_errors(&self.metadata_rules(), subresource, old, new)
-    }
-
-    fn metadata_rules(&self) -> MetadataRules<'_> {
-        MetadataRules {
-            habits: &self.habits,
-            name_problems: self.name_problems,
-        }
     }
 
     /// Returns the name under which a selectable field is stored.
@@ -399,17 +354,6 @@ impl Kind {
         self.fields
             .map(|fields| fields.values(object))
             .unwrap_or_default()
-    }
-
-    /// Lists the warnings about an accepted object; `old` is the object that it replaces.
-    #[doc(alias("WarningsOnCreate", "WarningsOnUpdate"))]
-    pub fn warnings_of(&self, object: &Value, old: Option<&Value>) -> Vec<String> {
-        if self.is_custom() {
-            return finalizer_warnings(&object["metadata"], old.map(|old| &old["metadata"]));
-        }
-        let mut warnings = Vec::new();
-        (self.warn)(&AcceptedObject::new(object, old), &mut warnings);
-        warnings
     }
 
     /// Returns the definitions of the columns that its definition names, as JSON, if it is a custom resource.
