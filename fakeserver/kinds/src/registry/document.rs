@@ -102,10 +102,10 @@ pub(super) fn gated_groups(kubernetes: KubernetesVersion, gates: &[&str]) -> Vec
         if !gates.contains(&gate.as_deref().unwrap_or(ELECTIONS)) {
             continue;
         }
-        let gated = group.into_group(kubernetes, rules);
-        match groups.iter_mut().find(|group| group.name == gated.name) {
-            Some(group) => group.versions = gated.versions,
-            None => groups.push(gated),
+        let extended = group.into_group(kubernetes, rules);
+        match groups.iter_mut().find(|group| group.name == extended.name) {
+            Some(group) => group.versions = extended.versions,
+            None => groups.push(extended),
         }
     }
     groups

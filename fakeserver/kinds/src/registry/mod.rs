@@ -34,8 +34,8 @@ pub struct Registry {
     /// The rules of stored objects, by the resource under which they are stored.
     by_storage: BTreeMap<GroupResource, KindRef>,
     definitions: Vec<Arc<Definition>>,
-    /// True if it has what feature gates add.
-    is_gated: bool,
+    /// The feature gates of which it has what they add.
+    gates: Vec<&'static str>,
     /// The same with a group of which nothing is stored, once it is needed.
     extended: OnceLock<Arc<Registry>>,
 }
@@ -88,26 +88,21 @@ impl Registry {
         if gates.is_empty() {
             return Self::builtin(kubernetes);
         }
-        let known = GATED.get_or_init(kubernetes, Mutex::default);
-        let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
-        let gated = known.entry(gates.to_vec()).or_insert_with(|| {
+        let made = GATED.get_or_init(kubernetes, Mutex::default);
+        let mut made = made.lock().unwrap_or_else(PoisonError::into_inner);
+        let registry = made.entry(gates.to_vec()).or_insert_with(|| {
             let groups = document::gated_groups(kubernetes, gates);
-            let registry = Self::new(kubernetes, groups, Vec::new());
             Arc::new(Self {
-                is_gated: true,
-                ..registry
+                gates: gates.to_vec(),
+                ..Self::new(kubernetes, groups, Vec::new())
             })
         });
-        Arc::clone(gated)
+        Arc::clone(registry)
     }
 
-    /// Returns the resources of a version of Kubernetes without definitions, with elections if this one has them.
+    /// Returns the resources of a version of Kubernetes without definitions, with what the feature gates of this one add.
     pub fn without_definitions(&self, kubernetes: KubernetesVersion) -> Arc<Self> {
-        if self.is_coordinated {
-            Self::coordinated(kubernetes)
-        } else {
-            Self::builtin(kubernetes)
-        }
+        Self::gated(kubernetes, &self.gates)
     }
 
     /// Returns the resources of another version of Kubernetes with the same definitions.
@@ -138,7 +133,7 @@ impl Registry {
             }
         }
         Self {
-            is_gated: self.is_gated,
+            gates: self.gates.clone(),
             ..Self::new(self.kubernetes, groups, definitions)
         }
     }
@@ -170,7 +165,7 @@ impl Registry {
             groups,
             by_path,
             definitions,
-            is_gated: false,
+            gates: Vec::new(),
             extended: OnceLock::new(),
         }
     }
@@ -185,7 +180,7 @@ impl Registry {
             let mut groups = self.groups.clone();
             groups.push(group());
             Arc::new(Self {
-                is_gated: self.is_gated,
+                gates: self.gates.clone(),
                 ..Self::new(self.kubernetes, groups, self.definitions.clone())
             })
         });
@@ -199,7 +194,7 @@ impl Registry {
 
     /// Returns whether all that is stored is of resources that a real server has by default.
     pub fn has_only_recorded(&self) -> bool {
-        self.definitions.is_empty() && !self.is_gated
+        self.definitions.is_empty() && self.gates.is_empty()
     }
 
     /// The version of Kubernetes whose resources are built in.
