@@ -68,14 +68,14 @@ impl Negotiation {
 
     /// Gives up a part of the form to which a failure of this code can be due; returns false if there is none.
     pub(super) fn concede(&self, code: http::StatusCode) -> bool {
-        let asked = self.preference();
+        let preference = self.preference();
         match code.as_u16() {
             // An unknown parameter of a media type; servers of Kubernetes ignore those.
-            400 | 406 | 415 if asked.drops_managed_fields => {
+            400 | 406 | 415 if preference.drops_managed_fields => {
                 self.is_drop_refused.store(true, Ordering::Relaxed);
                 true
             }
-            406 | 415 if asked.encoding != Encoding::Json => {
+            406 | 415 if preference.encoding != Encoding::Json => {
                 self.refuse_encoding();
                 true
             }
