@@ -93,7 +93,7 @@ const INTRODUCTION: &str = "
 
 Each ran as a [process under test](external.md), over TCP and in real time, and its column was recorded by `scripts/columns.sh`.
 The figures of real time vary from run to run.
-Scenarios that take longer than `converge within`, or that no socket can show, are left out.
+Scenarios that take longer than `converge within`, that no socket can show, or that are newer than all columns are left out.
 
 | library | version | date | commit of the harness | speed | converge within | time taken | withheld promises |
 |---|---|---|---|---|---|---|---|

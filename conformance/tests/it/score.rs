@@ -42,9 +42,12 @@ const KNOWN: &[(&str, &str, &str)] = &[
     ("J", "kube-runtime-streaming", "hot loop"),
     ("K", "kube-runtime-streaming", "hung"),
     ("M", "kube-runtime", "lost delete"),
+    ("kubernetes#140890", "kube-runtime-streaming", "hung"),
+    ("kubernetes#138557", "kube-runtime-streaming", "hung"),
     ("joint", "kube-runtime", "late"),
     ("ready", "kube-runtime", "hung"),
     ("rollback", "kube-runtime", "stale"),
+    ("late_cache", "kube-runtime", "impatient"),
     ("throttle", "kube-runtime", "impatient"),
     ("unobserved", "kube-runtime", "lost delete"),
     (
@@ -136,6 +139,7 @@ const NO_HASTE_SHOWS: &[&str] = &[
     "half-a-line",
     "streaming-ends-early",
     "streaming-unknown",
+    "streaming-without-end",
     "owned-forbidden",
     "many-wait",
 ];
@@ -151,6 +155,7 @@ const NO_DEAFNESS_SHOWS: &[&str] = &[
     "continue-expired",
     "streaming-unknown",
     "deleted-while-away",
+    "streaming-without-end",
     "owned-forbidden",
 ];
 

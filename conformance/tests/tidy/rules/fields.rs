@@ -14,6 +14,8 @@ use crate::{
 const SCHEMAS: &str = "fakeserver/versions/data/1.36/openapi-structure.json";
 /// The same kinds as Go types, with the fields that schemas leave out.
 const TYPES: &str = "fakeserver/versions/data/1.36/types.json";
+/// The end of the paths of diffs of these types, one for each other version.
+const TYPES_DIFF: &str = "/types.json.diff";
 /// Code about documents other than objects: queries, tokens, OpenAPI, kubeconfigs, stencils, JSON patches, generated input.
 const ELSEWHERE: [&str; 9] = [
     "fakeserver/server/src/edge/",
@@ -27,7 +29,7 @@ const ELSEWHERE: [&str; 9] = [
     "fakeserver/server/src/server/control_openapi.rs",
 ];
 /// Fields of the API that no schema has: of reviews that webhooks answer, of queries, annotations and messages.
-const OTHERS: [&str; 20] = [
+const OTHERS: [&str; 18] = [
     "convertedObjects",
     "desiredAPIVersion",
     "objects",
@@ -50,9 +52,6 @@ const OTHERS: [&str; 20] = [
     "metricName",
     // The struct of a volume's source, in messages.
     "persistentvolumesource",
-    // Of kinds that the default version does not have.
-    "podName",
-    "taint",
 ];
 /// Keys of maps: resources, and data of generated objects.
 const KEYS: [&str; 7] = [
@@ -114,6 +113,13 @@ fn field_names(tree: &Tree) -> BTreeSet<String> {
         let data: Value =
             serde_json::from_str(text).unwrap_or_else(|error| panic!("{path} is JSON: {error}"));
         collect(&data, &mut names);
+    }
+    let diffs = tree.of_type("diff");
+    for (_, diff) in diffs.filter(|(path, _)| path.ends_with(TYPES_DIFF)) {
+        let lines = diff.lines().filter(|line| line.starts_with('+'));
+        for field in lines.flat_map(|line| line.split("\"name\":\"").skip(1)) {
+            names.extend(field.split('"').next().map(ToOwned::to_owned));
+        }
     }
     names
 }
