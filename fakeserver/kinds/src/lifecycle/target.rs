@@ -1,4 +1,4 @@
-//! What evictions and requests of them share.
+//! Targets, intents and progress, which evictions and requests of them share.
 
 use fakeserver_value::{field::Field, findings::Findings};
 use serde_json::Value;

@@ -1,4 +1,4 @@
-//! What pod groups and the templates of workloads share.
+//! The fields that pod groups and the templates of workloads share.
 
 use fakeserver_value::{field::Field, findings::Findings};
 
