@@ -1,40 +1,26 @@
 //! Features that kube-apiserver has behind gates that are off by default.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::sync::Arc;
 
 use fakeserver_kinds::registry::{ELECTIONS, Registry};
 use fakeserver_versions::KubernetesVersion;
 
 use super::{Controllers, FakeServerBuilder};
 
-use crate::edge::request::{Feature, Features, MediaTypes};
-
-/// The change after which discovery speaks CBOR where objects do.
-const CBOR_EVERYWHERE: &str = "CborInDiscovery";
+use crate::edge::request::{Feature, FeatureSettings, MediaTypes};
 
 /// The features that are on.
 #[derive(Clone, Debug, Default)]
 pub(super) struct FeatureGates {
-    media_types: MediaTypes,
+    pub(super) media_types: MediaTypes,
     pub(super) has_shards: bool,
     pub(super) holds_elections: bool,
-    set: BTreeMap<Feature, bool>,
+    pub(super) settings: FeatureSettings,
 }
 
 // === impl FeatureGates ===
 
 impl FeatureGates {
-    /// Returns the features of reads that a server of this version has.
-    pub(super) fn features(&self, kubernetes: KubernetesVersion) -> Features {
-        Features::new(kubernetes, |feature| self.set.get(&feature).copied())
-    }
-
-    /// Returns the media types that a server of this version has.
-    pub(super) fn media_types(&self, kubernetes: KubernetesVersion) -> MediaTypes {
-        let is_everywhere = kubernetes.gates().is_on(CBOR_EVERYWHERE);
-        self.media_types.with_cbor_everywhere(is_everywhere)
-    }
-
     /// Leaves out the controllers of features that are off.
     pub(super) fn allowed(&self, controllers: Controllers) -> Controllers {
         let holds_elections = controllers.enabled.leader_election && self.holds_elections;
@@ -45,10 +31,7 @@ impl FeatureGates {
     pub(super) fn registry(&self, kubernetes: KubernetesVersion) -> Arc<Registry> {
         let elections = self.holds_elections.then_some(ELECTIONS);
         let features = Feature::OF_KINDS.into_iter();
-        let features = features.filter(|feature| {
-            let is_on = || kubernetes.gates().is_on(feature.gate());
-            self.set.get(feature).copied().unwrap_or_else(is_on)
-        });
+        let features = features.filter(|feature| self.settings.is_on(*feature, kubernetes));
         let gates: Vec<&str> = elections
             .into_iter()
             .chain(features.map(Feature::gate))
@@ -73,7 +56,7 @@ impl FakeServerBuilder {
     /// in 1.33. A feature can also be turned on in a version that does not have its gate.
     #[doc(alias = "feature-gates")]
     pub fn with_feature(mut self, feature: Feature, is_on: bool) -> Self {
-        self.gates.set.insert(feature, is_on);
+        self.gates.settings.set(feature, is_on);
         self
     }
 

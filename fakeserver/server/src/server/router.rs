@@ -235,7 +235,10 @@ async fn answer(
         }
     };
     answer.map_or_else(not_found, |answer| {
-        let media_types = server.api.media_types.outside_of_resources();
+        let media_types = server
+            .api
+            .media_types
+            .outside_of_resources(registry.kubernetes());
         answer.unwrap_or_else(|status| refusal_to(media_types, &query, headers, status))
     })
 }

@@ -63,7 +63,7 @@ pub(super) fn encoding_of(
         is_routed: !request.target.rules().is_custom(),
         protobuf: type_in(kubernetes, &kind.group, &kind.version, &kind.kind).is_some(),
         tables: has_tables(&request.target),
-        drops_managed_fields: api.features.drops_managed_fields,
+        drops_managed_fields: request.features.drops_managed_fields,
     };
     let accepted = negotiate(request.headers, shape, served)?;
     if let Some(why) = unsupported_view(accepted.view, shape) {

@@ -9,7 +9,7 @@ use super::{inert::InertWarnings, kubelet_api::KubeletApi, tally::Tally};
 use crate::{
     edge::{
         authentication::Authenticator,
-        request::{Features, MediaTypes},
+        request::{FeatureSettings, MediaTypes},
     },
     faults::Faults,
     task::TaskSet,
@@ -28,8 +28,8 @@ pub struct Api {
     pub(crate) media_types: MediaTypes,
     /// True if lists and watches can be of shards.
     pub has_shards: bool,
-    /// The features of reads that are on.
-    pub(crate) features: Features,
+    /// The feature gates that were set.
+    pub(crate) features: FeatureSettings,
     /// True if the usage of nodes and pods is served.
     pub has_metrics: bool,
     /// The warnings about objects without effect that were given.

@@ -107,7 +107,9 @@ pub async fn serve(
 ) -> Result<Response, Status> {
     let connection = parts.extensions.get::<Connection>();
     let audit = parts.extensions.get::<AuditAnnotations>();
-    let understood = find_target(&api.registry(), path).and_then(|target| {
+    let registry = api.registry();
+    let features = api.features.of_version(registry.kubernetes());
+    let understood = find_target(&registry, path).and_then(|target| {
         let mut request = Request {
             target,
             requester: requester.clone(),
@@ -116,7 +118,7 @@ pub async fn serve(
             uri: parts.uri.clone(),
             media_types: api.media_types,
             has_shards: api.has_shards,
-            features: api.features,
+            features,
             connection: connection.cloned().unwrap_or_default(),
             audit: audit.cloned().unwrap_or_default(),
         };
@@ -133,7 +135,7 @@ pub async fn serve(
         Err(status) => {
             let refusal = requester.refusal(&parts.headers);
             // No resource handler has answered.
-            let types = api.media_types.outside_of_resources();
+            let types = api.media_types.outside_of_resources(registry.kubernetes());
             let query = Query::parse(query_text(&parts.uri, &parts.extensions));
             return Ok(refusal.unwrap_or_else(|| refusal_to(types, &query, &parts.headers, status)));
         }

@@ -119,7 +119,11 @@ pub(crate) fn serve(
     let registry = source.registry;
     let answer = match path {
         ApiPath::CoreVersions => {
-            let server = Server::Core(source.media_types.outside_of_resources());
+            let server = Server::Core(
+                source
+                    .media_types
+                    .outside_of_resources(source.registry.kubernetes()),
+            );
             let plain = || to_bytes(&plain::core_versions(registry, host(headers)));
             let hidden = source.hidden(|group| group.name.is_empty());
             if hidden.is_empty() {
@@ -133,7 +137,11 @@ pub(crate) fn serve(
         ApiPath::Groups => groups(source, headers, is_pretty),
         ApiPath::Group(name) => {
             let group = source.remote.merged_group(registry, name)?;
-            let server = Server::Aggregator(source.media_types.outside_of_resources());
+            let server = Server::Aggregator(
+                source
+                    .media_types
+                    .outside_of_resources(source.registry.kubernetes()),
+            );
             document(headers, server, is_pretty, || {
                 to_bytes(&plain::one_group(&group))
             })
@@ -179,7 +187,11 @@ fn groups(
     is_pretty: bool,
 ) -> Result<Response, Status> {
     let registry = source.registry;
-    let server = Server::Aggregator(source.media_types.outside_of_resources());
+    let server = Server::Aggregator(
+        source
+            .media_types
+            .outside_of_resources(source.registry.kubernetes()),
+    );
     let hidden = source.hidden(|group| !group.name.is_empty());
     let groups = source.remote.merged(registry);
     let plain = || to_bytes(&plain::groups(&groups));
@@ -212,7 +224,11 @@ fn resources(
     version: &str,
 ) -> Option<Result<Response, Status>> {
     let server = if group.is_custom {
-        Server::Definitions(source.media_types.outside_of_resources())
+        Server::Definitions(
+            source
+                .media_types
+                .outside_of_resources(source.registry.kubernetes()),
+        )
     } else {
         Server::Group(source.media_types)
     };

@@ -1,5 +1,7 @@
 //! The features that a server has by its feature gates.
 
+use std::collections::BTreeMap;
+
 use fakeserver_versions::KubernetesVersion;
 
 /// A feature gate of kube-apiserver that concerns reads, or kinds that are served, and can be set.
@@ -21,6 +23,12 @@ pub enum Feature {
     GenericWorkload,
     /// `EvictionRequest` and `Eviction` are served, where the version knows them.
     EvictionRequestApi,
+}
+
+/// The features that were turned on or off. The others are as in the version of Kubernetes.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct FeatureSettings {
+    settings: BTreeMap<Feature, bool>,
 }
 
 /// The features of reads that are on.
@@ -66,15 +74,25 @@ impl Feature {
     }
 }
 
-// === impl Features ===
+// === impl FeatureSettings ===
 
-impl Features {
-    /// Returns those of a version, where `set` does not say otherwise.
-    pub(crate) fn new(version: KubernetesVersion, set: impl Fn(Feature) -> Option<bool>) -> Self {
-        let is_on = |feature: Feature| {
-            set(feature).unwrap_or_else(|| version.gates().is_on(feature.gate()))
-        };
-        Self {
+impl FeatureSettings {
+    /// Turns a feature on or off in all versions.
+    pub(crate) fn set(&mut self, feature: Feature, is_on: bool) {
+        self.settings.insert(feature, is_on);
+    }
+
+    /// Returns whether a version of Kubernetes has a feature: as it was set, or else by default.
+    pub(crate) fn is_on(&self, feature: Feature, version: KubernetesVersion) -> bool {
+        let by_default = || version.gates().is_on(feature.gate());
+        let setting = self.settings.get(&feature).copied();
+        setting.unwrap_or_else(by_default)
+    }
+
+    /// Returns the features of reads that a version of Kubernetes has.
+    pub(crate) fn of_version(&self, version: KubernetesVersion) -> Features {
+        let is_on = |feature| self.is_on(feature, version);
+        Features {
             has_watch_lists: is_on(Feature::WatchList),
             compresses_watch_lists: is_on(Feature::WatchListCompression),
             drops_managed_fields: is_on(Feature::ManagedFieldsOptOut),

@@ -1,11 +1,14 @@
 //! The media types of a server: those of bodies, answers, streams and patches.
 
+use fakeserver_versions::KubernetesVersion;
+
+/// The change after which discovery speaks CBOR where objects do.
+const CBOR_EVERYWHERE: &str = "CborInDiscovery";
+
 /// The media types that a server accepts and answers with.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct MediaTypes {
     has_cbor: bool,
-    /// True if answers that are no objects of a resource can be CBOR as well.
-    is_cbor_everywhere: bool,
 }
 
 // === impl MediaTypes ===
@@ -13,26 +16,12 @@ pub(crate) struct MediaTypes {
 impl MediaTypes {
     /// Creates those that every server has, with CBOR or without it.
     pub(crate) fn new(has_cbor: bool) -> Self {
-        Self {
-            has_cbor,
-            is_cbor_everywhere: false,
-        }
+        Self { has_cbor }
     }
 
-    /// Sets whether discovery, and failures outside of resources, can be CBOR as well.
-    pub(crate) fn with_cbor_everywhere(self, is_cbor_everywhere: bool) -> Self {
-        Self {
-            is_cbor_everywhere,
-            ..self
-        }
-    }
-
-    /// Returns those of discovery, and of failures outside of resources.
-    pub(crate) fn outside_of_resources(self) -> Self {
-        Self {
-            has_cbor: self.has_cbor && self.is_cbor_everywhere,
-            ..self
-        }
+    /// Returns those of discovery, and of failures outside of resources, in a version of Kubernetes.
+    pub(crate) fn outside_of_resources(self, kubernetes: KubernetesVersion) -> Self {
+        Self::new(self.has_cbor && kubernetes.gates().is_on(CBOR_EVERYWHERE))
     }
 
     pub(crate) fn has_cbor(self) -> bool {

@@ -19,7 +19,7 @@ pub(crate) use self::{
         read_body,
     },
     config::parse_cbor_config,
-    features::Features,
+    features::{FeatureSettings, Features},
     header::header_text,
     media_types::MediaTypes,
     options::ListOptions,

@@ -4,7 +4,7 @@ use fakeserver_value::{parse::parse_object, resource_path::ResourcePath};
 use fakeserver_versions::KubernetesVersion;
 use proptest::prelude::*;
 
-use super::{ApiPath, ListOptions, Query, features::Features};
+use super::{ApiPath, FeatureSettings, ListOptions, Query};
 
 #[test]
 fn paths_are_taken_apart() {
@@ -111,7 +111,7 @@ fn parameters_are_read_as_the_api_reads_them() {
 
 #[test]
 fn list_options_that_do_not_go_together_are_refused() {
-    let features = Features::new(KubernetesVersion::DEFAULT, |_| None);
+    let features = FeatureSettings::default().of_version(KubernetesVersion::DEFAULT);
     let check = |query: &str, causes: &[&str]| {
         let refused = ListOptions::parse(&Query::parse(Some(query)))
             .unwrap()
