@@ -118,7 +118,9 @@ fn remove(value: &mut Value, steps: &[Step]) {
             }
         }
         ([Step::Each, rest @ ..], Value::Array(items)) => {
-            items.iter_mut().for_each(|item| remove(item, rest));
+            for item in items {
+                remove(item, rest);
+            }
         }
         ([Step::Each, rest @ ..], Value::Object(entries)) => {
             entries.values_mut().for_each(|value| remove(value, rest));

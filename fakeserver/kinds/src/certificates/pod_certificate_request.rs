@@ -162,7 +162,6 @@ fn check_status(old: &Field<'_>, new: &Field<'_>, found: &mut Findings) {
             let why = "immutable after PodCertificateRequest is issued, denied, or failed";
             found.invalid_as(&status, &Value::Null, why);
         }
-        (Some(_), _) => {}
         (None, Some("Issued")) => check_issued(new, found),
         (None, Some(_)) => {
             let fields = status.value().as_object().into_iter().flatten();
@@ -176,7 +175,7 @@ fn check_status(old: &Field<'_>, new: &Field<'_>, found: &mut Findings) {
                 "status is immutable unless transitioning to \"Issued\", \"Denied\", or \"Failed\"";
             found.invalid_as(&status, &Value::Null, why);
         }
-        (None, None) => {}
+        (Some(_), _) | (None, None) => {}
     }
 }
 

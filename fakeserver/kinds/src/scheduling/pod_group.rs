@@ -27,7 +27,7 @@ pub static KIND: Kind = Kind::new("scheduling.k8s.io", "podgroups")
             &mut group["spec"],
             "disruptionMode",
             json!({ "single": {} }),
-        )
+        );
     })
     .validation(Validation::new(check, check_update).with(&[("status", check_status)]));
 

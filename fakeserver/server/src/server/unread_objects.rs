@@ -83,7 +83,7 @@ impl UnreadObjects {
                 .flat_map(|decoded| decoded.strict)
                 .filter_map(|error| match error {
                     StrictError::UnknownField(path) => Some(path),
-                    _ => None,
+                    StrictError::DuplicateField(_) => None,
                 })
                 .collect();
             if unknown.is_empty() {

@@ -153,7 +153,7 @@ pub fn check_tolerations(tolerations: &Field<'_>, found: &mut Findings) {
             ),
             "Exists" => {}
             "Lt" | "Gt" if found.is_on("NumericTolerationOperatorsListed") => {
-                found.not_supported(&operator, &["Equal", "Exists", "Lt", "Gt"])
+                found.not_supported(&operator, &["Equal", "Exists", "Lt", "Gt"]);
             }
             _ => found.not_supported(&operator, &["Equal", "Exists"]),
         }

@@ -50,6 +50,10 @@ pub(crate) struct NegotiatedForm {
 
 /// The representations of a kind beside JSON and YAML.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a form of answers, and independent of the others"
+)]
 pub(crate) struct ServedForms {
     pub(crate) media_types: MediaTypes,
     pub(crate) protobuf: bool,
