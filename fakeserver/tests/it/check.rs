@@ -111,8 +111,7 @@ async fn the_standard_input_is_checked_against_a_range_of_versions() {
         "json",
         "-",
     ];
-    let text =
-        "apiVersion: flowcontrol.apiserver.k8s.io/v1beta3\nkind: FlowSchema\nmetadata: {name: a}\n";
+    let text = "apiVersion: flowcontrol.apiserver.k8s.io/v1beta3\nkind: FlowSchema\nmetadata: {name: a}\nspec: {priorityLevelConfiguration: {name: exempt}}\n";
     let exit = run(folder.path(), &arguments, text).await;
     assert_eq!(exit.code, 1, "{}", exit.stderr);
     let report: Value = serde_json::from_str(&exit.stdout).unwrap();

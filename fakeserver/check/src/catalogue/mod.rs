@@ -9,11 +9,19 @@ use std::{collections::BTreeSet, sync::Arc};
 use fakeserver_kinds::registry::Registry;
 use fakeserver_value::similar::closest_name;
 use fakeserver_versions::KubernetesVersion;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, PercentEncode, utf8_percent_encode};
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde_json::Value;
 
 use self::lifecycle::Age;
 use crate::finding::Rule;
+
+/// The characters that mean something in a path, or cannot be in one.
+const RESERVED: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'-')
+    .remove(b'.')
+    .remove(b':')
+    .remove(b'_');
 
 /// The kinds of a server: those of its version, and those that manifests define.
 #[derive(Debug)]
@@ -269,11 +277,21 @@ impl Resource {
             format!("/apis/{group}/{version}")
         };
         if self.is_namespaced {
-            format!("{root}/namespaces/{namespace}/{plural}")
+            format!("{root}/namespaces/{}/{plural}", segment(namespace))
         } else {
             format!("{root}/{plural}")
         }
     }
+
+    /// Returns the path of an object of a collection.
+    pub(crate) fn object_path(collection: &str, name: &str) -> String {
+        format!("{collection}/{}", segment(name))
+    }
+}
+
+/// Returns a text as a segment of a path, whatever its characters.
+fn segment(text: &str) -> PercentEncode<'_> {
+    utf8_percent_encode(text, RESERVED)
 }
 
 /// Returns the group and the kind of a definition.

@@ -336,6 +336,18 @@ fn namespaces_that_are_missing_are_noted_once() {
 }
 
 #[test]
+fn a_namespace_that_cannot_be_is_an_error() {
+    let text = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: 'no/such?a b'}\n";
+    let found = findings(text);
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert!(
+        found[0]
+            .starts_with("3:32 invalid-field metadata.namespace: Invalid value: \"no/such?a b\": "),
+        "{found:?}"
+    );
+}
+
+#[test]
 fn objects_of_every_cluster_are_replaced() {
     let text = "\
 apiVersion: v1

@@ -20,6 +20,8 @@ use crate::{
 
 /// The namespaces of every cluster.
 const NAMESPACES: [&str; 4] = ["default", "kube-node-lease", "kube-public", "kube-system"];
+/// The path of the namespace of an object.
+const NAMESPACE: &str = "metadata.namespace";
 const WITHOUT_WEBHOOKS: &str =
     "its webhooks are not called: what they reject or change is not checked";
 const WITHOUT_CONVERSION: &str =
@@ -100,8 +102,8 @@ impl<'a> VersionCheck<'a> {
                 Remark::new(Rule::DeprecatedApi, "apiVersion", warning),
             );
         }
-        if resource.is_namespaced {
-            self.ensure_namespace(index, namespace).await;
+        if resource.is_namespaced && !self.ensure_namespace(index, namespace).await {
+            return;
         }
         let is_first = self.is_first(index, &resource, namespace);
         let path = resource.path(namespace);
@@ -160,23 +162,32 @@ impl<'a> VersionCheck<'a> {
         }
     }
 
-    /// Creates the namespace of an object if it is missing.
-    async fn ensure_namespace(&mut self, index: usize, namespace: &str) {
+    /// Creates the namespace of an object if it is missing. Returns false, with a remark, if there can be no such namespace.
+    async fn ensure_namespace(&mut self, index: usize, namespace: &str) -> bool {
         if self.namespaces.contains(namespace) {
-            return;
+            return true;
+        }
+        let object =
+            json!({"kind": "Namespace", "apiVersion": "v1", "metadata": {"name": namespace}});
+        let path = "/api/v1/namespaces";
+        let answer = self.session.create(path, &object, false).await;
+        if !answer.is_success() {
+            let found = remarks(&answer, &object).into_iter().next();
+            let message = found.map_or_else(String::new, |remark| remark.message);
+            let remark = Remark::new(Rule::InvalidField, NAMESPACE, message);
+            self.add(index, remark);
+            return false;
         }
         self.namespaces.insert(namespace.to_owned());
         if !self.declared.contains(namespace) {
             let message =
                 format!("no manifest creates the namespace {namespace}; it is taken to exist");
-            let remark = Remark::new(Rule::MissingNamespace, "metadata.namespace", message);
-            self.add(index, remark);
+            self.add(
+                index,
+                Remark::new(Rule::MissingNamespace, NAMESPACE, message),
+            );
         }
-        let object =
-            json!({"kind": "Namespace", "apiVersion": "v1", "metadata": {"name": namespace}});
-        self.session
-            .create("/api/v1/namespaces", &object, false)
-            .await;
+        true
     }
 
     /// Returns whether no manifest before this one is the same object; otherwise adds a remark.
@@ -250,7 +261,7 @@ impl<'a> VersionCheck<'a> {
     /// Replaces an object that every cluster has.
     async fn replace(&mut self, index: usize, collection: &str) {
         let manifest = &self.set.manifests[index];
-        let path = format!("{collection}/{}", manifest.name.name);
+        let path = Resource::object_path(collection, &manifest.name.name);
         let answer = self.session.replace(&path, &manifest.object).await;
         let found = remarks(&answer, &manifest.object);
         self.remarks

@@ -94,7 +94,7 @@ impl<'a> Side<'a> {
             namespace.clone(),
             manifest.name.name.clone(),
         );
-        let path = format!("{}/{}", resource.path(&namespace), manifest.name.name);
+        let path = Resource::object_path(&resource.path(&namespace), &manifest.name.name);
         let mut answer = self.send(phase, &path, manifest).await;
         let mut replaced_because = None;
         if !answer.is_success() && before.contains_key(&key) {

@@ -143,6 +143,29 @@ fn a_side_that_is_wrong_has_findings() {
 }
 
 #[test]
+fn names_with_characters_of_paths_are_those_of_objects() {
+    let role = "\
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRole
+metadata: {name: 'shop:a?b c'}
+rules: []
+";
+    let report = report(
+        role,
+        &role.replace(
+            "rules: []",
+            "rules: [{nonResourceURLs: [/x], verbs: [get]}]",
+        ),
+    );
+    assert_eq!(report.findings, []);
+    assert!(
+        report.text().starts_with("ClusterRole shop:a?b c ("),
+        "{}",
+        report.text()
+    );
+}
+
+#[test]
 fn custom_resources_are_compared_by_their_definition() {
     let definition = "\
 apiVersion: apiextensions.k8s.io/v1

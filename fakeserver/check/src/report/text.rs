@@ -161,7 +161,7 @@ fn summary(report: &CheckReport) -> String {
         1 => format!("1 {noun}"),
         count => format!("{count} {noun}s"),
     };
-    let versions = versions::ranges(&report.versions, &report.versions);
+    let versions = versions::ranges(&report.versions);
     let found = [Severity::Error, Severity::Warning, Severity::Note]
         .map(|severity| counted(report.count(severity), severity.name()));
     format!(

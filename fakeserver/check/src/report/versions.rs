@@ -8,14 +8,15 @@ pub(super) fn text(of_finding: &[KubernetesVersion], checked: &[KubernetesVersio
     if of_finding.is_empty() || of_finding == checked {
         return String::new();
     }
-    ranges(of_finding, checked)
+    ranges(of_finding)
 }
 
-/// Returns versions as text, ranges of neighbours among those that were checked as `1.34..1.36`.
-pub(super) fn ranges(versions: &[KubernetesVersion], checked: &[KubernetesVersion]) -> String {
+/// Returns versions as text, ranges of neighbours as `1.34..1.36`.
+pub(super) fn ranges(versions: &[KubernetesVersion]) -> String {
+    let all: Vec<KubernetesVersion> = KubernetesVersion::all().collect();
     let mut ranges: Vec<(usize, usize)> = Vec::new();
     for version in versions {
-        let Some(place) = checked.iter().position(|other| other == version) else {
+        let Some(place) = all.iter().position(|other| other == version) else {
             continue;
         };
         match ranges.last_mut() {
@@ -24,7 +25,7 @@ pub(super) fn ranges(versions: &[KubernetesVersion], checked: &[KubernetesVersio
         }
     }
     let ranges = ranges.into_iter().map(|(first, last)| {
-        let (first, last) = (checked[first].name(), checked[last].name());
+        let (first, last) = (all[first].name(), all[last].name());
         if first == last {
             first.to_owned()
         } else {
@@ -51,7 +52,7 @@ mod tests {
         let all = "1.31 1.32 1.33 1.34 1.35";
         assert_eq!(check("1.32 1.33", all), "1.32..1.33");
         assert_eq!(check("1.31 1.33 1.34 1.35", all), "1.31, 1.33..1.35");
-        assert_eq!(check("1.31 1.35", "1.31 1.35 1.37"), "1.31..1.35");
+        assert_eq!(check("1.31 1.35", "1.31 1.35 1.37"), "1.31, 1.35");
     }
 
     #[test]

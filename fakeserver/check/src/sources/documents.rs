@@ -145,8 +145,8 @@ fn offset_of(document: &[u8], line: Option<usize>, reason: &str) -> usize {
 
 /// Adds what to do to a message about a text that is a template.
 fn with_advice(message: &str, text: &[u8]) -> String {
-    let is_template = text.windows(2).any(|pair| pair == b"{{");
-    if is_template {
+    let is_template = |text: &str| text.contains("{{");
+    if std::str::from_utf8(text).is_ok_and(is_template) {
         format!(
             "{message}; it looks like a template: render it first, as in `helm template CHART | fakeserver check -`"
         )
