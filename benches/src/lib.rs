@@ -67,7 +67,7 @@ enum Bench {
     Server(server::Options),
     /// From deployments that are created at once to all of their pods ready
     Workloads(workloads::Options),
-    /// What `fakeserver check` finds of seeded mistakes in manifests, beside kubeconform
+    /// Seeded mistakes in manifests that `fakeserver check` finds, and its time, beside kubeconform
     Manifests(manifests::Options),
     /// A part of the others in a process of its own: what to do, and what came of it, as JSON.
     #[command(hide = true)]

@@ -1,4 +1,4 @@
-//! What a check finds: a rule, a place in a file, and the versions for which it holds.
+//! Findings of a check: a rule, a place in a file, and the versions for which it holds.
 
 use std::{fmt, sync::Arc};
 

@@ -16,9 +16,10 @@ const SCHEMAS: &str = "fakeserver/versions/data/1.36/openapi-structure.json";
 const TYPES: &str = "fakeserver/versions/data/1.36/types.json";
 /// The end of the paths of diffs of these types, one for each other version.
 const TYPES_DIFF: &str = "/types.json.diff";
-/// Code about documents other than objects: queries, tokens, OpenAPI, kubeconfigs, stencils, JSON patches, generated input.
-const ELSEWHERE: [&str; 9] = [
+/// Code about documents other than objects: queries, reports, tokens, OpenAPI, kubeconfigs, stencils, JSON patches, generated input.
+const ELSEWHERE: [&str; 10] = [
     "fakeserver/server/src/edge/",
+    "fakeserver/check/src/report/",
     "fakeserver/cli/src/",
     "fakeserver/server/src/store/stencil.rs",
     "fakeserver/value/src/patch/document.rs",

@@ -1,4 +1,4 @@
-//! Checks: every manifest is created in a server of each version, in the order of dependencies.
+//! Checks of manifests: every one is created in a server of each version, in the order of dependencies.
 
 pub(crate) mod order;
 mod version_check;

@@ -1,4 +1,4 @@
-//! Differences: what a server changes when one set of manifests is applied after another one.
+//! Differences that a server makes when one set of manifests is applied after another one.
 
 mod normal_form;
 mod side;
