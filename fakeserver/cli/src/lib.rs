@@ -116,7 +116,7 @@ enum Command {
     /// Check manifests against the servers of one or several versions of Kubernetes, in process.
     ///
     /// Every manifest is created in the order of dependencies, definitions, policies and webhook configurations included. Errors,
-    /// warnings, unknown fields, removed and deprecated APIs and denials of policies are told with file and line.
+    /// warnings, unknown fields, removed and deprecated APIs and denials of policies are reported with file and line.
     Check(check::Options),
     /// Show what a server changes when new manifests are applied over old ones, with defaults filled in.
     Diff(diff::Options),

@@ -312,7 +312,7 @@ fn a_conversion_webhook_is_not_needed() {
 }
 
 #[test]
-fn one_object_in_two_files_is_told() {
+fn an_object_in_two_files_is_an_error() {
     let map = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n";
     let report = report(&[("a.yaml", map), ("b.yaml", map)], &options(""));
     assert_eq!(

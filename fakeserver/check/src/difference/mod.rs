@@ -62,7 +62,7 @@ pub struct DiffReport {
     pub objects: Vec<ObjectDiff>,
     /// The number of objects that stay as they are.
     pub unchanged: usize,
-    /// What is wrong with one of the sets: those objects are compared as far as a server takes them.
+    /// Errors and warnings about the manifests. An object that a server rejects is not compared.
     pub findings: Vec<Finding>,
 }
 
@@ -82,7 +82,7 @@ type Objects = BTreeMap<ObjectKey, AppliedObject>;
 
 /// Compares two sets of manifests by what a server makes of them: `old` is applied, then `new` over it, by server-side apply of
 /// one manager, in the order of dependencies. So defaults are filled in, fields that `new` does not have any more are removed,
-/// and a change that the server does not allow is told. It runs in process, without sockets, in a tokio runtime.
+/// and a change that the server does not allow is reported. It runs in process, without sockets, in a tokio runtime.
 ///
 /// Of the options the first version counts.
 ///

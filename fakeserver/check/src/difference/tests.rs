@@ -87,7 +87,7 @@ fn a_field_that_is_left_out_is_removed() {
 }
 
 #[test]
-fn what_cannot_be_updated_is_told() {
+fn a_change_that_no_update_makes_has_a_reason() {
     let report = report(DEPLOYMENT, &DEPLOYMENT.replace("app: web", "app: shop"));
     assert_eq!(report.findings, []);
     let [object] = &report.objects[..] else {

@@ -13,7 +13,7 @@ use crate::finding::{Finding, ObjectName, Rule};
 const LISTS_MAX: usize = 8;
 /// The levels of a document that are searched for repeated keys. No kind has as many.
 const LEVELS_MAX: usize = 200;
-/// The number of repeated keys of a document that are told.
+/// The number of repeated keys of a document that are reported.
 const REPEATED_MAX: usize = 100;
 
 /// A document that was parsed.

@@ -33,7 +33,7 @@ fn each_cause_is_a_remark() {
 }
 
 #[test]
-fn denials_of_policies_and_of_plugins_are_told_apart() {
+fn denials_of_policies_and_of_plugins_have_rules_of_their_own() {
     for (message, expected) in [
         (
             "deployments.apps \"a\" is forbidden: ValidatingAdmissionPolicy 'p' with binding 'b' denied request: no",
