@@ -86,10 +86,10 @@ impl FromStr for VersionRange {
 /// Prints its releases: `1.36.2`, or `1.34.9..1.36.2`.
 impl fmt::Display for VersionRange {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.first)?;
         if self.first == self.last {
-            write!(f, "{}", self.first)
-        } else {
-            write!(f, "{}..{}", self.first, self.last)
+            return Ok(());
         }
+        write!(f, "..{}", self.last)
     }
 }

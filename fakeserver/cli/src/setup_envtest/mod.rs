@@ -183,9 +183,10 @@ impl Options {
                 "--installed-only makes nothing, and --force makes it anew: choose one".to_owned(),
             );
         }
-        let items = match self.is_installed_only() {
-            true => store.items()?,
-            false => available(),
+        let items = if self.is_installed_only() {
+            store.items()?
+        } else {
+            available()
         };
         let items: Vec<Item> = items
             .into_iter()
@@ -250,9 +251,10 @@ impl Options {
     /// Returns the table of the versions that are installed, and of those that can be.
     fn list(&self, store: &Store) -> Result<String, String> {
         let installed = store.items()?.into_iter().map(|item| ("(installed)", item));
-        let available = match self.is_installed_only() {
-            true => Vec::new(),
-            false => available(),
+        let available = if self.is_installed_only() {
+            Vec::new()
+        } else {
+            available()
         };
         let available = available.into_iter().map(|item| ("(available)", item));
         let rows = installed
@@ -350,9 +352,10 @@ impl FromStr for VersionChoice {
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let is_on_disk = text == "latest-on-disk";
-        let selector = match is_on_disk {
-            true => VersionSelector::all(),
-            false => text.parse()?,
+        let selector = if is_on_disk {
+            VersionSelector::all()
+        } else {
+            text.parse()?
         };
         Ok(Self {
             text: text.to_owned(),

@@ -130,6 +130,8 @@ fn data_folder() -> Result<PathBuf, String> {
 
 #[cfg(test)]
 mod tests {
+    use fakeserver_versions::KubernetesVersion;
+
     use super::*;
 
     #[test]
@@ -167,7 +169,7 @@ mod tests {
         assert_eq!(store.items().unwrap(), []);
         for release in ["1.34.9", "1.34.10", "1.9.0"] {
             let item = Item::of_folder(&format!("{release}-linux-amd64")).unwrap();
-            assets::fill(&store.folder(&item), Default::default(), false).unwrap();
+            assets::fill(&store.folder(&item), KubernetesVersion::DEFAULT, false).unwrap();
         }
         let releases: Vec<String> = store
             .items()
