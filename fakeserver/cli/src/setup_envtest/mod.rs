@@ -47,11 +47,11 @@ pub(super) struct Options {
     #[arg(short, long, value_name = "FORMAT", value_enum, default_value_t)]
     print: PrintFormat,
 
-    /// Regard installed versions only: `use` makes none [default: true if ENVTEST_INSTALLED_ONLY is set].
+    /// Regard installed versions only: `use` makes none [default: true if `ENVTEST_INSTALLED_ONLY` is set].
     #[arg(short, long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true", action = ArgAction::Set)]
     installed_only: Option<bool>,
 
-    /// Print the folder that KUBEBUILDER_ASSETS names, if it has the programs [default: true if ENVTEST_USE_ENV is set].
+    /// Print the folder that `KUBEBUILDER_ASSETS` names, if it has the programs [default: true if `ENVTEST_USE_ENV` is set].
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true", action = ArgAction::Set)]
     use_env: Option<bool>,
 
@@ -105,7 +105,7 @@ enum PrintFormat {
     Overview,
     /// The folder, and nothing else.
     Path,
-    /// The line that exports KUBEBUILDER_ASSETS.
+    /// The line that exports `KUBEBUILDER_ASSETS`.
     Env,
 }
 
