@@ -6,7 +6,8 @@ use fakeserver_value::status::FieldError;
 #[derive(Debug, Default)]
 pub struct Verdict {
     pub errors: Vec<FieldError>,
-    pub warnings: Vec<String>,
+    /// Errors of values that were so before, of which a client is warned.
+    pub warnings: Vec<FieldError>,
 }
 
 // === impl Verdict ===

@@ -1,6 +1,6 @@
 //! Servers of several versions of Kubernetes in one process.
 
-use fakeserver::{Controllers, FakeServer, KubernetesVersion, Workloads};
+use fakeserver::{Controllers, FakeServer, Feature, KubernetesVersion, Workloads};
 use http::StatusCode;
 use serde_json::{Value, json};
 
@@ -158,4 +158,73 @@ async fn nodes_and_objects_of_the_cluster_are_of_the_version() {
         api.get("/api/v1/namespaces/default").await.code,
         StatusCode::OK
     );
+}
+
+#[tokio::test]
+async fn streaming_lists_are_refused_where_their_gate_is_off_by_default() {
+    const WATCH: &str =
+        "?watch=1&timeoutSeconds=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan";
+    let path = format!("{CONFIG_MAPS}{WATCH}");
+    for (version, is_on) in [
+        ("1.31", false),
+        ("1.32", true),
+        ("1.33", false),
+        ("1.34", true),
+        ("1.37", true),
+    ] {
+        let api = Api::of_version(version);
+        if is_on {
+            assert_eq!(api.get(&path).await.code, StatusCode::OK, "{version}");
+        } else {
+            let why = api.get(&path).await.refused(422);
+            let expected = "sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled";
+            assert!(why.contains(expected), "{version}: {why}");
+        }
+    }
+    let builder = FakeServer::builder().with_kubernetes_version("1.33".parse().unwrap());
+    let server = builder.with_feature(Feature::WatchList, true).build();
+    let api = Api { server };
+    assert_eq!(api.get(&path).await.code, StatusCode::OK);
+}
+
+#[tokio::test]
+async fn an_absent_time_of_creation_is_shown_before_1_34_and_counts_as_absent() {
+    const REVIEWS: &str = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
+    const DISCOVERY: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
+    let review = json!({"kind": "SelfSubjectAccessReview", "apiVersion": "authorization.k8s.io/v1",
+        "spec": {"resourceAttributes": {"verb": "get", "resource": "pods"}}});
+    for (version, is_shown) in [("1.33", true), ("1.34", false)] {
+        let api = Api::of_version(version);
+        let answer = api.post(REVIEWS, &review).await.created();
+        let shown = |object: &Value| {
+            let metadata = object["metadata"].as_object().unwrap();
+            metadata.contains_key("creationTimestamp")
+        };
+        assert_eq!(shown(&answer), is_shown, "{version}");
+        for path in ["/api", "/apis"] {
+            let groups = api.send("GET", path, &[("accept", DISCOVERY)], "").await;
+            assert_eq!(shown(&groups.json()["items"][0]), is_shown, "{version}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn errors_show_values_as_the_version_does() {
+    let both = json!({"metadata": {"name": "a", "finalizers": ["foregroundDeletion", "orphan"]}});
+    for (version, shown) in [
+        (
+            "1.33",
+            r#"Invalid value: []string{"foregroundDeletion", "orphan"}: finalizer"#,
+        ),
+        (
+            "1.34",
+            r#"Invalid value: ["foregroundDeletion","orphan"]: finalizer"#,
+        ),
+    ] {
+        let why = Api::of_version(version)
+            .post(CONFIG_MAPS, &both)
+            .await
+            .refused(422);
+        assert!(why.contains(shown), "{version}: {why}");
+    }
 }

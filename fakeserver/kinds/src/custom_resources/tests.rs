@@ -621,8 +621,9 @@ fn unchanged_values_are_let_through_with_a_warning_for_their_rules() {
     let same = object("odd", json!([item("b", "y"), item("a", "long")]));
     let verdict = kind.check(KubernetesVersion::DEFAULT, "", &same, Some(&old), Vec::new);
     assert_eq!(verdict.errors, []);
+    let warnings: Vec<String> = verdict.warnings.iter().map(ToString::to_string).collect();
     assert_eq!(
-        verdict.warnings,
+        warnings,
         ["spec.n: Invalid value: 1: failed rule: self > 5"]
     );
     let new = object("odder", json!([item("a", "longer")]));

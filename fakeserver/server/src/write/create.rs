@@ -208,7 +208,8 @@ fn check(attempt: &mut Attempt<'_, '_>, write: &Write<'_>) -> Result<(), Status>
     let metadata = &write.new["metadata"];
     errors.extend(target.rules().metadata_errors(kubernetes, metadata));
     let verdict = write.verdict(None);
-    attempt.warn(verdict.warnings);
+    let warnings = target.printed(verdict.warnings);
+    attempt.warn(warnings.iter().map(ToString::to_string).collect());
     errors.extend(verdict.errors);
     attempt.tolerate(write, &mut errors);
     if errors.is_empty() {

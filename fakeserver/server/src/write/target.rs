@@ -230,8 +230,13 @@ impl Target {
     /// Returns the answer to an object that is not valid. It names the group in which the kind is stored.
     pub fn invalid(&self, name: &str, errors: &[FieldError]) -> Status {
         let group = self.rules().storage().group();
+        let errors = self.printed(errors.to_vec());
+        Status::invalid(&self.resource.kind, group, name, &errors)
+    }
+
+    /// Prints the values in errors as the server's version of Kubernetes does.
+    pub fn printed(&self, mut errors: Vec<FieldError>) -> Vec<FieldError> {
         let kubernetes = self.resource.kubernetes;
-        let mut errors = errors.to_vec();
         if !kubernetes.gates().is_on(JSON_VALUES) {
             let id = match self.resource.form.map(ServedForm::stored) {
                 Some(form) => schema::type_in(kubernetes, form.group, form.version, form.kind),
@@ -242,6 +247,6 @@ impl Target {
         for error in &mut errors {
             kubernetes.reword(&mut error.detail);
         }
-        Status::invalid(&self.resource.kind, group, name, &errors)
+        errors
     }
 }

@@ -320,7 +320,8 @@ fn check(
     );
     errors.extend(admin_access::error(attempt, write, Some(old)));
     let verdict = write.verdict(Some(old));
-    attempt.warn(verdict.warnings);
+    let warnings = target.printed(verdict.warnings);
+    attempt.warn(warnings.iter().map(ToString::to_string).collect());
     errors.extend(verdict.errors);
     errors.extend(data_text::error(
         target,

@@ -5,8 +5,8 @@ use serde_json::Value;
 use crate::{
     go_text::{quote, syntax},
     schema::{
-        Field, FieldValue, Form, Precision, Shape, TypeId, TypeTable, element_syntax, field_syntax,
-        go_syntax, quantity_syntax, time_text,
+        Field, FieldValue, Form, Precision, Shape, TypeId, TypeTable, decode_base64,
+        element_syntax, field_syntax, go_syntax, quantity_syntax, time_text,
     },
     status::FieldError,
 };
@@ -39,7 +39,7 @@ pub fn print_go_values(errors: &mut [FieldError], table: &TypeTable, root: Optio
         let place = root.and_then(|root| find(table, root, &error.field));
         let printed = match place {
             Some(place) => printed(table, place, value, &error.detail),
-            None => untyped(value),
+            None => untyped(value, root),
         };
         if let Some(printed) = printed {
             error.print_value_as(&printed);
@@ -89,8 +89,12 @@ fn printed(
         (TypedPlace::Field(_, field) | TypedPlace::Element(field, _), value)
             if field.value == FieldValue::Bytes && !value.is_array() && !place.shows_key(value) =>
         {
-            // Alone, bytes have the name of their type that programs use.
-            Some(element_syntax(table, field, value).replacen("[]uint8", "[]byte", 1))
+            // A text that is none of bytes is something else about them. Alone, they have the name that programs use.
+            let is_text = value
+                .as_str()
+                .is_some_and(|text| decode_base64(text).is_err());
+            let printed = element_syntax(table, field, value).replacen("[]uint8", "[]byte", 1);
+            (!is_text).then_some(printed)
         }
         (_, Value::Null) => Some(quote("null")),
         (TypedPlace::Element(field, _), Value::String(text)) if place.shows_key(value) => {
@@ -105,7 +109,7 @@ fn printed(
                 let is_amount = OF_AMOUNTS.iter().any(|words| detail.contains(words));
                 is_amount.then(|| quantity_syntax(text, text))
             }
-            Form::IntOrString if detail.contains("percent") => {
+            Form::IntOrString if detail.contains('%') => {
                 let value = Value::from(text.as_str());
                 Some(place.element_syntax(table, &value))
             }
@@ -115,14 +119,18 @@ fn printed(
             matches!(field.value, FieldValue::Message(_))
                 .then(|| element_syntax(table, field, value))
         }
-        _ => untyped(value),
+        _ => untyped(value, None),
     }
 }
 
-/// Prints a value without a type; `None` leaves it as it is.
-fn untyped(value: &Value) -> Option<String> {
+/// Prints a value without a type, of an object of the type `root`, if that has one; `None` leaves it as it is.
+fn untyped(value: &Value, root: Option<TypeId>) -> Option<String> {
     match value {
         Value::Null => Some(quote("null")),
+        // At paths that a built-in type does not have, errors show lists of names.
+        Value::Array(items) if root.is_some() && items.iter().all(Value::is_string) => {
+            Some(syntax(value).replacen("[]interface {}", "[]string", 1))
+        }
         Value::Array(_) | Value::Object(_) => Some(syntax(value)),
         _ => None,
     }

@@ -68,8 +68,8 @@ fn values_have_the_internal_type_of_their_path() {
             deployment,
             "spec.strategy.rollingUpdate.maxUnavailable",
             json!("7"),
-            "a valid percent string must be",
-            r#"Invalid value: intstr.IntOrString{Type:1, IntVal:0, StrVal:"7"}: a valid percent string must be"#,
+            "must not be greater than 100%",
+            r#"Invalid value: intstr.IntOrString{Type:1, IntVal:0, StrVal:"7"}: must not be greater than 100%"#,
         ),
         (
             ("certificates.k8s.io", "v1", "CertificateSigningRequest"),

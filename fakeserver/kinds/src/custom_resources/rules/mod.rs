@@ -306,7 +306,7 @@ impl ValidationRun {
                 let value = Some(subject.value).filter(|_| self.shows_values);
                 let error = broken(node, rule, path, value, &detail);
                 if !uses_old && subject.ratchet.is_unchanged() {
-                    self.verdict.warnings.push(error.to_string());
+                    self.verdict.warnings.push(error);
                 } else {
                     self.verdict.errors.push(error);
                 }

@@ -4,7 +4,11 @@ use fakeserver_kinds::{
     ResourceType, Subresource,
     registry::{Registry, Version},
 };
-use fakeserver_value::resource::GroupVersionKind;
+use fakeserver_value::{
+    resource::GroupVersionKind,
+    schema::{Field, types_in},
+};
+use fakeserver_versions::KubernetesVersion;
 use serde::Serialize;
 
 use serde_json::Value;
@@ -28,7 +32,7 @@ struct Empty {}
 
 #[derive(Serialize)]
 struct AggregatedGroup<'a> {
-    metadata: Name<'a>,
+    metadata: GroupMetadata<'a>,
     versions: Vec<VersionEntry<'a>>,
 }
 
@@ -49,9 +53,13 @@ struct RemoteVersionEntry<'a> {
 }
 
 #[derive(Serialize)]
-struct Name<'a> {
+#[serde(rename_all = "camelCase")]
+struct GroupMetadata<'a> {
     #[serde(skip_serializing_if = "str::is_empty")]
     name: &'a str,
+    /// Null in versions that show an absent time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    creation_timestamp: Option<()>,
 }
 
 #[derive(Serialize)]
@@ -96,18 +104,26 @@ struct ResponseKind<'a> {
 /// `/api`.
 pub(super) fn core<'a>(registry: &'a Registry, hidden: &HiddenVersions) -> GroupList<'a> {
     let core = registry.group("").map(MergedGroup::local);
-    groups(core.as_slice(), hidden)
+    groups(registry.kubernetes(), core.as_slice(), hidden)
 }
 
 /// `/apis`.
-pub(super) fn groups<'a>(groups: &[MergedGroup<'a>], hidden: &HiddenVersions) -> GroupList<'a> {
+pub(super) fn groups<'a>(
+    kubernetes: KubernetesVersion,
+    groups: &[MergedGroup<'a>],
+    hidden: &HiddenVersions,
+) -> GroupList<'a> {
+    let types = types_in(kubernetes);
+    let metadata = types.meta("ObjectMeta");
+    let time = metadata.and_then(|metadata| types.field(metadata, "creationTimestamp"));
+    let shows_time = time.is_some_and(Field::is_always_shown);
     let groups = groups.iter();
     GroupList {
         kind: "APIGroupDiscoveryList",
         api_version: "apidiscovery.k8s.io/v2",
         metadata: Empty {},
         items: groups
-            .map(|group| AggregatedGroup::of(group, hidden))
+            .map(|group| AggregatedGroup::of(group, hidden, shows_time))
             .collect(),
     }
 }
@@ -115,14 +131,17 @@ pub(super) fn groups<'a>(groups: &[MergedGroup<'a>], hidden: &HiddenVersions) ->
 // === impl AggregatedGroup ===
 
 impl<'a> AggregatedGroup<'a> {
-    fn of(group: &MergedGroup<'a>, hidden: &HiddenVersions) -> Self {
+    fn of(group: &MergedGroup<'a>, hidden: &HiddenVersions, shows_time: bool) -> Self {
         let versions = group.versions.iter();
         let of = |version: &MergedVersion<'a>| match version {
             MergedVersion::Local(version) => VersionEntry::local(group.name, version, hidden),
             MergedVersion::Remote(remote) => VersionEntry::remote(remote, hidden),
         };
         Self {
-            metadata: Name { name: group.name },
+            metadata: GroupMetadata {
+                name: group.name,
+                creation_timestamp: shows_time.then_some(()),
+            },
             versions: versions.map(of).collect(),
         }
     }

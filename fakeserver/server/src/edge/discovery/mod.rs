@@ -60,6 +60,7 @@ fn aggregated_groups(kubernetes: KubernetesVersion) -> &'static Document {
     GROUPS.get_or_init(kubernetes, || {
         let (registry, remote) = (Registry::builtin(kubernetes), Remote::default());
         Document::new(&aggregated::groups(
+            kubernetes,
             &remote.merged(&registry),
             &HiddenVersions::new(),
         ))
@@ -199,7 +200,7 @@ fn groups(
         let aggregated = aggregated_groups(registry.kubernetes());
         return versions(headers, server, is_pretty, aggregated, plain);
     }
-    let aggregated = Document::new(&aggregated::groups(&groups, &hidden));
+    let aggregated = Document::new(&aggregated::groups(registry.kubernetes(), &groups, &hidden));
     versions(headers, server, is_pretty, &aggregated, plain)
 }
 

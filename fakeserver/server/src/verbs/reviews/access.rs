@@ -27,6 +27,7 @@ pub(super) fn answer(
     if !errors.is_empty() {
         // A real server has forgotten the kind by then.
         let group = &request.target.resource.group;
+        let errors = request.target.printed(errors);
         return Err(Status::invalid("", group, "", &errors));
     }
     let spec = &review["spec"];
