@@ -11,7 +11,7 @@ use conformance::{
     corpus::{Corpus, Line, Session, normalised},
     golden::{Endpoint, differences},
 };
-use fakeserver::{Clock, FakeServer};
+use fakeserver::{Clock, FakeServer, KubernetesVersion};
 use serde_json::{Value, json};
 use tokio::{net::TcpListener, runtime::Runtime};
 use tokio_util::sync::CancellationToken;
@@ -72,17 +72,28 @@ fn quick() -> PathBuf {
 
 #[tokio::test(start_paused = true)]
 async fn every_request_of_the_quick_corpus_is_answered_as_recorded() {
-    check_recorded(&quick()).await;
+    check_recorded(KubernetesVersion::DEFAULT, &quick()).await;
 }
 
 #[tokio::test(start_paused = true)]
 async fn every_request_about_details_is_answered_as_recorded() {
-    check_recorded(&quick().with_file_name("details.jsonl.xz")).await;
+    let file = quick().with_file_name("details.jsonl.xz");
+    check_recorded(KubernetesVersion::DEFAULT, &file).await;
 }
 
-/// Plays a corpus of at least 200 requests against a server in process.
-async fn check_recorded(file: &Path) {
-    let server = FakeServer::builder().build();
+#[tokio::test(start_paused = true)]
+async fn servers_of_other_versions_answer_as_recorded_from_these() {
+    for version in ["1.34", "1.35"] {
+        let file = quick().with_file_name(format!("{version}.jsonl.xz"));
+        check_recorded(version.parse().unwrap(), &file).await;
+    }
+}
+
+/// Plays a corpus of at least 200 requests against a server of a version, in process.
+async fn check_recorded(version: KubernetesVersion, file: &Path) {
+    let server = FakeServer::builder()
+        .with_kubernetes_version(version)
+        .build();
     // Its clock begins at the time that requests have in them, which is not replaced in answers.
     tokio::time::advance(Duration::from_hours(1)).await;
     let mut session = Session::new(Endpoint::in_process(&server));
@@ -105,7 +116,11 @@ async fn check_recorded(file: &Path) {
         let want: Value = serde_json::from_str(answer.get()).unwrap();
         let got = normalised(&session.ask(&case.request).await.unwrap());
         for difference in differences(&want, &got).iter().take(3) {
-            report.push(format!("line {}, {}: {difference}", place + 1, case.kind));
+            let number = place + 1;
+            report.push(format!(
+                "{version}, line {number}, {}: {difference}",
+                case.kind
+            ));
         }
     }
     server.shutdown().await;
@@ -230,6 +245,57 @@ fn two_servers_are_compared_and_what_differs_is_shrunk() {
     let whole: Value = serde_json::from_str(&whole.out).unwrap();
     let whole = whole["shown"][0]["body"].as_str().unwrap();
     assert!(body.len() * 2 < whole.len(), "{body}\n{whole}");
+}
+
+#[test]
+fn a_corpus_is_compared_with_the_differences_of_another_version() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, lines: &[Value]| {
+        let file = folder.path().join(name);
+        let lines: Vec<String> = lines.iter().map(ToString::to_string).collect();
+        fs::write(&file, lines.join("\n")).unwrap();
+        file.to_str().unwrap().to_owned()
+    };
+    let read = |path: &str, status: u16| {
+        let answer = json!({"status": status, "type": "text/plain; charset=utf-8", "warnings": [], "body": "ok"});
+        json!({"cat": "read", "kind": "health", "method": "GET", "path": path, "answer": answer})
+    };
+    let map = json!({"method": "POST", "path": "/api/v1/none", "name": "a", "key": "map", "body": {}, "setup": true});
+    let corpus = write(
+        "a.jsonl",
+        &[map, read("/livez", 200), read("/healthz", 500)],
+    );
+    let mut other = read("/healthz", 200);
+    other["line"] = json!(2);
+    let refused = json!({"setup_refused": "map", "answer": {}});
+    let differences = write("1.35.jsonl", &[refused, other.clone()]);
+    let compare = |differences: &str, more: &[&str]| {
+        let args = ["corpus", "compare", "--differences", differences, &corpus];
+        conformance(&[&args[..], more].concat())
+    };
+    let version = ["--kubernetes-version", "1.35"];
+    compare(&differences, &version)
+        .exits(0)
+        .says("kube-apiserver v1.35.6")
+        .says("2 of 2 answers equal");
+    conformance(&["corpus", "compare", &corpus, version[0], version[1]])
+        .exits(1)
+        .says("1 of 2 answers equal");
+
+    other["line"] = json!(1);
+    compare(&write("1.jsonl", &[other.clone()]), &version)
+        .exits(2)
+        .complains("has another request 1 than the corpus: GET /healthz instead of GET /livez");
+    other["line"] = json!(3);
+    compare(&write("3.jsonl", &[other]), &version)
+        .exits(2)
+        .complains("has an answer to request 3, but the corpus has 2 requests");
+    compare(&differences, &["--kubernetes-version", "1.3"])
+        .exits(2)
+        .complains("there are 1.31.14");
+    compare(&differences, &[&corpus, "--kubernetes-version", "1.35"])
+        .exits(2)
+        .complains("name one file");
 }
 
 #[test]
