@@ -1,4 +1,4 @@
-//! What the rules of a kind say about an object: fields to drop, errors and warnings, in a version of Kubernetes.
+//! The checks of a kind in a version of Kubernetes: fields to drop, errors and warnings.
 
 use fakeserver_value::{field::Field, findings::Findings, status::FieldError};
 use fakeserver_versions::KubernetesVersion;
