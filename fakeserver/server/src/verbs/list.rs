@@ -18,7 +18,7 @@ use crate::{
         request::ListOptions,
         response::{ListMeta, Shape, ShardInfo, list_pieces},
     },
-    store::{HistoryError, Snapshot, Storage, StoredObject, View, continue_token::ContinueToken},
+    store::{HistoryError, Snapshot, Storage, StoredObject, continue_token::ContinueToken},
     watch::Selection,
 };
 
@@ -40,7 +40,7 @@ pub(super) async fn list(
     if let Some(wait) = faults.late_cache() {
         sleep(wait).await;
         if request.features.refuses_late_lists {
-            let now = api.backend.storage.view(View::revision).get();
+            let now = api.backend.storage.view(|view| view.revision().get());
             return Err(Status::cache_behind(now, now.saturating_sub(1)));
         }
     }
