@@ -189,22 +189,17 @@ impl Contestant {
         manifests: &Path,
         schemas: &Path,
     ) -> Result<Command, Box<dyn Error>> {
-        Ok(match (self, &options.kubeconform) {
-            (Self::Kubeconform, Some(program)) => {
-                let location = schemas.join(schemas::TEMPLATE);
-                let mut command = Command::new(program);
-                command
-                    .args(["-strict", "-output", "json", "-schema-location"])
-                    .arg(location)
-                    .arg(manifests);
-                command
-            }
-            _ => {
-                let mut command = Command::new(program::path()?);
-                command.args(["check", "-o", "json"]).arg(manifests);
-                command
-            }
-        })
+        if let (Self::Kubeconform, Some(program)) = (self, &options.kubeconform) {
+            let mut command = Command::new(program);
+            command
+                .args(["-strict", "-output", "json", "-schema-location"])
+                .arg(schemas.join(schemas::TEMPLATE))
+                .arg(manifests);
+            return Ok(command);
+        }
+        let mut command = Command::new(program::path()?);
+        command.args(["check", "-o", "json"]).arg(manifests);
+        Ok(command)
     }
 
     /// Returns the files about which a report says that something is wrong.
