@@ -17,7 +17,10 @@ MARKERS = {
         "flags=['--listen=127.0.0.1:1']",
         ["--listen=127.0.0.1:1 is set already: a free port"],
     ),
-    "an unknown argument": ("object=[]", ["unknown argument object; there are flags=[...], objects=[...] and kubernetes_version=..."]),
+    "an unknown argument": (
+        "object=[]",
+        ["unknown argument object; there are flags=[...], objects=[...] and kubernetes_version=..."],
+    ),
     "an argument without a name": ("['--tls']", ["arguments without a name"]),
     "an object that is not one of a list": ("objects={}", ["objects: a list is needed"]),
     "an object without a kind": (

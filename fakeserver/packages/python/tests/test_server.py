@@ -64,8 +64,9 @@ def test_a_server_is_of_the_version_that_was_asked_for(monkeypatch):
     for asked, version in [("1.34", "v1.34.9"), ("1.35.x", "v1.35.6"), (None, "v1.33.13")]:
         with fakeserver.Server(kubernetes_version=asked) as server:
             assert version_of(server) == version
-    with pytest.raises(fakeserver.StartError, match=r"no version .1\.30.*there are"), fakeserver.Server(kubernetes_version="1.30"):
-        pass
+    unknown = fakeserver.Server(kubernetes_version="1.30")
+    with pytest.raises(fakeserver.StartError, match=r"no version .1\.30.*there are"):
+        unknown.start()
     with pytest.raises(fakeserver.UsageError, match="a text is needed"):
         fakeserver.Server(kubernetes_version=1.34)
 

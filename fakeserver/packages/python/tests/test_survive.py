@@ -108,7 +108,14 @@ class TestCopier:
 def test_rules_and_a_seed_are_taken_and_a_family_without_plans_is_skipped(survive_suite, pytester):
     pytester.path.joinpath("rules.yaml").write_text('[{name: copied, eventually: "configmaps.size() == 0"}]')
     outcomes, output = survive_suite("""
-@pytest.mark.survive(workload="survive.yaml", command=COPIER, families=["leader"], rules="rules.yaml", seed=7, kubernetes_version="1.34")
+@pytest.mark.survive(
+    workload="survive.yaml",
+    command=COPIER,
+    families=["leader"],
+    rules="rules.yaml",
+    seed=7,
+    kubernetes_version="1.34",
+)
 def test_copier(survive):
     pass
 """)

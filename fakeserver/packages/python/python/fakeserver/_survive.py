@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Union
 
 from ._binary import find_conformance
 from ._errors import SurviveError, UsageError
+from ._server import version_flags
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -109,8 +110,7 @@ class Campaign:
                 raise UsageError(f"{name}: a number from {least} is needed, not {number!r}")
         if rules is not None and not isinstance(rules, (str, os.PathLike)):
             raise UsageError(f"rules: the path of one file is needed, not {rules!r}")
-        if kubernetes_version is not None and not isinstance(kubernetes_version, str):
-            raise UsageError(f"kubernetes_version: a text is needed, as in '1.34', not {kubernetes_version!r}")
+        version_flags(kubernetes_version)
         for name, words in (("crds", _listed(crds)), ("families", families), ("flags", flags)):
             if not _is_list(words):
                 raise UsageError(f"{name}: a list of words is needed, not {words!r}")
@@ -196,9 +196,7 @@ class Campaign:
         words += [] if self.rules is None else ["--rules", self.rules]
         words += [] if self.generate is None or chosen == {REFERENCE} else ["--generate", str(self.generate)]
         words += [] if self.seed is None else ["--seed", str(self.seed)]
-        version = self.kubernetes_version
-        words += [] if version is None else ["--kubernetes-version", version]
-        return [*words, *self.flags]
+        return [*words, *version_flags(self.kubernetes_version), *self.flags]
 
 
 @dataclass(frozen=True)

@@ -21,9 +21,9 @@ pytest_plugins = ["fakeserver.pytest_survive"]
 SERVERS_MAX = 4
 
 MARKER = (
-    "kube(flags=[...], objects=[...], kubernetes_version=...): flags of `fakeserver serve`, objects that exist when the test "
-    "begins, and the version of Kubernetes, for the fixture `kube`; markers of a module, a class and a function are added up, "
-    "and the innermost version counts."
+    "kube(flags=[...], objects=[...], kubernetes_version=...): flags of `fakeserver serve`, objects that exist when "
+    "the test begins, and the version of Kubernetes, for the fixture `kube`; markers of a module, a class and a "
+    "function are added up, and the innermost version counts."
 )
 
 

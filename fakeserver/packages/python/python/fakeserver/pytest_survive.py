@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 MARKER = (
     "survive(workload=..., command=[...], crds=[...], plans=..., families=[...], rules=..., generate=..., seed=..., "
-    "kubernetes_version=..., flags=[...], report=...): runs an operator by `conformance survive`; there is a test for each family of plans, which "
-    "fails if one breaks a promise."
+    "kubernetes_version=..., flags=[...], report=...): runs an operator by `conformance survive`; there is a test for each "
+    "family of plans, which fails if one breaks a promise."
 )
 
 #: The name of the fixture, and of the folder of reports.
