@@ -131,6 +131,15 @@ impl Session {
         Ok(())
     }
 
+    /// Waits until the controllers of a server in process have looked at the objects of the set-up.
+    ///
+    /// # Cancel safety
+    ///
+    /// Nothing is lost.
+    pub async fn settle(&self) {
+        self.endpoint.settle().await;
+    }
+
     /// Reads the objects of the set-up again: references stand for the versions that controllers have made since.
     ///
     /// An object that cannot be read keeps its known version.

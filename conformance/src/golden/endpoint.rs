@@ -78,7 +78,7 @@ pub enum ControlError {
 
 #[derive(Clone)]
 enum Connection {
-    InProcess(axum::Router),
+    InProcess(axum::Router, FakeServer),
     Remote(kube::Client),
 }
 
@@ -87,7 +87,7 @@ enum Connection {
 impl Endpoint {
     /// Reaches a fake server in process: without sockets, so that the clock may be paused.
     pub fn in_process(server: &FakeServer) -> Self {
-        Self::new(Connection::InProcess(server.router()))
+        Self::new(Connection::InProcess(server.router(), server.clone()))
     }
 
     /// Reaches the server of a client, which must not retry by itself: a transcript has one answer a request.
@@ -126,6 +126,16 @@ impl Endpoint {
         let version: Option<serde_json::Value> = serde_json::from_slice(&answer.body).ok();
         let version = version.and_then(|version| version["gitVersion"].as_str().map(str::to_owned));
         Ok(version)
+    }
+
+    /// Waits until the controllers of a server in process have done what is due, for 30 s at most: between requests over a
+    /// connection they have the time for that.
+    pub(crate) async fn settle(&self) {
+        if let Connection::InProcess(_, server) = &self.way
+            && let Err(error) = server.ready().await
+        {
+            tracing::warn!(%error, "the server in process is not at rest");
+        }
     }
 
     /// Sends a request and returns the whole answer. A body that breaks off counts as far as it has arrived.
@@ -205,7 +215,7 @@ impl Endpoint {
     ) -> Result<Response<Body>, EndpointError> {
         let request = call::request(method, path, headers, body)?;
         match &self.way {
-            Connection::InProcess(router) => Ok(call::send(router, request).await),
+            Connection::InProcess(router, _) => Ok(call::send(router, request).await),
             Connection::Remote(client) => {
                 let request = request.map(kube::client::Body::from);
                 let response = client.send(request).await;
@@ -221,7 +231,7 @@ impl Endpoint {
 impl std::fmt::Debug for Connection {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Self::InProcess(_) => f.write_str("InProcess"),
+            Self::InProcess(..) => f.write_str("InProcess"),
             Self::Remote(_) => f.write_str("Remote"),
         }
     }

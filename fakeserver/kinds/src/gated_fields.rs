@@ -123,7 +123,9 @@ fn remove(value: &mut Value, steps: &[Step]) {
             }
         }
         ([Step::Each, rest @ ..], Value::Object(entries)) => {
-            entries.values_mut().for_each(|value| remove(value, rest));
+            for value in entries.values_mut() {
+                remove(value, rest);
+            }
         }
         _ => {}
     }

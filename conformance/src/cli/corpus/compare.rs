@@ -163,6 +163,7 @@ impl Comparison<'_> {
                 }
                 Line::Case { case, answer } if self.args.is_wanted(place, line) => {
                     if is_stale {
+                        self.session.settle().await;
                         let refreshed = self.session.refresh().await;
                         refreshed.map_err(|error| {
                             format!("the set-up cannot be read: {}", whole(&error))

@@ -48,6 +48,7 @@ impl Args {
                 Err(error) => bar.suspend(|| say(&format!("left out: {}\n", whole(&error)))),
             }
         }
+        session.settle().await;
         let refreshed = session.refresh().await;
         refreshed.map_err(|error| format!("the set-up cannot be read: {}", whole(&error)))?;
         for number in 0..count {
