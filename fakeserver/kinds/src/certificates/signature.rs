@@ -45,9 +45,7 @@ pub(super) fn certificates_problem(mut der: &[u8]) -> Option<&'static str> {
 /// Returns why a certificate in DER is not one of an authority, if it is not.
 pub(super) fn authority_problem(der: &[u8]) -> Option<&'static str> {
     match X509Certificate::from_der(der) {
-        Ok((rest, certificate)) if rest.is_empty() => {
-            (!certificate.is_ca()).then_some("does not have the CA bit set")
-        }
+        Ok(([], certificate)) => (!certificate.is_ca()).then_some("does not have the CA bit set"),
         _ => Some("does not parse as X.509"),
     }
 }
