@@ -40,10 +40,10 @@ pub(crate) struct Documents {
     v2: OnceLock<Document>,
 }
 
-/// The documents of the registry state that was requested last.
+/// The documents of the registry state that was requested last, for each version of Kubernetes that was served.
 #[derive(Debug, Default)]
 pub(crate) struct DocumentsCache {
-    latest: Mutex<Option<Arc<Documents>>>,
+    latest: Mutex<BTreeMap<KubernetesVersion, Arc<Documents>>>,
     merged: Mutex<Option<CombinedDocument>>,
 }
 
@@ -99,15 +99,17 @@ impl DocumentsCache {
         if registry.has_only_recorded() {
             return Arc::clone(builtin(registry.kubernetes()));
         }
+        let kubernetes = registry.kubernetes();
         let mut latest = self.latest.lock().unwrap_or_else(PoisonError::into_inner);
         let before = latest
-            .as_ref()
-            .unwrap_or_else(|| builtin(registry.kubernetes()));
+            .get(&kubernetes)
+            .unwrap_or_else(|| builtin(kubernetes));
         if Arc::ptr_eq(&before.registry, &registry) {
             return Arc::clone(before);
         }
-        let documents = Documents::new(registry, Some(before));
-        Arc::clone(latest.insert(Arc::new(documents)))
+        let documents = Arc::new(Documents::new(registry, Some(before)));
+        latest.insert(kubernetes, Arc::clone(&documents));
+        documents
     }
 }
 
@@ -235,10 +237,6 @@ impl Documents {
 
 /// Returns whether the document about `subject` is the same for two registries.
 fn is_same(subject: &Subject, one: &Registry, other: &Registry) -> bool {
-    // Their prose names the version of Kubernetes.
-    if one.kubernetes() != other.kubernetes() {
-        return false;
-    }
     let Subject::Version { group, version } = subject else {
         return true;
     };
