@@ -23,15 +23,22 @@ Schema = dict[str, Any]
 
 
 class Operation(NamedTuple):
-    """An operation: its names, its request, and the schema of its answer, which is a text if it is no object."""
+    """An operation: its names, its request, and the schema of its answer, which is a text if it is no object.
+
+    Its body is faults, an object of one text that has the name of the body, or nothing.
+    """
 
     name: str
     method: str
     path: str
     summary: str
     has_id: bool
-    has_body: bool
+    body: str
     answer: Schema | None
+
+    @property
+    def has_faults(self) -> bool:
+        return self.body == "faults"
 
 
 def fetch(program: str) -> Schema:
@@ -60,12 +67,20 @@ def operations(document: Schema) -> list[Operation]:
                     path=path.removeprefix("/_control/"),
                     summary=operation["summary"],
                     has_id="parameters" in operation,
-                    has_body="requestBody" in operation,
+                    body=body(operation),
                     answer=content[0]["schema"] if content else None,
                 )
             )
     order = ["stats", "snapshot", "saveSnapshot", "compact", "expire", "disconnect", "reset"]
     return sorted(found, key=lambda one: (order.index(one.name) if one.name in order else len(order), one.path, one.method))
+
+
+def body(operation: Schema) -> str:
+    """Returns the argument that becomes the body of an operation: `faults`, the name of a text, or nothing."""
+    if "requestBody" not in operation:
+        return ""
+    schema = operation["requestBody"]["content"]["application/json"]["schema"]
+    return next(iter(schema.get("properties", {})), "faults")
 
 
 def named(schema: Schema) -> str | None:
@@ -89,10 +104,11 @@ def first_low(text: str) -> str:
 def python(document: Schema) -> str:
     text = ""
     for one in operations(document):
-        arguments = (", fault_id: int" if one.has_id else "") + (", faults: Any" if one.has_body else "")
-        ignored = "  # noqa: ANN401" if one.has_body else ""
+        sent = ", faults: Any" if one.has_faults else f", {one.body}: str" if one.body else ""
+        arguments = (", fault_id: int" if one.has_id else "") + sent
+        ignored = "  # noqa: ANN401" if one.has_faults else ""
         path = f'"{one.path}"' if not one.has_id else f"""f"{one.path.replace("{id}", "{fault_id:d}")}\""""
-        body = ", json.dumps(faults)" if one.has_body else ""
+        body = ", json.dumps(faults)" if one.has_faults else f', json.dumps({{"{one.body}": {one.body}}})' if one.body else ""
         answer = one.answer
         if answer is None:
             kind, lines = "None", [f'self._request("{one.method}", {path}{body})']
@@ -109,9 +125,9 @@ def python(document: Schema) -> str:
 def javascript(document: Schema) -> str:
     text = ""
     for one in operations(document):
-        argument = "id" if one.has_id else "faults" if one.has_body else ""
+        argument = "id" if one.has_id else one.body
         path = f"'/{one.path}'" if not one.has_id else f"`/{one.path.replace('{id}', '${encodeURIComponent(id)}')}`"
-        body = ", faults" if one.has_body else ""
+        body = ", faults" if one.has_faults else f", {{ {one.body} }}" if one.body else ""
         call = f"('{one.name}', '{one.method}', {path}{body})"
         text += f"    /** {one.summary} */\n"
         if one.answer is None:
@@ -154,7 +170,8 @@ def typescript_types(document: Schema) -> str:
 def typescript(document: Schema) -> str:
     text = ""
     for one in operations(document):
-        argument = "id: number" if one.has_id else "faults: Fault | Fault[]" if one.has_body else ""
+        sent = "faults: Fault | Fault[]" if one.has_faults else f"{one.body}: string" if one.body else ""
+        argument = "id: number" if one.has_id else sent
         answer = "void" if one.answer is None else typescript_type(one.answer)
         text += f"    /** {one.summary} */\n    {one.name}({argument}): Promise<{answer}>;\n"
     return text
@@ -175,7 +192,7 @@ def go_type(schema: Schema) -> str:
 def go_types(document: Schema) -> str:
     text = ""
     schemas = document["components"]["schemas"]
-    for name in ["InstalledFault", "FaultList", "CatalogueEntry", "Stats"]:
+    for name in ["InstalledFault", "FaultList", "CatalogueEntry", "Stats", "KubernetesVersions", "UpgradeReport"]:
         text += f"// {name}: {first_low(schemas[name]['description'])}\ntype {name} struct {{\n"
         for field, schema in schemas[name]["properties"].items():
             # With a comment on each line gofmt aligns nothing.
@@ -190,7 +207,8 @@ def go(document: Schema) -> str:
     for one in operations(document):
         name = pascal(one.name)
         text += f"// {name} {first_low(one.summary)}\n"
-        arguments = "ctx context.Context" + (", id uint64" if one.has_id else ", faults ...Fault" if one.has_body else "")
+        sent = ", faults ...Fault" if one.has_faults else f", {one.body} string" if one.body else ""
+        arguments = "ctx context.Context" + (", id uint64" if one.has_id else sent)
         path = f'fmt.Sprintf("/{one.path.replace("{id}", "%d")}", id)' if one.has_id else f'"/{one.path}"'
         start = f'ctx, "{one.name}", http.Method{one.method.capitalize()}, {path}'
         answer = one.answer
@@ -202,7 +220,8 @@ def go(document: Schema) -> str:
             item = go_type(answer["items"])
             kind, call = f"([]{item}, error)", f"receiveAll[{item}]({start.replace('ctx', 'ctx, c', 1)})"
         else:
-            body = "faults" if one.has_body else "nil"
+            text_body = f'map[string]string{{"{one.body}": {one.body}}}' if one.body else "nil"
+            body = "faults" if one.has_faults else text_body
             kind, call = f"(*{named(answer)}, error)", f"receive[{named(answer)}]({start.replace('ctx', 'ctx, c', 1)}, {body})"
         text += f"func (c *Client) {name}({arguments}) {kind} {{\n\treturn {call}\n}}\n\n"
     return text
@@ -218,9 +237,11 @@ def go_faults(document: Schema) -> str:
 def java(document: Schema) -> str:
     text = ""
     for one in operations(document):
-        argument = "long id" if one.has_id else "Fault... faults" if one.has_body else ""
+        sent = "Fault... faults" if one.has_faults else f"String {one.body}" if one.body else ""
+        argument = "long id" if one.has_id else sent
         path = f'"/{one.path.removesuffix("{id}")}" + id' if one.has_id else f'"/{one.path}"'
-        body = "bodyOf(faults)" if one.has_body else "null"
+        text_body = f'Json.write(Map.of("{one.body}", {one.body}))' if one.body else "null"
+        body = "bodyOf(faults)" if one.has_faults else text_body
         send = f'send("{one.name}", "{one.method}", {path}, {body})'
         answer = one.answer
         if answer is None:

@@ -12,7 +12,8 @@ const FILE: &str = ".fakeserver-kubernetes-version";
 
 #[derive(Clone, Copy, Debug, Args)]
 pub(super) struct KubernetesOptions {
-    /// The version of Kubernetes to serve: `1.35`, `1.35.6`, `latest`, or `latest-1` for the one before.
+    /// The version of Kubernetes to serve: `1.35`, `1.35.6`, `latest`, or `latest-1` for the one before. A POST to
+    /// `/_control/kubernetes-version` upgrades a server that runs.
     #[arg(long, value_name = "VERSION", env = VARIABLE, default_value_t = KubernetesVersion::DEFAULT)]
     pub(super) kubernetes_version: KubernetesVersion,
 }

@@ -96,6 +96,14 @@ export interface InstalledFault {
     spec: Fault;
 }
 
+/** The release of Kubernetes that is served, and those that there are. */
+export interface KubernetesVersions {
+    /** The release that is served: `1.36.2`. */
+    version: string;
+    /** All releases, from old to new. */
+    versions: string[];
+}
+
 /** The requests and watches that a fault affects; what is absent matches all. */
 export interface Match {
     /** The `User-Agent` up to the first `/`. */
@@ -128,6 +136,20 @@ export interface Stats {
     unseen_changes: number;
     /** The number of open watches. */
     watchers: number;
+}
+
+/** A change of the version of Kubernetes. */
+export interface UpgradeReport {
+    /** The release before: `1.36.2`. */
+    from: string;
+    /** The number of objects with unknown fields. */
+    objectsWithUnknownFields: number;
+    /** The release now. */
+    to: string;
+    /** The unknown fields of the first 100 objects that have some, by `resource.group namespace/name`. */
+    unknownFields: Record<string, string[]>;
+    /** The resources that are not served, with the number of their objects. */
+    unserved: Record<string, number>;
 }
 
 /** The occasions at which a fault fires, all by default: requests, or frames of watches, that it matches and affects. Times are of the server's clock. */
@@ -189,6 +211,10 @@ export class Control {
     removeFault(id: number): Promise<void>;
     /** Returns a fault in force. */
     getFault(id: number): Promise<InstalledFault>;
+    /** Returns the release of Kubernetes that is served, and those that there are. */
+    kubernetesVersion(): Promise<KubernetesVersions>;
+    /** Serves another version of Kubernetes, newer or older, with open watches; 400 lists the versions. */
+    upgrade(version: string): Promise<UpgradeReport>;
 
     // end of what is generated
 

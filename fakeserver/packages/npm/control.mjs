@@ -99,6 +99,16 @@ export class Control {
         return this.#json('getFault', 'GET', `/faults/${encodeURIComponent(id)}`);
     }
 
+    /** Returns the release of Kubernetes that is served, and those that there are. */
+    kubernetesVersion() {
+        return this.#json('kubernetesVersion', 'GET', '/kubernetes-version');
+    }
+
+    /** Serves another version of Kubernetes, newer or older, with open watches; 400 lists the versions. */
+    upgrade(version) {
+        return this.#json('upgrade', 'POST', '/kubernetes-version', { version });
+    }
+
     // end of what is generated
 
     async #json(operation, method, path, body) {

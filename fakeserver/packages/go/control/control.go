@@ -138,6 +138,28 @@ type Stats struct {
 	Watchers uint64 `json:"watchers"`
 }
 
+// KubernetesVersions: the release of Kubernetes that is served, and those that there are.
+type KubernetesVersions struct {
+	// Version: the release that is served: `1.36.2`.
+	Version string `json:"version"`
+	// Versions: all releases, from old to new.
+	Versions []string `json:"versions"`
+}
+
+// UpgradeReport: a change of the version of Kubernetes.
+type UpgradeReport struct {
+	// From: the release before: `1.36.2`.
+	From string `json:"from"`
+	// ObjectsWithUnknownFields: the number of objects with unknown fields.
+	ObjectsWithUnknownFields uint64 `json:"objectsWithUnknownFields"`
+	// To: the release now.
+	To string `json:"to"`
+	// UnknownFields: the unknown fields of the first 100 objects that have some, by `resource.group namespace/name`.
+	UnknownFields map[string][]string `json:"unknownFields"`
+	// Unserved: the resources that are not served, with the number of their objects.
+	Unserved map[string]uint64 `json:"unserved"`
+}
+
 // end of what is generated
 
 // Error is an answer that is no success.
@@ -231,6 +253,16 @@ func (c *Client) RemoveFault(ctx context.Context, id uint64) error {
 // GetFault returns a fault in force.
 func (c *Client) GetFault(ctx context.Context, id uint64) (*InstalledFault, error) {
 	return receive[InstalledFault](ctx, c, "getFault", http.MethodGet, fmt.Sprintf("/faults/%d", id), nil)
+}
+
+// KubernetesVersion returns the release of Kubernetes that is served, and those that there are.
+func (c *Client) KubernetesVersion(ctx context.Context) (*KubernetesVersions, error) {
+	return receive[KubernetesVersions](ctx, c, "kubernetesVersion", http.MethodGet, "/kubernetes-version", nil)
+}
+
+// Upgrade serves another version of Kubernetes, newer or older, with open watches; 400 lists the versions.
+func (c *Client) Upgrade(ctx context.Context, version string) (*UpgradeReport, error) {
+	return receive[UpgradeReport](ctx, c, "upgrade", http.MethodPost, "/kubernetes-version", map[string]string{"version": version})
 }
 
 // end of what is generated

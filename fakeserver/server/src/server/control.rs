@@ -12,6 +12,7 @@ use super::control_openapi::document;
 use super::{
     assembly::Server,
     control_faults::{serve_faults, unserved},
+    control_version::serve_version,
     data, initial_state,
 };
 use crate::{faults::FaultSpec, task};
@@ -22,7 +23,7 @@ use crate::{faults::FaultSpec, task};
 ///
 /// To get the snapshot is to have it; to post to it is to have it written to the data file.
 ///
-/// `faults` and what is below it are [a function of their own](serve_faults).
+/// `faults` and what is below it are [a function of their own](serve_faults), and so is [`kubernetes-version`](serve_version).
 pub(super) async fn handle(server: &Server, method: &Method, action: &str, body: Body) -> Response {
     let backend = server.backend();
     let faults = action.strip_prefix("faults");
@@ -30,6 +31,9 @@ pub(super) async fn handle(server: &Server, method: &Method, action: &str, body:
         let below = below.strip_prefix('/');
         let warning = |spec: &FaultSpec| unserved(&server.api.registry(), spec);
         return serve_faults(&server.api.faults, |_| None, warning, method, below, body).await;
+    }
+    if action == "kubernetes-version" {
+        return serve_version(server, method, body).await;
     }
     let is_expected = match action {
         "stats" | "openapi.json" => method == Method::GET,

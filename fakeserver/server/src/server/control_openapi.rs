@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 use crate::faults::Fault;
 
-/// The schemas of the statistics, of `match` and of `when`, and the parameters of all faults.
+/// The schemas of the statistics, of `match` and of `when`, of versions and upgrades, and the parameters of all faults.
 static SCHEMAS: LazyLock<Value> = LazyLock::new(|| {
     let schemas = serde_json::from_str(include_str!("../../data/control-schemas.json"));
     schemas.expect("a test writes the file")
@@ -38,7 +38,7 @@ enum Content {
     Lines,
 }
 
-const OPERATIONS: [Operation; 13] = [
+const OPERATIONS: [Operation; 15] = [
     Operation::new(
         "get",
         "/stats",
@@ -87,6 +87,20 @@ const OPERATIONS: [Operation; 13] = [
         "saveSnapshot",
         "Writes the state to the data file; 409 if the server has none.",
         Content::Nothing,
+    ),
+    Operation::new(
+        "get",
+        "/kubernetes-version",
+        "kubernetesVersion",
+        "Returns the release of Kubernetes that is served, and those that there are.",
+        Content::Json("KubernetesVersions"),
+    ),
+    Operation::new(
+        "post",
+        "/kubernetes-version",
+        "upgrade",
+        "Serves another version of Kubernetes, newer or older, with open watches; 400 lists the versions.",
+        Content::Json("UpgradeReport"),
     ),
     Operation::new(
         "get",
@@ -176,6 +190,8 @@ fn schemas() -> Value {
             "required": ["items"],
         },
         "CatalogueEntry": catalogue_entry(),
+        "KubernetesVersions": SCHEMAS["versions"],
+        "UpgradeReport": SCHEMAS["upgrade"],
     })
 }
 
@@ -302,7 +318,7 @@ impl Operation {
     fn document(&self) -> Value {
         let code = match (self.method, self.answer) {
             (_, Content::Nothing) => "204",
-            ("post", _) => "201",
+            ("post", _) if self.id == "installFaults" => "201",
             _ => "200",
         };
         let mut document = json!({
@@ -318,13 +334,28 @@ impl Operation {
             document["parameters"] =
                 json!([{"name": "id", "in": "path", "required": true, "schema": schema}]);
         }
-        if self.id == "installFaults" {
-            let fault = reference("Fault");
-            let schema = json!({"oneOf": [fault, {"type": "array", "items": fault}]});
+        if let Some(schema) = self.body() {
             document["requestBody"] =
                 json!({"required": true, "content": {"application/json": {"schema": schema}}});
         }
         document
+    }
+
+    /// Returns the schema of what a client sends.
+    fn body(&self) -> Option<Value> {
+        match self.id {
+            "installFaults" => {
+                let fault = reference("Fault");
+                Some(json!({"oneOf": [fault, {"type": "array", "items": fault}]}))
+            }
+            "upgrade" => Some(json!({
+                "type": "object",
+                "properties": {"version": {"type": "string"}},
+                "required": ["version"],
+                "additionalProperties": false,
+            })),
+            _ => None,
+        }
     }
 }
 
@@ -354,7 +385,7 @@ mod tests {
     use super::*;
     use crate::{
         faults::{Filter, Trigger},
-        server::stats::Stats,
+        server::{control_version::ServedVersions, stats::Stats, upgrade::Upgrade},
     };
 
     #[test]
@@ -369,6 +400,10 @@ mod tests {
                  affects. Times are of the server's clock.",
             ),
             "parameters": fault_parameters(),
+            "versions": schema_of::<ServedVersions>(
+                "The release of Kubernetes that is served, and those that there are.",
+            ),
+            "upgrade": schema_of::<Upgrade>("A change of the version of Kubernetes."),
         });
         if env::var_os("REWRITE").is_some() {
             let file = concat!(env!("CARGO_MANIFEST_DIR"), "/data/control-schemas.json");

@@ -28,6 +28,7 @@ mod response_headers;
 #[cfg(feature = "tls")]
 mod openid;
 mod control_faults;
+mod control_version;
 mod control_openapi;
 mod control;
 #[cfg(feature = "tls")]

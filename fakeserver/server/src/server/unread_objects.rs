@@ -22,13 +22,13 @@ const NAMED_MAX: usize = 100;
 /// The stored objects that the version of a server does not serve, and those with fields that it does not know. They stay in
 /// the store: a version that knows them serves them again, unless they were written meanwhile.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct UnreadObjects {
     /// The resources that are not served, with the number of their objects.
     pub unserved: BTreeMap<String, usize>,
-    /// The fields that are not known of each object, as `strict` validation names them; of the first 100 objects. An object is
-    /// `resource.group namespace/name`.
+    /// The unknown fields of the first 100 objects that have some, by `resource.group namespace/name`.
     pub unknown_fields: BTreeMap<String, Vec<String>>,
     /// The number of objects with unknown fields.
     pub objects_with_unknown_fields: usize,

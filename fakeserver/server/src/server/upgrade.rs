@@ -10,6 +10,7 @@ use super::{FakeServer, assembly::Server, unread_objects::UnreadObjects};
 
 /// A change of the version of Kubernetes of a running server.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Upgrade {

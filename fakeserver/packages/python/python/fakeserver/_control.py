@@ -104,6 +104,16 @@ class Control:
         answer: dict[str, Any] = self._json("GET", f"faults/{fault_id:d}")
         return answer
 
+    def kubernetes_version(self) -> dict[str, Any]:
+        """Returns the release of Kubernetes that is served, and those that there are."""
+        answer: dict[str, Any] = self._json("GET", "kubernetes-version")
+        return answer
+
+    def upgrade(self, version: str) -> dict[str, Any]:
+        """Serves another version of Kubernetes, newer or older, with open watches; 400 lists the versions."""
+        answer: dict[str, Any] = self._json("POST", "kubernetes-version", json.dumps({"version": version}))
+        return answer
+
     # end of what is generated
 
     def _json(self, method: str, path: str, body: str | None = None) -> Any:  # noqa: ANN401

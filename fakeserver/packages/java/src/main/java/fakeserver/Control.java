@@ -45,6 +45,20 @@ public final class Control {
             boolean needsTcp,
             boolean canBeHeld) {}
 
+    /** The release of Kubernetes that is served, and those that there are, from old to new. */
+    public record KubernetesVersions(String version, List<String> versions) {}
+
+    /**
+     * A change of the version of Kubernetes. {@code unserved} has the number of objects of each stored resource that the
+     * version does not serve, {@code unknownFields} the fields that it does not know of the first 100 objects.
+     */
+    public record UpgradeReport(
+            String from,
+            String to,
+            Map<String, Long> unserved,
+            Map<String, List<String>> unknownFields,
+            long objectsWithUnknownFields) {}
+
     // generated from /_control/openapi.json by scripts/packages/control_clients.py
 
     /** Returns the counts of the server. */
@@ -112,6 +126,16 @@ public final class Control {
         return installedFault(cast(Json.read(send("getFault", "GET", "/faults/" + id, null))));
     }
 
+    /** Returns the release of Kubernetes that is served, and those that there are. */
+    public KubernetesVersions kubernetesVersion() {
+        return kubernetesVersions(cast(Json.read(send("kubernetesVersion", "GET", "/kubernetes-version", null))));
+    }
+
+    /** Serves another version of Kubernetes, newer or older, with open watches; 400 lists the versions. */
+    public UpgradeReport upgrade(String version) {
+        return upgradeReport(cast(Json.read(send("upgrade", "POST", "/kubernetes-version", Json.write(Map.of("version", version))))));
+    }
+
     // end of what is generated
 
     private static String bodyOf(Fault... faults) {
@@ -130,6 +154,19 @@ public final class Control {
                 (Long) answer.get("unseen_changes"),
                 cast(answer.get("requests")),
                 (Long) answer.get("requests_forgotten"));
+    }
+
+    private static KubernetesVersions kubernetesVersions(Map<String, Object> answer) {
+        return new KubernetesVersions((String) answer.get("version"), cast(answer.get("versions")));
+    }
+
+    private static UpgradeReport upgradeReport(Map<String, Object> answer) {
+        return new UpgradeReport(
+                (String) answer.get("from"),
+                (String) answer.get("to"),
+                cast(answer.get("unserved")),
+                cast(answer.get("unknownFields")),
+                (Long) answer.get("objectsWithUnknownFields"));
     }
 
     private static CatalogueEntry catalogueEntry(Map<String, Object> entry) {
