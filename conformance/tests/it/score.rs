@@ -119,6 +119,7 @@ const NO_HASTE_SHOWS: &[&str] = &[
     "slow_headers",
     "unknown_fields",
     "huge_objects",
+    "mixed_versions",
     "watch_list_ignored",
     "watch_list_rejected",
     "initial_events_end_missing",

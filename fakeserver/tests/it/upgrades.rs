@@ -234,6 +234,141 @@ async fn what_a_client_has_taken_over_is_left_alone() {
 }
 
 #[tokio::test]
+async fn a_request_upgrades_the_server() {
+    let api = Api::of_version("1.36");
+    let control = "/_control/kubernetes-version";
+    let before = api.get(control).await.ok();
+    assert_eq!(before["version"], "1.36.2");
+    let versions = before["versions"].as_array().unwrap();
+    assert!(versions.contains(&json!("1.31.14")), "{before}");
+    api.post(PODS, &overridden("a")).await.created();
+    let upgrade = api.post(control, &json!({"version": "1.33"})).await.ok();
+    assert_eq!(
+        upgrade,
+        json!({
+            "from": "1.36.2", "to": "1.33.13", "unserved": {},
+            "unknownFields": {"pods default/a": ["spec.hostnameOverride"]},
+            "objectsWithUnknownFields": 1,
+        })
+    );
+    assert_eq!(api.get(control).await.ok()["version"], "1.33.13");
+    assert_eq!(api.get("/version").await.ok()["minor"], "33");
+    for (body, why) in [
+        (
+            json!({"version": "1.20"}),
+            "version: no version \"1.20\" of Kubernetes; there are 1.31.14",
+        ),
+        (json!({"release": "1.36"}), "unknown field `release`"),
+        (json!({"version": 1.36}), "invalid type: floating point"),
+        (json!({}), "missing field `version`"),
+    ] {
+        let refused = api.post(control, &body).await.refused(400);
+        assert!(refused.contains(why), "{refused}");
+    }
+    assert_eq!(api.get(control).await.ok()["version"], "1.33.13");
+    assert_eq!(
+        api.delete(control).await.code,
+        StatusCode::METHOD_NOT_ALLOWED
+    );
+}
+
+#[tokio::test]
+async fn servers_of_two_versions_answer_a_client_in_turn() {
+    let api = Api::of_version("1.36");
+    let path = format!("{PODS}/a");
+    let created = api.post(PODS, &overridden("a")).await.created();
+    let client = [("user-agent", "one/1.0")];
+    let ask = async |method: &str, path: &str, body: &str| {
+        let headers = [client[0], ("content-type", "application/merge-patch+json")];
+        api.send(method, path, &headers, body.to_owned()).await
+    };
+    let mixed = json!({"fault": "mixed_versions", "version": "1.33", "match": {"client": "one"}});
+    let installed = api.post("/_control/faults", &mixed).await.created();
+    assert_eq!(installed["items"][0]["spec"], mixed);
+    for turn in 0..4 {
+        let expected = if turn % 2 == 0 {
+            json!("g")
+        } else {
+            Value::Null
+        };
+        let read = ask("GET", &path, "").await.ok();
+        assert_eq!(read["spec"]["hostnameOverride"], expected, "{turn}");
+        assert_eq!(
+            read["metadata"]["resourceVersion"],
+            created["metadata"]["resourceVersion"]
+        );
+    }
+    for minor in ["36", "33", "36"] {
+        assert_eq!(ask("GET", "/version", "").await.ok()["minor"], minor);
+    }
+    // The turn of the old server, and of the new one.
+    assert_eq!(ask("GET", POLICIES, "").await.code, StatusCode::NOT_FOUND);
+    assert_eq!(ask("GET", POLICIES, "").await.code, StatusCode::OK);
+    let groups = async || {
+        let document = ask("GET", "/apis/admissionregistration.k8s.io/v1", "")
+            .await
+            .ok();
+        document.to_string().contains("mutatingadmissionpolicies")
+    };
+    assert_eq!((groups().await, groups().await), (false, true));
+    let definitions = async || ask("GET", "/openapi/v2", "").await.ok()["info"]["version"].clone();
+    assert_eq!(
+        (definitions().await, definitions().await),
+        (json!("1.33"), json!("1.36"))
+    );
+    // Others are answered by this server alone.
+    for _ in 0..3 {
+        assert_eq!(api.get(&path).await.ok()["spec"]["hostnameOverride"], "g");
+    }
+    // The old server writes the object as it knows it.
+    let change = json!({"metadata": {"labels": {"k": "v"}}}).to_string();
+    let written = ask("PATCH", &path, &change).await.ok();
+    assert!(written["spec"]["hostnameOverride"].is_null());
+    let read = api.get(&path).await.ok();
+    assert!(read["spec"]["hostnameOverride"].is_null());
+    assert_eq!(read["metadata"]["labels"]["k"], "v");
+    let fired = api.get("/_control/faults").await.ok()["items"][0]["fired"].clone();
+    assert_eq!(fired, 7);
+}
+
+#[tokio::test]
+async fn a_watch_stays_with_the_server_of_its_turn() {
+    let api = Api::of_version("1.33");
+    // The next version by default.
+    api.post("/_control/faults", &json!({"fault": "mixed_versions"}))
+        .await
+        .created();
+    let (mut own, mut other) = (watch(&api, PODS).await, watch(&api, PODS).await);
+    let pod = overridden("a");
+    // The third request and the fourth one: the second of them knows the field.
+    let refused = api
+        .post(&format!("{PODS}?fieldValidation=Strict"), &pod)
+        .await
+        .refused(400);
+    assert!(refused.contains("unknown field"), "{refused}");
+    api.post(&format!("{PODS}?fieldValidation=Strict"), &pod)
+        .await
+        .created();
+    let (own, other) = (
+        next(&mut own).await.unwrap(),
+        next(&mut other).await.unwrap(),
+    );
+    assert!(own["object"]["spec"]["hostnameOverride"].is_null(), "{own}");
+    assert_eq!(other["object"]["spec"]["hostnameOverride"], "g");
+}
+
+#[tokio::test]
+async fn a_version_that_there_is_not_is_no_parameter() {
+    let api = Api::new();
+    let mixed = json!({"fault": "mixed_versions", "version": "1.20"});
+    let refused = api.post("/_control/faults", &mixed).await.refused(400);
+    assert!(
+        refused.starts_with("version: no version \"1.20\" of Kubernetes; there are 1.31.14"),
+        "{refused}"
+    );
+}
+
+#[tokio::test]
 async fn a_reset_goes_back_to_the_version_of_the_start() {
     let api = Api::of_version("1.34");
     api.server.upgrade(named("1.36"));

@@ -50,6 +50,7 @@ const (
 	FaultUnknownFields              = "unknown_fields"
 	FaultHugeObjects                = "huge_objects"
 	FaultEntityTooLarge             = "entity_too_large"
+	FaultMixedVersions              = "mixed_versions"
 	FaultWatchListIgnored           = "watch_list_ignored"
 	FaultWatchListRejected          = "watch_list_rejected"
 	FaultInitialEventsEndMissing    = "initial_events_end_missing"

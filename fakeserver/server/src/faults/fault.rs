@@ -123,6 +123,7 @@ faults! {
     schema::unknown_fields => UnknownFields,
     schema::huge_objects => HugeObjects(HugeObjects),
     write::entity_too_large => EntityTooLarge,
+    schema::mixed_versions => MixedVersions(MixedVersions),
     watch_list::watch_list_ignored => WatchListIgnored,
     watch_list::watch_list_rejected => WatchListRejected,
     watch_list::initial_events_end_missing => InitialEventsEndMissing,

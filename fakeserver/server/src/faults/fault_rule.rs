@@ -2,6 +2,7 @@
 
 use std::{fmt::Debug, time::Duration};
 
+use fakeserver_versions::KubernetesVersion;
 use tokio::time::Instant;
 
 use super::{
@@ -35,6 +36,16 @@ pub(super) trait Effect: Debug + Send + 'static {
     fn holds(&self, frame: &FrameFacts<'_>) -> bool {
         let _ = frame;
         false
+    }
+
+    /// Returns the version of the server that answers a request, if it is not this one, which has the version `own`.
+    fn served_by(
+        &mut self,
+        request: &RequestFacts,
+        own: KubernetesVersion,
+    ) -> Option<KubernetesVersion> {
+        let _ = (request, own);
+        None
     }
 
     /// Seeds its random choices.
@@ -140,6 +151,18 @@ impl Rule for FaultRule {
 
     fn holds(&mut self, frame: &FrameFacts<'_>) -> bool {
         self.trigger.is_permanent() && self.filter.matches_frame(frame) && self.effect.holds(frame)
+    }
+
+    fn served_by(
+        &mut self,
+        request: &RequestFacts,
+        own: KubernetesVersion,
+    ) -> Option<KubernetesVersion> {
+        if !self.filter.matches(request) {
+            return None;
+        }
+        let version = self.effect.served_by(request, own)?;
+        self.trigger.fires().then_some(version)
     }
 
     fn hides(&mut self, request: &RequestFacts) -> bool {

@@ -7,6 +7,7 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
 };
 
+use fakeserver_versions::KubernetesVersion;
 use tokio::{sync::Notify, time::Instant};
 use tracing::debug;
 
@@ -49,6 +50,17 @@ pub trait Rule: Send + 'static {
     fn holds(&mut self, frame: &FrameFacts<'_>) -> bool {
         let _ = frame;
         false
+    }
+
+    /// Returns the version of Kubernetes of the server that answers a request instead of this one, which has the version
+    /// `own`. A discovery request has the verb `discover`.
+    fn served_by(
+        &mut self,
+        request: &RequestFacts,
+        own: KubernetesVersion,
+    ) -> Option<KubernetesVersion> {
+        let _ = (request, own);
+        None
     }
 
     /// Returns whether aggregated discovery reports a group version as stale. `request` is the discovery request for that
@@ -199,6 +211,25 @@ impl Faults {
             rules.count(id, request, request.revision);
         }
         hiding.is_some()
+    }
+
+    /// Returns the version of the server that answers a request instead of this one, which has the version `own`.
+    pub(crate) fn served_by(
+        &self,
+        own: KubernetesVersion,
+        request: impl FnOnce() -> RequestFacts,
+    ) -> Option<KubernetesVersion> {
+        let mut rules = lock(&self.rules);
+        if rules.installed.is_empty() {
+            return None;
+        }
+        let request = request();
+        let (id, version) = rules.installed.iter_mut().find_map(|(id, installed)| {
+            let version = installed.rule.served_by(&request, own)?;
+            Some((*id, version))
+        })?;
+        rules.count(id, &request, request.revision);
+        Some(version)
     }
 
     /// Returns the verdict on `request` of the first rule that does not pass it.
@@ -354,6 +385,14 @@ impl Rule for Box<dyn Rule> {
 
     fn holds(&mut self, frame: &FrameFacts<'_>) -> bool {
         (**self).holds(frame)
+    }
+
+    fn served_by(
+        &mut self,
+        request: &RequestFacts,
+        own: KubernetesVersion,
+    ) -> Option<KubernetesVersion> {
+        (**self).served_by(request, own)
     }
 
     fn hides(&mut self, request: &RequestFacts) -> bool {

@@ -11,6 +11,7 @@ use axum::{
 };
 use fakeserver_kinds::registry::{Lookup, Registry};
 use fakeserver_value::{resource_path::ResourcePath, status::Status};
+use fakeserver_versions::KubernetesVersion;
 use http::{Method, StatusCode, header, request::Parts};
 use tower_http::catch_panic::CatchPanicLayer;
 use tracing::{error, info};
@@ -174,18 +175,20 @@ async fn answer(
     if let Some(target) = aggregated_api(server, parts, &path) {
         return aggregator::forward(&server.api, parts, &query, &requester, body, &target).await;
     }
-    let registry = server.api.registry();
+    let discovery_request = DiscoveryRequest::new(&server.api, &requester, parts);
+    let peer = verbs::peer_of(&discovery_request, &path, &query);
+    let registry = server.api.registry_of(peer);
     let path = match path {
         ApiPath::Resource(path) if is_routed(&registry, method, &path) => {
-            return resource(server, parts, path, query, &requester, body).await;
+            return resource(server, parts, path, query, (&requester, peer), body).await;
         }
         ApiPath::Deeper(path) if is_proxy(&path) => {
-            return resource(server, parts, path, query, &requester, body).await;
+            return resource(server, parts, path, query, (&requester, peer), body).await;
         }
         ApiPath::Deeper(path)
             if !has_routes(&registry, &path) && is_routed(&registry, method, &path) =>
         {
-            return resource(server, parts, path, query, &requester, body).await;
+            return resource(server, parts, path, query, (&requester, peer), body).await;
         }
         path => path,
     };
@@ -196,7 +199,6 @@ async fn answer(
     if let Some(action) = parts.uri.path().strip_prefix("/_control/") {
         return controlled(server, parts, action, body).await;
     }
-    let discovery_request = DiscoveryRequest::new(&server.api, &requester, parts);
     let rejection = match &path {
         ApiPath::CoreVersions | ApiPath::Groups => discover(&discovery_request, "", "").await,
         ApiPath::Version { group, version } => discover(&discovery_request, group, version).await,
@@ -212,7 +214,7 @@ async fn answer(
         }
         ApiPath::Metrics => Some(metrics::serve(method, &server.stats(), &server.seats())),
         ApiPath::OpenApi(path) => {
-            let documents = server.openapi.of(server.backend().registry());
+            let documents = server.openapi.of(server.api.stored_registry_of(peer));
             let merged = aggregator::documents(
                 &server.aggregator,
                 &server.backend().storage,
@@ -278,7 +280,7 @@ async fn resource(
     parts: &Parts,
     path: ResourcePath,
     query: Query,
-    requester: &Requester,
+    requester: (&Requester, Option<KubernetesVersion>),
     body: Body,
 ) -> Response {
     let answer = verbs::serve(&server.api, requester, parts, path, query, body).await;

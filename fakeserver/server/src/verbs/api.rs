@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use fakeserver_kinds::{metrics, registry::Registry};
+use fakeserver_versions::KubernetesVersion;
 
 use super::{inert::InertWarnings, kubelet_api::KubeletApi, tally::Tally};
 
@@ -43,11 +44,28 @@ pub struct Api {
 impl Api {
     /// Returns the resources that are served now.
     pub fn registry(&self) -> Arc<Registry> {
-        let stored = self.backend.registry();
+        self.registry_of(None)
+    }
+
+    /// Returns the resources that are served now, by a server of the version of `peer` if there is one.
+    pub(crate) fn registry_of(&self, peer: Option<KubernetesVersion>) -> Arc<Registry> {
+        let stored = self.stored_registry_of(peer);
         if self.has_metrics {
             stored.with_unstored(metrics::GROUP, || metrics::group(stored.kubernetes()))
         } else {
             stored
+        }
+    }
+
+    /// Returns the same without what is served but not stored.
+    pub(crate) fn stored_registry_of(&self, peer: Option<KubernetesVersion>) -> Arc<Registry> {
+        match peer {
+            None => self.backend.registry(),
+            Some(peer) => {
+                // It may write what this server does not know.
+                self.backend.writers.insert(peer);
+                self.backend.registry_in(peer)
+            }
         }
     }
 }

@@ -1,6 +1,8 @@
 //! Discovery requests, and requests that other servers answer, with the faults that apply to them.
 
 use axum::response::Response;
+use fakeserver_value::resource_path::ResourcePath;
+use fakeserver_versions::KubernetesVersion;
 use http::request::Parts;
 
 use super::{Api, Requester, Verb, facts::client, request_faults::RequestFaults};
@@ -48,28 +50,43 @@ pub(crate) async fn admit_forwarded(
     path: &ApiPath,
     query: &Query,
 ) -> Result<(), Response> {
+    if let ApiPath::Version { group, version } = path {
+        return discover(request, group, version).await;
+    }
     let (ApiPath::Resource(resource) | ApiPath::Deeper(resource)) = path else {
-        return match path {
-            ApiPath::Version { group, version } => discover(request, group, version).await,
-            _ => Ok(()),
-        };
+        return Ok(());
     };
-    let Some(verb) = Verb::of(&request.parts.method, resource, query) else {
+    let Some(facts) = request.facts_about(resource, query) else {
         return Ok(());
     };
     let connection = request.parts.extensions.get::<Connection>();
     let connection = connection.cloned().unwrap_or_default();
-    let facts = RequestFacts {
-        verb: verb.name(),
-        resource: resource.resource.clone(),
-        subresource: resource.subresource.clone(),
-        namespace: resource.namespace.clone(),
-        name: resource.name.clone(),
-        ..request.facts(&resource.group, &resource.version)
-    };
     let faults = RequestFaults::of(request.api, &connection, &facts).await?;
     faults.delay_head().await;
     Ok(())
+}
+
+/// Returns the version of Kubernetes of the server that answers a request, if a fault lets another one than this do it.
+pub(crate) fn peer_of(
+    request: &DiscoveryRequest<'_>,
+    path: &ApiPath,
+    query: &Query,
+) -> Option<KubernetesVersion> {
+    let facts = || match path {
+        ApiPath::Resource(resource) | ApiPath::Deeper(resource) => {
+            let facts = request.facts_about(resource, query);
+            facts.unwrap_or_else(|| request.facts(&resource.group, &resource.version))
+        }
+        ApiPath::Version { group, version } => request.facts(group, version),
+        _ => request.facts("", ""),
+    };
+    match path {
+        ApiPath::Health { .. } | ApiPath::Metrics | ApiPath::Other => None,
+        _ => {
+            let own = request.api.backend.registry().kubernetes();
+            request.api.faults.served_by(own, facts)
+        }
+    }
 }
 
 // === impl DiscoveryRequest ===
@@ -86,6 +103,18 @@ impl<'a> DiscoveryRequest<'a> {
     /// Returns whether a fault hides a version of a group where all are listed together.
     pub(crate) fn is_hidden(&self, group: &str, version: &str) -> bool {
         self.api.faults.hides(&self.facts(group, version))
+    }
+
+    /// Returns the facts of a request for a resource; `None` if its method means nothing there.
+    fn facts_about(&self, resource: &ResourcePath, query: &Query) -> Option<RequestFacts> {
+        Some(RequestFacts {
+            verb: Verb::of(&self.parts.method, resource, query)?.name(),
+            resource: resource.resource.clone(),
+            subresource: resource.subresource.clone(),
+            namespace: resource.namespace.clone(),
+            name: resource.name.clone(),
+            ..self.facts(&resource.group, &resource.version)
+        })
     }
 
     fn facts(&self, group: &str, version: &str) -> RequestFacts {

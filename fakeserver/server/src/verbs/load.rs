@@ -208,6 +208,7 @@ impl ObjectLocation {
             media_types: MediaTypes::default(),
             has_shards: false,
             features: Features::default(),
+            peer: None,
             target: find_target(&backend.registry(), path)?,
             requester: Requester::internal(),
             query: Query::default(),

@@ -43,6 +43,7 @@ use axum::{body::Body, response::Response};
 use fakeserver_value::{
     audit_annotations::AuditAnnotations, resource_path::ResourcePath, status::Status,
 };
+use fakeserver_versions::KubernetesVersion;
 use http::{Method, request::Parts};
 
 use tokio::time::timeout;
@@ -54,7 +55,7 @@ pub use self::load::find as find_object;
 pub use self::log_options::{LogOptions, LogSelection};
 pub use self::request::Request;
 pub(crate) use self::{
-    discover::{DiscoveryRequest, admit_forwarded, discover},
+    discover::{DiscoveryRequest, admit_forwarded, discover, peer_of},
     inert::InertWarnings,
     load::{apply as apply_object, delete as delete_object, load as load_object},
     requester::Requester,
@@ -96,10 +97,11 @@ pub enum Verb {
     DeleteCollection,
 }
 
-/// Answers a request for a resource. Fault rules see the request before its authorization.
+/// Answers a request for a resource, as a server of the version of `peer` if there is one. Fault rules see the request before
+/// its authorization.
 pub async fn serve(
     api: &Api,
-    requester: &Requester,
+    (requester, peer): (&Requester, Option<KubernetesVersion>),
     parts: &Parts,
     path: ResourcePath,
     query: Query,
@@ -107,11 +109,12 @@ pub async fn serve(
 ) -> Result<Response, Status> {
     let connection = parts.extensions.get::<Connection>();
     let audit = parts.extensions.get::<AuditAnnotations>();
-    let registry = api.registry();
+    let registry = api.registry_of(peer);
     let features = api.features.of_version(registry.kubernetes());
     let understood = find_target(&registry, path).and_then(|target| {
         let mut request = Request {
             target,
+            peer,
             requester: requester.clone(),
             query,
             headers: &parts.headers,

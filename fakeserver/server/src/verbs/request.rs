@@ -8,6 +8,7 @@ use fakeserver_value::{
     audit_annotations::AuditAnnotations, names::path_segment_problems, resource_path::ResourcePath,
     status::Status,
 };
+use fakeserver_versions::KubernetesVersion;
 use http::Uri;
 use http::{HeaderMap, Method};
 
@@ -21,6 +22,8 @@ use crate::{
 /// A request for objects of one resource type.
 pub struct Request<'a> {
     pub target: Target,
+    /// The version of Kubernetes of the server that answers, if that is not this one.
+    pub peer: Option<KubernetesVersion>,
     pub requester: Requester,
     pub query: Query,
     pub headers: &'a HeaderMap,

@@ -112,8 +112,8 @@ fn begin(
     // Its definition may have been deleted since the request came; the watch would never end then.
     let path = &target.path;
     // The registry only changes under the store's lock: what is found here holds when the watcher is registered below.
-    let found = backend
-        .registry()
+    let found = api
+        .registry_of(request.peer)
         .lookup(&path.group, &path.version, &path.resource);
     if !matches!(found, Lookup::Found(_)) {
         return Err(Status::unknown_resource());

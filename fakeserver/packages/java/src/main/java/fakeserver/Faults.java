@@ -50,6 +50,7 @@ public final class Faults {
     public static final String UNKNOWN_FIELDS = "unknown_fields";
     public static final String HUGE_OBJECTS = "huge_objects";
     public static final String ENTITY_TOO_LARGE = "entity_too_large";
+    public static final String MIXED_VERSIONS = "mixed_versions";
     public static final String WATCH_LIST_IGNORED = "watch_list_ignored";
     public static final String WATCH_LIST_REJECTED = "watch_list_rejected";
     public static final String INITIAL_EVENTS_END_MISSING = "initial_events_end_missing";
