@@ -42,7 +42,10 @@ fn plain(value: &Value) -> String {
 
 #[cfg(test)]
 mod tests {
-    use fakeserver::faults::{Fault, Throttle};
+    use fakeserver::{
+        KubernetesVersion,
+        faults::{Fault, Throttle},
+    };
 
     use super::*;
     use crate::plan::IncidentKind;
@@ -55,6 +58,15 @@ mod tests {
         };
         assert_eq!(in_words(&replica), "replica (informer 2, lag_ms 5000)");
         assert_eq!(in_words(&IncidentKind::DataLoss), "data loss");
+        let upgrade = IncidentKind::Upgrade {
+            version: KubernetesVersion::LATEST,
+            is_rolling: true,
+        };
+        let version = KubernetesVersion::LATEST.name();
+        assert_eq!(
+            in_words(&upgrade),
+            format!("upgrade (is_rolling true, version {version})")
+        );
         let throttle = Fault::Throttle(Throttle::default());
         assert!(
             in_words(&throttle).starts_with("throttle"),

@@ -1,6 +1,9 @@
 //! Incidents of whole machines; faults concern requests and frames.
 
+use fakeserver::KubernetesVersion;
 use serde::{Deserialize, Serialize};
+
+use super::kubernetes_version;
 
 /// An incident of a machine.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -40,6 +43,15 @@ pub enum IncidentKind {
     DataLoss,
     /// The machine of the whole run sleeps: everything due in between is due at once.
     Suspend,
+    /// The server becomes another version of Kubernetes with its watches open, and goes back at the end.
+    Upgrade {
+        /// The other version.
+        #[serde(with = "kubernetes_version")]
+        version: KubernetesVersion,
+        /// True if connections break each time, as those to a server that another one replaces.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        is_rolling: bool,
+    },
 }
 
 // === impl Incident ===
@@ -54,11 +66,19 @@ impl Incident {
         }
     }
 
+    /// Returns whether the server becomes another version of Kubernetes.
+    pub(crate) fn is_upgrade(&self) -> bool {
+        matches!(self.kind, IncidentKind::Upgrade { .. })
+    }
+
     /// Returns the informer that it concerns; `None` for all.
     pub(crate) fn informer(&self) -> Option<usize> {
         match self.kind {
             IncidentKind::Replica { informer, .. } => informer,
-            IncidentKind::Restart | IncidentKind::DataLoss | IncidentKind::Suspend => None,
+            IncidentKind::Restart
+            | IncidentKind::DataLoss
+            | IncidentKind::Suspend
+            | IncidentKind::Upgrade { .. } => None,
         }
     }
 }
@@ -66,6 +86,15 @@ impl Incident {
 // === impl IncidentKind ===
 
 impl IncidentKind {
+    /// Returns whether connections break when it begins, and when it ends.
+    pub(crate) fn breaks_connections(self) -> bool {
+        match self {
+            Self::Suspend => false,
+            Self::Upgrade { is_rolling, .. } => is_rolling,
+            Self::Replica { .. } | Self::Restart | Self::DataLoss => true,
+        }
+    }
+
     /// Returns its name in reports.
     pub const fn name(self) -> &'static str {
         match self {
@@ -73,6 +102,7 @@ impl IncidentKind {
             Self::Restart => "restart",
             Self::DataLoss => "data_loss",
             Self::Suspend => "suspend",
+            Self::Upgrade { .. } => "upgrade",
         }
     }
 }

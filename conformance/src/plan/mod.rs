@@ -2,6 +2,7 @@
 
 mod resource;
 mod planned_fault;
+mod kubernetes_version;
 mod incident;
 mod in_words;
 mod interleaving;

@@ -148,6 +148,10 @@ impl Cluster {
                 self.restart(Restart::Advance).await;
                 true
             }
+            IncidentKind::Upgrade { .. } => {
+                self.serve_version(incident);
+                false
+            }
             IncidentKind::Suspend => {
                 // The paused clock leaps, and no timer fires in between, as on a machine that sleeps.
                 tokio::time::advance(Duration::from_millis(incident.for_ms)).await;
@@ -161,16 +165,36 @@ impl Cluster {
         let Some(incident) = self.present.remove(&place) else {
             return;
         };
-        if incident.kind != IncidentKind::Suspend {
-            let informer = incident.informer();
-            let routes = self.routes_of(informer);
-            for route in routes.chain(self.writer_routes_of(informer)) {
-                route.lead_to(&self.leader());
-            }
+        if let IncidentKind::Upgrade { .. } = incident.kind {
+            self.serve_version(&incident);
+        } else if incident.kind.breaks_connections() {
+            self.lead_to_leader(incident.informer());
         }
         self.recorder.record(Observation::FaultEnds {
             fault: self.first_number + place,
         });
+    }
+
+    /// Lets the leader serve the version of the last upgrade in progress, or that of the beginning, after the beginning or
+    /// the end of `incident`.
+    fn serve_version(&self, incident: &Incident) {
+        let mut upgrades = self.present.values().rev();
+        let version = upgrades.find_map(|present| match present.kind {
+            IncidentKind::Upgrade { version, .. } => Some(version),
+            _ => None,
+        });
+        self.leader().upgrade(version.unwrap_or_default());
+        if incident.kind.breaks_connections() {
+            self.lead_to_leader(None);
+        }
+    }
+
+    /// Breaks the connections of an informer, or of all clients, and leads new ones to the leader.
+    fn lead_to_leader(&self, informer: Option<usize>) {
+        let routes = self.routes_of(informer);
+        for route in routes.chain(self.writer_routes_of(informer)) {
+            route.lead_to(&self.leader());
+        }
     }
 
     /// Ends all incidents.
@@ -234,8 +258,10 @@ impl Cluster {
         }
         // Taken after the shutdown: a write during it would be lost otherwise.
         self.snapshot = Some((old.snapshot(), restart));
-        self.leader
-            .set(self.builder().with_faults(old.faults()).build());
+        let builder = self
+            .builder()
+            .with_kubernetes_version(old.kubernetes_version());
+        self.leader.set(builder.with_faults(old.faults()).build());
         self.note();
     }
 

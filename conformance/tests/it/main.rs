@@ -9,6 +9,7 @@
 //! | `every_fault` | recovery from each fault within its bound |
 //! | `pages` | changes and expiries between any two pages of a list |
 //! | `incidents` | replicas that lag, restarts, machines that sleep |
+//! | `upgrades` | servers that change their version; clients that find resources by discovery |
 //! | `seeds` | seeds of all profiles: every promise is kept |
 //! | `parts` | the same for the parts of an informer by themselves |
 //! | `compact` | the same for compact informers |
@@ -47,6 +48,7 @@ mod scenarios;
 mod every_fault;
 mod pages;
 mod incidents;
+mod upgrades;
 mod seeds;
 mod parts;
 mod compact;

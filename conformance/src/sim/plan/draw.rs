@@ -1,6 +1,6 @@
 //! Draws plans from seeds: operations, faults, incidents and participants, within the limits of the [swarm](Swarm).
 
-use fakeserver::faults::Fault;
+use fakeserver::{KubernetesVersion, faults::Fault};
 use rand::{RngExt, rngs::ChaCha8Rng, seq::IndexedRandom};
 
 use super::Plan;
@@ -26,6 +26,16 @@ impl Plan {
     /// A new fault changes the plan of a seed only by its own occurrences and by those that it pushes out.
     pub fn draw_sized(seed: Seed, profile: Profile) -> Self {
         Self::draw_among(seed, profile, &drawn_faults::drawable())
+    }
+
+    /// Draws the plan of a seed in a profile, with servers that change their version of Kubernetes.
+    pub fn draw_upgraded(seed: Seed, profile: Profile) -> Self {
+        let plan = Self::draw_sized(seed, profile);
+        if plan.incidents.iter().any(Incident::is_upgrade) {
+            plan
+        } else {
+            plan.with_upgrades(1.0)
+        }
     }
 
     /// Draws the plan of a seed in a profile, with no other faults than these.
@@ -59,12 +69,39 @@ impl Plan {
             faults: drawn_faults::draw(seed, &swarm, informers.len(), faults),
             informers,
         };
+        let plan = plan.with_upgrades(UPGRADED);
         match profile {
             Profile::Brief => plan.made_brief(),
             _ => plan,
         }
     }
+
+    /// Draws one to three upgrades in a share of all runs, by a stream of their own.
+    #[must_use]
+    fn with_upgrades(mut self, share: f64) -> Self {
+        let rng = &mut self.seed.stream("upgrades");
+        if !rng.random_bool(share) || !self.can_be_upgraded() {
+            return self;
+        }
+        let all: Vec<KubernetesVersion> = KubernetesVersion::all().collect();
+        for _ in 0..rng.random_range(1..=3) {
+            let kind = IncidentKind::Upgrade {
+                version: pick(rng, &all),
+                is_rolling: rng.random_bool(0.5),
+            };
+            self.incidents.push(Incident::new(
+                rng.random_range(0..self.safety_ms),
+                rng.random_range(0..=self.safety_ms / 2),
+                kind,
+            ));
+        }
+        self.incidents.sort_by_key(|incident| incident.at_ms);
+        self
+    }
 }
+
+/// The share of all runs whose servers change their version.
+const UPGRADED: f64 = 1.0 / 12.0;
 
 /// Draws the revision at which the server begins: in half of all runs a little less than a power of ten, or than 2^53, from
 /// which on floats of 64 bits do not hold every integer.

@@ -7,7 +7,7 @@ use crate::{
 };
 
 /// The most incidents.
-const INCIDENTS_MAX: usize = 4;
+const INCIDENTS_MAX: usize = 6;
 /// The longest row of yields.
 const ROW_MAX: u8 = 6;
 
@@ -50,12 +50,22 @@ impl Plan {
                 operation.action = Action::Update;
             }
         }
+        if !self.can_be_upgraded() {
+            self.incidents.retain(|incident| !incident.is_upgrade());
+        }
         self.interleaving.make_valid();
         self.participants = self.participants.made_valid(profile, safety_ms);
         self.workload.sort_by_key(|operation| operation.at_ms);
         self.faults.sort_by_key(|fault| fault.at_ms);
         self.incidents.sort_by_key(|incident| incident.at_ms);
         Some(self)
+    }
+
+    /// Returns whether its server may become another version of Kubernetes: the candidates of a coordinated election know one
+    /// version of their kind, which not every server has.
+    pub(super) fn can_be_upgraded(&self) -> bool {
+        let election = self.participants.election.as_ref();
+        election.is_none_or(|election| !election.is_coordinated)
     }
 
     /// Returns true if the plan has the invariants of those that are drawn in `profile`, and its text is read as itself.

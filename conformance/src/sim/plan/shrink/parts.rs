@@ -156,7 +156,10 @@ pub(in super::super) fn take_informers(plan: &mut Plan, range: &Range<usize>) {
     plan.incidents
         .retain_mut(|incident| match &mut incident.kind {
             IncidentKind::Replica { informer, .. } => stays(informer),
-            IncidentKind::Restart | IncidentKind::DataLoss | IncidentKind::Suspend => true,
+            IncidentKind::Restart
+            | IncidentKind::DataLoss
+            | IncidentKind::Suspend
+            | IncidentKind::Upgrade { .. } => true,
         });
 }
 
