@@ -15,6 +15,8 @@ pub(super) struct WriteOrders {
     pub(super) delete: Vec<(ObjectRef, bool)>,
     /// Objects that are annotated before it reaches the server.
     pub(super) touch: Vec<ObjectRef>,
+    /// The version of Kubernetes that the server becomes before it arrives.
+    pub(super) upgrade: Option<String>,
     /// The resources that stand still from now on.
     pub(super) freeze: Vec<String>,
     /// Its fate then.
@@ -147,6 +149,7 @@ impl Director {
                     orders.delete.push((object.clone(), *anew));
                 }
                 Perturbation::Touch { object, .. } => orders.touch.push(object.clone()),
+                Perturbation::Upgrade { version, .. } => orders.upgrade = Some(version.clone()),
                 Perturbation::Stop { .. } => orders.fate = WriteVerdict::Stop,
                 Perturbation::Merge { .. }
                 | Perturbation::Skip { .. }

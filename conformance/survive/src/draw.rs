@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use fakeserver::KubernetesVersion;
 use rand::seq::IndexedRandom;
 use serde_json::json;
 use support::seed::Seed;
@@ -35,6 +36,7 @@ pub(super) fn plans(reference: &Reference, workload: &Workload, families: &[Fami
             Family::Foreign => foreign(reference),
             Family::Leader => leader(reference),
             Family::Catalogue => catalogue(reference),
+            Family::Upgrades => upgrades(reference),
         };
         plans.extend(perturbations.into_iter().map(|perturbation| Plan {
             family: *family,
@@ -273,6 +275,31 @@ fn leader(reference: &Reference) -> Vec<Perturbation> {
             at: write.point.clone(),
         })
         .collect()
+}
+
+/// Each write once, by the version after that of the server and the one before in turn; then servers of two versions.
+fn upgrades(reference: &Reference) -> Vec<Perturbation> {
+    let own = KubernetesVersion::default();
+    let next = own.adjacent();
+    let before = KubernetesVersion::all()
+        .rev()
+        .find(|version| *version < own);
+    let others: Vec<&str> = [Some(next), before.filter(|version| *version != next)]
+        .into_iter()
+        .flatten()
+        .map(KubernetesVersion::name)
+        .collect();
+    let writes = reference.writes.iter().zip(others.iter().cycle());
+    let mut found: Vec<Perturbation> = writes
+        .map(|(write, version)| Perturbation::Upgrade {
+            at: write.point.clone(),
+            version: (*version).to_owned(),
+        })
+        .collect();
+    found.extend(others.iter().map(|version| Perturbation::Fault {
+        fault: json!({"fault": "mixed_versions", "version": version}),
+    }));
+    found
 }
 
 /// Faults that a correct client survives, on each watched resource.

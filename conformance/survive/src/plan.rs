@@ -55,6 +55,8 @@ pub enum Family {
     Leader,
     /// Faults of the catalogue on lists and watches.
     Catalogue,
+    /// The server becomes another version of Kubernetes, or is two servers of two versions.
+    Upgrades,
     /// Several at once, drawn from a seed.
     Pairs,
     /// A field of the user's object is changed, and changed back.
@@ -162,6 +164,13 @@ pub enum Perturbation {
         /// The write.
         at: WritePoint,
     },
+    /// Ends all watches just before a write is done, and serves another version of Kubernetes from then on.
+    Upgrade {
+        /// The write.
+        at: WritePoint,
+        /// The version, such as `1.35`.
+        version: String,
+    },
     /// Installs a fault of the fake server for the length of the run.
     Fault {
         /// The fault, in the form of the catalogue.
@@ -180,7 +189,7 @@ pub enum Perturbation {
 
 impl Family {
     /// Returns the families that are run unless others are chosen.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Crash,
         Self::LostAnswer,
         Self::Refusal,
@@ -190,6 +199,7 @@ impl Family {
         Self::Foreign,
         Self::Leader,
         Self::Catalogue,
+        Self::Upgrades,
     ];
 }
 
@@ -217,6 +227,7 @@ impl Perturbation {
             Self::Delete { .. } => Family::Deleted,
             Self::Touch { .. } => Family::Foreign,
             Self::Stop { .. } => Family::Leader,
+            Self::Upgrade { .. } => Family::Upgrades,
             Self::Fault { .. } => Family::Catalogue,
             Self::Change { .. } => Family::Generated,
         }
@@ -231,6 +242,7 @@ impl Perturbation {
             | Self::Freeze { at, .. }
             | Self::Delete { at, .. }
             | Self::Touch { at, .. }
+            | Self::Upgrade { at, .. }
             | Self::Stop { at } => Some(at),
             Self::Merge { .. } | Self::Skip { .. } | Self::Fault { .. } | Self::Change { .. } => {
                 None
@@ -253,6 +265,7 @@ impl fmt::Display for Family {
             Self::Foreign => "foreign",
             Self::Leader => "leader",
             Self::Catalogue => "catalogue",
+            Self::Upgrades => "upgrades",
             Self::Pairs => "pairs",
             Self::Generated => "generated",
         })
@@ -311,6 +324,9 @@ impl fmt::Display for Perturbation {
                     f,
                     "the replica is stopped after {at} for longer than its lease"
                 )
+            }
+            Self::Upgrade { at, version } => {
+                write!(f, "the server becomes Kubernetes {version} at {at}")
             }
             Self::Fault { fault } => write!(f, "fault {fault}"),
             Self::Change { object, change } => write!(f, "{object}: {change}"),

@@ -173,6 +173,23 @@ impl Run {
         for (object, anew) in &orders.delete {
             self.delete(object, *anew).await;
         }
+        if let Some(version) = &orders.upgrade {
+            self.upgrade(version);
+        }
+    }
+
+    /// Serves another version of Kubernetes, and ends all watches, as a server does that another one replaces.
+    fn upgrade(&self, version: &str) {
+        let said = match version.parse() {
+            Ok(version) => {
+                self.world.server.upgrade(version);
+                self.world.server.disconnect();
+                format!("the server became Kubernetes {version}")
+            }
+            // A plan of a file may be of another program.
+            Err(error) => format!("no such upgrade: {error}"),
+        };
+        self.recorder.note(Event::Perturbed(said));
     }
 
     /// Lets a resource stand still until the subject is quiet, or for a few seconds.

@@ -23,11 +23,20 @@ const OWN_METADATA: [&str; 6] = [
     "uid",
 ];
 /// Resources whose objects tell about the run, and not about its result.
-const ASIDE: [&str; 4] = [
+const ASIDE: [&str; 6] = [
     "controllerrevisions.apps",
     "events",
     "events.events.k8s.io",
+    // A server keeps them up to date with its version, and so it does with those of `OF_SERVER`.
+    "flowschemas.flowcontrol.apiserver.k8s.io",
     "leases.coordination.k8s.io",
+    "prioritylevelconfigurations.flowcontrol.apiserver.k8s.io",
+];
+
+/// The labels of objects that a server keeps up to date with its version.
+const OF_SERVER: [(&str, &str); 2] = [
+    ("kube-aggregator.kubernetes.io/automanaged", "onstart"),
+    ("kubernetes.io/bootstrapping", "rbac-defaults"),
 ];
 
 /// The beginning of the name of the volume with a service account's token.
@@ -73,7 +82,11 @@ impl EndState {
         let mut end = Self::default();
         let (mut found, mut values) = (Vec::new(), Vec::new());
         for object in history.end() {
-            if ASIDE.contains(&object.kind.full_name().as_str()) {
+            let labels = object.object.labels();
+            let is_of_server = |(label, value): &(&str, &str)| labels.get(label) == Some(*value);
+            if ASIDE.contains(&object.kind.full_name().as_str())
+                || OF_SERVER.iter().any(is_of_server)
+            {
                 continue;
             }
             let version = (object.object.uid().to_owned(), object.object.revision());

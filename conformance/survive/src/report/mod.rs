@@ -253,6 +253,8 @@ fn line_of(plan: &Plan) -> (Family, &'static str) {
         (Family::Foreign, _) => "foreign write",
         (Family::Leader, _) => "two leaders",
         (Family::Catalogue, _) => "faults",
+        (Family::Upgrades, Some(Perturbation::Fault { .. })) => "two versions",
+        (Family::Upgrades, _) => "upgrade",
         (Family::Pairs, _) => "several at once",
         (Family::Generated, _) => "changed field",
         (Family::Reference | Family::Crash, _) => "reference",

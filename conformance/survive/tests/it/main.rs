@@ -27,7 +27,9 @@ use fakeserver::{Controllers, Workloads};
 use k8s_openapi::api::{apps::v1::Deployment, core::v1::ConfigMap};
 use kube::{
     Api, Client,
-    api::{ListParams, Patch, PatchParams, PostParams},
+    api::{
+        ApiResource, DynamicObject, GroupVersionKind, ListParams, Patch, PatchParams, PostParams,
+    },
 };
 use serde_json::{Value, json};
 use survive::{CampaignError, Check, CheckError, Family, Subject, When, Workload};
@@ -172,6 +174,56 @@ fn check_pairs(subject: Subject) -> Check {
             "configmaps.filter(c, c.metadata.name.startsWith('pair-')).size() == 2",
         );
     survive::check(subject).steps(workload)
+}
+
+/// Makes a pair of config maps, one at a time, after a look at policies that version 1.35 does not serve. If it is buggy, it gives
+/// up when they are not served.
+async fn policed_pair(client: Client, is_buggy: bool) -> Result<(), kube::Error> {
+    let policy = GroupVersionKind::gvk(
+        "admissionregistration.k8s.io",
+        "v1",
+        "MutatingAdmissionPolicy",
+    );
+    let policies = ApiResource::from_gvk_with_plural(&policy, "mutatingadmissionpolicies");
+    let policies: Api<DynamicObject> = Api::all_with(client.clone(), &policies);
+    let maps: Api<ConfigMap> = Api::default_namespaced(client);
+    loop {
+        if policies.list(&ListParams::default()).await.is_err() && is_buggy {
+            return pending().await;
+        }
+        let params = ListParams::default().labels("pair=1");
+        if let Ok(list) = maps.list(&params).await
+            && list.items.len() < 2
+        {
+            let name = format!("pair-{}", list.items.len());
+            let map = json!({"metadata": {"name": name, "labels": {"pair": "1"}}});
+            let map = serde_json::from_value(map).map_err(kube::Error::SerdeError)?;
+            drop(maps.create(&PostParams::default(), &map).await);
+        }
+        sleep(Duration::from_secs(1)).await;
+    }
+}
+
+fn policed_pairs(is_buggy: bool) -> Check {
+    let subject = Subject::function(move |client| policed_pair(client, is_buggy));
+    let workload = Workload::new().quiet(Duration::from_secs(5)).rule(
+        "there is a pair",
+        When::Eventually,
+        "configmaps.filter(c, c.metadata.name.startsWith('pair-')).size() == 2",
+    );
+    let check = survive::check(subject).steps(workload);
+    check.families([Family::Upgrades])
+}
+
+#[test]
+fn a_controller_that_outlives_upgrades_is_not_blamed() {
+    policed_pairs(false).run();
+}
+
+#[test]
+#[should_panic = "there is a pair"]
+fn a_controller_that_gives_up_during_an_upgrade_is_found() {
+    policed_pairs(true).run();
 }
 
 #[test]

@@ -24,7 +24,18 @@ if TYPE_CHECKING:
 #: The runs without perturbation, which every campaign has.
 REFERENCE = "reference"
 #: The families of plans that there are without a choice, in the order of the report.
-FAMILIES = ("crash", "lost-answer", "refusal", "stale", "unobserved", "deleted", "foreign", "leader", "catalogue")
+FAMILIES = (
+    "crash",
+    "lost-answer",
+    "refusal",
+    "stale",
+    "unobserved",
+    "deleted",
+    "foreign",
+    "leader",
+    "catalogue",
+    "upgrades",
+)
 
 #: The number of plans that a failure shows.
 SHOWN_MAX = 5
