@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use crate::support::{Api, CONFIG_MAPS, PODS, pod, warnings};
 
+const DEFINITIONS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 /// A policy that mutates, which version 1.36 is the first to serve as `v1`.
 const POLICIES: &str = "/apis/admissionregistration.k8s.io/v1/mutatingadmissionpolicies";
 
@@ -223,6 +224,33 @@ async fn errors_show_values_as_the_version_does() {
     ] {
         let why = Api::of_version(version)
             .post(CONFIG_MAPS, &both)
+            .await
+            .refused(422);
+        assert!(why.contains(shown), "{version}: {why}");
+    }
+}
+
+#[tokio::test]
+async fn a_rule_that_does_not_compile_is_shown_as_the_version_shows_structs() {
+    let schema = json!({"type": "object", "properties": {"spec": {
+        "type": "object", "x-kubernetes-validations": [{"rule": "self.nope == 1"}]}}});
+    let definition = json!({"metadata": {"name": "things.example.com"}, "spec": {
+        "group": "example.com", "scope": "Namespaced",
+        "names": {"plural": "things", "singular": "thing", "kind": "Thing", "listKind": "ThingList"},
+        "versions": [{"name": "v1", "served": true, "storage": true,
+            "schema": {"openAPIV3Schema": schema}}]}});
+    for (version, shown) in [
+        (
+            "1.33",
+            r#"apiextensions.ValidationRule{Rule:"self.nope == 1", Message:"", MessageExpression:"", Reason:(*apiextensions.FieldValueErrorReason)(nil), FieldPath:"", OptionalOldSelf:(*bool)(nil)}: compilation failed"#,
+        ),
+        (
+            "1.34",
+            r#"{"Rule":"self.nope == 1","Message":"","MessageExpression":"","Reason":null,"FieldPath":"","OptionalOldSelf":null}: compilation failed"#,
+        ),
+    ] {
+        let why = Api::of_version(version)
+            .post(DEFINITIONS, &definition)
             .await
             .refused(422);
         assert!(why.contains(shown), "{version}: {why}");

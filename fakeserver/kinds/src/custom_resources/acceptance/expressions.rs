@@ -1,6 +1,10 @@
 //! The rules of a schema: their forms, their compilation, and their estimated costs.
 
-use fakeserver_value::{read::text, status::FieldError};
+use fakeserver_value::{
+    read::text,
+    schema::{go_syntax, types},
+    status::FieldError,
+};
 use serde_json::Value;
 
 use super::{invalid, printed};
@@ -222,6 +226,17 @@ pub(super) fn check_rules(
     errors
 }
 
+/// Returns the error of an expression of a rule, which shows the rule.
+fn refused(path: String, rule: &Value, why: &str) -> FieldError {
+    const DEFINITION: &str =
+        "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.ValidationRule";
+    let error = FieldError::invalid_ordered(path, rule, &printed::rule(rule), why);
+    match types().find(DEFINITION) {
+        Some(id) => error.earlier_showing(&go_syntax(types(), id, rule)),
+        None => error,
+    }
+}
+
 fn check_rule(
     rule: &Value,
     checked: &CheckedRule,
@@ -238,13 +253,12 @@ fn check_rule(
         errors.push(FieldError::forbidden(rule_path.as_str(), &detail));
     }
     total.add(rule_path.clone(), cost);
-    let printed = printed::rule(rule);
     if let Some(why) = &checked.error {
-        errors.push(FieldError::invalid_printed(rule_path, &printed, why));
+        errors.push(refused(rule_path, rule, why));
     }
     let message_path = format!("{path}.messageExpression");
     if let Some(why) = &checked.message_error {
-        errors.push(FieldError::invalid_printed(message_path, &printed, why));
+        errors.push(refused(message_path, rule, why));
     } else if let Some(cost) = checked.message_cost {
         if !scope.suppresses_cost && cost > RULE_COST_MAX {
             let detail = too_expensive("estimated messageExpression cost", cost, RULE_COST_MAX);
