@@ -1,10 +1,12 @@
 //! The rules of a schema: their forms, their compilation, and their estimated costs.
 
 use fakeserver_value::{
+    go_values::JSON_VALUES,
     read::text,
-    schema::{go_syntax, types},
+    schema::{go_syntax, types_in},
     status::FieldError,
 };
+use fakeserver_versions::KubernetesVersion;
 use serde_json::Value;
 
 use super::{invalid, printed};
@@ -27,9 +29,10 @@ const REASONS: [&str; 4] = [
 /// The number of rules that are named if all together cost too much.
 const NAMED_MAX: usize = 4;
 
-/// The place of a schema, as far as the costs of its rules depend on it.
+/// The place of a schema, as far as the costs of its rules and their errors depend on it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RuleScope<'s> {
+    kubernetes: KubernetesVersion,
     schema: Option<&'s Value>,
     is_root: bool,
     /// The maximum number of values that the schema describes in one object; `None` if it has no limit.
@@ -48,8 +51,9 @@ pub(super) struct CostTotal {
 // === impl RuleScope ===
 
 impl RuleScope<'_> {
-    pub(super) fn root(suppresses_cost: bool) -> Self {
+    pub(super) fn root(kubernetes: KubernetesVersion, suppresses_cost: bool) -> Self {
         Self {
+            kubernetes,
             schema: None,
             is_root: true,
             cardinality: Some(1),
@@ -70,6 +74,7 @@ impl RuleScope<'_> {
         let factor = self.schema.map_or(Some(1), elements_max);
         let cardinality = self.cardinality.zip(factor);
         RuleScope {
+            kubernetes: self.kubernetes,
             schema: None,
             is_root: false,
             cardinality: cardinality.map(|(one, other)| one.saturating_mul(other)),
@@ -226,14 +231,14 @@ pub(super) fn check_rules(
     errors
 }
 
-/// Returns the error of an expression of a rule, which shows the rule.
-fn refused(path: String, rule: &Value, why: &str) -> FieldError {
+/// Prints a rule as errors of a version show it.
+fn print_rule(kubernetes: KubernetesVersion, rule: &Value) -> String {
     const DEFINITION: &str =
         "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.ValidationRule";
-    let error = FieldError::invalid_ordered(path, rule, &printed::rule(rule), why);
-    match types().find(DEFINITION) {
-        Some(id) => error.earlier_showing(&go_syntax(types(), id, rule)),
-        None => error,
+    let table = types_in(kubernetes);
+    match table.find(DEFINITION) {
+        Some(id) if !kubernetes.gates().is_on(JSON_VALUES) => go_syntax(table, id, rule),
+        _ => printed::rule(rule),
     }
 }
 
@@ -253,12 +258,13 @@ fn check_rule(
         errors.push(FieldError::forbidden(rule_path.as_str(), &detail));
     }
     total.add(rule_path.clone(), cost);
+    let printed = || print_rule(scope.kubernetes, rule);
     if let Some(why) = &checked.error {
-        errors.push(refused(rule_path, rule, why));
+        errors.push(FieldError::invalid_printed(rule_path, &printed(), why));
     }
     let message_path = format!("{path}.messageExpression");
     if let Some(why) = &checked.message_error {
-        errors.push(refused(message_path, rule, why));
+        errors.push(FieldError::invalid_printed(message_path, &printed(), why));
     } else if let Some(cost) = checked.message_cost {
         if !scope.suppresses_cost && cost > RULE_COST_MAX {
             let detail = too_expensive("estimated messageExpression cost", cost, RULE_COST_MAX);

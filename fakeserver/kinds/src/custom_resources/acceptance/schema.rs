@@ -165,7 +165,7 @@ pub(super) fn check_validation(
     };
     let scope = total
         .is_some()
-        .then(|| RuleScope::root(check.suppresses_cost));
+        .then(|| RuleScope::root(check.kubernetes, check.suppresses_cost));
     let mut total = total.unwrap_or_default();
     let checked = check_schema(schema, &path, &around, scope, &mut total);
     found.extend(checked.schema);
