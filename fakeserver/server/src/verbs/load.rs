@@ -104,7 +104,7 @@ pub(crate) fn apply(backend: &Backend, object: Value) -> Result<Value, Status> {
         apply_by(&place.request(backend, &headers, Some("status"))?, attempt)
     })?;
     settle(backend, &request.target);
-    Ok(api_object(backend, &request.target, &stored))
+    Ok(backend.api_object(&request.target, &stored))
 }
 
 /// Returns the object under the kind and name of `object`, if there is one.
@@ -115,12 +115,7 @@ pub fn find(backend: &Backend, object: &Value) -> Result<Option<Value>, Status> 
     let request = place.request(backend, &headers, None)?;
     let key = request.target.key(request.target.name());
     let stored = backend.storage.view(|view| view.get(&key).cloned());
-    Ok(stored.map(|stored| api_object(backend, &request.target, &stored)))
-}
-
-/// Returns a stored object as a client reads it.
-fn api_object(backend: &Backend, target: &Target, stored: &StoredObject) -> Value {
-    backend.decoded(&target.resource, target.api_object(stored))
+    Ok(stored.map(|stored| backend.api_object(&request.target, &stored)))
 }
 
 /// Deletes the object of the kind and name of `object`, as a client would without options.

@@ -270,8 +270,7 @@ impl Attempt<'_, '_> {
             checked.map_err(Status::unclassified)?;
         }
         let Some((by, custom)) = target.conversion().zip(custom) else {
-            let object = target.api_object(stored);
-            return Ok(self.backend.decoded(&target.resource, object));
+            return Ok(self.backend.api_object(target, stored));
         };
         let object = by.typed(stored.to_value(), stored.stored_version());
         Ok(custom.complete(self.converted(by, object, &by.own)?))
@@ -431,8 +430,7 @@ impl Attempt<'_, '_> {
 
     /// Returns the versions of the resource of the target.
     pub(super) fn versions(&self, target: &Target) -> Versions {
-        let registry = self.backend.registry_in(target.resource.kubernetes);
-        versions_of(&registry, target)
+        versions_of(&self.backend.registry_of(target), target)
     }
 
     /// Calls the webhooks of a phase, and returns the object if they have changed it.

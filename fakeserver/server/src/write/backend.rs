@@ -25,7 +25,8 @@ use crate::{
     entropy::Entropy,
     kubelets::Kubelets,
     store::{
-        Change, ChangeSink, Compaction, Foundation, Leases, OptimisticError, Storage, Transaction,
+        Change, ChangeSink, Compaction, Foundation, Leases, OptimisticError, Storage, StoredObject,
+        Transaction,
     },
     watch::Watchers,
 };
@@ -185,6 +186,11 @@ impl Backend {
         made
     }
 
+    /// Returns the resources that exist now in the version of Kubernetes of a target.
+    pub(super) fn registry_of(&self, target: &Target) -> Arc<Registry> {
+        self.registry_in(target.resource.kubernetes)
+    }
+
     /// Serves another version of Kubernetes from now on, and ends the watches of resources that it does not have. Other
     /// watches go on in the version in which they began. To be called in a transaction.
     pub(crate) fn serve_version(&self, kubernetes: KubernetesVersion) {
@@ -200,6 +206,11 @@ impl Backend {
             return object;
         }
         resource.without_unknown_fields(object)
+    }
+
+    /// Returns a stored object as a client of the target reads it.
+    pub(crate) fn api_object(&self, target: &Target, stored: &StoredObject) -> Value {
+        self.decoded(&target.resource, target.api_object(stored))
     }
 
     /// Serves other resources from now on. To be called in a transaction, so that what is stored and what is served go
@@ -272,7 +283,7 @@ impl Backend {
                 entropy: &self.entropy,
                 target,
                 audit: &progress.audit,
-                versions: &versions_of(&self.registry_in(target.resource.kubernetes), target),
+                versions: &versions_of(&self.registry_of(target), target),
             };
             // The only await of a write with webhooks. The store is unlocked, and what was read may change: the next
             // attempt reads everything again.

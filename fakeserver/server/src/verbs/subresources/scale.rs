@@ -54,8 +54,7 @@ pub(super) async fn get(api: &Api, request: &Request<'_>) -> Result<Response, St
         .view(|view| view.get(&key).cloned())
         .ok_or_else(|| Status::not_found(target.named(target.name())))?;
     let stored = present(api, request, &stored).await?;
-    let object = target.api_object(&stored);
-    let object = api.backend.decoded(&target.resource, object);
+    let object = api.backend.api_object(target, &stored);
     let scales = Scales { target };
     let scale = scales.of(&object).map_err(Status::unclassified)?;
     if let Some(custom) = scales.custom_without_replicas(&object) {
