@@ -279,6 +279,9 @@ fn leader(reference: &Reference) -> Vec<Perturbation> {
 
 /// Each write once, by the version after that of the server and the one before in turn; then servers of two versions.
 fn upgrades(reference: &Reference) -> Vec<Perturbation> {
+    if reference.writes.is_empty() {
+        return Vec::new();
+    }
     let own = KubernetesVersion::default();
     let next = own.adjacent();
     let before = KubernetesVersion::all()

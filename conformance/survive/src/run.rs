@@ -180,7 +180,7 @@ impl Run {
 
     /// Serves another version of Kubernetes, and ends all watches, as a server does that another one replaces.
     fn upgrade(&self, version: &str) {
-        let said = match version.parse() {
+        let event = match version.parse() {
             Ok(version) => {
                 self.world.server.upgrade(version);
                 self.world.server.disconnect();
@@ -189,7 +189,7 @@ impl Run {
             // A plan of a file may be of another program.
             Err(error) => format!("no such upgrade: {error}"),
         };
-        self.recorder.note(Event::Perturbed(said));
+        self.recorder.note(Event::Perturbed(event));
     }
 
     /// Lets a resource stand still until the subject is quiet, or for a few seconds.

@@ -176,9 +176,9 @@ fn check_pairs(subject: Subject) -> Check {
     survive::check(subject).steps(workload)
 }
 
-/// Makes a pair of config maps, one at a time, after a look at policies that version 1.35 does not serve. If it is buggy, it gives
+/// Makes three config maps, one at a time, after a look at policies that version 1.35 does not serve. If it is buggy, it gives
 /// up when they are not served.
-async fn policed_pair(client: Client, is_buggy: bool) -> Result<(), kube::Error> {
+async fn policed_maps(client: Client, is_buggy: bool) -> Result<(), kube::Error> {
     let policy = GroupVersionKind::gvk(
         "admissionregistration.k8s.io",
         "v1",
@@ -191,12 +191,12 @@ async fn policed_pair(client: Client, is_buggy: bool) -> Result<(), kube::Error>
         if policies.list(&ListParams::default()).await.is_err() && is_buggy {
             return pending().await;
         }
-        let params = ListParams::default().labels("pair=1");
+        let params = ListParams::default().labels("made=1");
         if let Ok(list) = maps.list(&params).await
-            && list.items.len() < 2
+            && list.items.len() < 3
         {
-            let name = format!("pair-{}", list.items.len());
-            let map = json!({"metadata": {"name": name, "labels": {"pair": "1"}}});
+            let name = format!("made-{}", list.items.len());
+            let map = json!({"metadata": {"name": name, "labels": {"made": "1"}}});
             let map = serde_json::from_value(map).map_err(kube::Error::SerdeError)?;
             drop(maps.create(&PostParams::default(), &map).await);
         }
@@ -204,12 +204,12 @@ async fn policed_pair(client: Client, is_buggy: bool) -> Result<(), kube::Error>
     }
 }
 
-fn policed_pairs(is_buggy: bool) -> Check {
-    let subject = Subject::function(move |client| policed_pair(client, is_buggy));
+fn policed_maps_check(is_buggy: bool) -> Check {
+    let subject = Subject::function(move |client| policed_maps(client, is_buggy));
     let workload = Workload::new().quiet(Duration::from_secs(5)).rule(
-        "there is a pair",
+        "there are three maps",
         When::Eventually,
-        "configmaps.filter(c, c.metadata.name.startsWith('pair-')).size() == 2",
+        "configmaps.filter(c, c.metadata.name.startsWith('made-')).size() == 3",
     );
     let check = survive::check(subject).steps(workload);
     check.families([Family::Upgrades])
@@ -217,13 +217,13 @@ fn policed_pairs(is_buggy: bool) -> Check {
 
 #[test]
 fn a_controller_that_outlives_upgrades_is_not_blamed() {
-    policed_pairs(false).run();
+    policed_maps_check(false).run();
 }
 
 #[test]
-#[should_panic = "there is a pair"]
+#[should_panic = "there are three maps"]
 fn a_controller_that_gives_up_during_an_upgrade_is_found() {
-    policed_pairs(true).run();
+    policed_maps_check(true).run();
 }
 
 #[test]
