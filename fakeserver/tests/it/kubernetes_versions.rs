@@ -256,3 +256,12 @@ async fn a_rule_that_does_not_compile_is_shown_as_the_version_shows_structs() {
         assert!(why.contains(shown), "{version}: {why}");
     }
 }
+
+#[tokio::test]
+async fn endpoints_are_deprecated_from_their_version_on() {
+    let path = "/api/v1/namespaces/default/endpoints";
+    for (version, count) in [("1.32", 0), ("1.33", 1)] {
+        let answer = Api::of_version(version).get(path).await;
+        assert_eq!(warnings(&answer).len(), count, "{version}");
+    }
+}

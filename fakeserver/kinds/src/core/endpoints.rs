@@ -30,7 +30,10 @@ pub static KIND: Kind = Kind::new("", "endpoints")
     .validation(Validation::new(check, check_update))
     .cells(cells)
     .warnings(warn)
-    .deprecated("v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice");
+    .deprecated(
+        "EndpointsDeprecated",
+        "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice",
+    );
 
 // === Defaults ===
 

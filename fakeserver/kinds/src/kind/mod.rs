@@ -58,7 +58,8 @@ pub struct Kind {
     cells_by_column: fn(&str, &Value) -> Option<Value>,
     row_conditions: fn(&Value) -> Option<Value>,
     pub(super) fields: Option<&'static SelectableFields>,
-    deprecation: Option<&'static str>,
+    /// The change since which the kind is deprecated, and the warning of every answer since then.
+    deprecation: Option<(&'static str, &'static str)>,
     /// The pointer to the pod, or the template of pods, that an object is or has.
     pod_at: Option<&'static str>,
     custom: Option<Arc<CustomType>>,
@@ -215,9 +216,9 @@ impl Kind {
         self
     }
 
-    /// Sets the warning of every answer.
-    pub const fn deprecated(mut self, warning: &'static str) -> Self {
-        self.deprecation = Some(warning);
+    /// Sets the warning of every answer in versions that have a change.
+    pub const fn deprecated(mut self, since: &'static str, warning: &'static str) -> Self {
+        self.deprecation = Some((since, warning));
         self
     }
 
@@ -379,11 +380,12 @@ impl Kind {
         (self.row_conditions)(object)
     }
 
-    /// Returns the warning of every answer, if the kind is deprecated.
-    pub fn deprecation_warning(&self) -> Option<&str> {
-        match &self.custom {
-            Some(custom) => custom.deprecation_warning(),
-            None => self.deprecation,
+    /// Returns the warning of every answer, if the kind is deprecated in a version of Kubernetes.
+    pub fn deprecation_warning(&self, kubernetes: KubernetesVersion) -> Option<&str> {
+        match (&self.custom, self.deprecation) {
+            (Some(custom), _) => custom.deprecation_warning(),
+            (None, Some((since, warning))) => kubernetes.gates().is_on(since).then_some(warning),
+            (None, None) => None,
         }
     }
 }

@@ -11,7 +11,7 @@ pub(super) fn warn_of(
     resource: &ResourceType,
     mut answer: Result<Response, Status>,
 ) -> Result<Response, Status> {
-    if let Some(warning) = resource.rules.deprecation_warning() {
+    if let Some(warning) = resource.rules.deprecation_warning(resource.kubernetes) {
         match &mut answer {
             Ok(response) => add_warnings(response, &[warning.to_owned()]),
             // A 406 comes before the handler, so it has no deprecation warning.
