@@ -112,9 +112,9 @@ async fn assets_have_the_version_that_was_asked_for_last() {
             assert!(made.status.success(), "{made:?}");
             let path = Path::new(text(&made.stdout).trim_end());
             let mut server = Command::new(path.join("kube-apiserver"));
-            let said = server.arg("--version").env_remove(VARIABLE).output();
-            let said = timeout(PATIENCE, said).await.unwrap().unwrap();
-            assert_eq!(text(&said.stdout), format!("Kubernetes v{release}\n"));
+            let output = server.arg("--version").env_remove(VARIABLE).output();
+            let output = timeout(PATIENCE, output).await.unwrap().unwrap();
+            assert_eq!(text(&output.stdout), format!("Kubernetes v{release}\n"));
             if folder.is_none() {
                 folders.push(path.to_owned());
             }

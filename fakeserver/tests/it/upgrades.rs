@@ -332,12 +332,23 @@ async fn servers_of_two_versions_answer_a_client_in_turn() {
 }
 
 #[tokio::test]
-async fn a_watch_stays_with_the_server_of_its_turn() {
+async fn the_other_server_is_of_the_next_version_by_default() {
     let api = Api::of_version("1.33");
-    // The next version by default.
     api.post("/_control/faults", &json!({"fault": "mixed_versions"}))
         .await
         .created();
+    // Version 1.34 is the first one that has it.
+    for code in [404, 200, 404] {
+        assert_eq!(api.get("/apis/resource.k8s.io/v1").await.code, code);
+    }
+}
+
+#[tokio::test]
+async fn a_watch_stays_with_the_server_of_its_turn() {
+    let api = Api::of_version("1.33");
+    // By then the gate of the field is on.
+    let fault = json!({"fault": "mixed_versions", "version": "1.36"});
+    api.post("/_control/faults", &fault).await.created();
     let (mut own, mut other) = (watch(&api, PODS).await, watch(&api, PODS).await);
     let pod = overridden("a");
     // The third request and the fourth one: the second of them knows the field.

@@ -34,7 +34,7 @@ const ASSETS_VARIABLE: &str = "KUBEBUILDER_ASSETS";
     0  done\n  \
     2  there is no such version or platform, or a file is in the way")]
 pub(super) struct Options {
-    /// What to do.
+    /// The action.
     #[arg(value_enum)]
     action: Action,
 
@@ -43,7 +43,7 @@ pub(super) struct Options {
     #[arg(value_name = "VERSION", default_value = "latest")]
     versions: VersionChoice,
 
-    /// What `use` prints: the folder alone, a line that a shell can read, or a description.
+    /// The output of `use`: the folder alone, a line that a shell can read, or a description.
     #[arg(short, long, value_name = "FORMAT", value_enum, default_value_t)]
     print: PrintFormat,
 
@@ -79,7 +79,7 @@ pub(super) struct Options {
     #[arg(long, value_name = "URL")]
     index: Option<String>,
 
-    /// What is told on standard error.
+    /// The log on standard error.
     #[arg(short = 'v', long = "v", value_name = "LEVEL", value_enum)]
     pub(super) level: Option<LogLevel>,
 }
@@ -112,9 +112,9 @@ enum PrintFormat {
 /// A level of `setup-envtest`'s log.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(super) enum LogLevel {
-    /// What is skipped, too.
+    /// Skipped versions, too.
     Debug,
-    /// What is chosen.
+    /// Chosen versions.
     Info,
     /// Nothing.
     #[value(aliases = ["error", "dpanic", "panic", "fatal"])]

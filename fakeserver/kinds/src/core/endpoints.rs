@@ -30,10 +30,8 @@ pub static KIND: Kind = Kind::new("", "endpoints")
     .validation(Validation::new(check, check_update))
     .cells(cells)
     .warnings(warn)
-    .deprecated(
-        "EndpointsDeprecated",
-        "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice",
-    );
+    .deprecated("v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice")
+    .deprecated_by("EndpointsDeprecated");
 
 // === Defaults ===
 

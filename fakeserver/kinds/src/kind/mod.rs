@@ -58,8 +58,9 @@ pub struct Kind {
     cells_by_column: fn(&str, &Value) -> Option<Value>,
     row_conditions: fn(&Value) -> Option<Value>,
     pub(super) fields: Option<&'static SelectableFields>,
-    /// The change since which the kind is deprecated, and the warning of every answer since then.
-    deprecation: Option<(&'static str, &'static str)>,
+    deprecation: Option<&'static str>,
+    /// The change of Kubernetes that has deprecated the kind, if some versions are from before that.
+    deprecated_by: Option<&'static str>,
     /// The pointer to the pod, or the template of pods, that an object is or has.
     pod_at: Option<&'static str>,
     custom: Option<Arc<CustomType>>,
@@ -98,6 +99,7 @@ impl Kind {
             row_conditions: |_| None,
             fields: None,
             deprecation: None,
+            deprecated_by: None,
             pod_at: None,
             custom: None,
         }
@@ -216,9 +218,15 @@ impl Kind {
         self
     }
 
-    /// Sets the warning of every answer in versions that have a change.
-    pub const fn deprecated(mut self, since: &'static str, warning: &'static str) -> Self {
-        self.deprecation = Some((since, warning));
+    /// Sets the warning of every answer.
+    pub const fn deprecated(mut self, warning: &'static str) -> Self {
+        self.deprecation = Some(warning);
+        self
+    }
+
+    /// Leaves the warning to versions that have a change.
+    pub const fn deprecated_by(mut self, change: &'static str) -> Self {
+        self.deprecated_by = Some(change);
         self
     }
 
@@ -382,10 +390,12 @@ impl Kind {
 
     /// Returns the warning of every answer, if the kind is deprecated in a version of Kubernetes.
     pub fn deprecation_warning(&self, kubernetes: KubernetesVersion) -> Option<&str> {
-        match (&self.custom, self.deprecation) {
-            (Some(custom), _) => custom.deprecation_warning(),
-            (None, Some((since, warning))) => kubernetes.gates().is_on(since).then_some(warning),
-            (None, None) => None,
+        let is_deprecated = |change| kubernetes.gates().is_on(change);
+        match &self.custom {
+            Some(custom) => custom.deprecation_warning(),
+            None => self
+                .deprecation
+                .filter(|_| self.deprecated_by.is_none_or(is_deprecated)),
         }
     }
 }

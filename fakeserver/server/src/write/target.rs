@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use fakeserver_kinds::{
-    Kind, ResourceType, apiextensions::custom_resource_definition, core::namespace,
-    custom_resources::Conversion,
+    Kind, PreservedMetadata, ResourceType, apiextensions::custom_resource_definition,
+    core::namespace, custom_resources::Conversion,
 };
 use fakeserver_value::{
     edit::{EmptyMember, copy, empty_members, remove},
@@ -249,4 +249,14 @@ impl Target {
         }
         errors
     }
+}
+
+/// Replaces the metadata that an endpoint may keep by that of `other`, and returns the metadata before.
+pub(super) fn replace_metadata(object: &mut Value, other: &Value) -> Value {
+    let metadata = &mut object["metadata"];
+    let before = metadata.clone();
+    for field in PreservedMetadata::FIELDS {
+        copy(other, metadata, field);
+    }
+    before
 }

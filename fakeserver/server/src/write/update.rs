@@ -3,14 +3,13 @@
 use std::sync::Arc;
 
 use fakeserver_kinds::{
-    PreservedMetadata,
     certificates::{certificate_signing_request, pod_certificate_request},
     core::persistent_volume,
     custom_resources::CustomType,
     resource::device_taint_rule,
 };
 use fakeserver_value::{
-    edit::{copy, remove, with_empty},
+    edit::{remove, with_empty},
     managed_fields,
     resource::GroupVersionKind,
     status::{FieldError, NamedObject, Status},
@@ -24,6 +23,7 @@ use super::{
     deletion::is_finished,
     escalation,
     run::{Action, Draft},
+    target::replace_metadata,
 };
 use crate::store::StoredObject;
 
@@ -165,16 +165,6 @@ impl<'a> Draft<'a> {
             },
         })
     }
-}
-
-/// Replaces the metadata that an endpoint may keep by that of `other`, and returns the metadata before.
-fn replace_metadata(object: &mut Value, other: &Value) -> Value {
-    let metadata = &mut object["metadata"];
-    let before = metadata.clone();
-    for field in PreservedMetadata::FIELDS {
-        copy(other, metadata, field);
-    }
-    before
 }
 
 /// Resets the fields that the endpoint may not change, and sets the defaults of absent fields.

@@ -7,8 +7,7 @@ use std::sync::Arc;
 use bytes::{BufMut, Bytes, BytesMut};
 use fakeserver_kinds::custom_resources::CustomType;
 use fakeserver_value::{
-    cbor, edit::remove, protobuf, revision::Revision, schema::TypeMeta, served_form::ServedForm,
-    status::Status,
+    cbor, edit::remove, protobuf, revision::Revision, served_form::ServedForm, status::Status,
 };
 use fakeserver_versions::KubernetesVersion;
 use serde_json::Value;
@@ -100,13 +99,13 @@ impl Encoding {
     /// Sets the version of Kubernetes whose types it writes.
     pub(crate) fn of_kubernetes(mut self, version: KubernetesVersion) -> Self {
         self.kubernetes = version;
-        self.with_key(u8::try_from(version.index()).unwrap_or(u8::MAX))
+        self.with_key(&[u8::try_from(version.index()).unwrap_or(u8::MAX)])
     }
 
     /// Leaves out of objects the fields that its version of Kubernetes does not know.
     pub(crate) fn dropping_unknown(mut self) -> Self {
         self.drops_unknown = true;
-        self.with_key(u8::MAX)
+        self.with_key(&[u8::MAX])
     }
 
     /// Returns whether it leaves out fields that its version of Kubernetes does not know.
@@ -119,10 +118,10 @@ impl Encoding {
         self.kubernetes
     }
 
-    /// Appends a byte to the key of its frames.
-    fn with_key(mut self, byte: u8) -> Self {
+    /// Appends bytes to the key of its frames.
+    fn with_key(mut self, bytes: &[u8]) -> Self {
         let mut key = Vec::from(self.frame_key);
-        key.push(byte);
+        key.extend_from_slice(bytes);
         self.frame_key = key.into();
         self
     }
@@ -132,7 +131,7 @@ impl Encoding {
         self.meta_version = version;
         if self.representation == Representation::Metadata {
             self.object_head = object_head((METADATA_KIND, version.api_version()));
-            return self.with_key(version as u8);
+            return self.with_key(&[version as u8]);
         }
         self
     }
@@ -147,10 +146,7 @@ impl Encoding {
     /// Leaves `metadata.managedFields` out of objects, those in rows of tables included.
     pub(crate) fn without_managed_fields(mut self) -> Self {
         self.drops_managed_fields = true;
-        let mut key = Vec::from(self.frame_key);
-        key.extend_from_slice(b"-managedFields");
-        self.frame_key = key.into();
-        self
+        self.with_key(b"-managedFields")
     }
 
     /// Converts stored objects to `form`.
@@ -164,10 +160,8 @@ impl Encoding {
     pub(crate) fn with_custom(mut self, custom: &Arc<CustomType>) -> Self {
         if let Some(form) = custom.shown_form() {
             // Frames that were made before the definition changed are not those of today.
-            let mut key = Vec::from(self.frame_key);
-            key.extend(form.to_le_bytes());
-            self.frame_key = key.into();
             self.custom = Some(Arc::clone(custom));
+            return self.with_key(&form.to_le_bytes());
         }
         self
     }
@@ -242,34 +236,6 @@ impl Encoding {
         is_reduced
             .then(|| object.without_managed_fields())
             .flatten()
-    }
-
-    /// The head of a list as JSON, up to its items.
-    pub(super) fn list_head(&self, metadata: &str) -> String {
-        if let Some(table) = &self.table {
-            return table.head(metadata);
-        }
-        let mut head = self.before_items(metadata);
-        head.push('[');
-        head
-    }
-
-    /// Returns whether an empty list has `null` as its items: a real server appends to a nil slice in lists of partial
-    /// metadata.
-    pub(super) fn has_null_for_no_items(&self) -> bool {
-        self.representation == Representation::Metadata
-    }
-
-    /// The whole list as JSON if it has no items, and `null` in their place.
-    pub(super) fn list_without_items(&self, metadata: &str) -> String {
-        let mut list = self.before_items(metadata);
-        list.push_str("null}\n");
-        list
-    }
-
-    fn before_items(&self, metadata: &str) -> String {
-        let TypeMeta { kind, api_version } = self.list_kind();
-        format!(r#"{{"kind":"{kind}","apiVersion":"{api_version}","metadata":{metadata},"items":"#)
     }
 
     /// Encodes `object` as an item of a list. Items have kind and apiVersion only if these do not follow from the

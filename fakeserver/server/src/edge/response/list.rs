@@ -3,10 +3,10 @@
 use std::{collections::VecDeque, sync::Arc};
 
 use bytes::Bytes;
-use fakeserver_value::object::selectors::ShardSelector;
+use fakeserver_value::{object::selectors::ShardSelector, schema::TypeMeta};
 use serde::Serialize;
 
-use super::{Encoding, Format, object_encoding::unencodable};
+use super::{Encoding, Format, encoding::Representation, object_encoding::unencodable};
 use crate::{
     store::StoredObject,
     task::{side_by_side, worker_count},
@@ -89,6 +89,38 @@ pub(crate) fn list_pieces(
         tail: Some(tail),
         ahead: VecDeque::new(),
     })
+}
+
+// === impl Encoding ===
+
+impl Encoding {
+    /// The head of a list as JSON, up to its items.
+    fn list_head(&self, metadata: &str) -> String {
+        if let Some(table) = &self.table {
+            return table.head(metadata);
+        }
+        let mut head = self.before_items(metadata);
+        head.push('[');
+        head
+    }
+
+    /// Returns whether an empty list has `null` as its items: a real server appends to a nil slice in lists of partial
+    /// metadata.
+    fn has_null_for_no_items(&self) -> bool {
+        self.representation == Representation::Metadata
+    }
+
+    /// The whole list as JSON if it has no items, and `null` in their place.
+    fn list_without_items(&self, metadata: &str) -> String {
+        let mut list = self.before_items(metadata);
+        list.push_str("null}\n");
+        list
+    }
+
+    fn before_items(&self, metadata: &str) -> String {
+        let TypeMeta { kind, api_version } = self.list_kind();
+        format!(r#"{{"kind":"{kind}","apiVersion":"{api_version}","metadata":{metadata},"items":"#)
+    }
 }
 
 // === impl ShardInfo ===

@@ -27,7 +27,7 @@ pub struct MixedVersions {
 
 impl Definition for MixedVersions {
     const ENTRY: CatalogueEntry = CatalogueEntry {
-        number: "F39",
+        number: "F37",
         fault: "mixed_versions",
         parameters: &["version"],
         effect: "Answers each second request of a client as a server of another `version` of Kubernetes does with the same store, \
