@@ -83,7 +83,7 @@ async fn every_request_about_details_is_answered_as_recorded() {
 
 #[tokio::test(start_paused = true)]
 async fn servers_of_other_versions_answer_as_recorded_from_these() {
-    for version in ["1.34", "1.35"] {
+    for version in ["1.33", "1.34", "1.35"] {
         let file = quick().with_file_name(format!("{version}.jsonl.xz"));
         check_recorded(version.parse().unwrap(), &file).await;
     }

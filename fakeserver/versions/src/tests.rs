@@ -290,12 +290,19 @@ fn a_value_is_made_once_for_each_version() {
 
 #[test]
 fn an_error_is_put_into_the_words_of_a_version() {
-    let reworded = |version: &str, text: &str| {
+    let reworded_of = |field: &str, version: &str, text: &str| {
         let version: KubernetesVersion = version.parse().unwrap();
         let mut text = text.to_owned();
-        version.reword(&mut text);
+        version.reword(field, &mut text);
         text
     };
+    let reworded = |version: &str, text: &str| reworded_of("spec.a", version, text);
+    let empty = "Invalid value: \"\": must not be empty";
+    assert_eq!(reworded("1.33", empty), empty);
+    assert_eq!(
+        reworded_of("metadata.ownerReferences.uid", "1.33", empty),
+        "Invalid value: \"\": uid must not be empty"
+    );
     let long = "Invalid value: \"a\": must be no more than 63 bytes";
     assert_eq!(reworded("1.36", long), long);
     assert_eq!(reworded("1.35", long), long);

@@ -2,33 +2,48 @@
 
 use crate::{KubernetesVersion, PerVersion};
 
-/// Changes of words, the latest first: the first version that has the later words, these, and the earlier ones.
+/// Changes of words, the latest first: the first version that has the later words, these, the earlier ones, and the field to
+/// whose errors the change is limited, if it is.
 const CHANGES: &str = include_str!("../data/words.txt");
 
-/// The later words and the earlier ones, in the order in which they are replaced.
-type Replacements = Vec<(&'static str, &'static str)>;
+/// A change of words.
+struct Replacement {
+    later: &'static str,
+    earlier: &'static str,
+    field: Option<&'static str>,
+}
 
 // === impl KubernetesVersion ===
 
 impl KubernetesVersion {
-    /// Changes an error in the words of [`KubernetesVersion::LATEST`] to those of this version.
+    /// Changes an error about a field, in the words of [`KubernetesVersion::LATEST`], to those of this version.
     ///
     /// Of words that occur several times the last ones count: values, which a client chooses, come before them.
-    pub fn reword(self, text: &mut String) {
-        static WORDS: PerVersion<Replacements> = PerVersion::new();
-        for (later, earlier) in WORDS.get_or_init(self, || replacements(self)) {
-            if let Some(at) = text.rfind(later) {
-                text.replace_range(at..at + later.len(), earlier);
+    pub fn reword(self, field: &str, text: &mut String) {
+        static WORDS: PerVersion<Vec<Replacement>> = PerVersion::new();
+        for change in WORDS.get_or_init(self, || replacements(self)) {
+            if change.field.is_some_and(|only| only != field) {
+                continue;
+            }
+            if let Some(at) = text.rfind(change.later) {
+                text.replace_range(at..at + change.later.len(), change.earlier);
             }
         }
     }
 }
 
-fn replacements(version: KubernetesVersion) -> Replacements {
+/// Returns the changes that a version does not have yet, in the order in which they are undone.
+fn replacements(version: KubernetesVersion) -> Vec<Replacement> {
     let changes = CHANGES.lines().filter_map(|line| {
-        let (since, words) = line.split_once('\t')?;
-        let since: KubernetesVersion = since.parse().expect("a change of words has a version");
-        (version < since).then(|| words.split_once('\t'))?
+        let mut parts = line.split('\t');
+        let since = parts.next()?.parse::<KubernetesVersion>();
+        let since = since.expect("a change of words has a version");
+        let change = Replacement {
+            later: parts.next()?,
+            earlier: parts.next()?,
+            field: parts.next(),
+        };
+        (version < since).then_some(change)
     });
     changes.collect()
 }

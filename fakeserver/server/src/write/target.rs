@@ -245,7 +245,7 @@ impl Target {
             print_go_values(&mut errors, schema::types_in(kubernetes), id);
         }
         for error in &mut errors {
-            kubernetes.reword(&mut error.detail);
+            kubernetes.reword(&error.field, &mut error.detail);
         }
         errors
     }
