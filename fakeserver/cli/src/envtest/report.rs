@@ -1,4 +1,4 @@
-//! What a command came to with each version.
+//! The results of a command with each version.
 
 use std::{
     ffi::OsString,
