@@ -1,8 +1,8 @@
 //! Checks of Kubernetes manifests against the API servers of several versions, in process, and comparisons of two sets of
 //! manifests.
 //!
-//! [`ManifestSet`] has the objects of files, [`check`] returns the findings of servers of some versions, and [`report`] prints
-//! them. [`diff`] returns the changes that a server makes.
+//! [`ManifestSet`] has the objects of files, [`check()`] returns the findings of servers of some versions, and [`report`] prints
+//! them. [`diff()`] returns the changes that a server makes.
 
 mod finding;
 mod sources;
