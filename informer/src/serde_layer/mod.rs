@@ -15,7 +15,9 @@ use serde::{
 use serde_json::value::RawValue;
 
 use self::key::{Key, KeyDeserializer};
-pub(crate) use self::lengths::{ArrayLength, Lengths};
+#[cfg(feature = "http")]
+pub(crate) use self::lengths::ArrayLength;
+pub(crate) use self::lengths::Lengths;
 use crate::field_path::{DroppedFields, DroppedPaths};
 
 /// The rules for a document.
