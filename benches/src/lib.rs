@@ -21,6 +21,8 @@ mod reads;
 mod recorder;
 mod relist;
 mod results;
+#[doc(hidden)]
+pub mod seeded;
 mod serve;
 mod server;
 mod side;

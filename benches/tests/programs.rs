@@ -2,6 +2,9 @@
 
 use std::{fs, path::Path, process::Command};
 
+use benches::seeded::{Mistake, SeededSet};
+use fakeserver_check::{CheckOptions, Finding, ManifestSet, Severity, check};
+
 const SIDES: [&str; 12] = [
     "informer typed, paged list",
     "informer typed, streaming list",
@@ -252,4 +255,37 @@ fn manifests_have_to_say_where_the_program_is() {
         .unwrap();
     let stderr = String::from_utf8_lossy(&output.stderr);
     assert!(stderr.contains("build it with: cargo build"), "{stderr}");
+}
+
+#[test]
+fn every_seeded_mistake_is_found_and_nothing_else() {
+    let seeded = SeededSet::new(7, 400, 3);
+    assert_eq!(seeded.mistakes.len(), 3 * Mistake::ALL.len());
+    let mut manifests = ManifestSet::default();
+    for (name, text) in &seeded.files {
+        manifests.add(name, text.clone().into_bytes());
+    }
+    assert_eq!(manifests.len(), 400);
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
+    let options = CheckOptions::new([]);
+    let report = runtime.block_on(check(&manifests, &options, &|_, _| {}));
+    for mistake in &seeded.mistakes {
+        let of_file = |finding: &&Finding| *finding.file == *mistake.file;
+        let found: Vec<&Finding> = report.findings.iter().filter(of_file).collect();
+        assert!(!found.is_empty(), "{mistake:?}");
+        assert!(
+            found
+                .iter()
+                .all(|finding| finding.severity() == Severity::Error),
+            "{found:?}"
+        );
+    }
+    let others = report.findings.iter().filter(|finding| {
+        let mut mistakes = seeded.mistakes.iter();
+        !mistakes.any(|mistake| *mistake.file == *finding.file)
+    });
+    assert_eq!(others.collect::<Vec<_>>(), Vec::<&Finding>::new());
 }

@@ -14,11 +14,15 @@ use std::{
 use clap::Args;
 use comfy_table::{Table, presets::UTF8_FULL_CONDENSED};
 use fakeserver::cli::output::OutputArgs;
-use fakeserver_check::seeded::{Mistake, SeededSet};
 use serde_json::Value;
 use tokio::process::Command;
 
-use crate::{program, progress::progress_bar, results::machine};
+use crate::{
+    program,
+    progress::progress_bar,
+    results::machine,
+    seeded::{Mistake, SeededSet},
+};
 
 /// Options of `manifests`.
 #[derive(Debug, Args)]

@@ -3,9 +3,10 @@
 use std::{error::Error, fs, path::Path};
 
 use fakeserver::{FakeServer, value::yaml};
-use fakeserver_check::seeded::DEFINITION;
 use http::Request;
 use serde_json::{Map, Value, json};
+
+use crate::seeded::DEFINITION;
 
 /// The name of the file of a kind, as kubeconform makes it.
 pub(super) const TEMPLATE: &str = "{{.ResourceKind}}{{.KindSuffix}}.json";

@@ -13,9 +13,8 @@ mod verdict;
 mod check;
 mod difference;
 pub mod report;
-#[cfg(any(test, feature = "testing"))]
-#[doc(hidden)]
-pub mod seeded;
+#[cfg(test)]
+mod testing;
 
 pub use self::{
     check::{CheckOptions, CheckReport, CheckedFile, Progress, check},

@@ -1,41 +1,7 @@
 //! Checks of sets of manifests.
 
-use std::future::Future;
-
 use super::*;
-use crate::seeded::{Mistake, SeededSet};
-
-const WIDGETS: &str = "\
-apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: widgets.example.com}
-spec:
-  group: example.com
-  scope: Namespaced
-  names: {kind: Widget, plural: widgets}
-  versions:
-  - name: v1
-    served: true
-    storage: true
-    schema: {openAPIV3Schema: {type: object, properties: {spec: {type: object, properties: {size: {type: integer}}}}}}
-";
-
-/// Runs a future to its end.
-fn run<T>(future: impl Future<Output = T>) -> T {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .start_paused(true)
-        .build();
-    runtime.unwrap().block_on(future)
-}
-
-fn set(files: &[(&str, &str)]) -> ManifestSet {
-    let mut set = ManifestSet::default();
-    for (name, text) in files {
-        set.add(name, text.as_bytes().to_vec());
-    }
-    set
-}
+use crate::testing::{WIDGETS, run, set};
 
 fn report(files: &[(&str, &str)], options: &CheckOptions) -> CheckReport {
     run(check(&set(files), options, &|_, _| {}))
@@ -61,34 +27,6 @@ fn lines(report: &CheckReport) -> Vec<String> {
         format!("{place} {} {}", finding.rule.id(), finding.text())
     });
     lines.collect()
-}
-
-#[test]
-fn every_seeded_mistake_is_found_and_nothing_else() {
-    let seeded = SeededSet::new(7, 400, 3);
-    assert_eq!(seeded.mistakes.len(), 3 * Mistake::ALL.len());
-    let mut manifests = ManifestSet::default();
-    for (name, text) in &seeded.files {
-        manifests.add(name, text.clone().into_bytes());
-    }
-    assert_eq!(manifests.len(), 400);
-    let report = run(check(&manifests, &options(""), &|_, _| {}));
-    for mistake in &seeded.mistakes {
-        let of_file = |finding: &&Finding| *finding.file == *mistake.file;
-        let found: Vec<&Finding> = report.findings.iter().filter(of_file).collect();
-        assert!(!found.is_empty(), "{mistake:?}");
-        assert!(
-            found
-                .iter()
-                .all(|finding| finding.severity() == Severity::Error),
-            "{found:?}"
-        );
-    }
-    let others = report.findings.iter().filter(|finding| {
-        let mut mistakes = seeded.mistakes.iter();
-        !mistakes.any(|mistake| *mistake.file == *finding.file)
-    });
-    assert_eq!(others.collect::<Vec<_>>(), Vec::<&Finding>::new());
 }
 
 #[test]

@@ -1,9 +1,10 @@
 //! Two sets of manifests, and what a server changes from one to the other.
 
-use std::future::Future;
-
 use super::*;
-use crate::finding::Severity;
+use crate::{
+    finding::Severity,
+    testing::{WIDGETS, run, set},
+};
 
 const SERVICE: &str = "\
 apiVersion: v1
@@ -24,23 +25,10 @@ spec:
     spec: {containers: [{name: web, image: web:1}]}
 ";
 
-/// Runs a future to its end.
-fn run<T>(future: impl Future<Output = T>) -> T {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .start_paused(true)
-        .build();
-    runtime.unwrap().block_on(future)
-}
-
 fn report(old: &str, new: &str) -> DiffReport {
-    let set = |name: &str, text: &str| {
-        let mut set = ManifestSet::default();
-        set.add(name, text.as_bytes().to_vec());
-        set
-    };
     let options = CheckOptions::new([]);
-    run(diff(&set("old.yaml", old), &set("new.yaml", new), &options))
+    let (old, new) = (set(&[("old.yaml", old)]), set(&[("new.yaml", new)]));
+    run(diff(&old, &new, &options))
 }
 
 #[test]
@@ -167,39 +155,20 @@ rules: []
 
 #[test]
 fn custom_resources_are_compared_by_their_definition() {
-    let definition = "\
-apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: widgets.example.com}
-spec:
-  group: example.com
-  scope: Namespaced
-  names: {kind: Widget, plural: widgets}
-  versions:
-  - name: v1
-    served: true
-    storage: true
-    schema: {openAPIV3Schema: {type: object, properties: {spec: {type: object, properties: {size: {type: integer, default: 3}}}}}}
----
-apiVersion: example.com/v1
-kind: Widget
-metadata: {name: a}
-spec: {}
-";
-    let same = report(
-        definition,
-        &definition.replace("spec: {}", "spec: {size: 3}"),
-    );
+    let definition = WIDGETS.replace("{type: integer}", "{type: integer, default: 3}");
+    let widget = |spec: &str| {
+        format!(
+            "{definition}---\napiVersion: example.com/v1\nkind: Widget\nmetadata: {{name: a}}\nspec: {spec}\n"
+        )
+    };
+    let same = report(&widget("{}"), &widget("{size: 3}"));
     assert_eq!(
         (same.objects.len(), same.unchanged),
         (0, 2),
         "{}",
         same.text()
     );
-    let other = report(
-        definition,
-        &definition.replace("spec: {}", "spec: {size: 4}"),
-    );
+    let other = report(&widget("{}"), &widget("{size: 4}"));
     assert!(
         other.text().contains("-  size: 3\n+  size: 4\n"),
         "{}",
