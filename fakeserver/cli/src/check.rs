@@ -14,7 +14,7 @@ use fakeserver_check::{
 use fakeserver_versions::{KubernetesVersion, VersionRange};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use super::{kubernetes_version::VARIABLE, say, terminal::width};
+use super::{kubernetes_version::VARIABLE, say, terminal::width, with_sources};
 
 /// The status for what cannot be read, as for a wrong command line.
 pub(super) const TROUBLE: u8 = 2;
@@ -106,7 +106,7 @@ pub(super) async fn run(options: &Options) -> Result<ExitCode, String> {
 /// Prints the paths that could not be read, and returns whether there are any.
 pub(super) fn report_unread(set: &ManifestSet) -> bool {
     for error in set.errors() {
-        eprintln!("error: {error}");
+        eprintln!("error: {}", with_sources(error));
     }
     !set.errors().is_empty()
 }

@@ -34,7 +34,7 @@ pub use self::{
     },
     store::{
         Change, ChangeKind, Compaction, StoredObject,
-        manifests::{ManifestError, Origin},
+        manifests::{FileError, ManifestError, Origin},
         snapshot::{Restart, Snapshot, SnapshotError},
     },
     write::{AdmissionPlugins, AdmissionPluginsError},

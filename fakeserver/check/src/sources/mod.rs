@@ -19,6 +19,7 @@ use std::{
 };
 
 use bytes::Bytes;
+use fakeserver_server::store::manifests::FileList;
 use fakeserver_value::yaml::{Document, NodeId};
 use serde_json::Value;
 
@@ -82,7 +83,7 @@ impl ManifestSet {
     /// The texts of all files and the objects in them are kept.
     pub fn read(paths: &[PathBuf], stdin: &mut dyn Read) -> Self {
         let mut set = Self::default();
-        let mut list = files::FileList::default();
+        let mut list = FileList::new(FILES_MAX);
         for path in paths {
             if path.as_os_str() == STDIN {
                 match files::read_all(Path::new(STDIN_NAME), &mut *stdin) {
@@ -92,7 +93,8 @@ impl ManifestSet {
                 continue;
             }
             list.add(path);
-            set.errors.append(&mut list.errors);
+            set.errors
+                .extend(list.errors.drain(..).map(SourceError::from));
             for file in mem::take(&mut list.files) {
                 match files::read(&file) {
                     Ok(text) => set.add(&file.display().to_string(), text),

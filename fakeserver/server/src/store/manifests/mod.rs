@@ -5,6 +5,7 @@
 //! custom resources come first.
 
 mod error;
+mod files;
 mod read;
 #[cfg(test)]
 mod tests;
@@ -14,6 +15,7 @@ use std::{fmt, path::PathBuf};
 use serde_json::Value;
 
 pub use self::error::ManifestError;
+pub use self::files::{FileError, FileList};
 pub use self::read::read;
 
 /// The position of an object, for errors.

@@ -1,76 +1,37 @@
 //! Reads the objects of paths.
 
 use std::{
-    fs, io,
+    fs,
     path::{Path, PathBuf},
 };
 
 use fakeserver_value::yaml;
 use serde_json::Value;
 
-use super::{Manifest, ManifestError, Origin};
+use super::{FileError, FileList, Manifest, ManifestError, Origin};
 
-/// The number of levels to which directories may nest.
-const DEPTH_MAX: usize = 32;
-/// The files of directories that are kustomize's own, and hold no objects. As a path of its own each is read.
-const OF_KUSTOMIZE: [&str; 3] = [
-    "kustomization.yaml",
-    "kustomization.yml",
-    "kustomizeconfig.yaml",
-];
+/// The number of files that are read.
+const FILES_MAX: usize = 1_000_000;
 
 /// Reads the manifests at `paths`: files of any name, and files in directories with a suffix of YAML or JSON.
 pub fn read(paths: &[PathBuf]) -> Result<Vec<Manifest>, ManifestError> {
-    let mut manifests = Vec::new();
+    let mut files = FileList::new(FILES_MAX);
     for path in paths {
-        let mut files = Vec::new();
-        find(path, DEPTH_MAX, &mut files)?;
-        if files.is_empty() {
-            return Err(ManifestError::Empty { path: path.clone() });
-        }
-        for file in files {
-            read_file(&file, &mut manifests)?;
-        }
+        files.add(path);
+    }
+    if let Some(error) = files.errors.into_iter().next() {
+        return Err(error.into());
+    }
+    let mut manifests = Vec::new();
+    for file in &files.files {
+        read_file(file, &mut manifests)?;
     }
     manifests.sort_by_key(Manifest::precedence);
     Ok(manifests)
 }
 
-/// The files at `path`, in the order of their names.
-fn find(path: &Path, depth: usize, files: &mut Vec<PathBuf>) -> Result<(), ManifestError> {
-    let not_read = |source: io::Error| ManifestError::NotRead {
-        path: path.to_owned(),
-        source,
-    };
-    if !fs::metadata(path).map_err(not_read)?.is_dir() {
-        files.push(path.to_owned());
-        return Ok(());
-    }
-    if depth == 0 {
-        return Err(ManifestError::TooDeep {
-            path: path.to_owned(),
-        });
-    }
-    let entries = fs::read_dir(path).map_err(not_read)?;
-    let entries: io::Result<Vec<PathBuf>> = entries.map(|entry| Ok(entry?.path())).collect();
-    let mut entries = entries.map_err(not_read)?;
-    entries.sort();
-    for entry in entries {
-        if entry.is_dir() || is_manifest(&entry) {
-            find(&entry, depth - 1, files)?;
-        }
-    }
-    Ok(())
-}
-
-fn is_manifest(path: &Path) -> bool {
-    let name = path.file_name().unwrap_or_default();
-    let extension = path.extension().and_then(|extension| extension.to_str());
-    matches!(extension, Some("yaml" | "yml" | "json")) && !OF_KUSTOMIZE.iter().any(|of| name == *of)
-}
-
 fn read_file(file: &Path, manifests: &mut Vec<Manifest>) -> Result<(), ManifestError> {
-    let bytes = fs::read(file).map_err(|source| ManifestError::NotRead {
+    let bytes = fs::read(file).map_err(|source| FileError::NotRead {
         path: file.to_owned(),
         source,
     })?;

@@ -152,7 +152,7 @@ fn a_link_that_leads_back_ends() {
     std::os::unix::fs::symlink(directory.path(), directory.path().join("loop")).unwrap();
     let refused = read(&[directory.path().to_owned()]).unwrap_err();
     assert!(
-        matches!(refused, ManifestError::TooDeep { .. }),
+        matches!(refused, ManifestError::File(FileError::TooDeep { .. })),
         "{refused}"
     );
 }
