@@ -293,7 +293,8 @@ fn an_error_is_put_into_the_words_of_a_version() {
     let reworded_of = |field: &str, version: &str, text: &str| {
         let version: KubernetesVersion = version.parse().unwrap();
         let mut text = text.to_owned();
-        version.reword(field, &mut text);
+        let value = text.rfind("\": ").map_or(0, |at| at + 1);
+        version.reword(field, &mut text, value);
         text
     };
     let reworded = |version: &str, text: &str| reworded_of("spec.a", version, text);
@@ -316,6 +317,8 @@ fn an_error_is_put_into_the_words_of_a_version() {
         reworded("1.33", quoted),
         "Invalid value: \"when `hostUsers` is false\": when `pod.Spec.HostUsers` is false"
     );
+    let other = "Invalid value: \"when `hostUsers` is false\": something else";
+    assert_eq!(reworded("1.33", other), other);
 }
 
 #[test]

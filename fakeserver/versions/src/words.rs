@@ -18,14 +18,17 @@ struct Replacement {
 impl KubernetesVersion {
     /// Changes an error about a field, in the words of [`KubernetesVersion::LATEST`], to those of this version.
     ///
-    /// Of words that occur several times the last ones count: values, which a client chooses, come before them.
-    pub fn reword(self, field: &str, text: &mut String) {
+    /// What stands before the byte `start`, the value that a client chose, is left as it is.
+    pub fn reword(self, field: &str, text: &mut String, start: usize) {
         static WORDS: PerVersion<Vec<Replacement>> = PerVersion::new();
         for change in WORDS.get_or_init(self, || replacements(self)) {
             if change.field.is_some_and(|only| only != field) {
                 continue;
             }
-            if let Some(at) = text.rfind(change.later) {
+            let found = text
+                .get(start..)
+                .and_then(|words| words.rfind(change.later));
+            if let Some(at) = found.map(|at| start + at) {
                 text.replace_range(at..at + change.later.len(), change.earlier);
             }
         }

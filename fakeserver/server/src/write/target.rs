@@ -245,7 +245,8 @@ impl Target {
             print_go_values(&mut errors, schema::types_in(kubernetes), id);
         }
         for error in &mut errors {
-            kubernetes.reword(&error.field, &mut error.detail);
+            let start = error.shown_end();
+            kubernetes.reword(&error.field, &mut error.detail, start);
         }
         errors
     }

@@ -69,6 +69,8 @@ pub struct FieldError {
     pub detail: String,
     /// The value in the message, unless it was printed by the caller.
     shown: Option<Box<ShownValue>>,
+    /// The end of the value in the message; 0 if it was printed by the caller, or there is none.
+    shown_end: usize,
 }
 
 /// A value in the message of an error, and its place there.
@@ -268,14 +270,22 @@ impl FieldError {
     /// Prints the [value](Self::shown_value) in another form, which stays.
     pub fn print_value_as(&mut self, printed: &str) {
         if let Some(shown) = self.shown.take() {
+            self.shown_end = shown.place.start + printed.len();
             self.detail.replace_range(shown.place, printed);
         }
+    }
+
+    /// Returns the byte of the message at which its [value](Self::shown_value) ends, in whichever form it is printed. 0 if there
+    /// is none.
+    pub fn shown_end(&self) -> usize {
+        self.shown_end
     }
 
     /// Keeps the value whose printed form stands behind the first words of the message.
     fn showing(mut self, words: &str, printed: &str, value: &serde_json::Value) -> Self {
         let place = words.len()..words.len() + printed.len();
         let value = value.clone();
+        self.shown_end = place.end;
         self.shown = Some(Box::new(ShownValue { value, place }));
         self
     }
@@ -286,6 +296,7 @@ impl FieldError {
             field: field.into(),
             detail,
             shown: None,
+            shown_end: 0,
         }
     }
 }
