@@ -41,7 +41,7 @@ export interface Fault {
     /** trickle: Milliseconds between two pieces, 100 by default. */
     everyMs?: number;
     /** The name of the fault. */
-    fault: 'clean_end' | 'disconnect' | 'reset_mid_line' | 'reset_mid_body' | 'silence' | 'trickle' | 'slow_reader_evicted' | 'rechunk' | 'go_away' | 'end_before_initial_events_end' | 'end_after_bookmark' | 'compact' | 'expire' | 'expired_event' | 'expired_status' | 'expired_relist' | 'rollback' | 'version_too_large' | 'gone' | 'stale_view' | 'lagging_replica' | 'time_travel' | 'coalesce' | 'unobserved' | 'lost_answer' | 'drop_event' | 'duplicate_event' | 'reorder_events' | 'bookmark_ahead' | 'throttle' | 'server_error' | 'connection_refused' | 'latency' | 'hang' | 'slow_headers' | 'unauthorized' | 'forbidden' | 'conflict' | 'already_exists' | 'denied' | 'slow_webhook' | 'resource_gone' | 'discovery_unavailable' | 'unknown_fields' | 'huge_objects' | 'entity_too_large' | 'mixed_versions' | 'watch_list_ignored' | 'watch_list_rejected' | 'initial_events_end_missing' | 'initial_events_shuffled' | 'changed_during_initial_events';
+    fault: 'clean_end' | 'disconnect' | 'reset_mid_line' | 'reset_mid_body' | 'silence' | 'trickle' | 'slow_reader_evicted' | 'rechunk' | 'go_away' | 'end_before_initial_events_end' | 'end_after_bookmark' | 'compact' | 'expire' | 'expired_event' | 'expired_status' | 'expired_relist' | 'rollback' | 'version_too_large' | 'late_cache' | 'gone' | 'stale_view' | 'lagging_replica' | 'time_travel' | 'coalesce' | 'unobserved' | 'lost_answer' | 'drop_event' | 'duplicate_event' | 'reorder_events' | 'bookmark_ahead' | 'throttle' | 'server_error' | 'connection_refused' | 'latency' | 'hang' | 'slow_headers' | 'unauthorized' | 'forbidden' | 'conflict' | 'already_exists' | 'denied' | 'slow_webhook' | 'resource_gone' | 'discovery_unavailable' | 'unknown_fields' | 'huge_objects' | 'entity_too_large' | 'mixed_versions' | 'watch_list_ignored' | 'watch_list_rejected' | 'initial_events_end_missing' | 'initial_events_shuffled' | 'changed_during_initial_events';
     /** forbidden: Milliseconds for which the permission is absent, then present, and so on; for good if absent. */
     flipMs?: number | null;
     /** gone: The form of the 410. throttle: The form of the body. */
@@ -75,7 +75,7 @@ export interface Fault {
     timesOut?: boolean;
     /** mixed_versions: Version of the other server, such as `1.35`; the next one by default, or the one before the newest. */
     version?: string | null;
-    /** version_too_large: Milliseconds before the answer, 3,000 by default. */
+    /** version_too_large: Milliseconds before the answer, 3,000 by default. late_cache: Milliseconds before the answer, 3,000 by default. */
     waitMs?: number;
     when?: When;
     /** coalesce: Milliseconds that a change waits for the next one, 100 by default. */

@@ -22,6 +22,7 @@ const (
 	FaultExpiredRelist              = "expired_relist"
 	FaultRollback                   = "rollback"
 	FaultVersionTooLarge            = "version_too_large"
+	FaultLateCache                  = "late_cache"
 	FaultGone                       = "gone"
 	FaultStaleView                  = "stale_view"
 	FaultLaggingReplica             = "lagging_replica"

@@ -22,6 +22,7 @@ public final class Faults {
     public static final String EXPIRED_RELIST = "expired_relist";
     public static final String ROLLBACK = "rollback";
     public static final String VERSION_TOO_LARGE = "version_too_large";
+    public static final String LATE_CACHE = "late_cache";
     public static final String GONE = "gone";
     public static final String STALE_VIEW = "stale_view";
     public static final String LAGGING_REPLICA = "lagging_replica";
