@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
-# Client libraries by other hands against the server, unmodified: PyPI's `kubernetes` and npm's `@kubernetes/client-node`.
+# Client libraries by other hands against the server, unmodified: PyPI's `kubernetes`, npm's `@kubernetes/client-node` and Go's
+# client-go.
 # Each script has a server of its own, and ends at its first check that fails. Says so and goes on where a language is
 # not there. What is installed goes below target/interop.
 #
 #   scripts/interop/run.sh                 all of them
 #   scripts/interop/run.sh python          one language
+#   CLIENT_GO_DIR=DIR:DIR scripts/interop/run.sh go   with client-go from the folders vendor of the Go modules in these directories
 #   KUBERNETES_VERSION=1.34 scripts/interop/run.sh  with servers of that version, and the client for Python that was made for it
 #   PROGRAMS=target/debug scripts/interop/run.sh    with the programs in this directory, which are built already;
 #                                                   without `conformance` there, informers under test are left out
@@ -13,6 +15,8 @@ cd "$(dirname "$0")/../.."
 
 # shellcheck source=scripts/interop/common.sh
 . scripts/interop/common.sh
+# shellcheck source=scripts/client_go.sh
+. scripts/client_go.sh
 readonly INSTALLED=$TARGET/interop
 # Programs that print a free port.
 readonly PORT_BY_PYTHON='import socket; s = socket.create_server(("127.0.0.1", 0)); print(s.getsockname()[1])'
@@ -26,12 +30,20 @@ declare -rA MODULES=(
     [leader_election]=kubernetes.leaderelection.resourcelock.leaselock
 )
 
+# The versions of client-go, where it is not CLIENT_GO_DIR that tells.
+readonly CLIENT_GO_VERSIONS=(v0.34.1 v0.36.2)
+
 # run_script FLAGS COMMAND... SCRIPT: with a server of its own, which KUBECONFIG names. FLAGS are words for the server.
 run_script() {
-    local flags script=${*: -1} name
-    read -ra flags <<<"$1"
-    shift
-    name=$(basename "$(dirname "$script")")/$(basename "$script")${flags[*]:+ (${flags[*]})}
+    local script=${*: -1}
+    run_named "$(basename "$(dirname "$script")")/$(basename "$script")${1:+ ($1)}" "$@"
+}
+
+# run_named NAME FLAGS COMMAND...: the same under a name.
+run_named() {
+    local name=$1 flags
+    read -ra flags <<<"$2"
+    shift 2
     attempt "$name" "$PROGRAMS/fakeserver" run "${flags[@]}" -- "$@"
     echo "interop: $name: ok, $(grep -c '^ok - ' "$said") checks"
 }
@@ -113,6 +125,38 @@ run_javascript() {
     run_pods "$(node -e "$PORT_BY_NODE")" node "$installed/pods.mjs"
 }
 
+# The checks of scripts/interop/go, with each client-go that is there.
+run_go() {
+    local sources=$PWD/scripts/interop/go folders folder version
+    IFS=: read -ra folders <<<"${CLIENT_GO_DIR:-}"
+    for folder in "${folders[@]}"; do
+        CLIENT_GO_DIR=$folder run_go_checks "${folder##*/}"
+    done
+    if [ ${#folders[@]} = 0 ]; then
+        for version in "${CLIENT_GO_VERSIONS[@]}"; do
+            run_go_checks "$version" "$version"
+        done
+    fi
+}
+
+# run_go_checks FOLDER [VERSION]: builds the checks in this folder, and carries out each.
+run_go_checks() {
+    local program=$PWD/$INSTALLED/go/$1/checks why name version streams
+    if ! why=$(build_client_go "$sources" "$program" "${2:-}"); then
+        [ -n "$why" ] || return 1
+        echo "interop: go: SKIPPED, $why"
+        return
+    fi
+    version=$("$program")
+    for name in objects apply watching dynamic discovery leader_election; do
+        run_named "go/$name (client-go $version)" "" "$program" "$name"
+    done
+    for streams in false true; do
+        run_named "go/informer (client-go $version, WatchListClient=$streams)" "--tls" \
+            env "KUBE_FEATURE_WatchListClient=$streams" "$program" informer
+    done
+}
+
 if [ -z "${PROGRAMS:-}" ]; then
     cargo build --release --locked -q
     PROGRAMS=$TARGET/release
@@ -121,9 +165,11 @@ case ${1:-all} in
     all)
         run_python
         run_javascript
+        run_go
         ;;
     python) run_python ;;
     javascript) run_javascript ;;
+    go) run_go ;;
     *)
         echo "interop: no language is called: $1" >&2
         exit 2
