@@ -59,8 +59,9 @@ pub(super) fn compressed(
 
 /// A stream of events, compressed.
 ///
-/// The frames that are ready at once become one member of the gzip stream, which a client can read to its end: nothing is held
-/// back until later frames come, and an idle stream keeps no state of a compressor.
+/// The frames that are ready at once become one member of the gzip stream, and an idle stream keeps no state of a compressor.
+/// A client can read all frames of a member before the member ends: Go's reader waits for the next member when it comes to the
+/// end of one, and returns what a last block has after that.
 pub(super) struct CompressedStream {
     body: Body,
     /// Frames that were read and not sent.
@@ -118,7 +119,15 @@ impl http_body::Body for CompressedStream {
         if self.ready.is_empty() {
             return Poll::Ready(self.failure.take().map(Err));
         }
-        let member = compress(&std::mem::take(&mut self.ready));
+        let member = member(&std::mem::take(&mut self.ready));
         Poll::Ready(Some(Ok(Frame::data(member.into()))))
     }
+}
+
+/// Returns a member of a gzip stream that has all of `bytes` before its last block, which is empty.
+fn member(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+    encoder.write_all(bytes).expect(WRITES_TO_MEMORY);
+    encoder.flush().expect(WRITES_TO_MEMORY);
+    encoder.finish().expect(WRITES_TO_MEMORY)
 }

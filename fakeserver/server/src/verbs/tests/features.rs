@@ -3,7 +3,7 @@
 use std::io::Read;
 
 use fakeserver_versions::KubernetesVersion;
-use flate2::read::MultiGzDecoder;
+use flate2::read::{GzDecoder, MultiGzDecoder};
 
 use super::*;
 use crate::{
@@ -135,6 +135,9 @@ async fn without_streaming_lists_no_bookmark_ends_the_initial_events() {
     }
 }
 
+/// The bytes of an empty last block, the checksum and the length at the end of a member.
+const END_OF_MEMBER: usize = 2 + 4 + 4;
+
 /// Reads the frames of a compressed stream that have come, each a member of it.
 async fn members(body: &mut Body) -> Vec<String> {
     let mut members = Vec::new();
@@ -145,6 +148,11 @@ async fn members(body: &mut Body) -> Vec<String> {
             MultiGzDecoder::new(&bytes[..])
                 .read_to_string(&mut text)
                 .expect("each piece is a whole member");
+            let mut early = String::new();
+            GzDecoder::new(&bytes[..bytes.len() - END_OF_MEMBER])
+                .read_to_string(&mut early)
+                .expect_err("the end is not there");
+            assert_eq!(early, text, "all is there before the end");
             members.push(text);
         }
     };
