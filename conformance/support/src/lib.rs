@@ -4,6 +4,7 @@
 
 pub mod task;
 pub mod seed;
+pub mod partition;
 pub mod process_group;
 pub mod call;
 pub mod request_facts;

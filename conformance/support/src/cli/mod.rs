@@ -1,5 +1,6 @@
 //! The parts that command lines share: output, progress, signals, and the end of a command.
 
+mod partition_args;
 mod signals;
 mod trace_args;
 
@@ -13,6 +14,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use tokio::runtime::Builder;
 
 pub use self::{
+    partition_args::PartitionArgs,
     signals::{Signals, StopFlag},
     trace_args::TraceArgs,
 };
